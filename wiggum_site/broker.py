@@ -1,0 +1,175 @@
+"""The message broker that the settings ask for, with every middleware named."""
+
+from threading import Event, get_ident
+from urllib.parse import urlsplit
+
+import dramatiq
+from django.conf import settings
+from django.db import DatabaseError, close_old_connections
+from dramatiq.middleware import (
+    AgeLimit,
+    Callbacks,
+    CurrentMessage,
+    Middleware,
+    Retries,
+    Shutdown,
+    SkipMessage,
+    TimeLimit,
+)
+from dramatiq.middleware.threading import raise_thread_exception
+
+from refinement.broker.database import DatabaseBroker
+
+CONNECT_SECONDS = 2.0
+# Redis notices a killed worker by its missing heartbeat; the defaults leave its messages stuck for minutes.
+REDIS_HEARTBEAT_MS = 15_000
+REDIS_MAINTENANCE_CHANCE = 1_000_000
+PASS_ON_DELAY_MS = 1_000  # longer than an idle thread of a stopping worker goes on listening
+
+
+class FreshConnections(Middleware):
+    """Closes database connections that are broken or too old, before and after each message."""
+
+    def before_process_message(self, broker: dramatiq.Broker, message: dramatiq.MessageProxy) -> None:
+        close_old_connections()
+
+    def after_process_message(
+        self,
+        broker: dramatiq.Broker,
+        message: dramatiq.MessageProxy,
+        *,
+        result: object | None = None,
+        exception: BaseException | None = None,
+    ) -> None:
+        close_old_connections()
+
+    def after_skip_message(self, broker: dramatiq.Broker, message: dramatiq.MessageProxy) -> None:
+        close_old_connections()
+
+
+class Stopping(Middleware):
+    """Interrupts the steps of a worker that stops, and has it pass on what still reaches its idle threads.
+
+    Dramatiq's own notifications leave out threads that take a message up while the others are told:
+    a stopping worker would so begin again with the very runs that it has just let go of.
+    """
+
+    def __init__(self) -> None:
+        self.stopping = Event()
+        self.at_work: set[int] = set()
+
+    @property
+    def actor_options(self) -> set[str]:
+        return {"notify_shutdown"}  # False for an actor that is to be let finish
+
+    def after_process_boot(self, broker: dramatiq.Broker) -> None:
+        self.stopping.clear()
+
+    def before_worker_shutdown(self, broker: dramatiq.Broker, worker: dramatiq.Worker) -> None:
+        # In this order: a step that begins now sees the flag, or is among those to be interrupted.
+        self.stopping.set()
+        for thread_id in tuple(self.at_work):
+            raise_thread_exception(thread_id, Shutdown)
+
+    def before_process_message(self, broker: dramatiq.Broker, message: dramatiq.MessageProxy) -> None:
+        if broker.get_actor(message.actor_name).options.get("notify_shutdown", True):
+            self.at_work.add(get_ident())
+        if self.stopping.is_set():
+            # Sent before the first one is acknowledged: whatever happens in between, it is not lost.
+            broker.enqueue(message.copy(), delay=PASS_ON_DELAY_MS)
+            raise SkipMessage("the worker stops")
+
+    def after_process_message(
+        self,
+        broker: dramatiq.Broker,
+        message: dramatiq.MessageProxy,
+        *,
+        result: object | None = None,
+        exception: BaseException | None = None,
+    ) -> None:
+        self.at_work.discard(get_ident())
+
+    def after_skip_message(self, broker: dramatiq.Broker, message: dramatiq.MessageProxy) -> None:
+        self.at_work.discard(get_ident())
+
+
+def middleware() -> list[Middleware]:
+    """All middleware of a broker, outermost first."""
+    return [
+        FreshConnections(),
+        AgeLimit(),
+        TimeLimit(),
+        Stopping(),
+        Callbacks(),
+        Retries(),
+        CurrentMessage(),
+    ]
+
+
+def broker_build(url: str) -> dramatiq.Broker:
+    """The broker at an address that the settings have checked."""
+    scheme = urlsplit(url).scheme
+    if scheme == "database":
+        return DatabaseBroker(middleware=middleware())
+    # The servers' libraries are imported where they are used: a small instance does without their memory.
+    if scheme in ("redis", "rediss"):
+        from refinement.broker.redis import ConsiderateRedisBroker
+
+        return ConsiderateRedisBroker(
+            url=url,
+            middleware=middleware(),
+            heartbeat_timeout=REDIS_HEARTBEAT_MS,
+            maintenance_chance=REDIS_MAINTENANCE_CHANCE,
+        )
+    from dramatiq.brokers.rabbitmq import RabbitmqBroker
+
+    return RabbitmqBroker(url=url, middleware=middleware(), confirm_delivery=True)
+
+
+def broker_problem() -> str | None:
+    """Why the broker cannot be used now, in a few words without secrets; None when it answers."""
+    scheme = urlsplit(settings.BROKER_URL).scheme
+    if scheme == "database":
+        return database_problem()
+    return redis_problem() if scheme in ("redis", "rediss") else rabbitmq_problem()
+
+
+def database_problem() -> str | None:
+    from refinement.models import QueuedMessage
+
+    try:
+        QueuedMessage.objects.exists()
+    except DatabaseError:
+        return "the database does not answer"
+    return None
+
+
+def redis_problem() -> str | None:
+    import redis
+
+    try:
+        with redis.Redis.from_url(
+            settings.BROKER_URL, socket_connect_timeout=CONNECT_SECONDS, socket_timeout=CONNECT_SECONDS
+        ) as client:
+            client.ping()
+    except (redis.RedisError, OSError):
+        return "Redis does not answer"
+    return None
+
+
+def rabbitmq_problem() -> str | None:
+    import pika
+
+    parameters = pika.URLParameters(settings.BROKER_URL)
+    parameters.socket_timeout = CONNECT_SECONDS
+    parameters.stack_timeout = CONNECT_SECONDS
+    parameters.connection_attempts = 1
+    try:
+        pika.BlockingConnection(parameters).close()
+    except (pika.exceptions.AMQPError, OSError):
+        return "RabbitMQ does not answer"
+    return None
+
+
+broker = broker_build(settings.BROKER_URL)
+dramatiq.set_broker(broker)

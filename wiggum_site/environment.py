@@ -1,0 +1,170 @@
+"""Settings from the environment: each value is checked where it is read, and a bad one is said aloud."""
+
+import os
+import secrets
+from pathlib import Path
+from urllib.parse import SplitResult, unquote, urlsplit
+
+TRUE = {"1", "true", "yes", "on"}
+FALSE = {"0", "false", "no", "off", ""}
+DATABASE_ENGINES = {"sqlite": "sqlite3", "postgres": "postgresql", "postgresql": "postgresql"}
+BROKER_SCHEMES = ("database", "redis", "rediss", "amqp", "amqps")
+
+
+class BadSetting(SystemExit):
+    """Ends the process with one line that names the setting, what is wrong and what would be right."""
+
+    def __init__(self, name: str, problem: str) -> None:
+        super().__init__(f"wiggum: bad setting {name}: {problem}")
+
+
+def text(name: str, default: str) -> str:
+    return os.environ.get(name, "").strip() or default
+
+
+def flag(name: str, default: bool) -> bool:
+    value = os.environ.get(name)
+    if value is None:
+        return default
+    if value.strip().lower() in TRUE:
+        return True
+    if value.strip().lower() in FALSE:
+        return False
+    raise BadSetting(name, f"{value!r} is neither true nor false; use 1 or 0.")
+
+
+def number(name: str, default: int, *, minimum: int, maximum: int) -> int:
+    value = text(name, str(default))
+    try:
+        parsed = int(value)
+    except ValueError:
+        raise BadSetting(name, f"{value!r} is not a whole number.") from None
+    if not minimum <= parsed <= maximum:
+        raise BadSetting(name, f"{parsed} is not between {minimum} and {maximum}.")
+    return parsed
+
+
+def names(name: str, default: list[str]) -> list[str]:
+    return [part.strip() for part in os.environ.get(name, "").split(",") if part.strip()] or default
+
+
+def data_directory(default: Path) -> Path:
+    """The directory for everything this instance keeps, made if need be, and writable for sure."""
+    path = Path(text("WIGGUM_DATA_DIR", str(default))).expanduser().absolute()
+    try:
+        path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        probe = path / f".write-test-{os.getpid()}"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise BadSetting(
+            "WIGGUM_DATA_DIR", f"cannot write to {path} ({error.strerror}); choose a directory of your own."
+        ) from None
+    return path
+
+
+def secret_key(directory: Path) -> str:
+    """The given key, or one made once and kept in the data directory, readable by its owner only."""
+    given = os.environ.get("SECRET_KEY", "").strip()
+    if given:
+        if len(given) < 32:
+            raise BadSetting("SECRET_KEY", "shorter than 32 characters; leave it unset to have one made.")
+        return given
+    kept = directory / "secret_key"
+    try:
+        # Exclusive creation: when web and worker start together, one makes the key and both read it.
+        descriptor = os.open(kept, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        pass
+    else:
+        with os.fdopen(descriptor, "w") as stream:
+            stream.write(secrets.token_urlsafe(64))
+    key = kept.read_text().strip()
+    if len(key) < 32:
+        raise BadSetting("SECRET_KEY", f"{kept} is damaged; delete it to have a new key made.")
+    return key
+
+
+def address(name: str, default: str, *, schemes: tuple[str, ...]) -> str:
+    """A URL with one of these schemes and a host."""
+    value = text(name, default)
+    parts = split_address(name, value)
+    if parts.scheme not in schemes:
+        raise BadSetting(name, f"{value!r} must start with {' or '.join(f'{s}://' for s in schemes)}.")
+    if not parts.hostname:
+        raise BadSetting(name, f"{value!r} names no host.")
+    return value
+
+
+def broker(name: str = "WIGGUM_BROKER_URL") -> str:
+    """`database` (the default), or a Redis or RabbitMQ address."""
+    value = text(name, "database://")
+    scheme = value if value == "database" else split_address(name, value).scheme
+    if scheme not in BROKER_SCHEMES:
+        known = ", ".join(f"{known}://" for known in BROKER_SCHEMES)
+        raise BadSetting(name, f"unknown scheme {scheme!r}; use one of {known}.")
+    return "database://" if scheme == "database" else address(name, value, schemes=BROKER_SCHEMES[1:])
+
+
+def check_endpoints() -> None:
+    """Ends the process when an endpoint's setting cannot be used, before anybody waits for it."""
+    from refinement.providers.registry import default_specs
+
+    try:
+        default_specs(os.environ)
+    except ValueError as error:
+        raise BadSetting("of an endpoint", str(error)) from None
+
+
+def split_address(name: str, value: str) -> SplitResult:
+    try:
+        parts = urlsplit(value)
+        parts.port  # noqa: B018  reading it is what validates it
+    except ValueError as error:
+        raise BadSetting(name, f"{value!r} cannot be read as an address ({error}).") from None
+    return parts
+
+
+def database(directory: Path, name: str = "DATABASE_URL") -> dict[str, object]:
+    """Django's settings for the database at an address such as postgres://user:password@host:5432/name."""
+    value = text(name, f"sqlite:///{directory / 'wiggum.sqlite3'}")
+    parts = split_address(name, value)
+    engine = DATABASE_ENGINES.get(parts.scheme)
+    if engine is None:
+        raise BadSetting(
+            name,
+            f"unknown scheme {parts.scheme!r}; use sqlite:///PATH or postgres://USER:PASSWORD@HOST/NAME.",
+        )
+    if engine == "sqlite3":
+        return sqlite(name, Path(unquote(parts.path)))
+    database_name = unquote(parts.path).lstrip("/")
+    if not database_name:
+        raise BadSetting(name, "no database is named; the address ends with /NAME.")
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": database_name,
+        "USER": unquote(parts.username or ""),
+        "PASSWORD": unquote(parts.password or ""),
+        "HOST": parts.hostname or "",
+        "PORT": str(parts.port or ""),
+        "CONN_MAX_AGE": 60,
+        "CONN_HEALTH_CHECKS": True,
+    }
+
+
+def sqlite(name: str, path: Path) -> dict[str, object]:
+    if path == Path() or path.is_dir() or not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
+        raise BadSetting(name, f"cannot keep a SQLite database at {str(path)!r}; its directory must exist.")
+    return {
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": path,
+        "CONN_MAX_AGE": 60,
+        # Tests use a file as well: threads and processes then see what they see in production.
+        "TEST": {"NAME": path.with_name("test.sqlite3")},
+        "OPTIONS": {
+            # IMMEDIATE takes the write lock when a transaction opens: a deferred one fails later, half way.
+            "transaction_mode": "IMMEDIATE",
+            "timeout": 20,
+            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-20000;",
+        },
+    }

@@ -1,0 +1,18 @@
+"""Addresses of pages; the API's are in wiggum_site/api.py."""
+
+from django.contrib.auth.decorators import login_not_required
+from django.urls import include, path
+
+from refinement.views.health import healthz, readyz
+from refinement.views.metrics import metrics
+
+urlpatterns = [
+    path("healthz", login_not_required(healthz), name="healthz"),
+    path("readyz", login_not_required(readyz), name="readyz"),
+    path("metrics", metrics, name="metrics"),
+    path("", include("refinement.urls")),
+]
+handler400 = "refinement.views.errors.bad_request"
+handler403 = "refinement.views.errors.forbidden"
+handler404 = "refinement.views.errors.not_found"
+handler500 = "refinement.views.errors.server_error"

@@ -1,0 +1,116 @@
+"""The closed sets of the engine: every kind of thing that a policy, a rule or a prompt can name."""
+
+from enum import StrEnum
+
+
+class Composite(StrEnum):
+    """How criterion scores become one number."""
+
+    WEIGHTED_MEAN = "weighted_mean"
+    PLAIN_MEAN = "plain_mean"
+
+
+class NextBase(StrEnum):
+    """Where the next revision starts."""
+
+    PREVIOUS = "previous"
+    ORIGINAL = "original"
+    LATEST_OR_BEST = "latest_or_best"
+
+
+class FeedbackStyle(StrEnum):
+    """What the producer is told."""
+
+    ISSUES = "issues"
+    FAILURES = "failures"
+    ASI = "asi"
+
+
+class Severity(StrEnum):
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+
+class Outcome(StrEnum):
+    PASS = "PASS"
+    FAIL = "FAIL"
+    DONE = "DONE"
+    ERROR = "ERROR"
+    CANCELLED = "CANCELLED"
+
+
+class StopReason(StrEnum):
+    """Why a run ended; the rule names double as the names in a policy's `stop_rules`."""
+
+    PASSED = "passed"
+    MAX_ROUNDS = "max_rounds"
+    CYCLING = "cycling"
+    PERFECT_SCORE = "perfect_score"
+    QUALITY_THRESHOLD_MET = "quality_threshold_met"
+    SCORE_REGRESSION = "score_regression"
+    NO_IMPROVEMENT = "no_improvement"
+    MAX_ITERATIONS_REACHED = "max_iterations_reached"
+    PLATEAU = "plateau"
+    BUDGET_TOKENS = "budget_tokens"
+    BUDGET_SECONDS = "budget_seconds"
+    BUDGET_CALLS = "budget_calls"
+    JUDGE_FAILED = "judge_failed"
+    PRODUCER_FAILED = "producer_failed"
+    INTERNAL_ERROR = "internal_error"  # not the engine's to decide: the step itself could not be made
+    CANCELLED = "cancelled"
+
+
+STOP_RULES = frozenset(
+    {
+        StopReason.PASSED,
+        StopReason.MAX_ROUNDS,
+        StopReason.CYCLING,
+        StopReason.PERFECT_SCORE,
+        StopReason.QUALITY_THRESHOLD_MET,
+        StopReason.SCORE_REGRESSION,
+        StopReason.NO_IMPROVEMENT,
+        StopReason.MAX_ITERATIONS_REACHED,
+        StopReason.PLATEAU,
+    }
+)  # the reasons a policy can list; the others come from budgets, failures and people
+
+
+class Role(StrEnum):
+    JUDGE = "judge"
+    PRODUCER = "producer"
+    REFLECT = "reflect"
+
+
+class ProblemClass(StrEnum):
+    TEXT = "text"
+    CODE = "code"
+    PIPELINE = "pipeline"
+
+
+class EvaluationMode(StrEnum):
+    JUDGE_ONLY = "judge_only"
+    RUNNABLE = "runnable"
+    HYBRID = "hybrid"
+
+
+class Information(StrEnum):
+    """The kinds of information a prompt can carry; context rules are sets of these."""
+
+    TASK = "task"
+    CRITERIA = "criteria"
+    ROUND_NUMBER = "round_number"
+    CANDIDATE = "candidate"
+    BACKGROUND = "background"
+    OUTPUT_CONTRACT = "output_contract"
+    SEED = "seed"
+    SEED_SCORES = "seed_scores"
+    EVALUATOR_OUTPUT = "evaluator_output"
+    FEEDBACK = "feedback"
+    PREVIOUS_ASI = "previous_asi"
+    HISTORY = "history"
+    SEARCH_SPACE = "search_space"
+    EXPLORATION = "exploration"
+    SCORES = "scores"
+    VERDICTS = "verdicts"
+    PRODUCER_REPORT = "producer_report"

@@ -1,0 +1,52 @@
+"""Figures of a run and of a suite of runs. The first-pass score counts most: rounds cost time."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from refinement.engine.scoring import best_round
+from refinement.engine.types import History, Rubric
+
+R1_SHARE = Decimal("0.7")
+CRITERIA_SHARE = Decimal("0.3")
+TEN = Decimal(10)
+
+
+@dataclass(frozen=True, slots=True)
+class RunMetrics:
+    """r1, best and last are composites on the rubric's scale; None while nothing is judged."""
+
+    r1: Decimal | None
+    best: Decimal | None
+    last: Decimal | None
+    improvement: Decimal | None
+    best_round: int | None
+    rounds: int
+
+
+def run_metrics(rubric: Rubric, history: History) -> RunMetrics:
+    composites = [entry.assessment.composite for entry in history.rounds if entry.assessment is not None]
+    best = best_round(rubric, history.rounds)
+    if best is None or best.assessment is None:
+        return RunMetrics(None, None, None, None, None, 0)
+    return RunMetrics(
+        r1=composites[0],
+        best=best.assessment.composite,
+        last=composites[-1],
+        improvement=composites[-1] - composites[0],
+        best_round=best.number,
+        rounds=len(composites),
+    )
+
+
+def criteria_rate(passed: Sequence[bool]) -> Decimal:
+    """The share of checks that passed; a suite without checks has met all of them."""
+    return Decimal(sum(passed)) / len(passed) if passed else Decimal(1)
+
+
+def suite_composite(first_scores: Sequence[Decimal], rate: Decimal) -> Decimal:
+    """0.7 of the mean first-pass score (0 to 10) and 0.3 of the criteria rate, on a scale of ten."""
+    if not first_scores:
+        raise ValueError("a suite needs at least one run with a first score")
+    mean_r1 = sum(first_scores, Decimal(0)) / len(first_scores)
+    return R1_SHARE * mean_r1 + CRITERIA_SHARE * rate * TEN

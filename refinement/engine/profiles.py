@@ -1,0 +1,230 @@
+"""The three published loops as data. A profile is a preset: every field of it can be changed."""
+
+from decimal import Decimal
+
+from refinement.engine.artifacts import ARTIFACT_TYPES, ArtifactType
+from refinement.engine.safeguards import WELL_KNOWN_OBJECTS
+from refinement.engine.types import (
+    Check,
+    Composite,
+    ContextRules,
+    Criterion,
+    FeedbackStyle,
+    Information,
+    NextBase,
+    Penalties,
+    Policy,
+    ProblemClass,
+    Rubric,
+    Scale,
+    Severity,
+    StopReason,
+)
+
+PROFILES = ("wiggum", "ralph", "simmer")
+
+_JUDGE_ALWAYS = frozenset(
+    {
+        Information.TASK,
+        Information.CRITERIA,
+        Information.ROUND_NUMBER,
+        Information.CANDIDATE,
+        Information.OUTPUT_CONTRACT,
+        Information.SEED,
+        Information.SEED_SCORES,
+    }
+)
+_JUDGE_WITH_EVIDENCE = _JUDGE_ALWAYS | {
+    Information.EVALUATOR_OUTPUT,
+    Information.PREVIOUS_ASI,
+    Information.HISTORY,
+    Information.SEARCH_SPACE,
+    Information.EXPLORATION,
+}
+_PRODUCER = frozenset(
+    {
+        Information.TASK,
+        Information.CRITERIA,
+        Information.CANDIDATE,
+        Information.BACKGROUND,
+        Information.OUTPUT_CONTRACT,
+        Information.FEEDBACK,
+        Information.SEARCH_SPACE,
+    }
+)
+_REFLECT = frozenset({Information.SCORES, Information.VERDICTS, Information.PRODUCER_REPORT})
+
+
+def context_rules_for(problem_class: ProblemClass) -> ContextRules:
+    """Who sees what by default: a judge of prose gets no history, so that its scores do not anchor."""
+    judge = _JUDGE_ALWAYS if problem_class is ProblemClass.TEXT else _JUDGE_WITH_EVIDENCE
+    return ContextRules(judge=judge, producer=_PRODUCER, reflect=_REFLECT)
+
+
+WIGGUM_SCALE = Scale(Decimal(0), Decimal(10))
+RALPH_SCALE = Scale(Decimal(0), Decimal(1))
+SIMMER_SCALE = Scale(Decimal(1), Decimal(10), step=Decimal(1))
+
+WIGGUM_POLICY = Policy(
+    max_rounds=3,
+    stop_rules=(StopReason.PASSED, StopReason.MAX_ROUNDS, StopReason.CYCLING),
+    composite=Composite.WEIGHTED_MEAN,
+    next_base=NextBase.PREVIOUS,
+    feedback=FeedbackStyle.ISSUES,
+    pass_threshold=Decimal("9.0"),
+    penalties=Penalties(criterion="depth", allowed_objects=WELL_KNOWN_OBJECTS),
+    judge_limit_chars=6_000,
+)
+RALPH_POLICY = Policy(
+    max_rounds=3,
+    stop_rules=(
+        StopReason.PERFECT_SCORE,
+        StopReason.QUALITY_THRESHOLD_MET,
+        StopReason.SCORE_REGRESSION,
+        StopReason.NO_IMPROVEMENT,
+        StopReason.MAX_ITERATIONS_REACHED,
+    ),
+    composite=Composite.WEIGHTED_MEAN,
+    next_base=NextBase.ORIGINAL,
+    feedback=FeedbackStyle.FAILURES,
+    pass_threshold=Decimal("0.8"),
+    perfect_score=Decimal(1),
+    minimum_gain=Decimal("0.05"),
+    checks_in_composite=True,
+    round_word="iteration",
+)
+SIMMER_POLICY = Policy(
+    max_rounds=4,
+    stop_rules=(StopReason.MAX_ROUNDS, StopReason.PLATEAU),
+    composite=Composite.PLAIN_MEAN,
+    next_base=NextBase.LATEST_OR_BEST,
+    feedback=FeedbackStyle.ASI,
+    primary_first=True,
+    first_number=0,
+    round_word="iteration",
+    composite_decimals=1,
+)
+
+WIGGUM_CRITERIA = (
+    Criterion(
+        "depth",
+        "Depth",
+        "How far the text goes beyond naming things: steps to carry out, worked examples, real settings.",
+        "A reader could do the job from this text alone: every step is there, with examples that work.",
+        Decimal("0.25"),
+    ),
+    Criterion(
+        "relevance",
+        "Relevance",
+        "Whether the text answers the task that was set, and nothing else.",
+        "Every paragraph serves the task; nothing strays.",
+        Decimal("0.20"),
+    ),
+    Criterion(
+        "completeness",
+        "Completeness",
+        "Whether each part the task asks for is covered.",
+        "Nothing that was asked for is missing or only touched on.",
+        Decimal("0.20"),
+    ),
+    Criterion(
+        "grounded",
+        "Grounded",
+        "Whether claims rest on the task and its material instead of being made up.",
+        "Every claim can be traced to the material or is common knowledge; nothing is invented.",
+        Decimal("0.15"),
+    ),
+    Criterion(
+        "specificity",
+        "Specificity",
+        "Whether tools, versions, commands and figures are named instead of alluded to.",
+        "Names, versions, commands and numbers wherever a reader would need them.",
+        Decimal("0.10"),
+    ),
+    Criterion(
+        "structure",
+        "Structure",
+        "Whether headings and order help a reader to find things.",
+        "Clear headings in a sensible order; one idea to a section.",
+        Decimal("0.10"),
+    ),
+)
+RALPH_CHECKS = (
+    Check(
+        "not-empty",
+        "length",
+        {"minimum": 200, "unit": "characters"},
+        Severity.ERROR,
+        suggestion="Write the whole text that the task asks for.",
+    ),
+    Check(
+        "no-placeholders",
+        "no-placeholders",
+        {},
+        Severity.ERROR,
+        suggestion="Replace every placeholder with the real content.",
+    ),
+    Check(
+        "has-headings",
+        "heading-count",
+        {"minimum": 2},
+        Severity.WARNING,
+        suggestion="Divide the text under at least two Markdown headings.",
+    ),
+)
+
+
+def wiggum_rubric() -> Rubric:
+    return Rubric(
+        name="Wiggum six dimensions",
+        profile="wiggum",
+        purpose="Technical writing, weighed on six dimensions. Passes at 9.0 of 10.",
+        scale=WIGGUM_SCALE,
+        policy=WIGGUM_POLICY,
+        context=context_rules_for(ProblemClass.TEXT),
+        criteria=WIGGUM_CRITERIA,
+        artifact_type="document",
+    )
+
+
+def ralph_rubric() -> Rubric:
+    return Rubric(
+        name="Ralph checks",
+        profile="ralph",
+        purpose="Checks that need no model decide; what fails is fed back until four fifths hold.",
+        scale=RALPH_SCALE,
+        policy=RALPH_POLICY,
+        context=context_rules_for(ProblemClass.TEXT),
+        checks=RALPH_CHECKS,
+        artifact_type="document",
+    )
+
+
+def simmer_rubric(artifact: ArtifactType | None = None) -> Rubric:
+    """The Simmer judge for one kind of artifact; a document if none is named."""
+    chosen = artifact or ARTIFACT_TYPES["document"]
+    return Rubric(
+        name="Simmer judge" if artifact is None else f"Simmer: {chosen.name}",
+        profile="simmer",
+        purpose=chosen.purpose,
+        scale=SIMMER_SCALE,
+        policy=SIMMER_POLICY,
+        context=context_rules_for(chosen.problem_class),
+        criteria=chosen.criteria,
+        problem_class=chosen.problem_class,
+        artifact_type=chosen.key,
+    )
+
+
+def rubric_for(profile: str) -> Rubric:
+    """The default rubric of a profile: wiggum, ralph or simmer."""
+    makers = {"wiggum": wiggum_rubric, "ralph": ralph_rubric, "simmer": simmer_rubric}
+    return makers[profile]()
+
+
+def default_rubrics() -> dict[str, Rubric]:
+    """Every rubric a new project starts with, by slug."""
+    rubrics = {profile: rubric_for(profile) for profile in PROFILES}
+    for key, artifact in ARTIFACT_TYPES.items():
+        rubrics[f"simmer-{key}"] = simmer_rubric(artifact)
+    return rubrics

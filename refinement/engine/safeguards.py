@@ -1,0 +1,154 @@
+"""What keeps a loop honest: invented names, cycling, and judges that do not track what changed."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import StrEnum
+
+from rapidfuzz.distance import Levenshtein
+
+from refinement.engine.types import Assessment, Penalties, Penalty, Round
+
+WELL_KNOWN_OBJECTS = (
+    # Libraries with long lower-case names of their own. Editors extend the list on their rubric.
+    *("self", "cls", "super", "os", "sys", "re", "io", "json", "math", "time", "datetime", "logging"),
+    *("random", "shutil", "pathlib", "Path", "asyncio", "threading", "multiprocessing", "subprocess"),
+    *("itertools", "functools", "collections", "contextlib", "inspect", "importlib", "sqlite3", "socket"),
+    *("np", "numpy", "pd", "pandas", "df", "plt", "ax", "fig", "sns", "torch", "nn", "F", "tf", "keras"),
+    *("sklearn", "scipy", "jax", "jnp", "cv2", "nltk", "spacy", "requests", "httpx", "django", "models"),
+    *("flask", "app", "pytest", "unittest", "mock", "boto3", "k8s", "spark", "pl", "pa", "xr", "sympy"),
+    *("console", "document", "window", "Object", "Array", "Math", "Promise", "navigator", "process"),
+)
+
+# A tenth: how much a candidate must change before a judge ought to say something else.
+NOTICEABLE_CHANGE = Decimal("0.1")
+# Above this many words the exact distance costs seconds; the change is then measured by lines.
+MANY_WORDS = 20_000
+
+_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n]*$", re.MULTILINE)
+_LONG_CALL = re.compile(r"\.([a-z_]{12,}+)\s*+\(")
+_DOTTED_PATH = re.compile(r"(?:\w+\.)*\w+$")
+_PATH_WINDOW = 200
+
+
+def fenced_code(text: str) -> list[str]:
+    """The contents of a Markdown text's code fences; an unclosed fence runs to the end."""
+    blocks: list[str] = []
+    opened: re.Match[str] | None = None
+    for fence in _FENCE.finditer(text):
+        marker = fence.group(1)
+        if opened is None:
+            opened = fence
+        elif marker[0] == opened.group(1)[0] and len(marker) >= len(opened.group(1)):
+            blocks.append(text[opened.end() : fence.start()])
+            opened = None
+    if opened is not None:
+        blocks.append(text[opened.end() :])
+    return blocks
+
+
+def invented_names(text: str, allowed_objects: tuple[str, ...]) -> tuple[str, ...]:
+    """Calls in fenced code that look made up: long lower-case names on objects nobody vouched for."""
+    allowed = set(allowed_objects)
+    found: list[str] = []
+    for block in fenced_code(text):
+        for call in _LONG_CALL.finditer(block):
+            before = _DOTTED_PATH.search(block[max(0, call.start() - _PATH_WINDOW) : call.start()])
+            if before is None:
+                continue
+            path = before.group().split(".")
+            if path[0] not in allowed and path[-1] not in allowed:
+                found.append(f"{before.group()}.{call.group(1)}")
+    return tuple(found)
+
+
+def penalties_for(text: str, rules: Penalties) -> tuple[Penalty, ...]:
+    """What the invented names in a text cost under these rules, the cap included."""
+    if rules.criterion is None:
+        return ()
+    names = invented_names(text, rules.allowed_objects)
+    points = min(rules.points * len(names), rules.cap)
+    return (Penalty(rules.criterion, points, names),) if names else ()
+
+
+def is_cycling(current: Assessment, previous: Assessment) -> bool:
+    """Whether every criterion's score equals the previous round's; without criteria nothing cycles."""
+    return bool(current.scores) and current.scores == previous.scores
+
+
+def change(before: str, after: str) -> Decimal:
+    """How much of a text changed, as a share of the longer one: 0 for none, 1 for all."""
+    old, new = before.split(), after.split()
+    if len(old) + len(new) > MANY_WORDS:
+        old, new = before.splitlines(), after.splitlines()
+    longest = max(len(old), len(new))
+    if longest == 0:
+        return Decimal(0)
+    return Decimal(Levenshtein.distance(old, new)) / longest
+
+
+@dataclass(frozen=True, slots=True)
+class RalphSignal:
+    """The candidate moved and the judge did not: it may not have read the revision."""
+
+    candidate_change: Decimal
+    verdict_change: Decimal
+    about: str  # issues or reasoning
+
+
+def ralph_signal(current: Round, previous: Round) -> RalphSignal | None:
+    """Whether the judge repeated itself although the candidate changed by more than a tenth."""
+    if current.assessment is None or previous.assessment is None:
+        return None
+    moved = change(previous.candidate, current.candidate)
+    if moved <= NOTICEABLE_CHANGE:
+        return None
+    for about, words in (("issues", issue_words), ("reasoning", reasoning_words)):
+        before, after = words(previous.assessment), words(current.assessment)
+        if not before or not after:
+            continue
+        said = change(before, after)
+        if said <= NOTICEABLE_CHANGE:
+            return RalphSignal(moved, said, about)
+    return None
+
+
+def issue_words(assessment: Assessment) -> str:
+    return joined(issue for verdict in assessment.verdicts for issue in verdict.issues)
+
+
+def reasoning_words(assessment: Assessment) -> str:
+    return joined(score.reasoning for verdict in assessment.verdicts for score in verdict.scores)
+
+
+def joined(texts: Iterable[str]) -> str:
+    """What was really said: a judge that leaves its reasons out has not repeated itself."""
+    return "\n".join(text for text in texts if text.strip()).casefold()
+
+
+class Kinship(StrEnum):
+    """How close producer and judge are. Models rate their own kind about 0.9 of 10 points high."""
+
+    SAME_MODEL = "same_model"
+    SAME_FAMILY = "same_family"
+
+
+def family_of(model: str) -> str:
+    """The family a model's name tells: `hf.co/org/Qwen3-14B:q4` and `qwen3:14b` are both qwen."""
+    name = model.rsplit("/", 1)[-1].casefold()
+    letters = re.match(r"[a-z]+", name)
+    return letters.group() if letters else name
+
+
+def kinship(
+    producer: str, judge: str, *, producer_family: str = "", judge_family: str = ""
+) -> Kinship | None:
+    """Whether producer and judge are one model or one family; None when they are strangers."""
+    if producer.casefold() == judge.casefold():
+        return Kinship.SAME_MODEL
+    if family_of(producer) == family_of(judge):
+        return Kinship.SAME_FAMILY
+    if producer_family and producer_family.casefold() == judge_family.casefold():
+        return Kinship.SAME_FAMILY
+    return None

@@ -1,0 +1,97 @@
+"""From verdicts, checks and penalties to one composite, and from composites to the best round."""
+
+from collections.abc import Sequence
+from decimal import ROUND_HALF_EVEN, Decimal
+
+from refinement.engine.types import (
+    ZERO,
+    Assessment,
+    CheckResult,
+    Composite,
+    EvaluatorOutput,
+    Penalty,
+    Policy,
+    Round,
+    Rubric,
+    Verdict,
+)
+
+
+def assess(
+    rubric: Rubric,
+    verdict: Verdict | None,
+    checks: tuple[CheckResult, ...] = (),
+    penalties: tuple[Penalty, ...] = (),
+    evaluator: EvaluatorOutput | None = None,
+) -> Assessment:
+    """The round's assessment; a total that the judge may have stated plays no part in it."""
+    scores = docked_scores(rubric, verdict, penalties)
+    return Assessment(
+        composite=composite(rubric, scores, checks),
+        scores=scores,
+        verdicts=(verdict,) if verdict else (),
+        checks=checks,
+        penalties=penalties,
+        evaluator=evaluator,
+    )
+
+
+def docked_scores(
+    rubric: Rubric, verdict: Verdict | None, penalties: tuple[Penalty, ...]
+) -> dict[str, Decimal]:
+    """Each criterion's score in rubric order, penalties taken off, never below the scale's minimum."""
+    said = {entry.key: entry.score for entry in verdict.scores} if verdict else {}
+    wanted = [criterion.key for criterion in rubric.criteria]
+    if set(said) != set(wanted):
+        raise ValueError(f"the verdict scores {sorted(said)}, the rubric asks for {sorted(wanted)}")
+    docked = dict.fromkeys(wanted, ZERO)
+    for penalty in penalties:
+        docked[penalty.criterion] += penalty.points
+    return {key: max(rubric.scale.minimum, said[key] - docked[key]) for key in wanted}
+
+
+def composite(rubric: Rubric, scores: dict[str, Decimal], checks: tuple[CheckResult, ...]) -> Decimal:
+    """One unrounded number on the rubric's scale."""
+    plain = rubric.policy.composite is Composite.PLAIN_MEAN
+    parts = [
+        (Decimal(1) if plain else criterion.weight, scores[criterion.key]) for criterion in rubric.criteria
+    ]
+    if rubric.policy.checks_in_composite:
+        top, bottom = rubric.scale.maximum, rubric.scale.minimum
+        parts += [
+            (Decimal(1) if plain else check.weight, top if check.passed else bottom) for check in checks
+        ]
+    return weighted_mean(parts)
+
+
+def weighted_mean(parts: Sequence[tuple[Decimal, Decimal]]) -> Decimal:
+    """The mean of (weight, value) pairs, unrounded."""
+    total = sum((weight for weight, _ in parts), ZERO)
+    return sum((weight * value for weight, value in parts), ZERO) / total
+
+
+def rank(rubric: Rubric, assessment: Assessment) -> tuple[Decimal, ...]:
+    """What rounds are compared by: the primary criterion first where the policy says so."""
+    primary = next((criterion.key for criterion in rubric.criteria if criterion.primary), None)
+    if rubric.policy.primary_first and primary is not None:
+        return (assessment.scores[primary], assessment.composite)
+    return (assessment.composite,)
+
+
+def best_round(rubric: Rubric, rounds: Sequence[Round]) -> Round | None:
+    """The best assessed round; a tie keeps the earliest."""
+    best: Round | None = None
+    best_rank: tuple[Decimal, ...] = ()
+    for entry in rounds:
+        if entry.assessment is None:
+            continue
+        its_rank = rank(rubric, entry.assessment)
+        if best is None or its_rank > best_rank:
+            best, best_rank = entry, its_rank
+    return best
+
+
+def shown(value: Decimal, policy: Policy) -> str:
+    """A score as people read it: rounded for display only."""
+    quantum = Decimal(1).scaleb(-policy.composite_decimals)
+    return str(value.quantize(quantum, rounding=ROUND_HALF_EVEN))

@@ -1,0 +1,104 @@
+"""Stop rules: small named functions of rubric and history, asked in the order the policy gives."""
+
+from collections.abc import Callable
+from decimal import Decimal
+
+from refinement.engine.safeguards import is_cycling
+from refinement.engine.scoring import best_round
+from refinement.engine.types import History, Outcome, Rubric, StopReason
+
+StopRule = Callable[[Rubric, History], bool]
+
+
+def reached_threshold(rubric: Rubric, history: History) -> bool:
+    """The latest composite is at or above the threshold."""
+    threshold = rubric.policy.pass_threshold
+    return threshold is not None and history.window[-1].composite >= threshold
+
+
+def reached_perfection(rubric: Rubric, history: History) -> bool:
+    """The latest composite is at or above the perfect score."""
+    perfect = rubric.policy.perfect_score
+    return perfect is not None and history.window[-1].composite >= perfect
+
+
+def used_all_rounds(rubric: Rubric, history: History) -> bool:
+    return len(history.assessed) >= rubric.policy.max_rounds
+
+
+def cycles(rubric: Rubric, history: History) -> bool:
+    """Every criterion's score equals the previous round's."""
+    seen = history.window
+    return len(seen) > 1 and is_cycling(seen[-1], seen[-2])
+
+
+def regressed(rubric: Rubric, history: History) -> bool:
+    seen = history.window
+    return len(seen) > 1 and seen[-1].composite < seen[-2].composite
+
+
+def stopped_improving(rubric: Rubric, history: History) -> bool:
+    """The latest gain is smaller than the gain the policy asks for."""
+    wanted, seen = rubric.policy.minimum_gain, history.window
+    return wanted is not None and len(seen) > 1 and seen[-1].composite - seen[-2].composite < wanted
+
+
+def plateaued(rubric: Rubric, history: History) -> bool:
+    """The last few rounds brought nothing better than what was there before them."""
+    window, seen = rubric.policy.plateau_window, history.window
+    if len(seen) < rubric.policy.plateau_rounds:
+        return False
+    composites = [entry.composite for entry in seen]
+    return max(composites[-window:]) <= max(composites[:-window])
+
+
+RULES: dict[StopReason, StopRule] = {
+    StopReason.PASSED: reached_threshold,
+    StopReason.QUALITY_THRESHOLD_MET: reached_threshold,
+    StopReason.PERFECT_SCORE: reached_perfection,
+    StopReason.MAX_ROUNDS: used_all_rounds,
+    StopReason.MAX_ITERATIONS_REACHED: used_all_rounds,
+    StopReason.CYCLING: cycles,
+    StopReason.SCORE_REGRESSION: regressed,
+    StopReason.NO_IMPROVEMENT: stopped_improving,
+    StopReason.PLATEAU: plateaued,
+}
+
+SUCCESSES = frozenset({StopReason.PASSED, StopReason.QUALITY_THRESHOLD_MET, StopReason.PERFECT_SCORE})
+
+
+def stop_reason(rubric: Rubric, history: History) -> StopReason | None:
+    """The first rule that applies to the round just judged, in the policy's order."""
+    if history.assessed[-1].number != history.extended_after:
+        for reason in rubric.policy.stop_rules:
+            if RULES[reason](rubric, history):
+                return reason
+    # The round limit holds even where an editor has taken its rule out of the list.
+    return StopReason.MAX_ROUNDS if used_all_rounds(rubric, history) else None
+
+
+def spent_budget(rubric: Rubric, history: History) -> StopReason | None:
+    """The budget that leaves no room for another call, if any."""
+    budget, used = rubric.policy.budget, history.usage
+    for limit, spent, reason in (
+        (budget.tokens, used.tokens, StopReason.BUDGET_TOKENS),
+        (budget.seconds, used.seconds, StopReason.BUDGET_SECONDS),
+        (budget.calls, used.calls, StopReason.BUDGET_CALLS),
+    ):
+        if limit is not None and Decimal(spent) >= Decimal(limit):
+            return reason
+    return None
+
+
+def outcome_of(rubric: Rubric, history: History, reason: StopReason) -> Outcome:
+    """PASS or FAIL where there is a threshold to reach, DONE where there is none."""
+    if reason in SUCCESSES:
+        return Outcome.PASS
+    best = best_round(rubric, history.rounds)
+    if best is None or best.assessment is None:
+        return Outcome.FAIL
+    threshold = rubric.policy.pass_threshold
+    if threshold is None:
+        return Outcome.DONE
+    # An editor may drop the rule that stops at the threshold; reaching it is a pass all the same.
+    return Outcome.PASS if best.assessment.composite >= threshold else Outcome.FAIL

@@ -1,0 +1,59 @@
+"""Deterministic assertions on a candidate: no model is asked, and the same text gives the same answer."""
+
+from collections.abc import Mapping
+
+from refinement.engine.types import Check, CheckResult
+from refinement.judging.checks import documents, phrases, shape
+from refinement.judging.checks.kinds import (
+    CheckKind,
+    Finding,
+    Parameter,
+    ParameterType,
+    type_problems,
+    with_defaults,
+)
+
+__all__ = ["COMMAND", "KINDS", "CheckKind", "Parameter", "ParameterType", "check_problems", "run_checks"]
+
+COMMAND = "command"
+
+# In the order in which a form offers them.
+KINDS: Mapping[str, CheckKind] = {
+    kind.name: kind for kind in (*phrases.KINDS, *shape.KINDS, *documents.KINDS)
+}
+
+
+def run_checks(checks: tuple[Check, ...], candidate: str) -> tuple[CheckResult, ...]:
+    """What every check says of the candidate, in order; a check that cannot be carried out fails."""
+    return tuple(_result(check, candidate) for check in checks)
+
+
+def check_problems(check: Check) -> list[str]:
+    """Everything that keeps this check from being saved, in sentences; empty when it is sound."""
+    if check.kind == COMMAND:
+        return ["Commands are not available yet."]
+    kind = KINDS.get(check.kind)
+    if kind is None:
+        return [f"There is no check of the kind {check.kind!r}; the kinds are {', '.join(KINDS)}."]
+    return type_problems(kind, check.parameters) or kind.problems(with_defaults(kind, check.parameters))
+
+
+def _result(check: Check, candidate: str) -> CheckResult:
+    finding = _finding(check, candidate)
+    return CheckResult(
+        key=check.key,
+        passed=finding.passed,
+        message=finding.message,
+        severity=check.severity,
+        weight=check.weight,
+        suggestion=check.suggestion,
+        place=finding.place,
+    )
+
+
+def _finding(check: Check, candidate: str) -> Finding:
+    problems = check_problems(check)
+    if problems:
+        return Finding(False, f"The check itself is not set up right: {' '.join(problems)}")
+    kind = KINDS[check.kind]
+    return kind.run(with_defaults(kind, check.parameters), candidate)

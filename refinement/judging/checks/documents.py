@@ -1,0 +1,180 @@
+"""Checks on JSON: is-json, json-schema."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, NoReturn
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import SchemaError, ValidationError, best_match
+from jsonschema.protocols import Validator
+from jsonschema.validators import extend, validator_for
+from referencing import Registry
+from referencing.exceptions import Unresolvable
+from referencing.jsonschema import DRAFT202012
+
+from refinement.engine.types import Place
+from refinement.judging.checks.kinds import (
+    PASSED,
+    CheckKind,
+    Finding,
+    Parameter,
+    Parameters,
+    ParameterType,
+    quoted,
+)
+from refinement.judging.checks.patterns import TooSlow, first_match, pattern_problems
+
+MESSAGE_CHARS = 240
+
+_FENCED = re.compile(r"\s*(`{3,}|~{3,})[^\n`]*\n(?P<inside>.*?)\n?[ \t]*\1\s*\Z", re.DOTALL)
+_TOO_DEEP = "The JSON is nested too deeply to be read."
+
+
+class NotJson(Exception):
+    """The text is no JSON document; `place` is where reading stopped, where that is known."""
+
+    def __init__(self, message: str, place: Place | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.place = place
+
+
+def document(candidate: str) -> Any:
+    """The JSON value that the candidate is, alone or in a single code fence."""
+    fenced = _FENCED.match(candidate)
+    inside = fenced.group("inside") if fenced else candidate
+    offset = fenced.start("inside") if fenced else 0
+    try:
+        return json.loads(inside, parse_constant=_refuse_constant)
+    except json.JSONDecodeError as error:
+        where = f"line {candidate.count(chr(10), 0, offset + error.pos) + 1}, column {error.colno}"
+        start = min(offset + error.pos, len(candidate))
+        place = Place(start, min(start + 1, len(candidate)))
+        raise NotJson(f"The text is not valid JSON: {error.msg} at {where}.", place) from None
+    except ValueError as error:
+        raise NotJson(f"The text is not valid JSON: {error}.") from None
+    except RecursionError:
+        raise NotJson(_TOO_DEEP) from None
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a JSON value")
+
+
+def run_is_json(parameters: Parameters, candidate: str) -> Finding:
+    try:
+        document(candidate)
+    except NotJson as error:
+        return Finding(False, error.message, error.place)
+    return PASSED
+
+
+def run_json_schema(parameters: Parameters, candidate: str) -> Finding:
+    try:
+        value = document(candidate)
+    except NotJson as error:
+        return Finding(False, error.message, error.place)
+    try:
+        worst = best_match(_validator(_schema(parameters)).iter_errors(value))
+    except TooSlow as error:
+        return Finding(False, str(error))
+    except RecursionError:
+        return Finding(False, "The check itself failed: its schema or the JSON goes round in circles.")
+    if worst is None:
+        return PASSED
+    said = worst.message if len(worst.message) <= MESSAGE_CHARS else worst.message[: MESSAGE_CHARS - 1] + "…"
+    return Finding(False, f"The JSON does not follow its schema at {worst.json_path}: {said}.")
+
+
+def schema_problems(parameters: Parameters) -> list[str]:
+    try:
+        schema = _schema(parameters)
+    except (ValueError, TypeError, RecursionError) as error:
+        return [f"The schema is not valid JSON: {error}."]
+    if not isinstance(schema, dict):
+        return ["A schema is a JSON object."]
+    try:
+        _validator(schema).check_schema(schema)
+    except SchemaError as error:
+        return [f"The schema is not valid at {error.json_path}: {error.message[:MESSAGE_CHARS]}."]
+    except RecursionError:
+        return ["The schema is nested too deeply."]
+    return [problem for part in _parts(schema) for problem in _part_problems(schema, part)]
+
+
+def _schema(parameters: Parameters) -> Any:
+    """The schema as plain data; a form gives it as text."""
+    given = parameters["schema"]
+    return json.loads(given if isinstance(given, str) else json.dumps(given, default=dict))
+
+
+def _validator(schema: dict[str, Any]) -> Validator:
+    """A validator that fetches nothing and gives up on a pattern that never ends."""
+    base = validator_for(schema, default=Draft202012Validator)
+    bounded: type[Validator] = extend(base, {"pattern": _bounded_pattern})  # type: ignore[no-untyped-call]
+    return bounded(schema, registry=Registry())
+
+
+def _bounded_pattern(
+    validator: Validator, pattern: str, instance: object, schema: object
+) -> Iterator[ValidationError]:
+    if isinstance(instance, str) and first_match(pattern, instance) is None:
+        yield ValidationError(f"{quoted(instance)} does not match the pattern {quoted(pattern)}")
+
+
+def _parts(schema: object) -> Iterator[Mapping[str, object]]:
+    """The schema and every object inside it."""
+    if isinstance(schema, Mapping):
+        yield schema
+        for value in schema.values():
+            yield from _parts(value)
+    elif isinstance(schema, (list, tuple)):
+        for value in schema:
+            yield from _parts(value)
+
+
+def _part_problems(whole: dict[str, Any], part: Mapping[str, object]) -> Iterator[str]:
+    for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
+        target = part.get(keyword)
+        if isinstance(target, str) and not target.startswith("#"):
+            yield f"{keyword} {quoted(target)} points outside the schema, and nothing is fetched."
+        elif isinstance(target, str) and not _resolves(whole, target):
+            yield f"{keyword} {quoted(target)} points to nothing in the schema."
+    if isinstance(part.get("patternProperties"), Mapping):
+        yield "patternProperties is not available; name the properties, or use propertyNames with a pattern."
+    pattern = part.get("pattern")
+    if isinstance(pattern, str):
+        yield from pattern_problems("The pattern", pattern)
+
+
+def _resolves(whole: dict[str, Any], target: str) -> bool:
+    resource = DRAFT202012.create_resource(whole)
+    try:
+        Registry().with_resource("", resource).resolver("").lookup(target)
+    except Unresolvable:
+        return False
+    return True
+
+
+KINDS = (
+    CheckKind(
+        "is-json", "Is JSON", "The text is one JSON document, alone or in a code fence.", (), run_is_json
+    ),
+    CheckKind(
+        "json-schema",
+        "JSON schema",
+        "The text is JSON that follows a schema.",
+        (
+            Parameter(
+                "schema",
+                "Schema",
+                ParameterType.JSON,
+                required=True,
+                description="JSON Schema, draft 2020-12 unless it names another. Nothing is fetched.",
+            ),
+        ),
+        run_json_schema,
+        schema_problems,
+    ),
+)

@@ -1,0 +1,61 @@
+"""Regular expressions that give up: every search has a time limit."""
+
+from functools import lru_cache
+from typing import Any
+
+import regex  # type: ignore[import-untyped]
+
+from refinement.engine.types import Place
+from refinement.judging.checks.kinds import quoted
+
+TIMEOUT_SECONDS = 1.0
+MAX_PATTERN_CHARS = 2_000
+FLAGS = {"i": regex.IGNORECASE, "m": regex.MULTILINE, "s": regex.DOTALL, "x": regex.VERBOSE}
+
+
+class TooSlow(Exception):
+    """A pattern that ran out of time; the message is for people."""
+
+    def __init__(self, pattern: str) -> None:
+        limit = f"{TIMEOUT_SECONDS:g} second"
+        super().__init__(
+            f"The check itself failed: the pattern {quoted(pattern)} took longer than {limit}. "
+            "Make the pattern simpler."
+        )
+
+
+def first_match(pattern: str, text: str, letters: str = "") -> Place | None:
+    """Where the pattern matches first; raises TooSlow when that cannot be told in time."""
+    try:
+        found = compiled(pattern, letters).search(text, timeout=TIMEOUT_SECONDS)
+    except TimeoutError:
+        raise TooSlow(pattern) from None
+    return Place(*found.span()) if found else None
+
+
+def first_phrase(phrase: str, text: str, *, ignore_case: bool) -> Place | None:
+    """Where the phrase stands first, read letter by letter."""
+    if not ignore_case:
+        start = text.find(phrase)
+        return Place(start, start + len(phrase)) if start >= 0 else None
+    found = regex.search(regex.escape(phrase), text, regex.IGNORECASE | regex.FULLCASE)
+    return Place(*found.span()) if found else None
+
+
+def pattern_problems(label: str, pattern: str, letters: str = "") -> list[str]:
+    """Why this is no pattern to search with, if it is none."""
+    if len(pattern) > MAX_PATTERN_CHARS:
+        return [f"{label} has {len(pattern):,} characters; {MAX_PATTERN_CHARS:,} are allowed."]
+    try:
+        compiled(pattern, letters)
+    except (regex.error, OverflowError, RecursionError, ValueError) as error:
+        return [f"{label} {quoted(pattern)} is not a valid regular expression: {error}."]
+    return []
+
+
+@lru_cache(maxsize=256)
+def compiled(pattern: str, letters: str = "") -> Any:
+    flags = regex.VERSION0
+    for letter in letters:
+        flags |= FLAGS[letter]
+    return regex.compile(pattern, flags)

@@ -1,0 +1,374 @@
+"""Who sees what: from a run's brief, its history and the rubric's rules, the view each role may have.
+
+A prompt builder is given nothing but a view, so what a rule withholds cannot reach a prompt.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import lru_cache
+from typing import TypeVar
+
+from refinement.engine.sentences import round_name
+from refinement.engine.types import (
+    Assessment,
+    CheckResult,
+    Criterion,
+    Draft,
+    EvaluationMode,
+    EvaluatorOutput,
+    Feedback,
+    FeedbackStyle,
+    History,
+    Information,
+    NextBase,
+    ProblemClass,
+    Revise,
+    Role,
+    Round,
+    Rubric,
+    Scale,
+)
+from refinement.judging.length import Excerpt, excerpt, shorten
+from refinement.judging.schema import example_reply, plain
+
+Value = TypeVar("Value")
+
+PRODUCER_TEMPLATES = ("draft", "revision", "feedback")
+KEY_CHANGE_CHARS = 59
+EVALUATOR_CHARS = 6_000  # for each of stdout and stderr
+
+# The most a role can ever be given: a rubric's rules choose within these, never beyond.
+OFFERED: Mapping[Role, frozenset[Information]] = {
+    Role.JUDGE: frozenset(
+        {
+            Information.TASK,
+            Information.CRITERIA,
+            Information.ROUND_NUMBER,
+            Information.CANDIDATE,
+            Information.BACKGROUND,
+            Information.OUTPUT_CONTRACT,
+            Information.SEED,
+            Information.SEED_SCORES,
+            Information.EVALUATOR_OUTPUT,
+            Information.PREVIOUS_ASI,
+            Information.HISTORY,
+            Information.SEARCH_SPACE,
+            Information.EXPLORATION,
+        }
+    ),
+    Role.PRODUCER: frozenset(
+        {
+            Information.TASK,
+            Information.CRITERIA,
+            Information.CANDIDATE,
+            Information.BACKGROUND,
+            Information.OUTPUT_CONTRACT,
+            Information.FEEDBACK,
+            Information.SEARCH_SPACE,
+            Information.EXPLORATION,
+        }
+    ),
+    Role.REFLECT: frozenset({Information.SCORES, Information.VERDICTS, Information.PRODUCER_REPORT}),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """A text with known scores that stands in for round 1 as the judge's lower anchor."""
+
+    text: str
+    scores: Mapping[str, Decimal]
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """All that a run knows at its start; `seed` is empty when the producer writes the first draft."""
+
+    task: str
+    rubric: Rubric
+    nonce: str
+    seed: str = ""
+    calibration: Calibration | None = None
+    exploration: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NamedScore:
+    name: str
+    score: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryLine:
+    """A past round in brief: never its text."""
+
+    label: str
+    composite: Decimal
+    scores: tuple[NamedScore, ...]
+    key_change: str
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeView:
+    """What a judge may see in one round; None or empty is withheld, or was never there."""
+
+    profile: str
+    nonce: str
+    scale: Scale
+    problem_class: ProblemClass
+    evaluation_mode: EvaluationMode
+    artifact_type: str
+    reply_example: str
+    template: str | None = None
+    criteria: tuple[Criterion, ...] = ()
+    task: str | None = None
+    background: str | None = None
+    output_contract: str | None = None
+    search_space: str | None = None
+    seed: Excerpt | None = None
+    seed_scores: tuple[NamedScore, ...] = ()
+    exploration: str | None = None
+    round_label: str | None = None
+    previous_asi: str | None = None
+    history: tuple[HistoryLine, ...] = ()
+    evaluator: EvaluatorOutput | None = None
+    candidate: Excerpt | None = None
+    seen: tuple[Information, ...] = ()
+    withheld: tuple[Information, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FeedbackView:
+    """What the producer is told of the last judgement, without its scores."""
+
+    style: FeedbackStyle
+    issues: tuple[str, ...] = ()
+    asi: str = ""
+    failures: tuple[CheckResult, ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ProducerView:
+    """What the producer may see in one step; None or empty is withheld, or was never there."""
+
+    profile: str
+    nonce: str
+    artifact_type: str
+    problem_class: ProblemClass
+    drafting: bool
+    appends_feedback: bool  # the original prompt stays as it was, and feedback follows it
+    templates: Mapping[str, str]
+    task: str | None = None
+    background: str | None = None
+    output_contract: str | None = None
+    criteria: tuple[Criterion, ...] = ()
+    search_space: str | None = None
+    exploration: str | None = None
+    candidate: str | None = None
+    feedback: FeedbackView | None = None
+    seen: tuple[Information, ...] = ()
+    withheld: tuple[Information, ...] = ()
+
+
+class Gate:
+    """Lets through what the rules allow one role, and keeps account of it."""
+
+    def __init__(self, rubric: Rubric, role: Role) -> None:
+        self.allowed = permitted(rubric, role)
+        self._passed: set[Information] = set()
+
+    def let(self, kind: Information, value: Value | None) -> Value | None:
+        """The value if this role may see its kind and there is something to see."""
+        if kind not in self.allowed or not value:
+            return None
+        self._passed.add(kind)
+        return value
+
+    @property
+    def seen(self) -> tuple[Information, ...]:
+        """The kinds that were let through, in the order of the table people see."""
+        return tuple(kind for kind in Information if kind in self._passed)
+
+    @property
+    def withheld(self) -> tuple[Information, ...]:
+        """The kinds that this role does not get, whether or not there was something to withhold."""
+        return tuple(kind for kind in Information if kind not in self.allowed)
+
+
+def permitted(rubric: Rubric, role: Role) -> frozenset[Information]:
+    """What the rubric's rules let a role see, within what the role can be given at all."""
+    return rubric.context.allowed(role) & OFFERED[role]
+
+
+def judge_view(
+    brief: Brief, history: History, round_number: int, evaluator: EvaluatorOutput | None = None
+) -> JudgeView:
+    """What the judge of this round may see, and nothing else."""
+    rubric, gate = brief.rubric, Gate(brief.rubric, Role.JUDGE)
+    candidate = _round(history, round_number).candidate
+    seed, seed_scores = _anchor(brief, history, round_number)
+    limit = rubric.policy.judge_limit_chars
+    return JudgeView(
+        profile=rubric.profile,
+        nonce=brief.nonce,
+        scale=rubric.scale,
+        problem_class=rubric.problem_class,
+        evaluation_mode=rubric.evaluation_mode,
+        artifact_type=rubric.artifact_type,
+        reply_example=example_reply(rubric),
+        template=rubric.templates.get("judge"),
+        criteria=gate.let(Information.CRITERIA, rubric.criteria) or (),
+        task=gate.let(Information.TASK, brief.task),
+        background=gate.let(Information.BACKGROUND, rubric.background),
+        output_contract=gate.let(Information.OUTPUT_CONTRACT, rubric.output_contract),
+        search_space=gate.let(Information.SEARCH_SPACE, rubric.search_space),
+        seed=gate.let(Information.SEED, excerpt(seed, limit) if seed else None),
+        seed_scores=gate.let(Information.SEED_SCORES, seed_scores) or (),
+        exploration=gate.let(Information.EXPLORATION, brief.exploration),
+        round_label=gate.let(Information.ROUND_NUMBER, _round_label(rubric, round_number)),
+        previous_asi=gate.let(Information.PREVIOUS_ASI, _asi_of(_assessment(history, round_number - 1))),
+        history=gate.let(Information.HISTORY, _condensed(rubric, history, round_number)) or (),
+        evaluator=gate.let(Information.EVALUATOR_OUTPUT, _bounded(evaluator)),
+        candidate=gate.let(Information.CANDIDATE, excerpt(candidate, limit)),
+        seen=gate.seen,
+        withheld=gate.withheld,
+    )
+
+
+def producer_view(brief: Brief, history: History, step: Draft | Revise) -> ProducerView:
+    """What the producer may see in this step, and nothing else: no score, no other candidate."""
+    rubric, gate = brief.rubric, Gate(brief.rubric, Role.PRODUCER)
+    drafting = isinstance(step, Draft)
+    feedback = _without_scores(step.feedback, rubric.scale) if isinstance(step, Revise) else None
+    return ProducerView(
+        profile=rubric.profile,
+        nonce=brief.nonce,
+        artifact_type=rubric.artifact_type,
+        problem_class=rubric.problem_class,
+        drafting=drafting,
+        appends_feedback=rubric.policy.next_base is NextBase.ORIGINAL,
+        templates={name: rubric.templates[name] for name in PRODUCER_TEMPLATES if name in rubric.templates},
+        task=gate.let(Information.TASK, brief.task),
+        background=gate.let(Information.BACKGROUND, rubric.background),
+        output_contract=gate.let(Information.OUTPUT_CONTRACT, rubric.output_contract),
+        criteria=gate.let(Information.CRITERIA, rubric.criteria) or (),
+        search_space=gate.let(Information.SEARCH_SPACE, rubric.search_space),
+        exploration=gate.let(Information.EXPLORATION, brief.exploration),
+        candidate=gate.let(Information.CANDIDATE, _base(brief, history, step)),
+        feedback=gate.let(Information.FEEDBACK, feedback),
+        seen=gate.seen,
+        withheld=gate.withheld,
+    )
+
+
+def _round(history: History, number: int) -> Round:
+    for entry in history.rounds:
+        if entry.number == number:
+            return entry
+    raise LookupError(f"the history has no round {number}")
+
+
+def _assessment(history: History, number: int) -> Assessment | None:
+    return next((entry.assessment for entry in history.rounds if entry.number == number), None)
+
+
+def _base(brief: Brief, history: History, step: Draft | Revise) -> str:
+    """The text that the producer starts from; a loop that goes back to the original has only the seed."""
+    if isinstance(step, Draft):
+        return ""
+    return brief.seed if step.base_round is None else _round(history, step.base_round).candidate
+
+
+def _anchor(brief: Brief, history: History, round_number: int) -> tuple[str, tuple[NamedScore, ...]]:
+    """The calibration text and its scores, or round 1's: from round 2 on, so that prefixes stay equal."""
+    if round_number < 2:
+        return "", ()
+    if brief.calibration is not None:
+        return brief.calibration.text, _named(brief.rubric, brief.calibration.scores)
+    first = _round(history, 1)
+    return first.candidate, _named(brief.rubric, _said_scores(first.assessment))
+
+
+def _said_scores(assessment: Assessment | None) -> Mapping[str, Decimal]:
+    """What the one judge said, before penalties; where several judged, what came of it."""
+    if assessment is None:
+        return {}
+    if len(assessment.verdicts) != 1:
+        return assessment.scores
+    return {entry.key: entry.score for entry in assessment.verdicts[0].scores}
+
+
+def _named(rubric: Rubric, scores: Mapping[str, Decimal]) -> tuple[NamedScore, ...]:
+    """The scores in the rubric's order; by key, because the names are the criteria's to withhold."""
+    keys = (criterion.key for criterion in rubric.criteria)
+    return tuple(NamedScore(key, scores[key]) for key in keys if key in scores)
+
+
+def _condensed(rubric: Rubric, history: History, before: int) -> tuple[HistoryLine, ...]:
+    return tuple(
+        HistoryLine(
+            label=round_name(rubric, entry.number),
+            composite=round(entry.assessment.composite, rubric.policy.composite_decimals),
+            scores=_named(rubric, entry.assessment.scores),
+            key_change=_key_change(_assessment(history, entry.number - 1)),
+        )
+        for entry in history.rounds
+        if entry.number < before and entry.assessment is not None
+    )
+
+
+def _key_change(driver: Assessment | None) -> str:
+    """What the round set out to change: the direction given after the round before it."""
+    if driver is None:
+        return "first version"
+    issues = (issue for verdict in driver.verdicts for issue in verdict.issues)
+    failures = (result.message for result in driver.checks if not result.passed)
+    said = _asi_of(driver) or next(issues, "") or next(failures, "") or "not stated"
+    return shorten(said, KEY_CHANGE_CHARS)
+
+
+def _asi_of(assessment: Assessment | None) -> str:
+    verdicts = assessment.verdicts if assessment else ()
+    return next((verdict.asi for verdict in verdicts if verdict.asi), "")
+
+
+def _round_label(rubric: Rubric, number: int) -> str:
+    last = rubric.policy.max_rounds - 1 + rubric.policy.first_number
+    return f"{round_name(rubric, number)} (the last is {last})"
+
+
+def _bounded(evaluator: EvaluatorOutput | None) -> EvaluatorOutput | None:
+    if evaluator is None:
+        return None
+    return EvaluatorOutput(
+        excerpt(evaluator.stdout, EVALUATOR_CHARS).text,
+        excerpt(evaluator.stderr, EVALUATOR_CHARS).text,
+        evaluator.exit_code,
+    )
+
+
+def _without_scores(feedback: Feedback, scale: Scale) -> FeedbackView:
+    """The feedback with every score that a judge wrote into its words taken out."""
+
+    def clean(text: str) -> str:
+        return _stated_score(scale).sub("[score withheld]", text)
+
+    return FeedbackView(
+        style=feedback.style,
+        issues=tuple(clean(issue) for issue in feedback.issues),
+        asi=clean(feedback.asi),
+        failures=feedback.failures,
+        note=clean(feedback.note),
+    )
+
+
+@lru_cache(maxsize=16)
+def _stated_score(scale: Scale) -> re.Pattern[str]:
+    """Words such as 7/10, 6.5 out of 10, or "a score of 7"."""
+    number, top = r"[-+]?\d+(?:[.,]\d+)?", re.escape(plain(scale.maximum))
+    of_top = rf"(?<![\w./]){number}\s*(?:/|out of)\s*{top}(?![\w/]|[.,]\d)"
+    named = rf"\b(?:scor(?:e|es|ed|ing)|rat(?:ed|ing))\s*(?:of|is|was|at|as|:|=)?\s*{number}(?!\w|[.,]?\d)"
+    return re.compile(f"{of_top}|{named}", re.IGNORECASE)

@@ -1,0 +1,61 @@
+"""The one validation behind every rung: a whole verdict, or everything that is wrong with it."""
+
+from dataclasses import dataclass
+
+from refinement.engine.types import CriterionScore, Rubric, Verdict
+from refinement.judging.parsing.scores import ScoreReading, read_score
+from refinement.judging.parsing.shapes import Gathered, Statement, gather
+
+MAX_PROBLEMS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Validated:
+    """A verdict, or none and the problems; `stated` counts the criteria that were given a number."""
+
+    verdict: Verdict | None
+    problems: tuple[str, ...]
+    stated: int
+    keys: frozenset[str]
+    dropped: tuple[str, ...]
+
+
+def validate(loaded: object, rubric: Rubric) -> Validated:
+    """The verdict in the loaded value: every criterion there, in range and on the scale's step."""
+    gathered = gather(loaded, rubric)
+    readings = {
+        criterion.key: read_score(criterion.key, _statement(gathered, criterion.key).score, rubric.scale)
+        for criterion in rubric.criteria
+    }
+    problems = tuple(reading.problem for reading in readings.values() if reading.problem)
+    return Validated(
+        verdict=None if problems else _verdict(gathered, readings),
+        problems=problems,
+        stated=sum(reading.stated for reading in readings.values()),
+        keys=frozenset(gathered.statements),
+        dropped=tuple(gathered.dropped),
+    )
+
+
+def complaint_of(validated: Validated) -> str:
+    """All the problems in one bounded text, to be sent back to the model."""
+    sentences = list(validated.problems[:MAX_PROBLEMS])
+    if len(validated.problems) > MAX_PROBLEMS:
+        sentences.append(f"And {len(validated.problems) - MAX_PROBLEMS} more like these.")
+    if validated.dropped:
+        sentences.append(f"Not criteria of this rubric: {', '.join(validated.dropped)}.")
+    return " ".join(sentences)
+
+
+def _statement(gathered: Gathered, key: str) -> Statement:
+    return gathered.statements.get(key, Statement())
+
+
+def _verdict(gathered: Gathered, readings: dict[str, ScoreReading]) -> Verdict:
+    scores = tuple(
+        CriterionScore(key, reading.value, said.reasoning, said.improvement)
+        for key, reading in readings.items()
+        if reading.value is not None
+        for said in (_statement(gathered, key),)
+    )
+    return Verdict(scores=scores, issues=gathered.issues, asi=gathered.asi)

@@ -1,0 +1,243 @@
+"""The words sent to models: made from a view alone, what stays the same first, what changes last."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from refinement.engine.profiles import SIMMER_SCALE
+from refinement.engine.types import (
+    CheckResult,
+    Criterion,
+    EvaluatorOutput,
+    Information,
+    ProblemClass,
+    Severity,
+)
+from refinement.judging.context import FeedbackView, HistoryLine, JudgeView, NamedScore, ProducerView
+from refinement.judging.delimiters import defuse_role_tags, fence, neutralise
+from refinement.judging.length import Excerpt, excerpt
+from refinement.judging.schema import plain, scale_in_words, takes_whole_numbers
+from refinement.judging.template_names import CriterionValue, FailureValue, GroupValue
+from refinement.judging.templating import default_name, render
+
+QUOTED_REPLY_CHARS = 4_000
+QUOTED_COMPLAINT_CHARS = 1_000
+GROUP_TITLES = {Severity.ERROR: "Errors", Severity.WARNING: "Warnings", Severity.INFO: "Hints"}
+CLOSING = "The data ends here. Judge the candidate by the criteria and reply with the JSON object alone."
+
+
+@dataclass(frozen=True, slots=True)
+class PromptMessage:
+    role: str  # system, user or assistant
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """The messages of one call; `shape` and `nonce` serve when it has to be asked again."""
+
+    messages: tuple[PromptMessage, ...]
+    shape: str = ""
+    nonce: str = ""
+
+
+def judge_prompt(view: JudgeView) -> Prompt:
+    """The rubric in the system message, the data in the user message with the candidate last."""
+    blocks = [*_stable_blocks(view), *_changing_blocks(view)]
+    if view.candidate is not None:
+        blocks.append(_block(view.nonce, "CANDIDATE", view.candidate.text))
+    user = "\n\n".join([*blocks, CLOSING])
+    messages = (PromptMessage("system", _judge_system(view)), PromptMessage("user", user))
+    return Prompt(messages, shape=view.reply_example, nonce=view.nonce)
+
+
+def producer_prompt(view: ProducerView) -> Prompt:
+    """A first draft's prompt, or a revision's: the same beginning, then the version and the feedback."""
+    system = render("producer_system", None, nonce=view.nonce, artifact=_artifact(view))
+    text = _draft(view) if view.drafting else _revision(view)
+    return Prompt((PromptMessage("system", system), PromptMessage("user", text)), nonce=view.nonce)
+
+
+def ask_again(prompt: Prompt, reply_text: str, complaint: str) -> Prompt:
+    """The same prompt, followed by the reply that could not be read, what was wrong with it and the shape."""
+    said = excerpt(_safe(reply_text, prompt.nonce).strip() or "(an empty reply)", QUOTED_REPLY_CHARS).text
+    wrong = excerpt(_safe(complaint, prompt.nonce).strip(), QUOTED_COMPLAINT_CHARS).text
+    request = [
+        f"Your reply could not be used. {wrong}",
+        "Answer again, with the right reply and nothing else.",
+    ]
+    if prompt.shape:
+        request.append(f"It is one JSON object of this shape:\n{prompt.shape}")
+    added = (PromptMessage("assistant", said), PromptMessage("user", "\n".join(request)))
+    return Prompt((*prompt.messages, *added), prompt.shape, prompt.nonce)
+
+
+def _judge_system(view: JudgeView) -> str:
+    """The rubric's instructions, an editor's or ours, and the rules no template can leave out."""
+    kept_back = frozenset(view.withheld)
+    instructions = render(
+        default_name("judge", view.profile) if view.template is None else "judge",
+        view.template,
+        artifact=_artifact(view),
+        criteria=_criteria(view.criteria, view.nonce),
+        scale=scale_in_words(view.scale),
+        minimum=plain(view.scale.minimum),
+        maximum=plain(view.scale.maximum),
+        decimals=not takes_whole_numbers(view.scale),
+        ten_points=view.scale == SIMMER_SCALE,
+        workspace=view.problem_class is not ProblemClass.TEXT,
+        sees_seed=Information.SEED not in kept_back,
+        sees_evaluator=Information.EVALUATOR_OUTPUT not in kept_back,
+        sees_history=Information.HISTORY not in kept_back,
+        sees_search_space=Information.SEARCH_SPACE not in kept_back,
+    )
+    rules = render("judge_rules", None, nonce=view.nonce, reply_example=view.reply_example)
+    return f"{instructions}\n\n{rules}"
+
+
+def _stable_blocks(view: JudgeView) -> Iterable[str]:
+    """What is the same in every round: the task and what belongs to it, then the seed from round 2 on."""
+    for label, text in (
+        ("TASK", view.task),
+        ("BACKGROUND", view.background),
+        ("OUTPUT CONTRACT", view.output_contract),
+        ("SEARCH SPACE", view.search_space),
+    ):
+        if text:
+            yield _block(view.nonce, label, text)
+    if view.seed is not None:
+        yield _block(view.nonce, "SEED", view.seed.text)
+    if view.seed_scores:
+        yield _block(view.nonce, "SEED SCORES", _scores(view.seed_scores))
+
+
+def _changing_blocks(view: JudgeView) -> Iterable[str]:
+    for label, text in (
+        ("HISTORY", "\n".join(_history_line(line) for line in view.history)),
+        ("EXPLORATION", view.exploration),
+        ("PREVIOUS ASI", view.previous_asi),
+        ("EVALUATOR OUTPUT", _evaluator(view.evaluator)),
+    ):
+        if text:
+            yield _block(view.nonce, label, text)
+    if view.round_label:
+        yield f"This is {view.round_label}."
+    if view.candidate is not None and view.candidate.cut:
+        yield _cut_notice(view.candidate)
+
+
+def _cut_notice(candidate: Excerpt) -> str:
+    return (
+        f"The candidate is long: you see {candidate.seen_chars:,} of its {candidate.total_chars:,} "
+        "characters, and a line in brackets marks the gap. The gap is not a fault of the candidate."
+    )
+
+
+def _block(nonce: str, label: str, text: str) -> str:
+    """Data for a judge between its marks, with nothing in it that could pass for a mark or a chat tag."""
+    return fence(nonce, label).around(_safe(text, nonce))
+
+
+def _safe(text: str, nonce: str) -> str:
+    return defuse_role_tags(neutralise(text, nonce) if nonce else text)
+
+
+def _scores(scores: Iterable[NamedScore]) -> str:
+    return ", ".join(f"{entry.name} {plain(entry.score)}" for entry in scores)
+
+
+def _history_line(line: HistoryLine) -> str:
+    scores = _scores(line.scores)
+    composite = f"composite {plain(line.composite)}{f' ({scores})' if scores else ''}"
+    return f"{line.label}: {composite}; {line.key_change}"
+
+
+def _evaluator(output: EvaluatorOutput | None) -> str:
+    if output is None:
+        return ""
+    parts = [
+        f"exit code {output.exit_code}",
+        f"stdout:\n{output.stdout}" if output.stdout else "stdout: empty",
+    ]
+    if output.stderr:
+        parts.append(f"stderr:\n{output.stderr}")
+    return "\n".join(parts)
+
+
+def _artifact(view: JudgeView | ProducerView) -> str:
+    """The kind of artifact as a word in a sentence."""
+    return neutralise(view.artifact_type, view.nonce).replace("_", " ").replace("-", " ").strip() or "text"
+
+
+@lru_cache(maxsize=64)
+def _criteria(criteria: tuple[Criterion, ...], nonce: str) -> tuple[CriterionValue, ...]:
+    return tuple(
+        CriterionValue(
+            key=criterion.key,
+            name=neutralise(criterion.name, nonce),
+            description=neutralise(criterion.description, nonce),
+            ideal=neutralise(criterion.ideal, nonce),
+            primary=criterion.primary,
+        )
+        for criterion in criteria
+    )
+
+
+def _brief_values(view: ProducerView) -> dict[str, object]:
+    texts = {
+        "task": view.task,
+        "background": view.background,
+        "output_contract": view.output_contract,
+        "search_space": view.search_space,
+        "exploration": view.exploration,
+    }
+    return {
+        **{name: neutralise(text or "", view.nonce) for name, text in texts.items()},
+        "artifact": _artifact(view),
+        "criteria": _criteria(view.criteria, view.nonce),
+        "workspace": view.problem_class is not ProblemClass.TEXT,
+    }
+
+
+def _draft(view: ProducerView) -> str:
+    return render("draft", view.templates.get("draft"), **_brief_values(view))
+
+
+def _revision(view: ProducerView) -> str:
+    # Chat tags stay as they are in the producer's own material: a backslash would end up in its work.
+    candidate = neutralise(view.candidate or "", view.nonce)
+    return render(
+        "revision_appended" if view.appends_feedback and "revision" not in view.templates else "revision",
+        view.templates.get("revision"),
+        **_brief_values(view),
+        original_prompt=_draft(view),
+        candidate=fence(view.nonce, "VERSION").around(candidate) if candidate else "",
+        feedback=_feedback(view.feedback, view) if view.feedback else "",
+    )
+
+
+def _feedback(feedback: FeedbackView, view: ProducerView) -> str:
+    groups = _groups(feedback.failures, view.nonce)
+    return render(
+        "feedback",
+        view.templates.get("feedback"),
+        style=str(feedback.style),
+        issues=tuple(_safe(issue, view.nonce) for issue in feedback.issues),
+        asi=_safe(feedback.asi, view.nonce),
+        note=_safe(feedback.note, view.nonce),
+        groups=groups,
+        failures=tuple(failure for group in groups for failure in group.failures),
+    )
+
+
+def _groups(failures: Iterable[CheckResult], nonce: str) -> tuple[GroupValue, ...]:
+    """Failed checks by severity, the gravest first."""
+    sorted_out: dict[Severity, list[FailureValue]] = {severity: [] for severity in Severity}
+    for result in failures:
+        message, suggestion = _safe(result.message, nonce), _safe(result.suggestion, nonce)
+        sorted_out[result.severity].append(FailureValue(result.key, message or result.key, suggestion))
+    return tuple(
+        GroupValue(severity.value, GROUP_TITLES[severity], tuple(found))
+        for severity, found in sorted_out.items()
+        if found
+    )

@@ -1,0 +1,306 @@
+"""Where each part of a prompt comes from, exactly: the parts of a message, joined, are the message.
+
+A prompt is made twice by the same code: as it is, and from a view whose values carry marks around them.
+Taken out again, the marks must leave the very same text; where a template changes a value so that they
+do not, that kind of value is left unmarked and its text counts as the template's.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, fields, is_dataclass, replace
+from enum import StrEnum
+from typing import Any, Generic, TypeAlias, TypeVar
+
+from refinement.engine.kinds import Information
+from refinement.engine.types import CheckResult
+from refinement.judging.context import FeedbackView, JudgeView, ProducerView
+from refinement.judging.prompts import Prompt, judge_prompt, producer_prompt
+from refinement.judging.templating import TemplateFailure
+
+View = TypeVar("View", JudgeView, ProducerView)
+
+
+class Source(StrEnum):
+    """Where a piece of a prompt comes from."""
+
+    TASK = "task"
+    CRITERIA = "criteria"
+    CANDIDATE = "candidate"
+    SEED = "seed"
+    SEED_SCORES = "seed_scores"
+    BACKGROUND = "background"
+    OUTPUT_CONTRACT = "output_contract"
+    SEARCH_SPACE = "search_space"
+    EXPLORATION = "exploration"
+    ROUND_NUMBER = "round_number"
+    HISTORY = "history"
+    PREVIOUS_ASI = "previous_asi"
+    EVALUATOR_OUTPUT = "evaluator_output"
+    FEEDBACK = "feedback"
+    ARTIFACT = "artifact"
+    REPLY_FORMAT = "reply_format"
+    MARKS = "marks"
+    WORDS = "words"
+
+
+# The source that a kind of information shows as; the names are the same on purpose.
+SOURCE_OF = {kind: Source(kind.value) for kind in Information if kind.value in {s.value for s in Source}}
+
+# What stands between the marks of a fence; `words` inside any other fence stay words.
+FENCED = {
+    "TASK": Source.TASK,
+    "BACKGROUND": Source.BACKGROUND,
+    "OUTPUT CONTRACT": Source.OUTPUT_CONTRACT,
+    "SEARCH SPACE": Source.SEARCH_SPACE,
+    "SEED": Source.SEED,
+    "SEED SCORES": Source.SEED_SCORES,
+    "HISTORY": Source.HISTORY,
+    "EXPLORATION": Source.EXPLORATION,
+    "PREVIOUS ASI": Source.PREVIOUS_ASI,
+    "EVALUATOR OUTPUT": Source.EVALUATOR_OUTPUT,
+    "CANDIDATE": Source.CANDIDATE,
+    "VERSION": Source.CANDIDATE,
+}
+# Two ranges for private use that no ordinary text touches; marks are taken from what is free there.
+_PRIVATE = (range(0xE000, 0xF8FF), range(0xF0000, 0xFFFFD))
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A piece of a message that comes from one place."""
+
+    source: Source
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TracedMessage:
+    """A message as it would be sent, whole and in parts."""
+
+    role: str
+    content: str
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TracedPrompt:
+    """A prompt in parts; `unmarked` are the sources that a template changes, so that they count as words."""
+
+    messages: tuple[TracedMessage, ...]
+    unmarked: frozenset[Source] = frozenset()
+
+    @property
+    def sources(self) -> frozenset[Source]:
+        return frozenset(part.source for message in self.messages for part in message.parts)
+
+
+def trace_judge(view: JudgeView) -> TracedPrompt:
+    """The judge's prompt in parts."""
+    return _traced(view, judge_prompt, _marked_judge)
+
+
+def trace_producer(view: ProducerView) -> TracedPrompt:
+    """The producer's prompt in parts, for a first draft or a revision."""
+    return _traced(view, producer_prompt, _marked_producer)
+
+
+class Marks:
+    """A pair of characters for each source that occurs in none of the texts, and what is marked."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        used = set().union(*(set(text) for text in texts))
+        free = (chr(code) for codes in _PRIVATE for code in codes if chr(code) not in used)
+        self.close = next(free)
+        self.open = {source: next(free) for source in Source}
+        self.source = {mark: source for source, mark in self.open.items()}
+        self.pattern = re.compile(f"[{self.close}{''.join(self.source)}]")
+
+    def around(self, source: Source, text: str) -> str:
+        """The text with marks around its core: white space at its ends may be stripped with the rest."""
+        core = text.strip()
+        if not core:
+            return text
+        start = text.index(core)
+        end = start + len(core)
+        return f"{text[:start]}{self.open[source]}{core}{self.close}{text[end:]}"
+
+    def without(self, text: str) -> str:
+        return self.pattern.sub("", text)
+
+    def paired(self, text: str) -> bool:
+        """Whether every mark that opens is closed, and nothing is closed twice."""
+        depth = 0
+        for found in self.pattern.finditer(text):
+            depth += -1 if found.group() == self.close else 1
+            if depth not in (0, 1):
+                return False
+        return depth == 0
+
+    def split(self, text: str) -> Iterator[Part]:
+        """The pieces between the marks, each with its source."""
+        source, start = Source.WORDS, 0
+        for found in self.pattern.finditer(text):
+            yield Part(source, text[start : found.start()])
+            start = found.end()
+            source = self.source.get(found.group(), Source.WORDS)
+        yield Part(source, text[start:])
+
+
+Around: TypeAlias = Callable[[Source, str], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Tracer(Generic[View]):
+    """A view's real prompt, and the same prompt made with marks in it."""
+
+    view: View
+    make: Callable[[View], Prompt]
+    mark: Callable[[View, Around], View]
+    real: Prompt
+    marks: Marks
+
+    def marked(self, wanted: frozenset[Source]) -> Prompt | None:
+        """The prompt with these sources marked, or None where the marks would change it."""
+
+        def around(source: Source, text: str) -> str:
+            return self.marks.around(source, text) if source in wanted else text
+
+        try:
+            made = self.make(self.mark(self.view, around))
+        except TemplateFailure:
+            return None
+        pairs = zip(made.messages, self.real.messages, strict=True)
+        unchanged = all(self.marks.without(marked.content) == real.content for marked, real in pairs)
+        # A value that was cut has lost its closing mark, even where the cut text is the same.
+        paired = all(self.marks.paired(message.content) for message in made.messages)
+        return made if unchanged and paired else None
+
+    def best(self) -> tuple[Prompt, frozenset[Source]]:
+        """The prompt with as many sources marked as can be, and those sources."""
+        every = frozenset(Source)
+        made = self.marked(every)
+        if made is not None:
+            return made, every
+        kept = frozenset(source for source in Source if self.marked(frozenset({source})) is not None)
+        made = self.marked(kept)
+        return (self.real, frozenset()) if made is None else (made, kept)
+
+
+def _traced(view: View, make: Callable[[View], Prompt], mark: Callable[[View, Around], View]) -> TracedPrompt:
+    real: Prompt = make(view)
+    marks = Marks([*(message.content for message in real.messages), *_texts(view)])
+    marked, kept = Tracer(view, make, mark, real, marks).best()
+    messages = tuple(
+        TracedMessage(message.role, message.content, tuple(_parts(marks, with_marks.content, view.nonce)))
+        for message, with_marks in zip(real.messages, marked.messages, strict=True)
+    )
+    return TracedPrompt(messages, frozenset(Source) - kept)
+
+
+def _parts(marks: Marks, text: str, nonce: str) -> Iterator[Part]:
+    """The pieces of a message; neighbours of one source are one piece."""
+    waiting: Part | None = None
+    for part in _fenced(marks.split(text), nonce):
+        if not part.text:
+            continue
+        if waiting is not None and waiting.source is part.source:
+            waiting = Part(part.source, waiting.text + part.text)
+            continue
+        if waiting is not None:
+            yield waiting
+        waiting = part
+    if waiting is not None:
+        yield waiting
+
+
+def _fenced(parts: Iterable[Part], nonce: str) -> Iterator[Part]:
+    """Words between the marks of a fence belong to what the fence is for; no text can forge its nonce."""
+    # The line's end belongs to the mark, so that what stands between two marks begins with its own text.
+    code = re.escape(nonce)
+    fence = re.compile(rf"<<<(?!END )([A-Z ]+) {code}>>>\n?|\n?<<<END [A-Z ]+ {code}>>>")
+    inside = Source.WORDS
+    for part in parts:
+        if part.source is not Source.WORDS:
+            yield part
+            continue
+        start = 0
+        for found in fence.finditer(part.text):
+            yield Part(inside, part.text[start : found.start()])
+            yield Part(Source.MARKS, found.group())
+            start = found.end()
+            inside = FENCED.get(found[1] or "", Source.WORDS)
+        yield Part(inside, part.text[start:])
+
+
+def _marked_judge(view: JudgeView, around: Around) -> JudgeView:
+    """Only what a template prints or a sentence holds; the data has its fences."""
+    return replace(
+        view,
+        criteria=_criteria(view.criteria, around),
+        artifact_type=around(Source.ARTIFACT, view.artifact_type),
+        reply_example=around(Source.REPLY_FORMAT, view.reply_example),
+        round_label=view.round_label and around(Source.ROUND_NUMBER, view.round_label),
+    )
+
+
+def _marked_producer(view: ProducerView, around: Around) -> ProducerView:
+    named = {
+        "task": Source.TASK,
+        "background": Source.BACKGROUND,
+        "output_contract": Source.OUTPUT_CONTRACT,
+        "search_space": Source.SEARCH_SPACE,
+        "exploration": Source.EXPLORATION,
+        "candidate": Source.CANDIDATE,
+        "artifact_type": Source.ARTIFACT,
+    }
+    texts: dict[str, Any] = {
+        name: around(source, value) for name, source in named.items() if (value := getattr(view, name))
+    }
+    feedback = _feedback(view.feedback, around) if view.feedback else None
+    return replace(view, criteria=_criteria(view.criteria, around), feedback=feedback, **texts)
+
+
+def _criteria(criteria: tuple[Any, ...], around: Around) -> tuple[Any, ...]:
+    return tuple(
+        replace(
+            entry,
+            **{
+                name: around(Source.CRITERIA, getattr(entry, name))
+                for name in ("key", "name", "description", "ideal")
+            },
+        )
+        for entry in criteria
+    )
+
+
+def _feedback(view: FeedbackView, around: Around) -> FeedbackView:
+    def told(text: str) -> str:
+        return around(Source.FEEDBACK, text)
+
+    return replace(
+        view,
+        issues=tuple(told(issue) for issue in view.issues),
+        asi=told(view.asi),
+        note=told(view.note),
+        failures=tuple(_failure(result, told) for result in view.failures),
+    )
+
+
+def _failure(result: CheckResult, told: Callable[[str], str]) -> CheckResult:
+    return replace(
+        result, key=told(result.key), message=told(result.message), suggestion=told(result.suggestion)
+    )
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Every text in a view, those in lists and records included."""
+    if isinstance(value, str):
+        yield value
+    elif is_dataclass(value):
+        for field in fields(value):
+            yield from _texts(getattr(value, field.name))
+    elif isinstance(value, (list, tuple)):
+        for inner in value:
+            yield from _texts(inner)
+    elif isinstance(value, dict):
+        yield from _texts(list(value.values()))

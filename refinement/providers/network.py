@@ -1,0 +1,203 @@
+"""Sockets whose waits come in slices, so that a call can be stopped before the first byte has come."""
+
+import errno
+import ipaddress
+import os
+import select
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+import httpcore
+
+from refinement.providers.watch import SLICE_SECONDS, current
+
+T = TypeVar("T")
+Address = tuple[int, int, int, str, Any]
+_here = threading.local()
+
+
+def last_stream() -> "SlicedStream | None":
+    """The stream on which this thread last sent a request."""
+    stream: SlicedStream | None = getattr(_here, "stream", None)
+    return stream
+
+
+def _look(until: float | None, timed_out: type[Exception]) -> None:
+    """Between two slices: may the call go on?"""
+    watch = current()
+    if watch is not None:
+        watch.check()
+    if until is not None and time.monotonic() >= until:
+        raise timed_out("The server did not answer in time.")
+
+
+def _end(timeout: float | None) -> float | None:
+    return None if timeout is None else time.monotonic() + timeout
+
+
+def _in_slices(
+    step: Callable[[], T], timeout: float | None, timed_out: type[Exception], failed: type[Exception]
+) -> T:
+    """Repeats a socket operation that waits one slice at a time until it is done or must stop."""
+    until = _end(timeout)
+    while True:
+        try:
+            return step()
+        except TimeoutError:
+            _look(until, timed_out)
+        except OSError as error:
+            raise failed(str(error)) from error
+
+
+class SlicedStream(httpcore.NetworkStream):
+    """A connected socket, plain or TLS."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self._socket = sock
+        self._socket.settimeout(SLICE_SECONDS)
+        self.was_kept = False  # whether an earlier request was answered on it
+        self.answered = False  # whether any byte of the present request's answer has come
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        data = _in_slices(
+            lambda: self._socket.recv(max_bytes), timeout, httpcore.ReadTimeout, httpcore.ReadError
+        )
+        if data:
+            self.answered = True
+            watch = current()
+            if watch is not None:
+                watch.check_sometimes()
+        return data
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        if self.answered:
+            self.was_kept, self.answered = True, False
+        _here.stream = self
+        rest = memoryview(buffer)
+        while rest:
+            sent = _in_slices(
+                lambda piece=rest: self._socket.send(piece),  # type: ignore[misc]
+                timeout,
+                httpcore.WriteTimeout,
+                httpcore.WriteError,
+            )
+            rest = rest[sent:]
+
+    def close(self) -> None:
+        self._socket.close()
+
+    def start_tls(
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,
+    ) -> httpcore.NetworkStream:
+        try:
+            wrapped = ssl_context.wrap_socket(
+                self._socket, server_hostname=server_hostname, do_handshake_on_connect=False
+            )
+        except OSError as error:
+            self.close()
+            raise httpcore.ConnectError(str(error)) from error
+        try:
+            _in_slices(wrapped.do_handshake, timeout, httpcore.ConnectTimeout, httpcore.ConnectError)
+        except BaseException:
+            wrapped.close()
+            raise
+        return SlicedStream(wrapped)
+
+    def get_extra_info(self, info: str) -> Any:
+        if info == "ssl_object":
+            return self._socket if isinstance(self._socket, ssl.SSLSocket) else None
+        if info == "socket":
+            return self._socket
+        if info == "is_readable":
+            return _is_readable(self._socket)
+        return None
+
+
+def _is_readable(sock: socket.socket) -> bool:
+    """Whether an idle connection has something to say, which can only be that it was closed."""
+    if sock.fileno() < 0:
+        return True
+    poll = select.poll()
+    poll.register(sock, select.POLLIN)
+    return bool(poll.poll(0))
+
+
+class SlicedBackend(httpcore.NetworkBackend):
+    """Opens connections without ever waiting longer than a slice."""
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore.NetworkStream:
+        until = _end(timeout)
+        problem: Exception = httpcore.ConnectError(f"{host} has no address.")
+        for family, kind, protocol, _, target in _addresses(host, port, until):
+            sock = socket.socket(family, kind, protocol)
+            try:
+                _connect(sock, target, until)
+                sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                return SlicedStream(sock)
+            except OSError as error:
+                sock.close()
+                problem = httpcore.ConnectError(str(error))
+            except BaseException:
+                sock.close()
+                raise
+        raise problem
+
+
+def _connect(sock: socket.socket, target: Any, until: float | None) -> None:
+    sock.setblocking(False)
+    code = sock.connect_ex(target)
+    if code not in (0, errno.EINPROGRESS, errno.EWOULDBLOCK):
+        raise OSError(code, os.strerror(code))
+    poll = select.poll()
+    poll.register(sock, select.POLLOUT)
+    while not poll.poll(SLICE_SECONDS * 1000):
+        _look(until, httpcore.ConnectTimeout)
+    code = sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+    if code:
+        raise OSError(code, os.strerror(code))
+
+
+def _addresses(host: str, port: int, until: float | None) -> list[Address]:
+    """What the name stands for; a name service that hangs does not keep the call from stopping."""
+    if _is_numeric(host):
+        return list(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
+    found: list[Address] = []
+    problems: list[OSError] = []
+
+    def look_up() -> None:
+        try:
+            found.extend(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
+        except OSError as error:
+            problems.append(error)
+
+    thread = threading.Thread(target=look_up, daemon=True, name="name-lookup")
+    thread.start()
+    while thread.is_alive():
+        thread.join(SLICE_SECONDS)
+        if thread.is_alive():
+            _look(until, httpcore.ConnectTimeout)
+    if problems:
+        raise httpcore.ConnectError(str(problems[0])) from problems[0]
+    return found
+
+
+def _is_numeric(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,39 @@
+"""What workers do: fetch a row and call a service, nothing else."""
+
+import dramatiq
+
+from wiggum_site.broker import broker
+
+__all__ = ["advance_run", "broker", "judge_trial"]
+
+STEP_MINUTES = 11  # a call's own deadline is ten: this is for a step that hangs outside of one
+
+
+@dramatiq.actor(
+    queue_name="runs",
+    priority=0,  # all steps alike, first come first served: no run starves another
+    time_limit=STEP_MINUTES * 60_000,
+    max_retries=3,
+    min_backoff=1_000,
+    max_backoff=30_000,
+)
+def advance_run(run_id: int) -> None:
+    """Advances a run by one step, if it is due and nobody else is at it."""
+    from refinement.services.advancing import run_advance
+
+    run_advance(run_id)
+
+
+@dramatiq.actor(
+    queue_name="runs",  # the same line as the runs': a bench is a handful of calls like theirs
+    priority=0,
+    time_limit=STEP_MINUTES * 60_000,
+    max_retries=3,
+    min_backoff=1_000,
+    max_backoff=30_000,
+)
+def judge_trial(trial_id: int) -> None:
+    """Makes one call of a test bench's trial, if it is due and nobody else is at it."""
+    from refinement.services.trials import trial_advance
+
+    trial_advance(trial_id)

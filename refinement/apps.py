@@ -1,0 +1,14 @@
+from django.apps import AppConfig
+
+
+class RefinementConfig(AppConfig):
+    name = "refinement"
+    default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        """Notes every sign-in, whichever page it came from."""
+        from django.contrib.auth.signals import user_logged_in
+
+        from refinement.services.sessions import on_signed_in
+
+        user_logged_in.connect(on_signed_in, dispatch_uid="refinement.sessions")

@@ -1,0 +1,119 @@
+"""What happens to a message's row. Each function is one short transaction, and none waits for a lock."""
+
+from collections.abc import Collection
+from datetime import datetime, timedelta
+
+from django.db import connections, models
+from django.db.models import F
+from django.utils import timezone
+
+from refinement.models.queue import MessageState, QueuedMessage
+from refinement.models.statements import columns_of, convert, model_of, rows_select, rows_update
+
+LEASE = timedelta(seconds=15)
+DEAD_MESSAGES_KEPT = timedelta(days=7)
+MAX_REQUEUES = 10  # a message that took this many workers down with it is given up
+
+
+TABLE = QueuedMessage._meta.db_table
+# One statement finds and takes; PostgreSQL passes over rows that another consumer is taking just now,
+# and SQLite has one writer at a time.
+DUE = (
+    f'"id" IN (SELECT "id" FROM "{TABLE}" WHERE "queue" = %s AND "state" = \'queued\' AND "eta" <= %s '  # noqa: S608
+    'ORDER BY "priority", "eta", "id" LIMIT %s)'
+)
+DUE_SKIPPING_LOCKED = DUE.removesuffix(")") + " FOR UPDATE SKIP LOCKED)"
+FIRST = f'SELECT MIN("eta") FROM "{TABLE}" WHERE "queue" = %s AND "state" = \'queued\''  # noqa: S608
+FINISHED = (
+    f'DELETE FROM "{TABLE}" WHERE "id" = %s AND ("lease_owner" = %s OR "state" = \'queued\') RETURNING "id"'  # noqa: S608
+)
+
+
+def next_due(alias: str, queue: str) -> datetime | None:
+    """When the next message of the queue is due; None when there is none."""
+    connection = connections[alias]
+    ((first,),) = rows_select(FIRST, [queue], alias)
+    return None if first is None else convert(first, QueuedMessage._meta.get_field("eta"), connection)
+
+
+def claim(alias: str, queue: str, owner: str, limit: int) -> list[QueuedMessage]:
+    """Up to `limit` due messages, the most urgent first, now leased to the owner and to nobody else."""
+    now = timezone.now()
+    taken = rows_update(
+        QueuedMessage,
+        {"state": MessageState.CLAIMED, "lease_owner": owner, "lease_until": now + LEASE, "updated_at": now},
+        DUE_SKIPPING_LOCKED if connections[alias].vendor == "postgresql" else DUE,
+        [queue, now, limit],
+        returning=columns_of(QueuedMessage),
+        using=alias,
+    )
+    rows: list[QueuedMessage] = [model_of(QueuedMessage, values, alias) for values in taken]
+    return sorted(rows, key=lambda row: (row.priority, row.eta, row.pk))
+
+
+def renew(alias: str, owner: str, ids: Collection[int]) -> None:
+    """Keeps what the owner is still working on."""
+    held_by(alias, owner, ids).update(lease_until=timezone.now() + LEASE)
+
+
+def finish(alias: str, owner: str, row_id: int) -> None:
+    """Deletes a message that is done, unless somebody else has claimed it meanwhile."""
+    rows_select(FINISHED, [row_id, owner], alias)
+
+
+def bury(alias: str, owner: str, row_id: int) -> None:
+    """Keeps a message that failed for good, for people to look at."""
+    held_by(alias, owner, [row_id]).update(
+        state=MessageState.DEAD, lease_owner="", lease_until=None, updated_at=timezone.now()
+    )
+
+
+def release(alias: str, owner: str, ids: Collection[int]) -> None:
+    """Puts messages that were not begun back where they were."""
+    held_by(alias, owner, ids).update(
+        state=MessageState.QUEUED, lease_owner="", lease_until=None, updated_at=timezone.now()
+    )
+
+
+def recover(alias: str, queue: str) -> int:
+    """Queues again what lost consumers held; how many messages that were."""
+    now = timezone.now()
+    expired = QueuedMessage.objects.using(alias).filter(
+        queue=queue, state=MessageState.CLAIMED, lease_until__lt=now
+    )
+    if not expired.exists():  # an update would take SQLite's write lock just to change nothing
+        return 0
+    expired.filter(requeues__gte=MAX_REQUEUES).update(
+        state=MessageState.DEAD, lease_owner="", lease_until=None, updated_at=now
+    )
+    return expired.update(
+        state=MessageState.QUEUED,
+        lease_owner="",
+        lease_until=None,
+        requeues=F("requeues") + 1,
+        updated_at=now,
+    )
+
+
+def sweep_dead(alias: str) -> None:
+    """Deletes dead messages that have been kept long enough."""
+    QueuedMessage.objects.using(alias).filter(
+        state=MessageState.DEAD, updated_at__lt=timezone.now() - DEAD_MESSAGES_KEPT
+    ).delete()
+
+
+def held_by(alias: str, owner: str, ids: Collection[int]) -> models.QuerySet[QueuedMessage]:
+    return QueuedMessage.objects.using(alias).filter(
+        pk__in=ids, lease_owner=owner, state=MessageState.CLAIMED
+    )
+
+
+def change_counter(alias: str) -> object | None:
+    """A value that differs whenever another connection has changed the database; None where unknown."""
+    connection = connections[alias]
+    if connection.vendor != "sqlite":
+        return None
+    connection.ensure_connection()
+    # Straight to the driver: this runs many times a second, and the value is the connection's own.
+    version = connection.connection.execute("PRAGMA data_version").fetchone()[0]
+    return id(connection.connection), version

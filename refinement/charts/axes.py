@@ -1,0 +1,62 @@
+"""Where a value stands on an axis, and which values get a line and a number."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+
+from refinement.engine.types import Scale
+
+STEPS = (1, 2, 5)
+
+
+def at(value: float) -> str:
+    """A coordinate as it stands in an SVG: one decimal, the same in every language."""
+    return f"{value:.1f}".removesuffix(".0")
+
+
+@dataclass(frozen=True, slots=True)
+class ValueAxis:
+    """Values from `low` at the bottom to `high` at the top of a picture."""
+
+    low: Decimal
+    high: Decimal
+    step: Decimal
+    top: float
+    bottom: float
+
+    def y(self, value: Decimal) -> float:
+        inside = min(max(value, self.low), self.high)
+        share = float((inside - self.low) / (self.high - self.low))
+        return self.bottom - share * (self.bottom - self.top)
+
+    @property
+    def ticks(self) -> list[Decimal]:
+        count = int((self.high - self.low) / self.step)
+        return [self.low + self.step * number for number in range(count + 1)]
+
+
+def value_axis(values: Sequence[Decimal], scale: Scale, *, top: float, bottom: float, most: int) -> ValueAxis:
+    """An axis around the values, on round numbers, never beyond the scale; at most so many lines."""
+    lowest, highest = (min(values), max(values)) if values else (scale.minimum, scale.maximum)
+    spread = max(highest - lowest, (scale.maximum - scale.minimum) / 5)
+    step = round_step(spread / (most - 2))
+    low = ((lowest - step / 2) / step).to_integral_value(ROUND_FLOOR) * step
+    high = ((highest + step / 2) / step).to_integral_value(ROUND_CEILING) * step
+    low, high = max(low, scale.minimum), min(high, scale.maximum)
+    if high <= low:
+        low, high = scale.minimum, scale.maximum
+    return ValueAxis(low, high, step, top, bottom)
+
+
+def round_step(least: Decimal) -> Decimal:
+    """The smallest of 1, 2, 5, 10, … and their tenths that is not below."""
+    power = Decimal(1).scaleb(least.adjusted())
+    return next((power * step for step in STEPS if power * step >= least), power * 10)
+
+
+def label_every(count: int, most: int) -> int:
+    """Every how many of the rounds there is room for a label."""
+    every = 1
+    while count / every > most:
+        every = {1: 2, 2: 5}.get(every, every * 2)
+    return every

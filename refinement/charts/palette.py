@@ -1,0 +1,52 @@
+"""The colours of a chart that leaves the product; on a page the stylesheet's tokens take their place."""
+
+from dataclasses import dataclass
+
+DASHES = ("", "7 3", "2 3")
+
+
+@dataclass(frozen=True, slots=True)
+class Palette:
+    """The same values as `static/css/tokens.css`, for one theme."""
+
+    paper: str
+    ink: str
+    soft: str
+    line: str
+    ok: str
+    star: str
+    warn: str
+    bad: str
+    series: tuple[str, ...]
+
+    def colour(self, slot: int) -> str:
+        """Slot 0 is the composite; the others take turns."""
+        return self.ink if slot == 0 else self.series[(slot - 1) % len(self.series)]
+
+    def dash(self, slot: int) -> str:
+        """Once all colours are taken, the dashes tell the lines apart."""
+        return DASHES[(slot - 1) // len(self.series) % len(DASHES)] if slot else ""
+
+
+LIGHT = Palette(
+    paper="#ffffff",
+    ink="#171b22",
+    soft="#525b69",
+    line="#e0e4ea",
+    ok="#116a42",
+    star="#d99a00",
+    warn="#7c5000",
+    bad="#ad231b",
+    series=("#1f5fd0", "#0b7d71", "#a93f85", "#ab5a0a", "#614cc0", "#53701a"),
+)
+DARK = Palette(
+    paper="#171b23",
+    ink="#e8ebf0",
+    soft="#a9b2bf",
+    line="#2a303b",
+    ok="#5fd39b",
+    star="#f2c14b",
+    warn="#f0c060",
+    bad="#ff948c",
+    series=("#7fa9ff", "#4fc9bb", "#e58cc6", "#eda25a", "#a99af0", "#a8c866"),
+)

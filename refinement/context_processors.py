@@ -1,0 +1,46 @@
+"""What every page knows without its view saying so."""
+
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest
+
+from refinement.models import Project
+from refinement.selectors.projects import projects_for
+from refinement.views.theme import theme_of
+
+
+def page(request: HttpRequest) -> dict[str, Any]:
+    """The theme, and for the navigation the reader's projects and the one they are in."""
+    return {
+        "theme": theme_of(request),
+        "mail_configured": settings.MAIL_CONFIGURED,
+        "navigation": Navigation(request),
+    }
+
+
+class Navigation:
+    """The reader's projects, read once and only by a page that shows them."""
+
+    def __init__(self, request: HttpRequest) -> None:
+        self._request = request
+        self._projects: list[Project] | None = None
+
+    @property
+    def projects(self) -> list[Project]:
+        if self._projects is None:
+            user = getattr(self._request, "user", None)
+            self._projects = list(projects_for(user)) if user is not None else []
+        return self._projects
+
+    @property
+    def project(self) -> Project | None:
+        """The project of this page, else the one last used, else the first."""
+        here: Project | None = getattr(self._request, "project", None)
+        if here is not None:
+            return here
+        session = getattr(self._request, "session", {})
+        last = session.get("project")
+        return next((project for project in self.projects if project.slug == last), None) or next(
+            iter(self.projects), None
+        )

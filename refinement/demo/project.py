@@ -1,0 +1,128 @@
+"""A demonstration project: its people, and rubrics that were edited a few times."""
+
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime
+
+from django.db import transaction
+
+from refinement.demo.rows import Cast, runs_write
+from refinement.demo.stories import story_told
+from refinement.engine.codec import rubric_with
+from refinement.engine.profiles import rubric_for
+from refinement.engine.types import Rubric as Definition
+from refinement.models import AuditEntry, MemberRole, Membership, Project, Rubric, RubricVersion, User
+from refinement.services.audit import audit_record
+from refinement.services.rubrics import rubric_create, version_create
+
+ACTION = "demo.seed"
+PEOPLE = (
+    ("Edgar Holm", "edgar.holm@demo.example", MemberRole.OWNER),
+    ("Mina Okafor", "mina.okafor@demo.example", MemberRole.EDITOR),
+    ("Jonas Lindqvist", "jonas.lindqvist@demo.example", MemberRole.EDITOR),
+    ("Priya Raman", "priya.raman@demo.example", MemberRole.EDITOR),
+    ("Tomás Rey", "tomas.rey@demo.example", MemberRole.VIEWER),
+)
+STORIES_A_VERSION = 20
+
+
+class NotOurs(Exception):
+    """The project has runs that were not made here; its message says what to do."""
+
+
+def demo_seed(
+    *, slug: str, runs: int, now: datetime, days: int = 90, chars: int = 3_000, calls: bool = True
+) -> Iterator[int]:
+    """Fills the project at this address, which it makes if there is none; yields how far it has come."""
+    rng = random.Random(f"{slug}/{runs}")  # noqa: S311  a picture, not a secret
+    project = demo_project(slug)
+    people = demo_people(project)
+    stories = [
+        (version, story_told(definition, rng, chars=chars))
+        for version, definition in demo_rubrics(project, people[0])
+        for _ in range(STORIES_A_VERSION)
+    ]
+    told = [pair for pair in stories if "outcome" in pair[1].ending]
+    untold = [pair for pair in stories if "outcome" not in pair[1].ending]
+    yield from runs_write(
+        Cast(project, people, told, untold or told), runs, rng, until=now, days=days, calls=calls
+    )
+
+
+@transaction.atomic
+def demo_project(slug: str) -> Project:
+    """The project, ours from the start; raises NotOurs for one with runs that somebody made."""
+    project, made = Project.objects.get_or_create(
+        slug=slug, defaults={"name": slug.replace("-", " ").capitalize()}
+    )
+    marked = AuditEntry.objects.filter(project=project, action=ACTION).exists()
+    if not made and not marked and project.runs.exists():
+        raise NotOurs(
+            f"The project {slug!r} has runs that this command did not make. "
+            "Name another with --project: it is made if it is not there."
+        )
+    if not marked:
+        audit_record(action=ACTION, object_type="project", object_id=project.pk, project=project)
+    return project
+
+
+def demo_people(project: Project) -> list[User]:
+    """Five people who cannot sign in, and the instance's administrators as owners."""
+    people = []
+    for name, email, role in PEOPLE:
+        user = User.objects.filter(email=email).first() or User.objects.create_user(email, None, name=name)
+        Membership.objects.get_or_create(project=project, user=user, defaults={"role": role})
+        people.append(user)
+    for user in User.objects.filter(is_superuser=True):
+        Membership.objects.get_or_create(project=project, user=user, defaults={"role": MemberRole.OWNER})
+    return people
+
+
+def demo_rubrics(project: Project, owner: User) -> list[tuple[RubricVersion, Definition]]:
+    """Rubrics of every profile with several versions each; together their rules end runs in every way."""
+    wiggum, ralph, simmer = (rubric_for(profile) for profile in ("wiggum", "ralph", "simmer"))
+    edits: dict[str, list[tuple[str, Definition]]] = {
+        "release-notes": [
+            ("First version.", replace(wiggum, name="Release notes")),
+            ("Four rounds.", named(wiggum, "Release notes", max_rounds="4")),
+            ("A budget.", named(wiggum, "Release notes", max_rounds="4", budget_tokens="9000")),
+        ],
+        "runbooks": [
+            ("First version.", replace(ralph, name="Runbooks: checks and a judge", criteria=wiggum.criteria)),
+            (
+                "A judge's time.",
+                replace(ralph, name="Runbooks: checks and a judge", criteria=wiggum.criteria),
+            ),
+        ],
+        "house-style": [("First version.", replace(ralph, name="House style"))],
+        "answers": [
+            ("First version.", replace(simmer, name="Answers for customers")),
+            ("Six iterations.", named(simmer, "Answers for customers", max_rounds="6")),
+        ],
+    }
+    return [pair for slug, versions in edits.items() for pair in saved(project, owner, slug, versions)]
+
+
+def named(rubric: Definition, name: str, **policy: str) -> Definition:
+    settings = {
+        f"policy.{'budget.tokens' if key == 'budget_tokens' else key}": value for key, value in policy.items()
+    }
+    return replace(rubric_with(rubric, settings), name=name)
+
+
+def saved(
+    project: Project, owner: User, slug: str, versions: list[tuple[str, Definition]]
+) -> list[tuple[RubricVersion, Definition]]:
+    """The rubric with its versions, from the database if it was made before."""
+    there = Rubric.objects.filter(project=project, slug=slug).first()
+    if there is None:
+        (note, first), *later = versions
+        made = [rubric_create(project=project, slug=slug, definition=first, user=owner, note=note)]
+        made += [
+            version_create(rubric=made[0].rubric, definition=definition, user=owner, note=note)
+            for note, definition in later
+        ]
+    else:
+        made = list(there.versions.order_by("number")[: len(versions)])
+    return list(zip(made, (definition for _, definition in versions), strict=True))

@@ -1,0 +1,214 @@
+"""Stories as rows: many runs at once, each with its own time, people, models and tags."""
+
+import random
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Model
+
+from refinement.demo.stories import Said, Story
+from refinement.engine.safeguards import kinship
+from refinement.models import (
+    Call,
+    CheckResult,
+    Event,
+    EventKind,
+    Project,
+    Round,
+    RubricVersion,
+    Run,
+    RunStatus,
+    RunTag,
+    User,
+    Verdict,
+)
+from refinement.services.recording import check_rows
+
+BATCH = 250
+ARCHIVED = 0.03
+GOING = 12  # so many of the newest runs, or a hundredth, may be under way
+# No worker takes a run up that was woken in a time to come: there is no model for it.
+NEVER = timedelta(days=3_650)
+TAGS = ("docs", "release", "baseline", "customer", "night", "long", "checked", "to-discuss")
+MODELS = (
+    ("qwen3:14b", "gemma3:27b"),
+    ("qwen3:14b", "qwen3:14b"),
+    ("llama3.1:8b", "gemma3:27b"),
+    ("mistral-small:24b", "gemma3:27b"),
+    ("qwen3:4b", "qwen3:32b"),
+    ("gemma3:12b", "llama3.3:70b"),
+)
+WITH_TIMES: tuple[type[Model], ...] = (Run, Round, Verdict, Event)
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """What runs are drawn from."""
+
+    project: Project
+    people: Sequence[User]
+    told: Sequence[tuple[RubricVersion, Story]]
+    untold: Sequence[tuple[RubricVersion, Story]]  # those that did not come to an end yet
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A run's row with the story that it tells, until both are written."""
+
+    run: Run
+    story: Story
+
+
+@contextmanager
+def times_of_our_own() -> Iterator[None]:
+    """Rows that are made in one go happened at different times: the clock does not stamp them here."""
+    stamped = [
+        stamp for model in WITH_TIMES for stamp in model._meta.fields if getattr(stamp, "auto_now_add", False)
+    ]
+    for stamp in stamped:
+        stamp.auto_now_add = False  # type: ignore[attr-defined]
+    try:
+        yield
+    finally:
+        for stamp in stamped:
+            stamp.auto_now_add = True  # type: ignore[attr-defined]
+
+
+def runs_write(
+    cast: Cast, count: int, rng: random.Random, *, until: datetime, days: int, calls: bool
+) -> Iterator[int]:
+    """Writes so many runs, the oldest first; yields how many are there after each batch."""
+    apart = timedelta(days=days) / max(count, 1)
+    with times_of_our_own():
+        for start in range(0, count, BATCH):
+            numbers = range(start, min(start + BATCH, count))
+            moments = [until - apart * (count - number) for number in numbers]
+            batch = [
+                drawn(cast, moment, rng, going=number >= count - max(GOING, count // 100))
+                for number, moment in zip(numbers, moments, strict=True)
+            ]
+            batch_write(cast, batch, rng, calls=calls)
+            yield numbers.stop
+
+
+def drawn(cast: Cast, moment: datetime, rng: random.Random, *, going: bool) -> Drawn:
+    """One run of a story, launched by somebody at that moment; only a `going` one may be unfinished."""
+    version, story = rng.choice(cast.untold if going and rng.random() < 0.5 else cast.told)
+    producer, judge = rng.choice(MODELS)
+    kin = kinship(producer, judge) if story.rubric.criteria else None
+    values, ending = story.run_values, story.ending
+    archived = "outcome" in ending and rng.random() < ARCHIVED
+    run = Run(
+        project=cast.project,
+        rubric_version=version,
+        rubric_id=version.rubric_id,
+        created_by=rng.choice(cast.people),
+        created_at=moment,
+        started_at=None if ending["status"] == RunStatus.QUEUED else moment + timedelta(seconds=1),
+        archived_at=moment + timedelta(days=1) if archived else None,
+        nonce=f"{rng.getrandbits(48):012x}",
+        producer_endpoint="ollama",
+        producer_model=producer,
+        judge_endpoint="ollama",
+        judge_model=judge,
+        kinship=kin.value if kin else "",
+        **values,
+        **ending,
+    )
+    took = timedelta(seconds=float(values["model_seconds"]))
+    run.woken_at = moment if run.is_finished else moment + NEVER
+    if run.is_finished:
+        run.finished_at = moment + took + timedelta(seconds=2)
+    if run.status == RunStatus.WAITING:
+        run.next_try_at = moment + timedelta(minutes=2)
+    if run.status == RunStatus.RUNNING:
+        run.lease_owner, run.lease_until = "demonstration", moment + NEVER
+    return Drawn(run, story)
+
+
+@transaction.atomic
+def batch_write(cast: Cast, batch: list[Drawn], rng: random.Random, *, calls: bool) -> None:
+    """All rows of some runs."""
+    Run.objects.bulk_create([entry.run for entry in batch])
+    rounds = Round.objects.bulk_create([row for entry in batch for row in round_rows(entry)])
+    by_place = {(row.run_id, row.number): row for row in rounds}
+    Verdict.objects.bulk_create([row for entry in batch for row in verdict_rows(entry, by_place)])
+    CheckResult.objects.bulk_create([row for entry in batch for row in result_rows(entry, by_place)])
+    RunTag.objects.bulk_create([row for entry in batch for row in tag_rows(cast, entry, rng)])
+    if calls:
+        Call.objects.bulk_create([row for entry in batch for row in call_rows(entry)])
+        Event.objects.bulk_create([row for entry in batch for row in event_rows(entry)])
+
+
+def round_rows(entry: Drawn) -> Iterator[Round]:
+    moment = entry.run.created_at
+    for values in entry.story.rounds:
+        judged = (
+            {"judged_at": moment + timedelta(seconds=30 * values["number"])} if "judged_at" in values else {}
+        )
+        yield Round(run=entry.run, created_at=moment, **{**values, **judged})
+
+
+def verdict_rows(entry: Drawn, rounds: dict[tuple[int, int], Round]) -> Iterator[Verdict]:
+    for number, values in entry.story.verdicts.items():
+        judged = rounds[entry.run.pk, number]
+        told = {**values, "judge": entry.run.judge_model}
+        yield Verdict(round=judged, created_at=judged.judged_at or judged.created_at, **told)
+
+
+def result_rows(entry: Drawn, rounds: dict[tuple[int, int], Round]) -> Iterator[CheckResult]:
+    for assessed in entry.story.history.assessed:
+        if assessed.assessment is not None:
+            yield from check_rows(rounds[entry.run.pk, assessed.number].pk, assessed.assessment)
+
+
+def tag_rows(cast: Cast, entry: Drawn, rng: random.Random) -> Iterator[RunTag]:
+    for name in rng.sample(TAGS, rng.choice((0, 0, 1, 1, 2))):
+        yield RunTag(run=entry.run, project=cast.project, name=name)
+
+
+def call_rows(entry: Drawn) -> Iterator[Call]:
+    run, moment = entry.run, entry.run.created_at
+    for said in entry.story.said:
+        ended = moment + timedelta(seconds=float(said.seconds))
+        yield Call(run=run, started_at=moment, finished_at=ended, **call_values(run, said))
+        moment = ended
+
+
+def call_values(run: Run, said: Said) -> dict[str, Any]:
+    judge = said.role == "judge"
+    return {
+        "round_number": said.round,
+        "role": said.role,
+        "attempt": 1,
+        "endpoint": "ollama",
+        "model": run.judge_model if judge else run.producer_model,
+        "messages": [{"role": each.role, "content": each.content} for each in said.prompt.messages],
+        "options": {"temperature": 0.0 if judge else 0.7},
+        "seen": said.seen,
+        "withheld": said.withheld,
+        "reply": said.reply,
+        "finish_reason": "stop",
+        "prompt_tokens": said.prompt_tokens,
+        "completion_tokens": said.reply_tokens,
+        "seconds": said.seconds,
+        "rung": "strict" if judge else "",
+    }
+
+
+def event_rows(entry: Drawn) -> Iterator[Event]:
+    run = entry.run
+    actor = run.created_by.display_name if run.created_by else "command line"
+    yield Event(run=run, kind=EventKind.QUEUED, at=run.created_at, actor=actor, user=run.created_by)
+    for values in entry.story.rounds:
+        if "judged_at" in values:
+            at = run.created_at + timedelta(seconds=30 * values["number"])
+            data = {"round": values["number"], "composite": str(round(values["composite"], 6))}
+            yield Event(run=run, kind=EventKind.JUDGED, at=at, actor="worker", data=data)
+    if run.finished_at:
+        ending = {"outcome": run.outcome, "reason": run.stop_reason, "why": run.why}
+        yield Event(run=run, kind=EventKind.STOPPED, at=run.finished_at, actor="worker", data=ending)

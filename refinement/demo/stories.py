@@ -1,0 +1,316 @@
+"""What a demonstration run went through. The engine itself decides each step and says why it stopped."""
+
+import json
+import random
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from functools import cached_property
+from typing import Any
+
+from refinement.demo import texts
+from refinement.engine.codec import rubric_to_json
+from refinement.engine.metrics import RunMetrics, run_metrics
+from refinement.engine.safeguards import RalphSignal, penalties_for, ralph_signal
+from refinement.engine.scoring import assess
+from refinement.engine.steps import next_step
+from refinement.engine.types import (
+    CriterionScore,
+    Draft,
+    Failure,
+    Finish,
+    History,
+    Judge,
+    Outcome,
+    Revise,
+    Role,
+    Round,
+    Rubric,
+    StopReason,
+    Usage,
+    Verdict,
+)
+from refinement.judging.checks import run_checks
+from refinement.judging.context import Brief, judge_view, producer_view
+from refinement.judging.prompts import Prompt, judge_prompt, producer_prompt
+from refinement.models import RunStatus
+from refinement.services.recording import Judged, feedback_values, judged_values, verdict_values
+from refinement.services.runs import title_of
+
+CHARS_A_TOKEN = 4
+# How good each round is, as a share of the scale: the last one holds on. Plans end as their names say
+# wherever the rubric has such a rule; otherwise the rubric's own rules decide.
+COURSES: dict[str, tuple[float, ...]] = {
+    "passes": (0.71, 0.84, 0.95, 0.97),
+    "passes at once": (0.96,),
+    "perfect": (0.85, 1.0),
+    "stays below": (0.58, 0.69, 0.74, 0.76),
+    "falls": (0.66, 0.78, 0.61),
+    "stands still": (0.70, 0.71, 0.70, 0.705),
+    "repeats itself": (0.7, 0.7),
+}
+BREAKS = (
+    "cancelled",
+    "judge fails",
+    "producer fails",
+    "internal error",
+    "running",
+    "waiting",
+    "paused",
+    "queued",
+)
+SERVER_AWAY = "ollama cannot be reached at 127.0.0.1:11434: connection refused"
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One call: who was asked what in which round, and the reply or the error."""
+
+    role: str
+    round: int
+    prompt: Prompt
+    seen: list[str]
+    withheld: list[str]
+    reply: str
+    seconds: Decimal
+    error: str = ""
+
+    @property
+    def prompt_tokens(self) -> int:
+        return sum(len(message.content) for message in self.prompt.messages) // CHARS_A_TOKEN
+
+    @property
+    def reply_tokens(self) -> int:
+        return len(self.reply) // CHARS_A_TOKEN
+
+
+@dataclass
+class Story:
+    """A run's task, rounds and end, as values for its rows."""
+
+    rubric: Rubric
+    task: str
+    seed: str = ""
+    history: History = field(default_factory=History)
+    rounds: list[dict[str, Any]] = field(default_factory=list)
+    verdicts: dict[int, dict[str, Any]] = field(default_factory=dict)
+    said: list[Said] = field(default_factory=list)
+    signals: int = 0
+    cuts: int = 0
+    ending: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def trajectory(self) -> list[str]:
+        judged = (entry.assessment for entry in self.history.assessed)
+        return [str(round(assessment.composite, 6)) for assessment in judged if assessment]
+
+    @cached_property
+    def run_values(self) -> dict[str, Any]:
+        """What every run of this story has in its row; to be asked for when it is told."""
+        metrics = self.metrics
+        return {
+            "title": title_of(self.task),
+            "task": self.task,
+            "seed": self.seed,
+            "snapshot": rubric_to_json(replace(self.rubric, seed_text="", seed_scores={})),
+            "r1": metrics.r1,
+            "best": metrics.best,
+            "last": metrics.last,
+            "improvement": metrics.improvement,
+            "best_round": metrics.best_round,
+            "rounds_judged": metrics.rounds,
+            "trajectory": self.trajectory,
+            "signal_rounds": self.signals,
+            "penalty_rounds": sum(bool(entry.get("penalties")) for entry in self.rounds),
+            "cut_rounds": self.cuts,
+            "prompt_tokens": sum(said.prompt_tokens for said in self.said),
+            "completion_tokens": sum(said.reply_tokens for said in self.said),
+            "calls_made": len(self.said),
+            "model_seconds": sum((said.seconds for said in self.said), Decimal(0)),
+        }
+
+    @property
+    def metrics(self) -> RunMetrics:
+        return run_metrics(self.rubric, self.history)
+
+
+@dataclass(slots=True)
+class Teller:
+    """Takes one task through the loop, with scores from a plan in place of a judge's."""
+
+    story: Story
+    about: texts.Subject
+    course: tuple[float, ...]
+    ends: str  # how it breaks off, or empty
+    breaks_after: int
+    chars: int
+    rng: random.Random
+    invents: bool
+    deaf: bool  # the judge repeats its issues although the text changed
+
+    def tell(self) -> Story:
+        story = self.story
+        while True:
+            step = next_step(story.rubric, story.history)
+            if isinstance(step, Finish):
+                story.ending = finished(step)
+                return story
+            judged = len(story.history.assessed)
+            if self.ends and judged >= self.breaks_after:
+                story.ending = self.broken_off(judged)
+                return story
+            if isinstance(step, Judge):
+                self.judge(step)
+            else:
+                self.write(step)
+            spent = sum(entry.prompt_tokens + entry.reply_tokens for entry in story.said)
+            usage = Usage(spent, sum((entry.seconds for entry in story.said), Decimal(0)), len(story.said))
+            story.history = replace(story.history, usage=usage)
+
+    def write(self, step: Draft | Revise) -> None:
+        story, rng = self.story, self.rng
+        if isinstance(step, Draft):
+            text = texts.candidate(rng, self.about, self.chars)
+        else:
+            base = story.history.rounds[(step.base_round or len(story.history.rounds)) - 1]
+            text = texts.revised(rng, base.candidate, self.about, much=self.deaf)
+        if self.invents and "```" not in text:
+            text = f"{text}\n\n{texts.INVENTED_CODE.format(*self.about.words)}"
+        view = producer_view(self.brief, story.history, step)
+        self.call("producer", step.round, producer_prompt(view), view, text)
+        base_round = None if isinstance(step, Draft) else step.base_round
+        self.add(Round(step.round, text, None, base_round), None if isinstance(step, Draft) else step)
+
+    def add(self, entry: Round, step: Revise | None, origin: str = "") -> None:
+        story = self.story
+        story.history = replace(story.history, rounds=(*story.history.rounds, entry))
+        story.rounds.append(
+            {
+                "number": entry.number,
+                "origin": origin or ("revision" if step else "draft"),
+                "base_round": entry.base_round,
+                "feedback": feedback_values(step.feedback if step else None),
+                "candidate": entry.candidate,
+                "candidate_chars": len(entry.candidate),
+            }
+        )
+
+    def judge(self, step: Judge) -> None:
+        story = self.story
+        entry = story.history.rounds[-1]
+        view = judge_view(self.brief, story.history, step.round)
+        verdict = self.verdict(step.round) if story.rubric.criteria else None
+        if verdict:
+            self.call("judge", step.round, judge_prompt(view), view, reply_of(verdict))
+        penalties = penalties_for(entry.candidate, story.rubric.policy.penalties)
+        assessment = assess(
+            story.rubric, verdict, run_checks(story.rubric.checks, entry.candidate), penalties
+        )
+        assessed = replace(entry, assessment=assessment)
+        before = story.history.rounds[-2] if len(story.history.rounds) > 1 else None
+        signal: RalphSignal | None = ralph_signal(assessed, before) if before else None
+        story.history = replace(story.history, rounds=(*story.history.rounds[:-1], assessed))
+        seen = view.candidate.seen_chars if verdict and view.candidate else None
+        cut = seen is not None and seen < len(entry.candidate)
+        judged = Judged(step.round, assessment, story.metrics, signal, seen, cut, int(bool(verdict)))
+        story.rounds[-1] |= {**judged_values(judged, None), "parse_rung": "strict" if verdict else ""}
+        story.signals, story.cuts = story.signals + (signal is not None), story.cuts + cut
+        if verdict:
+            story.verdicts[step.round] = verdict_values(verdict)
+
+    def verdict(self, number: int) -> Verdict:
+        rng, rubric, words = self.rng, self.story.rubric, self.about.words
+        share = self.course[min(number, len(self.course)) - 1]
+        steady = random.Random(17) if self.deaf else rng  # noqa: S311  a picture, not a secret
+        spread = 0 if "repeats" in self.ends or share == 1.0 or len(set(self.course)) == 1 else 0.04
+        scores = tuple(
+            CriterionScore(
+                criterion.key,
+                on_scale(rubric, share + rng.uniform(-spread, spread)),
+                steady.choice(texts.REASONINGS),
+                steady.choice(texts.DIRECTIONS).format(*words),
+            )
+            for criterion in rubric.criteria
+        )
+        count = 3 if self.deaf else max(0, 4 - number)
+        issues = tuple(issue.format(*words) for issue in steady.sample(texts.ISSUES, count))
+        return Verdict(scores, issues, steady.choice(texts.DIRECTIONS).format(*words))
+
+    @property
+    def brief(self) -> Brief:
+        return Brief(self.story.task, self.story.rubric, "d0e1f2a3b4c5", self.story.seed)
+
+    def call(self, role: str, number: int, prompt: Prompt, view: Any, reply: str) -> None:
+        seen, withheld = ([kind.value for kind in kinds] for kinds in (view.seen, view.withheld))
+        seconds = Decimal(self.rng.randint(900, 24_000)) / 1000
+        self.story.said.append(Said(role, number, prompt, seen, withheld, reply, seconds))
+
+    def broken_off(self, judged: int) -> dict[str, Any]:
+        """The rows' fields of a run that did not come to its own end."""
+        after = f" after round {judged}" if judged else " before any round was judged"
+        if self.ends == "cancelled":
+            return ended(Outcome.CANCELLED, StopReason.CANCELLED, f"Cancelled by Edgar Holm{after}.")
+        if self.ends == "internal error":
+            why = "A step could not be made three times in a row. The server's log says more."
+            return ended(Outcome.ERROR, StopReason.INTERNAL_ERROR, why)
+        if "fails" in self.ends:
+            role = Role.JUDGE if self.ends.startswith("judge") else Role.PRODUCER
+            message = "its reply could not be read after 3 attempts. The scores are missing."
+            if role is Role.PRODUCER:
+                message = "The model is not there: qwen3:14b. Pull it, or choose another."
+            given_up = replace(self.story.history, failure=Failure(role, message))
+            step = next_step(self.story.rubric, given_up)
+            assert isinstance(step, Finish)
+            return {**finished(step), "failure_role": role.value, "failure_message": message}
+        if self.ends == "waiting":
+            return {"status": RunStatus.WAITING, "waiting_for": SERVER_AWAY, "waiting_endpoint": "ollama"}
+        return {"status": RunStatus(self.ends)}
+
+
+def finished(step: Finish) -> dict[str, Any]:
+    return ended(step.outcome, step.reason, step.why)
+
+
+def ended(outcome: Outcome, reason: StopReason, why: str) -> dict[str, Any]:
+    return {"status": RunStatus.FINISHED, "outcome": outcome, "stop_reason": reason, "why": why}
+
+
+def on_scale(rubric: Rubric, share: float) -> Decimal:
+    """A score this far up the rubric's scale, on one of its steps."""
+    scale = rubric.scale
+    step = scale.step or (scale.maximum - scale.minimum) / 20
+    steps = round((scale.maximum - scale.minimum) * Decimal(str(min(max(share, 0.0), 1.0))) / step)
+    return min(scale.maximum, scale.minimum + steps * step)
+
+
+def reply_of(verdict: Verdict) -> str:
+    criteria = {
+        entry.key: {
+            "reasoning": entry.reasoning,
+            "score": float(entry.score),
+            "improvement": entry.improvement,
+        }
+        for entry in verdict.scores
+    }
+    return json.dumps({"criteria": criteria, "issues": verdict.issues, "asi": verdict.asi}, indent=1)
+
+
+def story_told(rubric: Rubric, rng: random.Random, *, chars: int, rounds: int | None = None) -> Story:
+    """One story of a kind that chance decides; with `rounds`, one that has exactly so many."""
+    about = texts.subject(rng)
+    seeded = rng.random() < 0.4
+    ends = rng.choice(BREAKS) if rng.random() < 0.22 and rounds is None else ""
+    seed = texts.candidate(rng, about, chars) if seeded and ends != "producer fails" else ""
+    teller = Teller(
+        story=Story(rubric, about.task, seed),
+        about=about,
+        course=COURSES["stays below"] if rounds else COURSES[rng.choice(list(COURSES))],
+        ends=ends,
+        breaks_after=0 if ends == "queued" else rng.randint(0, 2),
+        chars=chars,
+        rng=rng,
+        invents=rng.random() < 0.12,
+        deaf=rng.random() < 0.12,
+    )
+    if seed:
+        teller.add(Round(1, seed), None, origin="seed")
+    return teller.tell()

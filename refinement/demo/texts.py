@@ -1,0 +1,115 @@
+"""Tasks and candidates of demonstration runs: plain technical prose that grows from round to round."""
+
+import random
+from dataclasses import dataclass
+
+SUBJECTS = (
+    ("ingest service", "INGEST_DB", "8080"),
+    ("nightly backup", "BACKUP_TARGET", "8873"),
+    ("billing export", "BILLING_SPOOL", "9100"),
+    ("search cluster", "SEARCH_NODES", "9200"),
+    ("mail gateway", "MAIL_RELAY", "2525"),
+    ("image pipeline", "IMAGE_BUCKET", "7070"),
+    ("session store", "SESSION_TTL", "6380"),
+    ("feature switch", "SWITCH_SOURCE", "4242"),
+    ("audit archive", "ARCHIVE_ROOT", "8443"),
+    ("metrics relay", "RELAY_UPSTREAM", "9091"),
+)
+KINDS = (
+    ("Write the deployment guide for the {0}", "It is read at night, by somebody who did not write it."),
+    ("Explain how the {0} recovers after a crash", "Name the order of the steps and what each one costs."),
+    ("Document the settings of the {0}", "Every variable with its default, its range and what it changes."),
+    ("Write the release notes for the {0}", "For administrators: what changed, what to do, what may break."),
+    ("Describe how to restore the {0} from scratch", "Assume an empty machine and a copy from last night."),
+    ("Answer the ten questions people ask about the {0}", "Short answers first, then the reason."),
+    ("Review the retry policy of the {0} and propose a better one", "Argue with figures, not with taste."),
+)
+SENTENCES = (
+    "The {0} starts when {1} is set and refuses to start when it is empty.",
+    "It listens on port {2} and answers health checks before it takes work.",
+    "Stop the old instance first: two of them on one spool write the same record twice.",
+    "A restart loses nothing, because every step is written down before the next one begins.",
+    "Watch the log until it says ready; that takes about {3} seconds on a small machine.",
+    "If {1} points at a place that cannot be written to, the {0} says so and ends with status 2.",
+    "The queue holds {3}000 entries; what comes after that waits at the sender.",
+    "Keep the last {4} copies, and try one of them every month on a machine of its own.",
+    "Nobody has to be awake for this: the whole procedure is one command and its report.",
+    "Roll back by naming the previous image tag; the data format has not changed since version {4}.",
+    "Under load the {0} answers within {3} milliseconds at the 95th percentile.",
+    "The administrator sees each attempt on the status page, with its reason and the time of the next.",
+    "Retries wait 1, 2, 4 and 8 seconds, then every {4} minutes, and never at the same moment.",
+    "A record that cannot be read goes to the dead letter table, where it stays until somebody looks.",
+)
+HEADINGS = (
+    "What it does",
+    "Before you begin",
+    "Steps",
+    "Settings",
+    "When it fails",
+    "Rolling back",
+    "Checking",
+)
+INVENTED_CODE = "```python\nclient = {1}.lower()\ngateway.configure_everything_now(client)\n```"
+ISSUES = (
+    "The port of the admin endpoint is missing.",
+    "It does not say what happens when {1} is empty.",
+    "“Should be fine for most loads” is not supported by the material.",
+    "The order of the two restart steps is left open.",
+    "There is no example of a real setting.",
+    "Rolling back is promised in the introduction and never explained.",
+    "The reader learns what the {0} is only in the third paragraph.",
+    "No figure says how long the restore takes.",
+)
+DIRECTIONS = (
+    "Show the rollback: name the previous image tag and the command that restores it.",
+    "Give one worked example with real values for {1}.",
+    "Say for each step how the reader knows that it worked.",
+    "Move what the {0} does to the very beginning, in one sentence.",
+)
+REASONINGS = (
+    "Names the steps, and most can be carried out as they stand.",
+    "Covers what was asked for, but leaves one part to be guessed.",
+    "Every claim can be found in the task; nothing is made up.",
+    "Figures where they matter, vague words where they do not.",
+    "The order helps; one heading promises more than its section keeps.",
+)
+RARE_WORDS = ("quagga", "okapi", "thylacine", "pangolin", "narwhal", "axolotl", "caracal", "dugong")
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What a run is about, and the words that its texts are filled with."""
+
+    words: tuple[str, ...]
+    task: str
+
+
+def subject(rng: random.Random) -> Subject:
+    name, variable, port = rng.choice(SUBJECTS)
+    title, wish = rng.choice(KINDS)
+    words = (name, variable, port, str(rng.randint(2, 40)), str(rng.randint(2, 9)))
+    return Subject(words, f"{title.format(*words)}.\n\n{wish}")
+
+
+def paragraph(rng: random.Random, about: Subject) -> str:
+    return " ".join(line.format(*about.words) for line in rng.sample(SENTENCES, rng.randint(2, 5)))
+
+
+def candidate(rng: random.Random, about: Subject, chars: int) -> str:
+    """A first text of about so many characters."""
+    parts = [f"# {about.task.splitlines()[0].rstrip('.')}"]
+    while sum(map(len, parts)) < chars:
+        heading = HEADINGS[len(parts) // 3 % len(HEADINGS)]
+        parts.append(f"## {heading}" if len(parts) % 3 == 1 else paragraph(rng, about))
+    return "\n\n".join(parts)
+
+
+def revised(rng: random.Random, text: str, about: Subject, *, much: bool = False) -> str:
+    """The text with some of its paragraphs written anew, and now and then one more."""
+    parts = text.split("\n\n")
+    prose = [index for index, part in enumerate(parts) if not part.startswith("#")] or [0]
+    for index in rng.sample(prose, max(1, len(prose) * (2 if much else 1) // 4)):
+        parts[index] = paragraph(rng, about)
+    if rng.random() < 0.5:
+        parts.insert(rng.choice(prose), paragraph(rng, about))
+    return "\n\n".join(parts)

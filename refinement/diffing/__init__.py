@@ -1,0 +1,7 @@
+"""Two texts compared: what was changed, what was only moved, and who asked for it. No Django, no I/O."""
+
+from refinement.diffing.asking import Request, who_asked
+from refinement.diffing.comparing import Change, Diff, Piece, compared
+from refinement.diffing.sides import Row, side_by_side
+
+__all__ = ["Change", "Diff", "Piece", "Request", "Row", "compared", "side_by_side", "who_asked"]

@@ -1,0 +1,104 @@
+"""A definition as the fields of the editor: exactly what a browser would send back unchanged."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from refinement.engine.types import STOP_RULES, Role, StopReason
+from refinement.forms.rubrics.settings import SETTINGS, Kind, Setting
+from refinement.forms.rubrics.words import STOP_RULES as STOP_RULE_WORDS
+from refinement.judging.checks import KINDS, Parameter, ParameterType
+from refinement.judging.checks.kinds import with_defaults
+from refinement.judging.context import OFFERED
+from refinement.judging.templating import TEMPLATE_NAMES
+
+Fields = dict[str, str]
+ON = "on"
+
+
+def form_fields(values: Mapping[str, Any], renamed: Mapping[str, str] | None = None) -> Fields:
+    """The fields of a definition given as JSON; `renamed` names the earlier keys of criteria."""
+    fields: Fields = {}
+    for setting in SETTINGS:
+        fields.update(_setting_field(setting, values))
+    for number, criterion in enumerate(values["criteria"]):
+        fields.update(criterion_fields(number, criterion, (renamed or {}).get(criterion["key"])))
+        if criterion["primary"]:
+            fields["primary"] = str(number)
+        if criterion["key"] == values["policy"]["penalties"]["criterion"]:
+            fields["docked"] = str(number)
+    for number, check in enumerate(values["checks"]):
+        fields.update(check_fields(number, check))
+    fields.update(_stop_fields(values["policy"]["stop_rules"]))
+    fields.update(context_fields({Role(role): set(kinds) for role, kinds in values["context"].items()}))
+    fields.update(_template_fields(values["templates"]))
+    return fields
+
+
+def _setting_field(setting: Setting, values: Mapping[str, Any]) -> Fields:
+    value: Any = values
+    for part in setting.path:
+        value = value[part]
+    if setting.kind is Kind.FLAG:
+        return {setting.name: ON} if value else {}
+    if setting.kind is Kind.WORDS:
+        return {setting.name: ", ".join(value)}
+    return {setting.name: "" if value is None else str(value)}
+
+
+def criterion_fields(number: int, criterion: Mapping[str, Any], was: str | None = None) -> Fields:
+    start = f"criterion-{number}-"
+    texts = {name: str(criterion[name]) for name in ("key", "name", "description", "ideal", "weight")}
+    texts |= {"order": str(number + 1), "was": was or texts["key"]}
+    return {start + name: text for name, text in texts.items()}
+
+
+def check_fields(number: int, check: Mapping[str, Any]) -> Fields:
+    start = f"check-{number}-"
+    texts = {name: str(check[name]) for name in ("key", "kind", "severity", "weight", "suggestion")}
+    texts |= {"order": str(number + 1), "was": texts["key"]}
+    fields = {start + name: text for name, text in texts.items()}
+    kind = KINDS.get(check["kind"])
+    if kind is not None:
+        given = with_defaults(kind, check["parameters"])
+        for parameter in kind.parameters:
+            text = parameter_text(parameter, given[parameter.name])
+            if text is not None:
+                fields[f"{start}p-{parameter.name}"] = text
+    return fields
+
+
+def parameter_text(parameter: Parameter, value: Any) -> str | None:
+    """What the parameter's field says; None for a box that is not ticked."""
+    if parameter.type is ParameterType.FLAG:
+        return ON if value else None
+    if value is None:
+        return ""
+    if parameter.type is ParameterType.LINES:
+        return "\n".join(value)
+    if parameter.type is ParameterType.JSON and not isinstance(value, str):
+        return json.dumps(value, indent=2, ensure_ascii=False, default=dict)
+    return str(value)
+
+
+def _stop_fields(chosen: list[str]) -> Fields:
+    others = [rule for rule in STOP_RULE_WORDS if rule in STOP_RULES and rule not in chosen]
+    fields = {f"stop-{StopReason(rule)}-on": ON for rule in chosen}
+    for order, rule in enumerate([*chosen, *others], start=1):
+        fields[f"stop-{StopReason(rule)}-order"] = str(order)
+    return fields
+
+
+def context_fields(seen: Mapping[Role, Any]) -> Fields:
+    return {
+        f"context-{role}-{kind}": ON
+        for role, offered in OFFERED.items()
+        for kind in offered
+        if kind in seen.get(role, ())
+    }
+
+
+def _template_fields(templates: Mapping[str, str]) -> Fields:
+    fields = {f"template-{name}": templates.get(name, "") for name in TEMPLATE_NAMES}
+    fields |= {f"template-{name}-default": ON for name in TEMPLATE_NAMES if name not in templates}
+    return fields

@@ -1,0 +1,306 @@
+"""The editor's fields as the page shows them: plain values for plain templates, as rows are many."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import lru_cache
+from typing import Any
+
+from refinement.engine.artifacts import ARTIFACT_TYPES
+from refinement.engine.profiles import context_rules_for
+from refinement.engine.types import STOP_RULES, Information, ProblemClass, Role, Rubric
+from refinement.forms.rubrics import words
+from refinement.forms.rubrics.initial import Fields, check_fields, criterion_fields
+from refinement.forms.rubrics.rows import all_numbers, place_of, row_numbers
+from refinement.forms.rubrics.settings import GROUPS, SETTINGS, Kind, Setting
+from refinement.forms.rubrics.weights import total_of, usual_of
+from refinement.judging.checks import KINDS, ParameterType
+from refinement.judging.context import OFFERED
+from refinement.judging.templating import TEMPLATE_NAMES, default_source
+from refinement.selectors.context_tables import KIND_WORDS, departure_words
+from refinement.selectors.rubric_words import TEMPLATE_LABELS, rule_name
+
+Errors = Mapping[str, list[str]]
+PROTOTYPE = "__n__"  # a row that script copies stands under this number
+CRITERION_PARTS = ("key", "name", "description", "ideal", "weight", "order", "was")
+CHECK_PARTS = ("key", "kind", "severity", "weight", "suggestion", "order", "was")
+PART_LABELS = {"ideal": "what the top looks like", "p": ""}
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """One field with its words, its value and what is wrong with it."""
+
+    name: str
+    label: str
+    kind: str
+    value: str
+    help: str = ""
+    required: bool = True
+    choices: tuple[tuple[str, str], ...] = ()
+    rows: int = 1
+    suggestions: str = ""
+    errors: tuple[str, ...] = ()
+
+    @property
+    def described_by(self) -> str:
+        parts = ((self.help, "help"), (self.errors, "error"))
+        return " ".join(f"{self.name}-{part}" for there, part in parts if there)
+
+
+def page_values(fields: Fields, errors: Errors, base: Rubric) -> dict[str, Any]:
+    """Everything that the editor's template shows of the fields."""
+    criteria = criterion_rows(fields, errors)
+    checks = check_rows(fields, errors)
+    seen = context_rows(fields)
+    return {
+        "fields": fields,
+        "errors": errors,
+        "summary": summary(errors, criteria, checks),
+        "groups": {name: [_box(setting, fields, errors) for setting in GROUPS[name]] for name in GROUPS},
+        "criteria": criteria,
+        "weight_total": total_of(row["weight"] for row in criteria),
+        "checks": checks,
+        "kinds": KINDS.values(),
+        "stop_rules": stop_rows(fields),
+        "roles": [(role, *words.ROLES[role]) for role in Role],
+        "context_rows": seen,
+        "departures": departures(seen),
+        "templates": template_rows(fields, errors, base.profile),
+        "artifact_types": ARTIFACT_TYPES,
+        "base": base,
+        "top": fields.get("scale-maximum", ""),
+        "try_text": fields.get("try-text", ""),
+        "add_kind": fields.get("add-kind", ""),
+    }
+
+
+def _box(setting: Setting, fields: Fields, errors: Errors) -> Box:
+    return Box(
+        setting.name,
+        setting.label,
+        "text" if setting.kind is Kind.WORDS else str(setting.kind),
+        fields.get(setting.name, ""),
+        setting.help,
+        setting.required,
+        _CHOICES[setting.name],
+        setting.rows,
+        setting.suggestions,
+        tuple(errors.get(setting.name, ())),
+    )
+
+
+_CHOICES = {
+    setting.name: tuple((str(choice), label) for choice, label in (setting.choices or {}).items())
+    for setting in SETTINGS
+}
+
+
+def criterion_rows(fields: Fields, errors: Errors) -> list[dict[str, Any]]:
+    numbers = row_numbers(fields, "criterion")
+    return [
+        _row("criterion", number, CRITERION_PARTS, fields, errors)
+        | {
+            "place": place,
+            "primary": fields.get("primary") == number,
+            "docked": fields.get("docked") == number,
+        }
+        for place, number in enumerate(numbers, start=1)
+    ]
+
+
+def check_rows(fields: Fields, errors: Errors) -> list[dict[str, Any]]:
+    rows = []
+    for place, number in enumerate(row_numbers(fields, "check"), start=1):
+        row = _row("check", number, CHECK_PARTS, fields, errors)
+        kind = KINDS.get(row["kind"])
+        rows.append(row | {"place": place, "about": kind, "boxes": parameter_boxes(row, fields, errors)})
+    return rows
+
+
+def _row(noun: str, number: str, parts: Iterable[str], fields: Fields, errors: Errors) -> dict[str, Any]:
+    start = f"{noun}-{number}"
+    row: dict[str, Any] = {part: fields.get(f"{start}-{part}", "") for part in parts}
+    row["errors"] = {part: errors[f"{start}-{part}"] for part in parts if f"{start}-{part}" in errors}
+    row["number"], row["id"] = number, start
+    return row
+
+
+def parameter_boxes(row: Mapping[str, Any], fields: Fields, errors: Errors) -> list[Box]:
+    """A field for each parameter of the check's kind, as the registry of kinds describes it."""
+    kind = KINDS.get(row["kind"])
+    boxes = []
+    for parameter in kind.parameters if kind else ():
+        name = f"{row['id']}-p-{parameter.name}"
+        boxes.append(
+            Box(
+                name,
+                parameter.label,
+                _PARAMETER_KINDS[parameter.type],
+                fields.get(name, ""),
+                parameter.description,
+                parameter.required,
+                tuple((choice, choice) for choice in parameter.choices),
+                6 if parameter.type is ParameterType.JSON else 1,
+                errors=tuple(errors.get(name, ())),
+            )
+        )
+    return boxes
+
+
+_PARAMETER_KINDS = {
+    ParameterType.TEXT: "code",
+    ParameterType.FLAG: "flag",
+    ParameterType.COUNT: "whole",
+    ParameterType.CHOICE: "choice",
+    ParameterType.LINES: "code",
+    ParameterType.JSON: "code",
+}
+
+
+def prototypes() -> dict[str, Any]:
+    """An empty criterion and an empty check of each kind, for script to copy."""
+    criterion = _row("criterion", PROTOTYPE, CRITERION_PARTS, {}, {}) | {"weight": "1", "place": PROTOTYPE}
+    checks = []
+    for kind in KINDS.values():
+        fields = {
+            name.replace("check-0-", f"check-{PROTOTYPE}-"): value
+            for name, value in check_fields(0, empty_check(kind.name)).items()
+        }
+        row = _row("check", PROTOTYPE, CHECK_PARTS, fields, {})
+        checks.append(row | {"place": PROTOTYPE, "about": kind, "boxes": parameter_boxes(row, fields, {})})
+    return {"criterion": criterion, "checks": checks}
+
+
+def empty_check(kind: str) -> dict[str, Any]:
+    return {"key": "", "kind": kind, "parameters": {}, "severity": "error", "weight": "1", "suggestion": ""}
+
+
+def empty_criterion() -> dict[str, Any]:
+    return {"key": "", "name": "", "description": "", "ideal": "", "weight": "1"}
+
+
+def with_criterion(fields: Fields) -> Fields:
+    """The fields with one more, empty criterion at the end."""
+    weight = usual_of(row["weight"] for row in criterion_rows(fields, {}))
+    return fields | criterion_fields(
+        _next_number(fields, "criterion"), empty_criterion() | {"weight": weight}
+    )
+
+
+def with_check(fields: Fields, kind: str) -> Fields:
+    """The fields with one more check of this kind at the end."""
+    return (
+        fields | check_fields(_next_number(fields, "check"), empty_check(kind)) if kind in KINDS else fields
+    )
+
+
+def _next_number(fields: Fields, noun: str) -> int:
+    return max((int(number) for number in all_numbers(fields, noun)), default=-1) + 1
+
+
+def stop_rows(fields: Fields) -> list[dict[str, Any]]:
+    def place(rule: str) -> Decimal:
+        return place_of(fields.get(f"stop-{rule}-order", ""))
+
+    rules = sorted((rule for rule in words.STOP_RULES if rule in STOP_RULES), key=place)
+    return [
+        {
+            "rule": rule.value,
+            "id": f"stop-{rule}",
+            "label": rule_name(rule),
+            "help": words.STOP_RULES[rule],
+            "on": bool(fields.get(f"stop-{rule}-on")),
+            "place": place_now,
+        }
+        for place_now, rule in enumerate(rules, start=1)
+    ]
+
+
+def context_rows(fields: Fields) -> list[dict[str, Any]]:
+    """The table of who sees what: a row for each kind of information, a cell for each role."""
+    chosen = fields.get("problem_class", "")
+    return [
+        {
+            "label": KIND_WORDS[kind][0],
+            "help": KIND_WORDS[kind][1],
+            "cells": [_cell(role, kind, fields, chosen) for role in Role],
+        }
+        for kind in Information
+    ]
+
+
+def _cell(role: Role, kind: Information, fields: Fields, chosen: str) -> dict[str, Any]:
+    name = f"context-{role}-{kind}"
+    preset = presets()[role, kind]
+    seen = bool(fields.get(name))
+    return {
+        "name": name,
+        "offered": kind in OFFERED[role],
+        "on": seen,
+        "preset": preset,
+        "departs": kind in OFFERED[role] and seen != (chosen in preset.split()),
+        "role": words.ROLES[role][0],
+        "shown": departure_words(role, kind, True),
+        "withheld": departure_words(role, kind, False),
+    }
+
+
+@lru_cache(maxsize=1)
+def presets() -> dict[tuple[Role, Information], str]:
+    """For each cell, the problem classes whose preset has it ticked."""
+    rules = {problem_class: context_rules_for(problem_class) for problem_class in ProblemClass}
+    return {
+        (role, kind): " ".join(name for name, rule in rules.items() if kind in rule.allowed(role))
+        for role in Role
+        for kind in Information
+    }
+
+
+def departures(rows: list[dict[str, Any]]) -> list[str]:
+    """Where the table departs from the preset of the class, in sentences."""
+    cells = (cell for row in rows for cell in row["cells"])
+    return [cell["shown" if cell["on"] else "withheld"] for cell in cells if cell["departs"]]
+
+
+def template_rows(fields: Fields, errors: Errors, profile: str) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": f"template-{name}",
+            "label": TEMPLATE_LABELS[name],
+            "help": words.TEMPLATE_HELP[name],
+            "value": fields.get(f"template-{name}", ""),
+            "default": bool(fields.get(f"template-{name}-default")),
+            "source": default_source(name, profile),
+            "names": TEMPLATE_NAMES[name],
+            "errors": errors.get(f"template-{name}", ()),
+        }
+        for name in TEMPLATE_NAMES
+    ]
+
+
+_LABELS = {setting.name: setting.label for setting in SETTINGS} | {
+    "criteria": "Criteria",
+    "checks": "Checks",
+    "note": "Note on this version",
+    "rubric-editor": "This rubric",
+}
+
+
+def summary(
+    errors: Errors, criteria: list[dict[str, Any]], checks: list[dict[str, Any]]
+) -> list[tuple[str, str, str]]:
+    """Every problem as (field, label, message), for the list at the top of the page."""
+    if not errors:
+        return []
+    labels = dict(_LABELS)
+    for noun, rows in (("Criterion", criteria), ("Check", checks)):
+        for row in rows:
+            title = row.get("name") or row["key"]
+            shown = f"{noun} {row['place']}" + (f" ({title[:40]})" if title else "")
+            for part in (*CRITERION_PARTS, *CHECK_PARTS):
+                labels[f"{row['id']}-{part}"] = f"{shown}, {PART_LABELS.get(part, part)}"
+            for box in row.get("boxes", ()):
+                labels[box.name] = f"{shown}, {box.label.lower()}"
+    labels |= {f"template-{name}": label for name, label in TEMPLATE_LABELS.items()}
+    return [(name, labels.get(name, "This rubric"), message) for name in errors for message in errors[name]]

@@ -1,0 +1,228 @@
+"""The editor's fields as a definition, or everything that is wrong with them, field by field."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+from refinement.engine.codec import BadRubric, rubric_from_json
+from refinement.engine.types import STOP_RULES, Role, Rubric, Scale
+from refinement.forms.rubrics.initial import Fields
+from refinement.forms.rubrics.rows import (
+    MOST_CHECKS,
+    MOST_CRITERIA,
+    Problems,
+    place_of,
+    read_checks,
+    read_criteria,
+)
+from refinement.forms.rubrics.settings import SETTINGS
+from refinement.forms.rubrics.values import setting_value, tidy
+from refinement.forms.rubrics.words import STOP_RULES as STOP_RULE_WORDS
+from refinement.judging.context import OFFERED
+from refinement.judging.templating import TEMPLATE_NAMES, check_template
+from refinement.services.texts import storable
+
+NOTE_LIMIT = 400
+
+
+@dataclass
+class Reading:
+    """What came of the fields: a definition, or problems by field; and what the person should know."""
+
+    definition: Rubric | None = None
+    problems: dict[str, list[str]] = field(default_factory=dict)
+    notices: list[str] = field(default_factory=list)
+    renamed: dict[str, str] = field(default_factory=dict)  # a criterion's new key: the one it had
+
+
+def clean_fields(posted: Mapping[str, str]) -> Fields:
+    """What a browser sent, as texts that can be kept."""
+    return {name: storable(tidy(str(value))) for name, value in posted.items()}
+
+
+def read_definition(fields: Fields, base: Rubric) -> Reading:
+    """The definition that the fields say; what has no field is taken from the version that was edited."""
+    problems, reading = Problems(), Reading()
+    values = _settings(fields, problems)
+    rows = list(read_criteria(fields, problems))
+    values["criteria"] = [row for _, _, row in rows]
+    checks = list(read_checks(fields, {check.key: check for check in base.checks}, problems))
+    values["checks"] = [row for _, row in checks]
+    values["profile"] = base.profile
+    policy = values["policy"]
+    policy["stop_rules"] = _stop_rules(fields)
+    policy["penalties"]["criterion"] = next(
+        (row["key"] for number, _, row in rows if number == fields.get("docked")), None
+    )
+    values["context"] = _context(fields, base)
+    values["templates"] = _templates(fields, base, problems)
+    _refuse_odd_counts(values, problems)
+    _refuse_odd_numbers(values, problems)
+    _read_note(fields, problems)
+    reading.renamed = {row["key"]: was for _, was, row in rows if was and was != row["key"]}
+    reading.problems = _in_page_order(problems.by_field)
+    if not reading.problems:
+        reading.notices = [*_docking_notice(fields, rows), *_carry_seed(values, base, rows)]
+        _finish(reading, values)
+    return reading
+
+
+def _finish(reading: Reading, values: dict[str, Any]) -> None:
+    try:
+        reading.definition = rubric_from_json(values)
+    except BadRubric as error:
+        # Every rule known here has its own field above; what is left still must not be lost.
+        reading.problems["rubric-editor"] = [f"This cannot be saved yet: {error}."]
+
+
+def _settings(fields: Fields, problems: Problems) -> dict[str, Any]:
+    values: dict[str, Any] = {"policy": {}}
+    for setting in SETTINGS:
+        place = values
+        for part in setting.path[:-1]:
+            place = place.setdefault(part, {})
+        place[setting.path[-1]] = problems.take(
+            setting.name, None, setting_value, setting, fields.get(setting.name, "")
+        )
+    return values
+
+
+def _stop_rules(fields: Fields) -> list[str]:
+    """The rules that are on, in their order; those without a place follow as they are listed."""
+    chosen = [rule for rule in STOP_RULE_WORDS if rule in STOP_RULES and fields.get(f"stop-{rule}-on")]
+    ordered = sorted(chosen, key=lambda rule: place_of(fields.get(f"stop-{rule}-order", "")))
+    return [str(rule) for rule in ordered]
+
+
+def _context(fields: Fields, base: Rubric) -> dict[str, list[str]]:
+    """The ticked cells, and what the version has beyond the table: not seen here, so not ours to drop."""
+    return {
+        str(role): sorted(
+            {str(kind) for kind in OFFERED[role] if fields.get(f"context-{role}-{kind}")}
+            | {str(kind) for kind in base.context.allowed(role) - OFFERED[role]}
+        )
+        for role in Role
+    }
+
+
+def _templates(fields: Fields, base: Rubric, problems: Problems) -> dict[str, str]:
+    kept = {name: source for name, source in base.templates.items() if name not in TEMPLATE_NAMES}
+    for name in TEMPLATE_NAMES:
+        if fields.get(f"template-{name}-default"):
+            continue
+        kept[name] = fields.get(f"template-{name}", "")
+        if not kept[name].strip():
+            problems.add(f"template-{name}", "This is empty. Write a template, or use the default.")
+            continue
+        for problem in check_template(name, kept[name])[:8]:
+            problems.add(f"template-{name}", f"Line {problem.line}: {problem.message}")
+    return kept
+
+
+def _refuse_odd_counts(values: dict[str, Any], problems: Problems) -> None:
+    criteria, checks = len(values["criteria"]), len(values["checks"])
+    if not criteria and not checks:
+        problems.add("criteria", "There is nothing to judge by. Add at least one criterion or one check.")
+    elif not criteria and not values["policy"]["checks_in_composite"]:
+        problems.add(
+            "policy-checks_in_composite",
+            "There are no criteria, so the checks must count in the total. Turn this on, or add a criterion.",
+        )
+    if criteria > MOST_CRITERIA:
+        problems.add("criteria", f"There are {criteria} criteria; at most {MOST_CRITERIA} fit. Remove some.")
+    if checks > MOST_CHECKS:
+        problems.add("checks", f"There are {checks} checks; at most {MOST_CHECKS} fit. Remove some.")
+
+
+def _refuse_odd_numbers(values: dict[str, Any], problems: Problems) -> None:
+    """What fits by itself and not with the rest: limits against the scale, the plateau against itself."""
+    scale, policy = values["scale"], values["policy"]
+    low, high = scale["minimum"], scale["maximum"]
+    if low is not None and high is not None:
+        if Decimal(low) >= Decimal(high):
+            problems.add("scale-maximum", "The highest score must be greater than the lowest.")
+        else:
+            _refuse_outside(policy, Decimal(low), Decimal(high), problems)
+    rounds, window = policy["plateau_rounds"], policy["plateau_window"]
+    if rounds is not None and window is not None and window >= rounds:
+        problems.add(
+            "policy-plateau_window", f"This must be smaller than the rounds needed, which are {rounds}."
+        )
+
+
+def _refuse_outside(policy: dict[str, Any], low: Decimal, high: Decimal, problems: Problems) -> None:
+    for name in ("pass_threshold", "perfect_score"):
+        if policy[name] is not None and not low <= Decimal(policy[name]) <= high:
+            problems.add(f"policy-{name}", f"This lies outside the scale, which goes from {low} to {high}.")
+
+
+def _read_note(fields: Fields, problems: Problems) -> None:
+    if len(fields.get("note", "")) > NOTE_LIMIT:
+        problems.add(
+            "note", f"This has {len(fields['note']):,} characters; at most {NOTE_LIMIT} fit. Shorten it."
+        )
+
+
+def _carry_seed(
+    values: dict[str, Any], base: Rubric, rows: list[tuple[str, str, dict[str, Any]]]
+) -> list[str]:
+    """Takes the seed over, its scores under the keys of today; says which scores cannot come along."""
+    values["seed_text"], values["seed_scores"] = "", {}
+    if not base.seed_text:
+        return []
+    step = values["scale"]["step"]
+    scale = Scale(
+        Decimal(values["scale"]["minimum"]),
+        Decimal(values["scale"]["maximum"]),
+        None if step is None else Decimal(step),
+    )
+    keys = {was: row["key"] for _, was, row in rows if was}
+    scores = {keys[key]: score for key, score in base.seed_scores.items() if key in keys}
+    fitting = {key: str(score) for key, score in scores.items() if scale.admits(score)}
+    notices = _seed_notices(
+        [key for key in base.seed_scores if key not in keys], scores.keys() - fitting.keys()
+    )
+    if fitting:
+        values["seed_text"], values["seed_scores"] = base.seed_text, fitting
+    else:
+        notices.append("The seed has no score left, so this version has no seed. Earlier versions keep it.")
+    return notices
+
+
+def _docking_notice(fields: Fields, rows: list[tuple[str, str, dict[str, Any]]]) -> list[str]:
+    docked = fields.get("docked")
+    if not docked or docked in [number for number, _, _ in rows]:
+        return []
+    return ["Invented names cost nothing now: the criterion that they were taken off was removed."]
+
+
+def _seed_notices(removed: list[str], off_scale: Any) -> list[str]:
+    notices = []
+    if removed:
+        notices.append(f"The seed's scores went with their criteria: {', '.join(removed)}.")
+    if off_scale:
+        notices.append(
+            f"The seed's scores are not on the new scale and were left out: {', '.join(sorted(off_scale))}."
+        )
+    return notices
+
+
+def _in_page_order(problems: dict[str, list[str]]) -> dict[str, list[str]]:
+    """Problems as a reader meets their fields, from the top of the page to its end."""
+    sections = (
+        ("name", "artifact_type", "purpose"),
+        ("criteri",),
+        ("check",),
+        ("scale-", "policy-"),
+        ("problem_class", "evaluation_mode"),
+        ("background", "output_contract", "search_space"),
+        ("template-",),
+    )
+
+    def place(name: str) -> int:
+        return next(
+            (place for place, starts in enumerate(sections) if name.startswith(starts)), len(sections)
+        )
+
+    return dict(sorted(problems.items(), key=lambda item: place(item[0])))

@@ -1,0 +1,107 @@
+"""Differences between two edits in words: what a place is called, and what stands there."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from refinement.engine.types import Rubric
+from refinement.forms.rubrics import words
+from refinement.forms.rubrics.merging import Change, Difference
+from refinement.forms.rubrics.settings import SETTINGS
+from refinement.selectors.context_tables import KIND_WORDS
+from refinement.selectors.rubric_words import TEMPLATE_LABELS, rule_name
+
+NOUNS = {"criteria": "Criterion", "checks": "Check"}
+ROW_LABELS = {
+    "name": "name",
+    "description": "description",
+    "ideal": "what the top looks like",
+    "weight": "weight",
+    "kind": "kind",
+    "parameters": "settings",
+    "severity": "severity",
+    "suggestion": "suggestion",
+}
+_SETTINGS = {setting.path: setting for setting in SETTINGS}
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A difference as the page shows it."""
+
+    name: str
+    label: str
+    original: str
+    mine: str
+    theirs: str
+    change: Change
+
+
+def told(entry: Difference, mine: Rubric, theirs: Rubric) -> Told:
+    """The difference in words; keys are shown with the names that people gave."""
+    names = {
+        "criteria": {row.key: row.name for row in (*theirs.criteria, *mine.criteria)},
+        "checks": {row.key: row.key for row in (*theirs.checks, *mine.checks)},
+    }
+    original, mine_said, theirs_said = (
+        _shown(entry, value, names["criteria"]) for value in (entry.original, entry.mine, entry.theirs)
+    )
+    label = _label(entry.path, names)
+    return Told(entry.name, label, original, mine_said, theirs_said, entry.change)
+
+
+def _label(path: tuple[str, ...], names: Mapping[str, Mapping[str, str]]) -> str:
+    if path in _SETTINGS:
+        return _SETTINGS[path].label
+    match path:
+        case ("criteria" | "checks" as rows, ""):
+            return f"Order of the {rows}"
+        case ("criteria" | "checks" as rows, key, *field):
+            name = f"{NOUNS[rows]} “{names[rows].get(key, key)}”"
+            return f"{name}: {ROW_LABELS.get(field[0], field[0])}" if field else name
+        case ("context", role, kind):
+            return f"{words.ROLES[role][0]} sees: {KIND_WORDS[kind][0].lower()}"  # type: ignore[index]
+        case ("templates", name):
+            return TEMPLATE_LABELS.get(name, f"Template {name}")
+        case ("primary",):
+            return "Primary criterion"
+        case ("policy", "stop_rules"):
+            return "Stop rules"
+        case ("policy", "penalties", "criterion"):
+            return "Criterion docked for invented names"
+    return " ".join(path).replace("_", " ")
+
+
+def _shown(entry: Difference, value: Any, names: Mapping[str, str]) -> str:
+    match entry.path:
+        case ("criteria" | "checks", key) if key and value is None:
+            return "Not there"
+        case ("templates", _) if value is None:
+            return "The default"
+        case ("primary",) | ("policy", "penalties", "criterion"):
+            return names.get(value, value) if value else "None"
+        case ("policy", "stop_rules"):
+            return "\n".join(f"{n}. {rule_name(rule)}" for n, rule in enumerate(value or [], 1))
+        case ("criteria", ""):
+            return "\n".join(f"{n}. {names.get(key, key)}" for n, key in enumerate(value or [], 1))
+    setting = _SETTINGS.get(entry.path)
+    if setting is not None and setting.choices and value in setting.choices:
+        return setting.choices[value]
+    return _plain(value)
+
+
+def _plain(value: Any) -> str:
+    if value is None or value in ("", [], {}):
+        return "Empty"
+    if isinstance(value, bool):
+        return "Yes" if value else "No"
+    if isinstance(value, list):
+        return "\n".join(str(entry) for entry in value)
+    if isinstance(value, dict):
+        return "\n".join(
+            f"{ROW_LABELS.get(name, name)}: {entry if isinstance(entry, str) else json.dumps(entry)}"
+            for name, entry in value.items()
+            if entry not in ("", None)
+        )
+    return str(value)

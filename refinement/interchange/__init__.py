@@ -1,0 +1,1 @@
+"""Files that go out of the product and come in again; knows no Django."""

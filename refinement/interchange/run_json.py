@@ -1,0 +1,43 @@
+"""A whole run as one JSON document, written piece by piece. The format is told in docs/run-json.md."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+FORMAT = 1
+
+
+def run_json(
+    run: Mapping[str, Any],
+    *,
+    rounds: Iterable[Mapping[str, Any]],
+    calls: Iterable[Mapping[str, Any]],
+    events: Iterable[Mapping[str, Any]],
+) -> Iterator[str]:
+    """The document's text; of the lists only one entry is in memory at a time."""
+    yield f'{{\n"wiggum_run": {FORMAT},\n"run": {as_json(run)}'
+    for name, entries in (("rounds", rounds), ("calls", calls), ("events", events)):
+        yield f',\n"{name}": ['
+        between = "\n"
+        for entry in entries:
+            yield f"{between}{as_json(entry)}"
+            between = ",\n"
+        yield "\n]"
+    yield "\n}\n"
+
+
+def as_json(value: object) -> str:
+    """One line of JSON, keys in the order they were given; decimals are texts, so that nobody rounds them."""
+    # Line separators are escaped because some readers take them for the end of a line.
+    text = json.dumps(value, ensure_ascii=False, default=_plain, allow_nan=False)
+    return text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029").replace("\x85", "\\u0085")
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, Decimal):
+        return f"{value:f}"
+    if isinstance(value, datetime):
+        return value.isoformat()
+    raise TypeError(f"{type(value).__name__} has no place in a run's document")

@@ -1,0 +1,164 @@
+"""YAML as a small tree that knows its lines. What a rubric does not need is refused: aliases, tags, depth."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import yaml
+from yaml import events
+
+MAX_BYTES = 1_000_000
+MAX_DEPTH = 60
+MAX_NODES = 50_000
+
+# The parser in C is many times faster; both are given events of the same kinds.
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Problem:
+    """One thing to put right in a file, and the line it is on."""
+
+    line: int
+    message: str
+
+    def __str__(self) -> str:
+        return f"Line {self.line}: {self.message}"
+
+
+class BadFile(ValueError):
+    """Everything found wrong with a file, in the order of its lines."""
+
+    def __init__(self, problems: list[Problem]) -> None:
+        self.problems = sorted(set(problems))
+        super().__init__(" ".join(str(problem) for problem in self.problems))
+
+
+@dataclass(slots=True)
+class Scalar:
+    line: int
+    text: str
+    plain: bool  # written without quotes, so that it may mean a number, a flag or nothing
+
+
+@dataclass(slots=True)
+class Items:
+    line: int
+    values: list["Node"] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Fields:
+    line: int
+    values: dict[str, "Node"] = field(default_factory=dict)
+    lines: dict[str, int] = field(default_factory=dict)  # where each key stands
+
+
+Node: TypeAlias = Scalar | Items | Fields
+
+
+def read_tree(text: str) -> Fields:
+    """The file as a tree; BadFile says what cannot be read, or what is not allowed, and where."""
+    if len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
+        raise BadFile([Problem(1, f"The file is larger than {MAX_BYTES:,} bytes; a rubric is smaller.")])
+    builder = Builder()
+    try:
+        root = builder.document(yaml.parse(text.removeprefix("\ufeff"), Loader=_LOADER))
+    except yaml.MarkedYAMLError as error:
+        raise BadFile([*builder.problems, _syntax_problem(error)]) from None
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise BadFile([Problem(line, "There is a character here that a YAML file cannot contain.")]) from None
+    if builder.problems:
+        raise BadFile(builder.problems)
+    if not isinstance(root, Fields):
+        raise BadFile([Problem(1, "A rubric's file is a list of keys and values; this is something else.")])
+    return root
+
+
+class Builder:
+    """Makes the tree from the parser's events, and stops where a file goes beyond its limits."""
+
+    def __init__(self) -> None:
+        self.problems: list[Problem] = []
+        self.nodes = 0
+
+    def document(self, stream: Iterator[events.Event]) -> Node | None:
+        """The one document of the stream."""
+        root: Node | None = None
+        documents = 0
+        for event in stream:
+            if isinstance(event, events.DocumentStartEvent):
+                documents += 1
+                if documents > 1:
+                    message = "A second document begins here; a file holds one rubric."
+                    self.problems.append(Problem(_line(event), message))
+                    break
+            elif isinstance(event, events.NodeEvent):
+                root = self.node(event, stream, 0)
+        return root
+
+    def node(self, event: events.Event, stream: Iterator[events.Event], depth: int) -> Node:
+        line = _line(event)
+        self.nodes += 1
+        if depth > MAX_DEPTH or self.nodes > MAX_NODES:
+            what = "nested too deeply" if depth > MAX_DEPTH else "longer than any rubric"
+            raise BadFile(
+                [*self.problems, Problem(line, f"The file is {what}; it was not read any further.")]
+            )
+        self.refuse_extras(event, line)
+        if isinstance(event, events.SequenceStartEvent):
+            return self.items(Items(line), stream, depth)
+        if isinstance(event, events.MappingStartEvent):
+            return self.fields(Fields(line), stream, depth)
+        if isinstance(event, events.ScalarEvent):
+            return Scalar(line, event.value, bool(event.implicit[0]))
+        return Scalar(line, "", plain=True)  # an alias, which was complained about
+
+    def refuse_extras(self, event: events.Event, line: int) -> None:
+        """Anchors, aliases and tags: a rubric's file says everything once, in full."""
+        if isinstance(event, events.AliasEvent):
+            message = f"The alias *{event.anchor} is not available; write the value out."
+            self.problems.append(Problem(line, message))
+            return
+        anchor, tag = getattr(event, "anchor", None), getattr(event, "tag", None)
+        if anchor:
+            self.problems.append(Problem(line, f"The anchor &{anchor} is not available; take it away."))
+        if tag:
+            self.problems.append(Problem(line, f"The tag {tag} is not available; take it away."))
+
+    def items(self, made: Items, stream: Iterator[events.Event], depth: int) -> Items:
+        for event in stream:
+            if isinstance(event, events.SequenceEndEvent):
+                break
+            made.values.append(self.node(event, stream, depth + 1))
+        return made
+
+    def fields(self, made: Fields, stream: Iterator[events.Event], depth: int) -> Fields:
+        for event in stream:
+            if isinstance(event, events.MappingEndEvent):
+                break
+            key = self.node(event, stream, depth + 1)
+            value = self.node(next(stream), stream, depth + 1)
+            if not isinstance(key, Scalar):
+                self.problems.append(Problem(key.line, "A key is a text; this one is a list or a record."))
+            elif key.text in made.values:
+                first = made.lines[key.text]
+                message = f"The key {key.text!r} stands here a second time; the first is on line {first}."
+                self.problems.append(Problem(key.line, message))
+            else:
+                made.values[key.text], made.lines[key.text] = value, key.line
+                if not isinstance(value, Scalar):
+                    value.line = key.line  # people look for a block at its name, not at its first entry
+        return made
+
+
+def _line(event: events.Event) -> int:
+    mark = event.start_mark
+    return mark.line + 1 if mark else 1
+
+
+def _syntax_problem(error: yaml.MarkedYAMLError) -> Problem:
+    mark = error.problem_mark or error.context_mark
+    words = " ".join(part for part in (error.context, error.problem) if part)
+    return Problem(mark.line + 1 if mark else 1, f"This is not valid YAML: {words}.")

@@ -1,0 +1,204 @@
+"""A run in the foreground: task in, best candidate out, everything kept in the database as it happens."""
+
+import json
+import signal
+import sys
+from argparse import ArgumentParser
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError
+
+from refinement.engine.codec import rubric_from_json, rubric_with
+from refinement.engine.types import Outcome
+from refinement.management.plain_errors import plain_database_errors
+from refinement.management.progress import Progress
+from refinement.models import Run, RunStatus
+from refinement.providers.registry import Target, parse_target
+from refinement.selectors.endpoints import endpoint_spec
+from refinement.selectors.reports import run_report
+from refinement.selectors.rubrics import definition_of, version_named
+from refinement.services.execution import StepOptions
+from refinement.services.foreground import RunBusy, foreground_resume, run_in_foreground
+from refinement.services.lifecycle import WrongState, run_resume
+from refinement.services.local import project_named
+from refinement.services.runs import run_create
+
+EXIT_USAGE = 2
+EXIT_INTERRUPTED = 130
+EXIT_CODES = {
+    Outcome.PASS: 0,
+    Outcome.DONE: 0,
+    Outcome.FAIL: 1,
+    Outcome.ERROR: 3,
+    Outcome.CANCELLED: EXIT_INTERRUPTED,
+}
+EPILOG = (
+    "Exit status: 0 PASS or DONE, 1 FAIL, 2 wrong usage, 3 ERROR, 130 interrupted or cancelled. "
+    "Example: python manage.py refine --rubric wiggum --task 'Explain our backups' "
+    "--producer ollama/qwen3:14b --judge ollama/gemma3:27b"
+)
+
+
+class Command(BaseCommand):
+    help = "Takes one task and one text through the loop and prints the best candidate."
+    requires_migrations_checks = False
+
+    def create_parser(self, prog_name: str, subcommand: str, **options: Any) -> Any:
+        return super().create_parser(prog_name, subcommand, epilog=EPILOG, **options)
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        add = parser.add_argument
+        add("--rubric", metavar="SLUG[@VERSION]", help="wiggum, ralph, simmer, or any rubric of the project")
+        add("--task", metavar="TEXT|@FILE", help="what the text or code is for")
+        add("--seed", metavar="FILE|-", help="the text to start from; without it a first draft is written")
+        add("--producer", metavar="ENDPOINT/MODEL", help="who writes: ollama/NAME, embedded, scripted:FILE")
+        add("--judge", metavar="ENDPOINT/MODEL", help="who judges; not needed for a rubric of checks alone")
+        add("--max-rounds", type=int, metavar="N")
+        add("--threshold", metavar="X", help="the composite that passes")
+        add("--set", action="append", default=[], metavar="policy.key=value", dest="overrides")
+        add("--project", metavar="SLUG", help="whose run it is; 'local' on an instance without accounts")
+        add("--detach", action="store_true", help="queue the run for the workers and print its number")
+        add("--resume", type=int, metavar="RUN", help="go on with an interrupted run")
+        add("--json", action="store_true", dest="as_json", help="print one object instead of the text")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        signal.signal(signal.SIGTERM, as_interrupt)
+        with plain_database_errors():
+            try:
+                run = resumed(options) if options["resume"] is not None else created(options)
+            except (ValueError, LookupError, RunBusy, WrongState) as error:
+                raise usage_error(str(error)) from None
+            except ValidationError as error:
+                raise usage_error(" ".join(error.messages)) from None
+            if options["detach"]:
+                self.queued(run, as_json=options["as_json"])
+            else:
+                self.carry_out(run, as_json=options["as_json"])
+
+    def queued(self, run: Run, *, as_json: bool) -> None:
+        """The run is the workers' now."""
+        self.stdout.write(json.dumps({"run": run.pk, "status": run.status}) if as_json else str(run.pk))
+
+    def carry_out(self, run: Run, *, as_json: bool) -> None:
+        progress = Progress(sys.stderr, run, rubric_from_json(run.snapshot))
+        options = StepOptions(on_step=progress.step, on_text=progress.text)
+        try:
+            if not run.is_finished:
+                run_in_foreground(run.pk, options, progress.waiting)
+        except KeyboardInterrupt:
+            progress.done(f"Interrupted. Go on with: python manage.py refine --resume {run.pk}")
+            sys.exit(EXIT_INTERRUPTED)
+        except RunBusy as error:
+            raise CommandError(str(error), returncode=3) from None
+        run.refresh_from_db()
+        if not run.is_finished:
+            progress.done(
+                f"Run {run.pk} is now {run.get_status_display().lower()}; it was taken over elsewhere."
+            )
+            sys.exit(EXIT_INTERRUPTED)
+        progress.done(f"{run.outcome}: {run.why}")
+        self.print_result(run, as_json=as_json)
+        sys.exit(EXIT_CODES[Outcome(run.outcome)])
+
+    def print_result(self, run: Run, *, as_json: bool) -> None:
+        report = run_report(run)
+        if as_json:
+            self.stdout.write(json.dumps(report, ensure_ascii=False, indent=2))
+        elif report["best_candidate"]:
+            self.stdout.write(report["best_candidate"])
+
+
+def created(options: dict[str, Any]) -> Run:
+    """The run that the arguments describe; ValueError or LookupError says what is wrong with them."""
+    for name in ("rubric", "task", "producer"):
+        if not options[name]:
+            raise ValueError(f"--{name} is missing; see refine --help.")
+    task, seed = text_of(options["task"]), seed_of(options["seed"])
+    project = project_named(options["project"])
+    version = version_named(project, options["rubric"])
+    definition = rubric_with(definition_of(version), changes(options))
+    if definition.criteria and not options["judge"]:
+        raise ValueError("--judge is missing; this rubric has criteria that need one.")
+    producer = target(options["producer"])
+    judge = target(options["judge"]) if options["judge"] else producer
+    return run_create(
+        project=project,
+        version=version,
+        task=task,
+        seed=seed,
+        producer=producer,
+        judge=judge,
+        definition=definition,
+        status=RunStatus.QUEUED if options["detach"] else RunStatus.RUNNING,
+    )
+
+
+def resumed(options: dict[str, Any]) -> Run:
+    try:
+        if not options["detach"]:
+            return foreground_resume(options["resume"])
+        return run_resume(run=Run.objects.get(pk=options["resume"]))
+    except Run.DoesNotExist:
+        raise LookupError(f"there is no run {options['resume']}.") from None
+
+
+def changes(options: dict[str, Any]) -> dict[str, str]:
+    """What --max-rounds, --threshold and --set change of the rubric, by path."""
+    found: dict[str, str] = {}
+    if options["max_rounds"] is not None:
+        found["policy.max_rounds"] = str(options["max_rounds"])
+    if options["threshold"] is not None:
+        found["policy.pass_threshold"] = options["threshold"]
+    for setting in options["overrides"]:
+        path, equals, value = setting.partition("=")
+        if not equals:
+            raise ValueError(f"--set {setting!r} has no value; write --set policy.key=value.")
+        found[path.strip()] = value.strip()
+    return found
+
+
+def target(text: str) -> Target:
+    found = parse_target(text)
+    endpoint_spec(found.endpoint)
+    return found
+
+
+def text_of(value: str) -> str:
+    """The text itself, or what the file after an @ holds."""
+    return read(value[1:]) if value.startswith("@") else value
+
+
+def seed_of(value: str | None) -> str:
+    if value is None:
+        return ""
+    seed = read_stdin() if value == "-" else read(value)
+    if not seed.strip():
+        raise ValueError("the seed is empty; leave --seed out to have a first draft written.")
+    return seed
+
+
+def read_stdin() -> str:
+    """All of standard input; as bytes, because a locale may let broken text through."""
+    try:
+        return sys.stdin.buffer.read().decode("utf-8").replace("\r\n", "\n")
+    except UnicodeDecodeError:
+        raise ValueError("cannot read standard input: it is not text in UTF-8.") from None
+
+
+def read(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not text in UTF-8"
+        raise ValueError(f"cannot read {path}: {reason}.") from None
+
+
+def usage_error(words: str) -> CommandError:
+    return CommandError(words, returncode=EXIT_USAGE)
+
+
+def as_interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt

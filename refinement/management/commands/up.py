@@ -1,0 +1,132 @@
+"""Starts everything on one machine: the tables, the static files, one web and one worker process."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from argparse import ArgumentParser
+from types import FrameType
+from typing import Any, NoReturn
+
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import BaseCommand
+from django.db import connections
+from django.db.migrations.executor import MigrationExecutor
+
+from refinement.management.plain_errors import plain_database_errors
+from refinement.services.setup_links import setup_link_make
+from refinement.serving import PLAN, ServingPlan
+from refinement.static_fingerprint import static_fingerprint
+from wiggum_site import environment as env
+
+EVERY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  names them, binds nothing
+MANAGE = [sys.executable, str(settings.BASE_DIR / "manage.py")]
+
+
+class Command(BaseCommand):
+    help = "Prepares the database and the static files, then runs one web and one worker process."
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--host", default=None, help="the address to listen on (HOST; 127.0.0.1)")
+        parser.add_argument("--port", default=None, type=int, help="the port to listen on (PORT; 8000)")
+        parser.add_argument(
+            "--no-worker", action="store_true", help="run the web process alone; workers are elsewhere"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, stop_quietly)
+        host: str = options["host"] or env.text("HOST", "127.0.0.1")
+        port: int = options["port"] or env.number("PORT", 8000, minimum=1, maximum=65535)
+        port_check(host, port)
+        with plain_database_errors():
+            self.migrate()
+            token = setup_link_make()
+            connections.close_all()
+        self.collect_static()
+        self.stdout.flush()
+        supervise(serving_plan(host, port, token, with_worker=not options["no_worker"]))
+
+    def migrate(self) -> None:
+        executor = MigrationExecutor(connections["default"])
+        if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+            self.stdout.write("Preparing the database ...")
+            call_command("migrate", verbosity=0, interactive=False)
+
+    def collect_static(self) -> None:
+        """Collects static files, unless they are those of the last time."""
+        kept = settings.DATA_DIR / "static.fingerprint"
+        fingerprint = static_fingerprint()
+        collected = (settings.STATIC_ROOT / "staticfiles.json").is_file()
+        if collected and kept.is_file() and kept.read_text() == fingerprint:
+            return
+        self.stdout.write("Collecting static files ...")
+        self.stdout.flush()
+        if subprocess.run([*MANAGE, "collectstatic", "--no-input", "--verbosity", "0"]).returncode:
+            raise SystemExit("wiggum: the static files could not be collected; the reason stands above.")
+        kept.write_text(fingerprint)
+
+
+def stop_quietly(_signal: int, _frame: FrameType | None) -> None:
+    raise SystemExit(0)
+
+
+def port_check(host: str, port: int) -> None:
+    """Ends the process with one line when the address cannot be listened on."""
+    try:
+        family, kind, protocol, _, where = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind, protocol) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(where)
+    except OSError as error:
+        raise SystemExit(
+            f"wiggum: cannot listen on {host} port {port} ({error.strerror}); "
+            "stop what uses it, or choose another with HOST= and PORT=."
+        ) from None
+
+
+def serving_plan(host: str, port: int, token: str | None, *, with_worker: bool) -> ServingPlan:
+    """What the supervisor needs to know; it has no settings of its own."""
+    reached = EVERY_ADDRESS.get(host, host)
+    address = f"http://[{reached}]:{port}/" if ":" in reached else f"http://{reached}:{port}/"
+    first_host = settings.ALLOWED_HOSTS[0]
+    commands = {"web": web_command(host, port)}
+    if with_worker:
+        commands["worker"] = [*MANAGE, "worker"]
+    return ServingPlan(
+        commands=commands,
+        host=reached,
+        port=port,
+        accepted_host="localhost" if first_host == "*" else first_host.removeprefix("."),
+        announcement=announcement(address, token),
+    )
+
+
+def web_command(host: str, port: int) -> list[str]:
+    return [
+        *(sys.executable, "-m", "granian", "wiggum_site.asgi:application"),
+        *("--interface", "asginl", "--host", host, "--port", str(port), "--workers", "1"),
+        # One open event stream would hold up the end for ever without a limit.
+        *("--workers-kill-timeout", "3", "--backlog", "4096", "--backpressure", "4096"),
+        *("--no-ws", "--log-level", "warning", "--no-access-log", "--working-dir", str(settings.BASE_DIR)),
+    ]
+
+
+def announcement(address: str, token: str | None) -> str:
+    ready = f"Wiggum is ready at {address}"
+    if token is None:
+        return ready
+    return (
+        f"{ready}\nNobody has an account yet. Open this link to make the first one; it works once:\n"
+        f"{address}welcome/{token}/"
+    )
+
+
+def supervise(plan: ServingPlan) -> NoReturn:
+    """Turns this process into the supervisor, which does without Django and its memory."""
+    os.chdir(settings.BASE_DIR)
+    os.environ[PLAN] = plan.packed()
+    os.execv(sys.executable, [sys.executable, "-m", "refinement.serving"])

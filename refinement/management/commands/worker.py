@@ -1,0 +1,103 @@
+"""One worker process: it takes messages off the queues until it is told to stop."""
+
+import signal
+import sys
+import time
+from argparse import ArgumentParser
+from threading import Event
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+from django.db import DatabaseError, close_old_connections
+from django.utils import timezone
+from django.utils.module_loading import autodiscover_modules
+
+from refinement.management.plain_errors import plain_database_errors
+from refinement.services.metrics import totals_flush
+from refinement.services.upkeep import Upkeep
+from refinement.services.workers import BEAT_SECONDS, worker_beat, worker_leave, worker_name
+
+STOP_MILLISECONDS = 8_000
+UPKEEP_SECONDS = 2.0
+# Dozens of threads that ask for Python's lock every 5 ms, as they do by default, cost more than their work.
+SWITCH_SECONDS = 0.05
+IDLE_MILLISECONDS = 1_000  # how long threads may sleep; work that comes wakes them
+
+
+def has_room(worker: Any) -> bool:
+    """Whether a thread waits for work: a message that is there would be in its hands."""
+    in_hand: int = worker.work_queue.unfinished_tasks
+    return "runs" in worker.consumers and in_hand < len(worker.workers)
+
+
+class Command(BaseCommand):
+    help = "Runs one worker process with a number of threads; any number of processes may run."
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--threads", type=int, default=settings.WORKER_THREADS)
+        parser.add_argument("--queues", nargs="*", default=[], help="only these; all of them by default")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        threads: int = options["threads"]
+        if threads < 1:
+            raise CommandError("A worker needs at least one thread.")
+        sys.setswitchinterval(SWITCH_SECONDS)
+        stopping = Event()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda _signal, _frame: stopping.set())
+        with plain_database_errors():
+            self.run(threads, set(options["queues"]), stopping)
+
+    def run(self, threads: int, queues: set[str], stopping: Event) -> None:
+        """Works, with a sign of life every few seconds, until `stopping` is set."""
+        name, started_at = worker_name(), timezone.now()
+        worker, upkeep = self.worker(threads, queues), Upkeep()
+        worker_beat(name=name, started_at=started_at, threads=threads)
+        worker.start()
+        beaten = time.monotonic()
+        try:
+            while True:
+                close_old_connections()
+                try:
+                    upkeep.once(patient=not has_room(worker))
+                    if time.monotonic() - beaten >= BEAT_SECONDS:
+                        beaten = time.monotonic()
+                        worker_beat(name=name, started_at=started_at, threads=threads)
+                except DatabaseError as error:
+                    self.stderr.write(f"wiggum: the worker could not reach the database: {error}")
+                if stopping.wait(UPKEEP_SECONDS):
+                    return
+        finally:
+            worker.stop(timeout=STOP_MILLISECONDS)
+            self.leave(name)
+
+    def leave(self, name: str) -> None:
+        try:
+            totals_flush()
+            worker_leave(name=name)
+        except DatabaseError:
+            self.stderr.write(
+                "wiggum: the worker's leave could not be recorded; it is forgotten in a minute."
+            )
+
+    def worker(self, threads: int, queues: set[str]) -> Any:
+        # Imported here: Django loads every command's module to list them, and Dramatiq is not small.
+        from dramatiq import Worker
+
+        from wiggum_site.broker import broker
+
+        autodiscover_modules("actors")
+        if unknown := queues - broker.get_declared_queues():
+            raise CommandError(f"There is no queue named {', '.join(sorted(unknown))}.")
+        broker.emit_after("process_boot")
+        worker = Worker(
+            broker,
+            queues=queues or None,
+            worker_threads=threads,
+            worker_timeout=IDLE_MILLISECONDS,
+        )
+        # The limit counts messages in progress: one for each thread keeps them all busy and hoards none.
+        worker.queue_prefetch = threads
+        return worker

@@ -1,0 +1,39 @@
+"""Places that serve models, as the instance's administrators set them up."""
+
+from typing import ClassVar
+
+from django.db import models
+
+
+class EndpointKind(models.TextChoices):
+    OLLAMA = "ollama", "Ollama"
+    OPENAI_COMPATIBLE = "openai_compatible", "OpenAI-compatible server"
+
+
+class Endpoint(models.Model):
+    """One address. A secret is never kept: only the name of the environment variable that holds it."""
+
+    Kind = EndpointKind
+
+    name = models.SlugField(max_length=60, unique=True)
+    kind = models.CharField(max_length=30, choices=EndpointKind)
+    url = models.URLField(max_length=400)
+    api_key_variable = models.CharField(max_length=120, blank=True)
+    concurrency = models.PositiveSmallIntegerField(null=True, blank=True)
+    enabled = models.BooleanField(default=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering: ClassVar = ["name"]
+        constraints: ClassVar = [
+            models.CheckConstraint(
+                condition=models.Q(kind__in=EndpointKind.values), name="endpoint_kind_known"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(concurrency__isnull=True) | models.Q(concurrency__gte=1),
+                name="endpoint_concurrency_positive",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,21 @@
+"""Totals that worker processes add up, for the metrics page of the web process."""
+
+from typing import ClassVar
+
+from django.db import models
+
+
+class MetricTotal(models.Model):
+    """A counter with one label; it only ever grows."""
+
+    name = models.CharField(max_length=60)
+    label = models.CharField(max_length=60, blank=True)
+    value = models.FloatField(default=0)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["name", "label"], name="metric_total_unique")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name}[{self.label}] = {self.value}"

@@ -1,0 +1,223 @@
+"""Runs: one task and one artifact taken through the loop."""
+
+from typing import ClassVar
+
+from django.conf import settings
+from django.db import models
+
+from refinement.engine.types import Outcome, StopReason
+from refinement.models.people import Project
+from refinement.models.rubrics import Rubric, RubricVersion
+
+TITLE_CHARS = 160
+IN_USE, ARCHIVED = models.Q(archived_at__isnull=True), models.Q(archived_at__isnull=False)
+# Lists filter by one of these, newest first; each has an index in that order.
+FILTERED = (
+    ("outcome", "run_by_outcome"),
+    ("stop_reason", "run_by_reason"),
+    ("status", "run_by_status"),
+    ("rubric", "run_by_rubric"),
+    ("producer_model", "run_by_producer"),
+    ("judge_model", "run_by_judge"),
+    ("created_by", "run_by_person"),
+    ("kinship", "run_by_kinship"),
+)
+MARKED = (
+    ("signal_rounds", "run_with_signal"),
+    ("penalty_rounds", "run_with_penalty"),
+    ("cut_rounds", "run_with_cut"),
+)
+SCORED = (("best", "run_best_first"), ("r1", "run_r1_first"), ("improvement", "run_improvement_first"))
+
+
+class RunStatus(models.TextChoices):
+    QUEUED = "queued", "Queued"
+    RUNNING = "running", "Running"
+    WAITING = "waiting", "Waiting"
+    PAUSED = "paused", "Paused"
+    FINISHED = "finished", "Finished"
+
+
+class Run(models.Model):
+    """The run and all that is needed to replay it: `snapshot` holds the rubric as it was used."""
+
+    Status = RunStatus
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="runs")
+    rubric_version = models.ForeignKey(RubricVersion, on_delete=models.PROTECT, related_name="runs")
+    rubric = models.ForeignKey(Rubric, on_delete=models.PROTECT, related_name="runs")  # the version's
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+    archived_at = models.DateTimeField(null=True, blank=True)
+
+    title = models.CharField(max_length=TITLE_CHARS, blank=True)  # the beginning of the task, for lists
+    batch = models.CharField(max_length=16, blank=True)  # runs that were launched together share one
+    task = models.TextField()
+    seed = models.TextField(blank=True)
+    snapshot = models.JSONField()
+    calibration = models.JSONField(null=True, blank=True)
+    nonce = models.CharField(max_length=32)
+    producer_endpoint = models.CharField(max_length=400)
+    producer_model = models.CharField(max_length=200)
+    producer_family = models.CharField(max_length=100, blank=True)
+    producer_context = models.PositiveIntegerField(null=True, blank=True)
+    judge_endpoint = models.CharField(max_length=400)
+    judge_model = models.CharField(max_length=200)
+    judge_family = models.CharField(max_length=100, blank=True)
+    judge_context = models.PositiveIntegerField(null=True, blank=True)
+    kinship = models.CharField(max_length=20, blank=True)
+
+    status = models.CharField(max_length=10, choices=RunStatus, default=RunStatus.QUEUED)
+    outcome = models.CharField(max_length=10, blank=True, choices=[(o.value, o.value) for o in Outcome])
+    stop_reason = models.CharField(
+        max_length=30, blank=True, choices=[(r.value, r.value) for r in StopReason]
+    )
+    why = models.TextField(blank=True)
+    # For lists, filters and sorting; decisions are made from the exact scores in the rounds.
+    r1 = models.DecimalField(max_digits=14, decimal_places=6, null=True, blank=True)
+    best = models.DecimalField(max_digits=14, decimal_places=6, null=True, blank=True)
+    last = models.DecimalField(max_digits=14, decimal_places=6, null=True, blank=True)
+    improvement = models.DecimalField(max_digits=14, decimal_places=6, null=True, blank=True)
+    best_round = models.PositiveIntegerField(null=True, blank=True)
+    rounds_judged = models.PositiveIntegerField(default=0)
+    trajectory = models.JSONField(default=list, blank=True)  # the rounds' composites as texts, in order
+    # How many rounds had a Ralph signal, a penalty, or a candidate that the judge saw only in part.
+    signal_rounds = models.PositiveIntegerField(default=0)
+    penalty_rounds = models.PositiveIntegerField(default=0)
+    cut_rounds = models.PositiveIntegerField(default=0)
+    prompt_tokens = models.PositiveBigIntegerField(default=0)
+    completion_tokens = models.PositiveBigIntegerField(default=0)
+    calls_made = models.PositiveIntegerField(default=0)
+    model_seconds = models.DecimalField(max_digits=14, decimal_places=3, default=0)
+
+    # The lease: whoever holds it may advance the run; `attempt` fences off a holder that lost it.
+    lease_owner = models.CharField(max_length=120, blank=True)
+    lease_until = models.DateTimeField(null=True, blank=True)
+    attempt = models.PositiveIntegerField(default=0)
+    next_try_at = models.DateTimeField(null=True, blank=True)
+    waiting_for = models.TextField(blank=True)
+    waiting_endpoint = models.CharField(max_length=400, blank=True)
+    calling_endpoint = models.CharField(max_length=400, blank=True)  # counts while the lease holds
+    # When a message was last sent for this run, and how often since it was last claimed.
+    woken_at = models.DateTimeField(null=True, blank=True)
+    wakes = models.PositiveSmallIntegerField(default=0)
+    # Of the step under way: its calls so far, how many failed in a row, how many replies were unreadable.
+    step_calls = models.PositiveSmallIntegerField(default=0)
+    step_failures = models.PositiveSmallIntegerField(default=0)
+    step_unreadable = models.PositiveSmallIntegerField(default=0)
+    extended_after = models.PositiveIntegerField(default=0)
+    rerun_of = models.ForeignKey("self", models.SET_NULL, null=True, blank=True, related_name="reruns")
+    failure_role = models.CharField(max_length=10, blank=True)
+    failure_message = models.TextField(blank=True)
+
+    class Meta:
+        ordering: ClassVar = ["-id"]
+        indexes: ClassVar = [
+            models.Index(fields=["project", "-id"], name="run_project_newest"),
+            models.Index(fields=["status", "lease_until"], name="run_status_lease"),
+            models.Index(fields=["status", "next_try_at"], name="run_status_next_try"),
+            models.Index(fields=["project", "-id"], name="run_in_use", condition=IN_USE),
+            models.Index(fields=["project", "-id"], name="run_archived", condition=ARCHIVED),
+            models.Index(fields=["project", "created_at"], name="run_by_date"),
+            *(
+                models.Index(fields=["project", field, "-id"], name=name, condition=IN_USE)
+                for field, name in FILTERED
+            ),
+            *(
+                models.Index(
+                    fields=["project", "-id"], name=name, condition=IN_USE & models.Q(**{f"{field}__gt": 0})
+                )
+                for field, name in MARKED
+            ),
+            *(
+                models.Index(
+                    fields=["project", f"-{field}", "-id"],
+                    name=name,
+                    condition=IN_USE & models.Q(**{f"{field}__isnull": False}),
+                )
+                for field, name in SCORED
+            ),
+            models.Index(
+                fields=["project", "-rounds_judged", "-id"], name="run_rounds_first", condition=IN_USE
+            ),
+            models.Index(
+                fields=["project", "-model_seconds", "-id"], name="run_time_first", condition=IN_USE
+            ),
+            models.Index(
+                models.F("project"),
+                (models.F("prompt_tokens") + models.F("completion_tokens")).desc(),
+                models.F("id").desc(),
+                name="run_tokens_first",
+                condition=IN_USE,
+            ),
+        ]
+        constraints: ClassVar = [
+            models.CheckConstraint(condition=models.Q(status__in=RunStatus.values), name="run_status_known"),
+            models.CheckConstraint(
+                condition=(
+                    models.Q(status=RunStatus.FINISHED, finished_at__isnull=False)
+                    & ~models.Q(outcome="")
+                    & ~models.Q(stop_reason="")
+                )
+                | (
+                    ~models.Q(status=RunStatus.FINISHED)
+                    & models.Q(outcome="", stop_reason="", finished_at__isnull=True)
+                ),
+                name="run_finished_has_outcome_and_reason",
+            ),
+            models.CheckConstraint(
+                condition=~models.Q(status=RunStatus.WAITING) | models.Q(next_try_at__isnull=False),
+                name="run_waiting_has_next_try",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"run {self.pk}"
+
+    @property
+    def is_finished(self) -> bool:
+        return self.status == RunStatus.FINISHED
+
+    @property
+    def tokens(self) -> int:
+        return self.prompt_tokens + self.completion_tokens
+
+
+class RunTag(models.Model):
+    """A word that people put on a run."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="tags")
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="run_tags")  # the run's
+    name = models.CharField(max_length=50)
+
+    class Meta:
+        ordering: ClassVar = ["name"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["run", "name"], name="run_tag_unique"),
+            models.CheckConstraint(condition=~models.Q(name=""), name="run_tag_not_empty"),
+        ]
+        indexes: ClassVar = [models.Index(fields=["project", "name", "-run"], name="run_tag_newest")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class SavedView(models.Model):
+    """Filters and order of a list of runs under a name, for the whole project."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="saved_views")
+    name = models.CharField(max_length=80)
+    query = models.CharField(max_length=2000, blank=True)  # as in the list's address
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering: ClassVar = ["name"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["project", "name"], name="saved_view_name_unique")
+        ]
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,1 @@
+"""Addresses of pages, one module for each part of the product; `refinement/urls.py` joins them."""

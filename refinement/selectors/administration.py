@@ -1,0 +1,79 @@
+"""The instance as its administrators see it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce, Lower
+
+from refinement.models import MemberRole, Membership, Project, Run, User
+from refinement.providers.registry import EndpointSpec
+from refinement.providers.sorting import shown_address
+from refinement.selectors.endpoints import endpoint_specs, fixed_specs
+
+MOST_PEOPLE = 200
+MOST_PROJECTS = 200
+KINDS = {
+    "ollama": "Ollama",
+    "openai_compatible": "OpenAI-compatible server",
+    "embedded": "Embedded model",
+    "scripted": "Scripted replies",
+}
+
+
+def people_found(words: str) -> QuerySet[User]:
+    """Accounts whose name or mail address holds these words, with how many projects each is in."""
+    people = User.objects.annotate(project_count=Count("memberships")).order_by(Lower("name"), "email")
+    if words:
+        people = people.filter(Q(name__icontains=words) | Q(email__icontains=words))
+    return people[: MOST_PEOPLE + 1]
+
+
+def projects_listed() -> QuerySet[Project]:
+    """All projects with how many people and runs they have, and whether an owner can sign in."""
+    owners = Membership.objects.filter(project=OuterRef("pk"), role=MemberRole.OWNER, user__is_active=True)
+    return Project.objects.annotate(
+        member_count=_how_many(Membership.objects.all()),
+        run_count=_how_many(Run.objects.all()),
+        has_owner=Exists(owners),
+    ).order_by("name", "pk")[: MOST_PROJECTS + 1]
+
+
+def _how_many(rows: "QuerySet[Membership] | QuerySet[Run]") -> Coalesce:
+    # Counted apart: joined in one query, each run would be counted once for every member.
+    of_project = rows.filter(project=OuterRef("pk")).order_by()
+    return Coalesce(Subquery(of_project.values("project").annotate(number=Count("pk")).values("number")), 0)
+
+
+@dataclass(frozen=True, slots=True)
+class ListedEndpoint:
+    """An endpoint, and how it was when last looked at."""
+
+    name: str
+    kind: str
+    address: str
+    places: int | None
+    key_variable: str
+    origin: str
+    ok: bool
+    message: str
+
+
+def endpoints_listed(states: Mapping[str, tuple[bool, str]]) -> list[ListedEndpoint]:
+    """Every endpoint in use, without any secret, with its health by name."""
+    fixed = {spec.name for spec in fixed_specs()}
+    return [_listed(spec, spec.name in fixed, states) for spec in endpoint_specs()]
+
+
+def _listed(spec: EndpointSpec, is_fixed: bool, states: Mapping[str, tuple[bool, str]]) -> ListedEndpoint:
+    ok, message = states.get(spec.name, (False, "Not looked at yet."))
+    return ListedEndpoint(
+        name=spec.name,
+        kind=KINDS.get(spec.kind, spec.kind),
+        address=shown_address(spec.url) if spec.url else "",
+        places=spec.concurrency,
+        key_variable=spec.api_key_variable,
+        origin="environment" if is_fixed else "added here",
+        ok=ok,
+        message=message,
+    )

@@ -1,0 +1,92 @@
+"""Audit entries in words."""
+
+import json
+from dataclasses import dataclass
+
+from refinement.models import AuditEntry
+
+VALUE_CHARS = 300
+ACTIONS = {
+    "bench.cancel": "cancelled a trial of a rubric",
+    "bench.create": "tried a rubric on a text",
+    "bench.scores": "gave known scores to a trial",
+    "invitation.accept": "joined by an invitation",
+    "invitation.create": "made an invitation",
+    "invitation.revoke": "revoked an invitation",
+    "member.adopt": "became owner of a project that had none",
+    "member.leave": "left the project",
+    "member.remove": "removed a member",
+    "member.role": "changed a member’s role",
+    "person.close": "closed an account",
+    "person.demote": "took administration from a person",
+    "person.open": "opened an account again",
+    "person.promote": "made a person administrator",
+    "project.create": "made the project",
+    "rubric.archive": "archived a rubric",
+    "rubric.create": "made a rubric",
+    "rubric.duplicate": "duplicated a rubric",
+    "rubric.restore": "restored a version of a rubric",
+    "rubric.save": "saved a rubric",
+    "rubric.unarchive": "brought a rubric back",
+    "run.archive": "archived a run",
+    "run.cancel": "cancelled a run",
+    "run.create": "made a run",
+    "run.launch": "launched runs",
+    "run.pause": "paused a run",
+    "run.rerun": "ran a run again",
+    "run.resume": "resumed a run",
+    "run.retry": "retried a run",
+    "run.unarchive": "brought a run back",
+    "view.delete": "deleted a saved view",
+    "view.save": "saved a view",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One value before and after; None where there was none."""
+
+    name: str
+    before: str | None
+    after: str | None
+
+
+def action_words(action: str) -> str:
+    """What somebody did, in words; for an action without any, its two parts."""
+    noun, _, verb = action.partition(".")
+    return ACTIONS.get(action) or f"{noun}: {verb.replace('_', ' ')}".removesuffix(": ")
+
+
+def object_words(entry: AuditEntry) -> str:
+    """Which object, such as run 12; for people, who."""
+    named = next(
+        (entry.after.get(key) or entry.before.get(key) for key in NAMED.get(entry.object_type, ())), None
+    )
+    return str(named)[:120] if named else f"{entry.object_type} {entry.object_id}"
+
+
+NAMED = {"member": ("member",), "person": ("person",)}
+
+
+def changes_of(entry: AuditEntry) -> list[Change]:
+    """What was different before, value by value; what stayed the same is left out."""
+    before, after = _pairs(entry.before), _pairs(entry.after)
+    return [
+        Change(name.replace("_", " "), before.get(name), after.get(name))
+        for name in dict.fromkeys([*before, *after])
+        if before.get(name) != after.get(name) and name not in NAMED.get(entry.object_type, ())
+    ]
+
+
+def _pairs(values: object) -> dict[str, str]:
+    return {name: value_words(value) for name, value in values.items()} if isinstance(values, dict) else {}
+
+
+def value_words(value: object) -> str:
+    """A value in one short line."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    words = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    if words in ("", "null"):
+        return "nothing"
+    return words if len(words) <= VALUE_CHARS else f"{words[:VALUE_CHARS]}…"

@@ -1,0 +1,238 @@
+"""A bench's rows as figures: each criterion over all trials, beside people's scores where there are some."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from refinement.engine.agreement import (
+    Shift,
+    Spread,
+    differences_from,
+    mean_absolute,
+    shift_between,
+    spread_of,
+)
+from refinement.engine.scoring import composite
+from refinement.engine.types import CheckResult, Rubric, Scale
+from refinement.models import Bench, BenchTrial, TrialStatus
+
+PLOT_WIDTH = 200
+PLOT_HEIGHT = 26
+PLOT_EDGE = 11  # room for the largest dot at either end
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """Where a score stands on a plot; a larger dot is a score that came more often."""
+
+    x: str
+    radius: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """One line of a dot plot, in the units of its picture."""
+
+    dots: tuple[Dot, ...]
+    mean: str
+    people: str  # empty where there are no scores of people
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One criterion, or the composite, over all trials; a trial without a score has None."""
+
+    key: str
+    name: str
+    values: tuple[Decimal | None, ...]
+    spread: Spread | None
+    people: Decimal | None
+    difference: Decimal | None
+    plot: Plot | None
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All that the page of a bench counts."""
+
+    rubric: Rubric
+    trials: tuple[BenchTrial, ...]
+    lines: tuple[Line, ...]
+    total: Line
+    apart: Decimal | None  # how far from people on average
+
+    @property
+    def ended(self) -> int:
+        return sum(trial.finished_at is not None for trial in self.trials)
+
+    @property
+    def done(self) -> int:
+        return self.total.spread.count if self.total.spread else 0
+
+    @property
+    def digits(self) -> int:
+        """How many decimals tell means apart on this scale."""
+        return 2 if self.rubric.scale.maximum - self.rubric.scale.minimum >= 5 else 3
+
+
+def bench_report(rubric: Rubric, trials: Sequence[BenchTrial], people: Mapping[str, str]) -> Report:
+    """The figures as they stand now; scores are the judge's own words, the composite is a run's."""
+    given = {key: Decimal(score) for key, score in people.items()}
+    said = [said_scores(trial) for trial in trials]
+    means = {
+        criterion.key: spread.mean
+        for criterion in rubric.criteria
+        if (spread := spread_or_none([scores.get(criterion.key) for scores in said]))
+    }
+    differences = differences_from(given, means)
+    lines = tuple(
+        line_of(
+            criterion.key,
+            criterion.name,
+            [scores.get(criterion.key) for scores in said],
+            rubric.scale,
+            given.get(criterion.key),
+            differences.get(criterion.key),
+        )
+        for criterion in rubric.criteria
+    )
+    total = line_of("", "Composite", [composite_of(rubric, trial) for trial in trials], rubric.scale)
+    return Report(rubric, tuple(trials), lines, total, mean_absolute(differences))
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a trial said of one criterion."""
+
+    name: str
+    score: Decimal
+    reasoning: str
+    improvement: str
+
+
+def readings_of(rubric: Rubric, trial: BenchTrial) -> list[Reading]:
+    """The trial's words for each criterion, in the rubric's order."""
+    said = {entry["key"]: entry for entry in trial.said}
+    return [
+        Reading(
+            criterion.name,
+            Decimal(said[criterion.key]["score"]),
+            said[criterion.key].get("reasoning", ""),
+            said[criterion.key].get("improvement", ""),
+        )
+        for criterion in rubric.criteria
+        if criterion.key in said
+    ]
+
+
+def said_scores(trial: BenchTrial) -> dict[str, Decimal]:
+    if trial.status != TrialStatus.DONE:
+        return {}
+    return {entry["key"]: Decimal(entry["score"]) for entry in trial.said}
+
+
+def composite_of(rubric: Rubric, trial: BenchTrial) -> Decimal | None:
+    """Computed anew from the exact scores: the column is rounded, for lists."""
+    if trial.status != TrialStatus.DONE or trial.scores is None:
+        return None
+    scores = {key: Decimal(score) for key, score in trial.scores.items()}
+    checks = tuple(CheckResult(entry["key"], entry["passed"]) for entry in trial.checks)
+    return composite(rubric, scores, checks)
+
+
+def line_of(
+    key: str,
+    name: str,
+    values: Sequence[Decimal | None],
+    scale: Scale,
+    people: Decimal | None = None,
+    difference: Decimal | None = None,
+) -> Line:
+    spread = spread_or_none(values)
+    plot = plot_of([v for v in values if v is not None], spread, scale, people) if spread else None
+    return Line(key, name, tuple(values), spread, people, difference, plot)
+
+
+def spread_or_none(values: Sequence[Decimal | None]) -> Spread | None:
+    there = [value for value in values if value is not None]
+    return spread_of(there) if there else None
+
+
+def plot_of(values: Sequence[Decimal], spread: Spread, scale: Scale, people: Decimal | None) -> Plot:
+    counts: dict[Decimal, int] = {}
+    for value in values:
+        counts[value] = counts.get(value, 0) + 1
+    return Plot(
+        dots=tuple(
+            Dot(position(value, scale), f"{3.5 + 0.7 * (count - 1):.1f}")
+            for value, count in sorted(counts.items())
+        ),
+        mean=position(spread.mean, scale),
+        people="" if people is None else position(people, scale),
+    )
+
+
+def position(value: Decimal, scale: Scale) -> str:
+    share = scale.normalised(min(max(value, scale.minimum), scale.maximum))
+    return f"{PLOT_EDGE + share * (PLOT_WIDTH - 2 * PLOT_EDGE):.1f}"
+
+
+# --- two benches on one text ----------------------------------------------------------------------
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One criterion in two benches; either side may not have it."""
+
+    key: str
+    name: str
+    before: Line | None
+    after: Line | None
+    shift: Shift | None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    before: Report
+    after: Report
+    pairs: tuple[Pair, ...]
+    total: Pair
+    same_scale: bool
+
+
+def bench_comparison(before: Report, after: Report) -> Comparison:
+    """Criterion by criterion, in the later one's order, then what only the earlier one has."""
+    same_scale = before.rubric.scale == after.rubric.scale
+    first = {line.key: line for line in before.lines}
+    second = {line.key: line for line in after.lines}
+    keys = [*second, *(key for key in first if key not in second)]
+    return Comparison(
+        before,
+        after,
+        tuple(pair_of(first.get(key), second.get(key), same_scale=same_scale) for key in keys),
+        pair_of(before.total, after.total, same_scale=same_scale),
+        same_scale,
+    )
+
+
+def pair_of(before: Line | None, after: Line | None, *, same_scale: bool) -> Pair:
+    either = after or before
+    assert either is not None
+    shift = None
+    if same_scale and before and after and before.spread and after.spread:
+        shift = shift_between(before.spread, after.spread)
+    return Pair(either.key, either.name, before, after, shift)
+
+
+def what_differs(before: Bench, after: Bench) -> list[str]:
+    """In words, what is not the same in two benches besides their scores."""
+    told = []
+    if before.rubric_version_id != after.rubric_version_id:
+        told.append(f"version {before.rubric_version.number} and version {after.rubric_version.number}")
+    if (before.endpoint, before.model) != (after.endpoint, after.model):
+        told.append(f"the judges {before.model} and {after.model}")
+    if before.temperature != after.temperature:
+        told.append(f"temperature {before.temperature.normalize():f} and {after.temperature.normalize():f}")
+    if before.task != after.task:
+        told.append("the task")
+    if before.anchored != after.anchored:
+        told.append("whether the judge saw the seed")
+    return told

@@ -1,0 +1,123 @@
+"""What a run may cost, before it is launched: a range, because nobody knows when it will stop."""
+
+from dataclasses import dataclass
+
+from refinement.engine.types import Information, Rubric, StopReason
+from refinement.judging.schema import reply_limit_tokens
+
+INSTRUCTION_CHARS = 3_000  # our own words around the data, about
+FEWEST_CHARS_PER_TOKEN, MOST_CHARS_PER_TOKEN = 3, 4.5
+SHORT_DRAFT_TOKENS = 300
+TERSE_VERDICT_TOKENS, TERSE_CRITERION_TOKENS = 80, 60
+GROWTH = 2  # a revision is rarely more than twice as long as the text that it began with
+EARLIEST = {
+    StopReason.PASSED: 1,
+    StopReason.QUALITY_THRESHOLD_MET: 1,
+    StopReason.PERFECT_SCORE: 1,
+    StopReason.CYCLING: 2,
+    StopReason.SCORE_REGRESSION: 2,
+    StopReason.NO_IMPROVEMENT: 2,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    low: int
+    high: int
+
+    def __str__(self) -> str:
+        return f"{self.low:,}" if self.low == self.high else f"{self.low:,} to {self.high:,}"
+
+    def times(self, count: int) -> "Range":
+        return Range(self.low * count, self.high * count)
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """Of all repeats together; retries and replies that must be asked for again are not in it."""
+
+    rounds: Range
+    calls: Range
+    tokens: Range
+    longest_prompt: int  # of one call to the judge, in tokens
+    repeats: int
+
+
+def estimate_of(rubric: Rubric, *, task_chars: int, seed_chars: int, repeats: int = 1) -> Estimate:
+    """The range from a run that stops as early as its rules let it to one that uses all it may."""
+    rounds = Range(earliest_round(rubric), rubric.policy.max_rounds)
+    lean = Sizes.of(rubric, task_chars, seed_chars, lavish=False)
+    lavish = Sizes.of(rubric, task_chars, seed_chars, lavish=True)
+    written = 0 if seed_chars else 1
+    judged = 1 if rubric.criteria else 0
+    calls = Range(*(count * judged + count - 1 + written for count in (rounds.low, rounds.high)))
+    tokens = Range(
+        lean.tokens(rounds.low, drafts=written, judged=judged),
+        lavish.tokens(rounds.high, drafts=written, judged=judged),
+    )
+    calls, tokens = capped(calls, rubric.policy.budget.calls), capped(tokens, rubric.policy.budget.tokens)
+    prompt = lavish.judge_prompt + lavish.anchor
+    return Estimate(rounds, calls.times(repeats), rounded(tokens.times(repeats)), prompt, repeats)
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """The parts of a call in tokens."""
+
+    judge_prompt: int
+    anchor: int  # the seed that a judge sees besides, from the second round on
+    verdict: int
+    producer_prompt: int
+    candidate: int
+
+    @classmethod
+    def of(cls, rubric: Rubric, task_chars: int, seed_chars: int, *, lavish: bool) -> "Sizes":
+        policy = rubric.policy
+        a_token = FEWEST_CHARS_PER_TOKEN if lavish else MOST_CHARS_PER_TOKEN
+        fixed = int((INSTRUCTION_CHARS + rubric_chars(rubric) + task_chars) / a_token)
+        seed = int(seed_chars / a_token)
+        if lavish:
+            candidate = min(policy.producer_tokens, GROWTH * seed) if seed else policy.producer_tokens
+            verdict = reply_limit_tokens(rubric)
+        else:
+            candidate = min(policy.producer_tokens, seed or SHORT_DRAFT_TOKENS)
+            verdict = TERSE_VERDICT_TOKENS + TERSE_CRITERION_TOKENS * len(rubric.criteria)
+        limit = int(policy.judge_limit_chars / a_token)
+        seen = min(max(candidate, seed), limit)
+        anchored = Information.SEED in rubric.context.judge
+        anchor = min(int(len(rubric.seed_text) / a_token) or candidate, limit) if anchored else 0
+        return cls(fixed + seen, anchor, verdict, fixed + max(candidate, seed), candidate)
+
+    def tokens(self, rounds: int, *, drafts: int, judged: int) -> int:
+        writes = rounds - 1 + drafts
+        judging = judged * (rounds * (self.judge_prompt + self.verdict) + (rounds - 1) * self.anchor)
+        return judging + writes * (self.producer_prompt + self.candidate)
+
+
+def rubric_chars(rubric: Rubric) -> int:
+    texts = [rubric.background, rubric.output_contract, rubric.search_space]
+    texts += [part for entry in rubric.criteria for part in (entry.name, entry.description, entry.ideal)]
+    return sum(len(text) for text in texts)
+
+
+def earliest_round(rubric: Rubric) -> int:
+    """The first round after which a rule of the rubric could stop the run."""
+    policy = rubric.policy
+    rounds = [EARLIEST[rule] for rule in policy.stop_rules if rule in EARLIEST]
+    if StopReason.PLATEAU in policy.stop_rules:
+        rounds.append(policy.plateau_rounds)
+    return min([policy.max_rounds, *rounds])
+
+
+def capped(amount: Range, limit: int | None) -> Range:
+    return amount if limit is None else Range(min(amount.low, limit), min(amount.high, limit))
+
+
+def rounded(amount: Range) -> Range:
+    """To two digits: more would look as if somebody knew."""
+    return Range(two_digits(amount.low), two_digits(amount.high))
+
+
+def two_digits(number: int) -> int:
+    step: int = 10 ** max(0, len(str(number)) - 2)
+    return -(-number // step) * step

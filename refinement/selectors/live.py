@@ -1,0 +1,216 @@
+"""A run while it goes on: how it stands, in words, and what has come since somebody last looked."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.contrib.sessions.models import Session
+from django.db.models import F, OuterRef, Q, Subquery
+
+from refinement.models import Event, EventKind, LiveText, Membership, Run, RunStatus
+
+MOST_EVENTS = 500  # of one look: who was away for longer refreshes the page anyway
+TAIL_CHARS = 20_000  # of a text under way: what a reader can follow
+PLACE = "a free place at "
+STATE_FIELDS = {
+    "round_word": "snapshot__policy__round_word",
+    "first_number": "snapshot__policy__first_number",
+    "max_rounds": "snapshot__policy__max_rounds",
+    "budget": "snapshot__policy__budget__tokens",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Glance:
+    """How a run stands, as far as one small query tells; pieces are those of its current attempt."""
+
+    status: str
+    attempt: int
+    next_try_at: datetime | None
+    newest_event: int
+    first_piece: int | None
+    last_piece: int | None
+
+    @property
+    def is_finished(self) -> bool:
+        return self.status == RunStatus.FINISHED
+
+
+def glances_at(run_ids: Collection[int]) -> dict[int, Glance]:
+    """All of these runs at once; one that is gone is not among them."""
+    events = Event.objects.filter(run=OuterRef("pk")).order_by("-id").values("id")[:1]
+    pieces = LiveText.objects.filter(run=OuterRef("pk"), attempt=OuterRef("attempt"))
+    rows = (
+        Run.objects.filter(pk__in=run_ids)
+        .order_by()
+        .annotate(
+            newest_event=Subquery(events),
+            first_piece=Subquery(pieces.order_by("position").values("id")[:1]),
+            last_piece=Subquery(pieces.order_by("-position").values("id")[:1]),
+        )
+        .values_list("pk", "status", "attempt", "next_try_at", "newest_event", "first_piece", "last_piece")
+    )
+    return {
+        pk: Glance(status, attempt, next_try, newest or 0, first, last)
+        for pk, status, attempt, next_try, newest, first, last in rows
+    }
+
+
+def events_after(cursors: Mapping[int, int]) -> dict[int, list[dict[str, Any]]]:
+    """For each run what happened after an event's number, in order, without anybody's words."""
+    wanted = Q()
+    for run_id, after in cursors.items():
+        wanted |= Q(run_id=run_id, id__gt=after)
+    rows = Event.objects.filter(wanted).order_by("id").values("id", "run_id", "kind", "at", "data")
+    found: dict[int, list[dict[str, Any]]] = {run_id: [] for run_id in cursors}
+    for row in rows[: MOST_EVENTS * len(cursors)]:
+        number = row["data"].get("round")
+        found[row["run_id"]].append(
+            {"id": row["id"], "kind": row["kind"], "at": row["at"].isoformat(), "round": number}
+        )
+    return found
+
+
+def pieces_after(run_id: int, attempt: int, after: int) -> list[tuple[int, str]]:
+    """Pieces of the text under way with their numbers, in order."""
+    rows = LiveText.objects.filter(run_id=run_id, attempt=attempt, id__gt=after).order_by("position")
+    return list(rows.values_list("id", "text"))
+
+
+def text_under_way(run: Run) -> str:
+    """The end of what a model is writing now; empty where nothing is being written."""
+    return "".join(text for _, text in pieces_after(run.pk, run.attempt, 0))[-TAIL_CHARS:]
+
+
+def still_allowed(
+    people: Collection[tuple[int, int]], sessions: Collection[str]
+) -> tuple[set[Any], set[str]]:
+    """Of pairs of person and project, those that still belong together; of sessions, those still open."""
+    members = Membership.objects.filter(
+        user_id__in={user for user, _ in people},
+        project_id__in={project for _, project in people},
+        user__is_active=True,
+    )
+    opened = Session.objects.filter(session_key__in=sessions)
+    return set(members.values_list("user_id", "project_id")), set(
+        opened.values_list("session_key", flat=True)
+    )
+
+
+# --- in words -------------------------------------------------------------------------------------
+@dataclass(frozen=True, slots=True)
+class LiveState:
+    """The step under way in words, and how far the run has come."""
+
+    status: str
+    words: str
+    rounds: int
+    rounds_at_most: int
+    round_word: str
+    tokens: int
+    token_budget: int | None
+    calls: int
+    began_at: datetime | None
+    ended_at: datetime | None
+    next_try_at: datetime | None
+    newest_event: int
+
+    @property
+    def is_finished(self) -> bool:
+        return self.status == RunStatus.FINISHED
+
+    @property
+    def rounds_words(self) -> str:
+        noun = self.round_word if self.rounds_at_most == 1 else f"{self.round_word}s"
+        return f"{self.rounds} of {self.rounds_at_most} {noun} judged"
+
+    @property
+    def tokens_words(self) -> str:
+        used = f"{self.tokens:,} {'token' if self.tokens == 1 else 'tokens'}"
+        return used if self.token_budget is None else f"{used} of {self.token_budget:,}"
+
+    @property
+    def calls_words(self) -> str:
+        return f"{self.calls:,} {'call' if self.calls == 1 else 'calls'}"
+
+    @property
+    def seconds(self) -> int | None:
+        """How long it took, once it is over."""
+        if self.began_at is None or self.ended_at is None:
+            return None
+        return int((self.ended_at - self.began_at).total_seconds())
+
+
+def live_states(run_ids: Collection[int]) -> dict[int, LiveState]:
+    """How these runs stand, in words; two queries for all of them."""
+    newest = Event.objects.filter(run=OuterRef("pk")).order_by("-id").values("id")[:1]
+    rows = list(
+        Run.objects.filter(pk__in=run_ids)
+        .order_by()
+        .annotate(newest_event=Subquery(newest))
+        .values(
+            *("pk", "status", "rounds_judged", "prompt_tokens", "completion_tokens", "calls_made", "why"),
+            *("created_at", "started_at", "finished_at", "next_try_at", "waiting_for", "newest_event"),
+            **{name: F(path) for name, path in STATE_FIELDS.items()},
+        )
+    )
+    events = Event.objects.filter(pk__in=[row["newest_event"] for row in rows if row["newest_event"]])
+    told = {event["id"]: event for event in events.values("id", "kind", "data")}
+    return {row["pk"]: state_of(row, told.get(row["newest_event"])) for row in rows}
+
+
+def state_of(row: Mapping[str, Any], event: Mapping[str, Any] | None) -> LiveState:
+    return LiveState(
+        status=row["status"],
+        words=words_for(row, event),
+        rounds=row["rounds_judged"],
+        rounds_at_most=row["max_rounds"] or 1,
+        round_word=row["round_word"] or "round",
+        tokens=row["prompt_tokens"] + row["completion_tokens"],
+        token_budget=row["budget"],
+        calls=row["calls_made"],
+        began_at=row["started_at"],
+        ended_at=row["finished_at"],
+        next_try_at=row["next_try_at"] if row["status"] == RunStatus.WAITING else None,
+        newest_event=row["newest_event"] or 0,
+    )
+
+
+def words_for(row: Mapping[str, Any], event: Mapping[str, Any] | None) -> str:
+    """What is going on, in a sentence."""
+    if row["status"] == RunStatus.QUEUED:
+        return "In the queue. A worker takes it up as soon as one is free."
+    if row["status"] == RunStatus.WAITING:
+        return waiting_words(row["waiting_for"])
+    if row["status"] == RunStatus.PAUSED:
+        return "Paused. It goes on when somebody resumes it."
+    if row["status"] == RunStatus.FINISHED:
+        return row["why"] or "It has ended."
+    return step_words(row, event)
+
+
+def waiting_words(reason: str) -> str:
+    if reason.startswith(PLACE):
+        return f"Waiting for {reason}: it serves as many runs as it may."
+    return f"Waiting for a model server. {reason}"
+
+
+def step_words(row: Mapping[str, Any], event: Mapping[str, Any] | None) -> str:
+    """The step of a run that a worker holds, from the last thing that happened."""
+    kind, data = (event["kind"], event["data"]) if event else ("", {})
+    shown = (data.get("round") or 1) - 1 + (row["first_number"] if row["first_number"] is not None else 1)
+    name = f"{row['round_word'] or 'round'} {shown}".capitalize()
+    if kind == EventKind.CLAIMED:
+        return {
+            "draft": f"{name}: the producer writes the first draft.",
+            "judge": f"{name}: the judge reads the candidate.",
+            "revise": f"{name}: the producer writes a revision.",
+        }.get(data.get("step", ""), f"{name} is under way.")
+    return {
+        EventKind.DRAFTED: f"{name}: the first draft is written; the judge comes next.",
+        EventKind.REVISED: f"{name}: the revision is written; the judge comes next.",
+        EventKind.JUDGED: f"{name} is judged; the next step is about to begin.",
+        EventKind.UNREADABLE: f"{name}: the judge's reply could not be read, so it is asked again.",
+        EventKind.FAILED: "A step had to be given up; the run is about to end.",
+    }.get(EventKind(kind) if kind else EventKind.QUEUED, "A worker has taken it up.")

@@ -1,0 +1,61 @@
+"""A run as one JSON object: the figures, every round, and the best candidate."""
+
+from decimal import Decimal
+from typing import Any
+
+from refinement.models import Round, Run
+
+
+def run_report(run: Run) -> dict[str, Any]:
+    """The whole run for scripts; scores are numbers, texts are whole."""
+    rows = list(
+        run.rounds.order_by("number").prefetch_related("verdicts", "check_results").defer("candidate")
+    )
+    best = run.rounds.filter(number=run.best_round or 0).values_list("candidate", flat=True).first()
+    return {
+        "run": run.pk,
+        "outcome": run.outcome,
+        "stop_reason": run.stop_reason,
+        "why": run.why,
+        "rounds": [round_report(row) for row in rows],
+        "best_round": run.best_round,
+        "r1": number(run.r1),
+        "best": number(run.best),
+        "last": number(run.last),
+        "improvement": number(run.improvement),
+        "tokens": run.tokens,
+        "seconds": float(run.model_seconds),
+        "best_candidate": best,
+    }
+
+
+def round_report(row: Round) -> dict[str, Any]:
+    verdict = next(iter(row.verdicts.all()), None)
+    return {
+        "round": row.number,
+        "composite": number(row.composite),
+        "scores": {key: number(Decimal(score)) for key, score in (row.scores or {}).items()},
+        "penalties": row.penalties,
+        "checks": [
+            {
+                "key": result.key,
+                "passed": result.passed,
+                "severity": result.severity,
+                "message": result.message,
+                "suggestion": result.suggestion,
+            }
+            for result in row.check_results.all()
+        ],
+        "issues": verdict.issues if verdict else [],
+        "asi": verdict.asi if verdict else "",
+        "seen_chars": row.seen_chars,
+        "candidate_chars": row.candidate_chars,
+        "judge_attempts": row.judge_attempts,
+        "parse_rung": row.parse_rung or None,
+        "signals": row.signals,
+    }
+
+
+def number(value: Decimal | None) -> float | None:
+    """For display and scripts only; nothing is decided from it."""
+    return None if value is None else float(value)

@@ -1,0 +1,189 @@
+"""Runs as plain values for files: one whole, or many in brief, read in parts so that memory stays small."""
+
+from array import array
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+from typing import Any, TypeVar
+
+from django.db.models import Model, QuerySet
+
+from refinement.interchange.run_rows import Cell, RoundSummary, RunSummary
+from refinement.models import Call, Event, Project, Round, Run, RunTag, Verdict
+
+# Rows with long texts are read a few at a time, short ones by the hundred.
+LONG_ROWS = 4
+SHORT_ROWS = 200
+COLUMNS = (
+    "run", "title", "rubric", "rubric_version", "profile", "producer", "judge", "status", "outcome",
+    "stop_reason", "why", "r1", "best", "best_round", "last", "improvement", "rounds", "signal_rounds",
+    "penalty_rounds", "cut_rounds", "prompt_tokens", "completion_tokens", "calls", "model_seconds",
+    "batch", "created_by", "created_at", "started_at", "finished_at",
+)  # fmt: skip
+_ROUND_FIELDS = (
+    "number", "origin", "base_round", "feedback", "candidate", "candidate_chars", "candidate_cut",
+    "created_at", "judged_at", "composite", "scores", "penalties", "signals", "seen_chars",
+    "judge_attempts", "parse_rung",
+)  # fmt: skip
+_VERDICT_FIELDS = ("position", "judge", "scores", "issues", "asi", "created_at")
+_CHECK_FIELDS = (
+    "position", "key", "passed", "message", "severity", "weight", "suggestion", "start", "end",
+)  # fmt: skip
+_CALL_FIELDS = (
+    "round_number", "role", "attempt", "endpoint", "model", "messages", "options", "seen", "withheld",
+    "started_at", "finished_at", "reply", "thinking", "finish_reason", "prompt_tokens", "completion_tokens",
+    "cached_tokens", "seconds", "timings", "rung", "complaint", "error_kind", "error_message",
+)  # fmt: skip
+_EVENT_FIELDS = ("kind", "at", "actor", "data")
+_RUN_FIGURES = (
+    "r1", "best", "last", "improvement", "best_round", "rounds_judged", "trajectory", "signal_rounds",
+    "penalty_rounds", "cut_rounds", "prompt_tokens", "completion_tokens", "calls_made", "model_seconds",
+    "extended_after", "failure_role", "failure_message",
+)  # fmt: skip
+Row = TypeVar("Row", bound=Model)
+
+
+def run_values(run: Run) -> dict[str, Any]:
+    """All that the run's own row holds and that outlives its execution."""
+    version = run.rubric_version
+    return {
+        "id": run.pk,
+        "project": run.project.slug,
+        "title": run.title,
+        "batch": run.batch,
+        "tags": list(run.tags.values_list("name", flat=True)),
+        "created_by": run.created_by.display_name if run.created_by else "",
+        "created_at": run.created_at,
+        "started_at": run.started_at,
+        "finished_at": run.finished_at,
+        "archived_at": run.archived_at,
+        "rerun_of": run.rerun_of_id,
+        "rubric": {"slug": run.rubric.slug, "name": version.name, "version": version.number},
+        "producer": _model_values(run, "producer"),
+        "judge": _model_values(run, "judge"),
+        "kinship": run.kinship,
+        "status": run.status,
+        "outcome": run.outcome,
+        "stop_reason": run.stop_reason,
+        "why": run.why,
+        **{name: getattr(run, name) for name in _RUN_FIGURES},
+        "nonce": run.nonce,
+        "task": run.task,
+        "seed": run.seed,
+        "snapshot": run.snapshot,
+        "calibration": run.calibration,
+    }
+
+
+def _model_values(run: Run, role: str) -> dict[str, Any]:
+    return {name: getattr(run, f"{role}_{name}") for name in ("endpoint", "model", "family", "context")}
+
+
+def round_values(run: Run, *, candidates: bool = True) -> Iterator[dict[str, Any]]:
+    """Every round in order with its verdicts and checks; unless `candidates`, without the long texts."""
+    rows = Round.objects.filter(run=run).prefetch_related("verdicts", "check_results")
+    left_out = () if candidates else ("candidate", "feedback")
+    fields = [name for name in _ROUND_FIELDS if name not in left_out]
+    for row in _in_parts(rows.defer(*left_out), "number", LONG_ROWS if candidates else SHORT_ROWS):
+        yield {
+            **_values(row, fields),
+            "verdicts": [_values(verdict, _VERDICT_FIELDS) for verdict in row.verdicts.all()],
+            "checks": [_values(result, _CHECK_FIELDS) for result in row.check_results.all()],
+        }
+
+
+def call_values(run: Run) -> Iterator[dict[str, Any]]:
+    """Every call in order, with its messages and reply."""
+    for row in _in_parts(Call.objects.filter(run=run), "id", LONG_ROWS):
+        yield _values(row, _CALL_FIELDS)
+
+
+def event_values(run: Run) -> Iterator[dict[str, Any]]:
+    """All that happened to the run, in order."""
+    for row in _in_parts(Event.objects.filter(run=run), "id", SHORT_ROWS):
+        yield _values(row, _EVENT_FIELDS)
+
+
+def best_candidate(run: Run) -> str | None:
+    """The text of the best round; None as long as nothing is judged."""
+    return run.rounds.filter(number=run.best_round or 0).values_list("candidate", flat=True).first()
+
+
+def _in_parts(rows: QuerySet[Row], key: str, size: int) -> Iterator[Row]:
+    # Read by key and not with one open cursor: a slow reader would hold a transaction open.
+    last = -1
+    while part := list(rows.filter(**{f"{key}__gt": last}).order_by(key)[:size]):
+        yield from part
+        last = getattr(part[-1], key)
+
+
+def _values(row: Model, fields: Sequence[str]) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in fields}
+
+
+def run_summaries(project: Project, numbers: Sequence[int]) -> Iterator[RunSummary]:
+    """The project's runs with these numbers, in this order, without their long texts."""
+    for start in range(0, len(numbers), SHORT_ROWS):
+        wanted = list(numbers[start : start + SHORT_ROWS])
+        found = _run_rows(project).in_bulk(wanted)
+        rounds, tags = _rounds_of(wanted), _tags_of(wanted)
+        for number in wanted:
+            if run := found.get(number):
+                yield RunSummary(
+                    _facts(run), rounds[number], tags[number], best=run.best, outcome=run.outcome
+                )
+
+
+def numbers_of(runs: QuerySet[Run]) -> "array[int]":
+    """The runs' numbers in the list's order, as small as they can be kept."""
+    return array("q", runs.values_list("pk", flat=True).iterator(chunk_size=2000))
+
+
+def _run_rows(project: Project) -> QuerySet[Run]:
+    runs = Run.objects.filter(project=project).select_related("rubric", "rubric_version", "created_by")
+    version = ("rubric_version__name", "rubric_version__number", "rubric_version__profile")
+    person = ("created_by__name", "created_by__email")
+    own = (
+        "title", "batch", "producer_endpoint", "producer_model", "judge_endpoint", "judge_model", "status",
+        "outcome", "stop_reason", "why", "r1", "best", "best_round", "last", "improvement", "rounds_judged",
+        "signal_rounds", "penalty_rounds", "cut_rounds", "prompt_tokens", "completion_tokens", "calls_made",
+        "model_seconds", "created_at", "started_at", "finished_at",
+    )  # fmt: skip
+    return runs.only(*own, *version, *person, "rubric__slug", "project_id")
+
+
+def _facts(run: Run) -> dict[str, Cell]:
+    version = run.rubric_version
+    values: tuple[Cell, ...] = (
+        run.pk, run.title, run.rubric.slug, version.number, version.profile,
+        f"{run.producer_endpoint}/{run.producer_model}", f"{run.judge_endpoint}/{run.judge_model}",
+        run.status, run.outcome, run.stop_reason, run.why, run.r1, run.best, run.best_round, run.last,
+        run.improvement, run.rounds_judged, run.signal_rounds, run.penalty_rounds, run.cut_rounds,
+        run.prompt_tokens, run.completion_tokens, run.calls_made, run.model_seconds, run.batch,
+        run.created_by.display_name if run.created_by else "", run.created_at, run.started_at,
+        run.finished_at,
+    )  # fmt: skip
+    return dict(zip(COLUMNS, values, strict=True))
+
+
+def _rounds_of(numbers: Sequence[int]) -> Mapping[int, list[RoundSummary]]:
+    issues: dict[int, list[str]] = defaultdict(list)
+    said = Verdict.objects.filter(round__run__in=numbers).order_by("round", "position")
+    for pk, entries in said.values_list("round_id", "issues"):
+        issues[pk] += [str(entry) for entry in entries]
+    found: dict[int, list[RoundSummary]] = defaultdict(list)
+    judged = Round.objects.filter(run__in=numbers, judged_at__isnull=False).order_by("run", "number")
+    # The database lets no round be judged without a composite.
+    for pk, run, number, composite, scores in judged.values_list(
+        "pk", "run_id", "number", "composite", "scores"
+    ):
+        exact = {key: Decimal(score) for key, score in (scores or {}).items()}
+        found[run].append(RoundSummary(number, composite or Decimal(0), exact, issues[pk]))
+    return found
+
+
+def _tags_of(numbers: Sequence[int]) -> Mapping[int, list[str]]:
+    found: dict[int, list[str]] = defaultdict(list)
+    for run, name in RunTag.objects.filter(run__in=numbers).order_by("name").values_list("run_id", "name"):
+        found[run].append(name)
+    return found

@@ -1,0 +1,60 @@
+"""A candidate as it is read: rendered, or line by line with a place for each; bounded either way."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.utils.safestring import SafeString
+
+from refinement.rendering import markdown
+
+MOST_CHARS = 200_000
+MOST_LINES = 5_000
+MOST_LINE_CHARS = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class TextLine:
+    number: int
+    text: str
+    missing: int  # characters of a very long line that are not shown
+    marks: tuple[str, ...]  # what was found on this line
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateText:
+    """`rendered` or `lines`; `missing` counts the characters beyond them, `why_raw` says why not rendered."""
+
+    rendered: SafeString | None
+    lines: tuple[TextLine, ...]
+    missing: int
+    why_raw: str
+
+
+def candidate_text(text: str, *, raw: bool, marks: Iterable[tuple[int, str]] = ()) -> CandidateText:
+    """The text rendered where that was asked for and can be done, else its lines."""
+    rendered = None if raw else markdown(text)
+    if rendered is not None:
+        return CandidateText(rendered, (), 0, "")
+    why = (
+        "" if raw else "It is too long or too deeply nested to be rendered, so it is shown as it was written."
+    )
+    return CandidateText(None, *_lines(text, marks), why)
+
+
+def _lines(text: str, marks: Iterable[tuple[int, str]]) -> tuple[tuple[TextLine, ...], int]:
+    """The lines that fit on a page, and how many characters do not."""
+    found: dict[int, list[str]] = {}
+    for number, words in marks:
+        found.setdefault(number, []).append(words)
+    lines: list[TextLine] = []
+    start = shown = 0
+    while start < len(text) and len(lines) < MOST_LINES and shown < MOST_CHARS:
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        part = text[start : min(end, start + MOST_LINE_CHARS)]
+        number = len(lines) + 1
+        missing = end - start - len(part)
+        lines.append(TextLine(number, part.rstrip("\r"), missing, tuple(found.get(number, ()))))
+        shown += len(part) + 1
+        start = end + 1
+    return tuple(lines), max(0, len(text) - start)

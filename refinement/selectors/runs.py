@@ -1,0 +1,146 @@
+"""A page of a project's runs: in any order, by key and never by counting, with what each line shows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+from django.db.models import F, OrderBy, QuerySet
+
+from refinement.charts import Sparkline, sparkline
+from refinement.models import Project, Run, RunTag
+from refinement.selectors.run_filters import RunFilters, runs_matching
+from refinement.selectors.run_orders import NEWEST, Order, Place, beyond
+from refinement.selectors.run_search import LAST_RUN, Found, search
+
+PAGE_SIZE = 25
+# How many of a search's finds are looked at for one page, and how many are put into another order.
+SEARCH_WINDOW = 300
+SORTED_HITS = 1_000
+MOST_TAGS_SHOWN = 4
+MOST_POINTS = 60
+SHOWN_FIELDS = (
+    *("title", "status", "outcome", "stop_reason", "why", "producer_model", "judge_model", "kinship"),
+    *("r1", "best", "best_round", "improvement", "trajectory", "rounds_judged", "model_seconds"),
+    *("signal_rounds", "penalty_rounds", "cut_rounds", "prompt_tokens", "completion_tokens"),
+    *("created_at", "archived_at", "waiting_for", "next_try_at", "started_at", "finished_at", "batch"),
+    *("rubric__name", "rubric__slug", "rubric_version__number", "created_by__name", "created_by__email"),
+    *("rubric_version__scale_minimum", "rubric_version__scale_maximum"),
+)
+Key = tuple[int, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A line of the list."""
+
+    run: Run
+    line: Sparkline | None
+    tags: list[str]
+    more_tags: int
+
+
+@dataclass(slots=True)
+class RunsPage:
+    """The lines, and the places at which the next and the previous page begin."""
+
+    lines: list[Listed] = field(default_factory=list)
+    following: Place | None = None
+    previous: Place | None = None
+    looked_through: bool = True  # False: a search has further finds that were not looked at yet
+    only_newest_sorted: bool = False
+
+
+def runs_page(
+    project: Project,
+    filters: RunFilters,
+    *,
+    order: Order = NEWEST,
+    upwards: bool = False,
+    place: Place | None = None,
+) -> RunsPage:
+    """A page of the project's runs. Runs that are added meanwhile move nothing on it."""
+    page, backwards = RunsPage(), place is not None and place.backwards
+    rising = upwards != backwards
+    runs = runs_matching(project, filters, ordered_by=order.column)
+    found = _found(project, filters.words, order, place, rising) if filters.words else None
+    if found is not None:
+        runs = runs.filter(pk__in=found.numbers)
+        page.only_newest_sorted = order is not NEWEST and found.resume is not None
+    keys = _keys(runs, order, place, rising=rising, tagged=bool(filters.tag))
+    if backwards and len(keys) <= PAGE_SIZE:
+        # The way back leads to the very beginning, as a whole page.
+        return runs_page(project, filters, order=order, upwards=upwards)
+    shown, more = keys[:PAGE_SIZE], len(keys) > PAGE_SIZE
+    if backwards:
+        shown.reverse()
+    _set_places(page, shown, order, place, more=more)
+    if found is not None and found.resume is not None and order is NEWEST and not more:
+        page.following, page.looked_through = Place(found.resume), False
+    page.lines = listed([number for number, _ in shown])
+    return page
+
+
+def _found(project: Project, words: str, order: Order, place: Place | None, rising: bool) -> Found:
+    """A search's finds nearest to the place; in an order of another kind, its newest."""
+    if order is not NEWEST:
+        return search(project, words, limit=SORTED_HITS)
+    above = place.number if place and rising else 0
+    below = place.number if place and not rising else LAST_RUN
+    return search(project, words, limit=SEARCH_WINDOW, above=above, below=below, oldest_first=rising)
+
+
+def _keys(runs: QuerySet[Run], order: Order, place: Place | None, *, rising: bool, tagged: bool) -> list[Key]:
+    """Numbers and keys from the place on, one more than the page holds; whole rows are read after."""
+    if order.scored:
+        runs = runs.filter(**{f"{order.column}__isnull": False})
+    if place is not None:
+        runs = beyond(runs, order, place, rising=rising)
+    # By tag, the tags' own index has the runs in their order.
+    number = F("tags__run_id") if tagged and order is NEWEST else F("pk")
+    ends = [number] if order is NEWEST else [order.expression, number]
+    ordered = runs.order_by(*(OrderBy(end, descending=not rising) for end in ends))
+    found: list[Key] = list(ordered.values_list("pk", order.expression)[: PAGE_SIZE + 1])
+    return found
+
+
+def _set_places(page: RunsPage, shown: list[Key], order: Order, place: Place | None, *, more: bool) -> None:
+    """A run more than the page holds tells that the list goes on in the direction of reading."""
+    if not shown:
+        return
+    backwards = place is not None and place.backwards
+
+    def at(key: Key, back: bool) -> Place:
+        return Place(key[0], None if order is NEWEST else key[1], back)
+
+    if more or backwards:
+        page.following = at(shown[-1], False)
+    if place is not None:
+        page.previous = at(shown[0], True)
+
+
+def listed(numbers: Sequence[int]) -> list[Listed]:
+    """These runs as lines, in this order, without their texts."""
+    rows = Run.objects.select_related("rubric", "rubric_version", "created_by").only(*SHOWN_FIELDS)
+    found = rows.in_bulk(list(numbers))
+    tags: dict[int, list[str]] = {}
+    for number, name in RunTag.objects.filter(run__in=numbers).order_by("name").values_list("run_id", "name"):
+        tags.setdefault(number, []).append(name)
+    return [_line(found[number], tags.get(number, [])) for number in numbers if number in found]
+
+
+def _line(run: Run, tags: list[str]) -> Listed:
+    version = run.rubric_version
+    scores = [Decimal(score) for score in run.trajectory[:MOST_POINTS]]
+    return Listed(
+        run=run,
+        line=_drawn(scores, version.scale_minimum, version.scale_maximum) if len(scores) > 1 else None,
+        tags=tags[:MOST_TAGS_SHOWN],
+        more_tags=max(0, len(tags) - MOST_TAGS_SHOWN),
+    )
+
+
+def _drawn(scores: list[Decimal], bottom: Decimal, top: Decimal) -> Sparkline | None:
+    """The same height means the same share of the scale, or of its upper half where all scores are in it."""
+    middle = (bottom + top) / 2
+    return sparkline(scores, low=middle if min(scores) >= middle else bottom, high=top)

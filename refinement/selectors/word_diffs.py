@@ -1,0 +1,98 @@
+"""Two texts word by word: what was taken out of the one and put into the other."""
+
+import re
+from dataclasses import dataclass
+
+from rapidfuzz.distance import Levenshtein
+
+# A comparison keeps a bit for each pair of pieces: beyond this many pairs, larger pieces are compared.
+MOST_PAIRS = 100_000_000
+# Of a passage that did not change, this much is shown beside a change.
+NEARBY_CHARS = 200
+
+# Where less than this share of both texts is the same, chance finds are no help: all of it changed.
+LEAST_ALIKE = 0.3
+
+_WORDS = re.compile(r"\s+|\d+(?:[.,]\d+)+|\w+|[^\w\s]")
+_LINES = re.compile(r"[^\n]*\n|[^\n]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A passage on one side; `kind` is same, changed or left_out (then the text says how much)."""
+
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class WordDiff:
+    before: tuple[Segment, ...]
+    after: tuple[Segment, ...]
+
+
+def word_diff(before: str, after: str) -> WordDiff:
+    """Both texts as passages; long stretches that are the same on both sides are left out."""
+    for pieces in (_WORDS.findall, _LINES.findall):
+        left, right = pieces(before), pieces(after)
+        left_core, right_core = _differing(left, right)
+        if left_core * right_core <= MOST_PAIRS:
+            return _aligned(left, right)
+    return _aligned([before], [after])
+
+
+def _differing(left: list[str], right: list[str]) -> tuple[int, int]:
+    """How many pieces remain on each side between a common start and a common end."""
+    shorter = min(len(left), len(right))
+    start = next((i for i in range(shorter) if left[i] != right[i]), shorter)
+    rest = shorter - start
+    end = next((i for i in range(rest) if left[-1 - i] != right[-1 - i]), rest)
+    return len(left) - start - end, len(right) - start - end
+
+
+def _aligned(left: list[str], right: list[str]) -> WordDiff:
+    pairs = [
+        ("".join(left[code.src_start : code.src_end]), "".join(right[code.dest_start : code.dest_end]))
+        for code in Levenshtein.opcodes(left, right)
+    ]
+    alike = _alike(pairs)
+    before: list[Segment] = []
+    after: list[Segment] = []
+    for position, (was, now) in enumerate(pairs):
+        # A space between two changed words belongs to the change.
+        joint = not was.strip() and 0 < position < len(pairs) - 1
+        kind = "same" if was == now and alike and not joint else "changed"
+        _extend(before, kind, was)
+        _extend(after, kind, now)
+    return WordDiff(_shortened(before), _shortened(after))
+
+
+def _alike(pairs: list[tuple[str, str]]) -> bool:
+    whole = sum(max(len(was), len(now)) for was, now in pairs)
+    return sum(len(was) for was, now in pairs if was == now) >= LEAST_ALIKE * whole
+
+
+def _extend(segments: list[Segment], kind: str, text: str) -> None:
+    """Puts the text at the end, in one passage with what is there if it is of the same kind."""
+    if not text:
+        return
+    if segments and segments[-1].kind == kind:
+        segments[-1] = Segment(kind, segments[-1].text + text)
+    else:
+        segments.append(Segment(kind, text))
+
+
+def _shortened(segments: list[Segment]) -> tuple[Segment, ...]:
+    """The passages with the middle of long unchanged ones left out."""
+    shown: list[Segment] = []
+    last = len(segments) - 1
+    for position, segment in enumerate(segments):
+        if segment.kind != "same" or len(segment.text) <= 3 * NEARBY_CHARS:
+            shown.append(segment)
+            continue
+        start = segment.text[:NEARBY_CHARS] if position else ""
+        end = segment.text[-NEARBY_CHARS:] if position != last else ""
+        left_out = len(segment.text) - len(start) - len(end)
+        words = Segment("left_out", f"{left_out:,} characters unchanged")
+        shown += [part for part in (Segment("same", start), words, Segment("same", end)) if part.text]
+    return tuple(shown)

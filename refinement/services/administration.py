@@ -1,0 +1,78 @@
+"""What administrators change about people. An instance always keeps one who can sign in."""
+
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.utils import timezone
+
+from refinement.models import Invitation, User
+from refinement.selectors.projects import NotFound
+from refinement.services.audit import audit_record
+from refinement.services.sessions import sessions_end
+
+
+class LastAdministrator(Exception):
+    """Nobody would be left to administer this instance: refused."""
+
+
+@transaction.atomic
+def person_activate(*, person_id: int, active: bool, by: User) -> bool:
+    """Closes an account, and ends its sessions and open invitations; or opens it again."""
+    person = _person_for(person_id, by)
+    if person.is_active is active:
+        return False
+    if not active:
+        _require_another(person)
+        sessions_end(user=person)
+        Invitation.objects.filter(created_by=person, used_at=None, revoked_at=None).update(
+            revoked_at=timezone.now()
+        )
+    person.is_active = active
+    person.save(update_fields=["is_active"])
+    _record(
+        "person.open" if active else "person.close", person, by, {"active": not active}, {"active": active}
+    )
+    return True
+
+
+@transaction.atomic
+def person_administrate(*, person_id: int, administrator: bool, by: User) -> bool:
+    """Makes a person an administrator of the instance, or no longer one."""
+    person = _person_for(person_id, by)
+    if person.is_superuser is administrator:
+        return False
+    if not administrator:
+        _require_another(person)
+    person.is_superuser = person.is_staff = administrator
+    person.save(update_fields=["is_superuser", "is_staff"])
+    said = ({"administrator": not administrator}, {"administrator": administrator})
+    _record("person.promote" if administrator else "person.demote", person, by, *said)
+    return True
+
+
+def _person_for(person_id: int, by: User) -> User:
+    # All administrators are locked in one order: of two who close each other's accounts, one is second.
+    administrators = User.objects.select_for_update().filter(is_superuser=True, is_active=True).order_by("pk")
+    if by.pk not in [administrator.pk for administrator in administrators]:
+        raise PermissionDenied("You are no longer an administrator of this instance.")
+    person = User.objects.filter(pk=person_id).first()
+    if person is None:
+        raise NotFound("There is no such person on this instance.")
+    return person
+
+
+def _require_another(person: User) -> None:
+    others = User.objects.filter(is_superuser=True, is_active=True).exclude(pk=person.pk)
+    if person.is_superuser and person.is_active and not others.exists():
+        raise LastAdministrator
+
+
+def _record(action: str, person: User, by: User, before: dict[str, bool], after: dict[str, bool]) -> None:
+    who = {"person": person.email}
+    audit_record(
+        action=action,
+        object_type="person",
+        object_id=person.pk,
+        user=by,
+        before={**who, **before},
+        after={**who, **after},
+    )

@@ -1,0 +1,113 @@
+"""A worker's part: take a run that is due, carry out one step, account for it."""
+
+import logging
+import os
+import secrets
+import socket
+import threading
+import time
+
+from django.db import DatabaseError, InterfaceError, close_old_connections
+from dramatiq.middleware import Interrupt
+
+from refinement.engine.types import Finish, Judge, Outcome, StopReason
+from refinement.services.execution import StepOptions, StepResult, run_step
+from refinement.services.leases import Lease, LeaseLost, lease_release, lease_take
+from refinement.services.metrics import count
+from refinement.services.places import place_offer
+from refinement.services.recording import Recorder
+from refinement.services.waking import run_wake
+
+log = logging.getLogger("wiggum.steps")
+MOST_CRASHES = 6  # of one step, for reasons that nobody foresaw
+_process = f"{socket.gethostname()[:40]}:{os.getpid()}:{secrets.token_hex(4)}"
+
+
+def run_advance(run_id: int, options: StepOptions | None = None) -> StepResult | None:
+    """One step of the run, or None when there is nothing to do: finished, paused, or somebody's."""
+    lease = lease_take(run_id, f"{_process}:{threading.get_ident()}")
+    if lease is None:
+        return None
+    began = time.monotonic()
+    try:
+        result = run_step(lease, options or StepOptions(actor="worker"), lease.run)
+    except Interrupt:
+        # The worker stops: the message that is sent now goes to another one.
+        if let_go(lease):
+            run_wake(lease.run_id)
+        return None
+    except (DatabaseError, InterfaceError):
+        let_go(lease)  # nothing is wrong with the run; the message is tried again
+        raise
+    except Exception as error:
+        if give_up(lease, error):
+            return None
+        # Without a new message: this one is tried again later, and two for one failure would multiply.
+        raise
+    account(lease, result, time.monotonic() - began)
+    pass_place_on(lease, result)
+    return result
+
+
+def give_up(lease: Lease, error: Exception) -> bool:
+    """Ends a run whose step failed too often in a way that nobody foresaw; else gives it back, and counts."""
+    crashes = lease.run.step_failures + 1
+    if crashes < MOST_CRASHES:
+        let_go(lease, step_failures=crashes)
+        return False
+    log.error("run=%s is given up after %s failures of one step", lease.run_id, crashes, exc_info=error)
+    why = (
+        f"Stopped because a step failed {crashes} times for a reason that Wiggum did not foresee "
+        f"({type(error).__name__}). See the worker's log; when the cause is mended, retry the run."
+    )
+    try:
+        Recorder(lease, lease.run, "worker", release=True).finish(
+            Finish(Outcome.ERROR, StopReason.INTERNAL_ERROR, why, lease.run.best_round)
+        )
+    except LeaseLost:
+        return True  # somebody cancelled, paused or took over meanwhile
+    count("failures", "internal")
+    return True
+
+
+def let_go(lease: Lease, **fields: object) -> bool:
+    """Gives the run back, so that nobody waits for the lease to run out; whether it was still held."""
+    close_old_connections()  # where the error was that of a lost connection, a new one is made
+    try:
+        lease_release(lease, **fields)
+    except (LeaseLost, DatabaseError, InterfaceError):
+        return False
+    return True
+
+
+def pass_place_on(lease: Lease, result: StepResult) -> None:
+    """The place that a call has left at its endpoint goes to the next run at once."""
+    found_none = result.next_try_at is not None and not result.error
+    if isinstance(result.step, Finish) or found_none:
+        return
+    place_offer(lease.run.judge_endpoint if isinstance(result.step, Judge) else lease.run.producer_endpoint)
+
+
+def account(lease: Lease, result: StepResult, seconds: float) -> None:
+    """One line in the log and the totals of the metrics page."""
+    run, step = lease.run, result.step
+    role = "judge" if isinstance(step, Judge) else "producer"
+    kind = "finish" if isinstance(step, Finish) else role
+    count("steps", kind)
+    count("step_seconds", kind, seconds)
+    if kind != "finish":
+        count("model_seconds", kind, result.model_seconds)
+        count("tokens", kind, result.tokens)
+    if result.error:
+        count("failures", result.error)
+    log.info(
+        "step run=%s round=%s role=%s model=%s tokens=%s seconds=%.3f%s%s",
+        run.pk,
+        getattr(step, "round", "-"),
+        kind,
+        run.judge_model if kind == "judge" else run.producer_model if kind == "producer" else "-",
+        result.tokens,
+        seconds,
+        f" error={result.error}" if result.error else "",
+        " lost" if result.lost else "",
+    )

@@ -1,0 +1,31 @@
+"""The audit log: written in the transaction of the change itself."""
+
+from collections.abc import Mapping
+
+from refinement.models import AuditEntry, Project, User
+from refinement.services.events import actor_name
+from refinement.services.origins import origin
+
+
+def audit_record(
+    *,
+    action: str,
+    object_type: str,
+    object_id: object,
+    project: Project | None = None,
+    user: User | None = None,
+    before: Mapping[str, object] | None = None,
+    after: Mapping[str, object] | None = None,
+) -> None:
+    """Keeps who changed what and from where, with the values before and after."""
+    AuditEntry.objects.create(
+        action=action,
+        object_type=object_type,
+        object_id=str(object_id),
+        project=project,
+        user=user,
+        actor=actor_name(user),
+        address=origin.get(),
+        before=dict(before or {}),
+        after=dict(after or {}),
+    )

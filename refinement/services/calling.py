@@ -1,0 +1,201 @@
+"""One model call of a run: asked, followed, stopped when the run is, and kept whole."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from django.db.models import Max
+from django.utils import timezone
+
+from refinement.engine.types import Role
+from refinement.judging.prompts import Prompt
+from refinement.models import Call, Run
+from refinement.models.calls import Exchange
+from refinement.providers.base import (
+    CallControl,
+    CompletionRequest,
+    Message,
+    Provider,
+    ProviderError,
+    Reply,
+    Schema,
+)
+from refinement.selectors.endpoints import endpoint_spec, provider_for
+from refinement.services.leases import RENEW_EVERY, Lease, lease_holds, lease_renew
+from refinement.services.live import live_text, replacing_lost_connection
+from refinement.services.places import NoFreePlace, place_take
+from refinement.services.texts import storable
+
+LOOK_EVERY = 0.5  # seconds between looks at the run's row: cancel and pause take effect within one
+
+
+def ignore_text(piece: str) -> None:
+    """For those who do not watch a model write."""
+
+
+@dataclass(slots=True)
+class Request:
+    """What is asked of a role in one step."""
+
+    role: Role
+    round_number: int
+    prompt: Prompt
+    max_tokens: int
+    temperature: float
+    schema: Schema | None = None
+    context_tokens: int | None = None
+    seen: list[str] = field(default_factory=list)
+    withheld: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Caller:
+    """Makes a run's calls under its lease."""
+
+    run: Run
+    lease: Lease
+    deadline_seconds: float
+    on_text: Callable[[str], None] = ignore_text
+    tokens: int = 0  # what the step's calls have used, for the log
+    seconds: float = 0.0
+
+    def target(self, role: Role) -> tuple[str, str]:
+        if role is Role.JUDGE:
+            return self.run.judge_endpoint, self.run.judge_model
+        return self.run.producer_endpoint, self.run.producer_model
+
+    def provider(self, role: Role) -> Provider:
+        endpoint, _ = self.target(role)
+        consumed = None
+        if endpoint.startswith("scripted:"):
+            # A script's k-th line for a role answers the run's k-th call of it, whoever makes it.
+            consumed = {role.value: Call.objects.filter(run=self.run, role=role.value).count()}
+        return provider_for(endpoint, consumed=consumed)
+
+    def attempt(self, role: Role, round_number: int) -> int:
+        """The number of the step's next call, after those that are kept of it."""
+        if not self.run.extended_after or round_number != self.run.extended_after + 1:
+            return self.run.step_calls + 1
+        # A run that was cancelled and then continued may have calls of a candidate that was dropped.
+        kept = Call.objects.filter(run=self.run, round_number=round_number, role=role.value)
+        last: int | None = kept.aggregate(last=Max("attempt"))["last"]
+        return (last or 0) + 1
+
+    def ask(self, request: Request) -> tuple[Call, Reply]:
+        """The reply and its unsaved row; a ProviderError carries the row of the call that failed."""
+        endpoint, model = self.target(request.role)
+        call = Call(
+            run=self.run,
+            round_number=request.round_number,
+            role=request.role.value,
+            endpoint=endpoint,
+            model=model,
+            attempt=self.attempt(request.role, request.round_number),
+            messages=[{"role": m.role, "content": storable(m.content)} for m in request.prompt.messages],
+            options=options_of(request),
+            seen=request.seen,
+            withheld=request.withheld,
+        )
+        self.take_place(endpoint)
+        started, clock = timezone.now(), time.monotonic()
+        try:
+            with live_text(self.lease, self.on_text) as writing:
+                control = self.control(writing)
+                reply = self.provider(request.role).complete(self.completion(model, request), control)
+        except ProviderError as error:
+            self.seconds += time.monotonic() - clock
+            call.error_kind, call.error_message = error.kind.value, storable(error.message)
+            timed(call, started, time.monotonic() - clock)
+            raise CallFailed(call, error) from error
+        fill(call, reply)
+        self.tokens += reply.prompt_tokens + reply.completion_tokens
+        self.seconds += time.monotonic() - clock
+        timed(call, started, reply.seconds or time.monotonic() - clock)
+        return call, reply
+
+    def completion(self, model: str, request: Request) -> CompletionRequest:
+        return CompletionRequest(
+            model=model,
+            messages=[Message(m.role, m.content) for m in request.prompt.messages],
+            temperature=request.temperature,
+            max_tokens=request.max_tokens,
+            context_tokens=request.context_tokens,
+            schema=request.schema,
+            role=request.role.value,
+        )
+
+    def take_place(self, endpoint: str) -> None:
+        """Counts this run among those at the endpoint; raises NoFreePlace where it serves enough."""
+        limit = endpoint_spec(endpoint).concurrency
+        if limit is not None and not place_take(self.lease, endpoint, limit):
+            raise NoFreePlace(endpoint)
+
+    def control(self, on_text: Callable[[str], None]) -> CallControl:
+        lease = self.lease
+        return control_of(
+            self.deadline_seconds, lambda: lease_holds(lease), lambda: lease_renew(lease), on_text
+        )
+
+
+def control_of(
+    deadline_seconds: float,
+    holds: Callable[[], bool],
+    renew: Callable[[], bool],
+    on_text: Callable[[str], None] = ignore_text,
+) -> CallControl:
+    """Looks now and then whether the lease holds, and renews it along the way."""
+    looked = renewed = time.monotonic()
+    lost = False
+
+    def is_cancelled() -> bool:
+        nonlocal looked, renewed, lost
+        now = time.monotonic()
+        if lost or now - looked < LOOK_EVERY:
+            return lost
+        looked = now
+        # A reply is worth more than a look: one that fails is taken again soon.
+        with replacing_lost_connection():
+            if now - renewed >= RENEW_EVERY.total_seconds():
+                renewed, lost = now, not renew()
+            else:
+                lost = not holds()
+        return lost
+
+    return CallControl(deadline_seconds, is_cancelled, on_text)
+
+
+class CallFailed(Exception):
+    """A call without a reply: its row, not yet saved, and the sorted error."""
+
+    def __init__(self, call: Call, error: ProviderError) -> None:
+        super().__init__(error.message)
+        self.call = call
+        self.error = error
+
+
+def options_of(request: Request | CompletionRequest) -> dict[str, object]:
+    return {
+        "temperature": request.temperature,
+        "max_tokens": request.max_tokens,
+        "context_tokens": request.context_tokens,
+        "schema": request.schema,
+    }
+
+
+def fill(call: Exchange, reply: Reply) -> None:
+    """Puts what came back into the call's row."""
+    call.reply = storable(reply.text)
+    call.thinking = storable(reply.thinking)
+    call.finish_reason = reply.finish_reason
+    call.prompt_tokens = reply.prompt_tokens
+    call.completion_tokens = reply.completion_tokens
+    call.cached_tokens = reply.cached_tokens
+    call.timings = dict(reply.timings)
+    call.options["schema_used"] = reply.schema_used
+
+
+def timed(call: Call, started: datetime, seconds: float) -> None:
+    call.started_at = started
+    call.finished_at = timezone.now()
+    call.seconds = round(seconds, 3)

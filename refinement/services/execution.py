@@ -1,0 +1,126 @@
+"""One step of a run: decided by the engine, carried out, written down."""
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from django.utils import timezone
+
+from refinement.engine.steps import next_step
+from refinement.engine.types import Draft, Finish, History, Judge, Revise, Role, Step
+from refinement.judging.context import Brief
+from refinement.models import EventKind, Run
+from refinement.providers.base import Cancelled, ErrorKind, ProviderError
+from refinement.providers.retrying import delay_before
+from refinement.services.calling import Caller, CallFailed, ignore_text
+from refinement.services.judgement import JudgeGaveUp, round_judge
+from refinement.services.leases import Lease, LeaseLost
+from refinement.services.places import NoFreePlace
+from refinement.services.production import candidate_write
+from refinement.services.recollection import recall, remember
+from refinement.services.recording import Recorder
+
+DEADLINE_SECONDS = 600.0
+PLACE_DELAY_SECONDS = 0.5
+STEP_NAMES = {Draft: "draft", Judge: "judge", Revise: "revise"}
+
+
+@dataclass(frozen=True, slots=True)
+class StepResult:
+    """What became of a step. Without a finish and without a next try, the run goes on at once."""
+
+    step: Step | None = None
+    finish: Finish | None = None
+    next_try_at: datetime | None = None
+    reason: str = ""
+    error: str = ""  # the kind of the provider's error, where there was one
+    lost: bool = False
+    tokens: int = 0
+    model_seconds: float = 0.0
+    history: History | None = None  # as it stands after the step, where that is known
+
+
+def ignore_step(step: Step) -> None:
+    """For those who do not watch."""
+
+
+@dataclass(slots=True)
+class StepOptions:
+    """How a step is carried out: by a worker, or in somebody's foreground."""
+
+    actor: str = "command line"
+    release: bool = True  # let go of the run after the step and send for the next one
+    tries: int | None = None  # give up on an unreachable server after so many; None waits for it
+    deadline_seconds: float = DEADLINE_SECONDS
+    on_step: Callable[[Step], None] = ignore_step
+    on_text: Callable[[str], None] = ignore_text
+
+
+def run_step(lease: Lease, options: StepOptions, run: Run | None = None) -> StepResult:
+    """Carries out the run's next step under a lease that was taken."""
+    run = run or Run.objects.get(pk=lease.run_id)
+    brief, history = recall(lease, run)
+    step = next_step(brief.rubric, history)
+    options.on_step(step)
+    recorder = Recorder(lease, run, options.actor, options.release)
+    try:
+        if isinstance(step, Finish):
+            recorder.finish(step)
+            return StepResult(step, finish=step)
+        recorder.event(EventKind.CLAIMED, step=STEP_NAMES[type(step)], round=step.round)
+        caller = Caller(run, lease, options.deadline_seconds, options.on_text)
+        result = carry_out(caller, recorder, brief, history, step, options)
+        if result.history is not None and options.release:
+            remember(lease, brief, result.history)
+        return replace(result, tokens=caller.tokens, model_seconds=caller.seconds)
+    except (LeaseLost, Cancelled):
+        return StepResult(step, lost=True)
+
+
+def carry_out(
+    caller: Caller,
+    recorder: Recorder,
+    brief: Brief,
+    history: History,
+    step: Draft | Judge | Revise,
+    options: StepOptions,
+) -> StepResult:
+    role = Role.JUDGE if isinstance(step, Judge) else Role.PRODUCER
+    try:
+        if isinstance(step, Judge):
+            return StepResult(step, history=round_judge(caller, recorder, brief, history, step))
+        return StepResult(step, history=candidate_write(caller, recorder, brief, history, step))
+    except NoFreePlace as full:
+        delay = timedelta(seconds=PLACE_DELAY_SECONDS * (1 + random.random()))  # noqa: S311  spreads them
+        until = recorder.queue_for_place(endpoint=full.endpoint, delay=delay)
+        return StepResult(step, next_try_at=until, reason=str(full))
+    except CallFailed as failed:
+        return after_failure(caller, recorder, step, role, failed, options)
+    except ProviderError as error:
+        # Refused before a call was made: there is nothing to keep and nothing to try again.
+        recorder.failure(None, role=role, message=error.message)
+        return StepResult(step, error=error.kind.value)
+    except JudgeGaveUp as gave_up:
+        recorder.failure(None, role=role, message=str(gave_up))
+        return StepResult(step)
+
+
+def after_failure(
+    caller: Caller,
+    recorder: Recorder,
+    step: Draft | Judge | Revise,
+    role: Role,
+    failed: CallFailed,
+    options: StepOptions,
+) -> StepResult:
+    """A call without a reply is kept; the run waits and tries again, or the step is given up."""
+    error, tries = failed.error, caller.run.step_failures + 1
+    delay = delay_before(tries, error, random.random())  # noqa: S311  jitter, not a secret
+    impatient = options.tries is not None and tries >= options.tries
+    if delay is None or (impatient and error.kind is ErrorKind.UNREACHABLE):
+        recorder.failure(failed.call, role=role, message=error.message)
+        return StepResult(step, error=error.kind.value)
+    until = timezone.now() + timedelta(seconds=delay)
+    recorder.waiting(failed.call, until=until, reason=error.message, endpoint=failed.call.endpoint)
+    return StepResult(step, next_try_at=until, reason=error.message, error=error.kind.value)

@@ -1,0 +1,76 @@
+"""Leases: who may advance a run now. A lease that was lost writes nothing any more."""
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from django.utils import timezone
+
+from refinement.models import Run
+from refinement.models.statements import columns_of, model_of, rows_select, rows_update
+
+LEASE = timedelta(seconds=15)  # a killed worker's runs go on after so long
+RENEW_EVERY = LEASE / 3
+
+
+class LeaseLost(Exception):
+    """Somebody cancelled, paused or took over the run; the work in hand is thrown away."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """The right to advance one run; `attempt` tells this holder from an earlier one."""
+
+    run_id: int
+    owner: str
+    attempt: int
+    run: Run = field(compare=False, repr=False)  # as it was when the lease was taken
+
+
+DUE_AND_FREE = (
+    '"id" = %s AND ("lease_until" IS NULL OR "lease_until" < %s) '
+    "AND (\"status\" IN ('queued', 'running') OR (\"status\" = 'waiting' AND \"next_try_at\" <= %s))"
+)
+HELD = '"id" = %s AND "lease_owner" = %s AND "attempt" = %s AND "status" = \'running\''
+IS_HELD = f'SELECT 1 FROM "{Run._meta.db_table}" WHERE {HELD}'  # noqa: S608
+# The attempt fences: an earlier holder that wakes up late no longer matches.
+TAKE = (
+    f'UPDATE "{Run._meta.db_table}" SET "status" = \'running\', "lease_owner" = %s, "lease_until" = %s, '  # noqa: S608
+    '"attempt" = "attempt" + 1, "started_at" = COALESCE("started_at", %s), "next_try_at" = NULL, '
+    '"waiting_for" = \'\', "waiting_endpoint" = \'\', "calling_endpoint" = \'\', "wakes" = 0 '
+    f"WHERE {DUE_AND_FREE} RETURNING " + ", ".join(f'"{column}"' for column in columns_of(Run))
+)
+
+
+def lease_take(run_id: int, owner: str) -> Lease | None:
+    """Claims a run that is due and that nobody holds; None when there is nothing to do."""
+    now = timezone.now()
+    taken = rows_select(TAKE, [owner, now + LEASE, now, run_id, now, now])
+    if not taken:
+        return None
+    run = model_of(Run, taken[0])
+    return Lease(run_id, owner, run.attempt, run)
+
+
+def lease_holds(lease: Lease) -> bool:
+    """Whether the holder may go on: nobody cancelled, paused or took over."""
+    return bool(rows_select(IS_HELD, held(lease)))
+
+
+def lease_renew(lease: Lease) -> bool:
+    """Extends the lease; False when it is lost."""
+    return bool(rows_update(Run, {"lease_until": timezone.now() + LEASE}, HELD, held(lease)))
+
+
+def lease_write(lease: Lease, **fields: object) -> None:
+    """Changes the run's row as its holder; raises LeaseLost when it no longer is."""
+    if not rows_update(Run, fields, HELD, held(lease)):
+        raise LeaseLost(f"run {lease.run_id} is no longer held by {lease.owner}")
+
+
+def lease_release(lease: Lease, **fields: object) -> None:
+    """Lets go of the run, with a last change of its row."""
+    lease_write(lease, lease_owner="", lease_until=None, calling_endpoint="", **fields)
+
+
+def held(lease: Lease) -> list[object]:
+    return [lease.run_id, lease.owner, lease.attempt]

@@ -1,0 +1,53 @@
+"""The producer's part of a step: a first draft or a revision."""
+
+from dataclasses import replace
+
+from refinement.engine.types import Draft, History, Revise, Role, Round
+from refinement.judging.candidates import read_candidate
+from refinement.judging.context import Brief, producer_view
+from refinement.judging.prompts import producer_prompt
+from refinement.providers.base import ErrorKind, ProviderError
+from refinement.services.calling import Caller, CallFailed, Request
+from refinement.services.recording import Recorder
+from refinement.services.texts import storable
+from refinement.services.windows import reply_room, window_for
+
+EMPTY = (
+    "The producer answered with an empty text; that is no revision. "
+    "Try another model or a longer reply limit."
+)
+
+
+def candidate_write(
+    caller: Caller, recorder: Recorder, brief: Brief, history: History, step: Draft | Revise
+) -> History:
+    """Has the producer write the round's candidate, and keeps both; the history with it."""
+    view = producer_view(brief, history, step)
+    prompt = producer_prompt(view)
+    policy = brief.rubric.policy
+    window = window_for(caller, brief, Role.PRODUCER)
+    request = Request(
+        role=Role.PRODUCER,
+        round_number=step.round,
+        prompt=prompt,
+        max_tokens=reply_room(prompt, policy.producer_tokens, window),
+        temperature=float(policy.producer_temperature),
+        context_tokens=window,
+        seen=[kind.value for kind in view.seen],
+        withheld=[kind.value for kind in view.withheld],
+    )
+    call, reply = caller.ask(request)
+    candidate = storable(read_candidate(reply.text))
+    if not candidate:
+        call.error_kind, call.error_message = ErrorKind.BAD_REPLY.value, EMPTY
+        raise CallFailed(call, ProviderError(ErrorKind.BAD_REPLY, EMPTY, retryable=True))
+    base_round = None if isinstance(step, Draft) else step.base_round
+    recorder.candidate(
+        call,
+        number=step.round,
+        candidate=candidate,
+        base_round=base_round,
+        feedback=None if isinstance(step, Draft) else step.feedback,
+    )
+    entry = Round(step.round, candidate, None, base_round)
+    return replace(history, rounds=(*history.rounds, entry))

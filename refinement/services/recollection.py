@@ -1,0 +1,53 @@
+"""What a worker remembers of the runs it advanced, so that the next step need not read it all again.
+
+Whoever takes a run raises its attempt by one, and so does whoever changes it from outside. A memory of
+attempt n therefore serves attempt n + 1 and no other: in between, nobody else has been at the run.
+"""
+
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass, replace
+
+from refinement.engine.types import History
+from refinement.judging.context import Brief
+from refinement.models import Run
+from refinement.selectors.history import account_of, brief_of, history_of
+from refinement.services.leases import Lease
+
+MOST_RUNS = 128
+MOST_CHARS = 500_000  # of a run's texts; longer ones are read anew each time
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    attempt: int
+    brief: Brief
+    history: History
+
+
+_lock = threading.Lock()
+_memories: OrderedDict[int, Memory] = OrderedDict()
+
+
+def recall(lease: Lease, run: Run) -> tuple[Brief, History]:
+    """The run's brief and history: remembered where nobody else was at it since, read where somebody was."""
+    with _lock:
+        memory = _memories.pop(lease.run_id, None)
+    if memory is None or memory.attempt + 1 != lease.attempt:
+        brief = brief_of(run)
+        if lease.attempt == 1 and not run.seed and not run.calls_made:
+            return brief, History(**account_of(run))  # nobody has been at it: there is nothing to read
+        return brief, history_of(run, brief.rubric)
+    return memory.brief, replace(memory.history, **account_of(run))
+
+
+def remember(lease: Lease, brief: Brief, history: History) -> None:
+    """Keeps what the step left behind, for the next one."""
+    size = len(brief.task) + len(brief.seed) + sum(len(entry.candidate) for entry in history.rounds)
+    if size > MOST_CHARS:
+        return
+    with _lock:
+        _memories[lease.run_id] = Memory(lease.attempt, brief, history)
+        _memories.move_to_end(lease.run_id)
+        while len(_memories) > MOST_RUNS:
+            _memories.popitem(last=False)

@@ -1,0 +1,269 @@
+"""Writing down what a step brought: all of it in one transaction, fenced by the lease."""
+
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from refinement.engine.metrics import RunMetrics
+from refinement.engine.safeguards import RalphSignal
+from refinement.engine.types import Assessment, Feedback, Finish, Penalty, Verdict
+from refinement.models import Call, CheckResult, EventKind, LiveText, Round, RoundOrigin, Run, RunStatus
+from refinement.models import Verdict as VerdictRow
+from refinement.models.statements import row_insert, rows_update
+from refinement.services.events import event_record
+from refinement.services.leases import Lease, lease_release, lease_write
+from refinement.services.texts import storable
+from refinement.services.waking import run_wake
+
+UNJUDGED = '"run_id" = %s AND "number" = %s AND "judged_at" IS NULL'
+STEP_DONE = {"step_calls": 0, "step_failures": 0, "step_unreadable": 0}
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A round's assessment and what is kept beside it."""
+
+    number: int
+    assessment: Assessment
+    metrics: RunMetrics
+    signal: RalphSignal | None
+    seen_chars: int | None
+    cut: bool  # whether that is less than there is
+    attempts: int
+
+
+@dataclass(frozen=True, slots=True)
+class Recorder:
+    """Writes for one holder of a run: who it is, and whether it lets go after each step."""
+
+    lease: Lease
+    run: Run  # as it was when the step began
+    actor: str
+    release: bool
+
+    @transaction.atomic
+    def unfinished_call(self, call: Call) -> None:
+        """A call that did not end its step: a reply to be asked about again."""
+        self.pass_on(
+            **usage_of(self.run, call),
+            step_calls=self.run.step_calls + 1,
+            step_failures=0,
+            step_unreadable=self.run.step_unreadable + 1,
+        )
+        row_insert(call)
+        self.event(EventKind.UNREADABLE, round=call.round_number, complaint=call.complaint[:500])
+
+    @transaction.atomic
+    def candidate(
+        self, call: Call, *, number: int, candidate: str, base_round: int | None, feedback: Feedback | None
+    ) -> None:
+        """A new round with its candidate, and the call that wrote it."""
+        self.pass_on(**usage_of(self.run, call), **STEP_DONE)
+        row_insert(call)
+        drafted = feedback is None
+        row_insert(
+            Round(
+                run_id=self.lease.run_id,
+                number=number,
+                origin=RoundOrigin.DRAFT if drafted else RoundOrigin.REVISION,
+                base_round=base_round,
+                feedback=feedback_values(feedback),
+                candidate=candidate,
+                candidate_chars=len(candidate),
+                candidate_cut=call.finish_reason == "length",
+            )
+        )
+        self.event(EventKind.DRAFTED if drafted else EventKind.REVISED, round=number, chars=len(candidate))
+
+    @transaction.atomic
+    def assessment(self, call: Call | None, judged: Judged) -> None:
+        """What judge and checks said of a round, with the run's figures as they now stand."""
+        metrics, number = judged.metrics, judged.number
+        self.pass_on(
+            r1=metrics.r1,
+            best=metrics.best,
+            last=metrics.last,
+            improvement=metrics.improvement,
+            best_round=metrics.best_round,
+            rounds_judged=metrics.rounds,
+            **self.tally(judged),
+            **(usage_of(self.run, call) if call else {}),
+            **STEP_DONE,
+        )
+        if call is not None:
+            row_insert(call)
+        values = judged_values(judged, call)
+        (key,) = rows_update(Round, values, UNJUDGED, [self.lease.run_id, number])
+        for position, verdict in enumerate(judged.assessment.verdicts):
+            row_insert(VerdictRow(round_id=key[0], position=position, **verdict_values(verdict)))
+        if judged.assessment.checks:
+            CheckResult.objects.bulk_create(check_rows(key[0], judged.assessment))
+        self.event(EventKind.JUDGED, round=number, composite=str(round(judged.assessment.composite, 6)))
+
+    @transaction.atomic
+    def failure(self, call: Call | None, *, role: str, message: str) -> None:
+        """A step that is given up; the next step ends the run in ERROR."""
+        message = storable(message)
+        self.pass_on(
+            failure_role=role,
+            failure_message=message,
+            **(usage_of(self.run, call) if call else {}),
+            step_calls=self.run.step_calls + bool(call),
+            step_failures=self.run.step_failures + bool(call),
+        )
+        if call is not None:
+            row_insert(call)
+        self.event(EventKind.FAILED, role=role, message=message)
+
+    @transaction.atomic
+    def waiting(self, call: Call, *, until: datetime, reason: str, endpoint: str) -> None:
+        """A call without a reply: the run waits for its server and is let go until then."""
+        reason = storable(reason)
+        lease_release(
+            self.lease,
+            status=RunStatus.WAITING,
+            next_try_at=until,
+            waiting_for=reason,
+            waiting_endpoint=endpoint,
+            woken_at=until,
+            **usage_of(self.run, call),
+            step_calls=self.run.step_calls + 1,
+            step_failures=self.run.step_failures + 1,
+        )
+        row_insert(call)
+        self.event(EventKind.WAITING, until=until.isoformat(), reason=reason, error=call.error_kind)
+        if self.release:
+            run_wake(self.lease.run_id, delay=until - timezone.now())
+
+    @transaction.atomic
+    def queue_for_place(self, *, endpoint: str, delay: timedelta) -> datetime:
+        """The endpoint serves as many as it may; the run is let go and comes back shortly."""
+        until = timezone.now() + delay
+        lease_release(
+            self.lease,
+            status=RunStatus.WAITING,
+            next_try_at=until,
+            waiting_for=f"a free place at {endpoint}",
+            waiting_endpoint=endpoint,
+            woken_at=until,
+        )
+        if self.release:
+            run_wake(self.lease.run_id, delay=delay)
+        return until
+
+    @transaction.atomic
+    def finish(self, finish: Finish) -> None:
+        """The end of a run."""
+        lease_release(
+            self.lease,
+            status=RunStatus.FINISHED,
+            outcome=finish.outcome,
+            stop_reason=finish.reason,
+            why=finish.why,
+            best_round=finish.best_round,
+            finished_at=timezone.now(),
+        )
+        LiveText.objects.filter(run_id=self.lease.run_id).delete()
+        self.event(EventKind.STOPPED, outcome=finish.outcome, reason=finish.reason, why=finish.why)
+
+    def pass_on(self, **fields: Any) -> None:
+        """Writes to the run's row and, where the holder lets go, sends for the next step."""
+        if not self.release:
+            lease_write(self.lease, calling_endpoint="", **fields)
+            return
+        lease_release(self.lease, woken_at=timezone.now(), **fields)
+        run_wake(self.lease.run_id)
+
+    def tally(self, judged: Judged) -> dict[str, Any]:
+        """What lists show and filter by, with this round added."""
+        run = self.run
+        return {
+            "trajectory": [*run.trajectory, str(round(judged.assessment.composite, 6))],
+            "signal_rounds": run.signal_rounds + (judged.signal is not None),
+            "penalty_rounds": run.penalty_rounds + bool(judged.assessment.penalties),
+            "cut_rounds": run.cut_rounds + judged.cut,
+        }
+
+    def event(self, kind: str, **data: object) -> None:
+        event_record(self.lease.run_id, kind, actor=self.actor, data=data)
+
+
+def usage_of(run: Run, call: Call) -> dict[str, Any]:
+    """The run's account with this call added; only the holder of the lease ever writes it."""
+    return {
+        "prompt_tokens": run.prompt_tokens + call.prompt_tokens,
+        "completion_tokens": run.completion_tokens + call.completion_tokens,
+        "calls_made": run.calls_made + 1,
+        "model_seconds": Decimal(run.model_seconds) + Decimal(call.seconds),
+    }
+
+
+def judged_values(judged: Judged, call: Call | None) -> dict[str, Any]:
+    assessment = judged.assessment
+    return {
+        "judged_at": timezone.now(),
+        "parse_rung": call.rung if call else "",
+        "composite": assessment.composite,
+        "scores": {key: str(score) for key, score in assessment.scores.items()},
+        "penalties": [penalty_values(penalty) for penalty in assessment.penalties],
+        "signals": [] if judged.signal is None else [signal_values(judged.signal)],
+        "seen_chars": judged.seen_chars,
+        "judge_attempts": judged.attempts,
+    }
+
+
+def check_rows(round_id: int, assessment: Assessment) -> list[CheckResult]:
+    return [
+        CheckResult(
+            round_id=round_id,
+            position=position,
+            key=result.key,
+            passed=result.passed,
+            message=result.message,
+            severity=result.severity,
+            weight=result.weight,
+            suggestion=result.suggestion,
+            start=result.place.start if result.place else None,
+            end=result.place.end if result.place else None,
+        )
+        for position, result in enumerate(assessment.checks)
+    ]
+
+
+def verdict_values(verdict: Verdict) -> dict[str, Any]:
+    return {
+        "judge": verdict.judge,
+        "scores": [{**asdict(entry), "score": str(entry.score)} for entry in verdict.scores],
+        "issues": list(verdict.issues),
+        "asi": verdict.asi,
+    }
+
+
+def penalty_values(penalty: Penalty) -> dict[str, Any]:
+    return {"criterion": penalty.criterion, "points": str(penalty.points), "names": list(penalty.names)}
+
+
+def signal_values(signal: RalphSignal) -> dict[str, str]:
+    return {
+        "kind": "ralph",
+        "candidate_change": str(round(signal.candidate_change, 4)),
+        "verdict_change": str(round(signal.verdict_change, 4)),
+        "about": signal.about,
+    }
+
+
+def feedback_values(feedback: Feedback | None) -> dict[str, Any] | None:
+    if feedback is None:
+        return None
+    return {
+        "style": feedback.style.value,
+        "from_round": feedback.from_round,
+        "issues": list(feedback.issues),
+        "asi": feedback.asi,
+        "failures": [result.key for result in feedback.failures],
+        "note": feedback.note,
+    }

@@ -1,0 +1,24 @@
+"""Out of the lists, or back into them; nothing is lost either way."""
+
+from django.db import transaction
+from django.utils import timezone
+
+from refinement.models import Run, User
+from refinement.services.audit import audit_record
+
+
+@transaction.atomic
+def run_archive(*, run: Run, user: User | None = None, archived: bool = True) -> bool:
+    """Puts the run away or brings it back; whether that changed anything."""
+    found = Run.objects.filter(pk=run.pk, archived_at__isnull=archived)
+    run.archived_at = timezone.now() if archived else None
+    if not found.update(archived_at=run.archived_at):
+        return False
+    audit_record(
+        action="run.archive" if archived else "run.unarchive",
+        object_type="run",
+        object_id=run.pk,
+        project=run.project,
+        user=user,
+    )
+    return True

@@ -1,0 +1,60 @@
+"""What every worker does now and then: sends again what was lost, notices servers that came back."""
+
+import logging
+
+from django.utils import timezone
+
+from refinement.models import Run, RunStatus
+from refinement.models.statements import rows_select
+from refinement.selectors.endpoints import provider_for
+from refinement.services.metrics import count, totals_flush
+from refinement.services.trial_waking import trials_sweep
+from refinement.services.waking import sweep
+
+log = logging.getLogger("wiggum.upkeep")
+WAITED_FOR = (
+    'SELECT DISTINCT "waiting_endpoint" FROM "refinement_run" '
+    "WHERE \"status\" = 'waiting' AND \"waiting_endpoint\" <> '' LIMIT 20"
+)
+
+
+class Upkeep:
+    """Safe to do in any number of processes at once."""
+
+    def __init__(self) -> None:
+        self.away: set[str] = set()  # endpoints that did not answer when last looked at
+
+    def once(self, *, patient: bool = True) -> None:
+        """One look at everything; a second or two apart is enough."""
+        self.notice_returns()
+        swept = sweep(patient=patient)
+        if swept.sent:
+            count("swept", amount=swept.sent)
+            count("lease_expiries", amount=swept.expired)
+            log.info("swept runs=%s expired_leases=%s", swept.sent, swept.expired)
+        trials_sweep()
+        totals_flush()
+
+    def notice_returns(self) -> None:
+        """Runs that wait for a server go on as soon as it answers again, not when their time is up."""
+        waited_for = {endpoint for (endpoint,) in rows_select(WAITED_FOR, [])}
+        waiting = Run.objects.filter(status=RunStatus.WAITING)
+        for endpoint in waited_for:
+            if not answers(endpoint):
+                self.away.add(endpoint)
+            elif endpoint in self.away:
+                # Only a server that was seen to be away: one that asks for patience is given it.
+                self.away.discard(endpoint)
+                now = timezone.now()
+                waiting.filter(waiting_endpoint=endpoint, next_try_at__gt=now).update(
+                    next_try_at=now, woken_at=None, wakes=0
+                )
+                log.info("endpoint %s answers again", endpoint)
+        self.away &= waited_for
+
+
+def answers(endpoint: str) -> bool:
+    try:
+        return provider_for(endpoint).health().ok
+    except (ValueError, LookupError):
+        return False

@@ -1,0 +1,40 @@
+"""Signs of life of worker processes."""
+
+import os
+import secrets
+import socket
+from datetime import datetime, timedelta
+
+from django.utils import timezone
+
+from refinement.models import WorkerBeat
+from wiggum_site import VERSION
+
+BEAT_SECONDS = 5.0
+ALIVE_WITHIN = timedelta(seconds=20)
+FORGOTTEN_AFTER = timedelta(minutes=1)
+
+
+def worker_name() -> str:
+    """A name that no other worker process has or will have."""
+    return f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+
+
+def worker_beat(*, name: str, started_at: datetime, threads: int) -> None:
+    """Records that the worker is alive, and forgets those not heard of for a minute."""
+    now = timezone.now()
+    WorkerBeat.objects.update_or_create(
+        name=name,
+        defaults={"started_at": started_at, "seen_at": now, "threads": threads, "version": VERSION},
+    )
+    WorkerBeat.objects.filter(seen_at__lt=now - FORGOTTEN_AFTER).delete()
+
+
+def worker_leave(*, name: str) -> None:
+    """Forgets a worker that ends in good order."""
+    WorkerBeat.objects.filter(name=name).delete()
+
+
+def workers_alive() -> int:
+    """How many workers have been heard of lately."""
+    return WorkerBeat.objects.filter(seen_at__gte=timezone.now() - ALIVE_WITHIN).count()

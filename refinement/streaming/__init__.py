@@ -1,0 +1,1 @@
+"""What is pushed to open pages as it happens."""

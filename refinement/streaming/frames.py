@@ -1,0 +1,33 @@
+"""Server-sent events: the bytes on the wire."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from refinement.selectors.live import LiveState
+
+OPENING = b"retry: 5000\n\n"
+HEARTBEAT = b": still here\n\n"
+
+
+def frame(kind: str, data: Mapping[str, Any], number: int | None = None) -> bytes:
+    """One event. JSON in ASCII has no line end, so no text can end a frame or begin another."""
+    head = f"id: {number}\n" if number is not None else ""
+    return f"{head}event: {kind}\ndata: {json.dumps(data, separators=(',', ':'))}\n\n".encode("ascii")
+
+
+def state_frame(state: LiveState) -> bytes:
+    """How the run stands, for a page that changes its words without asking for more."""
+    return frame(
+        "state",
+        {
+            "status": state.status,
+            "words": state.words,
+            "rounds": state.rounds_words,
+            "judged": state.rounds,
+            "tokens": state.tokens_words,
+            "calls": state.calls_words,
+            "began": state.began_at and state.began_at.isoformat(),
+            "next_try": state.next_try_at and state.next_try_at.isoformat(),
+        },
+    )

@@ -1,0 +1,68 @@
+"""What the poller asks the database: one query for all watched runs, more only where something is new."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from refinement.selectors.live import (
+    Glance,
+    LiveState,
+    events_after,
+    glances_at,
+    live_states,
+    pieces_after,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """How far the watchers of a run have come: what the least of them has seen."""
+
+    after_event: int
+    after_piece: int
+    seen: frozenset[object]  # how the run stood when each of them last heard of it
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """How a run stands and what is new of it; a frame is made once for all who watch."""
+
+    glance: Glance
+    events: list[dict[str, Any]] = field(default_factory=list)
+    pieces: list[tuple[int, str]] = field(default_factory=list)
+    state: LiveState | None = None
+    frames: dict[object, bytes] = field(default_factory=dict)
+
+    def made(self, key: object, make: Callable[[], bytes]) -> bytes:
+        """The frame of this key, made at the first asking."""
+        if key not in self.frames:
+            self.frames[key] = make()
+        return self.frames[key]
+
+
+def standing(glance: Glance) -> object:
+    """Changes when the words for a run may."""
+    return glance.status, glance.next_try_at, glance.newest_event
+
+
+def look(wanted: Mapping[int, Wanted]) -> dict[int, News]:
+    """The news of the watched runs; a run that is gone is not among them."""
+    glances = glances_at(list(wanted))
+    fresh = {
+        pk: wanted[pk].after_event
+        for pk, glance in glances.items()
+        if glance.newest_event > wanted[pk].after_event
+    }
+    changed = [pk for pk, glance in glances.items() if wanted[pk].seen != {standing(glance)}]
+    events = events_after(fresh) if fresh else {}
+    states = live_states(changed) if changed else {}
+    return {
+        pk: News(glance, events.get(pk, []), pieces_of(pk, glance, wanted[pk]), states.get(pk))
+        for pk, glance in glances.items()
+    }
+
+
+def pieces_of(run_id: int, glance: Glance, wanted: Wanted) -> list[tuple[int, str]]:
+    if glance.last_piece is None or glance.last_piece <= wanted.after_piece:
+        return []
+    return pieces_after(run_id, glance.attempt, wanted.after_piece)

@@ -1,0 +1,35 @@
+"""How a bench's rows are said on its pages."""
+
+from decimal import Decimal
+
+from django import template
+
+from refinement.models import BenchTrial, TrialStatus
+from refinement.selectors.bench_words import RUNGS
+
+register = template.Library()
+
+CHIPS = {
+    TrialStatus.DONE: "chip-ok",
+    TrialStatus.FAILED: "chip-bad",
+    TrialStatus.RUNNING: "chip-info",
+    TrialStatus.WAITING: "chip-warn",
+}
+
+
+@register.filter
+def trimmed(value: Decimal, digits: int) -> str:
+    """A score with as many decimals as it has, but not more than these."""
+    return f"{round(value, digits).normalize():f}"
+
+
+@register.filter
+def rung_words(rung: str) -> str:
+    """How a reply could be read, in plain words."""
+    return RUNGS.get(rung, rung)
+
+
+@register.filter
+def status_chip(trial: BenchTrial) -> str:
+    """The class of the chip for a trial's status."""
+    return CHIPS.get(TrialStatus(trial.status), "")

@@ -1,0 +1,35 @@
+"""A run under way, for the block that shows it."""
+
+from dataclasses import dataclass
+
+from django import template
+
+from refinement.models import Run, RunStatus
+from refinement.selectors.live import LiveState, live_states, text_under_way
+
+register = template.Library()
+
+
+@dataclass(frozen=True, slots=True)
+class LiveBlock:
+    state: LiveState
+    text: str
+
+
+@register.simple_tag
+def live_of(run: Run) -> LiveBlock:
+    """How the run stands now, and the end of the text that is being written."""
+    text = text_under_way(run) if run.status == RunStatus.RUNNING else ""
+    return LiveBlock(live_states([run.pk])[run.pk], text)
+
+
+@register.filter
+def duration(seconds: int | None) -> str:
+    """Seconds as people say them: 45 s, 3 min 05 s, 2 h 07 min."""
+    if seconds is None:
+        return ""
+    minutes, rest = divmod(seconds, 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes:02d} min"
+    return f"{minutes} min {rest:02d} s" if minutes else f"{rest} s"

@@ -1,0 +1,77 @@
+"""Invitations into a project: made, mailed and revoked by its owners."""
+
+import logging
+from smtplib import SMTPException
+
+from django.conf import settings
+from django.contrib import messages
+from django.core.mail import send_mail
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_variables
+from django.views.decorators.http import require_POST
+
+from refinement.forms.people import InvitationForm
+from refinement.models import Invitation
+from refinement.services.invitations import invitation_make, invitation_revoke
+from refinement.views.access import ProjectRequest, project_view
+from refinement.views.people.members import members_context
+
+logger = logging.getLogger(__name__)
+
+
+@sensitive_variables("token", "link")
+@require_POST
+@never_cache
+@project_view(role="owner")
+def invitation_create(request: ProjectRequest) -> HttpResponse:
+    """Makes a link and shows it, this once; mails it where an address is given."""
+    form = InvitationForm(request.POST, can_mail=settings.MAIL_CONFIGURED)
+    if not form.is_valid():
+        page = members_context(request, form)
+        return render(request, "refinement/people/members.html", page, status=422)
+    invitation, token = invitation_make(
+        project=request.project,
+        role=form.cleaned_data["role"],
+        days=int(form.cleaned_data["days"]),
+        email=form.cleaned_data.get("email", ""),
+        by=request.user,
+    )
+    link = request.build_absolute_uri(reverse("join", args=[token]))
+    made: dict[str, object] = {"made": invitation, "link": link, "mailed": _mailed(request, invitation, link)}
+    # The token is kept nowhere, so the answer to the form is the one place where it can be shown.
+    answer = render(
+        request, "refinement/people/members.html", members_context(request, more=made), status=201
+    )
+    answer.headers["Cache-Control"] = "no-store, private"
+    return answer
+
+
+@require_POST
+@project_view(role="owner")
+def invitation_revocation(request: ProjectRequest, invitation: int) -> HttpResponse:
+    """The link stops working."""
+    if invitation_revoke(project=request.project, number=invitation, by=request.user):
+        messages.success(request, "The invitation was revoked; its link no longer works.")
+    else:
+        messages.info(request, "The invitation was used or revoked before.")
+    return redirect("member_list", request.project.slug)
+
+
+@sensitive_variables("link")
+def _mailed(request: ProjectRequest, invitation: Invitation, link: str) -> bool:
+    """Whether the link is on its way; a mail server that fails leaves the link to be copied."""
+    if not invitation.email:
+        return False
+    words = {"invitation": invitation, "link": link, "sender": request.user, "project": request.project}
+    subject = render_to_string("refinement/people/mail/invitation_subject.txt", words)
+    body = render_to_string("refinement/people/mail/invitation.txt", words)
+    try:
+        send_mail(" ".join(subject.split()), body, None, [invitation.email])
+    except (SMTPException, OSError):
+        logger.warning("the invitation %s could not be mailed", invitation.pk, exc_info=True)
+        return False
+    return True

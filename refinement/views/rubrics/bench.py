@@ -1,0 +1,273 @@
+"""The test bench of a rubric: start one, watch it, stop it, compare two."""
+
+import hashlib
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from refinement.forms.bench import BenchForm, HumanScoresForm
+from refinement.models import Bench, CandidateOrigin, Rubric, RubricVersion, TrialStatus
+from refinement.selectors.bench import (
+    bench_or_404,
+    benches_of,
+    comparable,
+    origin_words,
+    outcomes_of,
+    people_scores,
+    recent_rounds,
+    round_in,
+    same_text,
+    trial_or_404,
+    trials_of,
+)
+from refinement.selectors.bench_report import (
+    Report,
+    bench_comparison,
+    bench_report,
+    readings_of,
+    what_differs,
+)
+from refinement.selectors.bench_words import comparison_words, finding_of, pair_words, people_words
+from refinement.selectors.offers import models_offered
+from refinement.selectors.rubrics import definition_of
+from refinement.services.bench import Candidate, bench_cancel, bench_create, bench_scores_set
+from refinement.views.access import ProjectRequest, project_view
+from refinement.views.rubrics.context import rubric_context, version_or_404
+
+A_PAGE = 20
+MOST_VERSIONS = 100
+STOP_POLLING = 286  # htmx swaps this answer and asks no more
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def rubric_bench(request: HttpRequest, slug: str, rubric: str) -> HttpResponse:
+    """The benches of a rubric and the form for a new one."""
+    shown_or_started = bench_start if request.method == "POST" else bench_overview
+    return shown_or_started(request, slug, rubric)
+
+
+@project_view()
+def bench_overview(request: ProjectRequest, rubric: str) -> HttpResponse:
+    number = whole_number(request.GET.get("version"))
+    page = rubric_context(request, rubric, number)
+    form = None
+    if page["can_edit"] and not page["rubric"].archived_at and page["version"].criteria.all():
+        form = bench_form(request, page, initial=initial_values(request, page["rubric"], page["version"]))
+    return overview_shown(request, page, form)
+
+
+@project_view(role="editor")
+def bench_start(request: ProjectRequest, rubric: str) -> HttpResponse:
+    page = rubric_context(request, rubric)
+    form = bench_form(request, page, data=request.POST)
+    if form.is_valid() and page["rubric"].archived_at:
+        form.add_error(None, "This rubric is archived. Bring it back to try its judge.")
+    if form.is_valid():
+        version = version_or_404(page["rubric"], form.cleaned_data["version"])
+        candidate, task = candidate_of(request, form, version)
+        try:
+            bench = bench_create(
+                version=version,
+                candidate=candidate,
+                judge=form.cleaned_data["target"],
+                repeats=form.cleaned_data["repeats"],
+                task=task,
+                temperature=form.cleaned_data["temperature"],
+                anchored=form.cleaned_data.get("anchored", False),
+                user=request.user,
+            )
+        except ValidationError as refusal:
+            add_refusal(form, refusal)
+        else:
+            return redirect("rubric_bench_trial", request.project.slug, rubric, bench.pk)
+    return overview_shown(request, page, form, status=422)
+
+
+def bench_form(request: ProjectRequest, page: dict[str, Any], **given: Any) -> BenchForm:
+    versions = page["rubric"].versions
+    page["offers"] = models_offered()
+    return BenchForm(
+        versions=list(versions.only("rubric", "number", "note")[:MOST_VERSIONS]),
+        rounds=recent_rounds(request.project),
+        offers=page["offers"],
+        has_seed=versions.exclude(seed_text="").exists(),
+        **given,
+    )
+
+
+def initial_values(request: ProjectRequest, rubric: Rubric, version: RubricVersion) -> dict[str, Any]:
+    """What the form begins with: an earlier bench's values, the last judge that was used."""
+    initial: dict[str, Any] = {"version": version.number}
+    again = whole_number(request.GET.get("from"))
+    earlier = bench_or_404(rubric, again) if again else benches_of(rubric).first()
+    if earlier is not None:
+        initial["judge"] = f"{earlier.endpoint}/{earlier.model}"
+    if earlier is not None and again:
+        for name in ("candidate", "task", "repeats", "temperature", "anchored"):
+            initial[name] = getattr(earlier, name)
+    elif version.seed_text:
+        initial["source"] = CandidateOrigin.SEED
+    return initial
+
+
+def candidate_of(request: ProjectRequest, form: BenchForm, version: RubricVersion) -> tuple[Candidate, str]:
+    """The text that is meant, and its task."""
+    values = form.cleaned_data
+    if values["source"] == CandidateOrigin.SEED:
+        return Candidate(version.seed_text, CandidateOrigin.SEED), values["task"]
+    if values["source"] == CandidateOrigin.ROUND:
+        found = round_in(request.project, int(values["round"]))
+        if found is not None:
+            text = Candidate(found.candidate, CandidateOrigin.ROUND, found)
+            return text, values["task"] or found.run.task
+    return Candidate(values["candidate"]), values["task"]
+
+
+def add_refusal(form: BenchForm, refusal: ValidationError) -> None:
+    """The service's words beside the field that they are about."""
+    for name, words in refusal.message_dict.items():
+        seed_missing = name == "candidate" and form.cleaned_data["source"] == CandidateOrigin.SEED
+        if seed_missing:
+            form.add_error("source", "This version has no seed. Choose another version, or paste the text.")
+        else:
+            form.add_error(name if name in form.fields else None, words)
+
+
+def overview_shown(
+    request: ProjectRequest, page: dict[str, Any], form: BenchForm | None, status: int = 200
+) -> HttpResponse:
+    shown = Paginator(benches_of(page["rubric"]), A_PAGE).get_page(request.GET.get("page"))
+    outcomes = outcomes_of(list(shown))
+    rows = [(bench, outcomes.get(bench.pk, {})) for bench in shown]
+    page |= {"form": form, "benches": rows, "page": shown, "pairs": comparable(page["rubric"])}
+    return render(request, "refinement/rubrics/bench.html", page, status=status)
+
+
+# --- one bench ------------------------------------------------------------------------------------
+@require_safe
+@project_view()
+def rubric_bench_trial(request: ProjectRequest, rubric: str, bench: int) -> HttpResponse:
+    """One bench: its results as they come in."""
+    if request.htmx and not request.htmx.boosted:
+        return bench_polled(request, rubric, bench)
+    page, report = bench_page(request, rubric, bench)
+    page["scores_form"] = scores_form(page["bench"], report)
+    return render(request, "refinement/rubrics/bench_results.html", page)
+
+
+def bench_polled(request: ProjectRequest, rubric: str, bench: int) -> HttpResponse:
+    """The results alone: nothing while nothing is new, and word to stop when all is there."""
+    page, _ = bench_page(request, rubric, bench)
+    running = page["bench"].is_running
+    if running and request.GET.get("seen") == page["state"]:
+        return HttpResponse(status=204)
+    return render(
+        request, "refinement/rubrics/_bench_results.html", page, status=200 if running else STOP_POLLING
+    )
+
+
+def bench_page(request: ProjectRequest, rubric: str, pk: int) -> tuple[dict[str, Any], Report]:
+    page = rubric_context(request, rubric)
+    bench = bench_or_404(page["rubric"], pk)
+    trials = trials_of(bench)
+    scores, whose = people_scores(bench)
+    report = bench_report(definition_of(bench.rubric_version), trials, scores)
+    page |= {
+        "bench": bench,
+        "version": bench.rubric_version,
+        "report": report,
+        "state": state_of(report),
+        "finding": finding_of(bench, report),
+        "people": people_words(report),
+        "whose": whose,
+        "origin": origin_words(bench),
+        "cards": [(trial, readings_of(report.rubric, trial)) for trial in trials],
+        "alike": next((trial for trial in trials if trial.status == TrialStatus.DONE), None),
+        "others": same_text(bench, page["rubric"]),
+    }
+    return page, report
+
+
+def state_of(report: Report) -> str:
+    """What a page that watches has seen: it changes with every row that does."""
+    seen = [(trial.status, trial.calls_made, trial.waiting_for) for trial in report.trials]
+    return hashlib.sha256(repr(seen).encode()).hexdigest()[:16]
+
+
+def scores_form(bench: Bench, report: Report, data: Any = None) -> HumanScoresForm:
+    return HumanScoresForm(data, rubric=report.rubric, given=bench.human_scores)
+
+
+@require_POST
+@project_view(role="editor")
+def rubric_bench_cancel(request: ProjectRequest, rubric: str, bench: int) -> HttpResponse:
+    """Stops the trials that are still under way."""
+    page = rubric_context(request, rubric)
+    found = bench_or_404(page["rubric"], bench)
+    if bench_cancel(bench=found, user=request.user):
+        messages.success(request, "The bench was stopped. What was judged by then is kept.")
+    else:
+        messages.info(request, "The bench had already ended.")
+    return redirect("rubric_bench_trial", request.project.slug, rubric, bench)
+
+
+@require_POST
+@project_view(role="editor")
+def rubric_bench_scores(request: ProjectRequest, rubric: str, bench: int) -> HttpResponse:
+    """People's own scores, to set the judge's against."""
+    page, report = bench_page(request, rubric, bench)
+    form = scores_form(page["bench"], report, request.POST)
+    if not form.is_valid():
+        page |= {"scores_form": form, "scores_open": True}
+        return render(request, "refinement/rubrics/bench_results.html", page, status=422)
+    bench_scores_set(bench=page["bench"], scores=form.scores(), user=request.user)
+    messages.success(request, "Your scores are beside the judge's.")
+    return redirect("rubric_bench_trial", request.project.slug, rubric, bench)
+
+
+@require_safe
+@project_view()
+def rubric_bench_said(request: ProjectRequest, rubric: str, bench: int, number: int) -> HttpResponse:
+    """Everything that was asked and answered in one trial."""
+    page = rubric_context(request, rubric)
+    found = bench_or_404(page["rubric"], bench)
+    page |= {"bench": found, "version": found.rubric_version, "trial": trial_or_404(found, number)}
+    partial = request.htmx and not request.htmx.boosted
+    template = "_bench_said.html" if partial else "bench_said.html"
+    return render(request, f"refinement/rubrics/{template}", page)
+
+
+# --- two of them ----------------------------------------------------------------------------------
+@require_safe
+@project_view()
+def rubric_bench_compare(request: ProjectRequest, rubric: str) -> HttpResponse:
+    """Two benches on the same text, side by side."""
+    page = rubric_context(request, rubric)
+    first, second = (whole_number(request.GET.get(name)) for name in ("a", "b"))
+    if not first or not second:
+        page["pairs"] = comparable(page["rubric"])
+        return render(request, "refinement/rubrics/bench_compare.html", page)
+    before, after = bench_or_404(page["rubric"], first), bench_or_404(page["rubric"], second)
+    page |= {"before": before, "after": after, "differs": what_differs(before, after)}
+    if before.candidate_sha256 == after.candidate_sha256:
+        compared = bench_comparison(report_of(before), report_of(after))
+        page |= {"compared": compared, "told": comparison_words(compared)}
+        page["rows"] = [(pair, pair_words(pair)) for pair in (*compared.pairs, compared.total)]
+    else:
+        page["pairs"] = comparable(page["rubric"])
+    return render(request, "refinement/rubrics/bench_compare.html", page)
+
+
+def report_of(bench: Bench) -> Report:
+    scores, _ = people_scores(bench)
+    return bench_report(definition_of(bench.rubric_version), trials_of(bench), scores)
+
+
+def whole_number(text: str | None) -> int | None:
+    """The number in an address; None for anything else."""
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 10 else None

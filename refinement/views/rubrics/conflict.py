@@ -1,0 +1,62 @@
+"""Two people, one rubric: the second to save sees what the first changed, and chooses."""
+
+from typing import Any
+
+from django.http import HttpResponse
+from django.shortcuts import render
+
+from refinement.engine.types import Rubric
+from refinement.forms.rubrics.initial import Fields, form_fields
+from refinement.forms.rubrics.merging import Change, differences, merged
+from refinement.forms.rubrics.reading import Reading
+from refinement.forms.rubrics.telling import Told, told
+from refinement.selectors.rubrics import definition_of
+from refinement.views.access import ProjectRequest
+from refinement.views.rubrics.context import rubric_context
+
+NOT_CARRIED = ("csrfmiddlewaretoken", "act", "theirs")
+
+
+def conflict_page(
+    request: ProjectRequest, page: dict[str, Any], base: Rubric, fields: Fields, mine: Reading
+) -> HttpResponse:
+    """Both sides' changes since the version that this edit started from; nothing is saved yet."""
+    assert mine.definition is not None
+    newest = rubric_context(request, page["rubric"].slug)
+    theirs = definition_of(newest["version"])
+    entries = [told(entry, mine.definition, theirs) for entry in differences(base, mine.definition, theirs)]
+    values = newest | {
+        "tab": "edit",
+        "edited_from": page["version"].number,
+        "carried": _carried(fields),
+        "chosen_theirs": {name for name, value in fields.items() if value == "theirs"},
+        **_sorted(entries),
+    }
+    partial = request.htmx and not request.htmx.boosted
+    name = "editor/_conflict.html" if partial else "editor_conflict.html"
+    return render(request, f"refinement/rubrics/{name}", values, status=409)
+
+
+def _sorted(entries: list[Told]) -> dict[str, list[Told]]:
+    return {
+        "choices": [entry for entry in entries if entry.change is Change.BOTH],
+        "their_changes": [entry for entry in entries if entry.change is Change.THEIRS],
+        "my_changes": [entry for entry in entries if entry.change is Change.MINE],
+        "same_changes": [entry for entry in entries if entry.change is Change.SAME],
+    }
+
+
+def _carried(fields: Fields) -> list[tuple[str, str]]:
+    return [
+        (name, value)
+        for name, value in fields.items()
+        if name not in NOT_CARRIED and not name.startswith("choose.")
+    ]
+
+
+def merged_fields(base: Rubric, mine: Reading, theirs: Rubric, fields: Fields) -> Fields:
+    """The form's fields with both sides' changes in them, and what belongs to the form itself."""
+    assert mine.definition is not None
+    values = merged(base, mine.definition, theirs, fields)
+    joined = form_fields(values, mine.renamed)
+    return joined | {name: fields[name] for name in ("note", "draft", "try-text") if name in fields}

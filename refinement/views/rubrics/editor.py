@@ -1,0 +1,184 @@
+"""Editing a rubric: one page, one form, and every save a new version."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST
+from django_htmx.http import HttpResponseClientRedirect
+
+from refinement.engine.codec import rubric_to_json
+from refinement.engine.profiles import context_rules_for
+from refinement.engine.types import ProblemClass, Role, Rubric
+from refinement.forms.rubrics.initial import Fields, context_fields, form_fields
+from refinement.forms.rubrics.page import page_values, with_check, with_criterion
+from refinement.forms.rubrics.reading import Reading, clean_fields, read_definition
+from refinement.forms.rubrics.stencils import boxes_html, prototypes_html, rows_html
+from refinement.forms.rubrics.trying import checks_tried
+from refinement.forms.rubrics.weights import with_shares
+from refinement.selectors.rubrics import definition_of
+from refinement.services.rubrics import NewerVersion, version_create
+from refinement.views.access import ProjectRequest, project_view
+from refinement.views.rubrics.conflict import conflict_page, merged_fields
+from refinement.views.rubrics.context import rubric_context, rubric_or_404
+
+DRAFT = re.compile(r"[a-z0-9-]{1,40}")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@project_view(role="editor")
+def rubric_edit(request: ProjectRequest, rubric: str) -> HttpResponse:
+    """The editor; a POST saves, or changes the form without saving where another button was pressed."""
+    if request.method != "POST":
+        page = rubric_context(request, rubric)
+        base = definition_of(page["version"])
+        return editor_page(request, page, base, form_fields(rubric_to_json(base)), fresh=True)
+    fields = clean_fields(request.POST.dict())
+    page = rubric_context(request, rubric, _number(fields, "edited_from"))
+    base = definition_of(page["version"])
+    act = fields.get("act", "save")
+    if act in ("merge", "merge-edit"):
+        return _merge(request, page, base, fields, saving=act == "merge")
+    if act in CHANGES:
+        return editor_page(request, page, base, CHANGES[act](fields))
+    return _save(request, page, base, fields)
+
+
+@require_POST
+@project_view(role="editor")
+def rubric_try_check(request: ProjectRequest, rubric: str) -> HttpResponse:
+    """What one check, or each of them, says of a text; the form stays as it was typed."""
+    rubric_or_404(request, rubric)
+    fields = clean_fields(request.POST.dict())
+    tried = checks_tried(fields, fields.get("try", "all"))
+    if request.htmx and not request.htmx.boosted:
+        return render(request, "refinement/rubrics/editor/_tried.html", {"tried": tried})
+    page = rubric_context(request, rubric, _number(fields, "edited_from"))
+    page["tried"] = tried
+    return editor_page(request, page, definition_of(page["version"]), fields)
+
+
+def _preset(fields: Fields) -> Fields:
+    """The table of who sees what as the chosen problem class suggests it."""
+    chosen = fields.get("problem_class", "")
+    rules = context_rules_for(ProblemClass(chosen) if chosen in set(ProblemClass) else ProblemClass.TEXT)
+    kept = {name: value for name, value in fields.items() if not name.startswith("context-")}
+    return kept | context_fields({role: rules.allowed(role) for role in Role})
+
+
+# What the other buttons of the form do, for browsers without script and for drafts that are brought back.
+CHANGES: dict[str, Callable[[Fields], Fields]] = {
+    "show": lambda fields: fields,
+    "add-criterion": with_criterion,
+    "add-check": lambda fields: with_check(fields, fields.get("add-kind", "")),
+    "shares": with_shares,
+    "preset": _preset,
+}
+
+
+def _number(fields: Fields, name: str) -> int:
+    """The version that a form names; a form that names none was not made by this page."""
+    typed = fields.get(name, "")
+    if not re.fullmatch(r"[1-9][0-9]{0,8}", typed):
+        raise Http404("The form does not say which version it started from. Open the editor again.")
+    return int(typed)
+
+
+def editor_page(
+    request: ProjectRequest,
+    page: dict[str, Any],
+    base: Rubric,
+    fields: Fields,
+    problems: dict[str, list[str]] | None = None,
+    *,
+    fresh: bool = False,
+) -> HttpResponse:
+    """The whole page, or its form alone for htmx; 422 when there are problems."""
+    page |= page_values(fields, problems or {}, base)
+    page |= {
+        "groups": {name: boxes_html(boxes) for name, boxes in page["groups"].items()},
+        "criteria_html": rows_html("criterion", page["criteria"], top=page["top"]),
+        "checks_html": rows_html("check", page["checks"], try_address=_try_address(request, page)),
+        "prototypes": prototypes_html(),
+        "try_address": _try_address(request, page),
+    }
+    page |= {"tab": "edit", "fresh": fresh, "saved": request.GET.get("saved", "")[:40] if fresh else ""}
+    partial = request.htmx and not request.htmx.boosted
+    template = "refinement/rubrics/editor/_form.html" if partial else "refinement/rubrics/editor.html"
+    return render(request, template, page, status=422 if problems else 200)
+
+
+def _try_address(request: ProjectRequest, page: dict[str, Any]) -> str:
+    return reverse("rubric_try_check", args=[request.project.slug, page["rubric"].slug])
+
+
+def _save(request: ProjectRequest, page: dict[str, Any], base: Rubric, fields: Fields) -> HttpResponse:
+    reading = read_definition(fields, base)
+    if reading.definition is None:
+        return editor_page(request, page, base, fields, reading.problems)
+    if reading.definition == base and page["version"].number == page["newest"]:
+        messages.info(request, f"Nothing was changed, so version {page['newest']} stays the newest.")
+        return _back(request, page, fields)
+    return _write(request, page, base, fields, fields, reading)
+
+
+def _merge(
+    request: ProjectRequest, page: dict[str, Any], base: Rubric, fields: Fields, *, saving: bool
+) -> HttpResponse:
+    """Both edits as one, on top of the version that came in between; saved, or shown in the editor."""
+    mine = read_definition(fields, base)
+    if mine.definition is None:
+        return editor_page(request, page, base, fields, mine.problems)
+    original = page
+    page = rubric_context(request, page["rubric"].slug, _number(fields, "theirs"))
+    theirs = definition_of(page["version"])
+    joined = merged_fields(base, mine, theirs, fields)
+    reading = read_definition(joined, theirs)
+    if not saving or reading.definition is None:
+        return editor_page(request, page, theirs, joined, reading.problems)
+    if page["version"].number != page["newest"]:
+        return conflict_page(request, original, base, fields, mine)
+    return _write(request, page, base, fields, joined, reading, original=original, mine=mine)
+
+
+def _write(
+    request: ProjectRequest,
+    page: dict[str, Any],
+    base: Rubric,
+    fields: Fields,
+    written: Fields,
+    reading: Reading,
+    *,
+    original: dict[str, Any] | None = None,
+    mine: Reading | None = None,
+) -> HttpResponse:
+    """The next version, on top of the one that `page` shows; the other's changes if there are any."""
+    assert reading.definition is not None
+    try:
+        version = version_create(
+            rubric=page["rubric"],
+            definition=reading.definition,
+            user=request.user,
+            note=written.get("note", "").strip(),
+            edited_from=page["version"].number,
+        )
+    except NewerVersion:
+        return conflict_page(request, original or page, base, fields, mine or reading)
+    messages.success(request, f"Version {version.number} is saved.")
+    for notice in reading.notices:
+        messages.warning(request, notice)
+    return _back(request, page, fields)
+
+
+def _back(request: ProjectRequest, page: dict[str, Any], fields: Fields) -> HttpResponse:
+    """To the editor as it is now; the browser may forget the draft that was saved."""
+    address = reverse("rubric_edit", args=[request.project.slug, page["rubric"].slug])
+    if DRAFT.fullmatch(fields.get("draft", "")):
+        address += f"?saved={fields['draft']}"
+    if request.htmx and not request.htmx.boosted:
+        return HttpResponseClientRedirect(address)
+    return redirect(address)

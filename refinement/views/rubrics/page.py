@@ -1,0 +1,53 @@
+"""A rubric's overview: all that one of its versions says."""
+
+from typing import Any
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from refinement.forms.rubric_library import DuplicateForm
+from refinement.models import Membership
+from refinement.selectors.projects import memberships_of
+from refinement.selectors.rubric_lists import recent_runs
+from refinement.selectors.rubric_pages import version_facts
+from refinement.selectors.rubrics import definition_of
+from refinement.services.rubrics import copy_name
+from refinement.views.access import ProjectRequest, project_view
+from refinement.views.rubrics.context import rubric_context
+
+
+@require_safe
+@project_view()
+def rubric_page(request: ProjectRequest, rubric: str) -> HttpResponse:
+    """The newest version."""
+    return overview(request, rubric)
+
+
+@require_safe
+@project_view()
+def rubric_version(request: ProjectRequest, rubric: str, number: int) -> HttpResponse:
+    """Any version."""
+    return overview(request, rubric, number)
+
+
+def overview(
+    request: ProjectRequest, slug: str, number: int | None = None, copy: DuplicateForm | None = None
+) -> HttpResponse:
+    """The page of a version, with the form for a copy where the reader may make one."""
+    page: dict[str, Any] = rubric_context(request, slug, number)
+    version = page["version"]
+    page["facts"] = version_facts(definition_of(version))
+    page["runs"] = recent_runs(page["rubric"], None if number is None else version)
+    page["one_version"] = number is not None
+    if page["can_edit"]:
+        page["copy"] = copy or DuplicateForm(
+            editable(request), initial={"name": copy_name(version.name), "project": request.project.slug}
+        )
+    status = 422 if copy is not None and copy.is_bound else 200
+    return render(request, "refinement/rubrics/page.html", page, status=status)
+
+
+def editable(request: ProjectRequest) -> list[Membership]:
+    """The person's memberships in projects whose rubrics they may change."""
+    return [entry for entry in memberships_of(request.user) if entry.can_edit]

@@ -1,0 +1,176 @@
+"""The preview: what each role would be sent, in parts, before anything is."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import Http404, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_http_methods
+
+from refinement.engine.sentences import round_name
+from refinement.engine.types import History, Rubric
+from refinement.forms.rehearsals import SAMPLE, PreviewForm
+from refinement.judging.context import Brief
+from refinement.judging.rehearsal import Rehearsal, assumed_history, brief_for, rehearse
+from refinement.judging.templating import TemplateFailure
+from refinement.models import Run
+from refinement.selectors.judged_rounds import runs_with_rounds
+from refinement.selectors.rehearsals import Borrowed, borrowed_history, newest_round, run_of
+from refinement.selectors.rubrics import definition_of
+from refinement.views.access import ProjectRequest, project_view
+from refinement.views.rubrics.asked import number_asked_for
+from refinement.views.rubrics.assumptions import borrowed_words, closing_words, typed_words
+from refinement.views.rubrics.context import rubric_context
+from refinement.views.rubrics.prompt_parts import ShownAct, shown_act
+
+NONCE = "0123456789ab"  # of a run that there is not: every real one makes its own
+LISTED_VERSIONS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """What a preview is made from, and what had to be assumed for it."""
+
+    brief: Brief
+    history: History
+    assumptions: list[str]
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@project_view()
+def rubric_preview(request: ProjectRequest, rubric: str) -> HttpResponse:
+    """Every member may look; nothing is sent and nothing is kept, so a POST changes nothing."""
+    page = rubric_context(request, rubric, version_wanted(request))
+    definition = definition_of(page["version"])
+    run = run_wanted(request)
+    form = preview_form(request, page, definition, run)
+    page |= {"form": form, "definition": definition, "tab": "preview"}
+    status = 422
+    if form.is_valid():
+        stage = staged(form, page, definition, run)
+        if stage is not None:
+            status = 200
+            page |= performed(stage)
+    partial = request.htmx and not request.htmx.boosted
+    template = "refinement/rubrics/_preview.html" if partial else "refinement/rubrics/preview.html"
+    return render(request, template, page, status=status)
+
+
+def version_wanted(request: ProjectRequest) -> int | None:
+    """The version that the form or the address names."""
+    said = request.POST.get("version", "")
+    if said.isascii() and said.isdigit() and 0 < len(said) < 10:
+        return int(said)
+    return number_asked_for(request, "version")
+
+
+def run_wanted(request: ProjectRequest) -> Run | None:
+    """The run that the form or the address names, if it is one of this project."""
+    if request.method == "POST":
+        said = request.POST.get("run", "")
+        number = int(said) if said.isascii() and said.isdigit() and len(said) < 10 else None
+    else:
+        number = number_asked_for(request, "run")
+    if number is None:
+        return None
+    found = run_of(request.project, number)
+    if found is None:
+        raise Http404("There is no such run in this project.")
+    return found
+
+
+def preview_form(
+    request: ProjectRequest, page: dict[str, Any], definition: Rubric, run: Run | None
+) -> PreviewForm:
+    """The form as it was sent, or filled with a sample, so that the page shows something at once."""
+    listed = page["rubric"].versions.order_by("-number").values_list("number", flat=True)[:LISTED_VERSIONS]
+    shown = page["version"].number
+    data = (
+        request.POST
+        if request.method == "POST"
+        else {
+            **SAMPLE,
+            "version": str(shown),
+            "run": str(run.pk) if run else "",
+            "number": str(number_asked_for(request, "round") or ("" if run else 1)),
+        }
+    )
+    return PreviewForm(
+        data,
+        definition=definition,
+        versions=sorted({*listed, shown}, reverse=True),
+        runs=runs_with_rounds(request.project, also=run),
+    )
+
+
+def staged(form: PreviewForm, page: dict[str, Any], definition: Rubric, run: Run | None) -> Stage | None:
+    """The brief and history to rehearse; None when the run does not have the round that was asked for."""
+    given = form.cleaned_data
+    number: int | None = given["number"]
+    if run is None:
+        number = number or 1
+        history = assumed_history(definition, number, given["candidate"], given["earlier"], form.said)
+        words = typed_words(definition, number, form.said, has_earlier=bool(given["earlier"]))
+        return Stage(brief_for(definition, given["task"], NONCE), history, [*words, code_words(NONCE)])
+    newest = newest_round(run)
+    if not newest or (number is not None and number > newest):
+        there = f"has {newest} round{'' if newest == 1 else 's'}" if newest else "has no text yet"
+        form.add_error("number" if newest else "run", f"Run {run.pk} {there}; choose one that is there.")
+        return None
+    borrowed: Borrowed = borrowed_history(run, page["version"], definition, number or newest, form.said)
+    return Stage(borrowed.brief, borrowed.history, [*borrowed_words(definition, borrowed, form.said)])
+
+
+def code_words(nonce: str) -> str:
+    return f"Every run makes a code of its own for the marks around data; here it is {nonce}."
+
+
+def performed(stage: Stage) -> dict[str, Any]:
+    """The three prompts for the page, or the sentence that says why there is none."""
+    rubric, last = stage.brief.rubric, stage.history.rounds[-1]
+    try:
+        rehearsal = rehearse(stage.brief, stage.history)
+    except TemplateFailure as failure:
+        return {"failure": str(failure)}
+    return {
+        "acts": acts_of(rubric, rehearsal, last.number),
+        "no_judge": rehearsal.judge is None,
+        "round_label": round_name(rubric, last.number),
+        "assumptions": [*stage.assumptions, *closing_words(rubric, stage.brief, last.number)],
+    }
+
+
+def acts_of(rubric: Rubric, rehearsal: Rehearsal, number: int) -> list[ShownAct]:
+    """The prompts in the order in which a reader asks for them."""
+    this, following = round_name(rubric, number), round_name(rubric, number + 1)
+    judge = [
+        shown_act(act, "judge", "Judge", f"Scores the candidate in {this}.", template_words(rubric, "judge"))
+        for act in (rehearsal.judge,)
+        if act is not None
+    ]
+    base = rehearsal.step.base_round
+    start = "the original prompt" if base is None else f"the text of {round_name(rubric, base)}"
+    return [
+        *judge,
+        shown_act(
+            rehearsal.draft,
+            "draft",
+            "Producer, first draft",
+            "Writes the first version, where none is given.",
+            template_words(rubric, "draft"),
+        ),
+        shown_act(
+            rehearsal.revision,
+            "revision",
+            "Producer, revision",
+            f"Writes {following} after {this} was judged, starting from {start}.",
+            template_words(rubric, "revision", "feedback"),
+        ),
+    ]
+
+
+def template_words(rubric: Rubric, *names: str) -> str:
+    own = [name for name in names if name in rubric.templates]
+    if not own:
+        return "Wiggum's own template"
+    return f"this rubric's template{'s' if len(own) > 1 else ''}: {', '.join(own)}"

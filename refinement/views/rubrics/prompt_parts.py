@@ -1,0 +1,152 @@
+"""A traced prompt as a page shows it: parts with names, letters and counts."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from refinement.engine.kinds import Information
+from refinement.judging.provenance import SOURCE_OF, Part, Source, TracedMessage
+from refinement.judging.rehearsal import Act, Fate
+from refinement.providers.context import CHARS_PER_TOKEN, text_size
+from refinement.selectors.context_tables import KIND_WORDS
+
+SHOWN_CHARS = 24_000  # of one part; what is left out on the page is counted all the same
+TAIL_CHARS = 4_000
+OWN_WORDS: Mapping[Source, tuple[str, str]] = {
+    Source.ARTIFACT: ("K", "Kind of work"),
+    Source.REPLY_FORMAT: ("J", "Reply format"),
+    Source.MARKS: ("M", "Marks around data"),
+    Source.WORDS: ("W", "Instructions"),
+}
+LETTERS: Mapping[Information, str] = {
+    Information.TASK: "T",
+    Information.CRITERIA: "C",
+    Information.CANDIDATE: "V",
+    Information.SEED: "S",
+    Information.SEED_SCORES: "N",
+    Information.BACKGROUND: "B",
+    Information.OUTPUT_CONTRACT: "O",
+    Information.SEARCH_SPACE: "P",
+    Information.EXPLORATION: "E",
+    Information.ROUND_NUMBER: "R",
+    Information.HISTORY: "H",
+    Information.PREVIOUS_ASI: "A",
+    Information.EVALUATOR_OUTPUT: "U",
+    Information.FEEDBACK: "F",
+}
+NAMES: Mapping[Source, tuple[str, str]] = {
+    **{source: (LETTERS[kind], KIND_WORDS[kind][0]) for kind, source in SOURCE_OF.items()},
+    **OWN_WORDS,
+}
+FATES: Mapping[Fate, tuple[str, str]] = {
+    Fate.SEEN: ("chip-ok", "seen"),
+    Fate.UNPRINTED: ("chip-warn", "allowed, but the template leaves it out"),
+    Fate.NOTHING: ("", "nothing to show"),
+    Fate.WITHHELD: ("chip-bad", "withheld by rule"),
+}
+
+
+def tokens_of(text: str) -> int:
+    """About how many tokens a text takes, by the cautious measure that runs plan with."""
+    return -(-text_size(text) // CHARS_PER_TOKEN)
+
+
+@dataclass(frozen=True, slots=True)
+class ShownPart:
+    source: Source
+    letter: str
+    name: str
+    head: str
+    left_out: int = 0
+    tail: str = ""
+    anchor: str = ""  # of the first part of its source in a message, for the legend to lead to
+
+
+@dataclass(slots=True)
+class Tally:
+    """How much of a message comes from one source."""
+
+    source: Source
+    letter: str
+    name: str
+    anchor: str
+    chars: int = 0
+    tokens: int = 0
+    share: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ShownMessage:
+    anchor: str
+    role: str
+    chars: int
+    tokens: int
+    parts: list[ShownPart]
+    tallies: list[Tally]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownAct:
+    """One role's prompt as a section of the page."""
+
+    key: str
+    title: str
+    lead: str
+    template: str
+    messages: list[ShownMessage]
+    fates: list[tuple[str, str, str, str]]  # name, description, chip, words
+    unmarked: list[str] = field(default_factory=list)
+
+    @property
+    def chars(self) -> int:
+        return sum(message.chars for message in self.messages)
+
+    @property
+    def tokens(self) -> int:
+        return sum(message.tokens for message in self.messages)
+
+
+def shown_act(act: Act, key: str, title: str, lead: str, template: str) -> ShownAct:
+    return ShownAct(
+        key=key,
+        title=title,
+        lead=lead,
+        template=template,
+        messages=[
+            shown_message(message, f"{key}-{place}") for place, message in enumerate(act.prompt.messages, 1)
+        ],
+        fates=[(*KIND_WORDS[kind], *FATES[fate]) for kind, fate in act.fates.items()],
+        unmarked=sorted(NAMES[source][1] for source in act.prompt.unmarked),
+    )
+
+
+def shown_message(message: TracedMessage, anchor: str) -> ShownMessage:
+    tallies: dict[Source, Tally] = {}
+    parts = []
+    for part in message.parts:
+        letter, name = NAMES[part.source]
+        first = part.source not in tallies
+        tally = tallies.setdefault(
+            part.source, Tally(part.source, letter, name, f"{anchor}-{part.source.value}")
+        )
+        tally.chars += len(part.text)
+        tally.tokens += tokens_of(part.text)
+        parts.append(shown_part(part, tally.anchor if first else ""))
+    for tally in tallies.values():
+        tally.share = round(100 * tally.chars / len(message.content))
+    largest_first = sorted(tallies.values(), key=lambda tally: -tally.chars)
+    return ShownMessage(
+        anchor=anchor,
+        role=message.role,
+        chars=len(message.content),
+        tokens=tokens_of(message.content),
+        parts=parts,
+        tallies=largest_first,
+    )
+
+
+def shown_part(part: Part, anchor: str) -> ShownPart:
+    letter, name = NAMES[part.source]
+    if len(part.text) <= SHOWN_CHARS:
+        return ShownPart(part.source, letter, name, part.text, anchor=anchor)
+    head, tail = part.text[: SHOWN_CHARS - TAIL_CHARS], part.text[-TAIL_CHARS:]
+    return ShownPart(part.source, letter, name, head, len(part.text) - SHOWN_CHARS, tail, anchor)

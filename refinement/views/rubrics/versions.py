@@ -1,0 +1,43 @@
+"""A rubric's versions: all of them, and any two side by side."""
+
+from django.http import Http404, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from refinement.selectors.rubric_comparisons import definitions_compared
+from refinement.selectors.rubric_lists import versions_page
+from refinement.selectors.rubrics import definition_of
+from refinement.views.access import ProjectRequest, project_view
+from refinement.views.rubrics.context import rubric_context, version_or_404
+
+
+@require_safe
+@project_view()
+def rubric_versions(request: ProjectRequest, rubric: str) -> HttpResponse:
+    """Every version with its author, time and note; two of them can be chosen."""
+    page = rubric_context(request, rubric)
+    page["page"] = versions_page(page["rubric"], request.GET.get("page", "1"))
+    return render(request, "refinement/rubrics/versions.html", page)
+
+
+@require_safe
+@project_view()
+def rubric_compare(request: ProjectRequest, rubric: str) -> HttpResponse:
+    """Two versions, field by field; without a choice the newest and the one before."""
+    page = rubric_context(request, rubric)
+    second = _number(request.GET.get("b"), page["newest"])
+    first = _number(request.GET.get("a"), max(second - 1, 1))
+    before, after = (version_or_404(page["rubric"], number) for number in (first, second))
+    page["before"], page["after"], page["sides"] = before, after, (before, after)
+    page["comparison"] = definitions_compared(definition_of(before), definition_of(after))
+    partial = request.htmx and not request.htmx.boosted
+    name = "refinement/rubrics/_comparison.html" if partial else "refinement/rubrics/compare.html"
+    return render(request, name, page)
+
+
+def _number(text: str | None, default: int) -> int:
+    if not text:
+        return default
+    if not (text.isascii() and text.isdigit() and 0 < int(text[:10]) < 2**31):
+        raise Http404("There is no such version of this rubric.")
+    return int(text)

@@ -1,0 +1,128 @@
+"""What people do to a run from its page."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.views.decorators.http import require_POST
+from django_htmx.http import HttpResponseClientRedirect
+
+from refinement.models import Run, User
+from refinement.services.lifecycle import (
+    WrongState,
+    run_cancel,
+    run_continue,
+    run_pause,
+    run_rerun,
+    run_resume,
+    run_retry,
+)
+from refinement.services.run_archiving import run_archive
+from refinement.services.runs import tags_set
+from refinement.views.access import ProjectRequest, project_view
+from refinement.views.runs.context import run_or_404
+from refinement.views.runs.page import partial, shown_run
+
+
+def cancel(request: ProjectRequest, run: Run, user: User) -> str:
+    run_cancel(run=run, user=user)
+    return "The run is cancelled. What was judged stays."
+
+
+def pause(request: ProjectRequest, run: Run, user: User) -> str:
+    run_pause(run=run, user=user)
+    return "The run is paused. Resume it when you like."
+
+
+def resume(request: ProjectRequest, run: Run, user: User) -> str:
+    run_resume(run=run, user=user)
+    return "The run goes on."
+
+
+def retry(request: ProjectRequest, run: Run, user: User) -> str:
+    run_retry(run=run, user=user)
+    return "The run is taken up again from its last good step."
+
+
+def more(request: ProjectRequest, run: Run, user: User) -> str:
+    rounds = request.POST.get("rounds", "").strip()
+    if not (rounds.isascii() and rounds.isdigit() and len(rounds) < 6):
+        raise ValidationError({"rounds": "Type how many more rounds, as a whole number."})
+    run_continue(run=run, rounds=int(rounds), user=user)
+    count = int(rounds)
+    return f"The run goes on for {count} more round{'' if count == 1 else 's'}, from its best."
+
+
+def archive(request: ProjectRequest, run: Run, user: User) -> str:
+    run_archive(run=run, user=user)
+    return "The run is archived: out of the lists, and still at this address."
+
+
+def unarchive(request: ProjectRequest, run: Run, user: User) -> str:
+    run_archive(run=run, user=user, archived=False)
+    return "The run is back in the lists."
+
+
+def tags(request: ProjectRequest, run: Run, user: User) -> str:
+    kept = tags_set(run=run, names=[request.POST.get("tags", "")])
+    return f"Tags saved: {', '.join(kept)}." if kept else "The run has no tags now."
+
+
+ACTIONS: dict[str, Callable[[ProjectRequest, Run, User], str]] = {
+    "cancel": cancel,
+    "pause": pause,
+    "resume": resume,
+    "retry": retry,
+    "continue": more,
+    "archive": archive,
+    "unarchive": unarchive,
+    "tags": tags,
+}
+
+
+@require_POST
+@project_view(role="editor")
+def run_action(request: ProjectRequest, run: int, action: str) -> HttpResponse:
+    """Does it and shows the run; a refusal says in which state the run is and what is possible."""
+    found = run_or_404(request, run)
+    if action == "rerun":
+        return rerun(request, found)
+    if action not in ACTIONS:
+        raise Http404("There is no such action.")
+    try:
+        messages.success(request, ACTIONS[action](request, found, request.user))
+    except WrongState as refused:
+        messages.error(request, str(refused))
+        return shown_run(request, run_or_404(request, run), status=422)
+    except ValidationError as invalid:
+        return shown_run(request, run_or_404(request, run), status=422, **typed(request, invalid))
+    return answer(request, run)
+
+
+def answer(request: ProjectRequest, run: int) -> HttpResponse:
+    """The run as it is now: in place for htmx, else its page anew."""
+    if partial(request):
+        return shown_run(request, run_or_404(request, run))
+    return redirect("run_page", request.project.slug, run)
+
+
+def typed(request: ProjectRequest, invalid: ValidationError) -> dict[str, Any]:
+    """What was typed, with what is wrong beside it."""
+    kept: dict[str, Any] = {"wrong": invalid.message_dict}
+    if "tags" in request.POST:
+        kept["typed_tags"] = request.POST["tags"]
+    if "rounds" in request.POST:
+        kept["more_rounds"] = request.POST["rounds"]
+    return kept
+
+
+def rerun(request: ProjectRequest, run: Run) -> HttpResponse:
+    """The same once more, as a run of its own; its page follows."""
+    again = run_rerun(run=run, user=request.user)
+    messages.success(request, f"This is run {again.pk}: the same task, rubric and models as run {run.pk}.")
+    address = reverse("run_page", args=[request.project.slug, again.pk])
+    return HttpResponseClientRedirect(address) if partial(request) else redirect(address)

@@ -1,0 +1,67 @@
+"""What was said: every call of a run with its exact messages and its reply."""
+
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.http import Http404, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from refinement.models import Call, Run
+from refinement.selectors.run_calls import (
+    PAGE_SIZE,
+    call_as_text,
+    call_line,
+    call_texts,
+    calls_of,
+    seen_table,
+)
+from refinement.selectors.run_page import RunFacts, run_facts
+from refinement.views.access import ProjectRequest, project_view
+from refinement.views.runs.context import run_or_404
+from refinement.views.runs.diff import number_from
+from refinement.views.runs.page import partial
+
+
+@require_safe
+@project_view()
+def run_calls(request: ProjectRequest, run: int) -> HttpResponse:
+    """The calls of a run or of one round, or one call whole: on a page, or as plain text."""
+    found = run_or_404(request, run)
+    if "call" in request.GET:
+        return one_call(request, found, number_from(request.GET["call"], 0))
+    facts = run_facts(found)
+    context = list_context(request, facts)
+    return render(request, f"refinement/runs/{'_calls' if partial(request) else 'calls'}.html", context)
+
+
+def list_context(request: ProjectRequest, facts: RunFacts) -> dict[str, Any]:
+    number = number_from(request.GET.get("round"), 0) or None
+    page = Paginator(calls_of(facts.run, number), PAGE_SIZE).get_page(request.GET.get("page"))
+    rows = list(page.object_list)
+    return {
+        "section": "runs",
+        "run": facts.run,
+        "facts": facts,
+        "round_number": number,
+        "page": page,
+        "calls": [call_line(facts.rubric, call) for call in rows],
+        "seen": seen_table(rows) if number else None,
+    }
+
+
+def one_call(request: ProjectRequest, run: Run, number: int) -> HttpResponse:
+    call = Call.objects.filter(run=run, pk=number).first()
+    if call is None:
+        raise Http404("There is no such call in this run.")
+    if request.GET.get("form") == "text":
+        return HttpResponse(call_as_text(call), content_type="text/plain; charset=utf-8")
+    facts = run_facts(run)
+    context = {
+        "section": "runs",
+        "run": run,
+        "facts": facts,
+        "call": call_line(facts.rubric, call),
+        "said": call_texts(call),
+    }
+    return render(request, f"refinement/runs/{'_call' if partial(request) else 'call'}.html", context)

@@ -1,0 +1,88 @@
+"""Two to five runs side by side."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.http import Http404, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from refinement.diffing import compared, side_by_side
+from refinement.diffing.sides import folded
+from refinement.selectors.compare import FEWEST, MOST, Side, best_texts, figures_of, latest_runs, sides_of
+from refinement.selectors.compare_charts import one_scale, repeats_of, trajectories_of
+from refinement.selectors.compare_settings import settings_compared
+from refinement.selectors.run_diffs import bounded
+from refinement.views.access import ProjectRequest, project_view
+from refinement.views.runs.asked import numbers_asked_for
+
+DIFF_CHARS = 200_000  # of each text; longer ones are compared up to here, and the page says so
+
+
+@require_safe
+@project_view()
+def run_compare(request: ProjectRequest) -> HttpResponse:
+    """The chosen runs; with fewer than two or more than five, a page to choose them on."""
+    numbers = numbers_asked_for(request.GET.getlist("run"))
+    if not FEWEST <= len(numbers) <= MOST or "choose" in request.GET:
+        return choice(request, numbers)
+    sides = sides_of(request.project, numbers)
+    if len(sides) != len(numbers):
+        raise Http404("One of these runs is not in this project.")
+    page = {"section": "runs", "sides": sides, **difference(request, sides)}
+    if request.htmx and not request.htmx.boosted:
+        return render(request, "refinement/runs/compare_diff.html", page)
+    shared = one_scale(sides)
+    page |= {
+        "trajectories": trajectories_of(sides),
+        "figures": figures_of(sides, one_scale=shared),
+        "settings": settings_compared(sides),
+        "repeats": repeats_of(request.project, sides),
+    }
+    return render(request, "refinement/runs/compare.html", page)
+
+
+def difference(request: ProjectRequest, sides: Sequence[Side]) -> dict[str, Any]:
+    """The best candidates of two of the runs, word by word; by default of the first two."""
+    by_number = {side.run.pk: side for side in sides}
+    first, second = (
+        _chosen(by_number, request.GET.get(name, ""), sides[index]) for index, name in enumerate(("a", "b"))
+    )
+    before, after = best_texts(first.run, second.run, DIFF_CHARS)
+    diff = compared(before, after) if before and after else None
+    pieces, missing = bounded(folded(diff.pieces)) if diff else ([], 0)
+    return {
+        "first": first,
+        "second": second,
+        "diff": diff,
+        "diff_rows": side_by_side(pieces),
+        "diff_missing": missing,
+        "diff_chars": DIFF_CHARS,
+        "diff_cut": max(first.best_chars, second.best_chars) > DIFF_CHARS,
+    }
+
+
+def _chosen(sides: dict[int, Side], said: str, default: Side) -> Side:
+    if not said:
+        return default
+    (number,) = numbers_asked_for([said])
+    if number not in sides:
+        raise Http404("This run is not among those that are compared.")
+    return sides[number]
+
+
+def choice(request: ProjectRequest, numbers: Sequence[int]) -> HttpResponse:
+    """The newest runs to choose from; too many are told about, and stay chosen."""
+    runs = latest_runs(request.project, numbers)
+    if missing := set(numbers) - {run.pk for run in runs}:
+        raise Http404(f"Run {min(missing)} is not in this project.")
+    page = {
+        "section": "runs",
+        "runs": runs,
+        "chosen": set(numbers),
+        "fewest": FEWEST,
+        "most": MOST,
+        "too_many": len(numbers) > MOST,
+    }
+    status = 422 if len(numbers) > MOST else 200
+    return render(request, "refinement/runs/compare_choose.html", page, status=status)

@@ -1,0 +1,47 @@
+"""Two rounds of a run compared."""
+
+from django.http import Http404, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from refinement.selectors.run_diffs import round_diff
+from refinement.selectors.run_page import RunFacts, run_facts
+from refinement.views.access import ProjectRequest, project_view
+from refinement.views.runs.context import run_or_404
+from refinement.views.runs.page import partial
+
+
+@require_safe
+@project_view()
+def run_diff(request: ProjectRequest, run: int) -> HttpResponse:
+    """Round b against round a; without numbers the best against the first."""
+    found = run_or_404(request, run)
+    facts = run_facts(found)
+    a, b = chosen(request, facts)
+    sides = request.GET.get("view") == "sides"
+    diff = None
+    if a is not None and b is not None:
+        diff = round_diff(found, facts.rubric, a, b, sides=sides)
+        if diff is None:
+            raise Http404("There is no such round in this run.")
+    context = {"section": "runs", "run": found, "facts": facts, "a": a, "b": b, "sides": sides, "diff": diff}
+    return render(request, f"refinement/runs/{'_diff' if partial(request) else 'diff'}.html", context)
+
+
+def chosen(request: ProjectRequest, facts: RunFacts) -> tuple[int | None, int | None]:
+    """The rounds asked for; where one is left out, the first, the best or the last takes its place."""
+    numbers = [line.number for line in facts.rounds]
+    if not numbers:
+        return None, None
+    best = facts.run.best_round or numbers[-1]
+    b = number_from(request.GET.get("b"), best if best != numbers[0] else numbers[-1])
+    a = number_from(request.GET.get("a"), numbers[0])
+    return a, b
+
+
+def number_from(text: str | None, otherwise: int) -> int:
+    if not text:
+        return otherwise
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise Http404("A round is asked for by its number.")
+    return int(text)

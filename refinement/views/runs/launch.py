@@ -1,0 +1,223 @@
+"""Launching runs: the form, what it would cost, and one click for an example."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_POST
+
+from refinement.forms.run_launch import LaunchForm
+from refinement.forms.run_overrides import overrides_between
+from refinement.forms.run_sketches import sketched
+from refinement.models import RubricVersion, Run
+from refinement.selectors.endpoints import endpoint_specs
+from refinement.selectors.history import definition_of_run
+from refinement.selectors.launch_choices import launch_choices, usual_values, values_of
+from refinement.selectors.launch_estimates import estimate_of
+from refinement.selectors.launch_warnings import Plan, warnings_for
+from refinement.selectors.model_lists import facts_of, info_of, models_for_launch
+from refinement.selectors.offers import Offer
+from refinement.selectors.rubric_pages import version_facts
+from refinement.services.launching import (
+    Launched,
+    NothingAvailable,
+    example_choice,
+    example_launch,
+    runs_launch,
+)
+from refinement.services.workers import workers_alive
+from refinement.views.access import ProjectRequest, project_view
+from refinement.views.runs.context import run_or_404
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """The form and what stands around it; without a form, the project has no rubric to launch with."""
+
+    form: LaunchForm | None
+    offers: list[Offer]
+    page: dict[str, Any]
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@project_view(role="editor")
+def run_new(request: ProjectRequest) -> HttpResponse:
+    """The form; posted, it launches, unless there is something to say first."""
+    if request.method == "POST":
+        return launch(request)
+    initial, page = initial_values(request)
+    desk = desk_for(request, initial=initial)
+    if desk.form is not None and "from" in page:
+        add_changes(desk.form, page["from"])
+    return shown(request, desk, **page)
+
+
+def launch(request: ProjectRequest) -> HttpResponse:
+    desk = desk_for(request, data=request.POST, files=request.FILES)
+    form = desk.form
+    if form is None or not form.is_valid():
+        return shown(request, desk, status=422)
+    panel = panel_for(form, desk.offers)
+    unseen = {caution.code for caution in panel["cautions"]} - set(request.POST.getlist("warned"))
+    if unseen:
+        return shown(request, desk, status=422, panel=panel, asked_first=True)
+    try:
+        launched = launched_from(request, form)
+    except ValidationError as refusal:
+        for name, words in refusal.message_dict.items():
+            form.add_error(name if name in form.fields else None, words)
+        return shown(request, desk, status=422)
+    return landed(request, launched)
+
+
+def launched_from(request: ProjectRequest, form: LaunchForm) -> Launched:
+    values = form.cleaned_data
+    return runs_launch(
+        project=request.project,
+        user=request.user,
+        version=form.chosen_version,
+        definition=values["definition"],
+        task=values["task"],
+        seed=values["seed_text"],
+        producer=values["producer_target"],
+        judge=values["judge_target"],
+        tags=values["tag_names"],
+        repeats=values["repeats"],
+        key=values["key"] or request.META["CSRF_COOKIE"],
+    )
+
+
+def landed(request: ProjectRequest, launched: Launched) -> HttpResponse:
+    """On the page of the first run, with a word on the others."""
+    first, count = launched.runs[0], len(launched.runs)
+    if not launched.is_new:
+        messages.info(
+            request, "This was launched already; here it is. To launch it once more, start it again."
+        )
+    elif count > 1:
+        last = launched.runs[-1]
+        messages.success(request, f"{count} runs were launched together: {first.pk} to {last.pk}.")
+    return redirect("run_page", request.project.slug, first.pk)
+
+
+@require_POST
+@project_view(role="editor")
+def run_estimate(request: ProjectRequest) -> HttpResponse:
+    """What the form as it stands would cost, and what to know first; nothing is launched."""
+    desk = desk_for(request, data=request.POST, files=request.FILES)
+    form = desk.form
+    if form is None:
+        return shown(request, desk)
+    form.is_valid()
+    form.complain_later()
+    panel = panel_for(form, desk.offers)
+    if request.htmx and not request.htmx.boosted:
+        is_shown = request.POST.get("shown") == reference_to(form.chosen_version)
+        page = desk.page | {"form": form, "panel": panel, "swap_rubric": not is_shown}
+        return render(request, "refinement/runs/_launch_estimate.html", page)
+    return shown(request, desk, panel=panel)
+
+
+@require_POST
+@project_view(role="editor")
+def run_example(request: ProjectRequest) -> HttpResponse:
+    """A small run on the best model there is, and its page."""
+    try:
+        choice = example_choice(endpoint_specs(), models_for_launch())
+        launched = example_launch(project=request.project, user=request.user, target=choice.target)
+    except NothingAvailable as nothing:
+        messages.error(request, str(nothing))
+        return redirect("project_home", request.project.slug)
+    messages.info(request, choice.why)
+    return redirect("run_page", request.project.slug, launched.runs[0].pk)
+
+
+# --- putting the page together --------------------------------------------------------------------
+def initial_values(request: ProjectRequest) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What the form begins with, and what the page says about that."""
+    wanted = request.GET.get("from", "")
+    if wanted.isascii() and wanted.isdigit() and len(wanted) < 19:
+        run = run_or_404(request, int(wanted))
+        return values_of(run), {"from": run}
+    usual = usual_values(request.project, request.user)
+    if slug := request.GET.get("rubric"):
+        usual["rubric"] = slug
+        usual["version"] = request.GET.get("version", "")
+    return usual, {}
+
+
+def add_changes(form: LaunchForm, run: Run) -> None:
+    """What the earlier run had changed of its rubric, where that rubric is still the one."""
+    if form.chosen_version.pk == run.rubric_version_id:
+        form.initial.update(overrides_between(form.as_saved, definition_of_run(run)))
+
+
+def desk_for(request: ProjectRequest, *, initial: dict[str, Any] | None = None, **given: Any) -> Desk:
+    values = given.get("data", initial or {})
+    choices = launch_choices(request.project, values.get("rubric") or "", values.get("version") or "")
+    offers = models_for_launch()
+    page: dict[str, Any] = {"section": "runs", "away": [offer for offer in offers if offer.problem]}
+    if choices is None:
+        return Desk(None, offers, page)
+    if initial is not None:
+        # The rubric that is laid out, whatever was wished for: one that is archived cannot be launched.
+        page["wished"] = initial.get("rubric") not in (None, choices.version.rubric.slug)
+        initial = {**initial, "rubric": choices.version.rubric.slug}
+    form = LaunchForm(
+        rubrics=choices.rubrics,
+        version=choices.version,
+        definition=choices.definition,
+        versions=choices.versions,
+        offers=offers,
+        initial={**(initial or {}), "version": reference_to(choices.version)},
+        **given,
+    )
+    page["facts"] = version_facts(choices.definition)
+    return Desk(form, offers, page)
+
+
+def reference_to(version: RubricVersion) -> str:
+    return f"{version.rubric.slug}@{version.number}"
+
+
+def panel_for(form: LaunchForm, offers: list[Offer]) -> dict[str, Any]:
+    """The estimate, what to know before launching, and what is known of the chosen models."""
+    sketch = sketched(form)
+    estimate = estimate_of(
+        sketch.definition,
+        task_chars=sketch.task_chars,
+        seed_chars=sketch.seed_chars,
+        repeats=sketch.repeats,
+    )
+    plan = Plan(
+        rubric=sketch.definition,
+        seed_chars=sketch.seed_chars,
+        producer=sketch.producer,
+        judge=sketch.judge,
+        estimate=estimate,
+        workers=workers_alive(),
+    )
+    models = [("Producer", sketch.producer)]
+    if sketch.definition.criteria:
+        models.append(("Judge", sketch.judge))
+    return {
+        "estimate": estimate,
+        "cautions": warnings_for(plan, offers),
+        "models": [
+            (role, target, facts_of(info) if (info := info_of(offers, target)) else [])
+            for role, target in models
+            if target is not None
+        ],
+    }
+
+
+def shown(request: HttpRequest, desk: Desk, status: int = 200, **more: Any) -> HttpResponse:
+    page = desk.page | {"form": desk.form, **more}
+    if desk.form is not None:
+        page.setdefault("panel", panel_for(desk.form, desk.offers))
+        if desk.form.is_bound:
+            desk.form.keep_file()
+    return render(request, "refinement/runs/launch.html", page, status=status)

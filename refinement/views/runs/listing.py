@@ -1,0 +1,68 @@
+"""The list of a project's runs; everything that shapes it is in its address."""
+
+from typing import Any
+
+from django.http import HttpResponse, QueryDict
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+from django_htmx.http import push_url
+
+from refinement.forms.run_filters import RunFilterForm, ViewNameForm
+from refinement.models import Run
+from refinement.selectors.run_options import run_options
+from refinement.selectors.run_orders import Place, place_from
+from refinement.selectors.runs import RunsPage, runs_page
+from refinement.views.access import ProjectRequest, project_view
+
+
+@require_safe
+@project_view()
+def run_list(request: ProjectRequest) -> HttpResponse:
+    """Filtered, searched and sorted as the address says; a partial for a change of filters."""
+    return shown_list(request, request.GET)
+
+
+def shown_list(
+    request: ProjectRequest, query: QueryDict, *, naming: ViewNameForm | None = None
+) -> HttpResponse:
+    """The list for this query; with a form to name it that could not be used, if there is one."""
+    form = RunFilterForm(query, request.project, run_options(request.project))
+    page = runs_page(
+        request.project, form.filters, order=form.order, upwards=form.upwards, place=_place(form, query)
+    )
+    context = {**_context(request, form, page), "chosen": query.get("chosen") == "all"}
+    context["naming"] = naming or ViewNameForm(auto_id="view-%s")
+    status = 200 if form.is_valid() and naming is None else 422
+    if request.htmx and not request.htmx.boosted:
+        answer = render(request, "refinement/runs/list_results.html", context, status=status)
+        here = "?".join(filter(None, (context["address"], context["query"])))
+        # The same address twice in the browser's history would make its way back a step longer.
+        return push_url(answer, False if request.htmx.current_url_abs_path == here else here)
+    return render(request, "refinement/runs/list.html", context, status=status)
+
+
+def _place(form: RunFilterForm, query: QueryDict) -> Place | None:
+    for name, backwards in (("after", False), ("before", True)):
+        if given := query.get(name):
+            return place_from(given, form.order, backwards=backwards)
+    return None
+
+
+def _context(request: ProjectRequest, form: RunFilterForm, page: RunsPage) -> dict[str, Any]:
+    project = request.project
+    query = form.query()
+    nothing = not page.lines and not form.chips
+    return {
+        "section": "runs",
+        "form": form,
+        "page": page,
+        "query": query,
+        "address": reverse("run_list", args=[project.slug]),
+        "rubrics_address": reverse("rubric_list", args=[project.slug]),
+        "following": form.query(after=str(page.following)) if page.following else "",
+        "previous": form.query(before=str(page.previous)) if page.previous else "",
+        "views": list(project.saved_views.select_related("created_by")),
+        "can_edit": request.membership.can_edit,
+        "never_ran": nothing and not Run.objects.filter(project=project).exists(),
+    }

@@ -1,0 +1,68 @@
+"""A run while it goes on: the step under way, and the stream that keeps open pages up to date."""
+
+from typing import cast
+
+from django.core.handlers.asgi import ASGIRequest
+from django.db import connection
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from refinement.models import Run
+from refinement.streaming.hub import hub
+from refinement.streaming.watchers import Watcher
+from refinement.views.access import ProjectRequest, project_view
+from refinement.views.runs.context import run_or_404
+
+STREAM = "text/event-stream"
+NOT_KEPT = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}  # by browsers, nor held by proxies
+LARGEST_NUMBER = 2**63 - 1
+
+
+@require_safe
+@project_view()
+def run_live(request: ProjectRequest, run: int) -> HttpResponse:
+    """The step under way; as a page of its own it loads itself again, for browsers without script."""
+    partial = request.htmx and not request.htmx.boosted
+    page = {"section": "runs", "run": run_or_404(request, run, whole=False)}
+    return render(request, f"refinement/runs/{'_live' if partial else 'live'}.html", page)
+
+
+@require_safe
+@project_view()
+def run_events(request: ProjectRequest, run: int) -> HttpResponse:
+    """What happens to the run, as it happens; ends with the run, or with the reader's membership."""
+    found = run_or_404(request, run, whole=False)
+    if not can_stream(request) or request.method == "HEAD":
+        return HttpResponse(status=204, content_type=STREAM)
+    if hub.is_full:
+        return HttpResponse("Too many live pages are open; try again later.", status=503)
+    answer = StreamingHttpResponse(
+        hub.stream(watcher_for(request, found)), content_type=STREAM, headers=NOT_KEPT
+    )
+    if not connection.in_atomic_block:
+        # The stream asks nothing itself, and its connection would otherwise stay open as long as it does.
+        connection.close()
+    return cast(HttpResponse, answer)
+
+
+def can_stream(request: HttpRequest) -> bool:
+    """A server of the older kind would collect the whole stream before it sent any of it."""
+    return isinstance(request, ASGIRequest)
+
+
+def watcher_for(request: ProjectRequest, run: Run) -> Watcher:
+    return Watcher(
+        run_id=run.pk,
+        user_id=request.user.pk,
+        project_id=request.project.pk,
+        session=request.session.session_key or "",
+        after=last_seen(request),
+    )
+
+
+def last_seen(request: HttpRequest) -> int:
+    """The last event that the page has heard of: told by the browser, or in the address the first time."""
+    told = request.headers.get("Last-Event-ID", "") or request.GET.get("after", "")
+    number = int(told) if told.isascii() and told.isdigit() and len(told) < 20 else 0
+    return min(number, LARGEST_NUMBER)

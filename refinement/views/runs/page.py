@@ -1,0 +1,145 @@
+"""A run's page: why it stopped first, then its trajectory, then one round after the other."""
+
+from typing import Any
+
+from django.http import Http404, HttpResponse
+from django.shortcuts import render
+from django.template.loader import render_to_string
+from django.views.decorators.http import require_safe
+
+from refinement.charts import DARK, LIGHT
+from refinement.models import Run
+from refinement.selectors.run_calls import call_line, calls_of, said, seen_table
+from refinement.selectors.run_page import RunFacts, run_facts, trajectory_of
+from refinement.selectors.run_rounds import RoundFacts, round_facts
+from refinement.selectors.run_texts import candidate_text
+from refinement.selectors.run_words import REASON_WORDS
+from refinement.services.lifecycle import MOST_MORE_ROUNDS
+from refinement.views.access import ProjectRequest, project_view
+from refinement.views.rubrics.context import can_edit
+from refinement.views.runs.context import run_or_404
+
+MOST_CALLS_OF_ROUND = 50
+PARTS = ("head", "chart", "rounds")  # what a live page asks for again when something happened
+
+
+@require_safe
+@project_view()
+def run_page(request: ProjectRequest, run: int) -> HttpResponse:
+    """The run with its best round open, or its newest while it goes on; `part` asks for one part of it."""
+    found = run_or_404(request, run)
+    if request.GET.get("form") == "task":
+        return HttpResponse(found.task, content_type="text/plain; charset=utf-8")
+    if partial(request) and request.GET.get("part") in PARTS:
+        return shown_part(request, found, request.GET["part"])
+    return shown_run(request, found)
+
+
+@require_safe
+@project_view()
+def run_chart(request: ProjectRequest, run: int) -> HttpResponse:
+    """The trajectory as a file, with its colours in it."""
+    facts = run_facts(run_or_404(request, run))
+    palette = DARK if request.GET.get("theme") == "dark" else LIGHT
+    chart = trajectory_of(facts, palette=palette, legend=True, links=False)
+    picture = render_to_string("refinement/charts/_trajectory.html", {"chart": chart})
+    answer = HttpResponse(picture.strip(), content_type="image/svg+xml")
+    answer.headers["Content-Disposition"] = f'attachment; filename="run-{run}-trajectory.svg"'
+    return answer
+
+
+def shown_run(
+    request: ProjectRequest, run: Run, number: int | None = None, *, status: int = 200, **more: Any
+) -> HttpResponse:
+    """The page, or for htmx what stands between its bars."""
+    context = run_context(request, run, number) | more
+    name = "_page" if partial(request) else "page"
+    return render(request, f"refinement/runs/{name}.html", context, status=status)
+
+
+def shown_part(request: ProjectRequest, run: Run, part: str) -> HttpResponse:
+    """One part as it is now; the round that is being read stays as it is unless it had no verdict yet."""
+    facts = run_facts(run)
+    context = {"section": "runs", "run": run, "facts": facts, "can_edit": can_edit(request), "alone": True}
+    if part == "head":
+        context |= head_context(run)
+    elif part == "chart":
+        context["charts"] = charts(facts)
+    else:
+        asked = request.GET.get("open", "")
+        opened = facts.opened(int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 10 else None)
+        context["opened"] = opened
+        if opened is not None and request.GET.get("fresh"):
+            context |= round_context(request, facts, opened)
+    return render(request, f"refinement/runs/_{part}.html", context)
+
+
+def partial(request: ProjectRequest) -> bool:
+    return bool(request.htmx) and not request.htmx.boosted
+
+
+def run_context(request: ProjectRequest, run: Run, number: int | None = None) -> dict[str, Any]:
+    """Everything on the page; an unknown round is not found."""
+    facts = run_facts(run)
+    opened = facts.opened(number)
+    if number is not None and opened is None:
+        raise Http404("There is no such round in this run.")
+    return {
+        "section": "runs",
+        "run": run,
+        "facts": facts,
+        "can_edit": can_edit(request),
+        **head_context(run),
+        "charts": charts(facts),
+        "task": said("task", run.task),
+        **(round_context(request, facts, opened) if opened is not None else {}),
+    }
+
+
+def head_context(run: Run) -> dict[str, Any]:
+    """What the head and its forms show."""
+    tags = [tag.name for tag in run.tags.all()]
+    return {
+        "reason": REASON_WORDS.get(run.stop_reason, run.stop_reason),
+        "tags": tags,
+        "typed_tags": ", ".join(tags),
+        "more_rounds": "2",
+        "most_more_rounds": MOST_MORE_ROUNDS,
+    }
+
+
+def charts(facts: RunFacts) -> dict[str, Any]:
+    """The picture for a wide page and for a phone; the stylesheet shows one of them."""
+    return {
+        "wide": trajectory_of(facts),
+        "narrow": trajectory_of(facts, width=400, height=240, name="trajectory-narrow"),
+        "toggles": list(enumerate(["Composite", *facts.criteria[:24]])),
+    }
+
+
+def round_context(request: ProjectRequest, facts: RunFacts, number: int) -> dict[str, Any]:
+    """One round: its text, what was said of it, who saw what."""
+    found = round_facts(facts.run, facts.rubric, number)
+    if found is None:
+        raise Http404("There is no such round in this run.")
+    raw = request.GET.get("view") == "raw"
+    calls = list(calls_of(facts.run, number)[:MOST_CALLS_OF_ROUND])
+    return {
+        "opened": number,
+        "round": found,
+        "raw": raw,
+        "text": candidate_text(found.row.candidate, raw=raw, marks=marks_of(found)),
+        "calls": [call_line(facts.rubric, call) for call in calls],
+        "seen": seen_table(calls),
+        "previous": number - 1 if number > 1 else None,
+        "best_number": facts.run.best_round,
+    }
+
+
+def marks_of(found: RoundFacts) -> list[tuple[int, str]]:
+    """Failed checks at the lines where they stand."""
+    return [
+        (check.line, f"{check.key}: {check.message}")
+        for check in found.checks
+        if check.line is not None and not check.passed
+    ]

@@ -1,0 +1,32 @@
+"""One round of a run, by itself or in the run's page."""
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from refinement.models import Round, Run
+from refinement.selectors.run_page import run_facts
+from refinement.views.access import ProjectRequest, project_view
+from refinement.views.runs.context import run_or_404
+from refinement.views.runs.page import partial, round_context, shown_run
+
+
+@require_safe
+@project_view()
+def run_round(request: ProjectRequest, run: int, number: int) -> HttpResponse:
+    """The round; with `form=text` its candidate whole, as plain text."""
+    found = run_or_404(request, run)
+    if request.GET.get("form") == "text":
+        return candidate_as_text(found, number)
+    if not partial(request):
+        return shown_run(request, found, number)
+    facts = run_facts(found)
+    context = {"section": "runs", "run": found, "facts": facts, **round_context(request, facts, number)}
+    return render(request, "refinement/runs/_round.html", context)
+
+
+def candidate_as_text(run: Run, number: int) -> HttpResponse:
+    text = Round.objects.filter(run=run, number=number).values_list("candidate", flat=True).first()
+    if text is None:
+        return HttpResponse("There is no such round.", status=404, content_type="text/plain; charset=utf-8")
+    return HttpResponse(text, content_type="text/plain; charset=utf-8")

@@ -1,0 +1,60 @@
+// A run's page: values at the pointer, the chart as a picture to keep, arrow keys between rounds.
+{
+  const readout = () => document.querySelector("[data-chart-readout]");
+
+  const show = (event) => {
+    const column = event.target.closest?.(".chart-column");
+    const place = readout();
+    if (!column || !place) return;
+    place.textContent = column.dataset.words;
+  };
+  document.addEventListener("pointerover", show);
+  document.addEventListener("focusin", show);
+
+  // The browser draws the downloaded picture at twice its size; nothing leaves the page.
+  const asPicture = async (address, name) => {
+    const answer = await fetch(address);
+    if (!answer.ok) return false;
+    const picture = new Image();
+    picture.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(await answer.text())}`;
+    await picture.decode();
+    const canvas = document.createElement("canvas");
+    canvas.width = picture.naturalWidth * 2;
+    canvas.height = picture.naturalHeight * 2;
+    canvas.getContext("2d").drawImage(picture, 0, 0, canvas.width, canvas.height);
+    const blob = await new Promise((done) => canvas.toBlob(done, "image/png"));
+    if (!blob) return false;
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(blob);
+    link.download = name;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+    return true;
+  };
+
+  document.addEventListener("click", async (event) => {
+    const link = event.target.closest?.("[data-png]");
+    if (!link) return;
+    event.preventDefault();
+    const done = await asPicture(link.href, link.download).catch(() => false);
+    if (!done && readout()) readout().textContent = "The picture could not be made here; download the SVG instead.";
+  });
+
+  const reveal = () => {
+    for (const link of document.querySelectorAll("[data-png]")) link.hidden = false;
+  };
+  reveal();
+  document.addEventListener("htmx:afterSettle", reveal);
+
+  // Left and right go from round to round, while a round's button has the focus.
+  document.addEventListener("keydown", (event) => {
+    const here = event.target.closest?.(".round-card");
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (!here || !step || event.ctrlKey || event.altKey || event.metaKey) return;
+    const cards = [...document.querySelectorAll(".round-card")];
+    const next = cards[cards.indexOf(here) + step];
+    if (!next) return;
+    event.preventDefault();
+    next.focus();
+  });
+}

@@ -1,0 +1,264 @@
+"""How long pages about runs take, by how many runs there are: `python -m benchmarks.browse`.
+
+For each database and each number of runs, a project is filled (4 rounds a run, candidates of 6 KB) and every
+page is asked for many times, in process, from the middleware to the last byte. Printed are medians and 95th
+percentiles in milliseconds, and how the largest size compares with the smallest. The bars: 60 ms at the 95th
+percentile, and 1.3 times the median of the smallest size.
+
+On a machine that others use as well, `--processor` counts the processor time of this process and of
+PostgreSQL's in place of the time that passed.
+"""
+
+import argparse
+import json
+import os
+import random
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from benchmarks.instance import ROOT, Instance, instance
+
+SIZES = (1_000, 10_000, 100_000)
+CHARS = 6_000
+ROUNDS = 4
+REPEATS = 25
+WARM_UPS = 3
+BAR_MS, BAR_RATIO = 60, 1.3
+RARE_WORD, COMMON_WORD = "thylacine", "restart"
+NOWHERE = "http://127.0.0.1:9"
+ENDS = (
+    ("PASS", "passed", 50), ("FAIL", "max_rounds", 35), ("FAIL", "cycling", 9), ("ERROR", "judge_failed", 3),
+    ("CANCELLED", "cancelled", 2), ("DONE", "plateau", 1),
+)  # fmt: skip
+
+
+def main() -> None:
+    options = arguments()
+    if options.measure:
+        print(json.dumps(measured(options.measure, options.chars, processor=options.processor)))
+        return
+    for database in options.databases:
+        results = {}
+        for size in options.sizes:
+            with instance(database, NOWHERE) as made:
+                results[size] = asked(made, size, options)
+        show(database, results)
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--databases", nargs="+", default=["sqlite", "postgres"])
+    parser.add_argument("--sizes", nargs="+", type=int, default=list(SIZES))
+    parser.add_argument("--chars", type=int, default=CHARS)
+    parser.add_argument("--processor", action="store_true", help="count processor time")
+    parser.add_argument("--measure", type=int, help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+def asked(made: Instance, size: int, options: argparse.Namespace) -> dict[str, list[float]]:
+    """What a process of its own measured on this instance."""
+    command = [
+        sys.executable,
+        "-m",
+        "benchmarks.browse",
+        "--measure",
+        str(size),
+        "--chars",
+        str(options.chars),
+    ]
+    command += ["--processor"] if options.processor else []
+    done = subprocess.run(
+        command, cwd=ROOT, env=made.environment, check=True, stdout=subprocess.PIPE, text=True
+    )
+    found: dict[str, list[float]] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def measured(size: int, chars: int, *, processor: bool) -> dict[str, list[float]]:
+    os.environ["DJANGO_SETTINGS_MODULE"] = "wiggum_site.settings"
+    import django
+
+    django.setup()
+    from django.core.management import call_command
+
+    call_command("collectstatic", interactive=False, verbosity=0)
+    start = time.monotonic()
+    client, project = filled(size, chars)
+    print(f"{size:,} runs made in {time.monotonic() - start:.0f} s", file=sys.stderr)
+    clock = processor_seconds if processor else time.perf_counter
+    return {name: timed(client, address, clock) for name, address in pages(project)}
+
+
+def filled(size: int, chars: int) -> tuple[Any, Any]:
+    """A signed-in client, and a project with so many runs."""
+    from django.db import connection
+    from django.test import Client
+    from django.utils import timezone
+
+    from refinement.demo.project import demo_people
+    from refinement.demo.rows import Cast, runs_write
+    from refinement.models import Round, Run, RunTag, User
+    from refinement.services.people import project_create
+
+    rng = random.Random(size)
+    user = User.objects.create_superuser("bench@example.org", "a long enough password", name="Bench")
+    project = project_create(owner=user, name="Bench")
+    told, untold = stories(project, user, chars, rng)
+    cast = Cast(project, demo_people(project), told, untold)
+    for done in runs_write(cast, size, rng, until=timezone.now(), days=90, calls=False):
+        if done % 10_000 == 0:
+            print(f"{done:,}", end=" ", file=sys.stderr, flush=True)
+    numbers = list(Run.objects.filter(project=project).values_list("pk", flat=True))
+    for number in rng.sample(numbers, 3):
+        row = Round.objects.filter(run=number).order_by("number")[0]
+        Round.objects.filter(pk=row.pk).update(candidate=f"{row.candidate} {RARE_WORD}")
+        RunTag.objects.create(run_id=number, project=project, name="rare")
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("VACUUM ANALYZE")  # as the server does by itself after a while
+    client = Client(headers={"host": "localhost"})
+    client.force_login(user)
+    return client, project
+
+
+def stories(project: Any, user: Any, chars: int, rng: random.Random) -> tuple[list[Any], list[Any]]:
+    """What the runs are drawn from: every end, in fixed shares."""
+    from refinement.demo.project import demo_rubrics, named
+    from refinement.demo.stories import ended, story_told
+    from refinement.engine.profiles import rubric_for
+    from refinement.engine.types import Outcome, StopReason
+    from refinement.models import RunStatus
+
+    four = named(rubric_for("wiggum"), "Four rounds", max_rounds=str(ROUNDS), pass_threshold="none")
+    versions = [version for version, _ in demo_rubrics(project, user)]
+    told, untold = [], []
+    for outcome, reason, share in ENDS:
+        for _ in range(share):
+            story = story_told(four, rng, chars=chars, rounds=ROUNDS)
+            assert len(story.rounds) == ROUNDS, len(story.rounds)
+            story.ending = ended(Outcome(outcome), StopReason(reason), "It stopped.")
+            told.append((rng.choice(versions), story))
+    untold = [(version, replace(story, ending={"status": RunStatus.PAUSED})) for version, story in told[:10]]
+    return told, untold
+
+
+def pages(project: Any) -> Iterator[tuple[str, str]]:
+    """Every page and its address; those that this version does not have are left out."""
+    from django.urls import NoReverseMatch, reverse
+    from django.utils import timezone
+
+    from refinement.models import Run
+
+    numbers = list(Run.objects.filter(project=project).order_by("pk").values_list("pk", flat=True))
+    middle = numbers[len(numbers) // 2]
+    for name, query in filters(middle, timezone.now().date()):
+        yield name, f"{reverse('run_list', args=[project.slug])}?{urlencode(query)}"
+    wanted = (
+        ("home", "project_home", [project.slug], ""),
+        ("run page", "run_page", [project.slug, middle], ""),
+        ("a round", "run_round", [project.slug, middle, 2], ""),
+        ("a difference", "run_diff", [project.slug, middle], "?a=1&b=3"),
+        ("calls", "run_calls", [project.slug, middle], ""),
+        ("compare two", "run_compare", [project.slug], f"?run={middle}&run={numbers[-1]}"),
+        ("rubrics", "rubric_list", [project.slug], ""),
+    )
+    for name, view, values, query_text in wanted:
+        try:
+            yield name, f"{reverse(view, args=values)}{query_text}"
+        except NoReverseMatch:
+            continue
+
+
+def filters(middle: int, today: Any) -> Iterator[tuple[str, dict[str, object]]]:
+    from refinement.models import User
+    from refinement.selectors.run_orders import ORDERS
+
+    person = User.objects.get(email="mina.okafor@demo.example").pk
+    week = {"since": today - timedelta(days=60), "until": today - timedelta(days=53)}
+    yield from {
+        "list": {},
+        "a page in the middle": {"after": middle},
+        "outcome, common": {"outcome": "PASS"},
+        "outcome, rare": {"outcome": "DONE"},
+        "reason": {"reason": "judge_failed"},
+        "status, rare": {"status": "paused"},
+        "status, none": {"status": "running"},
+        "rubric": {"rubric": "answers"},
+        "producer": {"producer": "qwen3:4b"},
+        "judge": {"judge": "llama3.3:70b"},
+        "person": {"person": person},
+        "tag, common": {"tag": "docs"},
+        "tag, rare": {"tag": "rare"},
+        "tag, none": {"tag": "nowhere"},
+        "kinship": {"kinship": "same_model"},
+        "mark: signal": {"mark": "signal"},
+        "mark: penalty": {"mark": "penalty"},
+        "mark: cut": {"mark": "cut"},
+        "dates": week,
+        "best, common": {"best_min": 7},
+        "best, none": {"best_min": 9.9},
+        "first round, some": {"r1_min": 6.2},
+        "archived": {"archived": "on"},
+        "three filters": {"outcome": "FAIL", "producer": "qwen3:4b", "tag": "docs"},
+        "search, rare": {"q": RARE_WORD},
+        "search, common": {"q": COMMON_WORD},
+        "search, none": {"q": "quagga"},
+        "search, phrase": {"q": '"stop the old instance"'},
+        "search, words apart": {"q": '"instance old the stop"'},
+        "search and filter": {"q": COMMON_WORD, "outcome": "DONE"},
+        "search, sorted": {"q": COMMON_WORD, "sort": "best"},
+    }.items()
+    for order in ORDERS:
+        yield f"order: {order}", {"sort": order}
+        yield f"order: {order}, up", {"sort": f"-{order}"}
+
+
+def processor_seconds() -> float:
+    """What this process and, where there is one, the database's own have used of a processor."""
+    from django.db import connection
+
+    used = time.process_time()
+    if connection.vendor == "postgresql":
+        connection.ensure_connection()
+        backend = Path(f"/proc/{connection.connection.info.backend_pid}/schedstat")
+        used += int(backend.read_text().split()[0]) / 1e9
+    return used
+
+
+def timed(client: Any, address: str, clock: Callable[[], float]) -> list[float]:
+    """Milliseconds of each request, sorted."""
+    took = []
+    for _ in range(WARM_UPS + REPEATS):
+        start = clock()
+        answer = client.get(address)
+        body = b"".join(answer.streaming_content) if answer.streaming else answer.content
+        took.append((clock() - start) * 1000)
+        assert answer.status_code == 200, (address, answer.status_code)
+        assert body
+    return sorted(took[WARM_UPS:])
+
+
+def show(database: str, results: dict[int, dict[str, list[float]]]) -> None:
+    """The table of one database: for each size median and 95th percentile, and the ratio of the ends."""
+    sizes = list(results)
+    heads = "".join(f"{f'{size:,}':>16}" for size in sizes)
+    print(f"\n{database}: median and 95th percentile in ms\n{'':24}{heads}{'ratio':>9}")
+    for name in results[sizes[0]]:
+        rows = [results[size][name] for size in sizes]
+        middles, slow = [statistics.median(row) for row in rows], [row[int(len(row) * 0.95)] for row in rows]
+        cells = "".join(f"{middle:>8.1f}{late:>8.1f}" for middle, late in zip(middles, slow, strict=True))
+        ratio = middles[-1] / middles[0]
+        over = " over" if slow[-1] > BAR_MS or ratio > BAR_RATIO else ""
+        print(f"{name:24}{cells}{ratio:>9.2f}{over}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,140 @@
+"""An instance of Wiggum for a benchmark: a database of its own, a model server, workers, all on loopback."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+TICKS = os.sysconf("SC_CLK_TCK")
+POSTGRES = os.environ.get("WIGGUM_TEST_POSTGRES", "postgres://root@127.0.0.1/test")
+REDIS = os.environ.get("WIGGUM_TEST_REDIS", "redis://127.0.0.1:6379/9")
+AMQP = os.environ.get("WIGGUM_TEST_AMQP", "amqp://guest:guest@127.0.0.1:5672/")
+
+
+@dataclass
+class Instance:
+    """Its environment, and the processes that were started for it."""
+
+    environment: dict[str, str]
+    processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
+
+    def manage(self, *arguments: str) -> str:
+        command = [sys.executable, "manage.py", *arguments]
+        done = subprocess.run(
+            command, cwd=ROOT, env=self.environment, check=True, capture_output=True, text=True
+        )
+        return done.stdout
+
+    def start(self, *arguments: str, quiet: bool = True) -> subprocess.Popen[bytes]:
+        output = subprocess.DEVNULL if quiet else None
+        process = subprocess.Popen(
+            [sys.executable, *arguments], cwd=ROOT, env=self.environment, stdout=output, stderr=output
+        )
+        self.processes.append(process)
+        return process
+
+    def worker(self, threads: int = 32) -> subprocess.Popen[bytes]:
+        return self.start("manage.py", "worker", "--threads", str(threads))
+
+    def stop(self) -> None:
+        for process in self.processes:
+            if process.poll() is None:
+                process.send_signal(signal.SIGTERM)
+        for process in self.processes:
+            try:
+                process.wait(timeout=12)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+@contextmanager
+def model_server(latency: float, port: int = 0, **more: str) -> Iterator[str]:
+    """The loopback model server in a process of its own; its address."""
+    options = [text for name, value in more.items() for text in (f"--{name}", value)]
+    process = subprocess.Popen(
+        [
+            sys.executable,
+            "-m",
+            "tests.loopback.server",
+            "--port",
+            str(port),
+            "--latency",
+            str(latency),
+            *options,
+        ],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None
+        yield process.stdout.readline().strip()
+    finally:
+        process.kill()
+        process.wait()
+
+
+@contextmanager
+def postgres_database() -> Iterator[str]:
+    """A new, empty database; its address."""
+    import psycopg
+    from psycopg import sql
+
+    name = sql.Identifier(f"wiggum_bench_{os.getpid()}")
+    base = POSTGRES.replace("postgres://", "postgresql://", 1)
+    with psycopg.connect(base, autocommit=True) as connection:
+        connection.execute(sql.SQL("CREATE DATABASE {}").format(name))
+        try:
+            yield f"{POSTGRES.rsplit('/', 1)[0]}/wiggum_bench_{os.getpid()}"
+        finally:
+            connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(name))
+
+
+@contextmanager
+def instance(size: str, ollama_url: str) -> Iterator[Instance]:
+    """A migrated instance of one of the sizes: sqlite, postgres, postgres+redis, postgres+rabbitmq."""
+    with ExitStack() as stack:
+        data = stack.enter_context(tempfile.TemporaryDirectory(prefix="wiggum-bench-"))
+        environment = {**os.environ, "WIGGUM_DATA_DIR": data, "WIGGUM_OLLAMA_URL": ollama_url}
+        for name in ("DATABASE_URL", "WIGGUM_BROKER_URL"):
+            environment.pop(name, None)
+        if size.startswith("postgres"):
+            environment["DATABASE_URL"] = stack.enter_context(postgres_database())
+        if size.endswith("+redis"):
+            environment["WIGGUM_BROKER_URL"] = REDIS
+        if size.endswith("+rabbitmq"):
+            environment["WIGGUM_BROKER_URL"] = AMQP
+        made = Instance(environment)
+        made.manage("migrate", "-v0")
+        try:
+            yield made
+        finally:
+            made.stop()
+
+
+def cpu_seconds(pid: int) -> float:
+    """What a process has used so far, its threads included."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(") ", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def resident_megabytes(pid: int) -> float:
+    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+def wait_for(condition: Callable[[], object], seconds: float, every: float = 0.1) -> None:
+    """Returns when the condition holds; raises TimeoutError when it does not in time."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"not within {seconds:.0f} s")
+        time.sleep(every)

@@ -1,0 +1,202 @@
+"""What open live pages cost the server, and how soon an event is on them: `python -m benchmarks.live`.
+
+    python -m benchmarks.live [--pages 100] [--seconds 20] [--size sqlite postgres] [--runs 1 10]
+
+Opens so many streams over real sockets against a real instance while runs go on whose model writes slowly,
+and measures the web process: its CPU as a share of one core, and the time from an event's row to its arrival
+on each socket. The bars are a tenth of a core for 100 pages and one second for an event.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import socket
+import statistics
+import time
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from benchmarks.instance import Instance, cpu_seconds, instance, model_server, resident_megabytes, wait_for
+
+LONG = 100_000  # rounds of a run that is still going on when the measurement is over
+SETUP = """
+import json
+from django.conf import settings
+from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
+from django.contrib.sessions.backends.db import SessionStore
+from refinement.engine.codec import rubric_with
+from refinement.models import Membership, User
+from refinement.providers.registry import Target
+from refinement.selectors.rubrics import definition_of, version_named
+from refinement.services.local import local_project
+from refinement.services.runs import run_create
+project = local_project()
+user = User.objects.create_user("watcher@example.org", "a long enough password")
+Membership.objects.create(project=project, user=user, role="viewer")
+kept = SessionStore()
+kept[SESSION_KEY], kept[HASH_SESSION_KEY] = str(user.pk), user.get_session_auth_hash()
+kept[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[0]
+kept.save()
+version = version_named(project, "wiggum")
+rubric = rubric_with(definition_of(version), {"policy.max_rounds": "%d", "policy.stop_rules": "max_rounds"})
+runs = [
+    run_create(project=project, version=version, definition=rubric, task=f"Guide {number}",
+               producer=Target("ollama", "loopback:1b"), judge=Target("ollama", "loopback:8b")).pk
+    for number in range(%d)
+]
+print(json.dumps({"session": kept.session_key, "runs": runs}))
+"""
+
+
+@dataclass
+class Heard:
+    """What all pages together have heard since it was last emptied."""
+
+    pages: int = 0
+    events: int = 0
+    texts: int = 0
+    delays: list[float] = field(default_factory=list)
+
+    def note(self, kind: str, data: str) -> None:
+        if kind == "state":
+            self.pages += 1
+        elif kind == "text":
+            self.texts += 1
+        elif kind == "event":
+            self.events += 1
+            self.delays.append(time.time() - datetime.fromisoformat(json.loads(data)["at"]).timestamp())
+
+
+async def watch(port: int, run: int, session: str, heard: Heard) -> None:
+    """One page: reads its stream until it is cancelled."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    request = (
+        f"GET /p/local/runs/{run}/events/ HTTP/1.1\r\nHost: localhost\r\nCookie: sessionid={session}\r\n\r\n"
+    )
+    writer.write(request.encode())
+    try:
+        assert b" 200 " in await reader.readline(), "a stream was refused"
+        kind = ""
+        while line := (await reader.readline()).decode().rstrip("\r\n"):
+            pass
+        while raw := await reader.readline():
+            line = raw.decode().rstrip("\r\n")
+            if line.startswith("event: "):
+                kind = line.removeprefix("event: ")
+            elif line.startswith("data: "):
+                heard.note(kind, line.removeprefix("data: "))
+    finally:
+        writer.close()
+
+
+@dataclass
+class Figures:
+    size: str
+    pages: int
+    runs: int
+    share: float  # of one core
+    idle_share: float
+    megabytes: float
+    events: int
+    texts: int
+    median: float
+    slowest: float
+
+
+async def measure(app: Instance, size: str, pages: int, runs: int, seconds: float) -> Figures:
+    port = free_port()
+    web = start_web(app, port)
+    wait_for(lambda: is_listening(port), 30)
+    told = json.loads(app.manage("shell", "-v0", "-c", SETUP % (LONG, runs)))
+    serving = children(web)
+    app.worker(threads=runs)
+    await asyncio.sleep(3)
+    idle_share = await shared_of(serving, 5)
+    heard = Heard()
+    numbers = [told["runs"][index % runs] for index in range(pages)]
+    readers = []
+    for run in numbers:
+        # All in one moment would be a hundred connections to the database, which most servers refuse.
+        await asyncio.sleep(0.05)
+        readers.append(asyncio.create_task(watch(port, run, told["session"], heard)))
+    while heard.pages < pages and not any(
+        reader.done() for reader in readers
+    ):  # opening a page is not what is measured, nor what it has missed
+        await asyncio.sleep(0.1)
+    await asyncio.sleep(2)
+    heard.events, heard.texts = 0, 0
+    heard.delays.clear()
+    share = await shared_of(serving, seconds)
+    megabytes = sum(resident_megabytes(pid) for pid in serving)
+    ended = [reader for reader in readers if reader.done()]
+    assert not ended, f"{len(ended)} streams ended: {ended[0]}"
+    for reader in readers:
+        reader.cancel()
+    delays = sorted(heard.delays)
+    return Figures(
+        size, pages, runs, share, idle_share, megabytes, heard.events // pages, heard.texts // pages,
+        statistics.median(delays) if delays else 0.0, delays[-1] if delays else 0.0,
+    )  # fmt: skip
+
+
+async def shared_of(pids: list[int], seconds: float) -> float:
+    """The CPU that these processes use in so many seconds, as a share of one core."""
+    before, began = sum(cpu_seconds(pid) for pid in pids), time.monotonic()
+    await asyncio.sleep(seconds)
+    return (sum(cpu_seconds(pid) for pid in pids) - before) / (time.monotonic() - began)
+
+
+def start_web(app: Instance, port: int) -> int:
+    app.manage("collectstatic", "--no-input", "-v0")
+    options = ["--interface", "asginl", "--host", "127.0.0.1", "--port", str(port), "--workers", "1"]
+    more = ["--workers-kill-timeout", "3", "--backpressure", "4096", "--no-ws", "--log-level", "warning"]
+    return app.start("-m", "granian", "wiggum_site.asgi:application", *options, *more).pid
+
+
+def children(pid: int) -> list[int]:
+    below = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [pid, *(int(child) for child in below)]
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def is_listening(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--pages", type=int, default=100)
+    parser.add_argument("--seconds", type=float, default=20.0)
+    parser.add_argument("--runs", type=int, nargs="+", default=[1, 10])
+    parser.add_argument("--size", nargs="+", default=["sqlite", "postgres"])
+    options = parser.parse_args()
+    print(f"{options.pages} pages over {options.seconds:g} s, {os.cpu_count()} cores")
+    print("| size | runs | CPU of the web process | without pages | memory | events a page | texts a page "
+          "| row to socket, median | slowest |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|")  # fmt: skip
+    for size in options.size:
+        for runs in options.runs:
+            # A reply takes some four seconds and comes in eighty pieces, as from a model of middling speed.
+            with (
+                model_server(0.2, **{"chunks": "80", "chunk-delay": "0.05"}) as url,
+                instance(size, url) as app,
+            ):
+                found = asyncio.run(measure(app, size, options.pages, runs, options.seconds))
+            late = "" if found.share < 0.1 and found.slowest < 1 else "  over the bar"
+            print(
+                f"| {size} | {runs} | {found.share:.1%} of a core | {found.idle_share:.1%} "
+                f"| {found.megabytes:.0f} MB | {found.events} | {found.texts} | {found.median:.2f} s "
+                f"| {found.slowest:.2f} s |{late}",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()

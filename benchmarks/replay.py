@@ -1,0 +1,140 @@
+"""Whether the rows of all runs say what the engine, asked again from the start, would say.
+
+Run inside an instance: `manage.py shell -c "from benchmarks.replay import report; report()"`.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+from refinement.engine.metrics import run_metrics
+from refinement.engine.steps import next_step
+from refinement.engine.types import Draft, Finish, History, Judge, Revise, Rubric, Step, Usage
+from refinement.models import Call, Run
+from refinement.selectors.history import brief_of, history_of
+from refinement.services.recording import feedback_values
+
+MARKER = re.compile(r"zz[0-9a-f]{8}")
+
+
+def report() -> None:
+    """Prints what is wrong with any run, and what became of all of them, as JSON."""
+    runs = list(Run.objects.order_by("pk"))
+    problems = [f"run {run.pk}: {problem}" for run in runs for problem in problems_of(run)]
+    endings = Counter(f"{run.outcome} {run.stop_reason}" for run in runs if run.is_finished)
+    errors = Counter(run.why for run in runs if run.outcome == "ERROR")
+    found = {
+        "problems": problems,
+        "endings": dict(endings),
+        "errors": dict(errors),
+        "calls": Call.objects.count(),
+        "failed_calls": Call.objects.exclude(error_kind="").count(),
+        "rounds": sum(run.rounds_judged for run in runs),
+    }
+    print(json.dumps(found))
+
+
+def problems_of(run: Run) -> Iterator[str]:
+    if not run.is_finished:
+        yield (
+            f"has not ended: {run.status} {run.waiting_for}, "
+            f"held by {run.lease_owner or 'nobody'} until {run.lease_until}"
+        )
+        return
+    if run.lease_owner or run.lease_until:
+        yield "has ended and is still held"
+    rubric = brief_of(run).rubric
+    history = history_of(run, rubric, whole=True)
+    yield from missing_or_double(run, rubric, history)
+    yield from mixed_up(run)
+    yield from call_problems(run)
+    yield from other_steps(run, rubric, history)
+    yield from other_figures(run, rubric, history)
+
+
+def missing_or_double(run: Run, rubric: Rubric, history: History) -> Iterator[str]:
+    numbers = [entry.number for entry in history.rounds]
+    if numbers != list(range(1, len(numbers) + 1)):
+        yield f"has rounds {numbers}"
+    if any(entry.assessment is None for entry in history.rounds[:-1]):
+        yield "went on after a round that nobody judged"
+    expected = 1 if rubric.criteria else 0
+    for row in run.rounds.filter(judged_at__isnull=False):
+        if row.verdicts.count() != expected:
+            yield f"round {row.number} has {row.verdicts.count()} verdicts"
+
+
+def mixed_up(run: Run) -> Iterator[str]:
+    """Every text of a run carries its own marker and nobody else's."""
+    own = set(MARKER.findall(run.task))
+    for row in run.rounds.all():
+        said = row.candidate + "".join(verdict.asi for verdict in row.verdicts.all())
+        if set(MARKER.findall(said)) != own:
+            yield f"round {row.number} holds what belongs to another run"
+    for call in run.calls.all():
+        asked = set(MARKER.findall(json.dumps(call.messages)))
+        if (call.messages and asked != own) or not set(MARKER.findall(call.reply)) <= own:
+            yield f"{call} holds what belongs to another run"
+
+
+def call_problems(run: Run) -> Iterator[str]:
+    attempts: dict[tuple[int, str], list[Call]] = {}
+    for call in run.calls.order_by("attempt"):
+        attempts.setdefault((call.round_number, call.role), []).append(call)
+    for (number, role), calls in attempts.items():
+        if [call.attempt for call in calls] != list(range(1, len(calls) + 1)):
+            yield f"the {role}'s attempts in round {number} are {[call.attempt for call in calls]}"
+        good = [call for call in calls if not call.error_kind and not call.complaint]
+        if len(good) > 1:
+            yield f"the {role} of round {number} did its work {len(good)} times"
+    if run.calls_made != sum(len(calls) for calls in attempts.values()):
+        yield f"counts {run.calls_made} calls and has {run.calls.count()}"
+
+
+def other_steps(run: Run, rubric: Rubric, history: History) -> Iterator[str]:
+    """The engine, shown the history round by round, takes the steps that were taken."""
+    rows = {row.number: row for row in run.rounds.all()}
+    before = History(usage=Usage(), extended_after=history.extended_after)
+    for entry in history.rounds:
+        row = rows[entry.number]
+        problem = differs(next_step(rubric, before), entry.number, row)
+        if problem:
+            yield problem
+        waiting = replace(before, rounds=(*before.rounds, replace(entry, assessment=None)))
+        if next_step(rubric, waiting) != Judge(entry.number):
+            yield f"round {entry.number} should not have been judged"
+        before = replace(before, rounds=(*before.rounds, entry))
+    end = next_step(rubric, history)
+    recorded = (run.outcome, run.stop_reason, run.why, run.best_round)
+    if not isinstance(end, Finish) or (end.outcome, end.reason, end.why, end.best_round) != recorded:
+        yield f"ended as {recorded}, and the engine says {end}"
+
+
+def differs(step: Step, number: int, row: Any) -> str:
+    if isinstance(step, Draft) and number == 1 and row.feedback is None:
+        return ""
+    if isinstance(step, Revise) and (step.round, step.base_round) == (number, row.base_round):
+        return "" if feedback_values(step.feedback) == row.feedback else f"round {number} was told otherwise"
+    return f"round {number} from base {row.base_round} was made where the engine says {step}"
+
+
+def other_figures(run: Run, rubric: Rubric, history: History) -> Iterator[str]:
+    metrics = run_metrics(rubric, history)
+    for name in ("r1", "best", "last", "improvement"):
+        right: Decimal | None = getattr(metrics, name)
+        kept: Decimal | None = getattr(run, name)
+        if not same(right, kept):
+            yield f"{name} is {kept}, and the engine says {right}"
+    if (metrics.rounds, metrics.best_round) != (run.rounds_judged, run.best_round):
+        yield f"counts {run.rounds_judged} rounds, best {run.best_round}; the engine says {metrics}"
+
+
+def same(exact: Decimal | None, kept: Decimal | None) -> bool:
+    """The columns hold six places."""
+    if exact is None or kept is None:
+        return exact is kept
+    return abs(exact - kept) <= Decimal("0.000001")

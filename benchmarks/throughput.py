@@ -1,0 +1,113 @@
+"""Many runs at once against a server of fixed latency: wall time over the ideal, and CPU a model call.
+
+    python -m benchmarks.throughput [--runs 32] [--latency 1 0.25] [--size sqlite postgres+redis]
+
+The ideal is the critical path of one run: its calls one after the other, at the server's latency.
+"""
+
+import argparse
+import json
+import os
+import urllib.request
+from dataclasses import dataclass
+
+from benchmarks.instance import Instance, cpu_seconds, instance, model_server, wait_for
+
+ROUNDS = 3
+CALLS_A_RUN = 2 * ROUNDS  # a draft and two revisions, each judged
+LAUNCH = """
+from django.db import transaction
+from refinement.engine.codec import rubric_with
+from refinement.models import Run
+from refinement.providers.registry import Target
+from refinement.selectors.rubrics import definition_of, version_named
+from refinement.services.local import local_project
+from refinement.services.runs import run_create
+project = local_project()
+version = version_named(project, "wiggum")
+definition = rubric_with(definition_of(version), {"policy.stop_rules": "max_rounds"})
+with transaction.atomic():
+    for number in range(%d):
+        run_create(project=project, version=version, definition=definition, task=f"Guide {number}",
+                   producer=Target("ollama", "loopback:1b"), judge=Target("ollama", "loopback:8b"))
+"""
+FORGET = "from refinement.models import Run; Run.objects.all().delete()"
+REPORT = """
+import json
+from django.db.models import Max, Min
+from refinement.models import Call, Run
+times = Run.objects.aggregate(first=Min("created_at"), last=Max("finished_at"))
+done = Run.objects.filter(status="finished")
+wall = (times["last"] - times["first"]).total_seconds() if times["last"] else 0
+right = done.filter(stop_reason="max_rounds").count()
+calls = Call.objects.count()
+print(json.dumps({"finished": done.count(), "right": right, "calls": calls, "wall": wall}))
+"""
+
+
+@dataclass
+class Figures:
+    size: str
+    latency: float
+    wall_over_ideal: float
+    cpu_ms_a_call: float
+    calls: int
+
+
+def measure(size: str, latency: float, runs: int) -> Figures:
+    with model_server(latency) as url, instance(size, url) as app:
+        worker = app.worker(threads=runs)
+        app.manage(
+            "shell", "-v0", "-c", "from refinement.services.local import local_project; local_project()"
+        )
+        wait_for(lambda: b'"ok"' in ready(app), 30)
+        app.manage("shell", "-v0", "-c", LAUNCH % 1)  # what a process does once is not a call's cost
+        wait_for(lambda: report(app)["finished"] == 1, 60, every=0.5)
+        app.manage("shell", "-v0", "-c", FORGET)
+        idle = cpu_seconds(worker.pid)
+        app.manage("shell", "-v0", "-c", LAUNCH % runs)
+        # Asking for the count costs the server little; a look at the database waits until it is over.
+        wait_for(lambda: chats_seen(url) >= (runs + 1) * CALLS_A_RUN, 60 + 20 * latency, every=0.5)
+        wait_for(lambda: report(app)["finished"] == runs, 60, every=0.5)
+        found = report(app)
+        assert found["right"] == runs, found
+        used = cpu_seconds(worker.pid) - idle
+    ideal = CALLS_A_RUN * latency
+    return Figures(size, latency, found["wall"] / ideal, 1000 * used / found["calls"], found["calls"])
+
+
+def ready(app: Instance) -> bytes:
+    code = "from refinement.services.workers import workers_alive; print('\"ok\"' if workers_alive() else '')"
+    return app.manage("shell", "-v0", "-c", code).encode()
+
+
+def report(app: Instance) -> dict[str, float]:
+    found: dict[str, float] = json.loads(app.manage("shell", "-v0", "-c", REPORT))
+    return found
+
+
+def chats_seen(url: str) -> int:
+    with urllib.request.urlopen(f"{url}/__count") as answer:
+        return int(json.load(answer)["chats"])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=32)
+    parser.add_argument("--latency", type=float, nargs="+", default=[1.0, 0.25])
+    parser.add_argument("--size", nargs="+", default=["sqlite", "postgres+redis"])
+    options = parser.parse_args()
+    print(f"{options.runs} runs of {ROUNDS} rounds, {os.cpu_count()} cores")
+    print("| size | latency | wall / ideal | CPU a call |\n|---|---:|---:|---:|")
+    for size in options.size:
+        for latency in options.latency:
+            found = measure(size, latency, options.runs)
+            print(
+                f"| {found.size} | {found.latency:g} s | {found.wall_over_ideal:.2f} × "
+                f"| {found.cpu_ms_a_call:.1f} ms |",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,363 @@
+"""The rubric editor in a browser: by keyboard alone, by two people, and after the browser was closed."""
+
+import re
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from refinement.models import RubricVersion
+from refinement.services.rubrics import default_rubrics_install
+from tests.browser.conftest import watched
+from tests.browser.test_accessibility import serious
+
+PATH = "/p/alpha/rubrics/{}/edit/"
+
+
+@pytest.fixture
+def rubrics(transactional_db, project):
+    default_rubrics_install(project=project)
+
+
+@pytest.fixture
+def editor_page(signed_in, rubrics):
+    signed_in.goto(PATH.format("wiggum"))
+    return signed_in
+
+
+def newest(slug="wiggum"):
+    return RubricVersion.objects.filter(rubric__slug=slug).prefetch_related("criteria", "checks").first()
+
+
+def save(page):
+    page.get_by_role("button", name="Save as a new version").click()
+
+
+def saved(page, number):
+    save(page)
+    expect(page.get_by_text(f"Version {number} is saved.")).to_be_visible()
+
+
+def test_criteria_are_moved_with_the_keyboard_alone(editor_page):
+    page = editor_page
+    page.locator("#criterion-0-weight").focus()
+    page.keyboard.press("Alt+ArrowDown")
+    expect(page.locator("[data-announce]")).to_have_text("Depth moved to place 2 of 6.")
+    expect(page.locator("#criterion-0-weight")).to_be_focused()
+    page.keyboard.press("Alt+ArrowUp")
+    page.keyboard.press("Alt+ArrowUp")
+    expect(page.locator("[data-announce]")).to_have_text("Depth is the first criterion already.")
+
+    button = page.get_by_role("button", name="Move up: Structure")
+    button.focus()
+    page.keyboard.press("Enter")
+    expect(button).to_be_focused()
+    page.locator("#stop-cycling-on").focus()
+    page.keyboard.press("Alt+ArrowUp")
+    page.locator("#note").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Version 2 is saved.")).to_be_visible()
+
+    keys = [row.key for row in newest().criteria.all()]
+    assert keys == ["depth", "relevance", "completeness", "grounded", "structure", "specificity"]
+    assert newest().policy["stop_rules"] == ["passed", "cycling", "max_rounds"]
+
+
+def test_a_criterion_is_dragged(editor_page):
+    page = editor_page
+    page.locator("#criterion-2 [data-handle]").drag_to(
+        page.locator("#criterion-1"), target_position={"x": 40, "y": 4}
+    )
+    expect(page.locator("[data-announce]")).to_have_text("Completeness moved to place 2 of 6.")
+    saved(page, 2)
+
+    assert [row.key for row in newest().criteria.all()][:3] == ["depth", "completeness", "relevance"]
+
+
+def test_every_kind_of_field_is_edited_and_saved(editor_page):
+    page = editor_page
+    page.get_by_label("Name", exact=True).first.fill("Release notes")
+    page.fill("#purpose", "For what we ship.")
+    page.get_by_role("button", name="Add a criterion").click()
+    expect(page.locator("#criterion-6-name")).to_be_focused()
+    page.keyboard.type("Plain words")
+    expect(page.locator("#criterion-6-key")).to_have_value("plain-words")
+    expect(page.locator("#criterion-6-weight")).to_have_value("0.17")
+    expect(page.locator("label[for='criterion-6-weight']")).to_have_text("Weight 14.5 %")
+    page.fill("#criterion-6-ideal", "Anybody follows it.")
+    page.locator("#criterion-6").get_by_label("Primary").check()
+    page.get_by_role("button", name="Remove: Structure").click()
+    page.get_by_role("button", name="Make them add up to 1").click()
+    expect(page.locator("[data-weight-total]")).to_have_text("1")
+    page.select_option("#docked", label="Plain words")
+    page.select_option("#add-kind", "regex")
+    page.get_by_role("button", name="Add a check").click()
+    page.keyboard.type("dated")
+    page.fill("#check-0-p-pattern", r"\d{4}")
+    page.select_option("#check-0-severity", "warning")
+    page.fill("#scale-maximum", "100")
+    page.fill("#policy-pass_threshold", "80")
+    page.check("#policy-checks_in_composite")
+    page.check("#stop-plateau-on")
+    page.fill("#policy-budget-calls", "12")
+    page.select_option("#problem_class", "code")
+    expect(page.locator("#context-judge-history")).to_be_checked()
+    page.check("#context-judge-background")
+    expect(page.locator("[data-departures] li")).to_have_count(1)
+    page.fill("#background", "We ship on Fridays.")
+    page.locator("#template-judge-default").uncheck()
+    page.fill("#template-judge", "Judge this {{ artifact }}.")
+    page.fill("#note", "All of it")
+    saved(page, 2)
+
+    version = newest()
+    rows = {row.key: row for row in version.criteria.all()}
+    check = version.checks.get()
+    assert (version.name, version.purpose, version.note) == (
+        "Release notes",
+        "For what we ship.",
+        "All of it",
+    )
+    assert rows["plain-words"].primary
+    assert "structure" not in rows
+    assert sum(row.weight for row in rows.values()) == 1
+    assert version.policy["penalties"]["criterion"] == "plain-words"
+    assert (check.key, check.kind, check.parameters, check.severity) == (
+        "dated",
+        "regex",
+        {"pattern": r"\d{4}"},
+        "warning",
+    )
+    assert version.policy["checks_in_composite"]
+    assert "plateau" in version.policy["stop_rules"]
+    assert version.policy["budget"]["calls"] == 12
+    assert {"history", "background"} <= set(version.context["judge"])
+    assert version.templates == {"judge": "Judge this {{ artifact }}."}
+
+
+def test_a_removed_criterion_can_be_brought_back(editor_page):
+    page = editor_page
+    page.get_by_role("button", name="Remove: Relevance").click()
+    expect(page.locator("[data-rows='criterion'] > li")).to_have_count(5)
+    page.keyboard.press("Enter")
+
+    expect(page.locator("[data-rows='criterion'] > li").nth(1)).to_contain_text("Relevance")
+
+
+def test_a_criterion_that_is_brought_back_meets_one_that_was_added_meanwhile(editor_page):
+    page = editor_page
+    page.locator("#criterion-5").get_by_label("Primary").check()
+    page.select_option("#docked", label="Structure")
+    page.get_by_role("button", name="Remove: Structure").click()
+    page.get_by_role("button", name="Add a criterion").click()
+    page.keyboard.type("Courage")
+    page.get_by_role("button", name="Bring it back").click()
+    saved(page, 2)
+
+    rows = {row.key: row for row in newest().criteria.all()}
+    assert list(rows)[-2:] == ["courage", "structure"]
+    assert rows["structure"].primary
+    assert newest().policy["penalties"]["criterion"] == "structure"
+
+
+def test_a_check_is_not_tried_by_somebody_who_was_signed_out(signed_in, rubrics):
+    page = signed_in
+    page.goto(PATH.format("ralph"))
+    page.get_by_text("Try the checks on a text").click()
+    page.fill("#try-text", "TODO")
+    page.context.clear_cookies(name="sessionid")
+    page.get_by_role("button", name="Try it: no-placeholders").click()
+
+    expect(page.locator("#check-1 [data-tried]")).to_have_text(re.compile("^You were signed out"))
+
+
+def test_a_check_is_tried_on_a_text(signed_in, rubrics):
+    page = signed_in
+    page.goto(PATH.format("ralph"))
+    page.get_by_text("Try the checks on a text").click()
+    page.fill("#try-text", "A <b>bold</b> TODO")
+    page.get_by_role("button", name="Try it: no-placeholders").click()
+
+    expect(page.locator("#check-1 .tried")).to_contain_text("A placeholder is left: “TODO”")
+    expect(page.locator("#check-1 .tried mark")).to_have_text("TODO")
+
+
+def test_problems_are_listed_and_focus_goes_there(editor_page):
+    page = editor_page
+    page.fill("#criterion-0-weight", "0")
+    page.fill("#policy-pass_threshold", "11")
+    save(page)
+
+    expect(page.locator("#error-summary")).to_be_focused()
+    page.get_by_role("link", name="Pass mark").click()
+    assert page.url.endswith("#policy-pass_threshold")
+    expect(page.locator("#policy-pass_threshold")).to_have_value("11")
+    expect(page.locator("#policy-pass_threshold-error")).to_be_visible()
+
+
+def test_unsaved_changes_are_offered_back_after_the_browser_was_closed(editor_page):
+    page = editor_page
+    page.fill("#purpose", "Half a thought")
+    page.get_by_role("button", name="Add a criterion").click()
+    page.fill("#criterion-6-name", "Courage")
+    expect(page.locator("[data-save-state]")).to_have_text("Unsaved changes, kept in this browser.")
+    second = page.context.new_page()
+    page.close()
+    second.goto(PATH.format("wiggum"))
+
+    expect(second.locator("[data-draft-offer]")).to_contain_text(re.compile(r"unsaved changes from \d"))
+    second.get_by_role("button", name="Restore").click()
+    expect(second.locator("#purpose")).to_have_value("Half a thought")
+    expect(second.locator("#criterion-6-name")).to_have_value("Courage")
+    saved(second, 2)
+    assert second.url.endswith("/edit/")
+    assert second.evaluate("Object.keys(localStorage).filter((k) => k.startsWith('wiggum:'))") == []
+    second.reload()
+    expect(second.locator("[data-draft-offer]")).to_be_hidden()
+
+
+def test_unsaved_changes_can_be_discarded(editor_page):
+    page = editor_page
+    page.fill("#purpose", "Half a thought")
+    expect(page.locator("[data-save-state]")).to_have_text("Unsaved changes, kept in this browser.")
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.reload()
+    page.get_by_role("button", name="Discard").click()
+    page.reload()
+
+    expect(page.locator("[data-draft-offer]")).to_be_hidden()
+    expect(page.locator("#purpose")).not_to_have_value("Half a thought")
+
+
+def test_leaving_with_unsaved_changes_is_warned_about(editor_page):
+    page = editor_page
+    seen = []
+    page.on("dialog", lambda dialog: (seen.append(dialog.type), dialog.dismiss()))
+    page.locator("#purpose").press_sequentially("x")
+    page.evaluate("location.href = '/'")
+    expect(page.locator("#purpose")).to_be_visible()
+    page.wait_for_function("document.readyState === 'complete'")
+
+    assert seen == ["beforeunload"]
+
+
+def test_two_browsers_edit_the_same_rubric(editor_page, browser, site, editor, as_editor):
+    first = editor_page
+    context = browser.new_context(base_url=site)
+    context.add_cookies([{"name": "sessionid", "value": as_editor.cookies["sessionid"].value, "url": site}])
+    second, complaints = watched(context)
+    second.goto(PATH.format("wiggum"))
+    first.fill("#purpose", "The owner's purpose")
+    first.fill("#criterion-0-name", "Deep")
+    saved(first, 2)
+    second.fill("#purpose", "The editor's purpose")
+    second.fill("#background", "The editor's background")
+    save(second)
+
+    expect(second.get_by_role("alert")).to_contain_text("Olivia Owner saved version 2")
+    for change in ("The owner's purpose", "Deep", "The editor's purpose", "The editor's background"):
+        expect(second.get_by_text(change, exact=True)).to_be_visible()
+    assert newest().number == 2
+    second.get_by_label("Theirs").check()
+    second.get_by_role("button", name="Save both as version 3").click()
+    expect(second.get_by_text("Version 3 is saved.")).to_be_visible()
+
+    version = newest()
+    assert (version.number, version.purpose, version.background) == (
+        3,
+        "The owner's purpose",
+        "The editor's background",
+    )
+    assert version.criteria.first().name == "Deep"
+    the_first_sees_what_the_second_did(first)
+    assert second.evaluate("Object.keys(localStorage).filter((k) => k.startsWith('wiggum:'))") == []
+    context.close()
+    assert complaints == []
+
+
+def the_first_sees_what_the_second_did(page):
+    """Whose page is older than the other's save is shown that save in turn."""
+    page.fill("#background", "The owner's background")
+    save(page)
+    expect(page.get_by_role("alert")).to_contain_text("Edgar Editor saved version 3")
+    for change in ("The owner's background", "The editor's background"):
+        expect(page.get_by_text(change, exact=True)).to_be_visible()
+    page.get_by_role("button", name="Save both as version 4").click()
+    expect(page.get_by_text("Version 4 is saved.")).to_be_visible()
+    assert newest().background == "The owner's background"
+
+
+def test_a_choice_that_was_walked_away_from_is_not_lost(editor_page):
+    first, second = editor_page, editor_page.context.new_page()
+    second.goto(PATH.format("wiggum"))
+    first.fill("#purpose", "One purpose")
+    saved(first, 2)
+    second.fill("#purpose", "Another purpose")
+    save(second)
+    expect(second.get_by_role("alert")).to_contain_text("You, in another window, saved version 2")
+    second.goto(PATH.format("wiggum"))
+
+    expect(second.locator("[data-draft-offer]")).to_contain_text("made on version 1")
+    second.get_by_role("button", name="Restore").click()
+    expect(second.locator("#purpose")).to_have_value("Another purpose")
+    expect(second.get_by_text("Version 2 was saved since you opened version 1")).to_be_visible()
+
+
+def test_it_works_without_script(browser, site, rubrics, owner, as_owner):
+    context = browser.new_context(base_url=site, java_script_enabled=False)
+    context.add_cookies([{"name": "sessionid", "value": as_owner.cookies["sessionid"].value, "url": site}])
+    page = context.new_page()
+    page.goto(PATH.format("wiggum"))
+    page.get_by_role("button", name="Add a criterion").click()
+    page.fill("#criterion-6-name", "Courage")
+    page.fill("#criterion-6-key", "courage")
+    page.fill("#criterion-6-order", "0")
+    page.locator("#criterion-1").get_by_label("Remove").check()
+    saved(page, 2)
+    context.close()
+
+    assert [row.key for row in newest().criteria.all()][:3] == ["courage", "depth", "completeness"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_axe_finds_nothing_serious(browser, site, rubrics, owner, as_owner, scheme, width):
+    context = browser.new_context(
+        base_url=site, bypass_csp=True, color_scheme=scheme, viewport={"width": width, "height": 900}
+    )
+    context.add_cookies([{"name": "sessionid", "value": as_owner.cookies["sessionid"].value, "url": site}])
+    page = context.new_page()
+    page.goto(PATH.format("ralph"))
+    page.evaluate(
+        "document.querySelectorAll('#rubric-editor details').forEach((part) => { part.open = true; })"
+    )
+    page.uncheck("#context-judge-seed")
+    page.uncheck("#template-judge-default")
+    assert serious(Axe().run(page).response["violations"]) == []
+
+    page.fill("#check-0-weight", "0")
+    page.fill("#try-text", "TODO")
+    page.get_by_role("button", name="Try all checks").click()
+    expect(page.locator("[data-try-box] .tried")).to_be_visible()
+    save(page)
+    expect(page.locator("#error-summary")).to_be_visible()
+    assert serious(Axe().run(page).response["violations"]) == []
+    context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_on_two_edits_side_by_side(browser, site, rubrics, project, owner, as_owner, scheme):
+    context = browser.new_context(base_url=site, bypass_csp=True, color_scheme=scheme)
+    context.add_cookies([{"name": "sessionid", "value": as_owner.cookies["sessionid"].value, "url": site}])
+    first, second = context.new_page(), context.new_page()
+    for page in (first, second):
+        page.goto(PATH.format("wiggum"))
+        page.fill("#purpose", f"Purpose {id(page)}")
+    first.fill("#name", "Another name")
+    second.fill("#background", "Some background")
+    saved(first, 2)
+    save(second)
+    expect(second.get_by_role("alert")).to_be_visible()
+
+    assert serious(Axe().run(second).response["violations"]) == []
+    context.close()

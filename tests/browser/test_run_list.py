@@ -1,0 +1,124 @@
+"""The list of runs in a browser: filters as they are set, views, many at once, the way back; and home."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from refinement.models import Run, RunTag, SavedView
+from tests.browser.test_accessibility import serious
+from tests.views.runs.listed import runs_of
+
+
+@pytest.fixture
+def runs(site, project, owner):
+    """Runs of several kinds; the address of their list."""
+    runs_of(project, 20, title="Explain the backups", task="Explain the backups", created_by=owner)
+    runs_of(
+        project, 5, outcome="PASS", stop_reason="passed", title="Notes on zebras", task="zebras", best="9.2"
+    )
+    runs_of(project, 1, status="waiting", title="Held up", tags=("docs",), kinship="same_model")
+    runs_of(project, 1, status="running", title="At work", signal_rounds=1)
+    return f"/p/{project.slug}/runs/"
+
+
+def lines(page):
+    return page.locator("#run-results tbody tr")
+
+
+def test_filters_change_the_list_and_the_address_and_back_undoes_them(signed_in, runs):
+    signed_in.goto(runs)
+    expect(lines(signed_in)).to_have_count(25)
+    signed_in.keyboard.press("/")
+    expect(signed_in.get_by_role("searchbox")).to_be_focused()
+    signed_in.keyboard.type("zebras")
+    expect(lines(signed_in)).to_have_count(5)
+    assert signed_in.url.endswith("?q=zebras")
+    signed_in.get_by_text("Filters", exact=True).click()
+    signed_in.get_by_label("Outcome").select_option("FAIL")
+    expect(signed_in.get_by_role("heading", name="No run matches")).to_be_visible()
+    assert signed_in.url.endswith("?q=zebras&outcome=FAIL")
+
+    signed_in.go_back()
+    expect(lines(signed_in)).to_have_count(5)
+    expect(signed_in.get_by_role("searchbox")).to_have_value("zebras")
+    signed_in.get_by_role("link", name="remove this filter").click()
+    expect(lines(signed_in)).to_have_count(25)
+    assert signed_in.url.endswith(runs)
+
+
+def test_pages_and_orders(signed_in, runs):
+    signed_in.goto(runs)
+    signed_in.get_by_role("link", name="Next").click()
+    expect(lines(signed_in)).to_have_count(2)
+    signed_in.get_by_role("link", name="Previous").click()
+    expect(lines(signed_in)).to_have_count(25)
+    signed_in.get_by_label("Order").select_option("best")
+    expect(lines(signed_in).first).to_contain_text("Notes on zebras")
+
+
+def test_many_are_chosen_tagged_and_archived(signed_in, runs):
+    signed_in.goto(f"{runs}?outcome=PASS")
+    expect(signed_in.get_by_role("button", name="Archive")).to_be_disabled()
+    signed_in.get_by_label("Choose all on this page").check()
+    expect(signed_in.get_by_text("5 chosen")).to_be_visible()
+    signed_in.get_by_label("Tags, parted by commas").fill("kept, good")
+    signed_in.get_by_label("Tags, parted by commas").press("Enter")
+    expect(signed_in.get_by_role("status")).to_contain_text("5 runs were tagged.")
+    assert RunTag.objects.filter(name="good").count() == 5
+    first, third = lines(signed_in).nth(0), lines(signed_in).nth(2)
+    first.get_by_role("checkbox").click()
+    third.get_by_role("checkbox").click(modifiers=["Shift"])
+    expect(signed_in.get_by_text("3 chosen")).to_be_visible()
+    signed_in.get_by_role("button", name="Archive").click()
+    expect(signed_in.get_by_role("status")).to_contain_text("3 runs were put into the archive.")
+    assert Run.objects.filter(archived_at__isnull=False).count() == 3
+
+
+def test_a_view_is_kept_opened_and_deleted(signed_in, runs):
+    signed_in.goto(f"{runs}?outcome=PASS")
+    signed_in.get_by_text("Views", exact=True).click()
+    signed_in.get_by_label("Keep this list as").fill("The good ones")
+    signed_in.get_by_label("Keep this list as").press("Enter")
+    expect(signed_in.get_by_role("status")).to_contain_text("The good ones")
+    signed_in.goto(runs)
+    signed_in.get_by_text("Views", exact=True).click()
+    signed_in.get_by_role("link", name="The good ones").click()
+    expect(lines(signed_in)).to_have_count(5)
+    signed_in.get_by_text("Views", exact=True).click()
+    signed_in.get_by_role("button", name="Delete the view The good ones").click()
+    expect(signed_in.get_by_role("status")).to_contain_text("is gone")
+    assert not SavedView.objects.exists()
+
+
+def test_it_works_without_script(browser, site, as_owner, runs):
+    context = browser.new_context(base_url=site, java_script_enabled=False)
+    context.add_cookies([{"name": "sessionid", "value": as_owner.cookies["sessionid"].value, "url": site}])
+    page = context.new_page()
+    page.goto(runs)
+    page.get_by_role("searchbox").fill("zebras")
+    page.get_by_role("button", name="Search").click()
+    expect(lines(page)).to_have_count(5)
+    page.get_by_role("link", name="Choose all on this page").click()
+    page.get_by_label("Tags, parted by commas").fill("plain")
+    page.get_by_role("button", name="Add tag").click()
+    expect(page.get_by_role("status")).to_contain_text("5 runs were tagged.")
+    context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1440, 390])
+def test_lists_and_home_are_accessible_and_fit(browser, site, as_owner, project, runs, scheme, width):
+    SavedView.objects.create(project=project, name="Ours", query="outcome=PASS")
+    context = browser.new_context(
+        base_url=site, bypass_csp=True, color_scheme=scheme, viewport={"width": width, "height": 900}
+    )
+    context.add_cookies([{"name": "sessionid", "value": as_owner.cookies["sessionid"].value, "url": site}])
+    page = context.new_page()
+    for path in (runs, f"{runs}?outcome=PASS&since=x", f"{runs}?tag=nowhere", f"/p/{project.slug}/"):
+        page.goto(path)
+        for menu in page.locator("details > summary").all():
+            if menu.is_visible():
+                menu.click()
+        assert serious(Axe().run(page).response["violations"]) == [], path
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+    context.close()

@@ -1,0 +1,174 @@
+"""A run's page in a browser: rounds, chart, comparison, actions, by pointer and by keyboard alone."""
+
+import time
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from refinement.models import Run
+from tests.browser.test_accessibility import serious
+from tests.views.rubrics.given import HOSTILE
+from tests.views.runs.finished import finished_run
+from tests.views.runs.guide import guide_run
+from tests.views.runs.staged import ollama_server, stage
+
+__all__ = ["ollama_server", "stage"]
+
+
+@pytest.fixture
+def run(site, stage):
+    return guide_run(stage)
+
+
+@pytest.fixture
+def home(run):
+    return f"/p/{run.project.slug}/runs/{run.pk}/"
+
+
+def test_rounds_are_loaded_on_demand_and_back_goes_back(signed_in, home):
+    signed_in.goto(home)
+    expect(signed_in.get_by_role("heading", name="Round 2")).to_be_visible()
+    strip = signed_in.get_by_role("navigation", name="Rounds")
+    strip.get_by_role("link").nth(2).click()
+    expect(signed_in.get_by_role("heading", name="Upgrade and roll back")).to_be_visible()
+    expect(signed_in).to_have_url(f"{signed_in.url.split('/p/')[0]}{home}rounds/3/")
+    expect(strip.locator("[aria-current]")).to_contain_text("Round 3")
+    signed_in.go_back()
+    expect(signed_in.get_by_role("heading", name="Round 2")).to_be_visible()
+
+
+def test_compare_two_rounds_in_place_and_side_by_side(signed_in, home):
+    signed_in.goto(home)
+    signed_in.get_by_role("link", name="Diff to the one before").click()
+    expect(signed_in.locator("#round-text ins").first).to_be_visible()
+    expect(signed_in.get_by_text("moved here")).to_be_visible()
+    signed_in.get_by_label("Shown").select_option("sides")
+    expect(signed_in.get_by_role("columnheader", name="Round 1")).to_be_visible()
+    signed_in.get_by_label("From").select_option("3")
+    expect(signed_in.get_by_role("columnheader", name="Round 3")).to_be_visible()
+
+
+def test_a_line_of_the_chart_can_be_hidden_and_values_are_told(signed_in, home):
+    signed_in.goto(home)
+    line = signed_in.locator(".chart-wide .chart-series-1")
+    expect(line).to_be_visible()
+    signed_in.get_by_role("checkbox", name="Depth").uncheck()
+    expect(line).to_be_hidden()
+    signed_in.locator(".chart-wide .chart-column").nth(2).focus()
+    expect(signed_in.locator("[data-chart-readout]")).to_contain_text("Round 3: Composite 8.30")
+    signed_in.keyboard.press("Enter")
+    expect(signed_in).to_have_url(f"{signed_in.url.split('/p/')[0]}{home}rounds/3/")
+
+
+def test_the_chart_can_be_kept_as_a_picture(signed_in, home, tmp_path):
+    signed_in.goto(home)
+    for name, start in (("PNG", b"\x89PNG"), ("SVG", b"<svg")):
+        with signed_in.expect_download() as waiting:
+            signed_in.get_by_role("link", name=name, exact=True).click()
+        kept = tmp_path / name
+        waiting.value.save_as(kept)
+        assert kept.read_bytes().startswith(start)
+        assert kept.stat().st_size > 2000
+
+
+def test_what_was_said_opens_in_place(signed_in, home):
+    signed_in.goto(home)
+    signed_in.get_by_role("link", name="What was said").first.click()
+    signed_in.get_by_role("link", name="Messages and reply in full").last.click()
+    expect(signed_in.get_by_text("All of it as plain text")).to_be_visible()
+    expect(signed_in.get_by_role("heading", name="System")).to_be_visible()
+
+
+def test_actions_by_keyboard(signed_in, home, run):
+    signed_in.goto(home)
+    rounds = signed_in.get_by_label("How many more rounds")
+    rounds.fill("many")
+    rounds.press("Enter")
+    expect(signed_in.get_by_text("Type how many more rounds")).to_be_visible()
+    expect(signed_in.get_by_label("How many more rounds")).to_have_value("many")
+    signed_in.get_by_label("How many more rounds").fill("2")
+    signed_in.get_by_label("How many more rounds").press("Enter")
+    expect(signed_in.get_by_role("status").first).to_contain_text("2 more rounds")
+    signed_in.get_by_role("button", name="Pause").press("Enter")
+    expect(signed_in.get_by_role("button", name="Resume")).to_be_visible()
+    assert Run.objects.get(pk=run.pk).status == "paused"
+
+
+def test_it_reads_and_works_without_script(browser, site, owner, as_owner, run, home):
+    context = browser.new_context(base_url=site, java_script_enabled=False)
+    context.add_cookies([{"name": "sessionid", "value": as_owner.cookies["sessionid"].value, "url": site}])
+    page = context.new_page()
+    page.goto(home)
+    page.get_by_role("navigation", name="Rounds").get_by_role("link").first.click()
+    expect(page.get_by_role("heading", name="Round 1")).to_be_visible()
+    page.get_by_text("Show as a table").click()
+    expect(page.get_by_role("table").first).to_contain_text("8.60")
+    page.get_by_text("More", exact=True).click()
+    page.get_by_role("button", name="Archive").click()
+    expect(page.get_by_role("status")).to_contain_text("out of the lists")
+    context.close()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1440, 390])
+def test_nothing_serious_for_axe_and_nothing_too_wide(signed_in, home, project, theme, width):
+    signed_in.emulate_media(color_scheme=theme)
+    signed_in.set_viewport_size({"width": width, "height": 900})
+    hostile = finished_run(
+        project,
+        ["5", "6"],
+        candidates=[f"{HOSTILE} {'x' * 3000}", HOSTILE],
+        said=HOSTILE,
+        task=f"{HOSTILE}{'y' * 400}",
+    )
+    other = f"/p/{project.slug}/runs/{hostile.pk}/"
+    for address in (
+        home,
+        f"{home}rounds/2/?view=raw",
+        f"{home}diff/?a=1&b=2",
+        f"{home}diff/?a=1&b=2&view=sides",
+        f"{home}calls/?round=2",
+        other,
+        f"{other}rounds/1/?view=raw",
+        f"{other}diff/",
+    ):
+        signed_in.goto(address)
+        assert serious(Axe().run(signed_in).response["violations"]) == [], address
+        wide = signed_in.evaluate(
+            "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        )
+        assert wide <= 0, address
+
+
+def test_no_request_leaves_the_page(signed_in, site, project, stage):
+    text = f"{HOSTILE}\n\n![x](http://example.org/x.png) <img src=http://example.org/y.png>\n"
+    run = finished_run(project, ["5", "6"], candidates=[text, text + "more"], said=text, task=text)
+    asked = []
+    signed_in.on("request", lambda request: asked.append(request.url))
+    for rest in ("", "rounds/1/?view=raw", "diff/", "calls/"):
+        signed_in.goto(f"/p/{project.slug}/runs/{run.pk}/{rest}")
+        signed_in.wait_for_load_state("networkidle")
+    assert asked
+    assert [url for url in asked if not url.startswith((site, "data:"))] == []
+
+
+def opening(page, address, rounds):
+    """Seconds until a run's page is there with all its rounds; the best of five."""
+    took = []
+    for _ in range(5):
+        start = time.monotonic()
+        page.goto(address, wait_until="load")
+        expect(page.get_by_role("navigation", name="Rounds").get_by_role("link")).to_have_count(rounds)
+        took.append(time.monotonic() - start)
+    return min(took)
+
+
+def test_two_hundred_rounds_of_a_hundred_kilobytes_open_like_any_other_run(signed_in, site, project):
+    """On a machine that is busy with other things, within a few times what two small rounds take."""
+    text = ("A sentence of some words that is neither short nor long. " * 5 + "\n\n") * 350
+    assert len(text) > 95_000
+    small = finished_run(project, ["5", "6"])
+    large = finished_run(project, [str(n % 90 / 10) for n in range(200)], candidates=[text] * 200)
+    usual = opening(signed_in, f"/p/{project.slug}/runs/{small.pk}/", 2)
+    assert opening(signed_in, f"/p/{project.slug}/runs/{large.pk}/", 200) < max(2, 6 * usual)

@@ -1,0 +1,164 @@
+"""The ground all tests stand on: nothing is skipped where nothing may be, and the cast."""
+
+import os
+from pathlib import Path
+
+import hypothesis
+import pytest
+
+from tests.append_only import emptied_between_tests
+from tests.postgres import postgres_database
+
+__all__ = ["emptied_between_tests", "postgres_database"]
+
+REQUIRE_SERVICES = os.environ.get("WIGGUM_REQUIRE_SERVICES") == "1"
+# A slow machine is no failure; and where a change is judged by it, the same cases are tried each time.
+hypothesis.settings.register_profile("house", deadline=None, derandomize=REQUIRE_SERVICES)
+hypothesis.settings.load_profile("house")
+# They kill processes and empty the queues of Redis and RabbitMQ: one after the other. Mostly they wait.
+ALONE = ("tests/durability/",)
+# They start whole instances: little else runs beside them.
+ROOMY = (
+    "tests/bench/test_durability.py",
+    "tests/browser/test_journey.py",
+    "tests/browser/test_launch.py",
+    "tests/house/",
+    "tests/lifecycle/test_at_once.py",
+    "tests/lifecycle/test_postgres.py",
+    "tests/providers/test_embedded",
+    "tests/providers/test_stopping.py",
+    "tests/refine/",
+    "tests/runs/test_embedded.py",
+    "tests/streaming/test_stream.py",
+)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Where every service must be there, a test that is skipped has failed."""
+    report = yield
+    if REQUIRE_SERVICES and report.skipped and not hasattr(report, "wasxfail"):
+        report.outcome = "failed"
+        report.longrepr = f"{item.nodeid} was skipped, and nothing may be: {call.excinfo.value}"
+    return report
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Marks what needs room, and what needs the machine to itself; `make test` runs those last."""
+    for item in items:
+        if item.nodeid.startswith(ALONE):
+            item.add_marker(pytest.mark.alone)
+        elif item.nodeid.startswith(ROOMY):
+            item.add_marker(pytest.mark.roomy)
+
+
+def pytest_itemcollected(item):
+    """A mutation run reads an attribute of tests that newer versions of pytest do not have."""
+    if "MUTANT_UNDER_TEST" in os.environ:
+        item._nodeid = item.nodeid
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector):
+    """The same for a module that is skipped as a whole."""
+    report = yield
+    if REQUIRE_SERVICES and report.skipped:
+        report.outcome = "failed"
+        report.longrepr = f"{collector.nodeid} was skipped, and nothing may be."
+    return report
+
+
+@pytest.fixture
+def data_dir(tmp_path: Path) -> Path:
+    """An empty data directory for a process that a test starts."""
+    directory = tmp_path / "data"
+    directory.mkdir()
+    return directory
+
+
+# --- the cast: one project, its three roles, and somebody from elsewhere --------------------------
+PASSWORD = "correct horse battery staple"
+
+
+@pytest.fixture
+def password() -> str:
+    """Everybody's."""
+    return PASSWORD
+
+
+@pytest.fixture
+def project(db):
+    from refinement.models import Project
+
+    return Project.objects.create(name="Alpha", slug="alpha")
+
+
+@pytest.fixture
+def other_project(db):
+    from refinement.models import Project
+
+    return Project.objects.create(name="Beta", slug="beta")
+
+
+def member(project, role, email, name):
+    from refinement.models import Membership, User
+
+    user = User.objects.create_user(email, PASSWORD, name=name)
+    Membership.objects.create(project=project, user=user, role=role)
+    return user
+
+
+@pytest.fixture
+def owner(project):
+    return member(project, "owner", "olivia@example.org", "Olivia Owner")
+
+
+@pytest.fixture
+def editor(project):
+    return member(project, "editor", "edgar@example.org", "Edgar Editor")
+
+
+@pytest.fixture
+def viewer(project):
+    return member(project, "viewer", "vera@example.org", "Vera Viewer")
+
+
+@pytest.fixture
+def outsider(project, other_project):
+    return member(other_project, "owner", "otto@example.org", "Otto Outsider")
+
+
+def signed_in(user):
+    from django.test import Client
+
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+@pytest.fixture
+def as_owner(owner):
+    return signed_in(owner)
+
+
+@pytest.fixture
+def as_editor(editor):
+    return signed_in(editor)
+
+
+@pytest.fixture
+def as_viewer(viewer):
+    return signed_in(viewer)
+
+
+@pytest.fixture
+def as_outsider(outsider):
+    return signed_in(outsider)
+
+
+@pytest.fixture
+def anonymous(db):
+    from django.test import Client
+
+    return Client()

@@ -1,0 +1,127 @@
+"""The command that makes data to look at."""
+
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from refinement.demo import rows
+from refinement.engine.codec import rubric_from_json
+from refinement.engine.metrics import run_metrics
+from refinement.models import Call, Membership, Project, Round, Run, RunTag, User
+from refinement.selectors.history import history_of
+from refinement.selectors.run_search import hits
+from refinement.services.waking import sweep
+from tests.views.runs.listed import runs_of
+
+pytestmark = pytest.mark.django_db
+
+
+def seed(**options):
+    said = StringIO()
+    call_command("seed_demo", stdout=said, chars=600, **options)
+    return said.getvalue()
+
+
+def test_a_project_is_made_with_all_that_belongs_to_it():
+    said = seed(runs=120)
+    project = Project.objects.get(slug="demo")
+    runs = Run.objects.filter(project=project)
+    assert "120 runs" in said
+    assert runs.count() == 120
+    assert len(set(runs.values_list("outcome", flat=True))) >= 5
+    assert len(set(runs.values_list("stop_reason", flat=True))) >= 7
+    assert set(runs.values_list("status", flat=True)) > {"finished"}
+    assert {run.rubric_version.number for run in runs.select_related("rubric_version")} >= {1, 2, 3}
+    assert runs.filter(signal_rounds__gt=0).exists()
+    assert runs.filter(penalty_rounds__gt=0).exists()
+    assert RunTag.objects.filter(project=project).exists()
+    assert Call.objects.filter(run__project=project, role="judge").exists()
+    assert hits(project, "instance", limit=5)
+
+
+def test_what_is_written_is_what_the_engine_would_read():
+    seed(runs=60)
+    for run in Run.objects.all():
+        rubric = rubric_from_json(run.snapshot)
+        metrics = run_metrics(rubric, history_of(run, rubric, whole=True))
+        assert (run.r1, run.best, run.rounds_judged) == (
+            pytest.approx(metrics.r1), pytest.approx(metrics.best), metrics.rounds,
+        )  # fmt: skip
+        assert [float(each) for each in run.trajectory] == pytest.approx(
+            [float(row.composite) for row in run.rounds.order_by("number") if row.composite is not None]
+        )
+
+
+def test_times_rise_with_the_numbers_and_the_clock_goes_on_after():
+    seed(runs=30, days=10)
+    moments = list(Run.objects.order_by("pk").values_list("created_at", flat=True))
+    assert moments == sorted(moments)
+    assert 9 <= (timezone.now() - moments[0]).days <= 10
+    assert Round._meta.get_field("created_at").auto_now_add
+
+
+def test_no_worker_takes_any_of_them_up():
+    seed(runs=120)
+    assert Run.objects.exclude(status="finished").exists()
+    assert sweep(patient=False).sent == 0
+
+
+def test_called_again_it_adds_runs_and_nothing_twice():
+    seed(runs=10)
+    before = (Project.objects.count(), User.objects.count())
+    seed(runs=5)
+    assert Run.objects.count() == 15
+    assert (Project.objects.count(), User.objects.count()) == before
+
+
+def test_a_project_with_real_runs_is_left_alone(project):
+    runs_of(project)
+    with pytest.raises(CommandError, match="did not make"):
+        seed(runs=3, project=project.slug)
+    assert Run.objects.count() == 1
+
+
+def test_an_empty_project_may_be_filled(project, owner):
+    seed(runs=3, project=project.slug)
+    assert Run.objects.filter(project=project).count() == 3
+
+
+def test_people_cannot_sign_in_and_administrators_are_owners():
+    admin = User.objects.create_superuser("root@example.org", "a long enough password")
+    seed(runs=1)
+    assert Membership.objects.get(user=admin).role == "owner"
+    made = User.objects.filter(email__endswith="@demo.example")
+    assert made.count() == 5
+    assert not any(user.has_usable_password() for user in made)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"runs": 0}, "--runs is 0"),
+        ({"runs": 1, "days": 0}, "--days is 0"),
+        ({"runs": 1, "project": "A b"}, "--project is"),
+    ],
+)
+def test_what_cannot_be_made_is_said(options, words):
+    with pytest.raises(CommandError, match=words):
+        seed(**options)
+    assert not Project.objects.exists()
+
+
+def test_calls_can_be_left_out():
+    seed(runs=5, no_calls=True)
+    assert not Call.objects.exists()
+
+
+def test_many_runs_are_written_with_few_statements(monkeypatch):
+    monkeypatch.setattr(rows, "BATCH", 100)
+    with CaptureQueriesContext(connection) as few:
+        seed(runs=20, project="few")
+    with CaptureQueriesContext(connection) as many:
+        seed(runs=100, project="many")
+    assert len(many) < len(few) * 3

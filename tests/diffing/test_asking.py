@@ -1,0 +1,38 @@
+"""Who asked for a change: said where words tell it, and left open where they do not."""
+
+import pytest
+
+from refinement.diffing import Change, Request, who_asked
+
+PORT = Request("issue 1", "The port on which the service listens is missing.")
+LOADS = Request("issue 2", "“Fine for most loads” is not supported.")
+DATABASE = Request("ASI", "Say what happens without `INGEST_DB`.")
+ALL = (PORT, LOADS, DATABASE)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "asked"),
+    [
+        ("", "It listens on port 8080.", PORT),
+        ("It should be fine for most loads.", "", LOADS),
+        ("", "Set INGEST_DB first.", DATABASE),
+        ("", "The weather is nice today.", None),
+        ("the", "a", None),
+        ("", "", None),
+        ("", "The service is good.", None),
+    ],
+)
+def test_a_change_is_traced_by_its_words(before, after, asked):
+    assert who_asked(Change(1, before, after), ALL) == asked
+
+
+def test_two_requests_alike_leave_it_open():
+    twins = (
+        Request("issue 1", "Explain the rollback command."),
+        Request("issue 2", "Explain the rollback command."),
+    )
+    assert who_asked(Change(1, "", "The rollback command is this."), twins) is None
+
+
+def test_without_requests_nobody_asked():
+    assert who_asked(Change(1, "", "Anything."), ()) is None

@@ -1,0 +1,1 @@
+"""What becomes of runs when processes, connections and servers fail: real processes, real services."""

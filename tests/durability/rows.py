@@ -1,0 +1,35 @@
+"""A look at an instance's rows from outside: plain queries, on SQLite and on PostgreSQL."""
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+
+class Rows:
+    """Reads the database of another process's instance; every look is a transaction of its own."""
+
+    def __init__(self, data_dir: Path, postgres_url: str = "") -> None:
+        self.path = data_dir / "wiggum.sqlite3"
+        self.postgres_url = postgres_url.replace("postgres://", "postgresql://", 1)
+
+    def all(self, query: str, *values: object) -> list[tuple[Any, ...]]:
+        if not self.postgres_url:
+            with closing(sqlite3.connect(self.path, timeout=20, isolation_level=None)) as connection:
+                return connection.execute(query, values).fetchall()
+        import psycopg
+
+        with psycopg.connect(self.postgres_url, autocommit=True) as connection:
+            cursor = connection.execute(query.replace("?", "%s").encode(), values)
+            return cursor.fetchall() if cursor.description else []
+
+    def one(self, query: str, *values: object) -> Any:
+        """The first column of the only row."""
+        ((value,),) = self.all(query, *values)
+        return value
+
+
+def plain(value: Any) -> Any:
+    """A JSON column as data: SQLite hands it out as text."""
+    return json.loads(value) if isinstance(value, str) else value

@@ -1,0 +1,62 @@
+"""`kill -9` of a worker at each point of a step: the run goes on, and only the call in flight is repeated."""
+
+import signal
+import subprocess
+from typing import Any
+
+import pytest
+
+from tests.durability.dying_worker import CALL_LOST, POINTS
+from tests.durability.stage import CALLS, Stage
+
+SHORT_LEASE = ("--lease", "3")
+# What the killed worker leaves when it dies in its third step, the first revision:
+# whether the run is held, the calls that the model server saw, the rounds that were kept.
+LEFT_BEHIND = {
+    "before-claim": (False, 2, 1),
+    "after-claim": (True, 2, 1),
+    "mid-generation": (True, 3, 1),
+    "before-commit": (True, 3, 1),
+    "after-commit": (False, 3, 2),
+}
+
+
+@pytest.fixture(scope="module")
+def undisturbed(stage_of_module: Stage) -> dict[str, Any]:
+    """The story of a run that nothing happened to."""
+    (run,) = stage_of_module.launch()
+    with stage_of_module.working():
+        stage_of_module.wait_for_end(run)
+    assert stage_of_module.chats(run) == CALLS
+    return stage_of_module.story(run)
+
+
+def launched_and_lost(stage: Stage, point: str, *options: str) -> int:
+    """A run whose first worker died at the point, and was there for sure."""
+    process = stage.worker("--point", point, *options)
+    (run,) = stage.launch()
+    try:
+        assert process.wait(timeout=30) == -signal.SIGKILL
+    except subprocess.TimeoutExpired:
+        pytest.fail(f"the worker never came to {point}; the run is {stage.status(run)}")
+    left = (bool(stage.lease_owner(run)), stage.chats(run), stage.rounds(run))
+    assert left == LEFT_BEHIND[point]
+    return run
+
+
+def goes_on(stage: Stage, run: int, point: str, undisturbed: dict[str, Any], *options: str) -> None:
+    with stage.working(*options):
+        stage.wait_for_end(run)
+    assert stage.story(run) == undisturbed
+    assert stage.chats(run) == CALLS + (point in CALL_LOST)
+
+
+@pytest.mark.parametrize("point", POINTS)
+def test_a_killed_worker_costs_at_most_the_call_in_flight(stage, undisturbed, point):
+    run = launched_and_lost(stage, point, *SHORT_LEASE)
+    goes_on(stage, run, point, undisturbed, *SHORT_LEASE)
+
+
+def test_a_run_goes_on_in_time_with_the_leases_of_production(stage, undisturbed):
+    run = launched_and_lost(stage, "mid-generation")
+    goes_on(stage, run, "mid-generation", undisturbed)

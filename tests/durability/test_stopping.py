@@ -1,0 +1,62 @@
+"""A worker that is told to stop lets go of its runs at once, and another goes on with them."""
+
+import signal
+import subprocess
+import time
+
+from benchmarks.instance import wait_for
+from tests.durability.stage import CALLS, Stage
+from tests.loopback.faults import Fault
+
+STOPS_WITHIN = 10.0
+GOES_ON_WITHIN = 25.0  # a process starts, and takes up every run; nobody may be stuck for 30 s
+
+
+def told_to_stop(worker: subprocess.Popen[bytes]) -> None:
+    """SIGTERM, and the promise about it."""
+    began = time.monotonic()
+    worker.send_signal(signal.SIGTERM)
+    assert worker.wait(timeout=30) == 0
+    assert time.monotonic() - began < STOPS_WITHIN
+
+
+def goes_on_at_once(stage: Stage, runs: list[int]) -> None:
+    seen = {run: stage.chats(run) for run in runs}
+    with stage.working():
+        wait_for(lambda: all(stage.chats(run) > seen[run] for run in runs), GOES_ON_WITHIN)
+        stage.wait_for_end(*runs)
+
+
+def in_mid_generation(stage: Stage, runs: list[int]) -> None:
+    wait_for(lambda: all(stage.chats(run) == 1 for run in runs), 30)
+
+
+def test_a_worker_in_mid_generation_hands_its_runs_over(stage: Stage) -> None:
+    """Two replies are slowly written, and of the third not one word comes."""
+    stage.server.chunk_delay = 2.5
+    stage.server.faults = [Fault("hang", nth=(1,))]
+    worker = stage.worker()
+    runs = stage.launch(3)
+    wait_for(lambda: all(stage.chats(run) == 1 for run in runs), 30)
+    told_to_stop(worker)
+    assert [stage.lease_owner(run) for run in runs] == ["", "", ""]
+    stage.server.chunk_delay, stage.server.faults = 0.02, []
+    goes_on_at_once(stage, runs)
+    assert [stage.chats(run) for run in runs] == [CALLS + 1] * 3
+
+
+def test_runs_in_flight_go_on_after_an_upgrade(stage: Stage) -> None:
+    """Stop, migrate, start."""
+    stage.server.chunk_delay = 0.5
+    worker = stage.worker()
+    runs = stage.launch(3)
+    wait_for(lambda: all(stage.chats(run) >= 2 for run in runs), 30)
+    told_to_stop(worker)
+    assert [stage.status(run) for run in runs] == ["running"] * 3
+    stage.app.manage("migrate", "-v0")
+    stage.server.chunk_delay = 0.02
+    goes_on_at_once(stage, runs)
+    assert all(stage.chats(run) <= CALLS + 1 for run in runs)
+    stories = [stage.story(run) for run in runs]
+    assert [len(story["rounds"]) for story in stories] == [3] * 3
+    assert stories[0] == stories[1] == stories[2]

@@ -1,0 +1,259 @@
+from dataclasses import replace
+
+import pytest
+
+from refinement.engine.scoring import assess
+from refinement.engine.sentences import failure_words, round_name
+from refinement.engine.steps import next_step
+from refinement.engine.types import (
+    Budget,
+    Draft,
+    Failure,
+    FeedbackStyle,
+    Finish,
+    History,
+    Judge,
+    NextBase,
+    Outcome,
+    Revise,
+    Role,
+    Round,
+    StopReason,
+    Usage,
+)
+from tests.engine.given import UNUSED, D, checks, even_verdict, history, judged, rounds, rubric, verdict
+
+
+@pytest.mark.parametrize("profile", ["wiggum", "ralph", "simmer"])
+def test_a_run_without_a_seed_starts_with_a_draft(profile):
+    assert next_step(rubric(profile), History()) == Draft(1)
+
+
+@pytest.mark.parametrize("profile", ["wiggum", "ralph", "simmer"])
+def test_a_seed_is_judged_first(profile):
+    assert next_step(rubric(profile), History((Round(1, "seed"),))) == Judge(1)
+
+
+def test_a_new_candidate_is_judged():
+    assert next_step(rubric("wiggum"), History((*rounds("5"), Round(2, "new")))) == Judge(2)
+
+
+# --- wiggum: from the previous candidate, with the issues ----------------------------------------
+
+
+def test_wiggum_revises_the_previous_candidate_with_its_issues():
+    of = rubric("wiggum")
+    step = next_step(
+        of, History((judged(of, 1, "8"), judged(of, 2, "7", issues=("No port.", "Vague."), asi="x")))
+    )
+    assert isinstance(step, Revise)
+    assert (step.round, step.base_round) == (3, 2)
+    assert (step.feedback.style, step.feedback.issues) == (FeedbackStyle.ISSUES, ("No port.", "Vague."))
+    assert (step.feedback.asi, step.feedback.note, step.feedback.from_round) == ("", "", 2)
+
+
+def test_wiggum_falls_back_on_the_asi_when_no_issue_is_listed():
+    of = rubric("wiggum")
+    assert next_step(of, History((judged(of, 1, "8", asi="Name it."),))).feedback.issues == ("Name it.",)
+    assert next_step(of, History((judged(of, 1, "8"),))).feedback.issues == ()
+
+
+# --- ralph: from the original task, with what failed ----------------------------------------------
+
+
+def test_ralph_starts_again_from_the_task_with_its_failures():
+    of = rubric("ralph")
+    results = checks(True, False)
+    step = next_step(of, History((Round(1, "c", assess(of, None, results)),)))
+    assert isinstance(step, Revise)
+    assert (step.round, step.base_round) == (2, None)
+    assert step.feedback.failures == (results[1],)
+    assert step.feedback.style is FeedbackStyle.FAILURES
+
+
+def test_ralph_passes_on_what_a_judge_said():
+    of = replace(rubric("ralph"), criteria=rubric("simmer").criteria)
+    said = even_verdict(of, "0.5", issues=("Thin.",))
+    step = next_step(of, History((Round(1, "c", assess(of, said, checks(True))),)))
+    assert (step.feedback.issues, step.feedback.failures) == (("Thin.",), ())
+
+
+# --- simmer: the latest, after a regression the best ----------------------------------------------
+
+
+def test_simmer_goes_on_from_the_latest_with_one_asi():
+    of = rubric("simmer")
+    step = next_step(
+        of, History((judged(of, 1, "5", asi="one"), judged(of, 2, "6", asi="two", issues=("i",))))
+    )
+    assert (step.base_round, step.feedback.asi, step.feedback.issues) == (2, "two", ())
+    assert step.feedback.note == ""
+
+
+def test_simmer_goes_back_to_the_best_after_a_regression():
+    of = rubric("simmer")
+    seen = History((judged(of, 1, "5"), judged(of, 2, "7"), judged(of, 3, "6", asi="latest")))
+    step = next_step(of, seen)
+    assert (step.round, step.base_round, step.feedback.asi) == (4, 2, "latest")
+    assert step.feedback.from_round == 3
+    assert step.feedback.note == (
+        "Iteration 2 was worse than iteration 1; this revision starts again from the better one."
+    )
+
+
+def test_simmer_takes_a_tie_as_no_regression():
+    of = rubric("simmer")
+    step = next_step(of, History((judged(of, 1, "6"), judged(of, 2, "6"))))
+    assert (step.base_round, step.feedback.note) == (2, "")
+
+
+def test_simmer_uses_the_first_issue_where_the_judge_gave_no_asi():
+    of = rubric("simmer")
+    step = next_step(of, History((judged(of, 1, "6", issues=("first", "second")),)))
+    assert (step.feedback.asi, step.feedback.issues) == ("", ("first",))
+
+
+def test_any_profile_can_take_any_base():
+    of = rubric("wiggum", next_base=NextBase.LATEST_OR_BEST)
+    assert next_step(of, history("8", "7")).base_round == 1
+    assert next_step(rubric("wiggum", next_base=NextBase.ORIGINAL), history("8", "7")).base_round is None
+
+
+# --- the end ---------------------------------------------------------------------------------------
+
+
+def test_a_failed_judge_ends_the_run_in_error_with_the_best_so_far():
+    failed = History(
+        (*rounds("5", "4"), Round(3, "new")), failure=Failure(Role.JUDGE, "no JSON after 3 attempts.")
+    )
+    assert next_step(rubric("wiggum"), failed) == Finish(
+        Outcome.ERROR, StopReason.JUDGE_FAILED, "The judge failed: no JSON after 3 attempts.", 1
+    )
+
+
+def test_a_failed_producer_ends_a_run_that_has_nothing():
+    step = next_step(rubric("wiggum"), History(failure=Failure(Role.PRODUCER, "an empty text.")))
+    assert (step.outcome, step.reason, step.best_round) == (Outcome.ERROR, StopReason.PRODUCER_FAILED, None)
+    assert step.why == "The producer failed: an empty text."
+
+
+def test_a_failure_comes_before_everything():
+    failed = History(rounds("9.5"), Usage(calls=9), Failure(Role.PRODUCER, "x"))
+    assert next_step(rubric("wiggum", budget=Budget(calls=1)), failed).outcome is Outcome.ERROR
+
+
+# --- the sentences ---------------------------------------------------------------------------------
+
+
+def sentence(of, *composites, usage=UNUSED):
+    step = next_step(of, history(*composites, usage=usage))
+    assert isinstance(step, Finish)
+    return step.why
+
+
+def plain_simmer(**policy):
+    return rubric("simmer", primary_first=False, **policy)
+
+
+@pytest.mark.parametrize(
+    ("of", "composites", "expected"),
+    [
+        (rubric("wiggum"), ["9.1"], "Stopped after round 1: 9.10 reaches the threshold of 9.0."),
+        (
+            rubric("wiggum"),
+            ["7", "8.7", "8.3"],
+            "Stopped after round 3: all 3 rounds are used, below the threshold of 9.0. "
+            "Round 2 is the result.",
+        ),
+        (
+            rubric("wiggum", stop_rules=()),
+            ["9", "8", "8.3"],
+            "Stopped after round 3: all 3 rounds are used, at the threshold of 9.0. Round 1 is the result.",
+        ),
+        (
+            rubric("ralph", max_rounds=1),
+            [".5"],
+            "Stopped after iteration 1: its only iteration is used, below the threshold of 0.8.",
+        ),
+        (plain_simmer(max_rounds=1), ["5"], "Stopped after iteration 0: its only iteration is used."),
+        (rubric("ralph"), ["1"], "Stopped after iteration 1: 1.00 is a perfect score."),
+        (rubric("ralph"), [".85"], "Stopped after iteration 1: 0.85 reaches the threshold of 0.8."),
+        (
+            rubric("ralph"),
+            [".7", ".6"],
+            "Stopped after iteration 2: the score fell from 0.70 to 0.60. Iteration 1 is the result.",
+        ),
+        (
+            rubric("ralph"),
+            [".7", ".72"],
+            "Stopped after iteration 2: the gain of 0.02 is smaller than the 0.05 asked for.",
+        ),
+        (
+            rubric("ralph"),
+            [".1", ".2", ".3"],
+            "Stopped after iteration 3: all 3 iterations are used, below the threshold of 0.8.",
+        ),
+        (plain_simmer(), ["5", "6", "7", "8"], "Stopped after iteration 3: iterations 0 to 3 are used."),
+        (
+            plain_simmer(max_rounds=8),
+            ["6", "5", "6", "5"],
+            "Stopped after iteration 3: the last 3 iterations brought nothing better than 6.0. "
+            "Iteration 0 is the result.",
+        ),
+    ],
+)
+def test_sentences(of, composites, expected):
+    assert sentence(of, *composites) == expected
+
+
+@pytest.mark.parametrize(
+    ("budget", "usage", "words"),
+    [
+        (Budget(tokens=12000), Usage(tokens=12000), "the budget of 12,000 tokens is used up"),
+        (Budget(seconds=D(90)), Usage(seconds=D(91)), "the budget of 90 seconds is used up"),
+        (Budget(calls=5), Usage(calls=5), "the budget of 5 calls is used up"),
+    ],
+)
+def test_budget_sentences(budget, usage, words):
+    assert sentence(rubric("wiggum", budget=budget), "5", usage=usage) == f"Stopped after round 1: {words}."
+
+
+def test_round_names():
+    assert round_name(rubric("wiggum"), 1) == "round 1"
+    assert round_name(rubric("simmer"), 1) == "iteration 0"
+    assert round_name(rubric("ralph"), 2) == "iteration 2"
+
+
+def test_failure_words():
+    assert failure_words(Failure(Role.PRODUCER, "gone.")) == "The producer failed: gone."
+
+
+def test_verdicts_of_a_later_judge_fill_in_a_missing_asi():
+    of = rubric("simmer")
+    first, second = even_verdict(of, "5"), even_verdict(of, "5", asi="from the second")
+    both = replace(assess(of, first), verdicts=(first, second))
+    assert next_step(of, History((Round(1, "c", both),))).feedback.asi == "from the second"
+    assert verdict().asi == ""
+
+
+def test_feedback_is_the_same_in_every_style_but_for_what_it_tells():
+    simmer = rubric("simmer")
+    feedback = next_step(simmer, History((judged(simmer, 1, "5", asi="go"),))).feedback
+    assert (feedback.style, feedback.from_round) == (FeedbackStyle.ASI, 1)
+    ralph = rubric("ralph")
+    feedback = next_step(ralph, History((Round(1, "c", assess(ralph, None, checks(False))),))).feedback
+    assert (feedback.from_round, feedback.note) == (1, "")
+
+
+def test_a_note_reaches_the_producer_in_every_style():
+    for style in FeedbackStyle:
+        of = rubric("wiggum", next_base=NextBase.LATEST_OR_BEST, feedback=style)
+        seen = History((judged(of, 1, "8"), judged(of, 2, "7", asi="x")))
+        assert next_step(of, seen).feedback.note.startswith("Round 2 was worse than round 1")
+
+
+def test_a_reached_threshold_passes_through_next_step():
+    step = next_step(rubric("wiggum"), history("9"))
+    assert step.outcome is Outcome.PASS
+    of = rubric("ralph", pass_threshold=None)
+    assert next_step(of, history("1")).outcome is Outcome.PASS

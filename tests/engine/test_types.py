@@ -1,0 +1,265 @@
+"""What the types refuse: no invalid rubric, policy or score can be built."""
+
+from dataclasses import FrozenInstanceError, replace
+from decimal import Decimal
+
+import pytest
+
+from refinement.engine.numbers import exact
+from refinement.engine.profiles import PROFILES, context_rules_for, default_rubrics, rubric_for
+from refinement.engine.types import (
+    Assessment,
+    Budget,
+    Check,
+    Criterion,
+    CriterionScore,
+    History,
+    Information,
+    Penalties,
+    ProblemClass,
+    Role,
+    Round,
+    Scale,
+    StopReason,
+)
+from tests.engine.given import D, rubric, scored
+
+TEN = Scale(D(0), D(10))
+WHOLE = Scale(D(1), D(10), step=D(1))
+
+
+@pytest.mark.parametrize("value", [0.5, 9.0, True, False])
+def test_floats_and_booleans_are_refused(value):
+    with pytest.raises(TypeError, match="scores are Decimal, int or str"):
+        exact(value)
+
+
+@pytest.mark.parametrize("value", ["NaN", "Infinity", Decimal("-Infinity"), Decimal("sNaN")])
+def test_only_finite_numbers(value):
+    with pytest.raises(ValueError, match="not a finite number"):
+        exact(value)
+
+
+@pytest.mark.parametrize(("value", "expected"), [("0.1", "0.1"), (3, "3"), (D("7.50"), "7.5")])
+def test_exact(value, expected):
+    assert exact(value) == D(expected)
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda: Scale(0.0, D(1)),
+        lambda: Scale(D(0), 1.0),
+        lambda: Scale(D(0), D(1), step=0.5),
+        lambda: Criterion("a", "A", weight=0.5),
+        lambda: Check("a", "contains", weight=0.5),
+        lambda: CriterionScore("a", 7.0),
+        lambda: Assessment(7.0, {}),
+        lambda: Assessment(D(7), {"a": 7.0}),
+        lambda: Penalties(points=1.0),
+        lambda: Penalties(cap=1.0),
+        lambda: Budget(seconds=1.5),
+        lambda: rubric("wiggum", pass_threshold=9.0),
+        lambda: rubric("wiggum", perfect_score=9.0),
+        lambda: rubric("wiggum", minimum_gain=0.05),
+        lambda: TEN.normalised(5.0),
+        lambda: TEN.spread(0.5),
+        lambda: TEN.admits(5.0),
+    ],
+)
+def test_no_float_gets_in(build):
+    with pytest.raises(TypeError, match="float"):
+        build()
+
+
+@pytest.mark.parametrize(
+    ("value", "ok"), [("-0.1", False), (0, True), ("5.55", True), (10, True), ("10.1", False)]
+)
+def test_a_scale_with_decimals(value, ok):
+    assert TEN.admits(D(value)) is ok
+
+
+@pytest.mark.parametrize(
+    ("value", "ok"), [(0, False), (1, True), ("7.5", False), ("7.0", True), (10, True), (11, False)]
+)
+def test_a_scale_of_whole_numbers(value, ok):
+    assert WHOLE.admits(D(value)) is ok
+
+
+def test_a_step_counts_from_the_minimum():
+    halves = Scale(D("0.25"), D("2.25"), step=D("0.5"))
+    assert halves.admits(D("0.75"))
+    assert not halves.admits(D("0.5"))
+    thirds = Scale(D(1), D(10), step=D(3))
+    assert [value for value in range(1, 11) if thirds.admits(D(value))] == [1, 4, 7, 10]
+
+
+@pytest.mark.parametrize(("value", "share"), [(1, "0"), (10, "1"), ("5.5", "0.5")])
+def test_normalised_and_back(value, share):
+    assert WHOLE.normalised(D(value)) == D(share)
+    assert WHOLE.spread(D(share)) == D(value)
+
+
+def seeded(text="Known.", **scores):
+    return replace(rubric("wiggum"), seed_text=text, seed_scores=scores)
+
+
+@pytest.mark.parametrize(
+    ("build", "words"),
+    [
+        (lambda: Scale(D(1), D(1)), "minimum must lie below"),
+        (lambda: Scale(D(2), D(1)), "minimum must lie below"),
+        (lambda: Scale(D(0), D(1), step=D(0)), "step must be positive"),
+        (lambda: Scale(D(0), D(1), step=D(-1)), "step must be positive"),
+        (lambda: Criterion("", "A"), "a criterion needs a key"),
+        (lambda: Criterion("a", "A", weight=D(0)), "weight of criterion 'a' must be positive"),
+        (lambda: Criterion("a", "A", weight=D(-1)), "weight of criterion 'a' must be positive"),
+        (lambda: Check("", "contains"), "a check needs a key"),
+        (lambda: Check("a", "contains", weight=D(0)), "weight of check 'a' must be positive"),
+        (lambda: Penalties(points=D(-1)), "must not be negative"),
+        (lambda: Penalties(cap=D(-1)), "must not be negative"),
+        (lambda: Budget(tokens=0), "budget of tokens must be positive"),
+        (lambda: Budget(seconds=D(0)), "budget of seconds must be positive"),
+        (lambda: Budget(calls=-1), "budget of calls must be positive"),
+        (lambda: rubric("wiggum", max_rounds=0), "at least one round"),
+        (lambda: rubric("wiggum", judge_limit_chars=0), "at least one character"),
+        (lambda: rubric("wiggum", producer_tokens=0), "at least one token"),
+        (lambda: rubric("wiggum", producer_temperature=D("-0.1")), "temperature must lie between 0 and 2"),
+        (lambda: rubric("wiggum", producer_temperature=D("2.1")), "temperature must lie between 0 and 2"),
+        (lambda: rubric("simmer", plateau_window=0), "a plateau's window"),
+        (lambda: rubric("simmer", plateau_window=4), "a plateau's window"),
+        (lambda: rubric("wiggum", stop_rules=(StopReason.CANCELLED,)), "cancelled is not a rule"),
+        (lambda: rubric("wiggum", pass_threshold=D("10.1")), "pass_threshold lies outside the scale"),
+        (lambda: rubric("wiggum", pass_threshold=D("-0.1")), "pass_threshold lies outside the scale"),
+        (lambda: rubric("ralph", perfect_score=D("1.1")), "perfect_score lies outside the scale"),
+        (lambda: rubric("wiggum", penalties=Penalties("charm")), "which is not a criterion"),
+        (lambda: rubric("ralph", checks_in_composite=False), "checks into the composite"),
+        (lambda: replace(rubric("ralph"), checks=()), "at least one criterion or one check"),
+        (
+            lambda: replace(rubric("simmer"), criteria=rubric("simmer").criteria[:1] * 2),
+            "share one criterion key",
+        ),
+        (lambda: replace(rubric("ralph"), checks=rubric("ralph").checks[:1] * 2), "share one check key"),
+        (
+            lambda: replace(
+                rubric("simmer"),
+                criteria=(Criterion("a", "A", primary=True), Criterion("b", "B", primary=True)),
+            ),
+            "only one criterion can be primary",
+        ),
+        (lambda: replace(rubric("wiggum"), seed_text="Known."), "both its text and at least one score"),
+        (lambda: seeded(text="", depth=D(5)), "both its text and at least one score"),
+        (lambda: seeded(charm=D(5)), "a score for 'charm', which is not a criterion"),
+        (lambda: seeded(depth=D("10.1")), "score for 'depth' is not on the scale"),
+    ],
+)
+def test_invalid_values_are_refused(build, words):
+    with pytest.raises(ValueError, match=words):
+        build()
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda: rubric("wiggum", max_rounds=1, judge_limit_chars=1),
+        lambda: rubric("wiggum", pass_threshold=D(10)),
+        lambda: rubric("wiggum", pass_threshold=D(0)),
+        lambda: rubric("wiggum", producer_tokens=1, producer_temperature=D(0)),
+        lambda: rubric("wiggum", producer_temperature=D(2)),
+        lambda: rubric("simmer", plateau_rounds=2, plateau_window=1),
+        lambda: Penalties(points=D(0), cap=D(0)),
+        lambda: Budget(tokens=1, seconds=D("0.1"), calls=1),
+        lambda: replace(rubric("ralph"), criteria=rubric("simmer").criteria),
+        lambda: seeded(depth=D(10)),
+        lambda: seeded(depth=D(0), grounded=D("5.25")),
+    ],
+)
+def test_values_at_the_limit_are_taken(build):
+    assert build()
+
+
+def test_values_cannot_be_changed():
+    with pytest.raises(FrozenInstanceError):
+        rubric("wiggum").policy.max_rounds = 9
+
+
+def test_the_assessed_rounds_of_a_history():
+    judged = Round(1, "a", scored(5))
+    assert History((judged, Round(2, "b"))).assessed == (judged,)
+
+
+# --- the profiles as data --------------------------------------------------------------------------
+
+
+def test_wiggum_is_as_published():
+    of = rubric_for("wiggum")
+    weights = {criterion.key: str(criterion.weight) for criterion in of.criteria}
+    assert weights == {
+        "depth": "0.25", "relevance": "0.20", "completeness": "0.20",
+        "grounded": "0.15", "specificity": "0.10", "structure": "0.10",
+    }  # fmt: skip
+    assert sum(criterion.weight for criterion in of.criteria) == 1
+    assert (of.scale, of.policy.max_rounds, of.policy.pass_threshold) == (TEN, 3, 9)
+    assert (of.policy.penalties.criterion, of.policy.penalties.points, of.policy.penalties.cap) == (
+        "depth",
+        1,
+        2,
+    )
+
+
+def test_ralph_is_as_published():
+    of = rubric_for("ralph")
+    assert of.scale == Scale(D(0), D(1))
+    policy = of.policy
+    assert (policy.max_rounds, policy.pass_threshold, policy.perfect_score) == (3, D("0.8"), 1)
+    assert policy.minimum_gain == D("0.05")
+    assert policy.checks_in_composite
+
+
+def test_simmer_is_as_published():
+    of = rubric_for("simmer")
+    assert (of.scale, of.policy.max_rounds, of.policy.pass_threshold) == (WHOLE, 4, None)
+    assert (of.policy.plateau_rounds, of.policy.plateau_window, of.policy.first_number) == (4, 3, 0)
+    assert of.policy.primary_first
+
+
+def test_a_new_project_has_all_default_rubrics():
+    rubrics = default_rubrics()
+    assert set(PROFILES) <= set(rubrics)
+    artifacts = {slug.removeprefix("simmer-") for slug in rubrics if slug.startswith("simmer-")}
+    assert artifacts == {
+        "document", "prompt", "message", "specification", "api-design",
+        "creative-writing", "code", "data-extraction", "pipeline",
+    }  # fmt: skip
+    for of in rubrics.values():
+        assert of.name
+        assert of.purpose
+        assert of.profile == "ralph" or 2 <= len(of.criteria) <= 6
+        assert all(criterion.description and criterion.ideal for criterion in of.criteria)
+    names = [of.name for of in rubrics.values()]
+    assert len(names) == len(set(names))
+    assert rubrics["simmer-code"].problem_class is ProblemClass.CODE
+
+
+def test_a_judge_of_prose_sees_no_history():
+    rules = context_rules_for(ProblemClass.TEXT)
+    hidden = {Information.HISTORY, Information.PREVIOUS_ASI, Information.EVALUATOR_OUTPUT,
+              Information.SEARCH_SPACE, Information.EXPLORATION, Information.BACKGROUND}  # fmt: skip
+    assert not hidden & rules.allowed(Role.JUDGE)
+    assert Information.SEED in rules.allowed(Role.JUDGE)
+
+
+@pytest.mark.parametrize("problem_class", [ProblemClass.CODE, ProblemClass.PIPELINE])
+def test_a_judge_of_testable_work_sees_the_evidence(problem_class):
+    shown = {Information.HISTORY, Information.PREVIOUS_ASI, Information.EVALUATOR_OUTPUT,
+             Information.SEARCH_SPACE, Information.EXPLORATION}  # fmt: skip
+    assert shown <= context_rules_for(problem_class).allowed(Role.JUDGE)
+
+
+@pytest.mark.parametrize("problem_class", list(ProblemClass))
+def test_a_producer_never_sees_a_score(problem_class):
+    rules = context_rules_for(problem_class)
+    hidden = {Information.SEED_SCORES, Information.SCORES, Information.HISTORY, Information.EVALUATOR_OUTPUT}
+    assert not hidden & rules.allowed(Role.PRODUCER)
+    assert Information.CANDIDATE not in rules.allowed(Role.REFLECT)
+    assert Information.VERDICTS in rules.allowed(Role.REFLECT)

@@ -1,0 +1,91 @@
+"""The vectors of the design: composites round by round, and what each profile makes of them."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+import pytest
+
+from refinement.engine.metrics import run_metrics
+from refinement.engine.steps import next_step
+from refinement.engine.types import Finish, History, Outcome, Rubric, StopReason
+from tests.engine.given import D, rounds, rubric, scored
+
+
+@dataclass
+class Ending:
+    finish: Finish
+    after: int
+    last: Decimal | None
+    improvement: Decimal | None
+
+
+def play(of: Rubric, *composites: str) -> Ending:
+    """Feeds the composites one round at a time until the engine says stop."""
+    given = rounds(*composites)
+    for count in range(1, len(given) + 1):
+        seen = History(given[:count])
+        step = next_step(of, seen)
+        if isinstance(step, Finish):
+            metrics = run_metrics(of, seen)
+            return Ending(step, count, metrics.last, metrics.improvement)
+    raise AssertionError("the run did not end")
+
+
+def test_wiggum_passes_in_round_three():
+    ending = play(rubric("wiggum"), "8.3", "8.7", "9.1")
+    assert (ending.finish.outcome, ending.finish.reason) == (Outcome.PASS, StopReason.PASSED)
+    assert (ending.after, ending.finish.best_round) == (3, 3)
+
+
+def test_ralph_stops_in_round_two_for_want_of_improvement():
+    ending = play(rubric("ralph", pass_threshold=D("0.9")), ".83", ".87", ".91")
+    assert (ending.after, ending.finish.reason) == (2, StopReason.NO_IMPROVEMENT)
+    assert ending.finish.outcome is Outcome.FAIL
+
+
+def test_wiggum_returns_the_best_round_of_a_failed_run():
+    ending = play(rubric("wiggum"), "7.0", "8.7", "8.3")
+    assert (ending.finish.outcome, ending.finish.reason) == (Outcome.FAIL, StopReason.MAX_ROUNDS)
+    assert ending.finish.best_round == 2
+
+
+def test_ralph_stops_at_a_regression_and_returns_the_round_before():
+    ending = play(rubric("ralph", pass_threshold=D("0.9")), ".70", ".87", ".83")
+    assert (ending.after, ending.finish.reason) == (3, StopReason.SCORE_REGRESSION)
+    assert (ending.finish.best_round, ending.last) == (2, D(".83"))
+
+
+def test_ralph_meets_its_threshold():
+    ending = play(rubric("ralph"), ".4", ".7", ".9")
+    assert ending.finish.reason is StopReason.QUALITY_THRESHOLD_MET
+    assert (ending.finish.outcome, ending.improvement) == (Outcome.PASS, D(".5"))
+
+
+def test_wiggum_stops_when_every_score_is_the_same_again():
+    ending = play(rubric("wiggum"), "7", "7", "7")
+    assert (ending.after, ending.finish.outcome) == (2, Outcome.FAIL)
+    assert ending.finish.reason is StopReason.CYCLING
+    assert (
+        ending.finish.why == "Stopped after round 2: every score equalled round 1's. Round 1 is the result."
+    )
+
+
+def test_the_last_round_ends_by_the_limit_even_when_it_cycles():
+    ending = play(rubric("wiggum"), "7", "8", "8")
+    assert (ending.after, ending.finish.reason) == (3, StopReason.MAX_ROUNDS)
+
+
+@pytest.mark.parametrize("profile", ["wiggum", "ralph", "simmer"])
+def test_when_all_rounds_score_zero_the_first_is_the_best(profile):
+    of = rubric(profile, minimum_gain=None)
+    given = tuple(
+        type(entry)(
+            entry.number, entry.candidate, scored(0, **{c.key: "0" for c in of.criteria} or {"x": "0"})
+        )
+        for entry in rounds("0", "0", "0", "0")
+    )
+    seen = History(given[: of.policy.max_rounds])
+    step = next_step(of, seen)
+    assert isinstance(step, Finish)
+    assert step.best_round == 1
+    assert seen.rounds[0].candidate == "candidate 1"

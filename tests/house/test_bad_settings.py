@@ -1,0 +1,76 @@
+"""A bad setting ends with one line that says what is wrong, and no traceback."""
+
+import pytest
+
+from tests.house.processes import environment, free_port, manage
+
+
+def only_line(result) -> str:
+    assert result.returncode != 0
+    assert "Traceback" not in result.stderr
+    lines = result.stderr.strip().splitlines()
+    assert len(lines) == 1, result.stderr
+    return lines[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "word"),
+    [
+        ("DATABASE_URL", "mysql://somewhere/db", "unknown scheme 'mysql'"),
+        ("DATABASE_URL", "postgres://host:notaport/db", "cannot be read as an address"),
+        ("DATABASE_URL", "postgres://host/", "no database is named"),
+        ("DATABASE_URL", "sqlite:////nowhere/at/all.sqlite3", "its directory must exist"),
+        ("WIGGUM_BROKER_URL", "kafka://host", "unknown scheme 'kafka'"),
+        ("WIGGUM_BROKER_URL", "redis://", "names no host"),
+        ("WIGGUM_OLLAMA_URL", "ftp://host", "must start with"),
+        ("WIGGUM_WORKER_THREADS", "many", "not a whole number"),
+        ("WIGGUM_WORKER_THREADS", "0", "not between"),
+        ("DEBUG", "perhaps", "neither true nor false"),
+        ("SECRET_KEY", "short", "shorter than 32 characters"),
+    ],
+)
+def test_it_names_the_setting_and_what_is_wrong(data_dir, name, value, word):
+    line = only_line(manage("up", env=environment(data_dir, **{name: value})))
+    assert line.startswith(f"wiggum: bad setting {name}: ")
+    assert word in line
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "word"),
+    [
+        ("WIGGUM_ENDPOINTS", "{", "WIGGUM_ENDPOINTS is no JSON"),
+        ("WIGGUM_ENDPOINTS", '[{"name": "x", "kind": "telnet"}]', "WIGGUM_ENDPOINTS[0].kind must be one of"),
+        ("WIGGUM_OLLAMA_CONCURRENCY", "many", "WIGGUM_OLLAMA_CONCURRENCY"),
+    ],
+)
+def test_a_bad_endpoint_is_said_at_the_start(data_dir, name, value, word):
+    line = only_line(manage("up", env=environment(data_dir, **{name: value})))
+    assert line.startswith("wiggum: bad setting of an endpoint: ")
+    assert word in line
+
+
+def test_a_data_directory_that_cannot_be_written(tmp_path):
+    blocked = tmp_path / "a file"
+    blocked.write_text("not a directory")
+    line = only_line(manage("up", env=environment(blocked / "data")))
+    assert line.startswith("wiggum: bad setting WIGGUM_DATA_DIR: cannot write to")
+
+
+@pytest.mark.parametrize("port", ["http", "0", "65536"])
+def test_a_port_that_is_none(data_dir, port):
+    line = only_line(manage("up", env=environment(data_dir, PORT=port)))
+    assert line.startswith("wiggum: bad setting PORT: ")
+
+
+@pytest.mark.parametrize("command", ["up", "worker"])
+def test_a_database_server_that_is_away(data_dir, command):
+    settings = environment(data_dir, DATABASE_URL="postgres://somebody:secret-word@127.0.0.1:1/wiggum")
+    settings["PORT"] = str(free_port())
+    line = only_line(manage(command, env=settings))
+    assert line.startswith("wiggum: cannot reach the database wiggum on 127.0.0.1:1: ")
+    assert "secret-word" not in line
+
+
+def test_a_worker_before_the_tables_are_made(data_dir):
+    line = only_line(manage("worker", env=environment(data_dir)))
+    assert "the database has no tables yet; run: python manage.py migrate" in line

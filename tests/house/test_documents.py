@@ -1,0 +1,151 @@
+"""What the documents say is so: names, paths, commands and settings that they mention are there."""
+
+import json
+import re
+import subprocess
+
+import pytest
+from django.core.management import get_commands, load_command_class
+
+from refinement.management.commands.refine import EXIT_CODES, EXIT_INTERRUPTED, EXIT_USAGE
+from refinement.providers.registry import default_specs
+from refinement.selectors.metrics import COUNTERS
+from tests.house.processes import ROOT, environment, manage
+
+DOCUMENTS = {
+    name: (ROOT / name).read_text()
+    for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md")
+}
+README = DOCUMENTS["README.md"]
+SETTING = re.compile(r"\b(?:WIGGUM|EMAIL|DATABASE|SECRET|ALLOWED|CSRF_TRUSTED|DEFAULT_FROM)_[A-Z_]+\b")
+# For tests, for Compose, and between our own processes: no settings of an instance.
+OTHER = re.compile(r"WIGGUM_(TEST_|REQUIRE_|PUBLISH|SERVING_PLAN|SUPERVISED)")
+PATH = re.compile(r"`((?:[\w.-]+/)*[\w.-]+(?:\.(?:css|html|js|md|py|toml|txt|yaml)|/))`")
+
+
+def section(document, heading):
+    return document.split(f"## {heading}\n", 1)[1].split("\n## ", 1)[0]
+
+
+def code():
+    for room in ("refinement", "wiggum_site"):
+        for path in (ROOT / room).rglob("*.py"):
+            yield path.read_text()
+
+
+def test_every_setting_in_the_code_is_in_the_readme_and_the_other_way_round():
+    read = {name for text in code() for name in re.findall(r'"([A-Z_]+)"', text) if SETTING.fullmatch(name)}
+    told = set(SETTING.findall(section(README, "Settings")))
+    strange = {"EMAIL_BACKEND", "EMAIL_TIMEOUT"}
+    assert {name for name in read - strange if not OTHER.match(name)} == told
+
+
+def test_every_setting_mentioned_anywhere_is_one():
+    told = set(SETTING.findall(section(README, "Settings")))
+    for name, text in DOCUMENTS.items():
+        unknown = {word for word in SETTING.findall(text) if not OTHER.match(word)} - told
+        assert not unknown, f"{name} speaks of {unknown}"
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_links_lead_somewhere(name):
+    for target in re.findall(r"\]\(([^)]+)\)", DOCUMENTS[name]):
+        file, _, anchor = target.partition("#")
+        assert not file or (ROOT / file).is_file(), target
+        text = (ROOT / file).read_text() if file else DOCUMENTS[name]
+        titles = {
+            re.sub(r"[^\w -]", "", t).lower().replace(" ", "-") for t in re.findall(r"^#+ (.*)$", text, re.M)
+        }
+        assert not anchor or anchor in titles, target
+
+
+@pytest.mark.parametrize("name", ["ARCHITECTURE.md", "CONTRIBUTING.md"])
+def test_paths_that_are_named_exist(name):
+    """A path is told from the root, from the application, or within the room that its row or list names."""
+    for block in re.split(r"\n(?=#|\n|\| |\d\. )", DOCUMENTS[name]):
+        rooms = [
+            ROOT,
+            ROOT / "refinement",
+            *(ROOT / room for room in re.findall(r"`(refinement/[\w/]+/)", block)),
+        ]
+        for path in PATH.findall(block):
+            if "<" not in path and not path.startswith(("make", ".venv")):
+                assert any((room / path).exists() for room in rooms), f"{path} in {block[:80]!r}"
+
+
+def test_commands_that_are_named_exist():
+    for text in DOCUMENTS.values():
+        for command in re.findall(r"manage\.py (\w+)", text):
+            assert command in get_commands()
+        for target in re.findall(r"`make ([a-z-]+)", text):
+            assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.M), target
+        for module in re.findall(r"python -m ([\w.]+)", text):
+            assert (ROOT / f"{module.replace('.', '/')}.py").is_file()
+
+
+def test_options_of_refine_are_its_own():
+    parser = load_command_class("refinement", "refine").create_parser("manage.py", "refine")
+    known = {option for action in parser._actions for option in action.option_strings}
+    named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", section(README, "The command line")))
+    assert named
+    assert named <= known
+
+
+def test_the_exit_statuses_are_the_commands_own():
+    told = {int(code) for code in re.findall(r"^\| (\d+) \|", section(README, "The command line"), re.M)}
+    assert told == {*EXIT_CODES.values(), EXIT_USAGE, EXIT_INTERRUPTED}
+
+
+def fenced(heading, language):
+    return re.search(rf"```{language}\n(.*?)```", section(README, heading), re.S)[1]
+
+
+def test_the_scripted_example_works_as_it_stands(data_dir, tmp_path):
+    settings = environment(data_dir)
+    assert manage("migrate", env=settings).returncode == 0
+    script = tmp_path / "replies.jsonl"
+    script.write_text(fenced("The command line", "json"))
+    names = ["--producer", f"scripted:{script}", "--judge", f"scripted:{script}"]
+
+    result = manage("refine", "--rubric", "wiggum", "--task", "Backups", *names, env=settings)
+
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == "Backups run every night at two.\n"
+
+
+def test_the_endpoint_example_can_be_read():
+    example = fenced("Endpoints", "json")
+    (rack,) = [spec for spec in default_specs({"WIGGUM_ENDPOINTS": example}) if spec.name == "rack"]
+    assert (rack.kind, rack.api_key_variable, rack.concurrency) == ("openai_compatible", "RACK_API_KEY", 8)
+    assert json.loads(example)[0]["url"] == rack.url
+
+
+def test_the_command_for_the_two_secrets_makes_them(tmp_path):
+    command = re.search(r"```\n(\(umask.*?)```", section(README, "Growing"), re.S)[1]
+    subprocess.run(["sh", "-c", command], cwd=tmp_path, check=True)
+    made = dict(line.split("=", 1) for line in (tmp_path / ".env").read_text().splitlines())
+    assert re.fullmatch(r"[0-9a-f]{48}", made["POSTGRES_PASSWORD"])
+    assert len(made["SECRET_KEY"]) >= 32
+    assert (tmp_path / ".env").stat().st_mode & 0o077 == 0
+
+
+def test_every_metric_is_told():
+    told = set(re.findall(r"`(wiggum_\w+)", section(README, "Watching it")))
+    assert told == {f"{outside}_total" for _, outside, *_ in COUNTERS} | {
+        "wiggum_queue_depth",
+        "wiggum_runs",
+        "wiggum_workers",
+    }
+
+
+def test_what_is_new_stands_on_top():
+    headings = re.findall(r"^## (.*)$", DOCUMENTS["CHANGELOG.md"], re.M)
+    assert headings[0] == "Unreleased"
+
+
+@pytest.mark.parametrize("name", ["StopReason", "STOP_RULES", "RULES", "SUCCESSES", "SENTENCES", "FACTORIES"])
+def test_the_lists_name_what_is_in_the_files(name):
+    """Whoever adds a rule or a provider finds each of these in the file that the list names."""
+    line = next(part for part in re.split(r"\n\d\. ", DOCUMENTS["CONTRIBUTING.md"]) if f"`{name}`" in part)
+    path = re.search(r"`(refinement/[\w/]+\.py)`", line)[1]
+    assert re.search(rf"\b{name}\b", (ROOT / path).read_text())

@@ -1,0 +1,22 @@
+"""The document about runs as files names every field that they have."""
+
+import re
+
+import pytest
+
+from refinement.selectors import run_exports
+from tests.house.processes import ROOT
+
+TEXT = (ROOT / "docs/run-json.md").read_text()
+NAMED = set(re.findall(r"`(\w+)`", TEXT))
+
+
+def test_every_column_is_named_in_its_order():
+    told = re.search(r"The columns are (.*?) and `tags`", TEXT, re.S)[1]
+    assert re.findall(r"`(\w+)`", told) == [*run_exports.COLUMNS, "trajectory"]
+
+
+@pytest.mark.parametrize("fields", ["_ROUND_FIELDS", "_RUN_FIGURES"])
+def test_every_field_of_the_document_is_named(fields):
+    # When something was made is a matter of course.
+    assert set(getattr(run_exports, fields)) - NAMED - {"created_at", "judged_at"} == set()

@@ -1,0 +1,40 @@
+"""The one-time link for the first account."""
+
+import hashlib
+
+from django.core.management import call_command
+
+from refinement.models import SetupLink
+from refinement.services.setup_links import setup_link_make
+from tests.house.processes import environment, manage
+
+
+def test_only_the_digest_of_the_newest_is_kept(db):
+    first, second = setup_link_make(), setup_link_make()
+    assert first
+    assert second
+    assert first != second
+    assert [link.digest for link in SetupLink.objects.all()] == [hashlib.sha256(second.encode()).hexdigest()]
+
+
+def test_there_is_none_once_somebody_has_an_account(owner):
+    SetupLink.objects.create(digest="left over")
+    assert setup_link_make() is None
+    assert not SetupLink.objects.exists()
+
+
+def test_the_command_prints_a_link(db, capsys):
+    call_command("setup_link", address="https://wiggum.example.org/")
+    printed = capsys.readouterr().out.strip()
+    token = printed.removeprefix("https://wiggum.example.org/welcome/").removesuffix("/")
+    assert SetupLink.objects.get().digest == hashlib.sha256(token.encode()).hexdigest()
+
+
+def test_the_command_says_when_it_is_too_late(data_dir):
+    settings = environment(data_dir)
+    assert manage("migrate", env=settings).returncode == 0
+    script = "from refinement.models import User; User.objects.create_user('a@example.org')"
+    assert manage("shell", "-c", script, env=settings).returncode == 0
+    result = manage("setup_link", env=settings)
+    assert result.returncode == 1
+    assert "There is an account already" in result.stderr

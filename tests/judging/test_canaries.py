@@ -1,0 +1,242 @@
+"""Canaries: a token in every field of a run; exactly those a role may see reach its prompt."""
+
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+import pytest
+
+from refinement.engine.profiles import PROFILES, context_rules_for, rubric_for
+from refinement.engine.steps import revise
+from refinement.engine.types import (
+    Assessment,
+    CheckResult,
+    ContextRules,
+    Criterion,
+    CriterionScore,
+    Draft,
+    EvaluatorOutput,
+    Feedback,
+    FeedbackStyle,
+    History,
+    Information,
+    ProblemClass,
+    Revise,
+    Role,
+    Round,
+    Rubric,
+    Verdict,
+)
+from refinement.judging.context import OFFERED, Brief, Calibration, judge_view, producer_view
+from refinement.judging.prompts import Prompt, judge_prompt, producer_prompt
+
+ROUNDS = 4
+NOW = 3  # the round that is judged, or revised from
+JUDGE = {
+    Information.TASK: {"canary-task"},
+    Information.CRITERIA: {"canary-name", "canary-description", "canary-ideal"},
+    Information.ROUND_NUMBER: {"canary-word"},
+    Information.CANDIDATE: {"canary-candidate-3"},
+    Information.BACKGROUND: {"canary-background"},
+    Information.OUTPUT_CONTRACT: {"canary-contract"},
+    Information.SEED: {"canary-candidate-1"},
+    Information.SEED_SCORES: {"1.1415926"},
+    Information.EVALUATOR_OUTPUT: {"canary-stdout", "canary-stderr", "exit code 77"},
+    Information.PREVIOUS_ASI: {"canary-asi-2"},
+    Information.HISTORY: {"canary-asi-1", "51.37", "52.37", "1.2718281", "2.2718281", "canary-word 1"},
+    Information.SEARCH_SPACE: {"canary-space"},
+    Information.EXPLORATION: {"canary-exploration"},
+}
+PRODUCER = {
+    Information.TASK: {"canary-task"},
+    Information.CRITERIA: {"canary-name", "canary-description", "canary-ideal"},
+    Information.CANDIDATE: {"canary-candidate-3"},
+    Information.BACKGROUND: {"canary-background"},
+    Information.OUTPUT_CONTRACT: {"canary-contract"},
+    Information.FEEDBACK: {"canary-issue-3", "canary-asi-3", "canary-failure-3", "canary-suggestion-3"},
+    Information.SEARCH_SPACE: {"canary-space"},
+    Information.EXPLORATION: {"canary-exploration"},
+}
+
+
+def rubric(rules: ContextRules, problem_class: ProblemClass, profile: str = "simmer") -> Rubric:
+    base = rubric_for(profile)
+    return replace(
+        base,
+        context=rules,
+        problem_class=problem_class,
+        criteria=(Criterion("quality", "canary-name", "canary-description", "canary-ideal"),),
+        policy=replace(
+            base.policy, first_number=1, round_word="canary-word", max_rounds=9, composite_decimals=2,
+            penalties=replace(base.policy.penalties, criterion=None),
+        ),
+        background="canary-background",
+        output_contract="canary-contract",
+        search_space="canary-space",
+        purpose="canary-purpose",
+    )  # fmt: skip
+
+
+def assessment(number: int) -> Assessment:
+    """What was said of a round: the judge's score and the score after penalties are told apart."""
+    score = CriterionScore(
+        "quality", Decimal(f"{number}.1415926"), f"canary-reasoning-{number}", f"canary-improvement-{number}"
+    )
+    verdict = Verdict((score,), (f"canary-issue-{number}",), f"canary-asi-{number}", f"canary-judge-{number}")
+    failed = CheckResult("c", False, f"canary-failure-{number}", suggestion=f"canary-suggestion-{number}")
+    return Assessment(
+        Decimal(f"5{number}.37"),
+        {"quality": Decimal(f"{number}.2718281")},
+        (verdict,),
+        (failed,),
+        evaluator=EvaluatorOutput(f"canary-stdout-{number}", f"canary-stderr-{number}"),
+    )
+
+
+def past(rounds: int) -> History:
+    return History(
+        tuple(
+            Round(number, f"canary-candidate-{number}", assessment(number)) for number in range(1, rounds + 1)
+        )
+    )
+
+
+def brief_of(given: Rubric, **changes: object) -> Brief:
+    plain = Brief("canary-task", given, "7f3a9c5e1b2d4860", exploration="canary-exploration")
+    return replace(plain, **changes)
+
+
+def whole(prompt: Prompt) -> str:
+    return "\n".join(message.content for message in prompt.messages)
+
+
+def present(text: str, tokens: dict[Information, set[str]]) -> dict[Information, set[str]]:
+    return {kind: {token for token in planted if token in text} for kind, planted in tokens.items()}
+
+
+def expected(
+    tokens: dict[Information, set[str]], allowed: frozenset[Information]
+) -> dict[Information, set[str]]:
+    return {kind: planted if kind in allowed else set() for kind, planted in tokens.items()}
+
+
+@dataclass(frozen=True)
+class Rules:
+    name: str
+    rules: ContextRules
+    problem_class: ProblemClass
+
+
+def all_rules() -> list[Rules]:
+    """The defaults of every problem class, everything, nothing, and each kind alone and left out."""
+    everything = frozenset(Information)
+    cases = [Rules(f"default {kind}", context_rules_for(kind), kind) for kind in ProblemClass]
+    cases.append(Rules("everything", ContextRules(everything, everything), ProblemClass.PIPELINE))
+    cases.append(Rules("nothing", ContextRules(frozenset(), frozenset()), ProblemClass.TEXT))
+    for kind in Information:
+        alone, rest = frozenset({kind}), everything - {kind}
+        cases.append(Rules(f"only {kind}", ContextRules(alone, alone), ProblemClass.CODE))
+        cases.append(Rules(f"without {kind}", ContextRules(rest, rest), ProblemClass.TEXT))
+    return cases
+
+
+each_rules = pytest.mark.parametrize("case", all_rules(), ids=lambda case: case.name)
+each_profile = pytest.mark.parametrize("profile", PROFILES)
+
+
+@each_profile
+@each_rules
+def test_a_judge_sees_exactly_what_it_may(case, profile):
+    brief = brief_of(rubric(case.rules, case.problem_class, profile))
+    history = replace(past(ROUNDS), rounds=(*past(NOW - 1).rounds, Round(NOW, "canary-candidate-3")))
+    evaluator = EvaluatorOutput("canary-stdout", "canary-stderr", 77)
+    view = judge_view(brief, history, NOW, evaluator)
+    text = whole(judge_prompt(view))
+
+    allowed = case.rules.judge & OFFERED[Role.JUDGE]
+    visible = expected(JUDGE, allowed)
+    if Information.HISTORY in allowed:  # its lines name their rounds by the same word
+        visible[Information.ROUND_NUMBER] = {"canary-word"}
+    assert present(text, JUDGE) == visible
+    assert set(view.seen) == allowed
+    assert set(view.withheld) == set(Information) - allowed
+
+
+@each_profile
+@each_rules
+def test_a_judge_never_sees_other_rounds(case, profile):
+    brief = brief_of(rubric(case.rules, case.problem_class, profile))
+    text = whole(judge_prompt(judge_view(brief, past(ROUNDS), NOW, EvaluatorOutput("out"))))
+    never = [
+        "canary-candidate-2", "canary-candidate-4", "canary-reasoning", "canary-improvement", "canary-issue",
+        "canary-failure", "canary-suggestion", "canary-judge", "canary-purpose", "canary-stdout-",
+        "canary-stderr-", "canary-asi-3", "canary-asi-4", "2.1415926", "3.1415926", "3.2718281", "53.37",
+        "54.37",
+    ]  # fmt: skip
+    assert [token for token in never if token in text] == []
+
+
+@each_profile
+@each_rules
+def test_a_producer_sees_exactly_what_it_may(case, profile):
+    given = rubric(case.rules, case.problem_class, profile)
+    brief = brief_of(given)
+    failures = assessment(3).checks
+    feedback = Feedback(FeedbackStyle.ISSUES, 3, ("canary-issue-3",), "canary-asi-3", failures)
+    view = producer_view(brief, past(NOW), Revise(4, 3, feedback))
+    text = whole(producer_prompt(view))
+
+    allowed = case.rules.producer & OFFERED[Role.PRODUCER]
+    assert present(text, PRODUCER) == expected(PRODUCER, allowed)
+    assert set(view.seen) == allowed
+    assert set(view.withheld) == set(Information) - allowed
+
+
+@each_profile
+@each_rules
+def test_a_producer_never_sees_a_score_an_evaluator_or_another_round(case, profile):
+    given = rubric(case.rules, case.problem_class, profile)
+    history = past(NOW)
+    step = revise(given, history, history.rounds[-1], assessment(3))
+    text = whole(producer_prompt(producer_view(brief_of(given), history, step)))
+    never = [
+        "canary-reasoning", "canary-improvement", "canary-judge", "canary-stdout", "canary-stderr",
+        "canary-purpose", "canary-candidate-1", "canary-candidate-2", "canary-asi-1", "canary-asi-2",
+        "canary-issue-1", "canary-failure-2", "1415926", "2718281", ".37",
+    ]  # fmt: skip
+    assert [token for token in never if token in text] == []
+
+
+@each_rules
+def test_a_first_draft_knows_the_task_and_nothing_of_any_round(case):
+    brief = brief_of(rubric(case.rules, case.problem_class), seed="canary-seed")
+    view = producer_view(brief, past(0), Draft())
+    found = present(whole(producer_prompt(view)), PRODUCER)
+    allowed = (case.rules.producer & OFFERED[Role.PRODUCER]) - {Information.CANDIDATE, Information.FEEDBACK}
+    assert found == expected(PRODUCER, allowed)
+    assert set(view.seen) == allowed
+
+
+@pytest.mark.parametrize("number", range(1, ROUNDS + 1))
+@pytest.mark.parametrize("problem_class", ProblemClass)
+def test_over_a_whole_run_the_judge_sees_one_candidate_and_the_seed(problem_class, number):
+    brief = brief_of(rubric(context_rules_for(problem_class), problem_class))
+    text = whole(judge_prompt(judge_view(brief, past(ROUNDS), number)))
+    seen = {other for other in range(1, ROUNDS + 1) if f"canary-candidate-{other}" in text}
+    assert seen == {1, number}
+    assert ("1.1415926" in text) == (number > 1)
+    with_history = problem_class is not ProblemClass.TEXT
+    for other in range(1, ROUNDS + 1):
+        assert (f"{other}.2718281" in text) == (with_history and other < number)
+
+
+def test_a_calibration_stands_in_for_round_one():
+    calibration = Calibration("canary-calibration", {"quality": Decimal("6.6180339")})
+    brief = brief_of(rubric(context_rules_for(ProblemClass.TEXT), ProblemClass.TEXT), calibration=calibration)
+    first = whole(judge_prompt(judge_view(brief, past(ROUNDS), 1)))
+    later = whole(judge_prompt(judge_view(brief, past(ROUNDS), 2)))
+    assert "canary-calibration" not in first
+    assert "6.6180339" not in first
+    assert "canary-calibration" in later
+    assert "6.6180339" in later
+    assert "canary-candidate-1" not in later
+    assert "1.1415926" not in later

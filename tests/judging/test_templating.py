@@ -1,0 +1,139 @@
+"""Prompt templates: what an editor may write, and what is refused with its line."""
+
+import pytest
+
+from refinement.engine.profiles import PROFILES
+from refinement.judging.template_names import FailureValue, GroupValue, sample_values
+from refinement.judging.templating import (
+    TEMPLATE_NAMES,
+    TemplateFailure,
+    check_template,
+    default_source,
+    render,
+)
+
+
+def problems(name, source):
+    return [(problem.line, problem.message) for problem in check_template(name, source)]
+
+
+@pytest.mark.parametrize("profile", [*PROFILES, "an editor's own"])
+@pytest.mark.parametrize("name", TEMPLATE_NAMES)
+def test_every_default_could_be_saved_as_it_is(name, profile):
+    assert problems(name, default_source(name, profile)) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "source"),
+    [
+        ("revision", "{{ task }}\n{{ candidate }}\n{{ feedback }}"),
+        ("feedback", "{% for issue in issues %}{{ loop.index }}. {{ issue | upper }}\n{% endfor %}none"),
+        ("feedback", "{% for group in groups %}{% for failure in group.failures %}{{ failure.message }}"
+                     "{% endfor %}{% endfor %}x"),
+        ("judge", '{{ criteria | join(", ", attribute="name") }}{% if scale is string %}x{% endif %}'),
+        ("feedback", '{{ issues | join }} {{ asi | default("none") | truncate(20) }}'),
+        ("judge", '{% set best = maximum %}{{ best if artifact in ["code", "prompt"] else "x" }}'),
+        ("draft", "Größe: {{ task }} 日本語 {# a remark #} {% raw %}{{ not a value }}{% endraw %}"),
+    ],
+)  # fmt: skip
+def test_ordinary_templates_are_accepted(name, source):
+    assert problems(name, source) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "line", "words"),
+    [
+        ("poem", "x", 1, "There is no template called 'poem'"),
+        ("draft", " \n ", 1, "The template is empty"),
+        ("draft", "x" * 20_001, 1, "too long"),
+        ("draft", "a\n{{ tsak }}", 2, "There is no variable 'tsak'"),
+        ("draft", "{{ candidate }}", 1, "There is no variable 'candidate'"),
+        ("draft", "a\nb\n{% if task %}", 3, "Unexpected end of template"),
+        ("draft", "{{ task }", 1, "Unexpected '}'"),
+        ("draft", "a\n{% include 'judge_rules.j2' %}", 2, "include is not available"),
+        ("draft", "{% import 'a' as b %}{{ task }}", 1, "import is not available"),
+        ("draft", "{% from 'a' import b %}{{ task }}", 1, "import is not available"),
+        ("draft", "{% extends 'a' %}", 1, "extends is not available"),
+        ("draft", "{% block a %}{% endblock %}", 1, "block is not available"),
+        ("draft", "{% macro m() %}{{ m() }}{% endmacro %}", 1, "macro is not available"),
+        ("draft", "x\n{% for i in range(9999999) %}a{% endfor %}", 2, "A loop must go over a list"),
+        ("draft", "{{ task.format(1) }}", 1, "Calls are not available"),
+        ("draft", "{{ task ~ task }}", 1, "~ is not available"),
+        ("draft", "{{ task * 999999999 }}", 1, "Mul is not available"),
+        ("draft", "{{ 9 ** 9 ** 9 }}", 1, "Pow is not available"),
+        ("draft", "{{ '%999999999s' % task }}", 1, "Mod is not available"),
+        ("draft", "{{ [task, [task]] }}", 1, "plain texts and numbers only"),
+        ("draft", "{% set x %}{{ task }}{% endset %}", 1, "AssignBlock is not available"),
+        ("draft", "{% set task = 'x' %}{{ task }}", 1, "'task' has a value already"),
+        ("feedback", "{% for issues in failures %}x{% endfor %}", 1, "'issues' has a value already"),
+        ("draft", "{{ task.__class__ }}", 1, "There is no field '__class__'"),
+        ("judge", "{% for c in criteria %}{{ c.wieght }}{% endfor %}", 1, "There is no field 'wieght'"),
+        ("judge", "{% for c in criteria %}{{ loop.cycle }}{% endfor %}", 1, "There is no field 'cycle'"),
+        ("draft", "{{ task | pprint }}", 1, "There is no filter 'pprint'"),
+        ("draft", "{% if task is sameish %}x{% endif %}", 1, "There is no test 'sameish'"),
+        ("draft", "{% for letter in task %}x{% endfor %}", 1, "over a list it is given: criteria"),
+        ("judge", "{% for c in criteria recursive %}x{% endfor %}", 1, "cannot be recursive"),
+        ("judge", "{% for a in criteria %}{% for b in criteria %}\n{% for c in criteria %}x{% endfor %}"
+                  "{% endfor %}{% endfor %}", 2, "2 deep"),
+        ("judge", "a\n{{ criteria }}", 2, "cannot be printed whole"),
+        ("judge", "a\n{{ criteria | join }}", 2, "cannot be printed whole"),
+        ("judge", "{{ scale | join }}", 1, "Join works on a list"),
+        ("judge", '{{ criteria | join(", ", attribute="__doc__") }}', 1, "There is no field '__doc__'"),
+        ("feedback", "{{ issues | join('" + "-" * 21 + "') }}", 1, "A separator may have 20"),
+        ("feedback", "{{ issues | first }}", 1, "cannot be rendered"),
+        ("judge", "{% if scale > 3 %}x{% endif %}", 1, "cannot be rendered"),
+        ("revision", "{% for a in criteria %}{% for b in criteria %}\n{{ task }}{% endfor %}{% endfor %}", 1,
+         "characters; repeat less in loops"),
+        ("draft", "{# nothing #}", 1, "prints nothing"),
+        ("draft", "{{ " + "(" * 2_000 + "task" + ")" * 2_000 + " }}", 1, "nested too deeply"),
+    ],
+)  # fmt: skip
+def test_what_could_fail_or_explode_is_refused_with_its_line(name, source, line, words):
+    found = problems(name, source)
+    assert found, "the template was accepted"
+    assert any(words in message for _, message in found), found
+    if "repeat less" not in words:
+        assert line in [at for at, _ in found]
+
+
+def test_all_problems_are_told_at_once_in_order():
+    found = problems("draft", "{{ b }}\n{{ a }}\n{{ task ~ task }}")
+    assert [line for line, _ in found] == [1, 2, 3]
+
+
+def test_a_template_in_a_value_stays_text():
+    hostile = "{{ nonce }} {% for x in y %} {# remark #}"
+    assert render("draft", "{{ task }}", task=hostile) == hostile
+
+
+def test_nothing_is_escaped_and_missing_values_print_nothing():
+    assert render("draft", "{{ task }}|{{ background }}", task="<b> & 'c'", background=None) == "<b> & 'c'|"
+
+
+def test_rendering_with_an_unknown_name_says_so():
+    with pytest.raises(TemplateFailure, match=r"'draft' cannot be rendered: 'taks' is undefined\."):
+        render("draft", "{{ taks }}", task="x")
+
+
+def test_a_missing_package_template_is_said():
+    with pytest.raises(TemplateFailure, match="'nonesuch' cannot be rendered"):
+        render("nonesuch", None)
+
+
+def test_the_default_feedback_groups_failures_by_severity():
+    groups = (
+        GroupValue("error", "Errors", (FailureValue("a", "Too short.", "Write more."),)),
+        GroupValue("info", "Hints", (FailureValue("b", "No date.", ""),)),
+    )
+    text = render(
+        "feedback", None, style="failures", issues=("Vague.",), asi="", note="", groups=groups, failures=()
+    )
+    assert "Errors:\n- Too short. Suggestion: Write more.\n\nHints:\n- No date.\n" in text
+    assert text.endswith("Remarks of the judge:\n- Vague.")
+
+
+def test_every_variable_is_described_and_sampled():
+    for name, variables in TEMPLATE_NAMES.items():
+        assert all(variables.values())
+        for values in sample_values(name):
+            assert values.keys() == variables.keys()

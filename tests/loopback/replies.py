@@ -1,0 +1,115 @@
+"""What the loopback server says: given texts, a function, or an answer made to fit the schema."""
+
+import itertools
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Answer:
+    text: str
+    thinking: str = ""
+    prompt_tokens: int | None = None  # counted from the prompt unless said
+    finish_reason: str = ""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A chat request, whichever protocol it came in."""
+
+    protocol: str  # ollama or openai
+    role: str
+    number: int  # of this role, from 1
+    body: Mapping[str, Any]
+
+    @property
+    def schema(self) -> Mapping[str, Any] | None:
+        if self.protocol == "ollama":
+            given = self.body.get("format")
+        else:
+            given = (self.body.get("response_format") or {}).get("json_schema", {}).get("schema")
+        return given if isinstance(given, dict) else None
+
+    @property
+    def prompt(self) -> str:
+        return "\n".join(str(message.get("content") or "") for message in self.body.get("messages", ()))
+
+
+Replies = Callable[[Asked], Answer | str]
+
+
+class OutOfReplies(Exception):
+    """The test gave fewer replies than were asked for."""
+
+
+def role_by_schema(body: Mapping[str, Any]) -> str:
+    """A request that wants a form is the judge's."""
+    return "judge" if body.get("format") or body.get("response_format") else "producer"
+
+
+def from_lists(lists: Mapping[str, Sequence[Answer | str]], *, cycle: bool = False) -> Replies:
+    """The k-th request of a role gets the k-th text of its list."""
+
+    def reply(asked: Asked) -> Answer | str:
+        texts = lists.get(asked.role, ())
+        if not texts or (asked.number > len(texts) and not cycle):
+            raise OutOfReplies(f"no reply number {asked.number} for the {asked.role}")
+        return texts[(asked.number - 1) % len(texts)]
+
+    return reply
+
+
+def from_file(path: Path, *, cycle: bool = True) -> Replies:
+    """Lines of JSON with role and text."""
+    lists: dict[str, list[Answer | str]] = {}
+    for line in path.read_text("utf-8").splitlines():
+        if line.strip():
+            entry = json.loads(line)
+            answer = Answer(entry["text"], thinking=entry.get("thinking", ""))
+            lists.setdefault(entry["role"], []).append(answer)
+    return from_lists(lists, cycle=cycle)
+
+
+def made_to_fit(score: float | None = None, producer_chars: int = 600) -> Replies:
+    """Judges get a valid instance of their schema, with changing scores unless one is given."""
+    turns = itertools.count()
+
+    def reply(asked: Asked) -> str:
+        if asked.schema is None:
+            sentence = f"Draft {asked.number} says something new in every sentence it has. "
+            return (sentence * (producer_chars // len(sentence) + 1))[:producer_chars]
+        share = next(turns) % 5 / 10 + 0.3
+        return json.dumps(instance(asked.schema, score, share))
+
+    return reply
+
+
+def instance(schema: Mapping[str, Any], score: float | None, share: float) -> Any:
+    """The smallest value of this schema: numbers lie at `share` of their range, or are `score`."""
+    for key in ("const", "default"):
+        if key in schema:
+            return schema[key]
+    if "enum" in schema:
+        return schema["enum"][int(share * (len(schema["enum"]) - 1))]
+    if "anyOf" in schema:
+        return instance(schema["anyOf"][0], score, share)
+    return _typed(schema, score, share)
+
+
+def _typed(schema: Mapping[str, Any], score: float | None, share: float) -> Any:
+    kind = schema.get("type")
+    if kind == "object":
+        fields = schema.get("properties", {})
+        return {name: instance(part, score, share) for name, part in fields.items()}
+    if kind == "array":
+        return [instance(schema["items"], score, share)] * max(1, int(schema.get("minItems", 0)))
+    if kind in ("number", "integer"):
+        low, high = float(schema.get("minimum", 0)), float(schema.get("maximum", 10))
+        value = score if score is not None else low + (high - low) * share
+        return round(value) if kind == "integer" else round(value, 2)
+    if kind == "boolean":
+        return True
+    return "It says what it means."[: int(schema.get("maxLength", 100))]

@@ -1,0 +1,48 @@
+"""A PostgreSQL database of a test run's own, for every test that wants one."""
+
+import os
+import socket
+from contextlib import suppress
+from urllib.parse import unquote, urlsplit
+
+import psycopg
+import pytest
+from django.core.management import call_command
+from django.db import connections
+from psycopg import sql
+
+POSTGRES = os.environ.get("WIGGUM_TEST_POSTGRES", "postgres://root@127.0.0.1/test")
+
+
+def postgres_answers() -> bool:
+    parts = urlsplit(POSTGRES)
+    with suppress(OSError), socket.create_connection((parts.hostname, parts.port or 5432), timeout=2):
+        return True
+    return False
+
+
+@pytest.fixture(scope="session")
+def postgres_database(django_db_blocker):
+    """A database of this test run's own, known to Django as `postgres`."""
+    if not postgres_answers():
+        pytest.skip("no PostgreSQL server answers at the address in WIGGUM_TEST_POSTGRES")
+    name = f"wiggum_tests_{os.getpid()}"
+    with psycopg.connect(POSTGRES, autocommit=True) as server:
+        server.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+    parts = urlsplit(POSTGRES)
+    connections.databases["postgres"] = {
+        **connections.databases["default"],
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": name,
+        "USER": unquote(parts.username or ""),
+        "PASSWORD": unquote(parts.password or ""),
+        "HOST": parts.hostname,
+        "PORT": str(parts.port or ""),
+        "OPTIONS": {},
+    }
+    with django_db_blocker.unblock():
+        call_command("migrate", database="postgres", verbosity=0)
+    yield "postgres"
+    del connections.databases["postgres"]
+    with psycopg.connect(POSTGRES, autocommit=True) as server:
+        server.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))

@@ -1,0 +1,180 @@
+"""Cancel and deadline, before the first byte and in the middle; many threads; kept connections."""
+
+import ssl
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from refinement.providers import transport
+from refinement.providers.base import CallControl, Cancelled, ErrorKind, Provider
+from refinement.providers.ollama import OllamaProvider
+from tests.loopback.faults import Fault
+from tests.loopback.server import LoopbackServer
+from tests.providers.asking import MAKERS, Stopper, ask, failure, wanted
+
+PROMPTLY = 1.0
+
+
+def cancelled_when(provider: Provider, stopper: Stopper, server: LoopbackServer, ready: object) -> float:
+    """Presses the button once the server is ready for it; how long the call then took to end."""
+    ended: list[float] = []
+
+    def run() -> None:
+        with pytest.raises(Cancelled):
+            provider.complete(wanted(), CallControl(is_cancelled=stopper))
+        ended.append(time.monotonic())
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    server.wait_for(ready)  # type: ignore[arg-type]
+    stopper.press()
+    thread.join(5)
+    assert ended, "the call did not end"
+    return ended[0] - stopper.pressed_at
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_cancel_before_the_first_byte(ollama_server: LoopbackServer, kind: str) -> None:
+    ollama_server.faults = [Fault("hang")]
+    took = cancelled_when(MAKERS[kind](ollama_server), Stopper(), ollama_server, lambda: ollama_server.chats)
+    assert took < PROMPTLY
+    ollama_server.wait_for(lambda: ollama_server.chats[0].aborted)
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_cancel_in_the_middle_of_a_stream(ollama_server: LoopbackServer, kind: str) -> None:
+    ollama_server.chunks, ollama_server.chunk_delay = 200, 0.05
+    heard: list[str] = []
+    stopper = Stopper()
+
+    def hear(piece: str) -> None:
+        heard.append(piece)
+        if len(heard) == 3:
+            stopper.press()
+
+    with pytest.raises(Cancelled):
+        ask(MAKERS[kind](ollama_server), is_cancelled=stopper, on_text=hear)
+    assert time.monotonic() - stopper.pressed_at < PROMPTLY
+    ollama_server.wait_for(lambda: ollama_server.chats[0].aborted)
+    assert ollama_server.chats[0].finished is None
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_a_call_cancelled_beforehand_sends_nothing(ollama_server: LoopbackServer, kind: str) -> None:
+    with pytest.raises(Cancelled):
+        ask(MAKERS[kind](ollama_server), is_cancelled=lambda: True)
+    assert ollama_server.log == []
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_the_deadline_holds_for_a_stream_that_drips(ollama_server: LoopbackServer, kind: str) -> None:
+    ollama_server.chunks, ollama_server.chunk_delay = 200, 0.05
+    started = time.monotonic()
+    error = failure(MAKERS[kind](ollama_server), deadline_seconds=0.5)
+    assert error.kind is ErrorKind.TIMEOUT
+    assert time.monotonic() - started < 0.5 + PROMPTLY
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_a_listener_that_fails_ends_the_call(ollama_server: LoopbackServer, kind: str) -> None:
+    ollama_server.chunks, ollama_server.chunk_delay = 200, 0.05
+
+    def fail(piece: str) -> None:
+        raise ValueError("no room to write")
+
+    with pytest.raises(ValueError, match="no room to write"):
+        ask(MAKERS[kind](ollama_server), on_text=fail)
+    ollama_server.wait_for(lambda: ollama_server.chats[0].aborted)
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_many_threads_share_one_provider(ollama_server: LoopbackServer, kind: str) -> None:
+    ollama_server.latency = 0.3
+    ollama_server.replies = lambda asked: asked.body["messages"][1]["content"]
+    provider = MAKERS[kind](ollama_server)
+    started = time.monotonic()
+    with ThreadPoolExecutor(32) as pool:
+        texts = list(pool.map(lambda n: ask(provider, wanted(f"text {n}")).text, range(64)))
+    assert texts == [f"text {n}" for n in range(64)]
+    spans = [(entry.started, entry.finished or 0) for entry in ollama_server.chats]
+    at_once = max(sum(a <= start < b for a, b in spans) for start, _ in spans)
+    assert at_once > 10, "calls waited for each other"
+    assert time.monotonic() - started < 6
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_a_kept_connection_that_died_is_replaced_once(ollama_server: LoopbackServer, kind: str) -> None:
+    provider = MAKERS[kind](ollama_server)
+    ask(provider)
+    ollama_server.faults = [Fault("drop", nth=(1,))]
+    assert ask(provider).text
+    assert len(ollama_server.chats) == 3
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_a_server_that_drops_every_call_is_asked_no_third_time(
+    ollama_server: LoopbackServer, kind: str
+) -> None:
+    provider = MAKERS[kind](ollama_server)
+    ask(provider)
+    ollama_server.faults = [Fault("drop")]
+    assert failure(provider).kind is ErrorKind.UNREACHABLE
+    assert len(ollama_server.chats) == 3
+
+
+def test_connections_are_kept_between_calls(ollama_server: LoopbackServer) -> None:
+    provider = OllamaProvider(ollama_server.address)
+    for _ in range(5):
+        ask(provider)
+    assert len(ollama_server._connections) == 1
+    transport.transport_for(ollama_server.address).close()
+    ollama_server.wait_for(lambda: not ollama_server._connections)
+
+
+def test_one_transport_serves_one_address(ollama_server: LoopbackServer) -> None:
+    same = transport.transport_for(ollama_server.address)
+    assert transport.transport_for(ollama_server.address + "/v1") is same
+    transport._forget_connections()
+    assert transport.transport_for(ollama_server.address) is not same
+
+
+@pytest.fixture
+def tls_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LoopbackServer]:
+    pair = tmp_path / "pair.pem"
+    command_end = "-days 2 -subj /CN=localhost"
+    names = "subjectAltName=IP:127.0.0.1,DNS:localhost"
+    command = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes"
+    files = ["-keyout", str(pair), "-out", str(tmp_path / "certificate.pem")]
+    subprocess.run(
+        [*command.split(), *command_end.split(), "-addext", names, *files], check=True, capture_output=True
+    )
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(tmp_path / "certificate.pem", pair)
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "certificate.pem"))
+    transport._ssl_context.cache_clear()
+    with LoopbackServer(tls=context) as server:
+        yield server
+    transport._ssl_context.cache_clear()
+
+
+def test_an_encrypted_connection_answers_and_stops(tls_server: LoopbackServer) -> None:
+    provider = OllamaProvider(tls_server.address)
+    assert ask(provider).text
+    assert ask(provider).text
+    tls_server.faults = [Fault("hang")]
+    took = cancelled_when(provider, Stopper(), tls_server, lambda: len(tls_server.chats) == 3)
+    assert took < PROMPTLY
+
+
+def test_a_certificate_that_is_not_trusted_is_unreachable(
+    tls_server: LoopbackServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SSL_CERT_FILE")
+    error = failure(OllamaProvider(tls_server.address))
+    assert error.kind is ErrorKind.UNREACHABLE
+    assert "certificate" in error.message.lower()

@@ -1,0 +1,44 @@
+"""What the preview shows of a run is what the run sent, word for word."""
+
+from dataclasses import replace
+
+import pytest
+
+from refinement.engine.profiles import rubric_for
+from refinement.engine.types import ProblemClass
+from refinement.judging.rehearsal import Said, rehearse
+from refinement.selectors.rehearsals import borrowed_history
+from refinement.selectors.rubrics import definition_of
+from tests.runs.stage import Stage, calls, drafts, verdict
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.parametrize("profile", ["wiggum", "simmer"])
+def test_every_message_of_a_run_is_as_the_preview_has_it(stage: Stage, profile):
+    rubric = replace(
+        rubric_for(profile),
+        background="Readers are new.",
+        output_contract="Markdown.",
+        problem_class=ProblemClass.TEXT,
+    )
+    scores = (4, 6, 5)
+    stage.says(judge=[verdict(rubric, score) for score in scores] * 2, producer=drafts(6))
+    run = stage.play(rubric)
+    sent = {(call.role, call.round_number): call.messages for call in calls(run)}
+    version = run.rubric_version
+    said = Said(rubric.scale.maximum)
+    compared = 0
+    for number in run.rounds.values_list("number", flat=True):
+        borrowed = borrowed_history(run, version, definition_of(version), number, said)
+        rehearsal = rehearse(borrowed.brief, borrowed.history)
+        assert borrowed.assumed == ()
+        acts = {("judge", number): rehearsal.judge, ("producer", number + 1): rehearsal.revision}
+        for key, act in {**acts, ("producer", 1): rehearsal.draft}.items():
+            if key in sent:
+                shown = [
+                    {"role": message.role, "content": message.content} for message in act.prompt.messages
+                ]
+                assert shown == sent[key]
+                compared += 1
+    assert compared >= 2 * run.rounds.count()

@@ -1,0 +1,153 @@
+"""Two definitions side by side, and two texts word by word."""
+
+import time
+from dataclasses import fields, replace
+from decimal import Decimal
+
+import pytest
+
+from refinement.engine.profiles import default_rubrics, rubric_for
+from refinement.engine.types import (
+    Budget,
+    Check,
+    Criterion,
+    EvaluationMode,
+    Policy,
+    ProblemClass,
+    Rubric,
+    Scale,
+)
+from refinement.selectors.rubric_comparisons import definitions_compared
+from refinement.selectors.word_diffs import word_diff
+
+BASE = rubric_for("wiggum")
+POLICY_CHANGES = {
+    "max_rounds": 7,
+    "stop_rules": BASE.policy.stop_rules[::-1],
+    "composite": rubric_for("simmer").policy.composite,
+    "next_base": rubric_for("simmer").policy.next_base,
+    "feedback": rubric_for("simmer").policy.feedback,
+    "pass_threshold": None,
+    "perfect_score": Decimal(10),
+    "minimum_gain": Decimal("0.1"),
+    "plateau_rounds": 5,
+    "plateau_window": 2,
+    "checks_in_composite": True,
+    "primary_first": True,
+    "penalties": replace(BASE.policy.penalties, points=Decimal(2)),
+    "budget": Budget(tokens=1),
+    "judge_limit_chars": 1,
+    "producer_tokens": 1,
+    "producer_temperature": Decimal(1),
+    "first_number": 0,
+    "round_word": "turn",
+    "composite_decimals": 1,
+}
+CHANGES = {
+    "name": "Other",
+    "profile": "simmer",
+    "scale": Scale(Decimal(0), Decimal(10), Decimal(1)),
+    "policy": replace(BASE.policy, max_rounds=4),
+    "context": replace(BASE.context, judge=frozenset()),
+    "criteria": BASE.criteria[::-1],
+    "checks": (Check("c", "is-json"),),
+    "problem_class": ProblemClass.CODE,
+    "evaluation_mode": EvaluationMode.HYBRID,
+    "purpose": "Other.",
+    "artifact_type": "code",
+    "background": "Some.",
+    "output_contract": "Some.",
+    "search_space": "Some.",
+    "templates": {"judge": "Own."},
+}
+
+
+@pytest.mark.parametrize("slug", default_rubrics())
+def test_a_definition_equals_itself(slug):
+    assert definitions_compared(default_rubrics()[slug], default_rubrics()[slug]).changed == ()
+
+
+@pytest.mark.parametrize("name", [field.name for field in fields(Policy)])
+def test_a_change_of_any_policy_field_is_seen(name):
+    other = replace(BASE, policy=replace(BASE.policy, **{name: POLICY_CHANGES[name]}))
+    assert len(definitions_compared(BASE, other).changed) == 1
+
+
+@pytest.mark.parametrize(
+    "name", [field.name for field in fields(Rubric) if not field.name.startswith("seed")]
+)
+def test_a_change_of_any_field_is_seen(name):
+    assert definitions_compared(BASE, replace(BASE, **{name: CHANGES[name]})).changed
+
+
+def test_a_change_of_the_seed_is_seen():
+    seeded = replace(BASE, seed_text="Text.", seed_scores={"depth": Decimal(7)})
+    labels = [entry.label for entry in definitions_compared(BASE, seeded).changed]
+    assert labels == ["Text", "Score of depth"]
+
+
+@pytest.mark.parametrize(
+    "change", [{"name": "x"}, {"description": "x"}, {"ideal": "x"}, {"weight": Decimal(3)}, {"primary": True}]
+)
+def test_criteria_are_matched_by_key(change):
+    criteria = (replace(BASE.criteria[0], **change), *BASE.criteria[1:])
+    [entry] = definitions_compared(BASE, replace(BASE, criteria=criteria)).changed
+    assert entry.label.startswith("depth · ")
+
+
+def test_a_criterion_that_went_and_one_that_came():
+    criteria = (*BASE.criteria[:-1], Criterion("brevity", "Brevity"))
+    changed = definitions_compared(BASE, replace(BASE, criteria=criteria)).changed
+    sides = {entry.label: (entry.before, entry.after) for entry in changed}
+    assert sides["brevity"] == (None, "Name: Brevity\nWeight: 1\nPrimary: no")
+    assert sides["structure"][0].startswith("Name: Structure\nWeight: 0.1\nPrimary: no\nDescription: Whether")
+    assert sides["structure"][1] is None
+    assert set(sides) == {"Order", "brevity", "structure"}
+
+
+def joined(segments):
+    return "".join(segment.text for segment in segments)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "removed", "added"),
+    [
+        ("one two three", "one three", ["two "], []),
+        ("one three", "one two three", [], ["two "]),
+        ("a text b", "a text c", ["b"], ["c"]),
+        ("same", "same", [], []),
+        ("weight 0.25 of all", "weight 0.3 of all", ["0.25"], ["0.3"]),
+        ("start old words end", "start new things end", ["old words"], ["new things"]),
+        (
+            "nothing at all alike here",
+            "quite at odds with it",
+            ["nothing at all alike here"],
+            ["quite at odds with it"],
+        ),
+        ("a\nb", "a\n\nb", ["\n"], ["\n\n"]),
+        ("x" * 9, "y" * 9, ["x" * 9], ["y" * 9]),
+    ],
+)
+def test_words_that_differ_are_marked(before, after, removed, added):
+    diff = word_diff(before, after)
+    assert [part.text for part in diff.before if part.kind == "changed"] == removed
+    assert [part.text for part in diff.after if part.kind == "changed"] == added
+    assert (joined(diff.before), joined(diff.after)) == (before, after)
+
+
+def test_the_middle_of_a_long_unchanged_passage_is_left_out():
+    same = "word " * 1_000
+    diff = word_diff(f"old {same} end", f"new {same} end.")
+    assert [part.kind for part in diff.after] == ["changed", "same", "left_out", "same", "changed"]
+    assert "characters unchanged" in diff.after[2].text
+    assert len(joined(diff.after)) < 600
+
+
+@pytest.mark.parametrize("piece", ["word{} ", "line {}\n", "x{}"])
+def test_a_megabyte_on_each_side_takes_no_great_time_or_memory(piece):
+    before = "".join(piece.format(number) for number in range(120_000))
+    after = "".join(piece.format(number * 7) for number in range(120_000))
+    started = time.process_time()
+    diff = word_diff(before, after)
+    assert time.process_time() - started < 5
+    assert joined(part for part in diff.before if part.kind == "changed")

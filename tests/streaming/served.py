@@ -1,0 +1,160 @@
+"""A real instance with a loopback model server, and readers of its streams over real sockets."""
+
+import http.client
+import json
+import socket
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.house.processes import Instance, manage
+from tests.loopback.server import LoopbackServer
+
+PATIENCE = 20.0
+FIRST_START = 300.0
+PEOPLE = """
+import json
+from importlib import import_module
+from django.conf import settings
+from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
+from refinement.models import Membership, Project, User
+from refinement.services.rubrics import default_rubrics_install
+store = import_module(settings.SESSION_ENGINE).SessionStore
+def session(user):
+    kept = store()
+    kept[SESSION_KEY] = str(user.pk)
+    kept[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[0]
+    kept[HASH_SESSION_KEY] = user.get_session_auth_hash()
+    kept.save()
+    return kept.session_key
+project = Project.objects.create(name="Alpha", slug="alpha")
+default_rubrics_install(project=project)
+told = {}
+for name in ("olivia", "edgar", "vera"):
+    user = User.objects.create_user(f"{name}@example.org", "correct horse battery staple", name=name)
+    Membership.objects.create(project=project, user=user, role="owner")
+    told[name] = session(user)
+stranger = User.objects.create_user("otto@example.org", "correct horse battery staple")
+told["otto"] = session(stranger)
+print("told", json.dumps(told))
+"""
+LAUNCH = """
+from refinement.engine.codec import rubric_with
+from refinement.models import Project
+from refinement.providers.registry import Target
+from refinement.selectors.rubrics import definition_of, version_named
+from refinement.services.runs import run_create
+project = Project.objects.get(slug="alpha")
+version = version_named(project, "wiggum")
+settings = {{"policy.max_rounds": "{rounds}", "policy.stop_rules": "max_rounds"}}
+rubric = rubric_with(definition_of(version), settings)
+run = run_create(project=project, version=version, definition=rubric, task="Explain our backups.",
+                 producer=Target("ollama", "loopback:1b"), judge=Target("ollama", "loopback:8b"))
+{then}
+print("told", run.pk)
+"""
+
+
+class Served:
+    """The instance, the people in it, and its runs."""
+
+    def __init__(self, data_dir: Path, server: LoopbackServer) -> None:
+        self.server = server
+        self.instance = Instance(data_dir, WIGGUM_OLLAMA_URL=server.address)
+        try:
+            self._wait_until_ready()
+            self.sessions: dict[str, str] = json.loads(self.shell(PEOPLE))
+        except BaseException:
+            self.instance.clean_up()
+            raise
+
+    def _wait_until_ready(self) -> None:
+        """A first start prepares the database and all static files, which a busy machine takes long for."""
+        until = time.monotonic() + FIRST_START
+        while "Wiggum is ready at" not in self.instance.said():
+            assert time.monotonic() < until, self.instance.said()
+            assert self.instance.process.poll() is None, self.instance.said()
+            time.sleep(0.05)
+
+    def shell(self, code: str) -> str:
+        """What the code told, run with the instance's own settings."""
+        done = manage("shell", "-v0", "-c", code, env=self.instance.settings)
+        lines = [line for line in done.stdout.splitlines() if line.startswith("told ")]
+        assert lines, done.stderr + done.stdout
+        return lines[-1].removeprefix("told ")
+
+    def launch(self, rounds: int = 2, then: str = "") -> int:
+        return int(self.shell(LAUNCH.format(rounds=rounds, then=then)))
+
+    def ask(self, path: str, person: str = "olivia", **headers: str) -> http.client.HTTPResponse:
+        connection = http.client.HTTPConnection("127.0.0.1", self.instance.port, timeout=PATIENCE)
+        connection.connect()
+        self.connected = connection.sock
+        connection.request(
+            "GET",
+            path,
+            headers={"Cookie": f"sessionid={self.sessions[person]}", "Host": "localhost", **headers},
+        )
+        return connection.getresponse()
+
+    def listen(self, run: int, person: str = "olivia", after: int = 0) -> "Reader":
+        headers = {"Last-Event-ID": str(after)} if after else {}
+        answer = self.ask(f"/p/alpha/runs/{run}/events/", person, **headers)
+        return Reader(answer, self.connected)
+
+
+@dataclass
+class Frame:
+    kind: str
+    data: Any
+    number: int | None
+    at: float = field(default_factory=time.time)
+
+
+class Reader:
+    """Reads a stream in a thread of its own."""
+
+    def __init__(self, answer: http.client.HTTPResponse, connection: socket.socket) -> None:
+        assert answer.status == 200, answer.status
+        self.answer = answer
+        self.connection = connection
+        self.frames: list[Frame] = []
+        self.ended = threading.Event()
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self) -> None:
+        lines: dict[str, str] = {}
+        try:
+            for raw in self.answer:
+                line = raw.decode().rstrip("\n")
+                name, _, value = line.partition(": ")
+                if line and name:
+                    lines[name] = value
+                elif not line:
+                    self._note(lines)
+                    lines = {}
+        except (OSError, http.client.HTTPException, ValueError, AttributeError):
+            pass  # the test hung up, or the server did
+        finally:
+            self.ended.set()
+
+    def _note(self, lines: dict[str, str]) -> None:
+        if "event" in lines:
+            number = int(lines["id"]) if "id" in lines else None
+            self.frames.append(Frame(lines["event"], json.loads(lines["data"]), number))
+
+    def of(self, kind: str) -> list[Frame]:
+        return [entry for entry in self.frames if entry.kind == kind]
+
+    def wait_for(self, condition: Callable[[], object], what: str) -> None:
+        until = time.monotonic() + PATIENCE
+        while not condition():
+            assert time.monotonic() < until, f"waited in vain for {what}; heard {self.frames}"
+            time.sleep(0.01)
+
+    def hang_up(self) -> None:
+        self.connection.shutdown(socket.SHUT_RDWR)
+        self.ended.wait(PATIENCE)

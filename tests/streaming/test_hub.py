@@ -1,0 +1,205 @@
+"""The poller behind all live pages: who is told what, how often it asks, and when it asks nothing."""
+
+import asyncio
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from refinement.selectors.live import TAIL_CHARS, Glance
+from refinement.streaming import hub as hub_module
+from refinement.streaming.frames import OPENING, frame
+from refinement.streaming.hub import Hub
+from refinement.streaming.looking import News
+from refinement.streaming.watchers import MOST_WAITING, Watcher
+
+
+def on_a_loop(coroutine: Coroutine[Any, Any, Any]) -> Any:
+    """Runs it in a thread of its own: a browser test before may have left a loop in this one."""
+    with ThreadPoolExecutor(max_workers=1) as threads:
+        return threads.submit(asyncio.run, coroutine).result()
+
+
+def glance(**changes: Any) -> Glance:
+    given = {"status": "running", "attempt": 1, "next_try_at": None, "newest_event": 0}
+    return Glance(**{**given, "first_piece": None, "last_piece": None, **changes})
+
+
+def event(number: int, kind: str = "judged") -> dict[str, Any]:
+    return {"id": number, "kind": kind, "at": "", "round": 1}
+
+
+def watcher(run: int = 1, after: int = 0) -> Watcher:
+    return Watcher(run_id=run, user_id=1, project_id=1, session="s", after=after)
+
+
+def heard(reader: Watcher) -> list[bytes]:
+    found: list[bytes | None] = []
+    while not reader.queue.empty():
+        parts = reader.queue.get_nowait()
+        found += [None] if parts is None else [part + b"\n\n" for part in parts.split(b"\n\n")[:-1]]
+    return found
+
+
+def test_events_come_once_and_in_order():
+    reader = watcher(after=3)
+    news = News(glance(newest_event=5), [event(3), event(4), event(5)])
+    reader.tell(news)
+    reader.tell(news)
+    assert heard(reader) == [frame("event", event(4), 4), frame("event", event(5), 5)]
+
+
+def test_a_text_begins_grows_and_goes():
+    reader = watcher()
+    reader.tell(News(glance(first_piece=7, last_piece=8), pieces=[(7, "One "), (8, "two ")]))
+    reader.tell(News(glance(first_piece=7, last_piece=9), pieces=[(7, "One "), (8, "two "), (9, "three")]))
+    reader.tell(News(glance(first_piece=7, last_piece=9)))
+    reader.tell(News(glance()))
+    reader.tell(News(glance()))
+    assert heard(reader) == [
+        frame("text", {"text": "One two ", "begins": True}),
+        frame("text", {"text": "three"}),
+        frame("text", {"text": "", "begins": True}),
+    ]
+
+
+def test_the_next_text_takes_the_place_of_the_one_before():
+    reader = watcher()
+    reader.tell(News(glance(first_piece=7, last_piece=7), pieces=[(7, "Old.")]))
+    reader.tell(News(glance(first_piece=9, last_piece=9), pieces=[(9, "New.")]))
+    assert heard(reader)[-1] == frame("text", {"text": "New.", "begins": True})
+
+
+def test_of_a_long_text_the_end_is_sent():
+    reader = watcher()
+    reader.tell(News(glance(first_piece=1, last_piece=1), pieces=[(1, "a" * TAIL_CHARS + "b")]))
+    (sent,) = heard(reader)
+    assert len(sent) < TAIL_CHARS + 100
+    assert sent.rstrip().endswith(b'b","begins":true}')
+
+
+def test_a_finished_run_ends_the_stream_after_its_last_event():
+    reader = watcher()
+    reader.tell(News(glance(status="finished", newest_event=2), [event(1)]))
+    assert not reader.ended
+    reader.tell(News(glance(status="finished", newest_event=2), [event(2, "stopped")]))
+    assert heard(reader)[-2:] == [frame("done", {"status": "finished"}), None]
+
+
+def test_a_reader_that_does_not_keep_up_is_let_go():
+    reader = watcher()
+    for number in range(1, MOST_WAITING + 10):
+        reader.tell(News(glance(newest_event=number), [event(number)]))
+    assert reader.ended
+    assert reader.queue.qsize() == MOST_WAITING + 1
+
+
+def test_no_text_can_end_a_frame():
+    made = frame("text", {"text": "a\n\nevent: done\r\ndata: {}\u2028"})
+    assert made.count(b"\n\n") == 1
+    assert made.endswith(b"\n\n")
+
+
+# --- the poller -----------------------------------------------------------------------------------
+@pytest.fixture
+def hasty(monkeypatch):
+    monkeypatch.setattr(hub_module, "LOOK_EVERY", 0.01)
+    monkeypatch.setattr(hub_module, "AFTER_A_FAILURE", 0.01)
+    monkeypatch.setattr(hub_module, "close_connection", lambda: None)
+
+
+async def first_frames(hub: Hub, reader: Watcher, count: int) -> list[bytes]:
+    found = []
+    stream = hub.stream(reader)
+    async for part in stream:
+        found.append(part)
+        if len(found) == count:
+            break
+    await stream.aclose()
+    return found
+
+
+def test_one_look_serves_everybody(hasty):
+    looks: list[set[int]] = []
+
+    def looking(wanted):
+        looks.append(set(wanted))
+        return {run: News(glance(newest_event=1), [event(1)]) for run in wanted}
+
+    async def watch() -> list[list[bytes]]:
+        hub = Hub(looking)
+        readers = [watcher(run=number % 2) for number in range(50)]
+        return await asyncio.gather(*(first_frames(hub, reader, 2) for reader in readers))
+
+    for frames in on_a_loop(watch()):
+        assert frames == [OPENING, frame("event", event(1), 1)]
+    assert looks[0] == {0, 1}
+    assert len(looks) < 5
+
+
+def test_nobody_watches_and_nothing_is_asked(hasty):
+    looks = []
+
+    async def watch() -> tuple[int, int, int]:
+        hub = Hub(lambda wanted: looks.append(1) or {1: News(glance(newest_event=1), [event(1)])})
+        await first_frames(hub, watcher(), 2)
+        await asyncio.sleep(0.05)
+        before = len(looks)
+        await asyncio.sleep(0.1)
+        after = len(looks)
+        await first_frames(hub, watcher(), 2)  # and it begins again
+        return before, after, len(hub)
+
+    before, after, left = on_a_loop(watch())
+    assert before == after
+    assert left == 0
+
+
+def test_a_database_that_was_away_is_asked_again(hasty):
+    answers = iter([RuntimeError("away"), {1: News(glance(newest_event=1), [event(1)])}])
+
+    def looking(wanted):
+        answer = next(answers, {})
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    frames = on_a_loop(first_frames(Hub(looking), watcher(), 2))
+    assert frames[1] == frame("event", event(1), 1)
+
+
+def test_a_run_that_is_gone_ends_its_streams(hasty):
+    frames = on_a_loop(first_frames(Hub(lambda wanted: {}), watcher(), 3))
+    assert frames == [OPENING, frame("gone", {})]
+
+
+def test_silence_is_filled_with_signs_of_life(hasty, monkeypatch):
+    monkeypatch.setattr(hub_module, "HEARTBEAT_EVERY", 0.02)
+    frames = on_a_loop(first_frames(Hub(lambda wanted: {1: News(glance())}), watcher(), 3))
+    assert frames == [OPENING, b": still here\n\n", b": still here\n\n"]
+
+
+def test_a_stream_does_not_stay_open_for_ever(hasty, monkeypatch):
+    monkeypatch.setattr(hub_module, "HEARTBEAT_EVERY", 0.02)
+    monkeypatch.setattr(hub_module, "LONGEST", 0.1)
+    frames = on_a_loop(first_frames(Hub(lambda wanted: {1: News(glance())}), watcher(), 1000))
+    assert 1 < len(frames) < 20
+
+
+def test_the_words_follow_how_the_run_stands(hasty):
+    from refinement.selectors.live import state_of
+
+    row = {
+        "status": "waiting", "why": "", "rounds_judged": 1, "max_rounds": 3, "round_word": "round",
+        "first_number": 1, "prompt_tokens": 10, "completion_tokens": 5, "budget": None, "calls_made": 1,
+        "started_at": None, "finished_at": None, "next_try_at": datetime(2026, 1, 1, tzinfo=UTC),
+        "waiting_for": "It is away.", "newest_event": 0,
+    }  # fmt: skip
+    reader = watcher()
+    reader.tell(News(glance(status="waiting"), state=state_of(row, None)))
+    reader.tell(News(glance(status="waiting"), state=state_of(row, None)))
+    (said,) = heard(reader)
+    assert b"Waiting for a model server. It is away." in said
+    assert b'"next_try":"2026-01-01T00:00:00+00:00"' in said

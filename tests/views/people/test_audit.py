@@ -1,0 +1,212 @@
+"""The audit log: who sees it, how it is narrowed, paged and exported."""
+
+import csv
+import io
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from refinement.models import AuditEntry, User
+from refinement.selectors.audit import PAGE_SIZE
+from refinement.services.audit import audit_record
+
+pytestmark = pytest.mark.django_db
+
+
+def record(project, user=None, action="run.cancel", object_type="run", object_id=1, **values):
+    audit_record(
+        action=action, object_type=object_type, object_id=object_id, project=project, user=user, **values
+    )
+
+
+@pytest.fixture
+def log(project) -> str:
+    return f"/p/{project.slug}/audit/"
+
+
+@pytest.fixture
+def as_boss(db, client):
+    client.force_login(User.objects.create_superuser("berta@example.org", None, name="Berta Boss"))
+    return client
+
+
+def shown(answer) -> list[str]:
+    return [line.entry.object_id for line in answer.context["page"].lines]
+
+
+def test_it_says_who_did_what_before_and_after(as_owner, project, editor, log):
+    record(project, editor, "member.role", "member", 7, before={"role": "viewer"}, after={"role": "editor"})
+
+    page = as_owner.get(log).content.decode()
+
+    for words in ("Edgar Editor", "changed a member’s role", "<bdi>viewer</bdi> → <bdi>editor</bdi>"):
+        assert words in page
+
+
+def test_the_address_of_a_request_is_kept(as_owner, project, viewer):
+    as_owner.post(f"/p/{project.slug}/members/{viewer.pk}/role/", {"role": "editor"}, REMOTE_ADDR="192.0.2.7")
+    record(project)
+
+    assert list(AuditEntry.objects.order_by("pk").values_list("address", flat=True)) == ["192.0.2.7", ""]
+
+
+@pytest.mark.parametrize(
+    ("https", "forwarded", "kept"),
+    [
+        (False, "203.0.113.9", "127.0.0.1"),
+        (True, "203.0.113.9", "203.0.113.9"),
+        (True, "1.1.1.1, 203.0.113.9", "203.0.113.9"),
+        (True, "<script>", ""),
+    ],
+)
+def test_only_a_proxy_that_is_there_is_believed(as_owner, project, viewer, settings, https, forwarded, kept):
+    settings.HTTPS = https
+    address = f"/p/{project.slug}/members/{viewer.pk}/role/"
+
+    as_owner.post(address, {"role": "editor"}, headers={"X-Forwarded-For": forwarded})
+
+    assert AuditEntry.objects.get().address == kept
+
+
+def test_only_owners_read_it(as_editor, as_viewer, as_outsider, anonymous, log):
+    for client, status in ((as_editor, 403), (as_viewer, 403), (as_outsider, 404), (anonymous, 302)):
+        assert client.get(log).status_code == status
+        assert client.get(f"{log}export/").status_code == status
+
+
+def test_another_projects_entries_are_not_in_it(as_owner, project, other_project, log):
+    record(project, object_id=1)
+    record(other_project, object_id=2)
+    record(None, object_id=3)
+
+    assert shown(as_owner.get(log)) == ["1"]
+    assert shown(as_owner.get(f"{log}?project=beta")) == ["1"]
+
+
+def test_filters_narrow(as_owner, owner, editor, project, log):
+    record(project, owner, "run.cancel", "run", 1)
+    record(project, editor, "run.pause", "run", 2)
+    record(project, None, "rubric.save", "rubric", 3)
+    today = timezone.localdate()
+
+    for query, found in {
+        f"person={owner.pk}": ["1"],
+        "person=none": ["3"],
+        "action=run.pause": ["2"],
+        "object_type=run": ["2", "1"],
+        "object_type=run&object_id=2": ["2"],
+        f"since={today}&until={today}": ["3", "2", "1"],
+        f"since={today + timedelta(days=1)}": [],
+        f"until={today - timedelta(days=1)}": [],
+        "action=no.such": [],
+        "person=999999999999": [],
+    }.items():
+        answer = as_owner.get(f"{log}?{query}")
+        assert (answer.status_code, shown(answer)) == (200, found), query
+
+
+@pytest.mark.parametrize(
+    "query", ["since=yesterday", "person=olivia", "since=2026-03-02&until=2026-03-01", "person=" + "9" * 40]
+)
+def test_what_cannot_be_read_is_said_and_narrows_nothing(as_owner, project, log, query):
+    record(project)
+
+    answer = as_owner.get(f"{log}?{query}")
+
+    assert answer.status_code == 422
+    assert "Not everything could be read" in answer.content.decode()
+    assert as_owner.get(f"{log}export/?{query}").status_code == 302
+
+
+def test_htmx_gets_the_results_alone(as_owner, project, log):
+    record(project)
+    partial = as_owner.get(f"{log}?action=run.cancel", headers={"HX-Request": "true"})
+    boosted = as_owner.get(log, headers={"HX-Request": "true", "HX-Boosted": "true"})
+
+    assert "<html" not in partial.content.decode()
+    assert partial.headers["HX-Push-Url"] == f"{log}?action=run.cancel"
+    assert "<html" in boosted.content.decode()
+
+
+def test_pages_follow_each_other_without_gaps(as_owner, project, log):
+    for number in range(PAGE_SIZE * 2 + 5):
+        record(project, object_id=number)
+    answer, seen = as_owner.get(log), []
+    while True:
+        seen += shown(answer)
+        if not answer.context["older"]:
+            break
+        answer = as_owner.get(f"{log}?{answer.context['older']}")
+
+    assert seen == [str(number) for number in reversed(range(PAGE_SIZE * 2 + 5))]
+    back = as_owner.get(f"{log}?{answer.context['newer']}")
+    assert shown(back) == seen[PAGE_SIZE : PAGE_SIZE * 2]
+    assert as_owner.get(f"{log}?before=x&after=-1").status_code == 200
+    assert as_owner.get(f"{log}?before={'9' * 18}").status_code == 200
+
+
+def test_the_number_of_queries_does_not_grow(as_owner, owner, project, log):
+    record(project, owner)
+    as_owner.get(log)
+    with CaptureQueriesContext(connection) as few:
+        as_owner.get(log)
+    for number in range(80):
+        record(project, owner, action=f"run.act{number}", object_id=number, after={"number": number})
+    with CaptureQueriesContext(connection) as many:
+        as_owner.get(log)
+    assert len(many) == len(few)
+
+
+def test_hostile_values_are_text(as_owner, project, log):
+    record(
+        project,
+        action="<b>.x",
+        object_type="<i>",
+        object_id="'><img src=x>",
+        after={"<script>": "<script>alert(1)</script>", "long": "x" * 10_000, "list": [1, {"a": None}]},
+    )
+
+    page = as_owner.get(log).content.decode()
+
+    assert "<script>alert" not in page
+    assert "<img src=x" not in page
+    assert "x" * 1000 not in page
+
+
+def exported(answer) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(b"".join(answer.streaming_content).decode())))
+
+
+def test_it_is_exported_with_its_filters_and_without_formulas(as_owner, owner, project, log):
+    owner.name = "=HYPERLINK(1)"
+    record(project, owner, "run.cancel", "run", 1, after={"a": 1})
+    record(project, owner, "run.pause", "run", "@2")
+
+    answer = as_owner.get(f"{log}export/?action=run.cancel")
+    (line,) = exported(answer)
+    everything = exported(as_owner.get(f"{log}export/"))
+
+    assert answer.headers["Content-Disposition"] == 'attachment; filename="audit-alpha.csv"'
+    assert (line["who"], line["mail address"], line["after"]) == (
+        "'=HYPERLINK(1)", "olivia@example.org", '{"a": 1}',
+    )  # fmt: skip
+    assert [entry["number"] for entry in everything] == ["'@2", "1"]
+
+
+def test_administrators_read_the_whole_instance(as_boss, project, other_project):
+    record(project, object_id=1)
+    record(other_project, object_id=2)
+    record(None, object_id=3)
+
+    assert shown(as_boss.get("/administration/audit/")) == ["3", "2", "1"]
+    assert shown(as_boss.get("/administration/audit/?project=beta")) == ["2"]
+    assert len(exported(as_boss.get("/administration/audit/export/"))) == 3
+
+
+def test_nobody_else_reads_the_whole_instance(as_owner, anonymous):
+    for path in ("/administration/audit/", "/administration/audit/export/"):
+        assert as_owner.get(path).status_code == 403
+        assert anonymous.get(path).status_code == 302

@@ -1,0 +1,97 @@
+"""What was said: every call, light in the list, whole by itself."""
+
+import pytest
+
+from refinement.engine.profiles import rubric_for
+from refinement.models import Call
+from tests.loopback.faults import Fault
+from tests.loopback.replies import Answer
+from tests.runs.stage import verdict
+from tests.views.runs.finished import finished_run
+from tests.views.runs.guide import guide_run
+
+pytestmark = pytest.mark.django_db
+HTMX = {"HX-Request": "true"}
+
+
+def address(run, rest=""):
+    return f"/p/{run.project.slug}/runs/{run.pk}/calls/{rest}"
+
+
+def text_of(client, run, rest="", **more):
+    answer = client.get(address(run, rest), **more)
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def test_every_call_is_listed_with_what_it_cost(as_viewer, stage):
+    run = guide_run(stage)
+    text = text_of(as_viewer, run)
+    assert text.count('class="call-head"') == 5
+    assert "read as it was asked for" in text
+    call = run.calls.first()
+    assert f"{call.prompt_tokens:,} → {call.completion_tokens:,} tokens" in text
+
+
+def test_the_calls_of_one_round_with_who_saw_what(as_viewer, stage):
+    text = text_of(as_viewer, guide_run(stage), "?round=2")
+    assert text.count('class="call-head"') == 2
+    assert "Who saw what in this round" in text
+
+
+def test_one_call_has_its_exact_messages(as_viewer, stage):
+    run = guide_run(stage)
+    call = run.calls.first()
+    text = text_of(as_viewer, run, f"?call={call.pk}&form=text")
+    for message in call.messages:
+        assert message["content"] in text
+    assert call.reply in text
+    page = text_of(as_viewer, run, f"?call={call.pk}")
+    assert "All of it as plain text" in page
+    piece = text_of(as_viewer, run, f"?call={call.pk}", headers=HTMX)
+    assert "<html" not in piece
+
+
+def test_thinking_is_folded(as_viewer, stage):
+    rubric = rubric_for("wiggum")
+    stage.says(judge=[Answer(verdict(rubric, 9.5), thinking="Let me see what this is.")])
+    run = stage.play(rubric, seed="A text.")
+    text = text_of(as_viewer, run, f"?call={run.calls.get().pk}")
+    assert "Thinking, 24 characters" in text
+
+
+def test_errors_and_unreadable_replies_are_said(as_viewer, stage):
+    rubric = rubric_for("wiggum")
+    stage.server.faults = [Fault("status", nth=(1,))]
+    stage.says(judge=["nothing to read", verdict(rubric, 9.5)])
+    text = text_of(as_viewer, stage.play(rubric, seed="A text."))
+    assert "reply could not be used" in text
+    assert "status 500" in text
+    assert "could not be read" in text
+    assert "attempt 3" in text
+
+
+def test_long_texts_are_bounded_and_a_link_away(as_viewer, project):
+    run = finished_run(project)
+    call = run.calls.first()
+    Call.objects.filter(pk=call.pk).update(
+        reply="r" * 500_000, messages=[{"role": "user", "content": "m" * 500_000}]
+    )
+    assert len(text_of(as_viewer, run)) < 60_000
+    assert len(text_of(as_viewer, run, f"?call={call.pk}")) < 120_000
+    assert "r" * 500_000 in text_of(as_viewer, run, f"?call={call.pk}&form=text")
+
+
+def test_many_calls_have_pages(as_viewer, project):
+    run = finished_run(project, [str(n % 10) for n in range(30)])
+    text = text_of(as_viewer, run)
+    assert text.count('class="call-head"') == 20
+    assert "page=2" in text
+
+
+def test_the_wrong_person_call_and_method(as_viewer, as_outsider, as_owner, project, other_project):
+    run, other = finished_run(project), finished_run(other_project)
+    assert as_outsider.get(address(run)).status_code == 404
+    assert as_viewer.get(address(run, f"?call={other.calls.first().pk}")).status_code == 404
+    assert as_viewer.get(address(run, "?call=x")).status_code == 404
+    assert as_owner.post(address(run)).status_code == 405

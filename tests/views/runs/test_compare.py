@@ -1,0 +1,279 @@
+"""Two to five runs side by side."""
+
+import re
+from dataclasses import replace
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from refinement.engine.codec import rubric_with
+from refinement.engine.profiles import rubric_for
+from refinement.models import Run
+from refinement.providers.registry import Target
+from refinement.services.rubrics import rubric_create
+from refinement.services.runs import run_create
+from tests.views.runs.finished import finished_run
+
+pytestmark = pytest.mark.django_db
+HTMX = {"HX-Request": "true"}
+
+
+def address(*runs, **more):
+    query = [f"run={run.pk if isinstance(run, Run) else run}" for run in runs]
+    query += [f"{name}={value}" for name, value in more.items()]
+    return f"/p/alpha/runs/compare/?{'&'.join(query)}"
+
+
+def text_of(answer):
+    """The page's words without its tags, spaces joined."""
+    return " ".join(re.sub(r"<[^>]+>", " ", answer.content.decode()).split())
+
+
+def row_of(answer, label):
+    """The words of a table's row."""
+    row = re.search(
+        rf'<tr><th scope="row">(?:<bdi>)?{re.escape(label)}.*?</tr>', answer.content.decode(), re.S
+    )
+    assert row, f"no row {label}"
+    return " ".join(re.sub(r"<[^>]+>", " ", row[0]).split())
+
+
+def test_figures_stand_side_by_side(as_viewer, project):
+    first = finished_run(project)
+    second = finished_run(
+        project, ["8.3", "9.1"], outcome="PASS", stop_reason="passed", why="9.10 reaches the threshold of 9.0"
+    )
+    answer = as_viewer.get(address(first, second))
+
+    assert answer.status_code == 200
+    assert row_of(answer, "Best") == "Best 8.60 round 2 9.10 ★ highest round 2"
+    assert row_of(answer, "First score (r1)") == "First score (r1) 7.15 8.30 ★ highest"
+    assert row_of(answer, "Improvement") == "Improvement +1.15 ★ highest +0.80"
+    assert row_of(answer, "Rounds judged") == "Rounds judged 3 of at most 3 2 of at most 3"
+    assert row_of(answer, "Tokens") == "Tokens 18,420 18,420"
+    assert row_of(answer, "Result") == "Result FAIL rounds used up PASS passed"
+    assert row_of(answer, "From start to end") == "From start to end 1 m 52 s 1 m 52 s"
+    assert "9.10 reaches the threshold of 9.0" in text_of(answer)
+
+
+def test_both_lines_are_in_the_chart_and_in_its_table(as_viewer, project):
+    first, second = finished_run(project), finished_run(project, ["8.3", "9.1"])
+    answer = as_viewer.get(address(first, second))
+
+    page = answer.content.decode()
+    assert "chart-series-1" in page
+    assert "chart-series-2" in page
+    assert "threshold 9" in page
+    assert row_of(answer, "Round 2") == "Round 2 8.60 9.10"
+    assert row_of(answer, "Round 3") == "Round 3 8.30 –"
+    assert "different scales" not in page
+
+
+def test_different_scales_become_shares_and_the_page_says_so(as_viewer, project):
+    first = finished_run(project, ["5", "7.5"])
+    second = finished_run(project, ["0.4", "0.9"], definition=ralph())
+    answer = as_viewer.get(address(first, second))
+
+    assert "scored on different scales" in text_of(answer)
+    assert row_of(answer, "Round 2") == "Round 2 75 % 90 %"
+    assert "★ highest" not in row_of(answer, "Best")
+
+
+def ralph():
+    """The ralph profile with one criterion, so that its judge has something to score."""
+    rubric = rubric_for("ralph")
+    return rubric if rubric.criteria else replace(rubric, criteria=rubric_for("wiggum").criteria)
+
+
+def test_only_settings_that_differ_are_listed(as_viewer, project):
+    base = rubric_for("wiggum")
+    first = finished_run(project, definition=base)
+    second = finished_run(
+        project, definition=rubric_with(base, {"policy.max_rounds": "5"}), judge=Target("rack", "llama3:70b")
+    )
+    answer = as_viewer.get(address(first, second))
+
+    assert re.search(r"Rounds 3 5\b", text_of(answer))
+    assert row_of(answer, "Judge") == "Judge gemma3:27b at ollama llama3:70b at rack"
+    assert "settings differ" in text_of(answer)
+    assert "Producer's temperature" not in text_of(answer)
+
+
+def test_the_same_settings_are_said_to_be_the_same(as_viewer, project):
+    version = rubric_create(project=project, slug="one", definition=rubric_for("wiggum"))
+    model = Target("ollama", "qwen3:14b")
+    runs = [
+        run_create(project=project, version=version, task="Say it.", producer=model, judge=model)
+        for _ in range(2)
+    ]
+    answer = as_viewer.get(address(*runs))
+
+    assert "The settings are the same" in text_of(answer)
+    assert "None of these runs has a judged round yet." in text_of(answer)
+    assert "there is nothing to compare" in text_of(answer)
+
+
+def test_a_long_setting_is_shown_from_where_it_differs(as_viewer, project):
+    first, second = (finished_run(project, task=f"{'same ' * 2000}{end}") for end in ("ALPHA", "OMEGA"))
+    row = row_of(as_viewer.get(address(first, second)), "Task")
+    assert "ALPHA (10,005 characters)" in row
+    assert "OMEGA" in row
+    assert len(row) < 500
+
+
+def test_the_bests_are_compared_word_by_word(as_viewer, project):
+    first = finished_run(
+        project, ["5", "7"], candidates=["no", "Deploy it in a container and watch the log."]
+    )
+    second = finished_run(project, ["8", "6"], candidates=["Deploy it on a server and watch the log.", "no"])
+    page = as_viewer.get(address(first, second)).content.decode()
+    assert re.search(r"<del>[^<]*container[^<]*</del>", page)
+    assert re.search(r"<ins>[^<]*server[^<]*</ins>", page)
+    assert not re.search(r"<(del|ins)>[^<]*watch", page)
+
+
+def test_any_two_can_be_compared_and_htmx_gets_that_part_alone(as_viewer, project):
+    runs = [
+        finished_run(project, ["5"], candidates=[f"The text number {name}."])
+        for name in ("one", "two", "six")
+    ]
+    chosen = {"a": runs[2].pk, "b": runs[0].pk}
+    whole = as_viewer.get(address(*runs, **chosen)).content.decode()
+    part = as_viewer.get(address(*runs, **chosen), headers=HTMX).content.decode()
+
+    assert "<html" in whole
+    assert "<html" not in part
+    assert part.lstrip().startswith('<section class="card" id="compare-diff"')
+    for page in (whole, part):
+        assert re.search(r"<del>[^<]*six", page)
+        assert re.search(r"<ins>[^<]*one", page)
+    boosted = as_viewer.get(address(*runs), headers={**HTMX, "HX-Boosted": "true"}).content.decode()
+    assert "<html" in boosted
+
+
+@pytest.mark.parametrize("name", ["a", "b"])
+def test_a_diff_with_a_run_that_is_not_compared_is_not_found(as_viewer, project, name):
+    runs = [finished_run(project) for _ in range(3)]
+    assert as_viewer.get(address(*runs[:2], **{name: runs[2].pk})).status_code == 404
+
+
+def test_equal_texts_and_one_run_twice_are_said(as_viewer, project):
+    first, second = (finished_run(project, ["5"], candidates=["Just this."]) for _ in range(2))
+    assert "the same, word for word" in text_of(as_viewer.get(address(first, second)))
+    assert "one and the same run" in text_of(as_viewer.get(address(first, second, b=first.pk)))
+
+
+def test_repeats_of_one_launch_get_mean_and_spread(as_viewer, project, other_project):
+    runs = [finished_run(project, ["5", best], batch="abc") for best in ("7", "8", "9")]
+    finished_run(other_project, ["1", "1"], batch="abc")
+    answer = as_viewer.get(address(*runs[:2]))
+
+    assert "Repeats of one launch 3 of 3 finished" in text_of(answer)
+    section = answer.content.decode().split("Repeats of one launch")[1]
+    row = re.search(r'<tr><th scope="row">Best.*?</tr>', section, re.S)[0]
+    assert " ".join(re.sub(r"<[^>]+>", " ", row).split()) == "Best 8 ± 1 7 9"
+
+
+def test_runs_of_different_launches_are_no_repeats(as_viewer, project):
+    first, second = finished_run(project, batch="abc"), finished_run(project, batch="xyz")
+    assert "Repeats of one launch" not in text_of(as_viewer.get(address(first, second)))
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_fewer_than_two_lead_to_a_choice(as_viewer, project, count):
+    runs = [finished_run(project) for _ in range(3)]
+    answer = as_viewer.get(address(*runs[:count]))
+
+    assert answer.status_code == 200
+    assert "Choose runs to compare" in text_of(answer)
+    boxes = re.findall(
+        r'<input type="checkbox" name="run" value="(\d+)"( checked)?>', answer.content.decode()
+    )
+    assert {int(number) for number, _ in boxes} == {run.pk for run in runs}
+    assert [int(number) for number, checked in boxes if checked] == [run.pk for run in runs[:count]]
+
+
+def test_the_same_run_twice_counts_once(as_viewer, project):
+    run = finished_run(project)
+    finished_run(project)
+    assert "One run is chosen" in text_of(as_viewer.get(address(run, run)))
+
+
+def test_more_than_five_are_refused_and_stay_chosen(as_viewer, project):
+    runs = [finished_run(project) for _ in range(6)]
+    answer = as_viewer.get(address(*runs))
+    assert answer.status_code == 422
+    assert "6 runs are chosen, and 5 can stand side by side" in text_of(answer)
+    assert answer.content.decode().count(" checked>") == 6
+    assert as_viewer.get(address(*runs[:5])).status_code == 200
+
+
+def test_an_empty_project_is_told_what_a_comparison_needs(as_viewer):
+    assert "A comparison needs two runs" in text_of(as_viewer.get(address()))
+
+
+@pytest.mark.parametrize("odd", ["x", "-1", "999999", "1.5", "٣", "9" * 30, ""])
+def test_an_odd_number_is_not_found(as_viewer, project, odd):
+    run = finished_run(project)
+    assert as_viewer.get(address(run, odd)).status_code == 404
+
+
+def test_a_run_of_another_project_is_not_found(as_viewer, project, other_project):
+    own, foreign = finished_run(project), finished_run(other_project)
+    assert as_viewer.get(address(own, foreign)).status_code == 404
+    assert as_viewer.get(address(foreign)).status_code == 404
+    assert as_viewer.get(address(own, foreign, choose=1)).status_code == 404
+
+
+def test_outsiders_and_strangers_are_kept_out(as_outsider, anonymous, project):
+    runs = [finished_run(project) for _ in range(2)]
+    assert as_outsider.get(address(*runs)).status_code == 404
+    assert anonymous.get(address(*runs)).status_code == 302
+
+
+def test_posting_is_refused(as_owner, project):
+    assert as_owner.post(reverse("run_compare", args=["alpha"])).status_code == 405
+
+
+def test_the_number_of_queries_does_not_grow(as_viewer, project):
+    small = [finished_run(project, ["5"], batch="abc") for _ in range(2)]
+    large = [finished_run(project, ["5"] * 30, batch="xyz", tags=["a", "b"]) for _ in range(5)]
+    counts = []
+    for runs in (small, large):
+        as_viewer.get(address(*runs))
+        with CaptureQueriesContext(connection) as queries:
+            as_viewer.get(address(*runs))
+        counts.append(len(queries))
+    assert counts[0] == counts[1]
+
+
+HOSTILE = "</td><script>alert(1)</script><img src=x onerror=alert(1)> \u202eabc 😀 {{ 7|add:7 }} \x00 =1+1"
+
+
+def test_hostile_text_is_text(as_viewer, project):
+    runs = [
+        finished_run(
+            project, ["5", "6"], task=f"{name} {HOSTILE}", candidates=[HOSTILE, f"{name} {HOSTILE}"],
+            said=HOSTILE, why=HOSTILE.replace("\x00", ""), producer=Target("ollama", "<b>model</b>"),
+        )
+        for name in ("one", "two")
+    ]  # fmt: skip
+    for page in (as_viewer.get(address(*runs)), as_viewer.get(address(runs[0]))):
+        text = page.content.decode()
+        assert page.status_code == 200
+        assert "<script>alert" not in text
+        assert "<img src=x" not in text
+        assert "<b>model" not in text
+        assert "&lt;script&gt;alert(1)" in text
+        assert "\x00" not in text
+
+
+def test_five_megabytes_and_one_long_line_are_shown_in_part(as_viewer, project):
+    long = "x" * 5_000_000
+    runs = [finished_run(project, ["5"], candidates=[f"{name}{long}"], task=f"{name}{long}") for name in "ab"]
+    answer = as_viewer.get(address(*runs))
+    assert "The first 20,000 characters are shown; download the whole text" in text_of(answer)
+    assert "their first 200,000 characters are compared" in text_of(answer)
+    assert len(answer.content) < 1_500_000

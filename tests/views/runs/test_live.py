@@ -1,0 +1,77 @@
+"""The live block and the door of the stream; the stream itself is tested over real sockets."""
+
+import pytest
+
+from refinement.models import LiveText, Run
+from refinement.services.lifecycle import run_cancel
+from refinement.services.rubrics import default_rubrics_install
+from tests.models.given import a_run
+from tests.views.rubrics.given import HOSTILE
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def run(project) -> Run:
+    default_rubrics_install(project=project)
+    from refinement.selectors.rubrics import version_named
+
+    return a_run(project, version_named(project, "wiggum"), status="queued", task=HOSTILE)
+
+
+def address(run: Run) -> str:
+    return f"/p/alpha/runs/{run.pk}/live/"
+
+
+def test_a_page_of_its_own_loads_itself_again(as_viewer, run):
+    page = as_viewer.get(address(run)).content.decode()
+    assert "In the queue." in page
+    assert '<meta http-equiv="refresh" content="4">' in page
+
+
+def test_it_stops_with_the_run(as_viewer, run):
+    run_cancel(run=run)
+    page = as_viewer.get(address(run)).content.decode()
+    assert "http-equiv" not in page
+    assert "CANCELLED: <bdi>Cancelled by command line" in page
+
+
+def test_a_partial_answers_htmx(as_viewer, run):
+    page = as_viewer.get(address(run), headers={"HX-Request": "true"}).content.decode()
+    assert "<html" not in page
+    assert page.strip().startswith("<section")
+    assert f'data-after="{run.events.latest("id").pk}"' in page
+
+
+def test_what_a_model_writes_is_text(as_viewer, run):
+    Run.objects.filter(pk=run.pk).update(status="running", lease_owner="a worker", attempt=2)
+    LiveText.objects.create(run=run, attempt=1, position=0, text="lost")
+    LiveText.objects.create(run=run, attempt=2, position=0, text=HOSTILE)
+    page = as_viewer.get(address(run)).content.decode()
+    assert "<script>alert" not in page
+    assert "&lt;script&gt;alert" in page
+    assert "lost" not in page
+
+
+def test_the_block_costs_a_fixed_number_of_queries(as_viewer, run, django_assert_num_queries):
+    as_viewer.get(address(run))
+    with django_assert_num_queries(6):
+        as_viewer.get(address(run), headers={"HX-Request": "true"})
+
+
+def test_a_server_that_cannot_stream_says_so_without_a_word(as_viewer, run):
+    answer = as_viewer.get(f"/p/alpha/runs/{run.pk}/events/")
+    assert (answer.status_code, answer.content) == (204, b"")
+    assert "data-events" not in as_viewer.get(address(run)).content.decode()
+
+
+@pytest.mark.parametrize("name", ["live", "events"])
+def test_only_members_watch(as_outsider, anonymous, run, name):
+    path = f"/p/alpha/runs/{run.pk}/{name}/"
+    assert as_outsider.get(path).status_code == 404
+    assert anonymous.get(path).status_code == 302
+    assert as_outsider.post(path).status_code == 405
+
+
+def test_a_run_of_another_project_is_not_there(as_outsider, other_project, run):
+    assert as_outsider.get(f"/p/beta/runs/{run.pk}/live/").status_code == 404

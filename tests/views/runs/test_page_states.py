@@ -1,0 +1,185 @@
+"""Every way in which a run ends, waits or goes wrong, made to happen and looked for on its page."""
+
+from dataclasses import replace
+
+import pytest
+
+from refinement.engine.codec import rubric_with
+from refinement.engine.profiles import rubric_for
+from refinement.models import Run
+from refinement.providers.registry import Target
+from refinement.services import advancing
+from refinement.services.lifecycle import run_cancel, run_pause
+from tests.loopback.faults import Fault
+from tests.loopback.replies import Answer
+from tests.runs.stage import drafts, verdict
+from tests.runs.test_faults import one_step
+from tests.runs.test_profiles_on_the_wire import changed, with_words, word_rubric
+
+pytestmark = pytest.mark.django_db
+WIGGUM = rubric_for("wiggum")
+SEED = "A seed to be judged."
+
+
+def page(client, run):
+    answer = client.get(f"/p/{run.project.slug}/runs/{run.pk}/")
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def scored(rubric, scores):
+    return [verdict(rubric, score, issues=[f"issue {n}"]) for n, score in enumerate(scores)]
+
+
+JUDGED = [
+    ((9.5,), "passed", "9.50 reaches the threshold of 9.0"),
+    ((7, 8, 8.5), "max_rounds", "all 3 rounds are used, below the threshold"),
+    ((6.5, 6.5), "cycling", "every score equalled round 1"),
+]
+
+
+@pytest.mark.parametrize(("scores", "reason", "words"), JUDGED, ids=[row[1] for row in JUDGED])
+def test_wiggum_s_reasons(as_viewer, stage, scores, reason, words):
+    stage.says(judge=scored(WIGGUM, scores), producer=drafts(3))
+    run = stage.play(WIGGUM)
+    assert run.stop_reason == reason
+    assert words in page(as_viewer, run)
+
+
+CHECKED = [
+    ((1.0,), "perfect_score", "is a perfect score"),
+    ((0.4, 0.8), "quality_threshold_met", "reaches the threshold"),
+    ((0.6, 0.3), "score_regression", "the score fell from"),
+    ((0.6, 0.6), "no_improvement", "is smaller than the"),
+    ((0.3, 0.5, 0.7), "max_iterations_reached", "are used"),
+]
+
+
+@pytest.mark.parametrize(("shares", "reason", "words"), CHECKED, ids=[row[1] for row in CHECKED])
+def test_ralph_s_reasons(as_viewer, stage, shares, reason, words):
+    stage.says(producer=[with_words(share) for share in shares])
+    run = stage.play(word_rubric())
+    assert run.stop_reason == reason
+    text = page(as_viewer, run)
+    assert words in text
+    assert "the weighted share of checks passed" in text
+
+
+def test_a_plateau(as_viewer, stage):
+    rubric = changed("simmer", max_rounds="6", stop_rules="max_rounds, plateau")
+    stage.says(judge=scored(rubric, (8, 7, 6, 7, 6, 5)), producer=drafts(6))
+    run = stage.play(rubric)
+    assert run.stop_reason == "plateau"
+    text = page(as_viewer, run)
+    assert "brought nothing better than" in text
+    assert "Iteration 0" in text
+
+
+@pytest.mark.parametrize(("budget", "unit"), [("tokens", "token"), ("calls", "call"), ("seconds", "second")])
+def test_a_budget(as_viewer, stage, budget, unit):
+    rubric = rubric_with(WIGGUM, {f"policy.budget.{budget}": "0.001" if budget == "seconds" else "1"})
+    stage.says(judge=scored(rubric, (5, 6, 7)), producer=drafts(3))
+    run = stage.play(rubric)
+    assert run.stop_reason == f"budget_{budget}"
+    text = page(as_viewer, run)
+    assert f"{unit}" in run.why
+    assert "is used up" in text
+    assert f"Budget of {budget}" in text
+
+
+# fault, the words of the sentence, the word for the kind of error
+FAULTS = [
+    (Fault("drop"), "cannot be reached", "server unreachable"),
+    (Fault("hang"), "within 0.4 seconds", "no answer in time"),
+    (Fault("unknown_model"), "ollama pull", "model not there"),
+    (Fault("context_exceeded"), "9031 tokens", "prompt too long for the model"),
+    (Fault("status", status=401), "refused the request", "refused by the server"),
+    (Fault("error_object"), "llama runner process has terminated", "reply could not be used"),
+]
+
+
+@pytest.mark.parametrize("role", ["judge", "producer"])
+@pytest.mark.parametrize(("fault", "words", "kind"), FAULTS, ids=[row[0].kind for row in FAULTS])
+def test_an_endpoint_that_fails(as_viewer, stage, fault, words, kind, role):
+    stage.server.faults = [replace(fault, seen=0)]
+    run = stage.launch(WIGGUM, seed=SEED if role == "judge" else "")
+    one_step(run, deadline_seconds=0.4)
+    if run.status != "waiting":
+        one_step(run)
+    text = page(as_viewer, run)
+    assert words in text
+    if run.status == "waiting":
+        assert "Waiting" in text
+        assert "It goes on by itself. " in text.replace("</bdi></strong>", " ")
+        assert "Next try" in text
+    else:
+        assert "ERROR" in text
+        assert f"{role} failed" in text
+        assert "Retry takes it up from its last good step." in text
+    calls = as_viewer.get(f"/p/{run.project.slug}/runs/{run.pk}/calls/").content.decode()
+    assert kind in calls
+
+
+def test_queued_running_and_paused(as_viewer, as_editor, stage):
+    run = stage.launch(WIGGUM, seed=SEED)
+    assert "At work, 0 of at most 3 rounds judged." in page(as_viewer, run)
+    assert "Not judged yet." in page(as_viewer, run)
+    Run.objects.filter(pk=run.pk).update(status="queued")
+    assert "A worker takes it up" in page(as_viewer, run)
+    run_pause(run=run)
+    text = page(as_editor, run)
+    assert "Paused, 0 of at most 3 rounds judged. Resume it to go on from there." in text
+    assert ">Resume</button>" in text
+
+
+def test_cancelled(as_viewer, stage, owner):
+    run = stage.launch(WIGGUM, seed=SEED)
+    run_cancel(run=run, user=owner)
+    text = page(as_viewer, run)
+    assert "CANCELLED" in text
+    assert "Cancelled by Olivia Owner before any round was judged." in text
+    assert "Unscored." in text
+
+
+def test_unscored_is_not_zero(as_viewer, stage):
+    stage.says(judge=["nothing"] * 3)
+    run = stage.play(WIGGUM, seed=SEED)
+    text = page(as_viewer, run)
+    assert "could not be read after 3 attempts" in text
+    assert "Unscored is not zero" in text
+    assert "unscored" in text
+
+
+def test_a_candidate_that_was_cut_off(as_viewer, stage):
+    stage.says(judge=scored(WIGGUM, (9.5,)), producer=[Answer("Half a text", finish_reason="length")])
+    text = page(as_viewer, stage.play(WIGGUM))
+    assert "reached its length limit and is cut off" in text
+
+
+@pytest.mark.parametrize(
+    ("producer", "words"),
+    [("loopback:8b", "Producer and judge are the same model."), ("loopback:1b", "are of one family.")],
+)
+def test_a_judge_of_its_own_kind(as_viewer, stage, producer, words):
+    stage.says(judge=scored(WIGGUM, (9.5,)))
+    run = stage.play(
+        WIGGUM, seed=SEED, producer=Target("ollama", producer), judge=Target("ollama", "loopback:8b")
+    )
+    text = page(as_viewer, run)
+    assert words in text
+    assert "about 0.9 of 10 points" in text
+
+
+def test_an_internal_error(as_viewer, stage, monkeypatch):
+    def broken(*args, **kwargs):
+        raise RuntimeError("unforeseen")
+
+    run = stage.launch(WIGGUM, seed=SEED)
+    Run.objects.filter(pk=run.pk).update(status="queued", step_failures=advancing.MOST_CRASHES - 1)
+    monkeypatch.setattr(advancing, "run_step", broken)
+    advancing.run_advance(run.pk)
+    run.refresh_from_db()
+    assert run.stop_reason == "internal_error"
+    text = page(as_viewer, run)
+    assert "internal error" in text
+    assert "for a reason that Wiggum did not foresee" in text

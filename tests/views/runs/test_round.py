@@ -1,0 +1,147 @@
+"""One round: its text, what was said of it, and what became of that."""
+
+from dataclasses import replace
+
+import pytest
+
+from refinement.engine.profiles import rubric_for
+from refinement.engine.types import Check, FeedbackStyle
+from refinement.models import Round
+from tests.runs.stage import verdict
+from tests.views.runs.finished import finished_run
+from tests.views.runs.guide import TEXTS, guide_run
+
+pytestmark = pytest.mark.django_db
+HTMX = {"HX-Request": "true"}
+
+
+def address(run, number, rest=""):
+    return f"/p/{run.project.slug}/runs/{run.pk}/rounds/{number}/{rest}"
+
+
+def shown(client, run, number, rest=""):
+    answer = client.get(address(run, number, rest))
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def test_scores_reasoning_and_what_to_improve(as_viewer, stage):
+    text = shown(as_viewer, guide_run(stage), 2)
+    assert "Depth: the steps are in order" in text
+    assert "Say which version this was tried with." in text
+    assert "weighted mean of 6 criteria" in text
+    assert 'aria-label="Depth: 8 of 10"' in text
+
+
+def test_penalties_name_what_was_flagged(as_viewer, stage):
+    text = shown(as_viewer, guide_run(stage), 2)
+    assert "1 docked from Depth for a call that looks invented." in text
+    assert "client.generate_contextual_embedding_chain" in text
+    assert "The judge said 9; penalties made it 8." in text
+    assert "No invented API names were found." in shown(as_viewer, guide_run(stage), 1)
+
+
+def test_the_direction_and_what_became_of_it(as_viewer, stage):
+    run = guide_run(stage)
+    text = shown(as_viewer, run, 2)
+    assert "Show the rollback: name the previous image tag" in text
+    assert "not asked again" in text
+    assert "of the text changed." in text
+    assert "Composite −0.30" in text
+    assert text.count("raised again") >= 2
+    first = shown(as_viewer, run, 1)
+    assert "not raised again" in first
+    assert "Composite +1.45" in first
+    assert "The producer was told the issues, not this direction" in first
+    assert "What became of it" not in shown(as_viewer, run, 3)
+
+
+def test_a_direction_that_comes_back_was_not_followed(as_viewer, stage):
+    rubric = rubric_for("wiggum")
+    rubric = replace(rubric, policy=replace(rubric.policy, feedback=FeedbackStyle.ASI))
+    stage.says(
+        judge=[verdict(rubric, score, asi="Explain the restore in three steps.") for score in (5, 6, 7)],
+        producer=["One text.", "Another text.", "A third text."],
+    )
+    text = shown(as_viewer, stage.play(rubric), 1)
+    assert "asked again" in text
+    assert "it was probably not followed" in text
+    assert "not this direction" not in text
+
+
+def test_the_ralph_signal_is_explained(as_viewer, stage):
+    text = shown(as_viewer, guide_run(stage), 3)
+    assert "the judge&#x27;s issues by 0 %: it may not have read the revision" in text
+
+
+def test_lines_have_numbers_and_anchors(as_viewer, stage):
+    text = shown(as_viewer, guide_run(stage), 2, "?view=raw")
+    assert 'id="r2-L1"' in text
+    assert 'href="#r2-L14"' in text
+    assert "| variable | default | meaning |" in text
+
+
+def test_checks_lead_to_their_line(as_viewer, stage):
+    rubric = replace(
+        rubric_for("wiggum"),
+        checks=(
+            Check("no-todo", "not-contains", {"text": "TODO"}, suggestion="Finish it."),
+            Check("has-head", "contains", {"text": "# Head"}),
+        ),
+    )
+    stage.says(judge=[verdict(rubric, 9.5)])
+    run = stage.play(rubric, seed="# Head\n\nSome words.\nTODO: the rest.\n")
+    text = shown(as_viewer, run, 1)
+    assert "1 of 2 failed" in text
+    assert "rounds/1/?view=raw#r1-L4" in text
+    assert "Finish it." in text
+    assert "raw-line-marked" in shown(as_viewer, run, 1, "?view=raw")
+
+
+def test_what_the_judge_did_not_see(as_viewer, stage):
+    rubric = rubric_for("wiggum")
+    rubric = replace(rubric, policy=replace(rubric.policy, judge_limit_chars=200))
+    stage.says(judge=[verdict(rubric, 9.5)])
+    run = stage.play(rubric, seed="A line of words.\n" * 60)
+    text = shown(as_viewer, run, 1)
+    seen = Round.objects.get(run=run).seen_chars
+    assert f"judged {seen:,} of 1,020 characters" in text
+    assert "what stands between was not judged" in text
+    assert "judged in part" in text
+
+
+def test_who_saw_what(as_viewer, stage):
+    text = shown(as_viewer, guide_run(stage), 2)
+    table = text[text.index("Who saw what") :]
+    assert "✓ seen" in table
+    assert "– withheld" in table
+
+
+def test_how_the_reply_was_read(as_viewer, stage):
+    rubric = rubric_for("wiggum")
+    stage.says(judge=["no verdict at all", "Here it is:\n```json\n" + verdict(rubric, 9.5) + "\n```"])
+    text = shown(as_viewer, stage.play(rubric, seed="A text."), 1)
+    assert "The reply was found inside other text, after 2 attempts." in text
+
+
+def test_the_whole_text_is_plain_text(as_viewer, stage):
+    answer = as_viewer.get(address(guide_run(stage), 1, "?form=text"))
+    assert answer.headers["Content-Type"] == "text/plain; charset=utf-8"
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    assert answer.content.decode() == TEXTS[0]
+
+
+def test_htmx_gets_the_round_and_the_strip(as_viewer, stage):
+    text = as_viewer.get(address(guide_run(stage), 1), headers=HTMX).content.decode()
+    assert "<html" not in text
+    assert text.count('id="round"') == 1
+    assert 'id="run-rounds"' in text
+
+
+def test_there_is_no_such_round(as_viewer, as_outsider, project):
+    run = finished_run(project)
+    for rest in ("", "?form=text"):
+        assert as_viewer.get(address(run, 9, rest)).status_code == 404
+        assert as_outsider.get(address(run, 1, rest)).status_code == 404
+    assert as_viewer.get(address(run, 9), headers=HTMX).status_code == 404
+    assert as_viewer.post(address(run, 1)).status_code == 405

@@ -1,0 +1,67 @@
+"""Error pages: in our look, in plain words, whatever is broken."""
+
+import pytest
+from django.template import TemplateDoesNotExist
+from django.test import Client, RequestFactory
+
+from refinement.views import errors
+
+
+@pytest.mark.django_db
+def test_404_for_anyone(anonymous, as_owner):
+    for client in (anonymous, as_owner):
+        answer = client.get("/no/such/page/")
+        assert answer.status_code == 404
+        assert "There is nothing here for you" in answer.content.decode()
+
+
+def test_400_needs_no_database():
+    answer = Client(raise_request_exception=False).get("/", headers={"host": "evil.example"})
+
+    assert answer.status_code == 400
+    assert "ALLOWED_HOSTS" in answer.content.decode()
+
+
+def test_500_needs_no_database():
+    """Without the database mark, any query would fail this test."""
+    request = RequestFactory().get("/")
+    request.COOKIES["wiggum_theme"] = "dark"
+
+    answer = errors.server_error(request)
+
+    assert answer.status_code == 500
+    assert "Something broke on our side" in answer.content.decode()
+    assert 'data-theme="dark"' in answer.content.decode()
+
+
+def test_500_comes_even_without_its_template(monkeypatch):
+    def missing(*args, **kwargs):
+        raise TemplateDoesNotExist("500.html")
+
+    monkeypatch.setattr(errors, "render_to_string", missing)
+
+    answer = errors.server_error(RequestFactory().get("/"))
+
+    assert answer.status_code == 500
+    assert "Something broke on our side" in answer.content.decode()
+
+
+@pytest.mark.django_db
+def test_a_view_that_breaks_shows_the_500_page(owner, monkeypatch, project):
+    client = Client(raise_request_exception=False)
+    client.force_login(owner)
+    monkeypatch.setattr("refinement.views.projects.member_count", lambda project: 1 / 0)
+
+    answer = client.get(f"/p/{project.slug}/")
+
+    assert answer.status_code == 500
+    assert "written to the log" in answer.content.decode()
+    assert "ZeroDivisionError" not in answer.content.decode()
+
+
+@pytest.mark.django_db
+def test_403_gives_the_reason(as_viewer):
+    answer = as_viewer.get("/projects/new/")
+
+    assert answer.status_code == 403
+    assert "You may not do this" in answer.content.decode()

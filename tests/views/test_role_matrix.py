@@ -1,0 +1,236 @@
+"""Who may do what: every address of a project × every method × every person.
+
+The addresses are found by walking the URL configuration. A new address under `p/<slug:slug>/` needs
+ONE line in `RULES` below, by its name:
+
+    "rubric_page": Rule(read="viewer"),                    GET and HEAD for viewers, nothing else
+    "rubric_edit": Rule(read="editor", write="editor"),    POST as well
+    "rubric_archive": Rule(write="editor"),                POST alone
+
+`read` and `write` are the least role for GET and HEAD, and for POST; None means the method is refused
+with 405. A parameter of an address that `STAGE` does not know needs a line there: its name, and a
+function that makes the row and gives the value; `values` are those of this address alone. `data` is what a
+POST is sent, where an empty one would not do.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+import pytest
+from django.urls import URLPattern, URLResolver, get_resolver, reverse
+from django.utils import timezone
+from django.utils.http import urlencode
+
+from refinement.models import Bench, Invitation, Membership, Project, RubricVersion, Run, SavedView, User
+from refinement.providers.registry import Target
+from refinement.services.bench import Candidate, bench_create
+from refinement.services.rubrics import default_rubrics_install
+from refinement.services.runs import run_create
+
+pytestmark = pytest.mark.django_db
+
+PREFIX = "p/<slug:slug>/"
+PEOPLE = ("anonymous", "outsider", "viewer", "editor", "owner")
+ROLES = ("viewer", "editor", "owner")
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+
+
+@dataclass(frozen=True)
+class Rule:
+    read: str | None = None
+    write: str | None = None
+    data: dict[str, str] = field(default_factory=dict)
+    values: dict[str, str] = field(default_factory=dict)
+
+    def least(self, method: str) -> str | None:
+        return {"GET": self.read, "HEAD": self.read, "POST": self.write}.get(method)
+
+
+RULES: dict[str, Rule] = {
+    "project_home": Rule(read="viewer"),
+    "member_list": Rule(read="viewer"),
+    "member_leave": Rule(write="viewer"),
+    "member_role": Rule(write="owner", data={"role": "editor"}),
+    "member_remove": Rule(write="owner"),
+    "invitation_create": Rule(write="owner", data={"role": "viewer", "days": "7"}),
+    "invitation_revoke": Rule(write="owner"),
+    "audit_log": Rule(read="owner"),
+    "audit_export": Rule(read="owner"),
+    "run_list": Rule(read="viewer"),
+    "run_bulk": Rule(write="viewer"),
+    "run_view_save": Rule(write="editor"),
+    "run_view_delete": Rule(write="editor"),
+    "rubric_bench": Rule(read="viewer", write="editor"),
+    "rubric_bench_compare": Rule(read="viewer"),
+    "rubric_bench_trial": Rule(read="viewer"),
+    "rubric_bench_said": Rule(read="viewer"),
+    "rubric_bench_cancel": Rule(write="editor"),
+    "rubric_bench_scores": Rule(write="editor"),
+    "rubric_list": Rule(read="viewer"),
+    "rubric_gallery": Rule(read="editor", write="editor"),
+    "rubric_page": Rule(read="viewer"),
+    "rubric_version": Rule(read="viewer"),
+    "rubric_versions": Rule(read="viewer"),
+    "rubric_compare": Rule(read="viewer"),
+    "rubric_restore": Rule(write="editor"),
+    "rubric_duplicate": Rule(write="editor"),
+    "rubric_archive": Rule(write="editor"),
+    "rubric_preview": Rule(read="viewer", write="viewer"),
+    "rubric_import": Rule(read="editor", write="editor"),
+    "rubric_export": Rule(read="viewer"),
+    "rubric_seed": Rule(read="viewer", write="editor", data={"edited_from": "1"}),
+    "rubric_edit": Rule(read="editor", write="editor", data={"edited_from": "1"}),
+    "rubric_try_check": Rule(write="editor", data={"edited_from": "1"}),
+    "run_page": Rule(read="viewer"),
+    "run_round": Rule(read="viewer"),
+    "run_diff": Rule(read="viewer"),
+    "run_calls": Rule(read="viewer"),
+    "run_chart": Rule(read="viewer"),
+    "run_action": Rule(write="editor"),
+    "run_new": Rule(read="editor", write="editor"),
+    "run_estimate": Rule(write="editor"),
+    "run_example": Rule(write="editor"),
+    "run_live": Rule(read="viewer"),
+    "run_events": Rule(read="viewer"),
+    "run_compare": Rule(read="viewer"),
+    "run_export": Rule(read="viewer"),
+    "run_export_many": Rule(read="viewer", values={"form": "csv"}),
+}
+
+
+def bench_in(project: Project) -> Bench:
+    version = RubricVersion.objects.get(rubric__project=project, rubric__slug="wiggum")
+    judge = Target("ollama", "loopback:8b")
+    return bench_create(version=version, candidate=Candidate("A text."), judge=judge, repeats=1)
+
+
+def run_in(project: Project) -> Run:
+    version = RubricVersion.objects.get(rubric__project=project, rubric__slug="wiggum")
+    model = Target("ollama", "loopback:8b")
+    return run_create(
+        project=project, version=version, task="Say it.", seed="It.", producer=model, judge=model
+    )
+
+
+def member_in(project: Project) -> User:
+    user = User.objects.create_user("milla@example.org", name="Milla Member")
+    Membership.objects.create(project=project, user=user, role="owner")
+    return user
+
+
+def invitation_in(project: Project) -> Invitation:
+    until = timezone.now() + timedelta(days=1)
+    return Invitation.objects.create(project=project, role="viewer", digest="0" * 64, expires_at=until)
+
+
+# The value of each parameter that an address can have.
+STAGE: dict[str, Callable[[Project], object]] = {
+    "slug": lambda project: project.slug,
+    "rubric": lambda project: "wiggum",
+    "number": lambda project: 1,
+    "bench": lambda project: bench_in(project).pk,
+    "view": lambda project: SavedView.objects.create(project=project, name="Ours").pk,
+    "run": lambda project: run_in(project).pk,
+    "member": lambda project: member_in(project).pk,
+    "invitation": lambda project: invitation_in(project).pk,
+    "form": lambda project: "json",
+    "action": lambda project: "archive",
+}
+
+
+def addresses() -> dict[str, set[str]]:
+    """Every address of a project by name, with the names of its parameters."""
+    return {
+        pattern.name or route: set(pattern.pattern.converters)
+        for route, pattern in walked(get_resolver())
+        if route.startswith(PREFIX)
+    }
+
+
+def walked(resolver: URLResolver, before: str = "") -> Iterator[tuple[str, URLPattern]]:
+    for entry in resolver.url_patterns:
+        route = before + str(entry.pattern)
+        if isinstance(entry, URLResolver):
+            yield from walked(entry, route)
+        else:
+            yield route, entry
+
+
+def expected(rule: Rule, method: str, person: str) -> set[str]:
+    if person == "anonymous":
+        return {"sign in"}
+    least = rule.least(method)
+    if least is None:
+        return {"405"}
+    if person == "outsider":
+        return {"404"}
+    return {"let in"} if ROLES.index(person) >= ROLES.index(least) else {"403"}
+
+
+def told(answer) -> str:
+    """What an answer means for the one who asked."""
+    if answer.status_code == 302 and answer.headers["Location"].startswith("/account/login/"):
+        return "sign in"
+    if answer.status_code in (403, 404, 405) or answer.status_code >= 500:
+        return str(answer.status_code)
+    return "let in"
+
+
+def test_every_address_of_a_project_has_a_rule():
+    found = addresses()
+    assert len(found) > 5
+    assert [name for name in found if name not in RULES] == []
+    assert {parameter for names in found.values() for parameter in names} <= set(STAGE)
+
+
+def test_no_two_addresses_share_a_name():
+    """One of them would have no test."""
+    found = [pattern.name for route, pattern in walked(get_resolver()) if route.startswith(PREFIX)]
+    assert sorted(found) == sorted(addresses())
+
+
+def test_every_rule_is_of_an_address_that_exists():
+    found = addresses()
+    assert [name for name in RULES if name not in found] == []
+    parameters = {parameter for names in found.values() for parameter in names}
+    assert [parameter for parameter in STAGE if parameter not in parameters] == []
+
+
+@pytest.mark.parametrize("name", sorted(addresses()))
+def test_only_those_who_may_are_let_in(request, project, name):
+    default_rubrics_install(project=project)
+    rule = RULES[name]
+    values = {
+        parameter: rule.values.get(parameter) or STAGE[parameter](project) for parameter in addresses()[name]
+    }
+    address = reverse(name, kwargs=values)
+    clients = {
+        person: request.getfixturevalue(person if person == "anonymous" else f"as_{person}")
+        for person in PEOPLE
+    }
+
+    odd = [
+        f"{method} by {person}: {said}, not {' or '.join(wanted)}"
+        for method in METHODS
+        for person in PEOPLE
+        for wanted in [expected(rule, method, person)]
+        for _ in [put_back(project, values)]
+        for said in [told(clients[person].generic(method, address, **sent(rule, method)))]
+        if said not in wanted
+    ]
+
+    assert odd == []
+
+
+def put_back(project: Project, values: dict[str, object]) -> None:
+    """What the one before was let to delete is there again for the next."""
+    if "view" in values:
+        SavedView.objects.get_or_create(pk=values["view"], project=project, defaults={"name": "Ours"})
+
+
+def sent(rule: Rule, method: str) -> dict[str, str]:
+    """The body of a request, as a form sends it."""
+    if method != "POST":
+        return {}
+    return {"data": urlencode(rule.data), "content_type": "application/x-www-form-urlencoded"}

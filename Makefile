@@ -23,12 +23,7 @@ worker: install  ## start one more worker process
 	@exec $(BIN)/python manage.py worker
 
 test: install-dev chromium  ## run all tests (ARGS= goes to pytest)
-	@run() { $(BIN)/python -m pytest "$$@" $(ARGS); code=$$?; [ $$code = 5 ] && code=0; return $$code; }; \
-	log=$$(mktemp); (export COVERAGE_FILE=.coverage.alone; run -m alone) >"$$log" 2>&1 & waiting=$$!; \
-	run -n auto --maxprocesses 4 --dist loadfile -m "not alone and not roomy"; first=$$?; \
-	run -n 2 --dist loadfile -m roomy; second=$$?; \
-	wait $$waiting; third=$$?; cat "$$log"; rm -f "$$log"; \
-	exit $$((first | second | third))
+	@$(BIN)/python -m tests.parts $(ARGS)
 
 lint: install-dev  ## check style, types, migrations and the settings for production
 	@$(BIN)/ruff check .

@@ -7,23 +7,30 @@ import pytest
 from django.db import connection
 from django.db.backends.sqlite3.base import DatabaseWrapper
 
-KEPT = "refinement_auditentry_kept"
+TABLE = "refinement_auditentry"
+KEPT = f"{TABLE}_kept"
 
 
 @contextmanager
 def deletable(database) -> Iterator[None]:
-    """Within it, rows of the audit log can be deleted on SQLite."""
+    """Within it, rows of the audit log can be deleted."""
     with database.cursor() as cursor:
-        cursor.execute("SELECT sql FROM sqlite_master WHERE type = 'trigger' AND name = %s", [KEPT])
-        found = cursor.fetchone()
-        if found:
-            cursor.execute(f"DROP TRIGGER {KEPT}")
+        lift, restore = _ways(database, cursor)
+        cursor.execute(lift)
     try:
         yield
     finally:
-        if found:
-            with database.cursor() as cursor:
-                cursor.execute(found[0])
+        with database.cursor() as cursor:
+            cursor.execute(restore)
+
+
+def _ways(database, cursor) -> tuple[str, str]:
+    """The statements that lift the trigger and put it back; harmless before the table is there."""
+    if database.vendor == "postgresql":
+        return f"ALTER TABLE {TABLE} DISABLE TRIGGER {KEPT}", f"ALTER TABLE {TABLE} ENABLE TRIGGER {KEPT}"
+    cursor.execute("SELECT sql FROM sqlite_master WHERE type = 'trigger' AND name = %s", [KEPT])
+    found = cursor.fetchone()
+    return f"DROP TRIGGER IF EXISTS {KEPT}", found[0] if found else "SELECT 1"
 
 
 def audit_emptied() -> None:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from refinement.providers import registry
 from tests.loopback.server import LoopbackServer
 
 
@@ -11,4 +12,11 @@ from tests.loopback.server import LoopbackServer
 def ollama_server() -> Iterator[LoopbackServer]:
     """A loopback server that answers at once; set its replies, latency and faults as needed."""
     with LoopbackServer() as server:
+        forget_earlier_server(server.address)
         yield server
+
+
+def forget_earlier_server(address: str) -> None:
+    """Ports come round again: what a provider remembers of an earlier test's server is not this one's."""
+    for identity in [identity for identity in registry._built if any(address in part for part in identity)]:
+        del registry._built[identity]

@@ -3,16 +3,23 @@
 from refinement.models.audit import AuditEntry
 from refinement.models.bench import Bench, BenchCall, BenchStatus, BenchTrial, CandidateOrigin, TrialStatus
 from refinement.models.calls import Call
+from refinement.models.comments import Comment, CommentEdit, Thread, ThreadPlace
+from refinement.models.decisions import Decision, DecisionKind
 from refinement.models.endpoints import Endpoint
 from refinement.models.events import Event, EventKind
+from refinement.models.human_scores import BlindReading, HumanScore
 from refinement.models.live import LiveText
 from refinement.models.metrics import MetricTotal
+from refinement.models.notices import Notice, NoticeChoice, NoticeKind
 from refinement.models.people import Invitation, MemberRole, Membership, Project, SetupLink, User
 from refinement.models.queue import MessageState, QueuedMessage
+from refinement.models.reviews import ReviewRequest, ReviewRule, RuleKind
 from refinement.models.rounds import CheckResult, Round, RoundOrigin, Verdict
 from refinement.models.rubrics import Check, Criterion, ImmutableRow, Rubric, RubricVersion
 from refinement.models.runs import Run, RunStatus, RunTag, SavedView
 from refinement.models.sessions import SessionInfo
+from refinement.models.shares import ShareLink
+from refinement.models.steering import Instruction
 from refinement.models.workers import WorkerBeat
 
 __all__ = [
@@ -21,33 +28,49 @@ __all__ = [
     "BenchCall",
     "BenchStatus",
     "BenchTrial",
+    "BlindReading",
     "Call",
     "CandidateOrigin",
     "Check",
     "CheckResult",
+    "Comment",
+    "CommentEdit",
     "Criterion",
+    "Decision",
+    "DecisionKind",
     "Endpoint",
     "Event",
     "EventKind",
+    "HumanScore",
     "ImmutableRow",
+    "Instruction",
     "Invitation",
     "LiveText",
     "MemberRole",
     "Membership",
     "MessageState",
     "MetricTotal",
+    "Notice",
+    "NoticeChoice",
+    "NoticeKind",
     "Project",
     "QueuedMessage",
+    "ReviewRequest",
+    "ReviewRule",
     "Round",
     "RoundOrigin",
     "Rubric",
     "RubricVersion",
+    "RuleKind",
     "Run",
     "RunStatus",
     "RunTag",
     "SavedView",
     "SessionInfo",
     "SetupLink",
+    "ShareLink",
+    "Thread",
+    "ThreadPlace",
     "TrialStatus",
     "User",
     "Verdict",

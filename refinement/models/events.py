@@ -22,6 +22,13 @@ class EventKind(models.TextChoices):
     RETRIED = "retried", "Retried"
     EXTENDED = "extended", "More rounds asked for"
     STOPPED = "stopped", "Stopped"
+    # What people do beside the loop. Their scores and words are never in an event, only where to look.
+    COMMENTED = "commented", "Comments changed"
+    SCORED = "scored", "Scored by a person"
+    DECIDED = "decided", "Decided by a person"
+    STEERED = "steered", "Instruction given"
+    EDITED = "edited", "Edited by hand"
+    REVIEWING = "reviewing", "Reviews changed"
 
 
 class Event(models.Model):

@@ -66,6 +66,8 @@ class Project(models.Model):
     name = models.CharField(max_length=120)
     slug = models.SlugField(max_length=60, unique=True)
     created_at = models.DateTimeField(auto_now_add=True)
+    blind_scores = models.BooleanField(default=False)  # people score before they are shown others' scores
+    sharing = models.BooleanField(default=True)  # a run may be shown to people without an account
     members: "models.ManyToManyField[User, Membership]" = models.ManyToManyField(
         User, through="Membership", related_name="projects"
     )

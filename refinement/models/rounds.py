@@ -2,6 +2,7 @@
 
 from typing import ClassVar
 
+from django.conf import settings
 from django.db import models
 
 from refinement.engine.types import Severity
@@ -12,6 +13,7 @@ class RoundOrigin(models.TextChoices):
     SEED = "seed", "Seed"
     DRAFT = "draft", "First draft"
     REVISION = "revision", "Revision"
+    HAND = "hand", "Edited by hand"
 
 
 class Round(models.Model):
@@ -23,6 +25,11 @@ class Round(models.Model):
     number = models.PositiveIntegerField()
     origin = models.CharField(max_length=10, choices=RoundOrigin)
     base_round = models.PositiveIntegerField(null=True, blank=True)
+    # Who edited the candidate by hand.
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    author_name = models.CharField(max_length=120, null=True, blank=True)
     feedback = models.JSONField(null=True, blank=True)
     candidate = models.TextField()
     candidate_chars = models.PositiveIntegerField()

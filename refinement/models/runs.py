@@ -109,6 +109,9 @@ class Run(models.Model):
     step_unreadable = models.PositiveSmallIntegerField(default=0)
     extended_after = models.PositiveIntegerField(default=0)
     rerun_of = models.ForeignKey("self", models.SET_NULL, null=True, blank=True, related_name="reruns")
+    # What people decided, from the newest decision; the judge's own record stays as it is.
+    decision = models.CharField(max_length=10, null=True, blank=True)
+    chosen_round = models.PositiveIntegerField(null=True, blank=True)
     failure_role = models.CharField(max_length=10, blank=True)
     failure_message = models.TextField(blank=True)
 

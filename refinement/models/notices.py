@@ -33,7 +33,10 @@ class Notice(models.Model):
     text = models.TextField()  # plain: what a mail says too
     created_at = models.DateTimeField(auto_now_add=True)
     read_at = models.DateTimeField(null=True, blank=True)
+    inbox = models.BooleanField(default=True)  # one that is only mailed is in no list
     mail_due = models.BooleanField(default=False)  # to be sent by mail, and not yet sent
+    mail_after = models.DateTimeField(null=True, blank=True)  # after a failure: not before this
+    mail_tries = models.PositiveSmallIntegerField(default=0)
 
     class Meta:
         ordering: ClassVar = ["-id"]

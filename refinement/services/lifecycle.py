@@ -18,6 +18,7 @@ from refinement.providers.registry import Target
 from refinement.selectors.history import definition_of_run
 from refinement.services.audit import audit_record
 from refinement.services.events import actor_name, event_record
+from refinement.services.notices import notice_run_ended
 from refinement.services.runs import run_create
 from refinement.services.waking import run_wake
 
@@ -105,6 +106,7 @@ def run_cancel(*, run: Run, user: User | None = None) -> Run:
     )
     LiveText.objects.filter(run=run).delete()
     change.event(EventKind.STOPPED, outcome=Outcome.CANCELLED, reason=StopReason.CANCELLED, why=why)
+    notice_run_ended(run, outcome=Outcome.CANCELLED, by=user)
     return run
 
 

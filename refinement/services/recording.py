@@ -16,6 +16,7 @@ from refinement.models import Verdict as VerdictRow
 from refinement.models.statements import row_insert, rows_update
 from refinement.services.events import event_record
 from refinement.services.leases import Lease, lease_release, lease_write
+from refinement.services.notices import notice_run_ended, notice_run_waits
 from refinement.services.texts import storable
 from refinement.services.waking import run_wake
 
@@ -136,6 +137,8 @@ class Recorder:
         )
         row_insert(call)
         self.event(EventKind.WAITING, until=until.isoformat(), reason=reason, error=call.error_kind)
+        if not self.run.step_failures:  # it begins to wait; further tries of the same step are no news
+            notice_run_waits(self.run, reason=reason)
         if self.release:
             run_wake(self.lease.run_id, delay=until - timezone.now())
 
@@ -169,6 +172,7 @@ class Recorder:
         )
         LiveText.objects.filter(run_id=self.lease.run_id).delete()
         self.event(EventKind.STOPPED, outcome=finish.outcome, reason=finish.reason, why=finish.why)
+        notice_run_ended(self.run, outcome=finish.outcome)
 
     def pass_on(self, **fields: Any) -> None:
         """Writes to the run's row and, where the holder lets go, sends for the next step."""

@@ -16,15 +16,16 @@ def audit_record(
     user: User | None = None,
     before: Mapping[str, object] | None = None,
     after: Mapping[str, object] | None = None,
+    actor: str = "",
 ) -> None:
-    """Keeps who changed what and from where, with the values before and after."""
+    """Keeps who changed what and from where, with the values before and after; `actor` where it is nobody."""
     AuditEntry.objects.create(
         action=action,
         object_type=object_type,
         object_id=str(object_id),
         project=project,
         user=user,
-        actor=actor_name(user),
+        actor=actor or actor_name(user),
         address=origin.get(),
         before=dict(before or {}),
         after=dict(after or {}),

@@ -8,6 +8,7 @@ from django.utils import timezone
 from refinement.models import Invitation, MemberRole, Membership, Project, User
 from refinement.selectors.projects import NotFound
 from refinement.services.audit import audit_record
+from refinement.services.reviews import reviews_release
 
 
 class LastOwner(Exception):
@@ -92,6 +93,7 @@ def _membership(project: Project, user_id: int) -> Membership:
 def _take_out(membership: Membership, by: User, action: str) -> None:
     _require_another_owner(membership)
     _revoke_invitations_of(membership)
+    reviews_release(membership, by)
     _record(action, membership, by, before={"role": membership.role})
     Membership.objects.filter(pk=membership.pk).delete()
 

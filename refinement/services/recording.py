@@ -17,6 +17,7 @@ from refinement.models.statements import row_insert, rows_update
 from refinement.services.events import event_record
 from refinement.services.leases import Lease, lease_release, lease_write
 from refinement.services.notices import notice_run_ended, notice_run_waits
+from refinement.services.review_rules import reviews_by_rules
 from refinement.services.texts import storable
 from refinement.services.waking import run_wake
 
@@ -173,6 +174,7 @@ class Recorder:
         LiveText.objects.filter(run_id=self.lease.run_id).delete()
         self.event(EventKind.STOPPED, outcome=finish.outcome, reason=finish.reason, why=finish.why)
         notice_run_ended(self.run, outcome=finish.outcome)
+        reviews_by_rules(self.run, finish.outcome)
 
     def pass_on(self, **fields: Any) -> None:
         """Writes to the run's row and, where the holder lets go, sends for the next step."""

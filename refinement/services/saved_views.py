@@ -40,7 +40,20 @@ def view_delete(*, view: SavedView, user: User) -> None:
     view.delete()
 
 
-def _record(action: str, view: SavedView, user: User, **values: dict[str, object]) -> None:
+def _record(
+    action: str,
+    view: SavedView,
+    user: User,
+    *,
+    before: dict[str, object] | None = None,
+    after: dict[str, object] | None = None,
+) -> None:
     audit_record(
-        action=action, object_type="view", object_id=view.pk, project=view.project, user=user, **values
+        action=action,
+        object_type="view",
+        object_id=view.pk,
+        project=view.project,
+        user=user,
+        before=before,
+        after=after,
     )

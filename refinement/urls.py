@@ -17,12 +17,14 @@ from refinement.routes import (
     run_list,
     run_live,
     run_page,
+    sharing,
 )
 
 urlpatterns = [
     *projects.urlpatterns,
     *account.urlpatterns,
     *people.urlpatterns,
+    *sharing.urlpatterns,
     *rubric_files.urlpatterns,
     *rubric_editor.urlpatterns,
     *rubric_preview.urlpatterns,

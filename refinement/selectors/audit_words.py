@@ -22,6 +22,7 @@ ACTIONS = {
     "person.open": "opened an account again",
     "person.promote": "made a person administrator",
     "project.create": "made the project",
+    "project.settings": "changed the project’s settings",
     "review.ask": "asked for a review",
     "review.done": "reviewed a run",
     "review.take_back": "took a request for review back",
@@ -45,6 +46,8 @@ ACTIONS = {
     "run.retry": "retried a run",
     "run.unarchive": "brought a run back",
     "run.withdraw": "withdrew an instruction",
+    "share.create": "made a share link",
+    "share.revoke": "revoked a share link",
     "view.delete": "deleted a saved view",
     "view.save": "saved a view",
 }

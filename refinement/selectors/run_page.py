@@ -188,8 +188,10 @@ def trajectory_of(
     palette: Palette = LIGHT,
     legend: bool = False,
     links: bool = True,
+    hrefs: Sequence[str] = (),
+    title: str = "",
 ) -> TrajectoryChart:
-    """The composite and every criterion by round, as a picture of this size."""
+    """The composite and every criterion by round, as a picture; `hrefs` lead elsewhere than to the app."""
     rubric = facts.rubric
     series = [Series("Composite", [line.composite for line in facts.rounds], 0, strong=True)]
     for place, criterion in enumerate(rubric.criteria[:MOST_LINES]):
@@ -201,12 +203,12 @@ def trajectory_of(
         rubric.policy.pass_threshold,
         marks_of(facts),
         labels=[line.name for line in facts.rounds],
-        hrefs=[round_address(facts.run, line.number) for line in facts.rounds] if links else (),
+        hrefs=hrefs or ([round_address(facts.run, line.number) for line in facts.rounds] if links else ()),
         decimals=rubric.policy.composite_decimals,
         width=width,
         height=height,
         name=name,
-        title=f"Scores of run {facts.run.pk} by {rubric.policy.round_word}",
+        title=title or f"Scores of run {facts.run.pk} by {rubric.policy.round_word}",
         palette=palette,
         legend=legend,
     )

@@ -22,7 +22,17 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 from django.utils.http import urlencode
 
-from refinement.models import Bench, Invitation, Membership, Project, RubricVersion, Run, SavedView, User
+from refinement.models import (
+    Bench,
+    Invitation,
+    Membership,
+    Project,
+    RubricVersion,
+    Run,
+    SavedView,
+    ShareLink,
+    User,
+)
 from refinement.providers.registry import Target
 from refinement.services.bench import Candidate, bench_create
 from refinement.services.rubrics import default_rubrics_install
@@ -57,6 +67,9 @@ RULES: dict[str, Rule] = {
     "invitation_revoke": Rule(write="owner"),
     "audit_log": Rule(read="owner"),
     "audit_export": Rule(read="owner"),
+    "project_settings": Rule(read="owner", write="owner", data={"name": "Alpha", "seen": "x"}),
+    "run_share": Rule(read="editor", write="editor"),
+    "share_revoke": Rule(write="editor"),
     "run_list": Rule(read="viewer"),
     "run_bulk": Rule(write="viewer"),
     "run_view_save": Rule(write="editor"),
@@ -124,6 +137,13 @@ def invitation_in(project: Project) -> Invitation:
     return Invitation.objects.create(project=project, role="viewer", digest="0" * 64, expires_at=until)
 
 
+def share_in(project: Project) -> ShareLink:
+    until = timezone.now() + timedelta(days=1)
+    return ShareLink.objects.create(
+        project=project, run=run_in(project), digest="0" * 64, prefix="000000", expires_at=until
+    )
+
+
 # The value of each parameter that an address can have.
 STAGE: dict[str, Callable[[Project], object]] = {
     "slug": lambda project: project.slug,
@@ -134,6 +154,7 @@ STAGE: dict[str, Callable[[Project], object]] = {
     "run": lambda project: run_in(project).pk,
     "member": lambda project: member_in(project).pk,
     "invitation": lambda project: invitation_in(project).pk,
+    "link": lambda project: share_in(project).pk,
     "form": lambda project: "json",
     "action": lambda project: "archive",
 }

@@ -1,0 +1,75 @@
+"""Share links of a run: listed, made and revoked by those who may change the run."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_variables
+from django.views.decorators.http import require_http_methods, require_POST
+
+from refinement.forms.sharing import ShareForm
+from refinement.models import Run
+from refinement.selectors.shares import links_of_run
+from refinement.services.shares import (
+    MOST_OPEN,
+    SharingOff,
+    TooManyLinks,
+    share_link_make,
+    share_link_revoke,
+)
+from refinement.views.access import ProjectRequest, project_view
+from refinement.views.runs.context import run_or_404
+
+OFF = "Sharing is switched off in this project. An owner can switch it on in the project’s settings."
+TOO_MANY = f"This run has {MOST_OPEN} open links already. Revoke one of them first."
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+@project_view(role="editor")
+def run_share(request: ProjectRequest, run: int) -> HttpResponse:
+    """The run's links, and the form for a new one."""
+    found = run_or_404(request, run, whole=False)
+    if request.method != "POST":
+        return _page(request, found, ShareForm())
+    form = ShareForm(request.POST)
+    if not form.is_valid():
+        return _page(request, found, form, status=422)
+    return _made(request, found, form)
+
+
+@require_POST
+@project_view(role="editor")
+def share_revocation(request: ProjectRequest, link: int) -> HttpResponse:
+    """The link stops working; back to the page it was listed on."""
+    row, worked = share_link_revoke(project=request.project, number=link, by=request.user)
+    if worked:
+        messages.success(request, "The link was revoked; it no longer works.")
+    else:
+        messages.info(request, "The link had stopped working before.")
+    if request.POST.get("from") == "settings" and request.membership.is_owner:
+        return redirect("project_settings", request.project.slug)
+    return redirect("run_share", request.project.slug, row.run_id)
+
+
+@sensitive_variables("token", "address")
+def _made(request: ProjectRequest, run: Run, form: ShareForm) -> HttpResponse:
+    try:
+        link, token = share_link_make(run=run, by=request.user, **form.cleaned_data)
+    except SharingOff:
+        return _page(request, run, form, status=409, refusal=OFF)
+    except TooManyLinks:
+        return _page(request, run, form, status=409, refusal=TOO_MANY)
+    address = request.build_absolute_uri(reverse("shared_run", args=[token]))
+    # The token is kept nowhere, so the answer to the form is the one place where it can be shown.
+    return _page(request, run, ShareForm(), status=201, made=link, address=address)
+
+
+def _page(
+    request: ProjectRequest, run: Run, form: ShareForm, *, status: int = 200, **more: Any
+) -> HttpResponse:
+    page = {"section": "runs", "run": run, "form": form, "links": list(links_of_run(run)), **more}
+    return render(request, "refinement/share/links.html", page, status=status)

@@ -1,0 +1,137 @@
+"""The page behind a share link: one run, read-only, for people without an account."""
+
+from typing import Any, Literal
+
+from django.contrib.auth.decorators import login_not_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.debug import sensitive_variables
+from django.views.decorators.http import require_safe
+
+from refinement.models import Run, ShareLink
+from refinement.selectors.run_calls import said
+from refinement.selectors.run_diffs import round_diff
+from refinement.selectors.run_page import RunFacts, run_facts, trajectory_of
+from refinement.selectors.run_rounds import round_facts
+from refinement.selectors.run_texts import candidate_text
+from refinement.selectors.run_words import REASON_WORDS
+from refinement.selectors.shares import (
+    reads_blind,
+    shared_calls,
+    shared_comments,
+    shared_decisions,
+    shared_sentence,
+)
+from refinement.services.shares import ShareGone, share_link_for, share_link_opened
+from refinement.views.runs.page import marks_of
+from refinement.views.sharing.limits import guess_note, guessed_too_often
+
+View = Literal["text", "raw", "diff", "calls"]
+TITLE = "Scores by round"
+
+
+@sensitive_variables("token")
+@login_not_required
+@require_safe
+def shared_run(request: HttpRequest, token: str, number: int | None = None) -> HttpResponse:
+    """The run, or one round of it; whatever does not work answers like what never was."""
+    answer = _answer(request, token, number)
+    # The address is the key: it must reach no log through a Referer header, no cache and no search engine.
+    answer.headers["Referrer-Policy"] = "no-referrer"
+    answer.headers["Cache-Control"] = "no-store, private"
+    answer.headers["X-Robots-Tag"] = "noindex, nofollow, noarchive"
+    return answer
+
+
+@sensitive_variables("token")
+def _answer(request: HttpRequest, token: str, number: int | None) -> HttpResponse:
+    if guessed_too_often(request):
+        return render(request, "refinement/share/too_often.html", status=429)
+    try:
+        link = share_link_for(token)
+        if reads_blind(request.user, link.run_id):
+            return render(request, "refinement/share/blind.html", status=403)
+        return _shown(request, token, link, number)
+    except ShareGone:
+        guess_note(request)
+    except Http404:
+        pass
+    return render(request, "refinement/share/gone.html", status=404)
+
+
+@sensitive_variables("token")
+def _shown(request: HttpRequest, token: str, link: ShareLink, number: int | None) -> HttpResponse:
+    run = Run.objects.select_related("rubric_version").get(pk=link.run_id)
+    facts = run_facts(run)
+    opened = facts.opened(number)
+    if number is not None and opened is None:
+        raise Http404
+    if opened is not None and request.GET.get("form") == "text":
+        return _whole_text(facts, opened)
+    page = _head(token, link, facts) | _round(request, link, facts, opened)
+    if opened is not None:
+        page["here"] = reverse("shared_round", args=[token, opened])
+    if request.method == "GET" and number is None:
+        share_link_opened(link)
+    return render(request, "refinement/share/page.html", page)
+
+
+@sensitive_variables("token")
+def _head(token: str, link: ShareLink, facts: RunFacts) -> dict[str, Any]:
+    addresses = [reverse("shared_round", args=[token, line.number]) for line in facts.rounds]
+    run = facts.run
+    return {
+        "link": link,
+        "run": run,
+        "facts": facts,
+        "sentence": shared_sentence(run, facts.rubric),
+        "reason": REASON_WORDS.get(run.stop_reason, run.stop_reason),
+        "task": said("task", run.task),
+        "rounds": list(zip(facts.rounds, addresses, strict=True)),
+        "toggles": list(enumerate(["Composite", *facts.criteria[:24]])),
+        "wide": trajectory_of(facts, hrefs=addresses, title=TITLE),
+        "narrow": trajectory_of(
+            facts, width=400, height=240, name="trajectory-narrow", hrefs=addresses, title=TITLE
+        ),
+        "decisions": shared_decisions(run, facts.rubric),
+        "comments": shared_comments(run, facts.rubric) if link.show_comments else [],
+    }
+
+
+def _round(request: HttpRequest, link: ShareLink, facts: RunFacts, opened: int | None) -> dict[str, Any]:
+    """The open round in the way it was asked for."""
+    if opened is None:
+        return {}
+    found = round_facts(facts.run, facts.rubric, opened)
+    if found is None:
+        raise Http404
+    view = _view(request, link, opened)
+    page: dict[str, Any] = {"opened": opened, "round": found, "view": view}
+    if view == "diff":
+        diff = round_diff(facts.run, facts.rubric, opened - 1, opened, sides=False)
+        return page | {"diff": diff, "a": opened - 1, "b": opened}
+    if view == "calls":
+        calls, more = shared_calls(facts.run, facts.rubric, opened)
+        return page | {"calls": calls, "more_calls": more}
+    return page | {"text": candidate_text(found.row.candidate, raw=view == "raw", marks=marks_of(found))}
+
+
+def _view(request: HttpRequest, link: ShareLink, opened: int) -> View:
+    asked = request.GET.get("view", "")
+    if asked == "raw":
+        return "raw"
+    if asked == "diff" and opened > 1:
+        return "diff"
+    if asked == "calls":
+        if not link.show_prompts:
+            raise Http404
+        return "calls"
+    return "text"
+
+
+def _whole_text(facts: RunFacts, number: int) -> HttpResponse:
+    found = round_facts(facts.run, facts.rubric, number)
+    if found is None:
+        raise Http404
+    return HttpResponse(found.row.candidate, content_type="text/plain; charset=utf-8")

@@ -1,0 +1,104 @@
+"""A project's settings: name, blind scores, sharing and its links."""
+
+import re
+
+import pytest
+
+from refinement.models import AuditEntry, Project
+from refinement.services.shares import share_link_make
+from tests.append_only import audit_emptied
+from tests.views.runs.finished import finished_run
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def address(project):
+    return f"/p/{project.slug}/settings/"
+
+
+def seen(page):
+    return re.search(r'name="seen" value="(\w+)"', page).group(1)
+
+
+def form_of(client, address, **values):
+    """The form as the page gives it, with these fields changed."""
+    return {"name": "Alpha", "sharing": "on", "seen": seen(client.get(address).content.decode()), **values}
+
+
+def test_an_owner_changes_them(as_owner, owner, project, address):
+    audit_emptied()
+    answer = as_owner.post(
+        address, form_of(as_owner, address, name=" Alpha two ", blind_scores="on"), follow=True
+    )
+
+    assert "The settings were saved." in answer.content.decode()
+    project.refresh_from_db()
+    assert (project.name, project.blind_scores, project.sharing, project.slug) == (
+        "Alpha two", True, True, "alpha",
+    )  # fmt: skip
+    entry = AuditEntry.objects.get()
+    assert (entry.action, entry.user, entry.project) == ("project.settings", owner, project)
+    assert entry.before == {"name": "Alpha", "blind_scores": False, "sharing": True}
+    assert entry.after == {"name": "Alpha two", "blind_scores": True, "sharing": True}
+
+
+def test_saving_the_same_writes_nothing(as_owner, address):
+    audit_emptied()
+    answer = as_owner.post(address, form_of(as_owner, address), follow=True)
+
+    assert "Nothing was different." in answer.content.decode()
+    assert not AuditEntry.objects.exists()
+
+
+@pytest.mark.parametrize("name", ["", "  ", "x" * 121, "a\x00b"])
+def test_a_bad_name_is_said_beside_the_field(as_owner, project, address, name):
+    answer = as_owner.post(address, form_of(as_owner, address, name=name))
+
+    assert answer.status_code == 422
+    assert 'id="id_name_error"' in answer.content.decode()
+    assert Project.objects.get(pk=project.pk).name == "Alpha"
+
+
+def test_the_second_of_two_owners_is_told_and_loses_nothing(as_owner, project, address):
+    mine = form_of(as_owner, address, name="Mine")
+    as_owner.post(address, form_of(as_owner, address, name="Theirs", sharing=""))
+
+    answer = as_owner.post(address, mine)
+    page = answer.content.decode()
+    assert answer.status_code == 409
+    assert 'value="Mine"' in page
+    assert "Name: <bdi>Theirs</bdi>" in page
+    assert Project.objects.get(pk=project.pk).name == "Theirs"
+
+    as_owner.post(address, {**mine, "seen": seen(page)})
+    assert Project.objects.get(pk=project.pk).name == "Mine"
+
+
+def test_a_form_without_its_mark_overwrites_nothing(as_owner, project, address):
+    answer = as_owner.post(address, {"name": "Blind save"})
+
+    assert answer.status_code == 409
+    assert Project.objects.get(pk=project.pk).name == "Alpha"
+
+
+def test_all_links_of_the_project_are_listed_and_revoked_here(as_owner, editor, project, address):
+    runs = [finished_run(project, task=f"Task {n}") for n in range(3)]
+    links = [share_link_make(run=run, by=editor, days=30, note=f"note {run.pk}")[0] for run in runs]
+    page = as_owner.get(address).content.decode()
+    assert [f"note {run.pk}" in page for run in runs] == [True] * 3
+
+    answer = as_owner.post(
+        f"/p/{project.slug}/share/{links[0].pk}/revoke/", {"from": "settings"}, follow=True
+    )
+    assert answer.redirect_chain == [(address, 302)]
+    assert "revoked" in answer.content.decode()
+
+
+def test_the_list_has_a_fixed_number_of_queries(
+    as_owner, editor, project, address, django_assert_max_num_queries
+):
+    for _ in range(6):
+        share_link_make(run=finished_run(project), by=editor, days=1)
+    with django_assert_max_num_queries(8):
+        as_owner.get(address)

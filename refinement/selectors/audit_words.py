@@ -10,6 +10,9 @@ ACTIONS = {
     "bench.cancel": "cancelled a trial of a rubric",
     "bench.create": "tried a rubric on a text",
     "bench.scores": "gave known scores to a trial",
+    "comment.create": "commented on a run",
+    "comment.delete": "deleted a comment",
+    "comment.edit": "changed a comment",
     "invitation.accept": "joined by an invitation",
     "invitation.create": "made an invitation",
     "invitation.revoke": "revoked an invitation",
@@ -48,6 +51,8 @@ ACTIONS = {
     "run.withdraw": "withdrew an instruction",
     "share.create": "made a share link",
     "share.revoke": "revoked a share link",
+    "thread.reopen": "opened a thread again",
+    "thread.resolve": "resolved a thread",
     "view.delete": "deleted a saved view",
     "view.save": "saved a view",
 }

@@ -11,6 +11,8 @@ from refinement.engine.types import ZERO, Rubric
 FEW_TRIALS = 3  # below this, a spread says nothing
 GAP_SHARE = Decimal("0.05")  # of the scale: the gain that a loop is usually asked to notice
 TWICE = Decimal(2)  # about 95 of 100 values lie within two deviations
+ENOUGH_PAIRS = 5  # below this, an order of rounds is chance
+SMALL_SCALE = Decimal(5)  # from this width on, a point is what people call one
 
 
 class Steadiness(StrEnum):
@@ -109,3 +111,56 @@ def mean_absolute(differences: Mapping[str, Decimal]) -> Decimal | None:
     if not differences:
         return None
     return sum((abs(value) for value in differences.values()), ZERO) / len(differences)
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How near a judge is to people over pairs of scores (the judge's first)."""
+
+    pairs: int
+    apart: Decimal  # on average, whatever the direction
+    bias: Decimal  # the judge less the people: positive where the judge is kinder
+    near_share: Decimal  # of pairs that are within `near_gap`
+    order: Decimal | None  # Spearman's rank correlation; None where it says nothing
+
+
+def near_gap(rubric: Rubric) -> Decimal:
+    """The gap that still counts as the same opinion: a point, or a tenth of a small scale."""
+    width = rubric.scale.maximum - rubric.scale.minimum
+    return Decimal(1) if width >= SMALL_SCALE else width / 10
+
+
+def agreement_of(pairs: Sequence[tuple[Decimal, Decimal]], near: Decimal) -> Agreement | None:
+    """What the pairs say together; None without any."""
+    if not pairs:
+        return None
+    gaps = [exact(judge) - exact(person) for judge, person in pairs]
+    count = len(gaps)
+    return Agreement(
+        pairs=count,
+        apart=sum((abs(gap) for gap in gaps), ZERO) / count,
+        bias=sum(gaps, ZERO) / count,
+        near_share=Decimal(sum(abs(gap) <= near for gap in gaps)) / count,
+        order=rank_correlation(pairs),
+    )
+
+
+def rank_correlation(pairs: Sequence[tuple[Decimal, Decimal]]) -> Decimal | None:
+    """Spearman's coefficient, ties sharing their rank; None for few pairs or where one side never varies."""
+    if len(pairs) < ENOUGH_PAIRS:
+        return None
+    first, second = (_ranks([pair[side] for pair in pairs]) for side in (0, 1))
+    middle = Decimal(len(pairs) + 1) / 2
+    spread = sum(((rank - middle) ** 2 for rank in first), ZERO) * sum(
+        ((rank - middle) ** 2 for rank in second), ZERO
+    )
+    if spread == ZERO:
+        return None
+    together = sum(((a - middle) * (b - middle) for a, b in zip(first, second, strict=True)), ZERO)
+    return together / spread.sqrt()
+
+
+def _ranks(values: Sequence[Decimal]) -> list[Decimal]:
+    ordered = sorted(values)
+    # Equal values share the middle of the places that they take.
+    return [ordered.index(value) + Decimal(ordered.count(value) + 1) / 2 for value in values]

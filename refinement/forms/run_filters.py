@@ -10,7 +10,7 @@ from django.utils.http import urlencode
 from refinement.engine.safeguards import Kinship
 from refinement.engine.types import Outcome
 from refinement.forms.plain_widgets import PlainInput, PlainSelect
-from refinement.models import Project, RunStatus
+from refinement.models import DecisionKind, Project, RunStatus
 from refinement.selectors.run_filters import RunFilters
 from refinement.selectors.run_options import RunOptions
 from refinement.selectors.run_orders import NEWEST, ORDERS, Order
@@ -32,7 +32,11 @@ SORTS = [
 REASONS = sorted(
     ((key, f"{words[:1].upper()}{words[1:]}") for key, words in REASON_WORDS.items()), key=lambda c: c[1]
 )
-CHOSEN = ("outcome", "reason", "status", "rubric", "producer", "judge", "person", "tag", "kinship", "mark")
+DECISIONS = [choice for choice in DecisionKind.choices if choice[0] != DecisionKind.WITHDRAWN]
+CHOSEN = (
+    *("outcome", "reason", "status", "decision", "rubric", "producer", "judge", "person", "tag"),
+    *("kinship", "mark"),
+)
 RANGES = (
     ("Launched", "since", "until"),
     ("First round", "r1_min", "r1_max"),
@@ -98,6 +102,7 @@ class RunFilterForm(forms.Form):
     outcome = one_of("Outcome", [(entry.value, entry.value) for entry in Outcome])
     reason = one_of("Why it stopped", REASONS)
     status = one_of("Status", RunStatus.choices)
+    decision = one_of("Decision", DECISIONS)
     rubric = offered("Rubric")
     producer = offered("Producer")
     judge = offered("Judge")

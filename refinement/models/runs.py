@@ -21,6 +21,7 @@ FILTERED = (
     ("judge_model", "run_by_judge"),
     ("created_by", "run_by_person"),
     ("kinship", "run_by_kinship"),
+    ("decision", "run_by_decision"),
 )
 MARKED = (
     ("signal_rounds", "run_with_signal"),

@@ -1,10 +1,10 @@
 """The audit log as owners and administrators read it: newest first, page by page."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from refinement.models import AuditEntry, Project
@@ -13,6 +13,8 @@ from refinement.selectors.audit_words import Change, action_words, changes_of, o
 PAGE_SIZE = 50
 LOOKED_THROUGH = 2_000  # the newest entries, from which a filter's choices are taken
 EXPORT_PIECE = 1_000
+# Entries of these kinds say nothing of a run's scores; whoever reads a run blind sees them all the same.
+APART_FROM_RUNS = ("invitation", "launch", "member", "person", "project", "rubric", "view")
 COMMAND_LINE = "none"  # in the filter by person: what nobody who is signed in did
 
 
@@ -58,10 +60,15 @@ class AuditOptions:
 
 
 def audit_page(
-    project: Project | None, filters: AuditFilters, *, before: int | None = None, after: int | None = None
+    project: Project | None,
+    filters: AuditFilters,
+    *,
+    before: int | None = None,
+    after: int | None = None,
+    hidden: Collection[int] = (),
 ) -> AuditPage:
     """The entries of a project, or of the instance: before a number, or after one, else the newest."""
-    rows = audit_rows(project, filters).select_related("project")
+    rows = audit_rows(project, filters, hidden).select_related("project")
     if after is not None:
         found = list(rows.filter(pk__gt=after).order_by("pk")[: PAGE_SIZE + 1])
         more, entries = len(found) > PAGE_SIZE, found[:PAGE_SIZE][::-1]
@@ -84,9 +91,15 @@ def _page(entries: list[AuditEntry], *, has_older: bool, has_newer: bool) -> Aud
     )
 
 
-def audit_rows(project: Project | None, filters: AuditFilters) -> QuerySet[AuditEntry]:
-    """The entries that the filters let through."""
+def audit_rows(
+    project: Project | None, filters: AuditFilters, hidden: Collection[int] = ()
+) -> QuerySet[AuditEntry]:
+    """The entries that the filters let through, and that tell nothing of `hidden` runs."""
     rows = AuditEntry.objects.all() if project is None else AuditEntry.objects.filter(project=project)
+    if hidden:
+        # Of what belongs to runs, only entries that name another run can be told apart.
+        others = Q(object_type="run") & ~Q(object_id__in=[str(run) for run in hidden])
+        rows = rows.filter(others | Q(object_type__in=APART_FROM_RUNS))
     if filters.person == COMMAND_LINE:
         rows = rows.filter(user__isnull=True)
     elif filters.person:
@@ -127,9 +140,11 @@ def audit_options(project: Project | None) -> AuditOptions:
     )
 
 
-def audit_exported(project: Project | None, filters: AuditFilters) -> Iterator[AuditEntry]:
+def audit_exported(
+    project: Project | None, filters: AuditFilters, hidden: Collection[int] = ()
+) -> Iterator[AuditEntry]:
     """All entries that the filters let through, newest first, read piece by piece."""
-    rows = audit_rows(project, filters).select_related("project", "user").order_by("-pk")
+    rows = audit_rows(project, filters, hidden).select_related("project", "user").order_by("-pk")
     last: int | None = None
     while piece := list((rows if last is None else rows.filter(pk__lt=last))[:EXPORT_PIECE]):
         yield from piece

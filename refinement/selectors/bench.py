@@ -8,7 +8,8 @@ from django.db.models import Avg, Count, F, Max, Min, Q, QuerySet
 from django.http import Http404
 
 from refinement.judging.same_text import fingerprint
-from refinement.models import Bench, BenchTrial, Project, Round, Rubric, RubricVersion, Run, TrialStatus
+from refinement.models import Bench, BenchTrial, Project, Round, Rubric, RubricVersion, TrialStatus
+from refinement.selectors.blindness import shown_runs, without_hidden
 
 MOST_RUNS = 20
 MOST_ROUNDS = 50
@@ -22,7 +23,7 @@ VERSION_TEXTS = (
 def benches_of(rubric: Rubric) -> QuerySet[Bench]:
     """The rubric's benches, the newest first, without their texts."""
     return (
-        Bench.objects.filter(rubric_version__rubric=rubric)
+        without_hidden(Bench.objects.filter(rubric_version__rubric=rubric), "source_round__run")
         .select_related("rubric_version", "created_by")
         .defer("candidate", "task", *(f"rubric_version__{name}" for name in VERSION_TEXTS))
         .order_by("-id")
@@ -49,7 +50,7 @@ def outcomes_of(benches: list[Bench]) -> dict[int, Mapping[str, Any]]:
 def bench_or_404(rubric: Rubric, pk: int) -> Bench:
     """The rubric's bench of this number, with its version whole."""
     found = (
-        Bench.objects.filter(rubric_version__rubric=rubric, pk=pk)
+        without_hidden(Bench.objects.filter(rubric_version__rubric=rubric, pk=pk), "source_round__run")
         .select_related("rubric_version", "created_by", "source_round")
         .defer("source_round__candidate")
         .first()
@@ -95,14 +96,15 @@ def comparable(rubric: Rubric) -> list[tuple[Bench, Bench]]:
 def recent_rounds(project: Project) -> list[Mapping[str, Any]]:
     """Rounds of the project's newest runs to choose a candidate from, without their texts."""
     # By way of the runs, which are found by project: rounds of all projects lie together.
-    runs = list(Run.objects.filter(project=project).order_by("-id").values_list("pk", flat=True)[:MOST_RUNS])
+    runs = list(shown_runs(project).order_by("-id").values_list("pk", flat=True)[:MOST_RUNS])
     rounds = Round.objects.filter(run_id__in=runs).order_by("-run_id", "-number")
     return [*rounds.values(*ROUND_FIELDS, rubric=F("run__rubric_version__name"))[:MOST_ROUNDS]]
 
 
 def round_in(project: Project, pk: int) -> Round | None:
     """The project's round with this key, with its run's task."""
-    return Round.objects.select_related("run").filter(run__project=project, pk=pk).first()
+    rows = Round.objects.select_related("run").filter(run__project=project, pk=pk)
+    return without_hidden(rows, "run").first()
 
 
 def round_words(values: Mapping[str, Any]) -> str:

@@ -12,6 +12,7 @@ from refinement.engine.scoring import shown
 from refinement.engine.sentences import round_name
 from refinement.engine.types import Rubric
 from refinement.models import Project, Round, Run, RunStatus
+from refinement.selectors.blindness import shown_runs
 from refinement.selectors.run_words import REASON_WORDS, duration
 
 FEWEST, MOST = 2, 5
@@ -59,7 +60,7 @@ class Figure:
 
 def sides_of(project: Project, numbers: Sequence[int]) -> list[Side]:
     """The project's runs with these numbers in this order; those that it does not have are missing."""
-    runs = Run.objects.filter(project=project, pk__in=numbers)
+    runs = shown_runs(project).filter(pk__in=numbers)
     found = {run.pk: run for run in runs.select_related("rubric", "rubric_version", "created_by")}
     rows = [found[number] for number in numbers if number in found]
     bests = _beginnings(rows)
@@ -90,7 +91,7 @@ def _best_of(runs: Sequence[Run]) -> Q:
 
 def latest_runs(project: Project, chosen: Sequence[int]) -> list[Run]:
     """The newest runs for choosing from, and those that are chosen already."""
-    rows = Run.objects.filter(project=project).select_related("rubric", "rubric_version", "created_by")
+    rows = shown_runs(project).select_related("rubric", "rubric_version", "created_by")
     brief = rows.only(
         "title", "status", "outcome", "stop_reason", "best", "rounds_judged", "created_at", "project_id",
         "producer_model", "judge_model", "rubric__name", "rubric_version__number", "created_by__name",

@@ -9,6 +9,7 @@ from itertools import zip_longest
 from refinement.charts import Mark, Series, TrajectoryChart, trajectory_chart
 from refinement.engine.types import Scale
 from refinement.models import Project, Run
+from refinement.selectors.blindness import shown_runs
 from refinement.selectors.compare import Side
 
 SHARE = Scale(Decimal(0), Decimal(100))
@@ -125,7 +126,7 @@ def repeats_of(project: Project, sides: Sequence[Side]) -> list[Repeats]:
     if not shared:
         return []
     names = [name for _, name in _REPEATED]
-    rows = Run.objects.filter(project=project, batch__in=shared).order_by("pk")
+    rows = shown_runs(project).filter(batch__in=shared).order_by("pk")
     found = list(rows.only("batch", "status", *names)[:MOST_REPEATS])
     return [
         _repeats(numbers, [run for run in found if run.batch == batch]) for batch, numbers in shared.items()

@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from refinement.engine.types import Outcome
 from refinement.models import Project, RubricVersion, Run, RunStatus
+from refinement.selectors.blindness import shown_runs
 from refinement.selectors.run_options import MOST_OFFERED
 from refinement.selectors.runs import Listed, listed
 
@@ -51,7 +52,7 @@ def home_of(project: Project) -> Home:
 
 
 def _numbers(project: Project, most: int, **conditions: object) -> list[int]:
-    runs = Run.objects.filter(project=project, archived_at__isnull=True, **conditions)
+    runs = shown_runs(project).filter(archived_at__isnull=True, **conditions)
     return list(runs.order_by("-pk").values_list("pk", flat=True)[:most])
 
 

@@ -8,6 +8,7 @@ from django.db.models.functions import Left
 
 from refinement.judging.length import shorten
 from refinement.models import Project, Round, Rubric, Run
+from refinement.selectors.blindness import shown_runs, without_hidden
 
 LISTED_RUNS = 20
 LISTED_ROUNDS = 100
@@ -43,10 +44,10 @@ class JudgedText:
 
 def runs_with_rounds(project: Project, also: Run | None = None) -> list[RunChoice]:
     """The project's newest runs that have a text, the newest first; one that is older comes with them."""
-    rows = Run.objects.filter(project=project, rounds__number=1).order_by("-id")
+    rows = shown_runs(project).filter(rounds__number=1).order_by("-id")
     listed = list(_described(rows)[:LISTED_RUNS])
     if also is not None and also.pk not in {row[0] for row in listed}:
-        listed += _described(Run.objects.filter(project=project, pk=also.pk))
+        listed += _described(shown_runs(project).filter(pk=also.pk))
     return [
         RunChoice(pk, f"Run {pk}: {shorten(opening, TASK_CHARS)} ({name}, version {number}; {judged} judged)")
         for pk, opening, judged, name, number in listed
@@ -62,7 +63,7 @@ def _described(rows: QuerySet[Run]) -> QuerySet[Run, tuple[int, str, int, str, i
 
 def judged_rounds(rubric: Rubric) -> list[tuple[str, list[RoundChoice]]]:
     """Judged rounds of the newest runs that used this rubric, under the name of their run."""
-    runs = Run.objects.filter(rubric_version__rubric=rubric, project=rubric.project).order_by("-id")
+    runs = shown_runs(rubric.project).filter(rubric_version__rubric=rubric).order_by("-id")
     openings = runs.annotate(opening=Left("task", OPENING_CHARS)).values_list("pk", "opening")
     named = dict(openings[:LISTED_RUNS])
     rows = (
@@ -89,7 +90,7 @@ def judged_text(rubric: Rubric, value: str) -> JudgedText | None:
         run__rubric_version__rubric=rubric,
         judged_at__isnull=False,
     ).prefetch_related("verdicts")
-    row = rows.first()
+    row = without_hidden(rows, "run").first()
     return None if row is None else JudgedText(int(run), int(number), row.candidate, said_scores(row))
 
 

@@ -3,10 +3,10 @@
 from typing import TYPE_CHECKING
 
 from django.contrib.auth.models import AnonymousUser
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django.http import Http404
 
-from refinement.models import Membership, Project, User
+from refinement.models import BlindReading, Membership, Project, User
 
 if TYPE_CHECKING:
     Person = User | AnonymousUser
@@ -32,11 +32,21 @@ def membership_for(user: "Person", slug: str) -> Membership:
     """This person's membership in the project at this address; raises NotFound for everyone else."""
     if isinstance(user, User):
         membership = (
-            Membership.objects.select_related("project").filter(user=user, project__slug=slug).first()
+            Membership.objects.select_related("project")
+            .annotate(reads_blind=Exists(_open_readings()))
+            .filter(user=user, project__slug=slug)
+            .first()
         )
         if membership is not None:
             return membership
     raise NotFound("There is no project at this address, or you are not a member of it.")
+
+
+def _open_readings() -> QuerySet[BlindReading]:
+    """Asked along with the membership: for nearly everybody there are none, and no query more."""
+    return BlindReading.objects.filter(
+        reader=OuterRef("user"), run__project=OuterRef("project"), ended_at__isnull=True
+    )
 
 
 def project_for(user: "Person", slug: str) -> Project:

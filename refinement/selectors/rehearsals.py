@@ -7,6 +7,7 @@ from refinement.engine.types import History, Round, Rubric
 from refinement.judging.context import Brief
 from refinement.judging.rehearsal import Said, assumed_assessment, assumed_verdict, brief_for, fits
 from refinement.models import Project, RubricVersion, Run
+from refinement.selectors.blindness import shown_runs
 from refinement.selectors.history import round_of, rows_of, verdict_of
 
 
@@ -23,7 +24,7 @@ class Borrowed:
 
 
 def run_of(project: Project, pk: int) -> Run | None:
-    return Run.objects.filter(project=project, pk=pk).first()
+    return shown_runs(project).filter(pk=pk).first()
 
 
 def newest_round(run: Run) -> int:

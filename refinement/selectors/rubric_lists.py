@@ -10,6 +10,7 @@ from django.db.models.functions import Coalesce, Lower, Substr
 
 from refinement.engine.types import Outcome
 from refinement.models import Check, Criterion, Project, Rubric, RubricVersion, Run
+from refinement.selectors.blindness import shown_runs, without_hidden
 
 PAGE_SIZE = 25
 VERSIONS_PAGE_SIZE = 50
@@ -121,7 +122,7 @@ def _listed(row: RubricVersion, results: dict[int, Results]) -> ListedRubric:
 
 def latest_results(project: Project) -> dict[int, Results]:
     """What came of the project's latest runs, by rubric; the newest finished run gives the outcome."""
-    rows = project.runs.order_by("-id").values_list("pk", "rubric_version__rubric", "outcome", "best")
+    rows = shown_runs(project).order_by("-id").values_list("pk", "rubric_version__rubric", "outcome", "best")
     return _gathered(row for row in rows[:LATEST_RUNS] if row[2])
 
 
@@ -151,7 +152,7 @@ def versions_page(rubric: Rubric, page: str | int = 1) -> Page[RubricVersion]:
 
 def recent_runs(rubric: Rubric, version: RubricVersion | None = None) -> list[Run]:
     """The latest runs with this rubric, or with one version of it; without their texts."""
-    used = Run.objects.filter(rubric_version=version) if version else _runs_of(rubric)
+    used = without_hidden(Run.objects.filter(rubric_version=version) if version else _runs_of(rubric))
     # Keys first: an index holds them, where sorting whole rows would read every run of the rubric.
     keys = list(used.order_by("-id").values_list("pk", flat=True)[:RECENT_RUNS])
     return list(

@@ -10,6 +10,7 @@ from django.db.models import BooleanField, DateTimeField, DecimalField, F, Func,
 from django.utils import timezone
 
 from refinement.models import Project, Rubric, Run
+from refinement.selectors.blindness import shown_runs
 from refinement.selectors.run_search import hits
 
 # A range of scores that so few runs are in is looked up by score; a wider one is met soon enough on the
@@ -43,6 +44,7 @@ class RunFilters:
     best_max: Decimal | None = None
     mark: str = ""
     kinship: str = ""
+    decision: str = ""
     archived: bool = False
 
 
@@ -65,7 +67,7 @@ class Unindexed(Func):
 
 def runs_matching(project: Project, filters: RunFilters, *, ordered_by: str = "id") -> QuerySet[Run]:
     """The runs that pass all filters but the words; conditions suit a list in this order."""
-    alone = Run.objects.filter(project=project, archived_at__isnull=not filters.archived).order_by()
+    alone = shown_runs(project).filter(archived_at__isnull=not filters.archived).order_by()
     runs = alone.filter(**dict(_equal(project, filters)))
     if filters.mark:
         runs = runs.filter(AboveZero(F(MARKS[filters.mark])))
@@ -98,6 +100,7 @@ def _equal(project: Project, filters: RunFilters) -> Iterator[tuple[str, object]
         "judge_model": filters.judge,
         "created_by": filters.person,
         "kinship": filters.kinship,
+        "decision": filters.decision,
     }
     yield from ((name, value) for name, value in columns.items() if value not in ("", None))
     if filters.rubric:

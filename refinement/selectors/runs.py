@@ -9,6 +9,7 @@ from django.db.models import F, OrderBy, QuerySet
 
 from refinement.charts import Sparkline, sparkline
 from refinement.models import Project, Run, RunTag
+from refinement.selectors.blindness import without_hidden
 from refinement.selectors.run_filters import RunFilters, runs_matching
 from refinement.selectors.run_orders import NEWEST, Order, Place, beyond
 from refinement.selectors.run_search import LAST_RUN, Found, search
@@ -24,6 +25,7 @@ SHOWN_FIELDS = (
     *("r1", "best", "best_round", "improvement", "trajectory", "rounds_judged", "model_seconds"),
     *("signal_rounds", "penalty_rounds", "cut_rounds", "prompt_tokens", "completion_tokens"),
     *("created_at", "archived_at", "waiting_for", "next_try_at", "started_at", "finished_at", "batch"),
+    *("decision", "chosen_round"),
     *("rubric__name", "rubric__slug", "rubric_version__number", "created_by__name", "created_by__email"),
     *("rubric_version__scale_minimum", "rubric_version__scale_maximum"),
 )
@@ -122,7 +124,7 @@ def _set_places(page: RunsPage, shown: list[Key], order: Order, place: Place | N
 def listed(numbers: Sequence[int]) -> list[Listed]:
     """These runs as lines, in this order, without their texts."""
     rows = Run.objects.select_related("rubric", "rubric_version", "created_by").only(*SHOWN_FIELDS)
-    found = rows.in_bulk(list(numbers))
+    found = without_hidden(rows).in_bulk(list(numbers))
     tags: dict[int, list[str]] = {}
     for number, name in RunTag.objects.filter(run__in=numbers).order_by("name").values_list("run_id", "name"):
         tags.setdefault(number, []).append(name)

@@ -7,6 +7,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from refinement.models import Project, Run, RunStatus, RunTag, User
+from refinement.selectors.blindness import shown_runs
 from refinement.services.audit import audit_record
 from refinement.services.lifecycle import WrongState, run_cancel
 from refinement.services.run_archiving import run_archive
@@ -94,12 +95,7 @@ def _each(project: Project, numbers: Sequence[int], change: Callable[[Run], None
     """Each run in a transaction of its own, so that one that cannot be changed holds no other back."""
     result = BulkResult()
     chosen = sorted(set(numbers))[:MOST_RUNS]
-    found = (
-        Run.objects.filter(project=project)
-        .select_related("project")
-        .only(*LEAN, "project__slug")
-        .in_bulk(chosen)
-    )
+    found = shown_runs(project).select_related("project").only(*LEAN, "project__slug").in_bulk(chosen)
     for number in chosen:
         run = found.get(number)
         if run is None:

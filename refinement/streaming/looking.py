@@ -1,9 +1,10 @@
 """What the poller asks the database: one query for all watched runs, more only where something is new."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from refinement.selectors.blindness import blind_readers_of
 from refinement.selectors.live import (
     Glance,
     LiveState,
@@ -31,6 +32,7 @@ class News:
     events: list[dict[str, Any]] = field(default_factory=list)
     pieces: list[tuple[int, str]] = field(default_factory=list)
     state: LiveState | None = None
+    blind: Collection[int] = ()  # who must not hear of it: they score the run blind
     frames: dict[object, bytes] = field(default_factory=dict)
 
     def made(self, key: object, make: Callable[[], bytes]) -> bytes:
@@ -56,8 +58,11 @@ def look(wanted: Mapping[int, Wanted]) -> dict[int, News]:
     changed = [pk for pk, glance in glances.items() if wanted[pk].seen != {standing(glance)}]
     events = events_after(fresh) if fresh else {}
     states = live_states(changed) if changed else {}
+    pieces = {pk: pieces_of(pk, glance, wanted[pk]) for pk, glance in glances.items()}
+    told = {*fresh, *changed, *(pk for pk, new in pieces.items() if new)}
+    blind = blind_readers_of(told) if told else {}
     return {
-        pk: News(glance, events.get(pk, []), pieces_of(pk, glance, wanted[pk]), states.get(pk))
+        pk: News(glance, events.get(pk, []), pieces[pk], states.get(pk), blind.get(pk, ()))
         for pk, glance in glances.items()
     }
 

@@ -15,11 +15,14 @@ MOST_WAITING = 100  # looks; a reader that is slower than this is let go, and co
 class Watcher:
     """A reader of one run's stream."""
 
-    def __init__(self, *, run_id: int, user_id: int, project_id: int, session: str, after: int) -> None:
+    def __init__(
+        self, *, run_id: int, user_id: int, project_id: int, session: str, after: int, stays: bool = False
+    ) -> None:
         self.run_id = run_id
         self.person = (user_id, project_id)
         self.session = session
         self.after = after
+        self.stays = stays  # also when the run is over: people go on scoring and deciding
         self.piece = 0
         self.text: int | None = None  # the number of the first piece of the text it has heard of
         self.seen: object = None
@@ -45,9 +48,14 @@ class Watcher:
 
     def tell(self, news: News) -> bool:
         """Says what is new to this reader, in the order in which it happened; whether anything was."""
+        if self.person[0] in news.blind:
+            # Their page may still show what they must not see any more: it is told to go.
+            self.say(frame("blind", {}))
+            self.end()
+            return True
         parts = b"".join(self._new(news))
         self.say(parts)
-        if news.glance.is_finished and self.after >= news.glance.newest_event:
+        if news.glance.is_finished and not self.stays and self.after >= news.glance.newest_event:
             self.say(frame("done", {"status": news.glance.status}))
             self.end()
         return bool(parts)

@@ -10,7 +10,9 @@ from django.http import HttpRequest, HttpResponseBase
 from django_htmx.middleware import HtmxDetails
 
 from refinement.models import MemberRole, Membership, Project, User
+from refinement.selectors.blindness import blind_runs_of, hiding
 from refinement.selectors.projects import membership_for
+from refinement.views.blindness import ReadsBlind
 
 P = ParamSpec("P")
 Answer = TypeVar("Answer", bound=HttpResponseBase)
@@ -30,6 +32,7 @@ class ProjectRequest(SignedInRequest):
 
     project: Project
     membership: Membership
+    blind_runs: dict[int, int]  # that this person reads blind now, each with the round under way
 
 
 class Door(Protocol):
@@ -55,7 +58,13 @@ def project_view(role: Literal["viewer", "editor", "owner"] = "viewer") -> Door:
             if RANKS[MemberRole(membership.role)] < RANKS[least]:
                 raise PermissionDenied(_too_low(membership, least))
             _remember(request)
-            return view(request, *args, **kwargs)
+            reads_blind: bool = membership.reads_blind  # type: ignore[attr-defined]
+            request.blind_runs = blind_runs_of(request.user, request.project) if reads_blind else {}
+            try:
+                with hiding(request.blind_runs):
+                    return view(request, *args, **kwargs)
+            except ReadsBlind as reading:
+                return reading.answer(request)  # type: ignore[return-value]
 
         return guarded  # type: ignore[return-value]
 

@@ -9,7 +9,7 @@
   const REFRESH_AFTER = 150;
   // What each kind of event changes on the page besides the words of the step.
   const ALL = ["head", "chart", "rounds"];
-  const CHANGES = { claimed: [], queued: ["head"], unreadable: ["head"], waiting: ["head"], paused: ["head"], resumed: ["head"], drafted: ["head", "rounds"], revised: ["head", "rounds"] };
+  const CHANGES = { claimed: [], queued: ["head"], unreadable: ["head"], waiting: ["head"], paused: ["head"], resumed: ["head"], drafted: ["head", "rounds"], revised: ["head", "rounds"], commented: [], scored: [], decided: [], reviewing: [] };
 
   const block = () => document.getElementById("run-live");
   const part = (name) => block()?.querySelector(`[data-live-${name}]`);
@@ -162,8 +162,13 @@
       onText({ begins: true, text: "" });
       refreshSoon(ALL);
       const over = block();
-      if (over) over.hidden = true;
+      if (!over) return;
+      over.hidden = true;
+      over.dataset.status = "finished";
+      if (state.after) over.dataset.after = state.after;
+      document.dispatchEvent(new CustomEvent("run:over"));
     });
+    on("blind", () => location.reload());
     on("gone", () => finish("You can no longer watch this run: it is gone, or you are no longer a member or signed in."));
   };
 

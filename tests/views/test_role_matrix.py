@@ -97,6 +97,14 @@ RULES: dict[str, Rule] = {
     "rubric_try_check": Rule(write="editor", data={"edited_from": "1"}),
     "run_page": Rule(read="viewer"),
     "run_round": Rule(read="viewer"),
+    "run_people": Rule(read="viewer"),
+    "run_score": Rule(read="viewer", write="viewer"),
+    "run_score_blind": Rule(write="viewer"),
+    "run_score_reveal": Rule(write="viewer"),
+    "run_score_seed": Rule(write="editor", data={"edited_from": "1"}),
+    "run_decide": Rule(
+        write="editor", data={"kind": "approved", "round": "1", "reason": "Good.", "seen": "0"}
+    ),
     "run_diff": Rule(read="viewer"),
     "run_calls": Rule(read="viewer"),
     "run_chart": Rule(read="viewer"),

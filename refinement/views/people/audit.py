@@ -15,6 +15,7 @@ from refinement.interchange.run_json import as_json
 from refinement.models import AuditEntry, Project
 from refinement.selectors.administration import projects_listed
 from refinement.selectors.audit import audit_exported, audit_options, audit_page
+from refinement.selectors.blindness import blind_runs_of
 from refinement.views.access import ProjectRequest, SignedInRequest, project_view
 from refinement.views.people.administration import administrator_view
 from refinement.views.runs.export import sent
@@ -54,7 +55,11 @@ def instance_audit_export(request: SignedInRequest) -> HttpResponseBase:
 def _shown(request: SignedInRequest, project: Project | None, address: str, export: str) -> HttpResponse:
     form = _form(request, project)
     page = audit_page(
-        project, form.filters, before=_number(request, "before"), after=_number(request, "after")
+        project,
+        form.filters,
+        before=_number(request, "before"),
+        after=_number(request, "after"),
+        hidden=blind_runs_of(request.user),
     )
     context: dict[str, Any] = {
         "section": "members" if project else "",
@@ -82,7 +87,7 @@ def _exported(request: SignedInRequest, project: Project | None, address: str) -
     if not form.is_valid():
         # The page says beside each filter what is wrong with it.
         return redirect(f"{address}?{request.GET.urlencode()}")
-    rows = map(_cells, audit_exported(project, form.filters))
+    rows = map(_cells, audit_exported(project, form.filters, blind_runs_of(request.user)))
     return sent(request, audit_csv(rows), f"audit-{project.slug}" if project else "audit", "csv")
 
 

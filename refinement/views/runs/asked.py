@@ -7,6 +7,7 @@ from django.http import Http404
 
 from refinement.forms.run_filters import RunFilterForm
 from refinement.models import Run
+from refinement.selectors.blindness import shown_runs
 from refinement.selectors.run_filters import runs_found
 from refinement.selectors.run_options import run_options
 from refinement.views.access import ProjectRequest
@@ -28,6 +29,6 @@ def runs_asked_for(request: ProjectRequest) -> QuerySet[Run] | None:
     """The project's runs that the address names, or those of its filters; None if they cannot be read."""
     chosen = numbers_asked_for(request.GET.getlist("run"))
     if chosen:
-        return Run.objects.filter(project=request.project, pk__in=chosen).order_by("-pk")
+        return shown_runs(request.project).filter(pk__in=chosen).order_by("-pk")
     form = RunFilterForm(request.GET, request.project, run_options(request.project))
     return runs_found(request.project, form.filters) if form.is_valid() else None

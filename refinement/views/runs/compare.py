@@ -14,6 +14,7 @@ from refinement.selectors.compare_charts import one_scale, repeats_of, trajector
 from refinement.selectors.compare_settings import settings_compared
 from refinement.selectors.run_diffs import bounded
 from refinement.views.access import ProjectRequest, project_view
+from refinement.views.blindness import ReadsBlind
 from refinement.views.runs.asked import numbers_asked_for
 
 DIFF_CHARS = 200_000  # of each text; longer ones are compared up to here, and the page says so
@@ -24,6 +25,9 @@ DIFF_CHARS = 200_000  # of each text; longer ones are compared up to here, and t
 def run_compare(request: ProjectRequest) -> HttpResponse:
     """The chosen runs; with fewer than two or more than five, a page to choose them on."""
     numbers = numbers_asked_for(request.GET.getlist("run"))
+    for number in numbers:
+        if number in request.blind_runs:
+            raise ReadsBlind(number, request.blind_runs[number])
     if not FEWEST <= len(numbers) <= MOST or "choose" in request.GET:
         return choice(request, numbers)
     sides = sides_of(request.project, numbers)

@@ -31,7 +31,10 @@ def run_live(request: ProjectRequest, run: int) -> HttpResponse:
 @require_safe
 @project_view()
 def run_events(request: ProjectRequest, run: int) -> HttpResponse:
-    """What happens to the run, as it happens; ends with the run, or with the reader's membership."""
+    """What happens to the run, as it happens; ends with the run, or with the reader's membership.
+
+    A stream that is to stay outlasts the run: people go on with it.
+    """
     found = run_or_404(request, run, whole=False)
     if not can_stream(request) or request.method == "HEAD":
         return HttpResponse(status=204, content_type=STREAM)
@@ -58,6 +61,7 @@ def watcher_for(request: ProjectRequest, run: Run) -> Watcher:
         project_id=request.project.pk,
         session=request.session.session_key or "",
         after=last_seen(request),
+        stays=request.GET.get("stay") == "1",
     )
 
 

@@ -8,7 +8,12 @@ from django.template.loader import render_to_string
 from django.views.decorators.http import require_safe
 
 from refinement.charts import DARK, LIGHT
-from refinement.models import Run
+from refinement.engine.types import Rubric
+from refinement.forms.decisions import decision_form
+from refinement.models import Round, Run
+from refinement.selectors.blindness import seen_words
+from refinement.selectors.decisions import decisions_of
+from refinement.selectors.human_scores import newest_number, people_of
 from refinement.selectors.run_calls import call_line, calls_of, said, seen_table
 from refinement.selectors.run_page import RunFacts, run_facts, trajectory_of
 from refinement.selectors.run_rounds import RoundFacts, round_facts
@@ -62,7 +67,7 @@ def shown_part(request: ProjectRequest, run: Run, part: str) -> HttpResponse:
     facts = run_facts(run)
     context = {"section": "runs", "run": run, "facts": facts, "can_edit": can_edit(request), "alone": True}
     if part == "head":
-        context |= head_context(run)
+        context |= head_context(run, facts.rubric)
     elif part == "chart":
         context["charts"] = charts(facts)
     else:
@@ -84,22 +89,33 @@ def run_context(request: ProjectRequest, run: Run, number: int | None = None) ->
     opened = facts.opened(number)
     if number is not None and opened is None:
         raise Http404("There is no such round in this run.")
+    head = head_context(run, facts.rubric)
     return {
         "section": "runs",
         "run": run,
         "facts": facts,
         "can_edit": can_edit(request),
-        **head_context(run),
+        **head,
+        **decide_context(request, facts, head["decided"].seen),
         "charts": charts(facts),
         "task": said("task", run.task),
         **(round_context(request, facts, opened) if opened is not None else {}),
     }
 
 
-def head_context(run: Run) -> dict[str, Any]:
+def decide_context(request: ProjectRequest, facts: RunFacts, seen: int) -> dict[str, Any]:
+    """The form in which editors decide, on top of the decision that the page shows."""
+    if not can_edit(request):
+        return {}
+    numbers = [line.number for line in facts.rounds]
+    return {"decide": decision_form(facts.run, facts.rubric, numbers, seen=seen)}
+
+
+def head_context(run: Run, rubric: Rubric) -> dict[str, Any]:
     """What the head and its forms show."""
     tags = [tag.name for tag in run.tags.all()]
     return {
+        "decided": decisions_of(run, rubric),
         "reason": REASON_WORDS.get(run.stop_reason, run.stop_reason),
         "tags": tags,
         "typed_tags": ", ".join(tags),
@@ -133,6 +149,20 @@ def round_context(request: ProjectRequest, facts: RunFacts, number: int) -> dict
         "seen": seen_table(calls),
         "previous": number - 1 if number > 1 else None,
         "best_number": facts.run.best_round,
+        **people_context(request, facts, found.row),
+    }
+
+
+def people_context(request: ProjectRequest, facts: RunFacts, row: Round) -> dict[str, Any]:
+    """What people gave the round, and how the reader may score it."""
+    if not facts.rubric.criteria:
+        return {"people": None}
+    people = people_of(facts.run, facts.rubric, row, request.user)
+    return {
+        "people": people,
+        "can_edit": can_edit(request),
+        "not_blind": seen_words(facts.run, request.user),
+        "newest_version": newest_number(facts.run) if people.people and can_edit(request) else None,
     }
 
 

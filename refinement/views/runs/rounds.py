@@ -1,14 +1,14 @@
 """One round of a run, by itself or in the run's page."""
 
-from django.http import HttpResponse
-from django.shortcuts import render
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
 from refinement.models import Round, Run
 from refinement.selectors.run_page import run_facts
 from refinement.views.access import ProjectRequest, project_view
 from refinement.views.runs.context import run_or_404
-from refinement.views.runs.page import partial, round_context, shown_run
+from refinement.views.runs.page import partial, people_context, round_context, shown_run
 
 
 @require_safe
@@ -23,6 +23,21 @@ def run_round(request: ProjectRequest, run: int, number: int) -> HttpResponse:
     facts = run_facts(found)
     context = {"section": "runs", "run": found, "facts": facts, **round_context(request, facts, number)}
     return render(request, "refinement/runs/_round.html", context)
+
+
+@require_safe
+@project_view()
+def run_people(request: ProjectRequest, run: int, number: int) -> HttpResponse:
+    """What people gave the round, as a part of its page; without htmx the round itself."""
+    found = run_or_404(request, run)
+    if not partial(request):
+        return redirect("run_round", request.project.slug, run, number)
+    facts = run_facts(found)
+    row = Round.objects.filter(run=found, number=number).defer("candidate", "feedback").first()
+    if row is None:
+        raise Http404("There is no such round in this run.")
+    context = {"run": found, "facts": facts, "opened": number, **people_context(request, facts, row)}
+    return render(request, "refinement/runs/_people.html", context)
 
 
 def candidate_as_text(run: Run, number: int) -> HttpResponse:

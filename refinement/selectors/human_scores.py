@@ -1,0 +1,231 @@
+"""What people gave a round beside what the judge gave it, and how far the two are apart in the run."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from refinement.engine.agreement import Agreement, agreement_of, near_gap
+from refinement.engine.scoring import shown
+from refinement.engine.types import ZERO, Rubric
+from refinement.models import HumanScore, Round, RubricVersion, Run, User
+from refinement.selectors.run_words import difference, plain_number
+
+MOST_PEOPLE = 20  # in the table of one round
+MOST_PAIRS = 2_000  # readings of one run
+FEWEST_ROUNDS = 3  # below this, nothing is said of how near judge and people are
+
+
+@dataclass(frozen=True, slots=True)
+class PersonLine:
+    """One person's reading in words."""
+
+    pk: int
+    name: str
+    composite: str
+    blind: bool
+    own: bool
+    version: int
+    at: datetime
+    note: str
+    reasons: tuple[tuple[str, str, str], ...]  # criterion, score, reason
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreCell:
+    score: str
+    gap: str  # the person less the judge; empty where they are alike or nothing was judged
+
+
+@dataclass(frozen=True, slots=True)
+class CriterionRow:
+    """A line of the table: the judge, each person, and what people say together."""
+
+    name: str
+    judge: str
+    cells: tuple[ScoreCell, ...]
+    mean: str
+    gap: str
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleFacts:
+    people: tuple[PersonLine, ...]
+    rows: tuple[CriterionRow, ...]
+    more: int  # people beyond those in the table
+    own: HumanScore | None
+    agreement: "RunAgreement"
+
+
+@dataclass(frozen=True, slots=True)
+class RunAgreement:
+    """How near the judge is to people over the run, in sentences."""
+
+    rounds: int
+    readings: int
+    sentences: tuple[str, ...]
+
+
+def people_of(run: Run, rubric: Rubric, row: Round, reader: User) -> PeopleFacts:
+    """People's scores of the round, and the agreement over the whole run; a fixed number of queries."""
+    found = list(HumanScore.objects.filter(round=row).order_by("id"))
+    own = next((entry for entry in found if entry.author_id == reader.pk), None)
+    # The reader's own column is always there, however many others came before.
+    listed = [*([own] if own else []), *(entry for entry in found if entry is not own)][:MOST_PEOPLE]
+    return PeopleFacts(
+        people=tuple(_person(entry, rubric, reader) for entry in listed),
+        rows=_rows(rubric, row, listed, found) if found else (),
+        more=len(found) - len(listed),
+        own=own,
+        agreement=agreement_in(run, rubric),
+    )
+
+
+def _person(entry: HumanScore, rubric: Rubric, reader: User) -> PersonLine:
+    names = {criterion.key: criterion.name for criterion in rubric.criteria}
+    return PersonLine(
+        pk=entry.pk,
+        name=entry.author_name,
+        composite=shown(entry.composite, rubric.policy),
+        blind=entry.blind,
+        own=entry.author_id == reader.pk,
+        version=entry.version,
+        at=entry.changed_at or entry.submitted_at,
+        note=entry.note,
+        reasons=tuple(
+            (names.get(said["key"], said["key"]), said["score"], said["reason"])
+            for said in entry.scores
+            if said["reason"]
+        ),
+    )
+
+
+def newest_number(run: Run) -> int:
+    """The newest version of the run's rubric."""
+    numbers = RubricVersion.objects.filter(rubric=run.rubric_id).order_by("-number")
+    return numbers.values_list("number", flat=True)[0]
+
+
+def scores_in(entry: HumanScore) -> dict[str, Decimal]:
+    """The person's scores by criterion."""
+    return {said["key"]: Decimal(said["score"]) for said in entry.scores}
+
+
+def _rows(
+    rubric: Rubric, row: Round, listed: Sequence[HumanScore], everybody: Sequence[HumanScore]
+) -> tuple[CriterionRow, ...]:
+    judged = {key: Decimal(score) for key, score in (row.scores or {}).items()}
+    said = {entry.pk: scores_in(entry) for entry in everybody}
+    decimals = rubric.policy.composite_decimals
+    lines = [
+        _row(
+            criterion.name,
+            judged.get(criterion.key),
+            [said[entry.pk].get(criterion.key) for entry in listed],
+            [said[entry.pk].get(criterion.key) for entry in everybody],
+            decimals,
+        )
+        for criterion in rubric.criteria
+    ]
+    composites = [entry.composite for entry in listed], [entry.composite for entry in everybody]
+    return (*lines, _row("Composite", row.composite, *composites, decimals, fixed=True))
+
+
+def _row(
+    name: str,
+    judge: Decimal | None,
+    listed: Sequence[Decimal | None],
+    everybody: Sequence[Decimal | None],
+    decimals: int,
+    *,
+    fixed: bool = False,
+) -> CriterionRow:
+    def words(value: Decimal | None) -> str:
+        if value is None:
+            return "–"
+        return f"{value:.{decimals}f}" if fixed else plain_number(value)
+
+    def gap(value: Decimal | None) -> str:
+        return "" if value is None or judge is None else difference(value, judge, decimals)
+
+    given = [value for value in everybody if value is not None]
+    mean = sum(given, ZERO) / len(given) if given else None
+    return CriterionRow(
+        name=name,
+        judge=words(judge),
+        cells=tuple(ScoreCell(words(value), gap(value)) for value in listed),
+        mean="–" if mean is None else f"{mean:.{decimals}f}",
+        gap=gap(mean),
+    )
+
+
+def agreement_in(run: Run, rubric: Rubric) -> RunAgreement:
+    """Over all judged rounds that people scored, with one query."""
+    rows = (
+        HumanScore.objects.filter(run=run, round__judged_at__isnull=False)
+        .order_by("id")
+        .values_list("round__number", "round__composite", "round__scores", "composite", "scores")
+    )
+    found = list(rows[:MOST_PAIRS])
+    rounds = len({number for number, *_ in found})
+    if rounds < FEWEST_ROUNDS:
+        return RunAgreement(rounds, len(found), (_too_few(rounds),) if found else ())
+    wholes = [(judge, person) for _, judge, _, person, _ in found if judge is not None]
+    parts = [pair for _, _, judged, _, said in found for pair in _pairs(judged or {}, said)]
+    near = near_gap(rubric)
+    whole, part = agreement_of(wholes, near), agreement_of(parts, near)
+    return RunAgreement(rounds, len(found), tuple(_sentences(rubric, rounds, len(found), whole, part, near)))
+
+
+def _pairs(judged: Mapping[str, str], said: Sequence[Mapping[str, Any]]) -> list[tuple[Decimal, Decimal]]:
+    return [
+        (Decimal(judged[entry["key"]]), Decimal(entry["score"])) for entry in said if entry["key"] in judged
+    ]
+
+
+def _too_few(rounds: int) -> str:
+    counted = "One round was" if rounds == 1 else f"{rounds} rounds were"
+    return (
+        f"{counted} scored by the judge and by people: too few to say how near they are. "
+        f"From {FEWEST_ROUNDS} rounds on it is said here."
+    )
+
+
+def _sentences(
+    rubric: Rubric, rounds: int, readings: int, whole: Agreement | None, part: Agreement | None, near: Decimal
+) -> list[str]:
+    if whole is None:
+        return []
+    places = max(1, rubric.policy.composite_decimals)
+    told = [
+        f"{rounds} rounds were scored by the judge and by people ({readings} readings). "
+        f"Their composites are {whole.apart:.{places}f} apart on average.",
+        _bias_words(whole.bias, places),
+    ]
+    if part is not None:
+        told.append(
+            f"{part.near_share * 100:.0f} % of the {part.pairs} single scores are within "
+            f"{plain_number(near)} of one another."
+        )
+    if whole.order is not None:
+        told.append(_order_words(whole.order))
+    return told
+
+
+def _bias_words(bias: Decimal, places: int) -> str:
+    rounded = round(bias, places)
+    if rounded == 0:
+        return "Neither is kinder than the other."
+    return f"The judge is {abs(rounded):.{places}f} {'kinder' if rounded > 0 else 'stricter'} than people."
+
+
+def _order_words(order: Decimal) -> str:
+    rounded = round(order, 2)
+    if rounded >= Decimal("0.7"):
+        words = "They put the rounds in nearly the same order"
+    elif rounded >= Decimal("0.3"):
+        words = "They put the rounds in a roughly similar order"
+    else:
+        words = "They do not put the rounds in the same order"
+    return f"{words} (Spearman {rounded:.2f})."

@@ -16,6 +16,7 @@ from refinement.engine.steps import next_step
 from refinement.engine.types import Draft, Finish, History, Judge, Revise, Rubric, Step, Usage
 from refinement.models import Call, Run
 from refinement.selectors.history import brief_of, history_of
+from refinement.selectors.steering import instructions_by_round
 from refinement.services.recording import feedback_values
 
 MARKER = re.compile(r"zz[0-9a-f]{8}")
@@ -98,10 +99,14 @@ def call_problems(run: Run) -> Iterator[str]:
 def other_steps(run: Run, rubric: Rubric, history: History) -> Iterator[str]:
     """The engine, shown the history round by round, takes the steps that were taken."""
     rows = {row.number: row for row in run.rounds.all()}
-    before = History(usage=Usage(), extended_after=history.extended_after)
+    told = instructions_by_round(run)
+    before = History(usage=Usage())
     for entry in history.rounds:
         row = rows[entry.number]
-        problem = differs(next_step(rubric, before), entry.number, row)
+        extended = history.extended_after if entry.number > history.extended_after else 0
+        before = replace(before, extended_after=extended, instructions=told.get(entry.number, ()))
+        # What a person put in is no step of the engine's; what follows from it is.
+        problem = "" if entry.by_hand else differs(next_step(rubric, before), entry.number, row)
         if problem:
             yield problem
         waiting = replace(before, rounds=(*before.rounds, replace(entry, assessment=None)))

@@ -1,5 +1,7 @@
 """The loop: what a run does next, from its rubric and its history alone."""
 
+from dataclasses import replace
+
 from refinement.engine.scoring import best_round
 from refinement.engine.sentences import failure_words, round_name, why_stopped
 from refinement.engine.stopping import outcome_of, spent_budget, stop_reason
@@ -52,7 +54,8 @@ def revise(rubric: Rubric, history: History, last: Round, assessment: Assessment
     if last.number == history.extended_after:
         return extend(rubric, history, last)
     base, note = revision_base(rubric, history, last)
-    return Revise(last.number + 1, base, feedback_from(rubric, last.number, assessment, note))
+    told = feedback_from(rubric, last.number, assessment, note)
+    return Revise(last.number + 1, base, replace(told, instructions=history.instructions))
 
 
 def extend(rubric: Rubric, history: History, last: Round) -> Revise:
@@ -60,12 +63,17 @@ def extend(rubric: Rubric, history: History, last: Round) -> Revise:
     best = best_round(rubric, history.rounds)
     assert best is not None
     assert best.assessment is not None
-    return Revise(last.number + 1, best.number, feedback_from(rubric, best.number, best.assessment, note=""))
+    told = feedback_from(rubric, best.number, best.assessment, note="")
+    return Revise(last.number + 1, best.number, replace(told, instructions=history.instructions))
 
 
 def revision_base(rubric: Rubric, history: History, last: Round) -> tuple[int | None, str]:
-    """The round to start from (None is the original task) and a note where it is not the latest."""
-    if rubric.policy.next_base is NextBase.ORIGINAL:
+    """The round to start from (None is the original task) and a note where it is not the latest.
+
+    What a person edited is built upon even where revisions otherwise start from the original task:
+    an edit that no revision ever saw would have been made for nothing.
+    """
+    if rubric.policy.next_base is NextBase.ORIGINAL and not last.by_hand:
         return None, ""
     if rubric.policy.next_base is NextBase.LATEST_OR_BEST:
         best = best_round(rubric, history.rounds)

@@ -35,9 +35,9 @@ from refinement.engine.rubrics import (
 __all__ = [
     "ONE", "STOP_RULES", "ZERO", "Assessment", "Budget", "Check", "CheckResult", "Composite",
     "ContextRules", "Criterion", "CriterionScore", "Draft", "EvaluationMode", "EvaluatorOutput",
-    "Failure", "Feedback", "FeedbackStyle", "Finish", "History", "Information", "Judge", "NextBase",
-    "Outcome", "Penalties", "Penalty", "Place", "Policy", "ProblemClass", "Revise", "Role", "Round",
-    "Rubric", "Scale", "Severity", "Step", "StopReason", "Usage", "Verdict",
+    "Failure", "Feedback", "FeedbackStyle", "Finish", "History", "Information", "Instruction", "Judge",
+    "NextBase", "Outcome", "Penalties", "Penalty", "Place", "Policy", "ProblemClass", "Revise", "Role",
+    "Round", "Rubric", "Scale", "Severity", "Step", "StopReason", "Usage", "Verdict",
 ]  # fmt: skip
 
 
@@ -124,6 +124,7 @@ class Round:
     candidate: str
     assessment: Assessment | None = None
     base_round: int | None = None
+    by_hand: bool = False  # a person edited the candidate of `base_round`
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +145,15 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
+class Instruction:
+    """What a person asks of the next revision; where it and the judge differ, the person is followed."""
+
+    number: int
+    author: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class History:
     """All that has happened in a run, in order."""
 
@@ -151,6 +161,7 @@ class History:
     usage: Usage = Usage()
     failure: Failure | None = None
     extended_after: int = 0  # somebody asked for more rounds when this one was the last
+    instructions: tuple[Instruction, ...] = ()  # those that no revision has had yet
 
     @property
     def assessed(self) -> tuple[Round, ...]:
@@ -168,7 +179,7 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class Feedback:
-    """What the producer is told about the round just judged; never a score."""
+    """What the producer is told about the round just judged, and by people; never a score of ours."""
 
     style: FeedbackStyle
     from_round: int
@@ -176,6 +187,7 @@ class Feedback:
     asi: str = ""
     failures: tuple[CheckResult, ...] = ()
     note: str = ""
+    instructions: tuple[Instruction, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,12 @@ _LINKS = re.compile(r"(:)(?=//)|(?<=www)(\.)", re.I)
 _LINE_BREAKS = re.compile(r"[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]+")
 # Characters that turn the direction of what follows, and those that no text should hold.
 _DISRUPTIVE = re.compile("[\x00-\x08\x0e-\x1f\x7f\u202a-\u202e\u2066-\u2069\ufffe\uffff]")
-_ORIGINS = {"seed": "the seed", "draft": "a first draft", "revision": "a revision"}
+_ORIGINS = {
+    "seed": "the seed",
+    "draft": "a first draft",
+    "revision": "a revision",
+    "hand": "an edit by hand",
+}
 _FLAGS = {"signals": "judge did not track the revision", "penalties": "points docked"}
 
 
@@ -118,6 +123,8 @@ def _trajectory_row(rubric: Rubric, entry: Mapping[str, Any]) -> list[str]:
 def _round(rubric: Rubric, entry: Mapping[str, Any]) -> str:
     name = inline(round_name(rubric, entry["number"]).capitalize())
     origin = _ORIGINS.get(entry["origin"], entry["origin"])
+    if entry.get("author_name"):
+        origin = f"an edit by {inline(entry['author_name'])}"
     parts = [f"\n### {name}\n\nThe candidate is {origin} of {entry['candidate_chars']:,} characters"]
     if entry["base_round"]:
         parts.append(f", made from {inline(round_name(rubric, entry['base_round']))}")

@@ -22,6 +22,7 @@ from refinement.engine.types import (
     FeedbackStyle,
     History,
     Information,
+    Instruction,
     NextBase,
     ProblemClass,
     Revise,
@@ -37,6 +38,7 @@ Value = TypeVar("Value")
 
 PRODUCER_TEMPLATES = ("draft", "revision", "feedback")
 KEY_CHANGE_CHARS = 59
+EDITED = "edited by a person"
 EVALUATOR_CHARS = 6_000  # for each of stdout and stderr
 
 # The most a role can ever be given: a rubric's rules choose within these, never beyond.
@@ -169,6 +171,7 @@ class ProducerView:
     exploration: str | None = None
     candidate: str | None = None
     feedback: FeedbackView | None = None
+    instructions: tuple[Instruction, ...] = ()  # people's own words: no rule withholds them
     seen: tuple[Information, ...] = ()
     withheld: tuple[Information, ...] = ()
 
@@ -259,6 +262,7 @@ def producer_view(brief: Brief, history: History, step: Draft | Revise) -> Produ
         exploration=gate.let(Information.EXPLORATION, brief.exploration),
         candidate=gate.let(Information.CANDIDATE, _base(brief, history, step)),
         feedback=gate.let(Information.FEEDBACK, feedback),
+        instructions=step.feedback.instructions if isinstance(step, Revise) else (),
         seen=gate.seen,
         withheld=gate.withheld,
     )
@@ -313,7 +317,7 @@ def _condensed(rubric: Rubric, history: History, before: int) -> tuple[HistoryLi
             label=round_name(rubric, entry.number),
             composite=round(entry.assessment.composite, rubric.policy.composite_decimals),
             scores=_named(rubric, entry.assessment.scores),
-            key_change=_key_change(_assessment(history, entry.number - 1)),
+            key_change=EDITED if entry.by_hand else _key_change(_assessment(history, entry.number - 1)),
         )
         for entry in history.rounds
         if entry.number < before and entry.assessment is not None

@@ -17,7 +17,7 @@ from refinement.judging.context import FeedbackView, HistoryLine, JudgeView, Nam
 from refinement.judging.delimiters import defuse_role_tags, fence, neutralise
 from refinement.judging.length import Excerpt, excerpt
 from refinement.judging.schema import plain, scale_in_words, takes_whole_numbers
-from refinement.judging.template_names import CriterionValue, FailureValue, GroupValue
+from refinement.judging.template_names import CriterionValue, FailureValue, GroupValue, InstructionValue
 from refinement.judging.templating import default_name, render
 
 QUOTED_REPLY_CHARS = 4_000
@@ -206,14 +206,30 @@ def _draft(view: ProducerView) -> str:
 def _revision(view: ProducerView) -> str:
     # Chat tags stay as they are in the producer's own material: a backslash would end up in its work.
     candidate = neutralise(view.candidate or "", view.nonce)
-    return render(
+    feedback, people = _feedback(view.feedback, view) if view.feedback else "", _instructions(view)
+    text = render(
         "revision_appended" if view.appends_feedback and "revision" not in view.templates else "revision",
         view.templates.get("revision"),
         **_brief_values(view),
         original_prompt=_draft(view),
         candidate=fence(view.nonce, "VERSION").around(candidate) if candidate else "",
-        feedback=_feedback(view.feedback, view) if view.feedback else "",
+        feedback="\n\n".join(part for part in (feedback, people) if part),
     )
+    # An editor's own template may leave the feedback out, or cut it: people are heard all the same.
+    return text if people in text else f"{text}\n\n{people}"
+
+
+def _instructions(view: ProducerView) -> str:
+    """What people on the team said, each under their name; nothing where nobody did."""
+    if not view.instructions:
+        return ""
+    said = tuple(
+        InstructionValue(
+            author=_safe(" ".join(entry.author.split()), view.nonce), text=_safe(entry.text, view.nonce)
+        )
+        for entry in view.instructions
+    )
+    return render("instructions", None, instructions=said)
 
 
 def _feedback(feedback: FeedbackView, view: ProducerView) -> str:

@@ -29,6 +29,14 @@ class GroupValue:
     failures: tuple[FailureValue, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class InstructionValue:
+    """What a person on the team asks for; always told, so it is no name of an editor's template."""
+
+    author: str
+    text: str
+
+
 _BRIEF = {
     "artifact": "what kind of work it is, such as document or code",
     "task": "the task, as the user set it",

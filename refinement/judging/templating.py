@@ -30,7 +30,9 @@ SPARE_CHARS = 100_000
 REPEATS = 4
 MAX_SEPARATOR_CHARS = 20
 
-CHANGING = frozenset({"revision", "revision_appended", "feedback"})  # other texts in every round
+CHANGING = frozenset(
+    {"revision", "revision_appended", "feedback", "instructions"}
+)  # other texts in every round
 KEPT_CHARS = 20_000  # the longest values for which a rendered text is kept
 
 FILTERS = (

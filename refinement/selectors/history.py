@@ -24,7 +24,7 @@ from refinement.engine.types import (
 )
 from refinement.judging.context import Brief, Calibration
 from refinement.models import Round as RoundRow
-from refinement.models import Run
+from refinement.models import RoundOrigin, Run
 
 
 def brief_of(run: Run) -> Brief:
@@ -82,8 +82,9 @@ def rows_of(run: Run, *, whole: bool) -> QuerySet[RoundRow]:
 
 def round_of(row: Any, rubric: Rubric) -> Round:
     """The round as the engine knows it; its composite is computed anew from the exact scores."""
+    by_hand = row.origin == RoundOrigin.HAND
     if row.judged_at is None:
-        return Round(row.number, row.text, None, row.base_round)
+        return Round(row.number, row.text, None, row.base_round, by_hand)
     verdicts = [verdict_of(verdict) for verdict in row.verdicts.all()]
     assessment = assess(
         rubric,
@@ -91,7 +92,7 @@ def round_of(row: Any, rubric: Rubric) -> Round:
         tuple(check_result_of(result) for result in row.check_results.all()),
         tuple(penalty_of(penalty) for penalty in row.penalties),
     )
-    return Round(row.number, row.text, assessment, row.base_round)
+    return Round(row.number, row.text, assessment, row.base_round, by_hand)
 
 
 def verdict_of(row: Any) -> Verdict:

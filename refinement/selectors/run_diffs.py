@@ -152,7 +152,11 @@ def requests_of(rubric: Rubric, feedback: Any, *, several: bool) -> list[Request
         return []
     of = f" of {capital_round_name(rubric, feedback['from_round']).lower()}" if several else ""
     suggestions = {check.key: check.suggestion for check in rubric.checks}
-    found = [Request(f"ASI{of}", feedback["asi"])] if feedback.get("asi") else []
+    found = [
+        Request(f"instruction by {said['author']}", str(said["text"]))
+        for said in feedback.get("instructions", ())
+    ]
+    found += [Request(f"ASI{of}", feedback["asi"])] if feedback.get("asi") else []
     found += [
         Request(f"issue {number}{of}", str(issue))
         for number, issue in enumerate(feedback.get("issues", ()), 1)

@@ -21,8 +21,8 @@ COLUMNS = (
     "batch", "created_by", "created_at", "started_at", "finished_at",
 )  # fmt: skip
 _ROUND_FIELDS = (
-    "number", "origin", "base_round", "feedback", "candidate", "candidate_chars", "candidate_cut",
-    "created_at", "judged_at", "composite", "scores", "penalties", "signals", "seen_chars",
+    "number", "origin", "author_name", "base_round", "feedback", "candidate", "candidate_chars",
+    "candidate_cut", "created_at", "judged_at", "composite", "scores", "penalties", "signals", "seen_chars",
     "judge_attempts", "parse_rung",
 )  # fmt: skip
 _VERDICT_FIELDS = ("position", "judge", "scores", "issues", "asi", "created_at")

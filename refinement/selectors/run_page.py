@@ -14,11 +14,11 @@ from refinement.engine.types import Rubric
 from refinement.models import Round, Run
 from refinement.selectors.run_words import (
     KINSHIP_WORDS,
-    ORIGIN_WORDS,
     capital_round_name,
     difference,
     duration,
     next_step_hint,
+    origin_words,
     state_sentence,
 )
 
@@ -156,7 +156,7 @@ def _round_line(run: Run, rubric: Rubric, row: Round, before: Decimal | None) ->
         delta=delta,
         direction={"+": "up", "−": "down"}.get(delta[:1], ""),
         best=row.number == run.best_round,
-        origin=ORIGIN_WORDS[row.origin],
+        origin=origin_words(row),
         chars=row.candidate_chars,
         scores=tuple(str(scores.get(criterion.key, "")) for criterion in rubric.criteria),
         flags=tuple(flags_of(run, row)),

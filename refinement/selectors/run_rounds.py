@@ -14,10 +14,10 @@ from refinement.engine.types import Rubric
 from refinement.judging.length import judged as judged_words
 from refinement.models import CheckResult, Round, Run, Verdict
 from refinement.selectors.run_words import (
-    ORIGIN_WORDS,
     RUNG_WORDS,
     capital_round_name,
     difference,
+    origin_words,
     penalty_sentence,
     percent,
     signal_sentence,
@@ -122,7 +122,7 @@ def round_facts(run: Run, rubric: Rubric, number: int) -> RoundFacts | None:
         row=row,
         name=capital_round_name(rubric, number),
         composite="" if row.composite is None else shown(row.composite, rubric.policy),
-        origin=ORIGIN_WORDS[row.origin],
+        origin=origin_words(row),
         base=capital_round_name(rubric, row.base_round) if row.base_round else "",
         note=str(feedback.get("note", "")),
         scores=score_lines(rubric, row, before, verdict),

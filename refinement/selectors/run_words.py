@@ -7,7 +7,7 @@ from typing import Any
 from refinement.engine.safeguards import Kinship
 from refinement.engine.sentences import round_name
 from refinement.engine.types import Outcome, Rubric
-from refinement.models import Run, RunStatus
+from refinement.models import Round, Run, RunStatus
 
 KINSHIP_WORDS: Mapping[str, str] = {
     Kinship.SAME_MODEL: (
@@ -34,7 +34,12 @@ ERROR_WORDS: Mapping[str, str] = {
     "refused": "refused by the server",
     "bad_reply": "reply could not be used",
 }
-ORIGIN_WORDS: Mapping[str, str] = {"seed": "seed", "draft": "first draft", "revision": "revision"}
+ORIGIN_WORDS: Mapping[str, str] = {
+    "seed": "seed",
+    "draft": "first draft",
+    "revision": "revision",
+    "hand": "edited by hand",
+}
 REASON_WORDS: Mapping[str, str] = {
     "passed": "passed",
     "max_rounds": "rounds used up",
@@ -53,6 +58,11 @@ REASON_WORDS: Mapping[str, str] = {
     "internal_error": "internal error",
     "cancelled": "cancelled",
 }
+
+
+def origin_words(row: Round) -> str:
+    """How a round's text came about; for an edited one, by whom."""
+    return f"edited by {row.author_name}" if row.author_name else ORIGIN_WORDS[row.origin]
 
 
 def state_sentence(run: Run, rubric: Rubric) -> str:

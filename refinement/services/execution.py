@@ -4,7 +4,9 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import TypeAlias
 
+from django.db import transaction
 from django.utils import timezone
 
 from refinement.engine.steps import next_step
@@ -13,9 +15,10 @@ from refinement.judging.context import Brief
 from refinement.models import EventKind, Run
 from refinement.providers.base import Cancelled, ErrorKind, ProviderError
 from refinement.providers.retrying import delay_before
+from refinement.selectors.steering import instructions_waiting
 from refinement.services.calling import Caller, CallFailed, ignore_text
 from refinement.services.judgement import JudgeGaveUp, round_judge
-from refinement.services.leases import Lease, LeaseLost
+from refinement.services.leases import Lease, LeaseLost, lease_write
 from refinement.services.places import NoFreePlace
 from refinement.services.production import candidate_write
 from refinement.services.recollection import recall, remember
@@ -23,6 +26,7 @@ from refinement.services.recording import Recorder
 
 DEADLINE_SECONDS = 600.0
 PLACE_DELAY_SECONDS = 0.5
+Working: TypeAlias = Draft | Judge | Revise
 STEP_NAMES = {Draft: "draft", Judge: "judge", Revise: "revise"}
 
 
@@ -68,7 +72,7 @@ def run_step(lease: Lease, options: StepOptions, run: Run | None = None) -> Step
         if isinstance(step, Finish):
             recorder.finish(step)
             return StepResult(step, finish=step)
-        recorder.event(EventKind.CLAIMED, step=STEP_NAMES[type(step)], round=step.round)
+        step = begin(recorder, brief, history, step)
         caller = Caller(run, lease, options.deadline_seconds, options.on_text)
         result = carry_out(caller, recorder, brief, history, step, options)
         if result.history is not None and options.release:
@@ -78,12 +82,29 @@ def run_step(lease: Lease, options: StepOptions, run: Run | None = None) -> Step
         return StepResult(step, lost=True)
 
 
+def begin(recorder: Recorder, brief: Brief, history: History, step: Working) -> Working:
+    """Says that the step has begun; a revision takes along what people have asked for until now."""
+    run_id = recorder.lease.run_id
+    if not isinstance(step, Revise) or not instructions_waiting(run_id):
+        recorder.event(EventKind.CLAIMED, step=STEP_NAMES[type(step)], round=step.round)
+        return step
+    with transaction.atomic():
+        # Holds the run's row: whoever withdraws an instruction comes before this or is told no.
+        lease_write(recorder.lease, wakes=0)
+        told = instructions_waiting(run_id)
+        steered = next_step(brief.rubric, replace(history, instructions=told))
+        assert isinstance(steered, Revise)  # what people say changes what is told, never what comes next
+        numbers = [entry.number for entry in told]
+        recorder.event(EventKind.CLAIMED, step="revise", round=step.round, instructions=numbers)
+    return steered
+
+
 def carry_out(
     caller: Caller,
     recorder: Recorder,
     brief: Brief,
     history: History,
-    step: Draft | Judge | Revise,
+    step: Working,
     options: StepOptions,
 ) -> StepResult:
     role = Role.JUDGE if isinstance(step, Judge) else Role.PRODUCER
@@ -109,7 +130,7 @@ def carry_out(
 def after_failure(
     caller: Caller,
     recorder: Recorder,
-    step: Draft | Judge | Revise,
+    step: Working,
     role: Role,
     failed: CallFailed,
     options: StepOptions,

@@ -13,7 +13,7 @@ from django.utils import timezone
 from refinement.engine.codec import rubric_from_json, rubric_to_json
 from refinement.engine.stopping import spent_budget
 from refinement.engine.types import History, Outcome, Rubric, StopReason, Usage
-from refinement.models import EventKind, LiveText, Run, RunStatus, User
+from refinement.models import EventKind, Instruction, LiveText, RoundOrigin, Run, RunStatus, User
 from refinement.providers.registry import Target
 from refinement.selectors.history import definition_of_run
 from refinement.services.audit import audit_record
@@ -39,6 +39,7 @@ REFUSALS = {
     "resume": "only a paused run can be resumed.",
     "retry": "only a run that ended in ERROR can be retried.",
     "continue": "only a finished run can be given more rounds.",
+    "edit": "pause it before you edit a round.",
 }
 MOST_MORE_ROUNDS = 50
 
@@ -174,11 +175,19 @@ def run_continue(*, run: Run, rounds: int, user: User | None = None) -> Run:
         **NOT_FINISHED,
         **LET_GO,
     )
-    # A candidate that nobody judged before the run was cancelled is not built upon.
-    run.rounds.filter(number__gt=run.rounds_judged, judged_at__isnull=True).delete()
+    forget_unjudged(run)
     change.event(EventKind.EXTENDED, rounds=rounds)
     run_wake(run.pk)
     return run
+
+
+def forget_unjudged(run: Run) -> None:
+    """A candidate that nobody judged before the run was cancelled is not built upon; people's work stays."""
+    unjudged = run.rounds.filter(number__gt=run.rounds_judged, judged_at__isnull=True)
+    dropped = list(unjudged.exclude(origin=RoundOrigin.HAND).values_list("number", flat=True))
+    run.rounds.filter(number__in=dropped).delete()
+    # What people had asked of it waits for the next revision again.
+    Instruction.objects.filter(run=run, used_in_round__in=dropped).update(used_in_round=None)
 
 
 def refuse_hopeless(change: Change, definition: Rubric) -> None:
@@ -190,6 +199,12 @@ def refuse_hopeless(change: Change, definition: Rubric) -> None:
         change.refuse("ended in ERROR; retry it before asking for more rounds.")
     if not run.rounds_judged:
         change.refuse("has no judged round to go on from; run it again instead.")
+    refuse_spent(change, definition)
+
+
+def refuse_spent(change: Change, definition: Rubric) -> None:
+    """A run that has used up a budget would end as soon as it is woken."""
+    run = change.run
     used = Usage(run.tokens, Decimal(run.model_seconds), run.calls_made)
     spent = spent_budget(definition, History(rounds=(), usage=used))
     if spent is not None:

@@ -11,11 +11,21 @@ from django.utils import timezone
 from refinement.engine.metrics import RunMetrics
 from refinement.engine.safeguards import RalphSignal
 from refinement.engine.types import Assessment, Feedback, Finish, Penalty, Verdict
-from refinement.models import Call, CheckResult, EventKind, LiveText, Round, RoundOrigin, Run, RunStatus
+from refinement.models import (
+    Call,
+    CheckResult,
+    EventKind,
+    Instruction,
+    LiveText,
+    Round,
+    RoundOrigin,
+    Run,
+    RunStatus,
+)
 from refinement.models import Verdict as VerdictRow
 from refinement.models.statements import row_insert, rows_update
 from refinement.services.events import event_record
-from refinement.services.leases import Lease, lease_release, lease_write
+from refinement.services.leases import Lease, LeaseLost, lease_release, lease_write
 from refinement.services.notices import notice_run_ended, notice_run_waits
 from refinement.services.review_rules import reviews_by_rules
 from refinement.services.texts import storable
@@ -79,7 +89,18 @@ class Recorder:
                 candidate_cut=call.finish_reason == "length",
             )
         )
+        if feedback is not None and feedback.instructions:
+            self.use_instructions(feedback, number)
         self.event(EventKind.DRAFTED if drafted else EventKind.REVISED, round=number, chars=len(candidate))
+
+    def use_instructions(self, feedback: Feedback, number: int) -> None:
+        """What people said is used up by the round that was written with it: all of it or none."""
+        told = [entry.number for entry in feedback.instructions]
+        waiting = Instruction.objects.filter(
+            run_id=self.lease.run_id, pk__in=told, used_in_round__isnull=True, withdrawn_at__isnull=True
+        )
+        if waiting.update(used_in_round=number) != len(told):
+            raise LeaseLost(f"what run {self.lease.run_id} was told has changed meanwhile")
 
     @transaction.atomic
     def assessment(self, call: Call | None, judged: Judged) -> None:
@@ -272,4 +293,13 @@ def feedback_values(feedback: Feedback | None) -> dict[str, Any] | None:
         "asi": feedback.asi,
         "failures": [result.key for result in feedback.failures],
         "note": feedback.note,
+        **instruction_values(feedback),
     }
+
+
+def instruction_values(feedback: Feedback) -> dict[str, Any]:
+    """Who told the producer what; without a key where nobody did."""
+    said = [
+        {"id": entry.number, "author": entry.author, "text": entry.text} for entry in feedback.instructions
+    ]
+    return {"instructions": said} if said else {}

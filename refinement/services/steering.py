@@ -1,0 +1,72 @@
+"""What people tell a run for its next revision."""
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.utils import timezone
+
+from refinement.judging.same_text import plain_lines
+from refinement.models import EventKind, Instruction, Run, User
+from refinement.selectors.projects import NotFound
+from refinement.selectors.steering import being_used, instructions_waiting
+from refinement.services.audit import audit_record
+from refinement.services.events import actor_name, event_record
+from refinement.services.lifecycle import WrongState, locked
+from refinement.services.texts import storable
+
+INSTRUCTION_CHARS = 4_000
+MOST_WAITING_CHARS = 8_000  # of all that wait: they share a prompt with the text itself
+
+
+@transaction.atomic
+def instruction_give(*, run: Run, text: str, user: User) -> Instruction:
+    """An instruction for the next revision that begins; raises ValidationError."""
+    words = plain_lines(storable(text)).strip()
+    if not words:
+        raise ValidationError({"text": "Say what the next revision should do."})
+    if len(words) > INSTRUCTION_CHARS:
+        raise ValidationError(
+            {"text": f"This is {len(words):,} characters long; {INSTRUCTION_CHARS:,} are allowed."}
+        )
+    run = locked(run)
+    _refuse_too_much(run, words)
+    given = Instruction.objects.create(run=run, author=user, author_name=actor_name(user), text=words)
+    _record("run.instruct", given, run, user)
+    return given
+
+
+@transaction.atomic
+def instruction_withdraw(*, run: Run, number: int, user: User) -> Instruction:
+    """It is no longer told; raises NotFound, and WrongState where a revision has it already."""
+    run = locked(run)  # a revision that begins asks behind the same row
+    given = Instruction.objects.filter(run=run, pk=number).first()
+    if given is None:
+        raise NotFound("There is no such instruction for this run.")
+    if given.used_in_round is not None:
+        raise WrongState(f"Round {given.used_in_round} was written with it; it cannot be withdrawn any more.")
+    if given.withdrawn_at is not None:
+        raise WrongState("It is withdrawn already.")
+    if given.pk in being_used(run):
+        raise WrongState("A revision is being written with it now. Pause the run, then withdraw it.")
+    given.withdrawn_at = timezone.now()
+    given.save(update_fields=["withdrawn_at"])
+    _record("run.withdraw", given, run, user)
+    return given
+
+
+def _refuse_too_much(run: Run, words: str) -> None:
+    waiting = sum(len(entry.text) for entry in instructions_waiting(run.pk))
+    if waiting + len(words) > MOST_WAITING_CHARS:
+        raise ValidationError(
+            {
+                "text": f"Instructions of {waiting:,} characters wait already, and {MOST_WAITING_CHARS:,} "
+                "may wait at once. Withdraw one, or shorten this."
+            }
+        )
+
+
+def _record(action: str, given: Instruction, run: Run, user: User) -> None:
+    said = {"instruction": given.pk, "author": given.author_name, "chars": len(given.text)}
+    audit_record(
+        action=action, object_type="run", object_id=run.pk, project=run.project, user=user, after=said
+    )
+    event_record(run.pk, EventKind.STEERED, actor=actor_name(user), user=user, data={"instruction": given.pk})

@@ -5,6 +5,7 @@ The fixed addresses of a part come before those with a name in their place, here
 
 from refinement.routes import (
     account,
+    comments,
     people,
     projects,
     rubric_bench,
@@ -33,6 +34,7 @@ urlpatterns = [
     *run_list.urlpatterns,
     *run_launch.urlpatterns,
     *run_compare.urlpatterns,
+    *comments.urlpatterns,
     *run_live.urlpatterns,
     *run_page.urlpatterns,
 ]

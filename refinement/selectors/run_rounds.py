@@ -34,6 +34,7 @@ class ScoreLine:
     """What the judge said of one criterion, before and after penalties."""
 
     slot: int
+    key: str
     name: str
     score: Decimal
     said: Decimal | None  # where penalties made it another
@@ -169,6 +170,7 @@ def score_lines(
         lines.append(
             ScoreLine(
                 slot=place + 1,
+                key=criterion.key,
                 name=criterion.name,
                 score=score,
                 said=stated if stated != score else None,

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from django.utils.safestring import SafeString
 
@@ -10,6 +11,7 @@ from refinement.rendering import markdown
 MOST_CHARS = 200_000
 MOST_LINES = 5_000
 MOST_LINE_CHARS = 5_000
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +20,7 @@ class TextLine:
     text: str
     missing: int  # characters of a very long line that are not shown
     marks: tuple[str, ...]  # what was found on this line
+    threads: tuple[int, ...] = ()  # what people say about a passage that begins here
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +33,13 @@ class CandidateText:
     why_raw: str
 
 
-def candidate_text(text: str, *, raw: bool, marks: Iterable[tuple[int, str]] = ()) -> CandidateText:
+def candidate_text(
+    text: str,
+    *,
+    raw: bool,
+    marks: Iterable[tuple[int, str]] = (),
+    threads: Iterable[tuple[int, int]] = (),
+) -> CandidateText:
     """The text rendered where that was asked for and can be done, else its lines."""
     rendered = None if raw else markdown(text)
     if rendered is not None:
@@ -38,14 +47,20 @@ def candidate_text(text: str, *, raw: bool, marks: Iterable[tuple[int, str]] = (
     why = (
         "" if raw else "It is too long or too deeply nested to be rendered, so it is shown as it was written."
     )
-    return CandidateText(None, *_lines(text, marks), why)
+    return CandidateText(None, *_lines(text, by_line(marks), by_line(threads)), why)
 
 
-def _lines(text: str, marks: Iterable[tuple[int, str]]) -> tuple[tuple[TextLine, ...], int]:
+def by_line(pairs: Iterable[tuple[int, Found]]) -> dict[int, tuple[Found, ...]]:
+    found: dict[int, tuple[Found, ...]] = {}
+    for number, entry in pairs:
+        found[number] = (*found.get(number, ()), entry)
+    return found
+
+
+def _lines(
+    text: str, marks: dict[int, tuple[str, ...]], threads: dict[int, tuple[int, ...]]
+) -> tuple[tuple[TextLine, ...], int]:
     """The lines that fit on a page, and how many characters do not."""
-    found: dict[int, list[str]] = {}
-    for number, words in marks:
-        found.setdefault(number, []).append(words)
     lines: list[TextLine] = []
     start = shown = 0
     while start < len(text) and len(lines) < MOST_LINES and shown < MOST_CHARS:
@@ -54,7 +69,8 @@ def _lines(text: str, marks: Iterable[tuple[int, str]]) -> tuple[tuple[TextLine,
         part = text[start : min(end, start + MOST_LINE_CHARS)]
         number = len(lines) + 1
         missing = end - start - len(part)
-        lines.append(TextLine(number, part.rstrip("\r"), missing, tuple(found.get(number, ()))))
+        beside = marks.get(number, ()), threads.get(number, ())
+        lines.append(TextLine(number, part.rstrip("\r"), missing, *beside))
         shown += len(part) + 1
         start = end + 1
     return tuple(lines), max(0, len(text) - start)

@@ -24,6 +24,7 @@ from django.utils.http import urlencode
 
 from refinement.models import (
     Bench,
+    Comment,
     Invitation,
     Membership,
     Project,
@@ -31,10 +32,13 @@ from refinement.models import (
     Run,
     SavedView,
     ShareLink,
+    ThreadPlace,
     User,
 )
 from refinement.providers.registry import Target
 from refinement.services.bench import Candidate, bench_create
+from refinement.services.comment_spots import Spot
+from refinement.services.comments import comment_edit, thread_open
 from refinement.services.rubrics import default_rubrics_install
 from refinement.services.runs import run_create
 
@@ -51,6 +55,7 @@ class Rule:
     read: str | None = None
     write: str | None = None
     data: dict[str, str] = field(default_factory=dict)
+    authors: bool = False  # for who wrote it alone; nobody here did
     values: dict[str, str] = field(default_factory=dict)
 
     def least(self, method: str) -> str | None:
@@ -95,6 +100,14 @@ RULES: dict[str, Rule] = {
     "rubric_seed": Rule(read="viewer", write="editor", data={"edited_from": "1"}),
     "rubric_edit": Rule(read="editor", write="editor", data={"edited_from": "1"}),
     "rubric_try_check": Rule(write="editor", data={"edited_from": "1"}),
+    "mention_names": Rule(read="viewer"),
+    "run_threads": Rule(read="viewer", write="viewer"),
+    "thread_reply": Rule(write="viewer"),
+    "thread_resolve": Rule(write="viewer"),
+    "comment_page": Rule(read="viewer"),
+    "comment_edit": Rule(read="viewer", write="viewer", authors=True),
+    "comment_delete": Rule(write="owner"),
+    "comment_history": Rule(read="viewer"),
     "run_page": Rule(read="viewer"),
     "run_round": Rule(read="viewer"),
     "run_people": Rule(read="viewer"),
@@ -152,6 +165,18 @@ def share_in(project: Project) -> ShareLink:
     )
 
 
+def the_run(project: Project) -> Run:
+    """The one that other rows of the stage are about, whichever of them comes first."""
+    return project.runs.first() or run_in(project)
+
+
+def comment_in(project: Project) -> Comment:
+    """Of somebody who is none of the cast, and changed once."""
+    author = member_in(project)
+    comment = thread_open(run=the_run(project), spot=Spot(ThreadPlace.RUN), body="One.", user=author)
+    return comment_edit(comment=comment, body="Two.", version=1, user=author)
+
+
 # The value of each parameter that an address can have.
 STAGE: dict[str, Callable[[Project], object]] = {
     "slug": lambda project: project.slug,
@@ -159,7 +184,9 @@ STAGE: dict[str, Callable[[Project], object]] = {
     "number": lambda project: 1,
     "bench": lambda project: bench_in(project).pk,
     "view": lambda project: SavedView.objects.create(project=project, name="Ours").pk,
-    "run": lambda project: run_in(project).pk,
+    "run": lambda project: the_run(project).pk,
+    "thread": lambda project: comment_in(project).thread_id,
+    "comment": lambda project: comment_in(project).pk,
     "member": lambda project: member_in(project).pk,
     "invitation": lambda project: invitation_in(project).pk,
     "link": lambda project: share_in(project).pk,
@@ -194,6 +221,8 @@ def expected(rule: Rule, method: str, person: str) -> set[str]:
         return {"405"}
     if person == "outsider":
         return {"404"}
+    if rule.authors:
+        return {"403"}
     return {"let in"} if ROLES.index(person) >= ROLES.index(least) else {"403"}
 
 

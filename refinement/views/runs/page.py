@@ -21,6 +21,7 @@ from refinement.selectors.run_texts import candidate_text
 from refinement.selectors.run_words import REASON_WORDS
 from refinement.services.lifecycle import MOST_MORE_ROUNDS
 from refinement.views.access import ProjectRequest, project_view
+from refinement.views.comments.context import counts_context, talk_context
 from refinement.views.rubrics.context import can_edit
 from refinement.views.runs.context import run_or_404
 
@@ -73,7 +74,7 @@ def shown_part(request: ProjectRequest, run: Run, part: str) -> HttpResponse:
     else:
         asked = request.GET.get("open", "")
         opened = facts.opened(int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 10 else None)
-        context["opened"] = opened
+        context |= {"opened": opened, **counts_context(run)}
         if opened is not None and request.GET.get("fresh"):
             context |= round_context(request, facts, opened)
     return render(request, f"refinement/runs/_{part}.html", context)
@@ -99,7 +100,7 @@ def run_context(request: ProjectRequest, run: Run, number: int | None = None) ->
         **decide_context(request, facts, head["decided"].seen),
         "charts": charts(facts),
         "task": said("task", run.task),
-        **(round_context(request, facts, opened) if opened is not None else {}),
+        **(round_context(request, facts, opened) if opened else talk_context(request, facts, None)),
     }
 
 
@@ -140,15 +141,18 @@ def round_context(request: ProjectRequest, facts: RunFacts, number: int) -> dict
         raise Http404("There is no such round in this run.")
     raw = request.GET.get("view") == "raw"
     calls = list(calls_of(facts.run, number)[:MOST_CALLS_OF_ROUND])
+    talk = talk_context(request, facts, found)
+    beside = {"marks": marks_of(found), "threads": talk["talk"].marks}
     return {
         "opened": number,
         "round": found,
         "raw": raw,
-        "text": candidate_text(found.row.candidate, raw=raw, marks=marks_of(found)),
+        "text": candidate_text(found.row.candidate, raw=raw, **beside),
         "calls": [call_line(facts.rubric, call) for call in calls],
         "seen": seen_table(calls),
         "previous": number - 1 if number > 1 else None,
         "best_number": facts.run.best_round,
+        **talk,
         **people_context(request, facts, found.row),
     }
 

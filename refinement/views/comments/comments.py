@@ -1,0 +1,107 @@
+"""One comment: its own address, changed, deleted, and what it said before. And whom an @ can call."""
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from refinement.forms.comments import EditForm
+from refinement.models import Comment
+from refinement.selectors.comments import comment_line, people_offered
+from refinement.services.comments import Overtaken, comment_delete, comment_edit
+from refinement.views.access import ProjectRequest, project_view
+from refinement.views.comments.context import comment_or_404, reader_of, shown_talk
+from refinement.views.comments.threads import beside, run_address, said
+from refinement.views.runs.context import run_or_404
+from refinement.views.runs.page import partial
+
+MOST_VERSIONS = 100
+MOST_TYPED = 120
+
+
+@require_safe
+@project_view()
+def comment_page(request: ProjectRequest, run: int, comment: int) -> HttpResponse:
+    """The comment where it stands: its round, its thread whole, itself marked."""
+    found = comment_or_404(run_or_404(request, run), comment)
+    thread = found.thread
+    return redirect(f"{run_address(found.run, thread.round_number)}?thread={thread.pk}#comment-{found.pk}")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@project_view()
+def comment_change(request: ProjectRequest, run: int, comment: int) -> HttpResponse:
+    """The form for one's own comment; who changed it elsewhere sees both and chooses."""
+    found = comment_or_404(run_or_404(request, run), comment)
+    if found.author_id != request.user.pk:
+        raise PermissionDenied("Only who wrote a comment can change it.")
+    if found.deleted_at is not None:
+        raise Http404("This comment was deleted.")
+    if request.method != "POST":
+        initial = {"body": found.body, "version": found.version}
+        return edit_form(request, found, EditForm(initial=initial, auto_id=f"edit-{found.pk}-%s"))
+    form = EditForm(request.POST, auto_id=f"edit-{found.pk}-%s")
+    if not form.is_valid():
+        return edit_form(request, found, form, status=422)
+    try:
+        given = form.cleaned_data
+        changed = comment_edit(comment=found, body=given["body"], version=given["version"], user=request.user)
+    except Overtaken as overtaken:
+        found.refresh_from_db()
+        return edit_form(request, found, form, status=409, overtaken=str(overtaken))
+    changed.run = found.run
+    return said(request, changed)
+
+
+@require_POST
+@project_view()
+def comment_deletion(request: ProjectRequest, run: int, comment: int) -> HttpResponse:
+    """Takes the comment away; its thread stays."""
+    found = comment_or_404(run_or_404(request, run), comment)
+    note, status = "", 200
+    try:
+        comment_delete(comment=found, user=request.user, is_owner=request.membership.is_owner)
+    except Overtaken as overtaken:
+        note, status = str(overtaken), 409
+    if partial(request):
+        return shown_talk(request, found.run, beside(request, found.thread), status=status, talk_note=note)
+    messages.info(request, note or "The comment is deleted.")
+    return redirect(run_address(found.run, found.thread.round_number))
+
+
+@require_safe
+@project_view()
+def comment_history(request: ProjectRequest, run: int, comment: int) -> HttpResponse:
+    """What the comment said before; of a deleted one for its author and owners alone."""
+    found = comment_or_404(run_or_404(request, run), comment)
+    line = comment_line(found, reader_of(request))
+    if not line.may_see_history:
+        raise Http404("This comment has no history that you can see.")
+    edits = list(found.edits.order_by("-version")[:MOST_VERSIONS])
+    context = {"section": "runs", "run": found.run, "line": line, "edits": edits}
+    return render(request, "refinement/comments/history.html", context)
+
+
+@require_safe
+@project_view()
+def mention_names(request: ProjectRequest) -> JsonResponse:
+    """Members whose name begins like this, for the list under an @."""
+    typed = request.GET.get("q", "").replace("\x00", "")[:MOST_TYPED]
+    return JsonResponse({"people": people_offered(request.project.pk, typed)})
+
+
+def edit_form(
+    request: ProjectRequest, comment: Comment, form: EditForm, *, status: int = 200, overtaken: str = ""
+) -> HttpResponse:
+    """By itself, or in the comment's place."""
+    context = {
+        "section": "runs",
+        "run": comment.run,
+        "comment": comment,
+        "form": form,
+        "overtaken": overtaken,
+        "round_asked": request.POST.get("round") or request.GET.get("round", ""),
+    }
+    name = "_edit" if partial(request) else "edit"
+    return render(request, f"refinement/comments/{name}.html", context, status=status)

@@ -1,0 +1,83 @@
+"""What every answer about threads starts from, and how it is shown."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import Http404, HttpResponse
+from django.shortcuts import render
+
+from refinement.forms.comments import ThreadForm, places_of
+from refinement.models import Comment, Run, Thread
+from refinement.selectors.comments import Reader, Shown, Talk, comment_counts, talk_of
+from refinement.selectors.run_page import RunFacts, run_facts
+from refinement.selectors.run_rounds import RoundFacts, round_facts
+from refinement.views.access import ProjectRequest
+
+MOST_DIGITS = 18
+MOST_ABOUT = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """What could not be done, and where on the page that is said; what was typed stays."""
+
+    where: str  # new, or the thread's number
+    words: tuple[str, ...]
+    typed: str = ""
+
+
+def reader_of(request: ProjectRequest) -> Reader:
+    return Reader(request.user, request.membership.is_owner)
+
+
+def talk_context(request: ProjectRequest, facts: RunFacts, found: RoundFacts | None) -> dict[str, Any]:
+    """The threads beside this round and the form for a new one."""
+    asked = request.POST if request.method == "POST" else request.GET
+    shown = (
+        Shown(facts.run, facts.rubric)
+        if found is None
+        else Shown(facts.run, facts.rubric, found.row.number, found.row.candidate)
+    )
+    thread, about = number_in(asked.get("thread", "")), asked.get("about", "")[:MOST_ABOUT]
+    talk = talk_of(shown, reader_of(request), everything=asked.get("all") == "1", thread=thread)
+    form = ThreadForm(None, number=shown.number, choices=places_of(found), about=about)
+    return {"talk": talk, "thread_form": form, "thread_asked": thread, "about_asked": about}
+
+
+def counts_context(run: Run) -> dict[str, Any]:
+    """How many comments there are, for a part of the page that shows nothing else of them."""
+    return {"talk": Talk(counts=comment_counts(run))}
+
+
+def shown_talk(
+    request: ProjectRequest, run: Run, number: int | None, *, status: int = 200, **more: Any
+) -> HttpResponse:
+    """The threads alone, for a page that is open."""
+    facts = run_facts(run)
+    found = round_facts(run, facts.rubric, number) if number is not None else None
+    if number is not None and found is None:
+        raise Http404("There is no such round in this run.")
+    context = {"run": run, "facts": facts, "opened": number, "round": found}
+    context |= talk_context(request, facts, found) | more
+    return render(request, "refinement/comments/_talk.html", context, status=status)
+
+
+def thread_or_404(run: Run, number: int) -> Thread:
+    found = Thread.objects.filter(run=run, pk=number).first()
+    if found is None:
+        raise Http404("There is no such thread in this run.")
+    found.run = run
+    return found
+
+
+def comment_or_404(run: Run, number: int) -> Comment:
+    found = Comment.objects.filter(run=run, pk=number).select_related("thread", "author").first()
+    if found is None:
+        raise Http404("There is no such comment in this run.")
+    found.run = found.thread.run = run
+    return found
+
+
+def number_in(text: str) -> int | None:
+    """A row's number from an address; anything else is none."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS else None

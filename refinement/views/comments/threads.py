@@ -1,0 +1,114 @@
+"""Threads of a run: shown, opened, answered, resolved."""
+
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST
+
+from refinement.forms.comments import ReplyForm, ThreadForm, places_of
+from refinement.models import Comment, Run, Thread
+from refinement.selectors.run_page import run_facts
+from refinement.selectors.run_rounds import round_facts
+from refinement.services.comments import Overtaken, comment_add, thread_open, thread_resolve
+from refinement.views.access import ProjectRequest, project_view
+from refinement.views.comments.context import Refused, number_in, shown_talk, thread_or_404
+from refinement.views.runs.context import run_or_404
+from refinement.views.runs.page import partial, shown_run
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@project_view()
+def run_threads(request: ProjectRequest, run: int) -> HttpResponse:
+    """The threads beside a round, for an open page; a POST opens one."""
+    found = run_or_404(request, run)
+    if request.method == "POST":
+        return opened(request, found)
+    number = number_in(request.GET.get("round", ""))
+    if partial(request):
+        return shown_talk(request, found, number)
+    return redirect(run_address(found, number))
+
+
+@require_POST
+@project_view()
+def thread_reply(request: ProjectRequest, run: int, thread: int) -> HttpResponse:
+    """One more comment in a thread."""
+    found = run_or_404(request, run)
+    row = thread_or_404(found, thread)
+    form = ReplyForm(request.POST)
+    if not form.is_valid():
+        words = tuple(str(error) for error in form.errors.get("body", []))
+        typed = request.POST.get("body", "")
+        return refused(request, found, row.round_number, Refused(str(row.pk), words, typed))
+    comment = comment_add(thread=row, body=form.cleaned_data["body"], user=request.user)
+    return said(request, comment)
+
+
+@require_POST
+@project_view()
+def thread_resolution(request: ProjectRequest, run: int, thread: int) -> HttpResponse:
+    """Resolves a thread or opens it again; who comes second is told who was first."""
+    found = run_or_404(request, run)
+    row = thread_or_404(found, thread)
+    resolved = request.POST.get("resolved") != "0"
+    note, status = "", 200
+    try:
+        thread_resolve(thread=row, user=request.user, resolved=resolved)
+    except Overtaken as overtaken:
+        note, status = str(overtaken), 409
+    if partial(request):
+        return shown_talk(request, found, beside(request, row), status=status, talk_note=note)
+    if note:
+        messages.info(request, note)
+    return redirect(f"{run_address(found, row.round_number)}?thread={row.pk}#thread-{row.pk}")
+
+
+def opened(request: ProjectRequest, run: Run) -> HttpResponse:
+    """A new thread; what is wrong is said beside its field, and everything typed stays."""
+    number = number_in(request.POST.get("round", ""))
+    facts = run_facts(run)
+    found = round_facts(run, facts.rubric, number) if number is not None else None
+    if number is not None and found is None:
+        raise Http404("There is no such round in this run.")
+    form = ThreadForm(request.POST, number=number, choices=places_of(found))
+    if form.is_valid():
+        try:
+            comment = thread_open(run=run, spot=form.spot, body=form.cleaned_data["body"], user=request.user)
+        except ValidationError as wrong:
+            form.add_error(None, wrong)
+        else:
+            return said(request, comment)
+    words = tuple(str(error) for errors in form.errors.values() for error in errors)
+    return refused(request, run, number, Refused("new", words), thread_form=form)
+
+
+def said(request: ProjectRequest, comment: Comment) -> HttpResponse:
+    """The threads with the new comment, or for a page without script its own place."""
+    thread = comment.thread
+    if partial(request):
+        return shown_talk(request, comment.run, beside(request, thread))
+    address = run_address(comment.run, thread.round_number)
+    return redirect(f"{address}?thread={thread.pk}#comment-{comment.pk}")
+
+
+def refused(
+    request: ProjectRequest, run: Run, number: int | None, wrong: Refused, **more: object
+) -> HttpResponse:
+    if partial(request):
+        shown = number_in(request.POST.get("round", "")) or number
+        return shown_talk(request, run, shown, status=422, talk_wrong=wrong, **more)
+    return shown_run(request, run, number, status=422, talk_wrong=wrong, **more)
+
+
+def beside(request: ProjectRequest, thread: Thread) -> int | None:
+    """The round that the open page shows, else the thread's own."""
+    return number_in(request.POST.get("round", "")) or thread.round_number
+
+
+def run_address(run: Run, number: int | None) -> str:
+    slug = run.project.slug
+    if number is None:
+        return reverse("run_page", args=[slug, run.pk])
+    return reverse("run_round", args=[slug, run.pk, number])

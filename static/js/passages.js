@@ -1,0 +1,186 @@
+// Passages of the candidate: those with threads are marked and lead to them, and a selection can be commented on.
+{
+  const ROOTS = "#round-text .prose, #round-text .raw-lines";
+  const ASIDE = ".line-number, .line-mark, .left-out, .line-thread, .passage-link";
+  const AROUND = 128; // characters sent from before and after a selection, to tell equal passages apart
+  // What a rendered text does not show of its source; as in refinement/anchoring.py.
+  const UNSEEN = /^[ \t]*(?:`{3,}|~{3,})[^\n]*$|^[ \t]*\d{1,9}[.)](?=[ \t])|(?<=\])\([^()\s]*(?:\s+"[^"\n]*")?\)/gmu;
+  const LETTER = /[\p{L}\p{N}]/u;
+
+  const letters = (text) => [...text].filter((sign) => LETTER.test(sign)).join("");
+  const folded = (text, rendered) => letters(rendered ? text.replace(UNSEEN, "") : text);
+
+  const nodesIn = (root) => {
+    const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT, {
+      acceptNode: (node) => (node.parentElement.closest(ASIDE) ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT),
+    });
+    const nodes = [];
+    while (walker.nextNode()) nodes.push(walker.currentNode);
+    return nodes;
+  };
+
+  // --- marks ----------------------------------------------------------------------------------------
+  const placesIn = (root) => {
+    const places = [];
+    let text = "";
+    for (const node of nodesIn(root)) {
+      let offset = 0;
+      for (const sign of node.data) {
+        if (LETTER.test(sign)) {
+          text += sign;
+          for (let unit = 0; unit < sign.length; unit += 1) places.push([node, offset, sign.length]);
+        }
+        offset += sign.length;
+      }
+    }
+    return { text, places };
+  };
+
+  const common = (one, other) => {
+    let count = 0;
+    while (count < one.length && count < other.length && one[count] === other[count]) count += 1;
+    return count;
+  };
+  const turned = (text) => [...text].reverse().join("");
+
+  const bestPlace = (text, words, before, after) => {
+    let best = -1;
+    let fitness = -1;
+    for (let start = text.indexOf(words); start >= 0; start = text.indexOf(words, start + 1)) {
+      const end = start + words.length;
+      const fits = common(turned(before), turned(text.slice(Math.max(0, start - AROUND), start))) + common(after, text.slice(end, end + AROUND));
+      if (fits > fitness) [best, fitness] = [start, fits];
+    }
+    return best;
+  };
+
+  const wrapped = (node, start, end, thread) => {
+    const middle = start ? node.splitText(start) : node;
+    if (end - start < middle.data.length) middle.splitText(end - start);
+    const mark = document.createElement("mark");
+    mark.className = "passage";
+    mark.dataset.thread = thread;
+    middle.replaceWith(mark);
+    mark.append(middle);
+    return mark;
+  };
+
+  const markOne = (root, article) => {
+    const rendered = root.matches(".prose");
+    const words = folded(article.dataset.quote, rendered);
+    const { text, places } = placesIn(root);
+    const start = words ? bestPlace(text, words, folded(article.dataset.before, rendered), folded(article.dataset.after, rendered)) : -1;
+    if (start < 0) return;
+    const [first, from] = places[start];
+    const [last, at, length] = places[start + words.length - 1];
+    const nodes = nodesIn(root);
+    const parts = nodes.slice(nodes.indexOf(first), nodes.indexOf(last) + 1).filter((node) => node.data.trim());
+    const marks = parts.map((node) => wrapped(node, node === first ? from : 0, node === last ? at + length : node.data.length, article.id));
+    const link = document.createElement("a");
+    link.className = "passage-link";
+    link.href = `#${article.id}`;
+    const count = article.querySelectorAll(".comment").length;
+    link.textContent = count;
+    link.setAttribute("aria-label", `${count} ${count === 1 ? "comment" : "comments"} on this passage`);
+    marks.at(-1)?.after(link);
+  };
+
+  const unmark = (root) => {
+    for (const link of root.querySelectorAll(".passage-link, .line-thread")) link.remove();
+    for (const mark of root.querySelectorAll("mark.passage")) mark.replaceWith(...mark.childNodes);
+    root.normalize();
+  };
+
+  const signature = () => [...document.querySelectorAll(".thread-open[data-quote]")].map((article) => `${article.id}:${article.querySelectorAll(".comment").length}`).join();
+  const drawn = new WeakMap();
+
+  const draw = () => {
+    const root = document.querySelector(ROOTS);
+    if (!root || drawn.get(root) === signature() || !getSelection().isCollapsed) return;
+    drawn.set(root, signature());
+    unmark(root);
+    for (const article of document.querySelectorAll(".thread-open[data-quote]:not([data-found='missing'])")) markOne(root, article);
+  };
+
+  const lead = (thread) => {
+    const place = document.getElementById(thread);
+    if (!place) return;
+    place.setAttribute("tabindex", "-1");
+    place.scrollIntoView({ block: "center" });
+    place.focus({ preventScroll: true });
+  };
+
+  document.addEventListener("click", (event) => {
+    const mark = event.target.closest?.("mark.passage");
+    const link = event.target.closest?.(".passage-link, .line-thread");
+    if (link) {
+      event.preventDefault();
+      lead(link.hash.slice(1));
+    } else if (mark && getSelection().isCollapsed) lead(mark.dataset.thread);
+  });
+
+  // --- selecting ------------------------------------------------------------------------------------
+  const block = (node) => node.parentElement.closest("p, li, td, th, pre, h1, h2, h3, h4, h5, h6, .raw-line");
+
+  const selected = () => {
+    const selection = getSelection();
+    if (!selection.rangeCount || selection.isCollapsed) return null;
+    const range = selection.getRangeAt(0);
+    const root = document.querySelector(ROOTS);
+    if (!root?.contains(range.commonAncestorContainer)) return null;
+    const parts = { before: "", words: "", after: "" };
+    let above = null;
+    for (const node of nodesIn(root)) {
+      const gap = above && block(above) !== block(node) ? "\n" : "";
+      above = node;
+      if (!range.intersectsNode(node)) {
+        parts[parts.words ? "after" : "before"] += gap + node.data;
+        continue;
+      }
+      const start = node === range.startContainer ? range.startOffset : 0;
+      const end = node === range.endContainer ? range.endOffset : node.data.length;
+      parts[parts.words ? "words" : "before"] += gap;
+      if (!parts.words) parts.before += node.data.slice(0, start);
+      parts.words += node.data.slice(start, end);
+      parts.after += node.data.slice(end);
+    }
+    return parts.words.trim() ? { root, range, ...parts } : null;
+  };
+
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "button button-primary button-small passage-button";
+  button.textContent = "Comment";
+  button.hidden = true;
+
+  const offer = () => {
+    const found = selected();
+    button.hidden = !found;
+    if (!found) return;
+    if (button.previousElementSibling !== found.root) found.root.after(button);
+    const box = found.range.getBoundingClientRect();
+    const parent = button.offsetParent?.getBoundingClientRect() ?? { left: 0, top: 0, width: innerWidth };
+    button.style.top = `${box.bottom - parent.top + 6}px`;
+    button.style.left = `${Math.max(8, Math.min(box.left - parent.left, parent.width - button.offsetWidth - 8))}px`;
+  };
+
+  button.addEventListener("pointerdown", (event) => event.preventDefault()); // the selection stays
+  button.addEventListener("click", () => {
+    const found = selected();
+    button.hidden = true;
+    if (!found) return;
+    const quotation = { quote: found.words.trim(), before: found.before.slice(-AROUND), after: found.after.slice(0, AROUND) };
+    document.dispatchEvent(new CustomEvent("talk:about", { detail: { about: "passage", ...quotation } }));
+    getSelection().removeAllRanges();
+  });
+
+  let waiting = 0;
+  document.addEventListener("selectionchange", () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(offer, 80);
+  });
+
+  document.addEventListener("talk:changed", draw);
+  document.addEventListener("htmx:afterSettle", draw);
+  draw();
+}

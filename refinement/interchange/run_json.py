@@ -15,10 +15,19 @@ def run_json(
     rounds: Iterable[Mapping[str, Any]],
     calls: Iterable[Mapping[str, Any]],
     events: Iterable[Mapping[str, Any]],
+    human_scores: Iterable[Mapping[str, Any]] = (),
+    decisions: Iterable[Mapping[str, Any]] = (),
 ) -> Iterator[str]:
     """The document's text; of the lists only one entry is in memory at a time."""
     yield f'{{\n"wiggum_run": {FORMAT},\n"run": {as_json(run)}'
-    for name, entries in (("rounds", rounds), ("calls", calls), ("events", events)):
+    lists = {
+        "rounds": rounds,
+        "calls": calls,
+        "events": events,
+        "human_scores": human_scores,
+        "decisions": decisions,
+    }
+    for name, entries in lists.items():
         yield f',\n"{name}": ['
         between = "\n"
         for entry in entries:

@@ -1,20 +1,15 @@
 """A run as a report to read: Markdown in which nothing that a model wrote is markup."""
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
 from refinement.engine.scoring import shown
 from refinement.engine.sentences import round_name
 from refinement.engine.types import Rubric
+from refinement.interchange.markdown_text import fenced, inline, table
+from refinement.interchange.people_markdown import people_decided, people_scored
 
-_MARKUP = re.compile(r"([\\`*_\[\]|~])")
-_MARKUP_AT_THE_START = re.compile(r"^([#>+=-]|\d+(?=[.)](?:\s|$)))")
-_LINKS = re.compile(r"(:)(?=//)|(?<=www)(\.)", re.I)
-_LINE_BREAKS = re.compile(r"[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]+")
-# Characters that turn the direction of what follows, and those that no text should hold.
-_DISRUPTIVE = re.compile("[\x00-\x08\x0e-\x1f\x7f\u202a-\u202e\u2066-\u2069\ufffe\uffff]")
 _ORIGINS = {
     "seed": "the seed",
     "draft": "a first draft",
@@ -25,49 +20,31 @@ _FLAGS = {"signals": "judge did not track the revision", "penalties": "points do
 
 
 def run_markdown(
-    run: Mapping[str, Any], rubric: Rubric, *, rounds: Sequence[Mapping[str, Any]], best: str | None
+    run: Mapping[str, Any],
+    rubric: Rubric,
+    *,
+    rounds: Sequence[Mapping[str, Any]],
+    best: str | None,
+    human_scores: Sequence[Mapping[str, Any]] = (),
+    decisions: Sequence[Mapping[str, Any]] = (),
 ) -> Iterator[str]:
     """The report, part by part: what came out, how it went, each round, the best candidate, the task."""
     yield f"# Run {run['id']}: {inline(run['title'])}\n\n"
     yield f"{_result(run)}\n\n"
     yield table(["What", "Value"], [[inline(name), inline(value)] for name, value in _facts(run, rubric)])
+    yield people_decided(rubric, decisions)
     yield "\n## Trajectory\n\n"
     yield _trajectory(rubric, rounds)
     yield "\n## Rounds\n"
     for entry in rounds:
         yield _round(rubric, entry)
+        yield people_scored(rubric, [said for said in human_scores if said["round"] == entry["number"]])
     yield "\n## Best candidate\n\n"
     if best is None:
         yield "No candidate has been judged.\n"
     else:
         yield f"{inline(round_name(rubric, run['best_round']).capitalize())} is the result.\n\n{fenced(best)}"
     yield f"\n## Task\n\n{fenced(run['task'])}"
-
-
-def inline(text: object) -> str:
-    """A text on one line, with every sign of Markdown and HTML in it made an ordinary character."""
-    plain = _DISRUPTIVE.sub("\N{REPLACEMENT CHARACTER}", _LINE_BREAKS.sub(" ", str(text)))
-    escaped = _MARKUP.sub(r"\\\1", plain.strip()).replace("&", "&amp;").replace("<", "&lt;")
-    escaped = _LINKS.sub(lambda found: f"\\{found[0]}", escaped)
-    # A number before a full stop would be a list; its stop is what can be escaped.
-    return _MARKUP_AT_THE_START.sub(_plain_start, escaped, count=1)
-
-
-def _plain_start(found: re.Match[str]) -> str:
-    return f"{found[0]}\\" if found[0].isdigit() else f"\\{found[0]}"
-
-
-def fenced(text: str) -> str:
-    """The text as it is, between fences that are longer than any in it."""
-    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
-    fence = "`" * max(3, longest + 1)
-    ending = "" if text.endswith(("\n", "\r")) else "\n"
-    return f"{fence}text\n{text}{ending}{fence}\n"
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 def _result(run: Mapping[str, Any]) -> str:

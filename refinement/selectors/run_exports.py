@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from django.db.models import Model, QuerySet
 
 from refinement.interchange.run_rows import Cell, RoundSummary, RunSummary
-from refinement.models import Call, Event, Project, Round, Run, RunTag, Verdict
+from refinement.models import Call, Decision, Event, HumanScore, Project, Round, Run, RunTag, Verdict
 
 # Rows with long texts are read a few at a time, short ones by the hundred.
 LONG_ROWS = 4
@@ -35,11 +35,16 @@ _CALL_FIELDS = (
     "cached_tokens", "seconds", "timings", "rung", "complaint", "error_kind", "error_message",
 )  # fmt: skip
 _EVENT_FIELDS = ("kind", "at", "actor", "data")
+_HUMAN_SCORE_FIELDS = (
+    "author_name", "scores", "composite", "note", "blind", "submitted_at", "changed_at", "version",
+)  # fmt: skip
+_DECISION_FIELDS = ("number", "kind", "round_number", "reason", "author_name", "at")
 _RUN_FIGURES = (
     "r1", "best", "last", "improvement", "best_round", "rounds_judged", "trajectory", "signal_rounds",
     "penalty_rounds", "cut_rounds", "prompt_tokens", "completion_tokens", "calls_made", "model_seconds",
-    "extended_after", "failure_role", "failure_message",
+    "extended_after", "failure_role", "failure_message", "decision", "chosen_round",
 )  # fmt: skip
+_ROUND_TEXTS = ("round__candidate", "round__feedback")
 Row = TypeVar("Row", bound=Model)
 
 
@@ -104,9 +109,31 @@ def event_values(run: Run) -> Iterator[dict[str, Any]]:
         yield _values(row, _EVENT_FIELDS)
 
 
+def human_score_values(run: Run) -> Iterator[dict[str, Any]]:
+    """What people gave the run's rounds, in the order in which they first did."""
+    rows = HumanScore.objects.filter(run=run).select_related("round").defer(*_ROUND_TEXTS)
+    for row in _in_parts(rows, "id", SHORT_ROWS):
+        yield {"round": row.round.number, **_values(row, _HUMAN_SCORE_FIELDS)}
+
+
+def decision_values(run: Run) -> Iterator[dict[str, Any]]:
+    """What people decided about the run, in order."""
+    for row in _in_parts(Decision.objects.filter(run=run), "number", SHORT_ROWS):
+        yield _values(row, _DECISION_FIELDS)
+
+
 def best_candidate(run: Run) -> str | None:
-    """The text of the best round; None as long as nothing is judged."""
-    return run.rounds.filter(number=run.best_round or 0).values_list("candidate", flat=True).first()
+    """The text of the judge's best round; None as long as nothing is judged."""
+    return _candidate(run, run.best_round)
+
+
+def result_candidate(run: Run) -> str | None:
+    """The text that stands as the result: the round that people chose, else the judge's best."""
+    return _candidate(run, run.chosen_round or run.best_round)
+
+
+def _candidate(run: Run, number: int | None) -> str | None:
+    return run.rounds.filter(number=number or 0).values_list("candidate", flat=True).first()
 
 
 def _in_parts(rows: QuerySet[Row], key: str, size: int) -> Iterator[Row]:

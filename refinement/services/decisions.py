@@ -8,6 +8,7 @@ from refinement.services.audit import audit_record
 from refinement.services.events import actor_name, event_record
 from refinement.services.lifecycle import locked
 from refinement.services.notices import notice_decision
+from refinement.services.reviews import review_done
 from refinement.services.texts import storable
 
 REASON_CHARS = 4_000
@@ -44,6 +45,7 @@ def decision_make(
         raise DecidedMeanwhile(run.decisions.get(number=(newest.number if newest else 0) + 1)) from None
     _hold(run, made, user)
     notice_decision(made)
+    review_done(run=run, user=user)
     return made
 
 

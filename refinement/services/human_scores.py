@@ -19,6 +19,7 @@ from refinement.selectors.history import check_result_of
 from refinement.services.audit import audit_record
 from refinement.services.blind_readings import blind_reading_end, blind_reading_move, open_reading
 from refinement.services.events import actor_name, event_record
+from refinement.services.reviews import review_done
 from refinement.services.seeds import seed_set
 from refinement.services.texts import storable
 
@@ -61,6 +62,8 @@ def human_score_give(
     else:
         kept = _next(before, values, seen_version)
     _record(run, row, user, before=before, after=kept)
+    if blind_next is None:
+        review_done(run=run, user=user)
     return _closed(kept, reading, blind_next)
 
 

@@ -199,6 +199,8 @@ def refuse_hopeless(change: Change, definition: Rubric) -> None:
         change.refuse("ended in ERROR; retry it before asking for more rounds.")
     if not run.rounds_judged:
         change.refuse("has no judged round to go on from; run it again instead.")
+    if run.human_scores.filter(round__judged_at__isnull=True, round__number__gt=run.rounds_judged).exists():
+        change.refuse("has a round that was scored by people and never judged; run it again instead.")
     refuse_spent(change, definition)
 
 

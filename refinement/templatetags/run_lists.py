@@ -11,6 +11,7 @@ from django.utils.safestring import SafeString
 
 from refinement.charts import Sparkline
 from refinement.models import Run, RunStatus
+from refinement.selectors.decisions import badge_of
 from refinement.selectors.run_words import REASON_WORDS, duration
 from refinement.selectors.runs import Listed
 from refinement.templatetags.wording import OUTCOME_CLASSES, exact_words
@@ -49,6 +50,15 @@ def run_state(run: Run) -> SafeString:
         RunStatus(run.status).label,
         waits if len(waits) <= 60 else f"{waits[:59]}…",
     )
+
+
+@register.simple_tag
+def run_decision(run: Run) -> SafeString | str:
+    """What people decided, where they did."""
+    badge = badge_of(run.decision)
+    if badge is None:
+        return ""
+    return format_html(' <span class="chip {}" title="Decided by a person">{}</span>', badge[1], badge[0])
 
 
 @register.simple_tag

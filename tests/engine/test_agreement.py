@@ -6,11 +6,15 @@ from decimal import Decimal
 import pytest
 
 from refinement.engine.agreement import (
+    Agreement,
     Shift,
     Spread,
     Steadiness,
+    agreement_of,
     differences_from,
     mean_absolute,
+    near_gap,
+    rank_correlation,
     shift_between,
     spread_of,
     steadiness_of,
@@ -18,6 +22,7 @@ from refinement.engine.agreement import (
     wanted_gap,
 )
 from refinement.engine.profiles import rubric_for
+from refinement.engine.rubrics import Scale
 
 
 def numbers(*values: str) -> list[Decimal]:
@@ -130,3 +135,52 @@ def test_differences_are_of_what_both_scored():
 def test_the_mean_absolute_difference_forgets_directions():
     assert mean_absolute({"depth": Decimal("1.5"), "tone": Decimal("-0.5")}) == 1
     assert mean_absolute({}) is None
+
+
+def pairs(*given):
+    return [(Decimal(judge), Decimal(person)) for judge, person in given]
+
+
+def test_agreement_worked_out_by_hand():
+    found = agreement_of(pairs(("8", "7"), ("6", "6.5"), ("9", "5")), Decimal(1))
+    assert found == Agreement(
+        pairs=3, apart=Decimal("5.5") / 3, bias=Decimal("4.5") / 3, near_share=Decimal(2) / 3, order=None
+    )
+    assert agreement_of([], Decimal(1)) is None
+
+
+def test_a_gap_as_wide_as_allowed_is_near():
+    assert agreement_of(pairs(("8", "7")), Decimal(1)).near_share == 1
+    assert agreement_of(pairs(("8", "6.999999")), Decimal(1)).near_share == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ((("1", "1"), ("2", "2"), ("3", "3"), ("4", "4")), None),  # one too few
+        ((("1", "2"), ("2", "4"), ("3", "6"), ("4", "8"), ("5", "10")), "1"),
+        ((("1", "5"), ("2", "4"), ("3", "3"), ("4", "2"), ("5", "1")), "-1"),
+        ((("1", "5"), ("2", "5"), ("3", "5"), ("4", "5"), ("5", "5")), None),  # one side never varies
+        ((("5", "1"), ("5", "2"), ("5", "3"), ("5", "4"), ("5", "5")), None),
+        ((("1", "2"), ("2", "1"), ("3", "4"), ("4", "3"), ("5", "5")), "0.8"),
+    ],
+)
+def test_the_order_of_rounds(given, expected):
+    found = rank_correlation(pairs(*given))
+    assert found == (None if expected is None else Decimal(expected))
+
+
+def test_ties_share_the_middle_of_their_places():
+    found = rank_correlation(pairs(("1", "1"), ("2", "2"), ("2", "3"), ("4", "4"), ("5", "5")))
+    # Ranks 1, 2.5, 2.5, 4, 5 against 1 to 5: covariance 9.5, spreads 9.5 and 10.
+    assert round(found, 6) == round(Decimal("9.5") / (Decimal("9.5") * 10).sqrt(), 6)
+
+
+@pytest.mark.parametrize(
+    ("scale", "near"), [(("0", "10"), "1"), (("0", "5"), "1"), (("0", "1"), "0.1"), (("1", "5"), "0.4")]
+)
+def test_a_point_is_a_tenth_of_a_small_scale(scale, near):
+    rubric = rubric_for("wiggum")
+    policy = replace(rubric.policy, pass_threshold=None, perfect_score=None)
+    rubric = replace(rubric, policy=policy, scale=Scale(*(Decimal(end) for end in scale)))
+    assert near_gap(rubric) == Decimal(near)

@@ -16,7 +16,9 @@ def test_every_column_is_named_in_its_order():
     assert re.findall(r"`(\w+)`", told) == [*run_exports.COLUMNS, "trajectory"]
 
 
-@pytest.mark.parametrize("fields", ["_ROUND_FIELDS", "_RUN_FIGURES"])
+@pytest.mark.parametrize(
+    "fields", ["_ROUND_FIELDS", "_RUN_FIGURES", "_HUMAN_SCORE_FIELDS", "_DECISION_FIELDS"]
+)
 def test_every_field_of_the_document_is_named(fields):
     # When something was made is a matter of course.
     assert set(getattr(run_exports, fields)) - NAMED - {"created_at", "judged_at"} == set()

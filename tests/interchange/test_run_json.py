@@ -11,17 +11,23 @@ from refinement.interchange.run_json import as_json, run_json
 
 def test_the_pieces_are_one_document_in_a_fixed_order():
     pieces = run_json(
-        {"id": 1, "best": Decimal("8.60")}, rounds=[{"number": 1}, {"number": 2}], calls=[], events=[{}]
+        {"id": 1, "best": Decimal("8.60")},
+        rounds=[{"number": 1}, {"number": 2}],
+        calls=[],
+        events=[{}],
+        human_scores=[{"round": 2}],
     )
     text = "".join(pieces)
     found = json.loads(text)
-    assert list(found) == ["wiggum_run", "run", "rounds", "calls", "events"]
+    assert list(found) == ["wiggum_run", "run", "rounds", "calls", "events", "human_scores", "decisions"]
     assert found == {
         "wiggum_run": 1,
         "run": {"id": 1, "best": "8.60"},
         "rounds": [{"number": 1}, {"number": 2}],
         "calls": [],
         "events": [{}],
+        "human_scores": [{"round": 2}],
+        "decisions": [],
     }
 
 

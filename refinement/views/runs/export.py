@@ -20,8 +20,11 @@ from refinement.selectors.run_exports import (
     COLUMNS,
     best_candidate,
     call_values,
+    decision_values,
     event_values,
+    human_score_values,
     numbers_of,
+    result_candidate,
     round_values,
     run_summaries,
     run_values,
@@ -72,20 +75,30 @@ def run_export_many(request: ProjectRequest, form: str) -> HttpResponseBase:
 def whole(run: Run) -> Iterator[str]:
     """Everything, enough to rebuild it."""
     return run_json(
-        run_values(run), rounds=round_values(run), calls=call_values(run), events=event_values(run)
+        run_values(run),
+        rounds=round_values(run),
+        calls=call_values(run),
+        events=event_values(run),
+        human_scores=human_score_values(run),
+        decisions=decision_values(run),
     )
 
 
 def report(run: Run) -> Iterator[str]:
     rounds = list(round_values(run, candidates=False))
     return run_markdown(
-        run_values(run), rubric_from_json(run.snapshot), rounds=rounds, best=best_candidate(run)
+        run_values(run),
+        rubric_from_json(run.snapshot),
+        rounds=rounds,
+        best=best_candidate(run),
+        human_scores=list(human_score_values(run)),
+        decisions=list(decision_values(run)),
     )
 
 
 def result(run: Run) -> Iterator[str]:
-    """The best candidate as it was written; without one there is no such file."""
-    text = best_candidate(run)
+    """The round that people chose, else the best, as it was written; without one there is no such file."""
+    text = result_candidate(run)
     if text is None:
         raise Http404("No candidate of this run has been judged yet.")
     return iter((text,))

@@ -14,6 +14,8 @@ from django.urls import reverse
 from refinement.engine.profiles import rubric_for
 from refinement.models import Call, CheckResult, Event, Round, Run, Verdict
 from refinement.providers.registry import Target
+from refinement.services.decisions import decision_make
+from refinement.services.human_scores import Reading, human_score_give
 from refinement.services.rubrics import rubric_create
 from refinement.services.runs import run_create, tags_set
 from tests.views.runs.finished import finished_run
@@ -212,3 +214,22 @@ def test_the_asynchronous_server_gets_it_in_parts(run, viewer):
         is_async, content = threads.submit(async_to_sync(fetched)).result()
     assert is_async
     assert json.loads(content)["run"]["id"] == run.pk
+
+
+def test_what_people_said_is_in_the_files(as_viewer, viewer, editor, run):
+    keys = [entry["key"] for entry in run.snapshot["criteria"]]
+    said = Reading(dict.fromkeys(keys, Decimal("6.5")), {"depth": HOSTILE}, HOSTILE)
+    human_score_give(run=run, row=run.rounds.get(number=2), user=viewer, said=said, seen_version=0)
+    decision_make(run=run, kind="approved", reason=HOSTILE, seen=0, user=editor, round_number=3)
+    found = json.loads(body(as_viewer.get(address(run, "json"))))
+    (score,), (decision,) = found["human_scores"], found["decisions"]
+    assert (score["round"], score["author_name"], score["composite"]) == (2, "Vera Viewer", "6.500000")
+    assert (score["blind"], score["version"], score["scores"][1]["score"]) == (False, 1, "6.5")
+    assert (decision["number"], decision["kind"], decision["round_number"]) == (1, "approved", 3)
+    assert (found["run"]["decision"], found["run"]["chosen_round"]) == ("approved", 3)
+    assert (found["run"]["outcome"], found["run"]["best_round"]) == ("FAIL", 2)
+    report = body(as_viewer.get(address(run, "md")))
+    assert "## Decisions" in report
+    assert "| Edgar Editor | approved: round 3 |" in report
+    assert "Vera Viewer gave it 6.50:" in report
+    assert "<script>" not in report

@@ -1,0 +1,281 @@
+"""Reading blind: whatever a person asks for, no byte of an answer holds a score or word about the run."""
+
+import io
+from collections.abc import Iterator
+from decimal import Decimal
+
+import pytest
+from django.urls import get_resolver, reverse
+from django.utils import timezone
+
+from refinement.models import (
+    AuditEntry,
+    Bench,
+    BlindReading,
+    CandidateOrigin,
+    HumanScore,
+    Run,
+    ThreadPlace,
+    User,
+)
+from refinement.providers.registry import Target
+from refinement.services.bench import Candidate, bench_create
+from refinement.services.blind_readings import blind_reading_begin, blind_reading_give_up
+from refinement.services.comment_spots import Spot
+from refinement.services.comments import thread_open
+from refinement.services.decisions import decision_make
+from refinement.services.human_scores import Reading, human_score_give
+from refinement.services.rubrics import default_rubrics_install
+from tests.conftest import member, signed_in
+from tests.views.runs.finished import finished_run
+from tests.views.runs.listed import runs_of
+from tests.views.test_role_matrix import RULES, addresses, walked
+
+pytestmark = pytest.mark.django_db
+HTMX = {"HX-Request": "true"}
+# Scores as they are kept and as pages round them, and a word for each thing that somebody says.
+NUMBERS = ("7.3519", "7.35", "8.6273", "8.63", "6.4481", "6.45", "3.1875", "3.19")
+WORDS = ("Zverdict", "Zwhy", "Znote", "Zreason", "Zdecision", "Zcomment", "Zaudit")
+SENTINELS = (*NUMBERS, *WORDS)
+
+
+@pytest.fixture
+def run(project, owner, outsider) -> Run:
+    """A run that the judge and a colleague have scored, with recognisable numbers and words."""
+    default_rubrics_install(project=project)
+    made = finished_run(
+        project, ["7.3519", "8.6273", "6.4481"], said="Zverdict", why="Stopped: Zwhy.", user=owner,
+        batch="b1", signal_rounds=1,
+    )  # fmt: skip
+    colleague = member(project, "editor", "milo@example.org", "Milo Editor")
+    keys = [entry["key"] for entry in made.snapshot["criteria"]]
+    row = made.rounds.get(number=2)
+    said = Reading(dict.fromkeys(keys, Decimal("3.1875")), {keys[0]: "Zreason"}, "Znote")
+    human_score_give(run=made, row=row, user=colleague, said=said, seen_version=0)
+    decision_make(run=made, kind="rejected", reason="Zdecision", seen=0, user=colleague)
+    thread_open(run=made, spot=Spot(ThreadPlace.RUN), body="Zcomment @olivia", user=colleague)
+    AuditEntry.objects.create(
+        action="run.note", object_type="run", object_id=str(made.pk), project=project, actor="x",
+        after={"note": "Zaudit"},
+    )  # fmt: skip
+    bench_create(
+        version=made.rubric_version, candidate=Candidate("Zverdict", CandidateOrigin.ROUND, row),
+        judge=Target("ollama", "loopback:8b"), repeats=1,
+    )  # fmt: skip
+    return made
+
+
+def everywhere(run: Run) -> Iterator[str]:
+    """Every address of the project, with this run wherever an address takes one, and of the instance."""
+    project = run.project
+    bench = Bench.objects.get()
+    for name, parameters in sorted(addresses().items()):
+        if not RULES[name].read:
+            continue
+        for form in ("json", "md", "txt", "csv", "jsonl") if "form" in parameters else ("",):
+            given = {
+                "slug": project.slug, "run": run.pk, "rubric": run.rubric.slug, "number": 1, "form": form,
+                "bench": bench.pk,
+            }  # fmt: skip
+            yield reverse(name, kwargs={key: given.get(key, 1) for key in parameters})
+    for route, pattern in walked(get_resolver()):
+        if not route.startswith("p/") and not pattern.pattern.converters and not route.startswith("^"):
+            yield f"/{route}"
+    yield from asked_for(run)
+
+
+def asked_for(run: Run) -> Iterator[str]:
+    """What can be asked of these addresses besides."""
+    base, rubric = f"/p/{run.project.slug}/", f"/p/{run.project.slug}/rubrics/{run.rubric.slug}/"
+    other = Run.objects.filter(project=run.project).exclude(pk=run.pk).first()
+    yield from (f"{base}runs/{run.pk}/rounds/{number}/" for number in (1, 2, 3))
+    yield from (f"{base}runs/{run.pk}/?part={part}&open=2&fresh=1" for part in ("head", "chart", "rounds"))
+    yield f"{base}runs/{run.pk}/rounds/2/people/"
+    yield f"{base}runs/{run.pk}/rounds/2/?view=raw"
+    yield f"{base}runs/{run.pk}/calls/?round=2"
+    yield f"{base}runs/{run.pk}/score/2/?view=raw"
+    for query in ("sort=best", "sort=-best", "best_min=8", "outcome=FAIL", "q=deployment", "mark=signal",
+                  "decision=rejected", "batch=b1", "archived=on"):  # fmt: skip
+        yield f"{base}runs/?{query}"
+        yield f"{base}runs/export/csv/?{query}"
+    yield f"{base}runs/export/jsonl/?run={run.pk}"
+    yield f"{base}runs/compare/?run={run.pk}"
+    yield f"{base}runs/compare/?run={run.pk}&run={other.pk if other else 0}"
+    yield f"{base}runs/new/?from={run.pk}"
+    yield f"{rubric}seed/?round={run.pk}-2"
+    yield f"{rubric}preview/?run={run.pk}&round=3"
+    yield f"{base}rubrics/"
+    yield f"{base}audit/?object_id={run.pk}"
+
+
+def answered(client, address: str, **headers: str) -> bytes:
+    """The whole answer: its body, also where it is sent piece by piece, and its headers."""
+    answer = client.get(address, headers=headers)
+    assert answer.status_code < 500 or address == "/readyz", address
+    parts = answer.streaming_content if answer.streaming else [answer.content]
+    told = io.BytesIO()
+    told.writelines(parts)
+    return told.getvalue() + str(dict(answer.headers)).encode()
+
+
+def revealed(client, run: Run) -> dict[str, list[str]]:
+    """Each address whose answer holds one of the words, with those it holds."""
+    found = {}
+    for address in everywhere(run):
+        for headers in ({}, HTMX):
+            body = answered(client, address, **headers).decode("utf-8", "replace")
+            if words := [word for word in SENTINELS if word in body]:
+                found[f"{address} {headers}"] = words
+    return found
+
+
+@pytest.mark.parametrize("role", ["viewer", "editor", "owner"])
+def test_no_answer_shows_anything_that_was_said_of_the_run(request, run, project, role):
+    runs_of(project, 2)
+    person: User = request.getfixturevalue(role)
+    User.objects.filter(pk=person.pk).update(is_staff=role == "owner", is_superuser=role == "owner")
+    blind_reading_begin(run=run, number=2, user=person)
+    assert revealed(request.getfixturevalue(f"as_{role}"), run) == {}
+
+
+def test_the_same_addresses_show_all_of_it_to_somebody_else(run, project, owner, as_owner):
+    """Otherwise the test above would prove nothing."""
+    runs_of(project, 2)
+    User.objects.filter(pk=owner.pk).update(is_staff=True, is_superuser=True)
+    shown = {word for words in revealed(as_owner, run).values() for word in words}
+    assert shown >= set(WORDS) - {"Zcomment"} | {"7.35", "8.63", "6.45", "3.19"}
+
+
+def test_forms_that_borrow_from_runs_do_not_take_a_hidden_one(as_editor, editor, run):
+    blind_reading_begin(run=run, number=2, user=editor)
+    rubric = f"/p/alpha/rubrics/{run.rubric.slug}/"
+    row = run.rounds.get(number=2)
+    for address, data in (
+        (f"{rubric}preview/", {"run": run.pk, "number": "3", "version": "1"}),
+        (f"{rubric}bench/", {"source": "round", "round": row.pk, "repeats": "1"}),
+        ("/p/alpha/runs/bulk/", {"action": "archive", "run": run.pk}),
+    ):
+        answer = as_editor.post(address, data, follow=True)
+        assert not [word for word in SENTINELS if word in answer.content.decode()], address
+    run.refresh_from_db()
+    assert run.archived_at is None
+
+
+def test_pages_lead_to_the_scoring_page_and_files_are_refused(as_viewer, viewer, run):
+    blind_reading_begin(run=run, number=2, user=viewer)
+    base = f"/p/alpha/runs/{run.pk}/"
+    page = as_viewer.get(base)
+    assert (page.status_code, page["Location"]) == (302, f"{base}score/2/")
+    partial = as_viewer.get(f"{base}rounds/1/", headers=HTMX)
+    assert partial["HX-Redirect"] == f"{base}score/2/"
+    for rest in ("export/json/", "export/md/", "trajectory.svg", "events/"):
+        refused = as_viewer.get(base + rest)
+        assert refused.status_code == 403, rest
+        assert b"scoring run" in refused.content
+    assert as_viewer.get(f"{base}score/2/").status_code == 200
+
+
+def test_an_action_on_the_run_is_refused_and_does_nothing(as_editor, editor, run):
+    blind_reading_begin(run=run, number=1, user=editor)
+    assert as_editor.post(f"/p/alpha/runs/{run.pk}/do/archive/").status_code == 403
+    run.refresh_from_db()
+    assert run.archived_at is None
+
+
+def test_lists_leave_the_run_out_and_say_where_it_is(as_viewer, viewer, run, project):
+    (other,) = runs_of(project, title="Another task")
+    blind_reading_begin(run=run, number=2, user=viewer)
+    for query in ("", "?sort=best", "?best_min=8", "?outcome=FAIL"):
+        text = as_viewer.get(f"/p/alpha/runs/{query}").content.decode()
+        assert f'value="{run.pk}"' not in text
+        assert f"/p/alpha/runs/{run.pk}/score/2/" in text
+    assert f'value="{other.pk}"' in as_viewer.get("/p/alpha/runs/").content.decode()
+
+
+def test_another_project_and_other_people_are_not_hidden_from(as_owner, viewer, run):
+    blind_reading_begin(run=run, number=2, user=viewer)
+    text = as_owner.get("/p/alpha/runs/").content.decode()
+    assert f'value="{run.pk}"' in text
+    assert "blind" not in text
+
+
+def test_submitting_ends_it_and_the_score_is_marked(as_viewer, viewer, run):
+    blind_reading_begin(run=run, number=2, user=viewer)
+    keys = [entry["key"] for entry in run.snapshot["criteria"]]
+    sent = as_viewer.post(
+        f"/p/alpha/runs/{run.pk}/score/2/", {"version": "0", **{f"score-{key}": "6" for key in keys}}
+    )
+    assert sent["Location"].startswith(f"/p/alpha/runs/{run.pk}/rounds/2/")
+    assert HumanScore.objects.get(author=viewer).blind
+    assert b"8.63" in as_viewer.get(f"/p/alpha/runs/{run.pk}/").content
+
+
+def test_staying_blind_goes_to_the_next_round_without_a_gap(as_viewer, viewer, run):
+    blind_reading_begin(run=run, number=2, user=viewer)
+    keys = [entry["key"] for entry in run.snapshot["criteria"]]
+    data = {"version": "0", "then": "next", **{f"score-{key}": "6" for key in keys}}
+    sent = as_viewer.post(f"/p/alpha/runs/{run.pk}/score/2/", data)
+    assert sent["Location"].startswith(f"/p/alpha/runs/{run.pk}/score/3/")
+    sent = as_viewer.post(f"/p/alpha/runs/{run.pk}/score/3/", data)
+    assert sent["Location"].startswith(f"/p/alpha/runs/{run.pk}/score/1/")
+    assert as_viewer.get(f"/p/alpha/runs/{run.pk}/").status_code == 302
+    sent = as_viewer.post(f"/p/alpha/runs/{run.pk}/score/1/", data)
+    assert sent["Location"].startswith(f"/p/alpha/runs/{run.pk}/rounds/1/")
+    assert list(HumanScore.objects.filter(author=viewer).values_list("blind", flat=True)) == [True] * 3
+    assert BlindReading.objects.filter(reader=viewer).count() == 1
+
+
+def test_looking_is_confirmed_recorded_and_makes_later_scores_open(as_viewer, viewer, run):
+    blind_reading_begin(run=run, number=2, user=viewer)
+    asked = as_viewer.post(f"/p/alpha/runs/{run.pk}/score/reveal/")
+    assert asked.status_code == 200
+    assert b"Show the scores" in asked.content
+    assert as_viewer.get(f"/p/alpha/runs/{run.pk}/").status_code == 302
+    as_viewer.post(f"/p/alpha/runs/{run.pk}/score/reveal/", {"sure": "yes"})
+    assert as_viewer.get(f"/p/alpha/runs/{run.pk}/").status_code == 200
+    assert BlindReading.objects.get(reader=viewer).given_up
+    assert AuditEntry.objects.filter(action="blind.give_up", object_id=str(run.pk)).exists()
+    again = as_viewer.post(f"/p/alpha/runs/{run.pk}/score/2/blind/", follow=True)
+    assert b"can no longer score it blind" in again.content
+    keys = [entry["key"] for entry in run.snapshot["criteria"]]
+    as_viewer.post(
+        f"/p/alpha/runs/{run.pk}/score/2/", {"version": "0", **{f"score-{key}": "6" for key in keys}}
+    )
+    assert not HumanScore.objects.get(author=viewer).blind
+
+
+def test_a_project_that_scores_blind_offers_nothing_else(as_viewer, viewer, run, project):
+    project.blind_scores = True
+    project.save(update_fields=["blind_scores"])
+    address = f"/p/alpha/runs/{run.pk}/score/2/"
+    assert b"scores blind" in as_viewer.get(address).content
+    keys = [entry["key"] for entry in run.snapshot["criteria"]]
+    data = {"version": "0", **{f"score-{key}": "6" for key in keys}}
+    assert as_viewer.post(address, data).status_code == 422
+    assert not HumanScore.objects.filter(author=viewer).exists()
+    assert address.encode() + b'"' not in as_viewer.get(f"/p/alpha/runs/{run.pk}/rounds/2/").content
+    as_viewer.post(f"{address}blind/")
+    as_viewer.post(address, data)
+    assert HumanScore.objects.get(author=viewer).blind
+
+
+def test_outsiders_and_other_runs_are_not_found(as_outsider, as_viewer, run):
+    for rest in ("score/1/", "rounds/1/people/"):
+        assert as_outsider.get(f"/p/alpha/runs/{run.pk}/{rest}").status_code == 404
+    assert as_viewer.get(f"/p/alpha/runs/{run.pk}/score/9/").status_code == 404
+    assert as_viewer.get(f"/p/alpha/runs/{run.pk + 99}/score/1/").status_code == 404
+
+
+def test_giving_up_twice_is_no_error(viewer, run):
+    blind_reading_begin(run=run, number=2, user=viewer)
+    assert blind_reading_give_up(run=run, user=viewer)
+    assert not blind_reading_give_up(run=run, user=viewer)
+    assert BlindReading.objects.get().ended_at <= timezone.now()
+
+
+def test_many_blind_readers_of_one_project_do_not_meet(viewer, editor, run, project, as_editor):
+    (other,) = runs_of(project)
+    blind_reading_begin(run=run, number=2, user=viewer)
+    blind_reading_begin(run=other, number=1, user=editor)
+    assert as_editor.get(f"/p/alpha/runs/{run.pk}/").status_code == 200
+    assert signed_in(viewer).get(f"/p/alpha/runs/{other.pk}/").status_code == 200

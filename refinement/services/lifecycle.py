@@ -7,13 +7,13 @@ from typing import NoReturn
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from refinement.engine.codec import rubric_from_json, rubric_to_json
 from refinement.engine.stopping import spent_budget
 from refinement.engine.types import History, Outcome, Rubric, StopReason, Usage
-from refinement.models import EventKind, Instruction, LiveText, RoundOrigin, Run, RunStatus, User
+from refinement.models import EventKind, Instruction, LiveText, Round, RoundOrigin, Run, RunStatus, User
 from refinement.providers.registry import Target
 from refinement.selectors.history import definition_of_run
 from refinement.services.audit import audit_record
@@ -181,10 +181,15 @@ def run_continue(*, run: Run, rounds: int, user: User | None = None) -> Run:
     return run
 
 
+def unjudged_drafts(run: Run) -> QuerySet[Round]:
+    """Candidates of a model that nobody judged; what people edited by hand is not among them."""
+    unjudged = run.rounds.filter(number__gt=run.rounds_judged, judged_at__isnull=True)
+    return unjudged.exclude(origin=RoundOrigin.HAND)
+
+
 def forget_unjudged(run: Run) -> None:
     """A candidate that nobody judged before the run was cancelled is not built upon; people's work stays."""
-    unjudged = run.rounds.filter(number__gt=run.rounds_judged, judged_at__isnull=True)
-    dropped = list(unjudged.exclude(origin=RoundOrigin.HAND).values_list("number", flat=True))
+    dropped = list(unjudged_drafts(run).values_list("number", flat=True))
     run.rounds.filter(number__in=dropped).delete()
     # What people had asked of it waits for the next revision again.
     Instruction.objects.filter(run=run, used_in_round__in=dropped).update(used_in_round=None)
@@ -199,7 +204,8 @@ def refuse_hopeless(change: Change, definition: Rubric) -> None:
         change.refuse("ended in ERROR; retry it before asking for more rounds.")
     if not run.rounds_judged:
         change.refuse("has no judged round to go on from; run it again instead.")
-    if run.human_scores.filter(round__judged_at__isnull=True, round__number__gt=run.rounds_judged).exists():
+    dropped = unjudged_drafts(run)
+    if run.human_scores.filter(round__in=dropped).exists():
         change.refuse("has a round that was scored by people and never judged; run it again instead.")
     refuse_spent(change, definition)
 

@@ -9,6 +9,8 @@ class RefinementConfig(AppConfig):
         """Notes every sign-in, whichever page it came from."""
         from django.contrib.auth.signals import user_logged_in
 
+        from refinement.services import sign_in_log
         from refinement.services.sessions import on_signed_in
 
         user_logged_in.connect(on_signed_in, dispatch_uid="refinement.sessions")
+        sign_in_log.connect()

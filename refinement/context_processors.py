@@ -15,6 +15,7 @@ def page(request: HttpRequest) -> dict[str, Any]:
     return {
         "theme": theme_of(request),
         "mail_configured": settings.MAIL_CONFIGURED,
+        "openid_connect": settings.OPENID_CONNECT,
         "navigation": Navigation(request),
     }
 

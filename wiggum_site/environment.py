@@ -5,6 +5,8 @@ import secrets
 from pathlib import Path
 from urllib.parse import SplitResult, unquote, urlsplit
 
+from refinement.identity.settings import OpenIDSettings
+
 TRUE = {"1", "true", "yes", "on"}
 FALSE = {"0", "false", "no", "off", ""}
 DATABASE_ENGINES = {"sqlite": "sqlite3", "postgres": "postgresql", "postgresql": "postgresql"}
@@ -168,3 +170,29 @@ def sqlite(name: str, path: Path) -> dict[str, object]:
             "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-20000;",
         },
     }
+
+
+def openid_connect() -> OpenIDSettings | None:
+    """The provider that people may sign in with, from four variables that belong together; None without."""
+    issuer = text("WIGGUM_OIDC_ISSUER", "")
+    rest = {name: text(f"WIGGUM_OIDC_{name}", "") for name in ("CLIENT_ID", "CLIENT_SECRET", "NAME")}
+    if not issuer:
+        lonely = next((name for name, value in rest.items() if value), None)
+        if lonely:
+            raise BadSetting(f"WIGGUM_OIDC_{lonely}", "set without WIGGUM_OIDC_ISSUER; set both or neither.")
+        return None
+    address("WIGGUM_OIDC_ISSUER", issuer, schemes=("https", "http"))
+    parts = split_address("WIGGUM_OIDC_ISSUER", issuer)
+    if parts.scheme == "http" and parts.hostname not in ("localhost", "127.0.0.1", "::1"):
+        raise BadSetting("WIGGUM_OIDC_ISSUER", "must start with https:// unless it is on this machine.")
+    if parts.query or parts.fragment or parts.username:
+        raise BadSetting("WIGGUM_OIDC_ISSUER", "an issuer has no query, fragment or user name.")
+    for name in ("CLIENT_ID", "CLIENT_SECRET"):
+        if not rest[name]:
+            raise BadSetting(f"WIGGUM_OIDC_{name}", "missing, although WIGGUM_OIDC_ISSUER is set.")
+    return OpenIDSettings(
+        issuer=issuer,
+        client_id=rest["CLIENT_ID"],
+        client_secret=rest["CLIENT_SECRET"],
+        name=(rest["NAME"] or parts.hostname or issuer)[:40],
+    )

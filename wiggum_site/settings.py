@@ -67,6 +67,7 @@ INSTALLED_APPS = [
     "ninja",
     "allauth",
     "allauth.account",
+    "allauth.mfa",
     "refinement",
 ]
 MIDDLEWARE = [
@@ -135,6 +136,25 @@ ACCOUNT_FORMS = {
     "reset_password_from_key": "refinement.forms.accounts.ResetPasswordKeyForm",
     "reauthenticate": "refinement.forms.accounts.ReauthenticateForm",
 }
+MFA_ADAPTER = "refinement.adapters.TwoFactorAdapter"
+MFA_SUPPORTED_TYPES = ["totp", "recovery_codes", "webauthn"]
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_RECOVERY_CODES_SHOW_ONCE = True
+MFA_TOTP_ISSUER = "Wiggum"
+# Nobody signs up with another person's address: accounts come from invitations.
+MFA_ALLOW_UNVERIFIED_EMAIL = True
+MFA_FORMS = {
+    "authenticate": "refinement.forms.two_factor.AuthenticateForm",
+    "reauthenticate": "refinement.forms.two_factor.ReauthenticateForm",
+    "activate_totp": "refinement.forms.two_factor.ActivateTOTPForm",
+    "authenticate_webauthn": "refinement.forms.two_factor.AuthenticateWebAuthnForm",
+    "login_webauthn": "refinement.forms.two_factor.LoginWebAuthnForm",
+    "reauthenticate_webauthn": "refinement.forms.two_factor.ReauthenticateWebAuthnForm",
+    "add_webauthn": "refinement.forms.two_factor.AddPasskeyForm",
+    "edit_webauthn": "refinement.forms.two_factor.RenamePasskeyForm",
+}
+# A provider to sign in with; people without an account here still need an invitation.
+OPENID_CONNECT = env.openid_connect()
 
 # --- mail ---------------------------------------------------------------------------------------
 EMAIL_HOST = env.text("EMAIL_HOST", "")

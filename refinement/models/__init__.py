@@ -8,6 +8,7 @@ from refinement.models.decisions import Decision, DecisionKind
 from refinement.models.endpoints import Endpoint
 from refinement.models.events import Event, EventKind
 from refinement.models.human_scores import BlindReading, HumanScore
+from refinement.models.identities import ExternalIdentity
 from refinement.models.live import LiveText
 from refinement.models.metrics import MetricTotal
 from refinement.models.notices import Notice, NoticeChoice, NoticeKind
@@ -41,6 +42,7 @@ __all__ = [
     "Endpoint",
     "Event",
     "EventKind",
+    "ExternalIdentity",
     "HumanScore",
     "ImmutableRow",
     "Instruction",

@@ -1,31 +1,71 @@
 """An account's pages. Of allauth's, only those that this product dresses are routed."""
 
 from allauth.account import views as allauth_views
+from allauth.mfa.base import views as mfa_views
+from allauth.mfa.recovery_codes import views as codes_views
+from allauth.mfa.totp import views as totp_views
+from allauth.mfa.webauthn import views as webauthn_views
 from django.urls import path, re_path
+from django.views.decorators.http import require_http_methods
 
-from refinement.views import account
+from refinement.views import account, openid, security
+
+SECURITY = "account/security/"
+# allauth's views look at who asks before they look at how: other methods do not get that far.
+page = require_http_methods(["GET", "HEAD"])
+form = require_http_methods(["GET", "HEAD", "POST"])
 
 urlpatterns = [
     path("account/", account.account, name="account"),
-    path("account/login/", allauth_views.login, name="account_login"),
-    path("account/logout/", allauth_views.logout, name="account_logout"),
-    path("account/inactive/", allauth_views.account_inactive, name="account_inactive"),
-    path("account/signup/", account.signup_closed, name="account_signup"),
-    path("account/confirm/", allauth_views.reauthenticate, name="account_reauthenticate"),
-    path("account/password/", allauth_views.password_change, name="account_change_password"),
-    path("account/password/set/", allauth_views.password_set, name="account_set_password"),
-    path("account/password/reset/", account.password_reset, name="account_reset_password"),
+    path("account/login/", form(allauth_views.login), name="account_login"),
+    path("account/logout/", form(allauth_views.logout), name="account_logout"),
+    path("account/inactive/", page(allauth_views.account_inactive), name="account_inactive"),
+    path("account/signup/", form(account.signup_closed), name="account_signup"),
+    path("account/confirm/", form(allauth_views.reauthenticate), name="account_reauthenticate"),
+    path("account/password/", form(allauth_views.password_change), name="account_change_password"),
+    path("account/password/set/", form(allauth_views.password_set), name="account_set_password"),
+    path("account/password/reset/", form(account.password_reset), name="account_reset_password"),
     path(
-        "account/password/reset/sent/", allauth_views.password_reset_done, name="account_reset_password_done"
+        "account/password/reset/sent/",
+        page(allauth_views.password_reset_done),
+        name="account_reset_password_done",
     ),
     path(
         "account/password/reset/done/",
-        allauth_views.password_reset_from_key_done,
+        page(allauth_views.password_reset_from_key_done),
         name="account_reset_password_from_key_done",
     ),
     re_path(
         r"^account/password/reset/(?P<uidb36>[0-9A-Za-z]+)-(?P<key>.+)/$",
-        allauth_views.password_reset_from_key,
+        form(allauth_views.password_reset_from_key),
         name="account_reset_password_from_key",
+    ),
+    path("account/provider/", openid.begin, name="openid_begin"),
+    path("account/provider/callback/", openid.callback, name="openid_callback"),
+    path("account/provider/disconnect/", security.disconnect, name="openid_disconnect"),
+    path(SECURITY, page(security.index), name="mfa_index"),
+    path(f"{SECURITY}code/", form(mfa_views.authenticate), name="mfa_authenticate"),
+    path(f"{SECURITY}confirm/", form(mfa_views.reauthenticate), name="mfa_reauthenticate"),
+    path(f"{SECURITY}app/add/", form(totp_views.activate_totp), name="mfa_activate_totp"),
+    path(f"{SECURITY}app/remove/", form(totp_views.deactivate_totp), name="mfa_deactivate_totp"),
+    path(f"{SECURITY}recovery-codes/", page(security.recovery_codes), name="mfa_view_recovery_codes"),
+    path(
+        f"{SECURITY}recovery-codes/new/",
+        form(codes_views.generate_recovery_codes),
+        name="mfa_generate_recovery_codes",
+    ),
+    path(f"{SECURITY}passkeys/", security.passkeys, name="mfa_list_webauthn"),
+    path(f"{SECURITY}passkeys/add/", form(webauthn_views.add_webauthn), name="mfa_add_webauthn"),
+    path(f"{SECURITY}passkeys/sign-in/", form(webauthn_views.login_webauthn), name="mfa_login_webauthn"),
+    path(
+        f"{SECURITY}passkeys/confirm/",
+        form(webauthn_views.reauthenticate_webauthn),
+        name="mfa_reauthenticate_webauthn",
+    ),
+    path(f"{SECURITY}passkeys/<int:pk>/name/", form(security.rename_passkey), name="mfa_edit_webauthn"),
+    path(
+        f"{SECURITY}passkeys/<int:pk>/remove/",
+        form(webauthn_views.remove_webauthn),
+        name="mfa_remove_webauthn",
     ),
 ]

@@ -29,6 +29,11 @@ urlpatterns = [
         administration.person_administration,
         name="person_administrator",
     ),
+    path(
+        "administration/people/<int:person>/sign-in/",
+        administration.sign_in_reset,
+        name="person_sign_in_reset",
+    ),
     path("administration/projects/", administration.projects, name="administration_projects"),
     path("administration/projects/<int:project>/adopt/", administration.adoption, name="project_adopt"),
     path("administration/system/", administration.system, name="administration_system"),

@@ -3,16 +3,18 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from allauth.mfa.models import Authenticator
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce, Lower
 
-from refinement.models import MemberRole, Membership, Project, Run, User
+from refinement.models import ExternalIdentity, MemberRole, Membership, Project, Run, User
 from refinement.providers.registry import EndpointSpec
 from refinement.providers.sorting import shown_address
 from refinement.selectors.endpoints import endpoint_specs, fixed_specs
 
 MOST_PEOPLE = 200
 MOST_PROJECTS = 200
+SECOND_FACTORS = (Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN)
 KINDS = {
     "ollama": "Ollama",
     "openai_compatible": "OpenAI-compatible server",
@@ -23,7 +25,11 @@ KINDS = {
 
 def people_found(words: str) -> QuerySet[User]:
     """Accounts whose name or mail address holds these words, with how many projects each is in."""
-    people = User.objects.annotate(project_count=Count("memberships")).order_by(Lower("name"), "email")
+    means = Authenticator.objects.filter(user=OuterRef("pk"), type__in=SECOND_FACTORS)
+    identities = ExternalIdentity.objects.filter(user=OuterRef("pk"))
+    people = User.objects.annotate(
+        project_count=Count("memberships"), has_two_factor=Exists(means), has_provider=Exists(identities)
+    ).order_by(Lower("name"), "email")
     if words:
         people = people.filter(Q(name__icontains=words) | Q(email__icontains=words))
     return people[: MOST_PEOPLE + 1]

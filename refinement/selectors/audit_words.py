@@ -15,6 +15,8 @@ ACTIONS = {
     "comment.create": "commented on a run",
     "comment.delete": "deleted a comment",
     "comment.edit": "changed a comment",
+    "identity.connect": "connected an account with the sign-in provider",
+    "identity.disconnect": "disconnected an account from the sign-in provider",
     "invitation.accept": "joined by an invitation",
     "invitation.create": "made an invitation",
     "invitation.revoke": "revoked an invitation",
@@ -25,7 +27,9 @@ ACTIONS = {
     "person.close": "closed an account",
     "person.demote": "took administration from a person",
     "person.open": "opened an account again",
+    "person.password": "changed a password",
     "person.promote": "made a person administrator",
+    "person.reset": "reset a person’s sign-in",
     "project.create": "made the project",
     "project.settings": "changed the project’s settings",
     "review.ask": "asked for a review",
@@ -54,10 +58,19 @@ ACTIONS = {
     "run.withdraw": "withdrew an instruction",
     "score.change": "changed their score of a round",
     "score.give": "scored a round",
+    "session.end": "signed out",
+    "session.end_others": "signed out other browsers",
+    "session.refuse": "was refused: wrong password",
+    "session.start": "signed in",
     "share.create": "made a share link",
     "share.revoke": "revoked a share link",
     "thread.reopen": "opened a thread again",
     "thread.resolve": "resolved a thread",
+    "two_factor.add": "added a second factor",
+    "two_factor.refuse": "was refused: wrong code",
+    "two_factor.remove": "removed a second factor",
+    "two_factor.rename": "renamed a passkey",
+    "two_factor.renew": "made new recovery codes",
     "view.delete": "deleted a saved view",
     "view.save": "saved a view",
 }
@@ -86,7 +99,7 @@ def object_words(entry: AuditEntry) -> str:
     return str(named)[:120] if named else f"{entry.object_type} {entry.object_id}"
 
 
-NAMED = {"member": ("member",), "person": ("person",)}
+NAMED = {"member": ("member",), "person": ("person",), "session": ("person",)}
 
 
 def changes_of(entry: AuditEntry) -> list[Change]:

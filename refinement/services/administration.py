@@ -1,13 +1,15 @@
 """What administrators change about people. An instance always keeps one who can sign in."""
 
+from allauth.mfa.models import Authenticator
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.utils import timezone
 
-from refinement.models import Invitation, User
+from refinement.models import ExternalIdentity, Invitation, User
 from refinement.selectors.projects import NotFound
 from refinement.services.audit import audit_record
 from refinement.services.sessions import sessions_end
+from refinement.services.sign_in_log import means_words
 
 
 class LastAdministrator(Exception):
@@ -46,6 +48,33 @@ def person_administrate(*, person_id: int, administrator: bool, by: User) -> boo
     person.save(update_fields=["is_superuser", "is_staff"])
     said = ({"administrator": not administrator}, {"administrator": administrator})
     _record("person.promote" if administrator else "person.demote", person, by, *said)
+    return True
+
+
+@transaction.atomic
+def person_sign_in_reset(*, person_id: int, by: User) -> bool:
+    """Lets somebody in with the password alone; False where that was so."""
+    return sign_in_reset(person=_person_for(person_id, by), by=by)
+
+
+@transaction.atomic
+def sign_in_reset(*, person: User, by: User | None) -> bool:
+    """Takes second factors, passkeys and the provider's connection away; `by` nobody on the command line."""
+    means = [means_words(entry) for entry in Authenticator.objects.filter(user=person).order_by("pk")]
+    Authenticator.objects.filter(user=person).delete()
+    connected, _ = ExternalIdentity.objects.filter(user=person).delete()
+    if not means and not connected:
+        return False
+    # Whoever has the lost device may be signed in on it.
+    sessions_end(user=person)
+    audit_record(
+        action="person.reset",
+        object_type="person",
+        object_id=person.pk,
+        user=by,
+        before={"person": person.email, "means": means, "provider": bool(connected)},
+        after={"person": person.email, "means": [], "provider": False},
+    )
     return True
 
 

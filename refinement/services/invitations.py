@@ -88,7 +88,7 @@ def invitation_accept(*, token: str, user: User) -> Membership:
 
 
 @transaction.atomic
-def invitation_accept_new(*, token: str, name: str, email: str, password: str) -> User:
+def invitation_accept_new(*, token: str, name: str, email: str, password: str | None) -> User:
     """A new account that is in the project at once; raises InvitationSpent, AddressTaken."""
     invitation = _locked(token)
     if User.objects.filter(email__iexact=email).exists():

@@ -10,6 +10,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from refinement.models import SessionInfo, User
+from refinement.services.audit import audit_record
 from refinement.services.origins import address_of
 
 NOTED = "noted"  # the session's own memory of its entry: number, key, time
@@ -59,7 +60,9 @@ def session_note(*, request: HttpRequest, user: User) -> None:
 @transaction.atomic
 def session_end(*, user: User, info: int) -> bool:
     """Signs one of this person's browsers out; False where that was done already."""
-    return _end(SessionInfo.objects.filter(user=user, pk=info).values_list("session_key", flat=True)) > 0
+    ended = _end(SessionInfo.objects.filter(user=user, pk=info).values_list("session_key", flat=True))
+    _record_ended(user, ended)
+    return ended > 0
 
 
 @transaction.atomic
@@ -67,6 +70,25 @@ def sessions_end(*, user: User, but: str | None = None) -> int:
     """Signs all of this person's browsers out but the one with this key; says how many."""
     infos = SessionInfo.objects.filter(user=user).exclude(session_key=but or "")
     return _end(infos.values_list("session_key", flat=True))
+
+
+@transaction.atomic
+def other_sessions_end(*, user: User, but: str | None) -> int:
+    """What a person does on their account page: everywhere but here, and on record."""
+    ended = sessions_end(user=user, but=but)
+    _record_ended(user, ended)
+    return ended
+
+
+def _record_ended(user: User, ended: int) -> None:
+    if ended:
+        audit_record(
+            action="session.end_others",
+            object_type="person",
+            object_id=user.pk,
+            user=user,
+            after={"person": user.email, "browsers": ended},
+        )
 
 
 def _end(keys: Any) -> int:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar
 
+from allauth.account.decorators import reauthentication_required
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
@@ -19,7 +20,12 @@ from refinement.selectors.administration import (
     people_found,
     projects_listed,
 )
-from refinement.services.administration import LastAdministrator, person_activate, person_administrate
+from refinement.services.administration import (
+    LastAdministrator,
+    person_activate,
+    person_administrate,
+    person_sign_in_reset,
+)
 from refinement.services.memberships import project_adopt
 from refinement.views.access import SignedInRequest
 from refinement.views.health import endpoint_health
@@ -94,6 +100,18 @@ def person_administration(request: SignedInRequest, person: int) -> HttpResponse
         messages.success(request, "Now an administrator." if administrator else "No longer an administrator.")
     # Whoever stopped being one may not see the page any more.
     return redirect("home" if person == request.user.pk else "administration")
+
+
+@require_POST
+@administrator_view
+@reauthentication_required  # type: ignore[untyped-decorator]
+def sign_in_reset(request: SignedInRequest, person: int) -> HttpResponse:
+    """Lets somebody in again who lost what they sign in with."""
+    if person_sign_in_reset(person_id=person, by=request.user):
+        messages.success(request, "Second factors, passkeys and the provider's connection are taken away.")
+    else:
+        messages.info(request, "There was nothing to reset.")
+    return redirect("administration")
 
 
 @require_safe

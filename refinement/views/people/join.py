@@ -59,7 +59,7 @@ def _answer(request: HttpRequest, token: str, invitation: Invitation) -> HttpRes
             login(request, user)
             messages.success(request, f"Welcome, {user.display_name}. Your account is ready.")
             return redirect("project_home", invitation.project.slug)
-    return _page(request, invitation, form=form, status=422 if form.is_bound else 200)
+    return _page(request, invitation, form=form, token=token, status=422 if form.is_bound else 200)
 
 
 def _known(request: HttpRequest, user: User, token: str, invitation: Invitation) -> HttpResponse:

@@ -5,7 +5,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
-from refinement.services.sessions import session_end, sessions_end
+from refinement.services.sessions import other_sessions_end, session_end
 from refinement.views.access import SignedInRequest
 
 
@@ -22,7 +22,7 @@ def session_revocation(request: SignedInRequest, session: int) -> HttpResponse:
 @require_POST
 def other_sessions_revocation(request: SignedInRequest) -> HttpResponse:
     """Signs the reader out everywhere else."""
-    ended = sessions_end(user=request.user, but=request.session.session_key)
+    ended = other_sessions_end(user=request.user, but=request.session.session_key)
     messages.success(
         request, "You are signed out everywhere else." if ended else "There was no other session."
     )

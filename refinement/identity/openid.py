@@ -1,0 +1,187 @@
+"""The authorization code flow with PKCE, state and nonce, and an ID token that is checked in full."""
+
+import base64
+import hashlib
+import secrets
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+import httpx
+import jwt
+
+from refinement.identity.settings import OpenIDSettings
+
+TIMEOUT = httpx.Timeout(10.0)
+LEEWAY_SECONDS = 60  # two clocks never agree
+MOST_BYTES = 1_000_000
+DISCOVERY = "/.well-known/openid-configuration"
+# Signed with a key that only the provider has: never "none", never our own secret.
+ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
+ENDPOINTS = ("authorization_endpoint", "token_endpoint", "jwks_uri")
+
+
+class OpenIDFailure(Exception):
+    """Nobody is signed in; says in words why, for the log and partly for the person."""
+
+
+class ProviderUnreachable(OpenIDFailure):
+    """The provider did not answer, or not as OpenID Connect says."""
+
+
+class NotProven(OpenIDFailure):
+    """What the provider sent does not prove who this is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """What one attempt to sign in must find again when the person comes back."""
+
+    state: str
+    nonce: str
+    verifier: str
+
+    @classmethod
+    def new(cls) -> "Attempt":
+        return cls(secrets.token_urlsafe(32), secrets.token_urlsafe(32), secrets.token_urlsafe(48))
+
+    @property
+    def challenge(self) -> str:
+        digest = hashlib.sha256(self.verifier.encode()).digest()
+        return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Who the provider says it is."""
+
+    subject: str
+    email: str
+    email_verified: bool
+    name: str
+
+
+def authorization_address(known: OpenIDSettings, attempt: Attempt, back_to: str) -> str:
+    """Where the person goes to prove who they are; raises ProviderUnreachable."""
+    endpoint = str(_discovered(known)["authorization_endpoint"])
+    query = urlencode(
+        {
+            "response_type": "code",
+            "client_id": known.client_id,
+            "redirect_uri": back_to,
+            "scope": "openid email profile",
+            "state": attempt.state,
+            "nonce": attempt.nonce,
+            "code_challenge": attempt.challenge,
+            "code_challenge_method": "S256",
+        }
+    )
+    return f"{endpoint}{'&' if urlsplit(endpoint).query else '?'}{query}"
+
+
+def person_behind(known: OpenIDSettings, attempt: Attempt, code: str, back_to: str) -> Person:
+    """Exchanges the code and reads who it is; raises ProviderUnreachable, NotProven."""
+    found = _discovered(known)
+    tokens = _tokens(known, found, attempt, code, back_to)
+    claims = _claims(known, found, str(tokens.get("id_token", "")), attempt.nonce)
+    if "email" not in claims and "userinfo_endpoint" in found:
+        claims = {**_userinfo(known, found, tokens, claims), "sub": claims["sub"]}
+    return Person(
+        subject=str(claims["sub"]),
+        email=str(claims.get("email") or "").strip(),
+        # Some providers write the word, not the value.
+        email_verified=claims.get("email_verified") in (True, "true"),
+        name=" ".join(str(claims.get("name") or "").replace("\x00", "").split())[:120],
+    )
+
+
+def _discovered(known: OpenIDSettings) -> dict[str, Any]:
+    found = _json("GET", known.issuer.rstrip("/") + DISCOVERY)
+    if found.get("issuer") != known.issuer:
+        raise NotProven(f"the provider calls itself {found.get('issuer')!r}, not {known.issuer!r}")
+    secure = urlsplit(known.issuer).scheme == "https"
+    for name in (*ENDPOINTS, "userinfo_endpoint"):
+        if name not in found and name not in ENDPOINTS:
+            continue
+        scheme = urlsplit(str(found.get(name, ""))).scheme
+        if scheme != "https" and (secure or scheme != "http"):
+            raise ProviderUnreachable(f"the provider names no usable {name}")
+    return found
+
+
+def _tokens(
+    known: OpenIDSettings, found: dict[str, Any], attempt: Attempt, code: str, back_to: str
+) -> dict[str, Any]:
+    form = {
+        "grant_type": "authorization_code",
+        "code": code,
+        "redirect_uri": back_to,
+        "code_verifier": attempt.verifier,
+        "client_id": known.client_id,
+    }
+    methods = found.get("token_endpoint_auth_methods_supported") or ["client_secret_basic"]
+    if "client_secret_basic" in methods:
+        return _json("POST", found["token_endpoint"], data=form, auth=(known.client_id, known.client_secret))
+    return _json("POST", found["token_endpoint"], data={**form, "client_secret": known.client_secret})
+
+
+def _claims(known: OpenIDSettings, found: dict[str, Any], token: str, nonce: str) -> dict[str, Any]:
+    """What the ID token says, once signature, issuer, audience, time and nonce are right."""
+    try:
+        header = jwt.get_unverified_header(token)
+        key = _key(_json("GET", found["jwks_uri"]), header)
+        claims: dict[str, Any] = jwt.decode(
+            token,
+            key,
+            algorithms=list(ALGORITHMS),
+            audience=known.client_id,
+            issuer=known.issuer,
+            leeway=LEEWAY_SECONDS,
+            options={"require": ["exp", "iat", "iss", "aud", "sub"]},
+        )
+    except jwt.PyJWTError as error:
+        raise NotProven(f"the ID token cannot be trusted: {error}") from None
+    if not secrets.compare_digest(str(claims.get("nonce", "")).encode(), nonce.encode()):
+        raise NotProven("the ID token belongs to another attempt")
+    if claims.get("azp", known.client_id) != known.client_id:
+        raise NotProven("the ID token was made for another application")
+    return claims
+
+
+def _key(keys: dict[str, Any], header: dict[str, Any]) -> jwt.PyJWK:
+    if header.get("alg") not in ALGORITHMS:
+        raise NotProven(f"the ID token is signed in a way that is not accepted: {header.get('alg')!r}")
+    usable = [key for key in jwt.PyJWKSet.from_dict(keys).keys if key.public_key_use in (None, "sig")]
+    named = [key for key in usable if key.key_id == header.get("kid")]
+    # A provider with one key may leave its name out.
+    chosen = named or (usable if len(usable) == 1 and "kid" not in header else [])
+    if not chosen:
+        raise NotProven("the ID token is signed with a key that the provider does not list")
+    return chosen[0]
+
+
+def _userinfo(
+    known: OpenIDSettings, found: dict[str, Any], tokens: dict[str, Any], claims: dict[str, Any]
+) -> dict[str, Any]:
+    bearer = {"Authorization": f"Bearer {tokens.get('access_token', '')}"}
+    about = _json("GET", found["userinfo_endpoint"], headers=bearer)
+    if about.get("sub") != claims["sub"]:
+        raise NotProven("the provider told about somebody else")
+    return about
+
+
+def _json(method: str, address: str, **more: Any) -> dict[str, Any]:
+    """The answer as an object; redirects are not followed, so nothing is sent to where it should not go."""
+    try:
+        with httpx.Client(timeout=TIMEOUT, follow_redirects=False) as client:
+            client.headers["Accept"] = "application/json"
+            answer = client.request(method, address, **more)
+            answer.raise_for_status()
+            if len(answer.content) > MOST_BYTES:
+                raise ProviderUnreachable("the provider's answer is too long")
+            found = answer.json()
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
+        raise ProviderUnreachable(f"the provider could not be asked: {type(error).__name__}") from None
+    if not isinstance(found, dict):
+        raise ProviderUnreachable("the provider's answer is no object")
+    return found

@@ -1,0 +1,89 @@
+"""Who somebody is here whom a sign-in provider knows: an account is found or comes from an invitation."""
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from refinement.identity.openid import Person
+from refinement.models import ExternalIdentity, User
+from refinement.services.audit import audit_record
+from refinement.services.invitations import AddressTaken, InvitationSpent, invitation_accept_new
+from refinement.services.sessions import sessions_end
+
+SUBJECT_CHARS = 255
+
+
+class NobodyHere(Exception):
+    """No account belongs to this person, and no invitation lets them in."""
+
+
+class AddressUnproven(Exception):
+    """The provider does not vouch for the mail address, so it opens no account."""
+
+
+class AddressOfAnother(Exception):
+    """The account with this mail address belongs to somebody else at the provider."""
+
+
+@transaction.atomic
+def person_found(*, issuer: str, person: Person, invitation: str = "") -> tuple[User, bool]:
+    """The account, and whether it was connected only now; raises NobodyHere, Address…."""
+    if not person.subject or len(person.subject) > SUBJECT_CHARS:
+        raise NobodyHere
+    known = ExternalIdentity.objects.select_related("user").filter(issuer=issuer, subject=person.subject)
+    identity = known.first()
+    if identity is not None:
+        known.update(last_used_at=timezone.now())
+        return identity.user, False
+    if not person.email or not person.email_verified:
+        raise AddressUnproven
+    user = User.objects.select_for_update().filter(email__iexact=person.email).first()
+    if user is None:
+        return _invited(issuer, person, invitation), True
+    _connect(issuer, person, user)
+    return user, True
+
+
+@transaction.atomic
+def identity_disconnect(*, user: User) -> bool:
+    """The person signs in without the provider from now on; False where they did already."""
+    gone, _ = ExternalIdentity.objects.filter(user=user).delete()
+    if gone:
+        _record("identity.disconnect", user)
+    return bool(gone)
+
+
+def _invited(issuer: str, person: Person, invitation: str) -> User:
+    if not invitation:
+        raise NobodyHere
+    try:
+        user = invitation_accept_new(token=invitation, name=person.name, email=person.email, password=None)
+    except (InvitationSpent, AddressTaken):
+        raise NobodyHere from None
+    ExternalIdentity.objects.create(user=user, issuer=issuer, subject=person.subject)
+    _record("identity.connect", user, {"issuer": issuer})
+    return user
+
+
+def _connect(issuer: str, person: Person, user: User) -> None:
+    """From here on the provider says who this is."""
+    try:
+        with transaction.atomic():
+            ExternalIdentity.objects.create(user=user, issuer=issuer, subject=person.subject)
+    except IntegrityError:
+        raise AddressOfAnother from None
+    # Whoever made the account may not have been the one whose address it is: what they know opens nothing.
+    had_password = user.has_usable_password()
+    user.set_unusable_password()
+    user.save(update_fields=["password"])
+    sessions_end(user=user)
+    _record("identity.connect", user, {"issuer": issuer, "password_removed": had_password})
+
+
+def _record(action: str, user: User, after: dict[str, object] | None = None) -> None:
+    audit_record(
+        action=action,
+        object_type="person",
+        object_id=user.pk,
+        user=user,
+        after={"person": user.email, **(after or {})},
+    )

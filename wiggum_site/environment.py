@@ -173,26 +173,27 @@ def sqlite(name: str, path: Path) -> dict[str, object]:
 
 
 def openid_connect() -> OpenIDSettings | None:
-    """The provider that people may sign in with, from four variables that belong together; None without."""
+    """The provider that people may sign in with, from variables that belong together; None without."""
     issuer = text("WIGGUM_OIDC_ISSUER", "")
-    rest = {name: text(f"WIGGUM_OIDC_{name}", "") for name in ("CLIENT_ID", "CLIENT_SECRET", "NAME")}
+    client_id, secret = text("WIGGUM_OIDC_CLIENT_ID", ""), text("WIGGUM_OIDC_CLIENT_SECRET", "")
+    name = text("WIGGUM_OIDC_NAME", "")
     if not issuer:
-        lonely = next((name for name, value in rest.items() if value), None)
-        if lonely:
-            raise BadSetting(f"WIGGUM_OIDC_{lonely}", "set without WIGGUM_OIDC_ISSUER; set both or neither.")
+        if client_id or secret or name:
+            raise BadSetting("WIGGUM_OIDC_ISSUER", "missing, although another WIGGUM_OIDC_ setting is there.")
         return None
-    address("WIGGUM_OIDC_ISSUER", issuer, schemes=("https", "http"))
-    parts = split_address("WIGGUM_OIDC_ISSUER", issuer)
+    host = _issuer_host("WIGGUM_OIDC_ISSUER", issuer)
+    if not client_id:
+        raise BadSetting("WIGGUM_OIDC_CLIENT_ID", "missing, although WIGGUM_OIDC_ISSUER is set.")
+    if not secret:
+        raise BadSetting("WIGGUM_OIDC_CLIENT_SECRET", "missing, although WIGGUM_OIDC_ISSUER is set.")
+    return OpenIDSettings(issuer=issuer, client_id=client_id, client_secret=secret, name=(name or host)[:40])
+
+
+def _issuer_host(name: str, issuer: str) -> str:
+    """Passwords and tokens travel to it: HTTPS, unless it is this machine."""
+    parts = split_address(name, address(name, issuer, schemes=("https", "http")))
     if parts.scheme == "http" and parts.hostname not in ("localhost", "127.0.0.1", "::1"):
-        raise BadSetting("WIGGUM_OIDC_ISSUER", "must start with https:// unless it is on this machine.")
+        raise BadSetting(name, "must start with https:// unless it is on this machine.")
     if parts.query or parts.fragment or parts.username:
-        raise BadSetting("WIGGUM_OIDC_ISSUER", "an issuer has no query, fragment or user name.")
-    for name in ("CLIENT_ID", "CLIENT_SECRET"):
-        if not rest[name]:
-            raise BadSetting(f"WIGGUM_OIDC_{name}", "missing, although WIGGUM_OIDC_ISSUER is set.")
-    return OpenIDSettings(
-        issuer=issuer,
-        client_id=rest["CLIENT_ID"],
-        client_secret=rest["CLIENT_SECRET"],
-        name=(rest["NAME"] or parts.hostname or issuer)[:40],
-    )
+        raise BadSetting(name, "an issuer has no query, fragment or user name.")
+    return str(parts.hostname)

@@ -27,12 +27,31 @@ def only_line(result) -> str:
         ("WIGGUM_WORKER_THREADS", "0", "not between"),
         ("DEBUG", "perhaps", "neither true nor false"),
         ("SECRET_KEY", "short", "shorter than 32 characters"),
+        ("WIGGUM_OIDC_ISSUER", "ftp://host", "must start with"),
+        ("WIGGUM_OIDC_ISSUER", "http://id.example.org", "must start with https://"),
+        ("WIGGUM_OIDC_ISSUER", "https://id.example.org/?x=1", "has no query"),
     ],
 )
 def test_it_names_the_setting_and_what_is_wrong(data_dir, name, value, word):
     line = only_line(manage("up", env=environment(data_dir, **{name: value})))
     assert line.startswith(f"wiggum: bad setting {name}: ")
     assert word in line
+
+
+@pytest.mark.parametrize(
+    ("given", "missing"),
+    [
+        ({"ISSUER": "https://id.example.org"}, "CLIENT_ID"),
+        ({"ISSUER": "https://id.example.org", "CLIENT_ID": "wiggum"}, "CLIENT_SECRET"),
+        ({"CLIENT_SECRET": "the-secret-word"}, "ISSUER"),
+        ({"NAME": "Example"}, "ISSUER"),
+    ],
+)
+def test_half_a_sign_in_provider_is_none(data_dir, given, missing):
+    settings = {f"WIGGUM_OIDC_{name}": value for name, value in given.items()}
+    line = only_line(manage("up", env=environment(data_dir, **settings)))
+    assert line.startswith(f"wiggum: bad setting WIGGUM_OIDC_{missing}: missing")
+    assert "the-secret-word" not in line
 
 
 @pytest.mark.parametrize(

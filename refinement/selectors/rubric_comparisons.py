@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
+from refinement.diffing.passages import WordDiff, word_diff
 from refinement.engine.kinds import Information
 from refinement.engine.types import Check, Criterion, Rubric
 from refinement.judging.templating import TEMPLATE_NAMES
@@ -21,7 +22,6 @@ from refinement.selectors.rubric_words import (
     scale_words,
 )
 from refinement.selectors.rubrics import plain
-from refinement.selectors.word_diffs import WordDiff, word_diff
 
 NOT_SET = "not set"
 

@@ -6,6 +6,7 @@ from decimal import Decimal
 
 import pytest
 
+from refinement.diffing.passages import word_diff
 from refinement.engine.profiles import default_rubrics, rubric_for
 from refinement.engine.types import (
     Budget,
@@ -18,7 +19,6 @@ from refinement.engine.types import (
     Scale,
 )
 from refinement.selectors.rubric_comparisons import definitions_compared
-from refinement.selectors.word_diffs import word_diff
 
 BASE = rubric_for("wiggum")
 POLICY_CHANGES = {

@@ -1,12 +1,12 @@
-"""Two texts word by word: what was taken out of the one and put into the other."""
+"""Two short texts word by word and to the letter: for fields of a form, where a line break counts."""
 
 import re
 from dataclasses import dataclass
 
 from rapidfuzz.distance import Levenshtein
 
-# A comparison keeps a bit for each pair of pieces: beyond this many pairs, larger pieces are compared.
-MOST_PAIRS = 100_000_000
+from refinement.diffing.comparing import MOST_PAIRS, common_ends
+
 # Of a passage that did not change, this much is shown beside a change.
 NEARBY_CHARS = 200
 
@@ -35,19 +35,10 @@ def word_diff(before: str, after: str) -> WordDiff:
     """Both texts as passages; long stretches that are the same on both sides are left out."""
     for pieces in (_WORDS.findall, _LINES.findall):
         left, right = pieces(before), pieces(after)
-        left_core, right_core = _differing(left, right)
-        if left_core * right_core <= MOST_PAIRS:
+        same = sum(common_ends(left, right))
+        if (len(left) - same) * (len(right) - same) <= MOST_PAIRS:
             return _aligned(left, right)
     return _aligned([before], [after])
-
-
-def _differing(left: list[str], right: list[str]) -> tuple[int, int]:
-    """How many pieces remain on each side between a common start and a common end."""
-    shorter = min(len(left), len(right))
-    start = next((i for i in range(shorter) if left[i] != right[i]), shorter)
-    rest = shorter - start
-    end = next((i for i in range(rest) if left[-1 - i] != right[-1 - i]), rest)
-    return len(left) - start - end, len(right) - start - end
 
 
 def _aligned(left: list[str], right: list[str]) -> WordDiff:

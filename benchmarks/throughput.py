@@ -1,8 +1,9 @@
 """Many runs at once against a server of fixed latency: wall time over the ideal, and CPU a model call.
 
-    python -m benchmarks.throughput [--runs 32] [--latency 1 0.25] [--size sqlite postgres+redis]
+    python -m benchmarks.throughput [--runs 32] [--latency 1 0.25] [--size sqlite postgres+redis] [--workers 2]
 
-The ideal is the critical path of one run: its calls one after the other, at the server's latency.
+The ideal is the critical path of one run: its calls one after the other, at the server's latency. The
+runs' threads are shared out among the worker processes; CPU is that of all of them.
 """
 
 import argparse
@@ -54,31 +55,32 @@ class Figures:
     calls: int
 
 
-def measure(size: str, latency: float, runs: int) -> Figures:
+def measure(size: str, latency: float, runs: int, processes: int) -> Figures:
     with model_server(latency) as url, instance(size, url) as app:
-        worker = app.worker(threads=runs)
+        workers = [app.worker(threads=-(-runs // processes)) for _ in range(processes)]
         app.manage(
             "shell", "-v0", "-c", "from refinement.services.local import local_project; local_project()"
         )
-        wait_for(lambda: b'"ok"' in ready(app), 30)
-        app.manage("shell", "-v0", "-c", LAUNCH % 1)  # what a process does once is not a call's cost
-        wait_for(lambda: report(app)["finished"] == 1, 60, every=0.5)
+        wait_for(lambda: alive(app) == processes, 30)
+        warm_up = 4 * processes  # what a process does once is not a call's cost
+        app.manage("shell", "-v0", "-c", LAUNCH % warm_up)
+        wait_for(lambda: report(app)["finished"] == warm_up, 60, every=0.5)
         app.manage("shell", "-v0", "-c", FORGET)
-        idle = cpu_seconds(worker.pid)
+        idle = sum(cpu_seconds(worker.pid) for worker in workers)
         app.manage("shell", "-v0", "-c", LAUNCH % runs)
         # Asking for the count costs the server little; a look at the database waits until it is over.
-        wait_for(lambda: chats_seen(url) >= (runs + 1) * CALLS_A_RUN, 60 + 20 * latency, every=0.5)
+        wait_for(lambda: chats_seen(url) >= (runs + warm_up) * CALLS_A_RUN, 60 + 20 * latency, every=0.5)
         wait_for(lambda: report(app)["finished"] == runs, 60, every=0.5)
         found = report(app)
         assert found["right"] == runs, found
-        used = cpu_seconds(worker.pid) - idle
+        used = sum(cpu_seconds(worker.pid) for worker in workers) - idle
     ideal = CALLS_A_RUN * latency
     return Figures(size, latency, found["wall"] / ideal, 1000 * used / found["calls"], found["calls"])
 
 
-def ready(app: Instance) -> bytes:
-    code = "from refinement.services.workers import workers_alive; print('\"ok\"' if workers_alive() else '')"
-    return app.manage("shell", "-v0", "-c", code).encode()
+def alive(app: Instance) -> int:
+    code = "from refinement.services.workers import workers_alive; print(workers_alive())"
+    return int(app.manage("shell", "-v0", "-c", code))
 
 
 def report(app: Instance) -> dict[str, float]:
@@ -96,12 +98,13 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=32)
     parser.add_argument("--latency", type=float, nargs="+", default=[1.0, 0.25])
     parser.add_argument("--size", nargs="+", default=["sqlite", "postgres+redis"])
+    parser.add_argument("--workers", type=int, default=2, help="worker processes")
     options = parser.parse_args()
-    print(f"{options.runs} runs of {ROUNDS} rounds, {os.cpu_count()} cores")
+    print(f"{options.runs} runs of {ROUNDS} rounds, {options.workers} workers, {os.cpu_count()} cores")
     print("| size | latency | wall / ideal | CPU a call |\n|---|---:|---:|---:|")
     for size in options.size:
         for latency in options.latency:
-            found = measure(size, latency, options.runs)
+            found = measure(size, latency, options.runs, options.workers)
             print(
                 f"| {found.size} | {found.latency:g} s | {found.wall_over_ideal:.2f} × "
                 f"| {found.cpu_ms_a_call:.1f} ms |",

@@ -173,7 +173,7 @@ STATIC_ROOT = DATA_DIR / "static"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+    "staticfiles": {"BACKEND": "wiggum_site.statics.StaticFiles"},
 }
 WHITENOISE_KEEP_ONLY_HASHED_FILES = True
 # Compressing is the slowest part of a first start: source maps are large, and nobody's page needs them.

@@ -1,6 +1,6 @@
 """Many runs at once against a server of fixed latency: wall time over the ideal, and CPU a model call.
 
-    python -m benchmarks.throughput [--runs 32] [--latency 1 0.25] [--size sqlite postgres+redis] [--workers 2]
+    python -m benchmarks.throughput [--runs 32] [--workers 2] [--latency 1 0.25] [--size sqlite …]
 
 The ideal is the critical path of one run: its calls one after the other, at the server's latency. The
 runs' threads are shared out among the worker processes; CPU is that of all of them.

@@ -158,7 +158,7 @@ def sqlite(name: str, path: Path) -> dict[str, object]:
     if path == Path() or path.is_dir() or not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
         raise BadSetting(name, f"cannot keep a SQLite database at {str(path)!r}; its directory must exist.")
     return {
-        "ENGINE": "django.db.backends.sqlite3",
+        "ENGINE": "wiggum_site.sqlite",
         "NAME": path,
         "CONN_MAX_AGE": 60,
         # Tests use a file as well: threads and processes then see what they see in production.

@@ -5,12 +5,14 @@ expressions; here the text of a statement is made once, and fields still adapt t
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from functools import lru_cache
 from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS, connections, models
 from django.db.models import AutoField, Field, Model
 
+READING = nullcontext()  # waits for nobody
 Values = Mapping[str, object]
 Row = tuple[Any, ...]
 Column = tuple[str, "Field[Any, Any]", bool]
@@ -80,14 +82,17 @@ def fetched(connection: Any, sql: str, values: Sequence[Any]) -> list[Row]:
             return list(cursor.fetchall())
     connection.ensure_connection()
     connection.validate_thread_sharing()
-    with connection.wrap_database_errors:
-        return list(connection.connection.execute(native(sql, connection.vendor), values).fetchall())
+    if connection.vendor != "sqlite":
+        with connection.wrap_database_errors:
+            return list(connection.connection.execute(sql, values).fetchall())
+    with READING if sql.startswith("SELECT") else connection.turn(), connection.wrap_database_errors:
+        return list(connection.connection.execute(with_question_marks(sql), values).fetchall())
 
 
 @lru_cache(maxsize=256)
-def native(sql: str, vendor: str) -> str:
-    """The statement with its places marked as the driver wants them."""
-    return sql.replace("%s", "?") if vendor == "sqlite" else sql
+def with_question_marks(sql: str) -> str:
+    """The statement with its places marked as SQLite's driver wants them."""
+    return sql.replace("%s", "?")
 
 
 def model_of(model: type[Model], values: Row, using: str = DEFAULT_DB_ALIAS) -> Any:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from refinement.models import AuditEntry, Project, User
+from refinement.models.statements import row_insert
 from refinement.services.events import actor_name
 from refinement.services.origins import origin
 
@@ -19,14 +20,16 @@ def audit_record(
     actor: str = "",
 ) -> None:
     """Keeps who changed what and from where, with the values before and after; `actor` where it is nobody."""
-    AuditEntry.objects.create(
-        action=action,
-        object_type=object_type,
-        object_id=str(object_id),
-        project=project,
-        user=user,
-        actor=actor or actor_name(user),
-        address=origin.get(),
-        before=dict(before or {}),
-        after=dict(after or {}),
+    row_insert(
+        AuditEntry(
+            action=action,
+            object_type=object_type,
+            object_id=str(object_id),
+            project=project,
+            user=user,
+            actor=actor or actor_name(user),
+            address=origin.get(),
+            before=dict(before or {}),
+            after=dict(after or {}),
+        )
     )

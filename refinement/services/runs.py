@@ -24,6 +24,7 @@ from refinement.models import (
     User,
 )
 from refinement.models.runs import TITLE_CHARS
+from refinement.models.statements import row_insert
 from refinement.providers.registry import Target
 from refinement.selectors.rubrics import definition_of
 from refinement.services.audit import audit_record
@@ -56,7 +57,7 @@ def run_create(
     text, given = storable(task).strip(), storable(seed)
     refuse_unusable(text, given, seed_given=bool(seed))
     kin = kinship(producer.model, judge.model) if used.criteria else None
-    run = Run.objects.create(
+    run = Run(
         project=project,
         rubric_version=version,
         rubric_id=version.rubric_id,
@@ -76,6 +77,7 @@ def run_create(
         status=status,
         woken_at=timezone.now(),
     )
+    row_insert(run)
     event_record(run.pk, EventKind.QUEUED, actor=actor_name(user), user=user)
     audit_record(
         action="run.create",
@@ -85,7 +87,8 @@ def run_create(
         user=user,
         after={"rubric": str(version), "producer": producer.model, "judge": judge.model},
     )
-    tags_set(run=run, names=tags)
+    if tags:
+        tags_set(run=run, names=tags)
     if given:
         Round.objects.create(
             run=run, number=1, origin=RoundOrigin.SEED, candidate=given, candidate_chars=len(given)

@@ -1,0 +1,130 @@
+"""Writers of one process wait for each other in line, and nobody waits for ever."""
+
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from django.db import IntegrityError, connection, transaction
+from django.db.utils import OperationalError
+
+from refinement.models import MetricTotal, Project, RunTag
+from refinement.models.statements import row_insert, rows_update
+from wiggum_site.sqlite import base
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def only_on_sqlite():
+    if connection.vendor != "sqlite":
+        pytest.skip("turns are SQLite's alone")
+
+
+def in_threads(count, work):
+    """Runs the work in so many threads at once; raises what one of them raised."""
+
+    def closing(number):
+        try:
+            work(number)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(count) as pool:
+        for done in [pool.submit(closing, number) for number in range(count)]:
+            done.result(60)
+
+
+def has_turn():
+    return base.turn_for(str(connection.settings_dict["NAME"])).locked()
+
+
+def test_many_writers_at_once_lose_nothing():
+    row = MetricTotal(name="steps", value=0)
+    row_insert(row)
+
+    def count_up(_):
+        for _ in range(10):
+            with transaction.atomic():
+                total = MetricTotal.objects.get(pk=row.pk).value
+                rows_update(MetricTotal, {"value": total + 1}, '"id" = %s', [row.pk])
+
+    in_threads(12, count_up)
+    assert MetricTotal.objects.get(pk=row.pk).value == 120
+    assert not has_turn()
+
+
+def test_a_write_of_one_statement_waits_for_the_transaction_before_it():
+    order = []
+    began = threading.Event()
+
+    def work(number):
+        if number == 0:
+            with transaction.atomic():
+                Project.objects.create(name="One", slug="one")
+                began.set()
+                time.sleep(0.3)
+                order.append("transaction")
+        else:
+            began.wait(10)
+            Project.objects.create(name="Two", slug="two")
+            order.append("statement")
+
+    in_threads(2, work)
+    assert order == ["transaction", "statement"]
+
+
+def test_the_turn_is_given_back_whatever_becomes_of_the_transaction():
+    def half_way():
+        with transaction.atomic():
+            assert has_turn()
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        half_way()
+    assert not has_turn()
+    # A row that points nowhere fails the commit itself.
+    with pytest.raises(IntegrityError), transaction.atomic():
+        RunTag.objects.create(run_id=999_999, project_id=999_999, name="lost")
+    assert not has_turn()
+    with pytest.raises(OperationalError), connection.cursor() as cursor:
+        cursor.execute("UPDATE no_such_table SET a = 1")
+    assert not has_turn()
+    Project.objects.create(name="After", slug="after")
+
+
+def test_a_connection_that_is_closed_half_way_gives_its_turn_back():
+    def leave(_):
+        with transaction.atomic():
+            Project.objects.create(name="Left", slug="left")
+            connection.close()
+
+    in_threads(1, leave)  # Django rolls back what can no longer be committed, without a word
+    assert not has_turn()
+    assert not Project.objects.filter(slug="left").exists()
+
+
+def test_reading_waits_for_nobody():
+    seen = []
+
+    def look(_):
+        seen.append(Project.objects.filter(slug="unseen").exists())
+
+    with transaction.atomic():
+        Project.objects.create(name="Unseen", slug="unseen")
+        in_threads(1, look)
+    assert seen == [False]
+
+
+def test_a_turn_that_does_not_come_is_not_waited_for(monkeypatch):
+    """Where somebody keeps the turn, SQLite's own lock decides: here nobody has it."""
+    monkeypatch.setattr(base, "PATIENCE_SECONDS", 0.05)
+    turn = base.turn_for(str(connection.settings_dict["NAME"]))
+    turn.acquire()
+    try:
+        Project.objects.create(name="Impatient", slug="impatient")
+        with transaction.atomic():
+            Project.objects.filter(slug="impatient").update(name="Very impatient")
+    finally:
+        turn.release()
+    assert Project.objects.get(slug="impatient").name == "Very impatient"

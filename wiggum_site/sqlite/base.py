@@ -1,0 +1,117 @@
+"""SQLite with one writer at a time, and the others of this process waiting in line for it.
+
+A writer that finds the database locked sleeps and tries again, up to a tenth of a second later: with
+dozens of threads that was most of their time, while each held the lock for a millisecond. Here a
+process's writers wait for a lock of their own, which wakes the next one at once; SQLite's lock is left
+to settle what processes want of each other. It stays the judge: a turn that does not come in time is
+not waited for.
+"""
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from django.db.backends.sqlite3 import base
+
+PATIENCE_SECONDS = 5.0
+READS = ("SELECT", "PRAGMA", "EXPLAIN", "BEGIN", "SAVEPOINT", "RELEASE", "ROLLBACK")
+_turns: dict[str, threading.Lock] = {}
+_making = threading.Lock()
+
+
+def turn_for(database: str) -> threading.Lock:
+    """The lock of this process for the database in this file."""
+    with _making:
+        return _turns.setdefault(database, threading.Lock())
+
+
+def _forget_turns() -> None:
+    """A lock held by another thread while the process forked would never open again."""
+    global _making
+    _turns.clear()
+    _making = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_forget_turns)
+
+
+class Cursor(base.SQLiteCursorWrapper):
+    """A cursor whose writes outside a transaction wait for their turn."""
+
+    def __init__(self, connection: Any, database: "DatabaseWrapper") -> None:
+        super().__init__(connection)
+        self._database = database
+
+    def execute(self, query: str, params: Any = None) -> Any:
+        if query.lstrip()[:9].upper().startswith(READS):
+            return super().execute(query, params)
+        with self._database.turn():
+            return super().execute(query, params)
+
+    def executemany(self, query: str, param_list: Any) -> Any:
+        with self._database.turn():
+            return super().executemany(query, param_list)
+
+
+class DatabaseWrapper(base.DatabaseWrapper):
+    """A transaction has its turn from its beginning to its end: it takes SQLite's lock at its beginning."""
+
+    _turn: "threading.Lock | None" = None  # while this connection has it
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """For one write; within a transaction, which has its turn already, it changes nothing."""
+        if self._turn is not None:
+            yield
+            return
+        self._take_turn()
+        try:
+            yield
+        finally:
+            self._give_turn()
+
+    def _take_turn(self) -> None:
+        turn = turn_for(str(self.settings_dict["NAME"]))
+        if self._turn is None and turn.acquire(timeout=PATIENCE_SECONDS):
+            self._turn = turn
+
+    def _give_turn(self) -> None:
+        turn, self._turn = self._turn, None
+        if turn is not None:
+            turn.release()
+
+    def _start_transaction_under_autocommit(self) -> None:
+        self._take_turn()
+        try:
+            super()._start_transaction_under_autocommit()  # type: ignore[misc]
+        except BaseException:
+            self._give_turn()
+            raise
+
+    def _give_turn_unless_open(self) -> None:
+        """A commit that failed leaves its transaction open, until it is rolled back."""
+        if self.connection is None or not self.connection.in_transaction:
+            self._give_turn()
+
+    def _commit(self) -> None:
+        try:
+            super()._commit()  # type: ignore[misc]
+        finally:
+            self._give_turn_unless_open()
+
+    def _rollback(self) -> None:
+        try:
+            super()._rollback()  # type: ignore[misc]
+        finally:
+            self._give_turn_unless_open()
+
+    def _close(self) -> None:
+        try:
+            super()._close()  # type: ignore[misc]
+        finally:
+            self._give_turn()
+
+    def create_cursor(self, name: str | None = None) -> Any:
+        return self.connection.cursor(factory=lambda connection: Cursor(connection, self))

@@ -147,7 +147,8 @@ def _row(
         return f"{value:.{decimals}f}" if fixed else plain_number(value)
 
     def gap(value: Decimal | None) -> str:
-        return "" if value is None or judge is None else difference(value, judge, decimals)
+        words = "" if value is None or judge is None else difference(value, judge, decimals)
+        return words if fixed or "." not in words else words.rstrip("0").rstrip(".")
 
     given = [value for value in everybody if value is not None]
     mean = sum(given, ZERO) / len(given) if given else None
@@ -156,7 +157,7 @@ def _row(
         judge=words(judge),
         cells=tuple(ScoreCell(words(value), gap(value)) for value in listed),
         mean="–" if mean is None else f"{mean:.{decimals}f}",
-        gap=gap(mean),
+        gap="" if mean is None or judge is None else difference(mean, judge, decimals),
     )
 
 

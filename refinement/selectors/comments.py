@@ -64,6 +64,10 @@ class ThreadLine:
         return "resolved" if self.row.is_resolved else "open"
 
     @property
+    def count(self) -> int:
+        return self.earlier + len(self.comments)
+
+    @property
     def stamp(self) -> str:
         """Changes when its head does."""
         return f"{self.state}-{self.earlier}-{self.found}"

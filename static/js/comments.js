@@ -81,7 +81,8 @@
 
   // --- what one says oneself ----------------------------------------------------------------------------
   document.addEventListener("htmx:beforeSwap", (event) => {
-    const { xhr, target, elt } = event.detail;
+    const { xhr, target, requestConfig } = event.detail;
+    const elt = requestConfig.elt;
     if (target?.id !== "run-talk" || !xhr.responseText.includes('id="run-talk"')) {
       // The form of an edit that was overtaken takes the place of the one it came from.
       if (elt.matches?.(".comment-edit") && xhr.status >= 400 && xhr.status < 500 && xhr.responseText.includes("comment-edit")) {

@@ -1,0 +1,163 @@
+"""A small OpenID Connect provider on the loopback address that can also do everything wrong."""
+
+import base64
+import hashlib
+import json
+import secrets
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import jwt
+from cryptography.hazmat.primitives.asymmetric import rsa
+
+CLIENT_ID, CLIENT_SECRET = "wiggum-tests", "a secret between two"
+
+
+@cache
+def key_called(name: str) -> rsa.RSAPrivateKey:
+    """Made once for all tests of a process: it takes its time."""
+    return rsa.generate_private_key(65537, 2048)
+
+
+@dataclass
+class OpenIDProvider:
+    """What it says of whoever comes; `fault` names what it does wrong."""
+
+    subject: str = "subject-1"
+    email: str = "ada@example.org"
+    email_verified: Any = True
+    name: str = "Ada Lovelace"
+    fault: str = ""
+    mail_in_userinfo: bool = False
+    address: str = ""
+    asked: list[dict[str, str]] = field(default_factory=list)  # what came to the page where people sign in
+    codes: dict[str, dict[str, str]] = field(default_factory=dict)
+
+    def discovery(self) -> dict[str, Any]:
+        issuer = "https://evil.example" if self.fault == "issuer of discovery" else self.address
+        return {
+            "issuer": issuer,
+            "authorization_endpoint": f"{self.address}/authorize",
+            "token_endpoint": f"{self.address}/token",
+            "userinfo_endpoint": f"{self.address}/userinfo",
+            "jwks_uri": f"{self.address}/keys",
+        }
+
+    def keys(self) -> dict[str, Any]:
+        public = jwt.algorithms.RSAAlgorithm.to_jwk(key_called("ours").public_key(), as_dict=True)
+        return {"keys": [{**public, "kid": "one", "use": "sig", "alg": "RS256"}]}
+
+    def authorized(self, query: dict[str, str]) -> str:
+        """Signs the person in without a question, and sends them back."""
+        self.asked.append(query)
+        code = secrets.token_urlsafe(8)
+        self.codes[code] = query
+        state = "another" if self.fault == "state" else query["state"]
+        answer = {"error": "access_denied"} if self.fault == "denied" else {"code": code}
+        return f"{query['redirect_uri']}?{urlencode({**answer, 'state': state})}"
+
+    def token(self, form: dict[str, str], authorization: str) -> tuple[int, dict[str, Any]]:
+        known = base64.b64encode(f"{CLIENT_ID}:{CLIENT_SECRET}".encode()).decode()
+        asked = self.codes.pop(form.get("code", ""), None)  # a code works once
+        if authorization != f"Basic {known}" or asked is None or self.fault == "token refused":
+            return 400, {"error": "invalid_grant"}
+        digest = hashlib.sha256(form["code_verifier"].encode()).digest()
+        challenge = base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
+        if challenge != asked["code_challenge"] or form["redirect_uri"] != asked["redirect_uri"]:
+            return 400, {"error": "invalid_grant"}
+        return 200, {"access_token": "access", "token_type": "Bearer", "id_token": self.id_token(asked)}
+
+    def id_token(self, asked: dict[str, str]) -> str:
+        now = int(time.time())
+        claims: dict[str, Any] = {
+            "iss": "https://evil.example" if self.fault == "issuer" else self.address,
+            "aud": "somebody-else" if self.fault == "audience" else CLIENT_ID,
+            "sub": self.subject,
+            "iat": now - 7200 if self.fault == "expired" else now,
+            "exp": now - 3600 if self.fault == "expired" else now + 300,
+            "nonce": "another" if self.fault == "nonce" else asked["nonce"],
+            "name": self.name,
+        }
+        if self.fault == "no nonce":
+            del claims["nonce"]
+        if not self.mail_in_userinfo:
+            claims |= {"email": self.email, "email_verified": self.email_verified}
+        return self._signed(claims)
+
+    def _signed(self, claims: dict[str, Any]) -> str:
+        if self.fault == "unsigned":
+            return jwt.encode(claims, None, algorithm="none", headers={"kid": "one"})
+        if self.fault == "signed with our secret":
+            return jwt.encode(claims, CLIENT_SECRET * 2, algorithm="HS256", headers={"kid": "one"})
+        key = key_called("another" if self.fault == "signature" else "ours")
+        token = jwt.encode(claims, key, algorithm="RS256", headers={"kid": "one"})
+        return "no token at all" if self.fault == "garbage" else token
+
+    def userinfo(self) -> dict[str, Any]:
+        subject = "somebody-else" if self.fault == "userinfo of another" else self.subject
+        return {"sub": subject, "email": self.email, "email_verified": self.email_verified, "name": self.name}
+
+
+class _Handler(BaseHTTPRequestHandler):
+    provider: OpenIDProvider
+
+    def do_GET(self) -> None:
+        parts = urlsplit(self.path)
+        query = {name: values[0] for name, values in parse_qs(parts.query).items()}
+        if self.provider.fault == "down" or self.provider.fault == f"down at {parts.path}":
+            self.send(500, b"")
+        elif parts.path == "/.well-known/openid-configuration":
+            self.answer(self.provider.discovery())
+        elif parts.path == "/keys":
+            self.answer(self.provider.keys())
+        elif parts.path == "/userinfo":
+            self.answer(self.provider.userinfo())
+        elif parts.path == "/authorize":
+            self.send(302, b"", Location=self.provider.authorized(query))
+        else:
+            self.send(404, b"")
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0))).decode()
+        form = {name: values[0] for name, values in parse_qs(body).items()}
+        if self.provider.fault == "words instead of an answer":
+            self.send(200, b"<h1>Maintenance</h1>")
+            return
+        status, answer = self.provider.token(form, self.headers.get("Authorization", ""))
+        self.answer(answer, status)
+
+    def answer(self, value: dict[str, Any], status: int = 200) -> None:
+        self.send(status, json.dumps(value).encode())
+
+    def send(self, status: int, body: bytes, **headers: str) -> None:
+        self.send_response(status)
+        for name, value in {"Content-Length": str(len(body)), **headers}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *args: Any) -> None:
+        pass
+
+
+@contextmanager
+def openid_provider() -> Iterator[OpenIDProvider]:
+    """A provider that answers until the block ends."""
+    provider = OpenIDProvider()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"provider": provider}))
+    provider.address = f"http://127.0.0.1:{server.server_port}"
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield provider
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

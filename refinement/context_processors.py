@@ -5,8 +5,9 @@ from typing import Any
 from django.conf import settings
 from django.http import HttpRequest
 
-from refinement.models import Project
+from refinement.models import Project, User
 from refinement.selectors.projects import projects_for
+from refinement.selectors.reviews import with_reviews_waiting
 from refinement.views.theme import theme_of
 
 
@@ -30,9 +31,16 @@ class Navigation:
     @property
     def projects(self) -> list[Project]:
         if self._projects is None:
-            user = getattr(self._request, "user", None)
-            self._projects = list(projects_for(user)) if user is not None else []
+            user: Any = getattr(self._request, "user", None)
+            signed_in = isinstance(user, User)
+            self._projects = list(with_reviews_waiting(projects_for(user), user)) if signed_in else []
         return self._projects
+
+    @property
+    def reviews_waiting(self) -> int:
+        """How many reviews wait for the reader in this page's project; known with the projects themselves."""
+        here = self.project
+        return next((getattr(entry, "reviews_waiting", 0) for entry in self.projects if entry == here), 0)
 
     @property
     def project(self) -> Project | None:

@@ -8,6 +8,7 @@ from refinement.routes import (
     comments,
     people,
     projects,
+    reviews,
     rubric_bench,
     rubric_editor,
     rubric_files,
@@ -18,6 +19,7 @@ from refinement.routes import (
     run_list,
     run_live,
     run_page,
+    run_steering,
     sharing,
 )
 
@@ -26,6 +28,7 @@ urlpatterns = [
     *account.urlpatterns,
     *people.urlpatterns,
     *sharing.urlpatterns,
+    *reviews.urlpatterns,
     *rubric_files.urlpatterns,
     *rubric_editor.urlpatterns,
     *rubric_preview.urlpatterns,
@@ -36,5 +39,6 @@ urlpatterns = [
     *run_compare.urlpatterns,
     *comments.urlpatterns,
     *run_live.urlpatterns,
+    *run_steering.urlpatterns,
     *run_page.urlpatterns,
 ]

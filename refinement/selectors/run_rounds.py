@@ -90,6 +90,7 @@ class RoundFacts:
     origin: str
     base: str
     note: str
+    instructions: tuple[Mapping[str, Any], ...]  # what people asked of it, with author and text
     scores: tuple[ScoreLine, ...]
     issues: tuple[IssueLine, ...]
     more_issues: int
@@ -126,6 +127,7 @@ def round_facts(run: Run, rubric: Rubric, number: int) -> RoundFacts | None:
         origin=origin_words(row),
         base=capital_round_name(rubric, row.base_round) if row.base_round else "",
         note=str(feedback.get("note", "")),
+        instructions=tuple(feedback.get("instructions", ())),
         scores=score_lines(rubric, row, before, verdict),
         issues=tuple(IssueLine(str(issue), issue_fate(str(issue), later)) for issue in shown_issues),
         more_issues=len(verdict.issues) - len(shown_issues) if verdict else 0,

@@ -12,6 +12,7 @@ from django.utils import timezone
 from refinement.engine.types import Outcome
 from refinement.models import EventKind, Project, ReviewRequest, ReviewRule, Rubric, RuleKind, Run, User
 from refinement.selectors.projects import NotFound
+from refinement.selectors.review_words import rule_words
 from refinement.services.audit import audit_record
 from refinement.services.events import event_record
 from refinement.services.notices import notice_review
@@ -66,16 +67,6 @@ def review_rule_end(*, project: Project, number: int, user: User) -> bool:
         return False
     _record("review_rule.end", rule, user, before={"rule": rule_words(rule)})
     return True
-
-
-def rule_words(rule: ReviewRule) -> str:
-    """What the rule looks for, in words; wants its rubric at hand."""
-    of = f" of {rule.rubric.name}" if rule.rubric else ""
-    if rule.kind == RuleKind.FAILED:
-        return f"every FAIL{of}"
-    if rule.kind == RuleKind.SIGNAL:
-        return f"every run{of} with a Ralph signal"
-    return f"{rule.percent} % of the runs{of}"
 
 
 def reviews_by_rules(run: Run, outcome: str) -> int:

@@ -9,9 +9,12 @@ from django.views.decorators.http import require_http_methods, require_safe
 from refinement.forms.projects import ProjectForm
 from refinement.selectors.home import home_of
 from refinement.selectors.projects import current_project, member_count
+from refinement.selectors.reviews import asked_of
 from refinement.services.people import project_create
 from refinement.views.access import ProjectRequest, SignedInRequest, project_view
 from refinement.views.health import Part, broker_health, database_health, endpoint_health, worker_health
+
+MOST_ASKED = 6
 
 
 @require_safe
@@ -32,6 +35,7 @@ def project_home(request: ProjectRequest) -> HttpResponse:
         "member_count": member_count(request.project),
         "system": system_state(),
         "home": home_of(request.project),
+        "asked": asked_of(request.user, request.project, request.membership, MOST_ASKED),
         "can_edit": request.membership.can_edit,
     }
     return render(request, "refinement/project_home.html", page)

@@ -3,7 +3,7 @@
   const POLL_EVERY = 3000; // where there is no stream to be had
   const HIDDEN_FOR = 15000; // a page that nobody sees lets go of its stream
   // What each kind of event changes; a look without a stream does not know the kind, and changes all.
-  const PARTS = { scored: ["round-people"], decided: ["run-head"] };
+  const PARTS = { scored: ["round-people"], decided: ["run-head"], steered: ["run-instructions"], revised: ["run-instructions"], stopped: ["run-instructions", "run-reviews"], reviewing: ["run-reviews"] };
   const EVERYTHING = [...new Set(Object.values(PARTS).flat())];
 
   const block = () => document.getElementById("run-live");
@@ -50,7 +50,7 @@
       if (message.lastEventId) state.after = message.lastEventId;
       const data = JSON.parse(message.data);
       // Somebody gave it more rounds: the page of a run at work is another one.
-      if (data.kind === "extended" || data.kind === "retried") location.reload();
+      if (["extended", "retried", "edited"].includes(data.kind)) location.reload();
       else tell(data);
     });
     source.addEventListener("blind", () => location.reload());

@@ -25,9 +25,12 @@ from django.utils.http import urlencode
 from refinement.models import (
     Bench,
     Comment,
+    Instruction,
     Invitation,
     Membership,
     Project,
+    ReviewRequest,
+    ReviewRule,
     RubricVersion,
     Run,
     SavedView,
@@ -108,6 +111,15 @@ RULES: dict[str, Rule] = {
     "comment_edit": Rule(read="viewer", write="viewer", authors=True),
     "comment_delete": Rule(write="owner"),
     "comment_history": Rule(read="viewer"),
+    "review_list": Rule(read="viewer"),
+    "review_ask": Rule(read="editor", write="editor"),
+    "review_rules": Rule(read="viewer", write="editor"),
+    "review_rule_end": Rule(write="editor"),
+    "review_take_back": Rule(write="viewer"),
+    "review_close": Rule(write="viewer"),
+    "run_instruct": Rule(write="editor"),
+    "run_instruction_withdraw": Rule(write="editor"),
+    "run_round_edit": Rule(read="editor", write="editor"),
     "run_page": Rule(read="viewer"),
     "run_round": Rule(read="viewer"),
     "run_people": Rule(read="viewer"),
@@ -177,6 +189,15 @@ def comment_in(project: Project) -> Comment:
     return comment_edit(comment=comment, body="Two.", version=1, user=author)
 
 
+def review_in(project: Project) -> ReviewRequest:
+    reviewer = User.objects.create_user("rita@example.org", name="Rita Reviewer")
+    return ReviewRequest.objects.create(project=project, run=run_in(project), reviewer=reviewer)
+
+
+def instruction_in(project: Project) -> Instruction:
+    return Instruction.objects.create(run=run_in(project), author_name="Ines", text="Say more.")
+
+
 # The value of each parameter that an address can have.
 STAGE: dict[str, Callable[[Project], object]] = {
     "slug": lambda project: project.slug,
@@ -190,6 +211,9 @@ STAGE: dict[str, Callable[[Project], object]] = {
     "member": lambda project: member_in(project).pk,
     "invitation": lambda project: invitation_in(project).pk,
     "link": lambda project: share_in(project).pk,
+    "review": lambda project: review_in(project).pk,
+    "rule": lambda project: ReviewRule.objects.create(project=project, kind="signal").pk,
+    "instruction": lambda project: instruction_in(project).pk,
     "form": lambda project: "json",
     "action": lambda project: "archive",
 }

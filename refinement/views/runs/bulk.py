@@ -44,12 +44,16 @@ def run_bulk(request: ProjectRequest) -> HttpResponse:
             f"You are a viewer in {request.project.name}; its editors and owners change runs. "
             "An owner can change your role."
         )
+    if action == "review" and not request.membership.can_edit:
+        raise PermissionDenied(f"You are a viewer in {request.project.name}; its editors ask for reviews.")
     numbers = chosen(request)
     if not numbers:
         messages.error(request, "No run was chosen. Tick the boxes of the runs you mean, then try again.")
         return back(request)
     if action == "compare":
         return compared(request, numbers)
+    if action == "review":
+        return onward(request, "review_ask", numbers)
     if action in EXPORTS:
         return onward(request, "run_export_many", numbers, form=EXPORTS[action])
     if action not in CHANGES:

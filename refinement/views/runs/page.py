@@ -24,6 +24,7 @@ from refinement.views.access import ProjectRequest, project_view
 from refinement.views.comments.context import counts_context, talk_context
 from refinement.views.rubrics.context import can_edit
 from refinement.views.runs.context import run_or_404
+from refinement.views.runs.team import TEAM_PARTS, team_context, team_part
 
 MOST_CALLS_OF_ROUND = 50
 PARTS = ("head", "chart", "rounds")  # what a live page asks for again when something happened
@@ -36,6 +37,8 @@ def run_page(request: ProjectRequest, run: int) -> HttpResponse:
     found = run_or_404(request, run)
     if request.GET.get("form") == "task":
         return HttpResponse(found.task, content_type="text/plain; charset=utf-8")
+    if partial(request) and request.GET.get("part") in TEAM_PARTS:
+        return team_part(request, found, request.GET["part"])
     if partial(request) and request.GET.get("part") in PARTS:
         return shown_part(request, found, request.GET["part"])
     return shown_run(request, found)
@@ -98,6 +101,7 @@ def run_context(request: ProjectRequest, run: Run, number: int | None = None) ->
         "can_edit": can_edit(request),
         **head,
         **decide_context(request, facts, head["decided"].seen),
+        **team_context(request, run),
         "charts": charts(facts),
         "task": said("task", run.task),
         **(round_context(request, facts, opened) if opened else talk_context(request, facts, None)),

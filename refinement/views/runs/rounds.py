@@ -22,6 +22,7 @@ def run_round(request: ProjectRequest, run: int, number: int) -> HttpResponse:
         return shown_run(request, found, number)
     facts = run_facts(found)
     context = {"section": "runs", "run": found, "facts": facts, **round_context(request, facts, number)}
+    context["can_edit"] = request.membership.can_edit
     return render(request, "refinement/runs/_round.html", context)
 
 

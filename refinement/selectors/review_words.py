@@ -1,0 +1,13 @@
+"""Review rules in words."""
+
+from refinement.models import ReviewRule, RuleKind
+
+
+def rule_words(rule: ReviewRule) -> str:
+    """What the rule looks for; wants its rubric at hand."""
+    of = f" of {rule.rubric.name}" if rule.rubric else ""
+    if rule.kind == RuleKind.FAILED:
+        return f"every FAIL{of}"
+    if rule.kind == RuleKind.SIGNAL:
+        return f"every run{of} with a Ralph signal"
+    return f"{rule.percent} % of the runs{of}"

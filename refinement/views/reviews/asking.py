@@ -1,0 +1,102 @@
+"""Asking for reviews, of one run or of many, and taking a request back."""
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST
+
+from refinement.forms.reviews import ReviewAskForm
+from refinement.models import Run
+from refinement.selectors.blindness import shown_runs
+from refinement.services.review_bulk import runs_review
+from refinement.services.reviews import review_take_back
+from refinement.services.run_bulk import MOST_RUNS
+from refinement.views.access import ProjectRequest, project_view
+
+SHOWN = ("pk", "title", "project_id")
+ONE = 1
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@project_view(role="editor")
+def review_ask(request: ProjectRequest) -> HttpResponse:
+    """Whom to ask about the runs that the address names; what cannot be kept comes back with its reasons."""
+    runs = chosen_runs(request)
+    if not runs:
+        messages.error(request, "No run was chosen. Tick the boxes of the runs you mean, then try again.")
+        return redirect("run_list", request.project.slug)
+    if request.method != "POST":
+        return ask_page(request, runs, ReviewAskForm(project=request.project, me=request.user))
+    form = ReviewAskForm(request.POST, project=request.project, me=request.user)
+    if not form.is_valid():
+        return ask_page(request, runs, form, status=422)
+    given = form.cleaned_data
+    try:
+        asked, people = runs_review(
+            project=request.project,
+            runs=runs,
+            reviewers=form.people,
+            user=request.user,
+            note=given["note"],
+            due_on=given["due_on"],
+        )
+    except ValidationError as error:
+        form.take_over(error)
+        return ask_page(request, runs, form, status=422)
+    tell(request, asked, people)
+    return redirect(back(request, runs))
+
+
+def tell(request: ProjectRequest, asked: int, people: int) -> None:
+    """How many requests were made; who was asked already is not asked again."""
+    if not asked:
+        messages.warning(request, "Everybody you chose is asked about this already; nothing was changed.")
+        return
+    requests = "1 review is" if asked == ONE else f"{asked:,} reviews are"
+    of = "1 person" if people == ONE else f"{people} people"
+    messages.success(request, f"{requests} asked of {of}.")
+
+
+def chosen_runs(request: ProjectRequest) -> list[Run]:
+    """The runs that the address names and that are this project's, in their order."""
+    given = request.GET.getlist("run")[:MOST_RUNS]
+    numbers = [int(value) for value in given if value.isascii() and value.isdigit() and len(value) <= 18]
+    runs = list(shown_runs(request.project).filter(pk__in=numbers).only(*SHOWN).order_by("pk"))
+    for run in runs:
+        run.project = request.project
+    return runs
+
+
+def back(request: ProjectRequest, runs: list[Run]) -> str:
+    slug = request.project.slug
+    return (
+        reverse("run_page", args=[slug, runs[0].pk]) if len(runs) == ONE else reverse("run_list", args=[slug])
+    )
+
+
+def ask_page(
+    request: ProjectRequest, runs: list[Run], form: ReviewAskForm, *, status: int = 200
+) -> HttpResponse:
+    context = {"section": "reviews", "runs": runs, "form": form, "back": back(request, runs)}
+    return render(request, "refinement/reviews/ask.html", context, status=status)
+
+
+@require_POST
+@project_view()
+def review_take_back_action(request: ProjectRequest, review: int) -> HttpResponse:
+    """Takes a request back, for those who may: who asked, and owners."""
+    try:
+        taken = review_take_back(project=request.project, number=review, membership=request.membership)
+    except PermissionDenied as refused:
+        messages.error(request, str(refused))
+    else:
+        if taken:
+            messages.success(request, "The request is taken back.")
+        else:
+            messages.warning(request, "The request was closed already.")
+    run = request.POST.get("run", "")
+    if run.isascii() and run.isdigit() and len(run) <= 18:
+        return redirect("run_page", request.project.slug, int(run))
+    return redirect("review_list", request.project.slug)

@@ -1,0 +1,82 @@
+"""What waits for whom, and the way through it: one run after the other."""
+
+from dataclasses import dataclass
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from refinement.models import Run
+from refinement.selectors.reviews import Place, place_of, reviews_page
+from refinement.services.reviews import review_done
+from refinement.views.access import ProjectRequest, project_view
+from refinement.views.runs.context import run_or_404
+
+REVIEWING = "reviewing"  # in the session: the project whose queue the reader goes through
+
+
+@require_safe
+@project_view()
+def review_list(request: ProjectRequest) -> HttpResponse:
+    """What waits for the reader, what others owe, and what was done."""
+    leave(request)
+    context = {
+        "section": "reviews",
+        "tab": "queue",
+        "page": reviews_page(request.membership),
+        "can_edit": request.membership.can_edit,
+    }
+    return render(request, "refinement/reviews/list.html", context)
+
+
+@require_POST
+@project_view()
+def review_close(request: ProjectRequest, run: int) -> HttpResponse:
+    """The reader has reviewed the run; the next one follows."""
+    found = run_or_404(request, run, whole=False)
+    before = place_of(run, request.user, request.project)
+    if review_done(run=found, user=request.user):
+        messages.success(request, f"Your review of run {run} is done.")
+    else:
+        messages.warning(request, f"Run {run} did not wait for you any more.")
+    return onward(request, before)
+
+
+def onward(request: ProjectRequest, before: Place) -> HttpResponse:
+    """To the run that came after this one, else the first that waits, else back to the list."""
+    slug = request.project.slug
+    following = before.following or place_of(0, request.user, request.project).following
+    if following is None:
+        return redirect("review_list", slug)
+    return redirect(f"{reverse('run_page', args=[slug, following])}?review=1")
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """The bar over a run while somebody goes through their queue."""
+
+    place: Place
+    previous: str
+    following: str
+
+
+def review_bar(request: ProjectRequest, run: Run) -> Bar | None:
+    """The bar, for those who came from their queue and have not left it."""
+    if request.GET.get("review") == "1" and request.session.get(REVIEWING) != request.project.slug:
+        request.session[REVIEWING] = request.project.slug
+    if request.session.get(REVIEWING) != request.project.slug:
+        return None
+    place = place_of(run.pk, request.user, request.project)
+
+    def address(number: int | None) -> str:
+        return f"{reverse('run_page', args=[request.project.slug, number])}?review=1" if number else ""
+
+    return Bar(place, address(place.previous), address(place.following))
+
+
+def leave(request: ProjectRequest) -> None:
+    """Whoever looks at the list has left the queue."""
+    if REVIEWING in request.session:
+        del request.session[REVIEWING]

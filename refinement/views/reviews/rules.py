@@ -1,0 +1,58 @@
+"""Rules that ask for reviews by themselves."""
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_POST
+
+from refinement.forms.reviews import ReviewRuleForm
+from refinement.selectors.reviews import rules_of
+from refinement.services.review_rules import review_rule_create, review_rule_end
+from refinement.views.access import ProjectRequest, project_view
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@project_view()
+def review_rules(request: ProjectRequest) -> HttpResponse:
+    """The rules in force; editors and owners make new ones here."""
+    can_edit = request.membership.can_edit
+    if request.method != "POST":
+        form = ReviewRuleForm(project=request.project, me=request.user) if can_edit else None
+        return rules_page(request, form)
+    if not can_edit:
+        raise PermissionDenied(
+            f"You are a viewer in {request.project.name}; its editors and owners make review rules."
+        )
+    form = ReviewRuleForm(request.POST, project=request.project, me=request.user)
+    if not form.is_valid():
+        return rules_page(request, form, status=422)
+    try:
+        review_rule_create(project=request.project, user=request.user, **form.values)
+    except ValidationError as error:
+        form.add_error(None, error)
+        return rules_page(request, form, status=422)
+    messages.success(request, "The rule is in force: it looks at every run that ends from now on.")
+    return redirect("review_rules", request.project.slug)
+
+
+def rules_page(request: ProjectRequest, form: ReviewRuleForm | None, *, status: int = 200) -> HttpResponse:
+    context = {
+        "section": "reviews",
+        "tab": "rules",
+        "rules": rules_of(request.project),
+        "form": form,
+        "can_edit": request.membership.can_edit,
+    }
+    return render(request, "refinement/reviews/rules.html", context, status=status)
+
+
+@require_POST
+@project_view(role="editor")
+def review_rule_ending(request: ProjectRequest, rule: int) -> HttpResponse:
+    """The rule asks nobody any more; what it asked stays."""
+    if review_rule_end(project=request.project, number=rule, user=request.user):
+        messages.success(request, "The rule has ended. What it asked for still waits.")
+    else:
+        messages.warning(request, "The rule had ended already.")
+    return redirect("review_rules", request.project.slug)

@@ -1,0 +1,38 @@
+"""What people do around a run's loop, for the run's page: steering and reviews."""
+
+from typing import Any
+
+from django.http import HttpResponse
+from django.shortcuts import render
+
+from refinement.models import Run
+from refinement.selectors.reviews import reviews_of
+from refinement.selectors.steering import steering_of
+from refinement.services.steering import INSTRUCTION_CHARS
+from refinement.views.access import ProjectRequest
+from refinement.views.reviews.queue import review_bar
+
+TEAM_PARTS = {"instructions": "_instructions", "reviews": "_reviews"}
+
+
+def team_context(request: ProjectRequest, run: Run) -> dict[str, Any]:
+    """Steering, reviews and the bar of the reader's queue: one query each."""
+    return {
+        **steering_context(run),
+        "reviews": reviews_of(run, request.membership),
+        "review_bar": review_bar(request, run),
+    }
+
+
+def steering_context(run: Run) -> dict[str, Any]:
+    return {"steering": steering_of(run), "instruction_chars": INSTRUCTION_CHARS}
+
+
+def team_part(request: ProjectRequest, run: Run, part: str) -> HttpResponse:
+    """One part as it is now, for an open page."""
+    context: dict[str, Any] = {"run": run, "can_edit": request.membership.can_edit}
+    if part == "reviews":
+        context["reviews"] = reviews_of(run, request.membership)
+    else:
+        context |= steering_context(run)
+    return render(request, f"refinement/runs/{TEAM_PARTS[part]}.html", context)

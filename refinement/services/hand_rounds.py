@@ -125,9 +125,16 @@ def refuse_moved(run: Run, newest: int) -> None:
 def refuse_unjudged(change: Change) -> None:
     """One text at a time waits for the judge."""
     if change.run.rounds.filter(judged_at__isnull=True).exists():
-        number = change.run.rounds_judged + 1
-        after = "retry the run" if change.run.failure_role else "let the run go on"
-        change.refuse(f"has a round that is not judged yet: {after} until round {number} is, then edit.")
+        change.refuse(f"has a round that is not judged yet. {unjudged_words(change.run)}")
+
+
+def unjudged_words(run: Run) -> str:
+    """What to do about a text that waits for its judge before another can be put in."""
+    if run.failure_role:
+        return "Retry the run, and edit when the judge has read it."
+    if run.is_finished:
+        return "Ask for more rounds, which drop it, and edit then."
+    return "Let the run go on, and edit when the judge has read it."
 
 
 def refuse_useless(run: Run, base: int, text: str) -> None:

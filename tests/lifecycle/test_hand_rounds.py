@@ -136,7 +136,7 @@ def test_a_text_that_waits_for_its_judge_is_judged_first(scene: Scene, editor: U
     run = scene.launch(rubric(3))
     advance(run, 2)
     run_cancel(run=run, user=editor)
-    with pytest.raises(WrongState, match="let the run go on until round 2 is, then edit"):
+    with pytest.raises(WrongState, match=r"not judged yet\. Ask for more rounds"):
         round_edit(run=run, edit=edit(newest=2), user=editor)
 
 

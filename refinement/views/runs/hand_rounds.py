@@ -10,7 +10,7 @@ from refinement.engine.codec import rubric_from_json
 from refinement.forms.hand_rounds import HandRoundForm
 from refinement.models import Round, Run
 from refinement.selectors.run_words import capital_round_name
-from refinement.services.hand_rounds import EDITABLE, RoundsMoved, newest_round, round_edit
+from refinement.services.hand_rounds import EDITABLE, RoundsMoved, newest_round, round_edit, unjudged_words
 from refinement.services.lifecycle import WrongState
 from refinement.views.access import ProjectRequest, project_view
 from refinement.views.runs.context import run_or_404
@@ -78,7 +78,7 @@ def editor_page(
         "newest": newest_round(run),
         "newest_name": capital_round_name(rubric, newest_round(run)),
         "closed": run.status not in EDITABLE,
-        "unjudged": run.rounds.filter(judged_at__isnull=True).exists(),
+        "unjudged": unjudged_words(run) if run.rounds.filter(judged_at__isnull=True).exists() else "",
         **more,
     }
     return render(request, "refinement/runs/edit_round.html", context, status=status)

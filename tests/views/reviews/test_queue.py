@@ -1,0 +1,162 @@
+"""The queue of reviews: what waits for whom, the way through it, and counts that stay cheap."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from refinement.models import BlindReading, ReviewRequest, Run
+from refinement.services.reviews import reviews_ask
+from tests.conftest import member
+from tests.views.runs.finished import finished_run
+
+pytestmark = pytest.mark.django_db
+LIST = "/p/alpha/reviews/"
+
+
+def ask(run: Run, reviewer, asker, **more) -> ReviewRequest:
+    return reviews_ask(run=run, reviewers=[reviewer], user=asker, **more)[0]
+
+
+def overdue(request: ReviewRequest, days: int = 3) -> None:
+    ReviewRequest.objects.filter(pk=request.pk).update(due_on=timezone.localdate() - timedelta(days=days))
+
+
+@pytest.fixture
+def runs(project) -> list[Run]:
+    return [finished_run(project) for _ in range(3)]
+
+
+def titled(run: Run, title: str) -> Run:
+    Run.objects.filter(pk=run.pk).update(title=title)
+    run.title = title
+    return run
+
+
+def test_what_waits_for_me_what_others_owe_and_what_is_done(as_viewer, viewer, editor, owner, runs):
+    for run, title in zip(runs, ("title-mine", "title-theirs", "title-done"), strict=True):
+        titled(run, title)
+    ask(runs[0], viewer, editor, note="note-<i>mine")
+    ask(runs[1], owner, editor)
+    ask(runs[2], viewer, editor)
+    as_viewer.post(f"/p/alpha/runs/{runs[2].pk}/reviewed/")
+    text = as_viewer.get(LIST).content.decode()
+    places = [text.index(words) for words in ("Waiting for you", "title-mine", "Waiting for others")]
+    places += [text.index(words) for words in ("title-theirs", "Closed lately", "title-done")]
+    assert places == sorted(places)
+    assert "note-&lt;i&gt;mine" in text
+    assert "asked by <bdi>Edgar Editor</bdi>" in text
+
+
+def test_the_most_urgent_comes_first_and_overdue_is_marked(as_viewer, viewer, editor, runs):
+    today = timezone.localdate()
+    for run, title in zip(runs, ("no-date", "later", "late"), strict=True):
+        titled(run, title)
+    ask(runs[0], viewer, editor)
+    ask(runs[1], viewer, editor, due_on=today + timedelta(days=2))
+    overdue(ask(runs[2], viewer, editor, due_on=today))
+    text = as_viewer.get(LIST).content.decode()
+    assert text.index(">late<") < text.index(">later<") < text.index(">no-date<")
+    assert text.count("overdue") == 1
+
+
+def test_an_empty_queue_says_what_to_do(as_viewer, as_editor, viewer, project):
+    assert "Nothing waits for you." in as_viewer.get(LIST).content.decode()
+    assert "Ask for a review" in as_editor.get(LIST).content.decode()
+
+
+def test_the_navigation_counts_what_waits_here_without_a_query_more(as_viewer, viewer, editor, runs, project):
+    address = "/p/alpha/members/"
+
+    def asked_for() -> tuple[int, str]:
+        with CaptureQueriesContext(connection) as seen:
+            text = as_viewer.get(address).content.decode()
+        return len(seen), text
+
+    asked_for()
+    none, text = asked_for()
+    assert 'class="count' not in text
+    for run in runs:
+        ask(run, viewer, editor)
+    many, text = asked_for()
+    assert '<span class="count num" title="3 wait for you">3' in text
+    assert many == none
+
+
+def test_the_bar_counts_and_leads_through_the_queue(as_viewer, viewer, editor, runs):
+    for run in runs:
+        ask(run, viewer, editor)
+    first, second, third = (f"/p/alpha/runs/{run.pk}/" for run in runs)
+    text = as_viewer.get(f"{second}?review=1").content.decode()
+    assert "2 of 3" in text
+    assert f'href="{first}?review=1" data-review-key="k"' in text
+    assert f'href="{third}?review=1" data-review-key="j"' in text
+    assert 'data-review-key="s"' in text
+    # It stays while the reader goes on, and goes when they leave.
+    assert "3 of 3" in as_viewer.get(third).content.decode()
+    as_viewer.get(LIST)
+    assert "review-bar" not in as_viewer.get(third).content.decode()
+
+
+def test_done_leads_to_the_next_and_in_the_end_back_to_the_list(as_viewer, viewer, editor, runs):
+    for run in runs:
+        ask(run, viewer, editor)
+    page = "/p/alpha/runs/{}/reviewed/"
+    answer = as_viewer.post(page.format(runs[1].pk))
+    assert answer.headers["Location"] == f"/p/alpha/runs/{runs[2].pk}/?review=1"
+    answer = as_viewer.post(page.format(runs[2].pk))
+    assert answer.headers["Location"] == f"/p/alpha/runs/{runs[0].pk}/?review=1"
+    answer = as_viewer.post(page.format(runs[0].pk), follow=True)
+    assert answer.redirect_chain == [(LIST, 302)]
+    assert "Nothing waits for you." in answer.content.decode()
+    again = as_viewer.post(page.format(runs[0].pk), follow=True)
+    assert "did not wait for you any more" in again.content.decode()
+
+
+def test_a_run_that_is_read_blind_is_not_in_the_queue(as_viewer, viewer, editor, runs):
+    titled(runs[0], "title-blind")
+    ask(runs[0], viewer, editor)
+    BlindReading.objects.create(run=runs[0], reader=viewer, round_number=1)
+    assert "title-blind" not in as_viewer.get(LIST).content.decode()
+    assert as_viewer.post(f"/p/alpha/runs/{runs[0].pk}/reviewed/").status_code == 403
+
+
+def test_the_home_page_says_what_waits(as_viewer, viewer, editor, runs):
+    assert "Reviews waiting for you" not in as_viewer.get("/p/alpha/").content.decode()
+    titled(runs[0], "title-asked")
+    ask(runs[0], viewer, editor)
+    text = as_viewer.get("/p/alpha/").content.decode()
+    assert text.index("Reviews waiting for you") < text.index("title-asked")
+
+
+def test_the_number_of_queries_does_not_grow(as_viewer, viewer, editor, project):
+    def queries(address: str) -> int:
+        with CaptureQueriesContext(connection) as seen:
+            assert as_viewer.get(address).status_code == 200
+        return len(seen)
+
+    other = member(project, "viewer", "vic@example.org", "Vic")
+    addresses = [LIST, "/p/alpha/"]
+
+    def more(count: int) -> None:
+        for _ in range(count):
+            run = finished_run(project)
+            ask(run, viewer, editor, note="Look.")
+            ask(run, other, editor)
+            ask(run, editor, viewer)
+            ReviewRequest.objects.filter(run=run, reviewer=editor).update(closed_at=timezone.now())
+
+    more(1)
+    [queries(address) for address in addresses]
+    few = [queries(address) for address in addresses]
+    more(12)
+    assert [queries(address) for address in addresses] == few
+
+
+def test_long_queues_are_shown_in_part_and_counted_whole(as_viewer, viewer, editor, project, monkeypatch):
+    monkeypatch.setattr("refinement.selectors.reviews.MOST_WAITING", 2)
+    for _ in range(4):
+        ask(finished_run(project), viewer, editor)
+    assert "And 2 more, which come up as these are done." in as_viewer.get(LIST).content.decode()

@@ -10,7 +10,7 @@
 
   // Where a comment on the run is written, opened if it is folded away.
   const comment = () => {
-    const place = document.querySelector("[data-comment-here], #comment-new textarea, .comment-form textarea");
+    const place = document.querySelector("#talk-new textarea[name=body]");
     if (!place) return false;
     for (let around = place.closest("details"); around; around = around.parentElement.closest("details")) around.open = true;
     place.scrollIntoView({ block: "center" });

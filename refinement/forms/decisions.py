@@ -37,7 +37,7 @@ class DecisionForm(forms.Form):
     reason = forms.CharField(
         label="Reason",
         strip=False,
-        required=False,
+        error_messages={"required": "Say why, for those who read this later."},
         help_text=f"Everybody in the project reads it. Up to {REASON_CHARS:,} characters.",
         widget=forms.Textarea(attrs={"rows": 3}),
     )

@@ -53,6 +53,8 @@
   forgetScored();
   if (form) {
     restore();
+    // A digit that is typed is the score, not one more digit of it.
+    form.addEventListener("focusin", (event) => event.target.type === "number" && event.target.select());
     form.addEventListener("input", () => {
       clearTimeout(timer);
       timer = setTimeout(keep, WAIT);

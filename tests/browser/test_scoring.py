@@ -1,0 +1,199 @@
+"""Scoring and deciding in a browser: by keyboard, with a draft, two people at once, light and dark."""
+
+from decimal import Decimal
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from refinement.models import Decision, HumanScore
+from refinement.services.blind_readings import blind_reading_begin
+from refinement.services.decisions import decision_make
+from refinement.services.human_scores import Reading, human_score_give
+from tests.browser.conftest import watched
+from tests.browser.test_accessibility import serious
+from tests.views.rubrics.given import HOSTILE
+from tests.views.runs.finished import finished_run
+
+KEYS = ("depth", "relevance", "completeness", "grounded", "specificity", "structure")
+
+
+@pytest.fixture
+def run(site, project, owner):
+    return finished_run(project, user=owner)
+
+
+@pytest.fixture
+def home(run):
+    return f"/p/{run.project.slug}/runs/{run.pk}/"
+
+
+@pytest.fixture
+def another(browser, site, viewer, as_viewer):
+    """A second person's browser; the test fails if it complained."""
+    context = browser.new_context(base_url=site)
+    context.add_cookies([{"name": "sessionid", "value": as_viewer.cookies["sessionid"].value, "url": site}])
+    page, complaints = watched(context)
+    page.set_default_timeout(15_000)
+    yield page
+    context.close()
+    assert complaints == []
+
+
+def scored(run, user, score="6", *, number=2, note=""):
+    said = Reading(dict.fromkeys(KEYS, Decimal(score)), {"depth": note}, note)
+    return human_score_give(run=run, row=run.rounds.get(number=number), user=user, said=said, seen_version=0)
+
+
+def fill_by_keyboard(page, score="7"):
+    """From the first score on with nothing but the keyboard."""
+    page.get_by_label("Score for Depth").focus()
+    for _ in KEYS:
+        page.keyboard.type(score)
+        page.keyboard.press("Tab")  # its reason
+        page.keyboard.press("Tab")  # the next score
+
+
+def test_a_round_is_scored_by_keyboard_alone(signed_in, run, home):
+    signed_in.goto(f"{home}score/2/")
+    fill_by_keyboard(signed_in)
+    signed_in.keyboard.type("Said at the end.")
+    signed_in.keyboard.press("Control+Enter")
+    expect(signed_in.get_by_text("Your scores of round 2 are kept.")).to_be_visible()
+    expect(signed_in.get_by_role("table").filter(has_text="Olivia Owner")).to_be_visible()
+    kept = HumanScore.objects.get()
+    assert [entry["score"] for entry in kept.scores] == ["7"] * 6
+    assert kept.note == "Said at the end."
+    expect(signed_in).not_to_have_url(f"{home}rounds/2/?scored=2")
+
+
+def test_arrow_keys_set_a_score(signed_in, home):
+    signed_in.goto(f"{home}score/2/")
+    field = signed_in.get_by_label("Score for Depth")
+    field.focus()
+    signed_in.keyboard.type("7")
+    signed_in.keyboard.press("ArrowUp")
+    expect(field).to_have_value("8")
+    signed_in.keyboard.press("ArrowDown")
+    signed_in.keyboard.press("ArrowDown")
+    expect(field).to_have_value("6")
+
+
+def test_a_draft_survives_leaving_and_goes_with_the_submission(signed_in, run, home):
+    signed_in.goto(f"{home}score/2/")
+    signed_in.get_by_label("Score for Depth").fill("4")
+    signed_in.get_by_label("Note").fill("Half a thought")
+    signed_in.goto(home)
+    signed_in.goto(f"{home}score/2/")
+    expect(signed_in.get_by_label("Note")).to_have_value("Half a thought")
+    expect(signed_in.get_by_label("Score for Depth")).to_have_value("4")
+    expect(signed_in.get_by_text("the draft that you typed here before")).to_be_visible()
+    fill_by_keyboard(signed_in, "5")
+    signed_in.get_by_role("button", name="Submit").click()
+    expect(signed_in.get_by_text("are kept.")).to_be_visible()
+    assert (
+        signed_in.evaluate("Object.keys(localStorage).filter((name) => name.startsWith('wiggum:score:'))")
+        == []
+    )
+    signed_in.goto(f"{home}score/2/")
+    expect(signed_in.get_by_text("the draft that you typed here before")).to_be_hidden()
+
+
+def test_one_person_sees_at_once_what_another_scores_and_decides(signed_in, another, run, home, editor):
+    signed_in.goto(home)
+    people = signed_in.locator("#round-people")
+    expect(people.get_by_text("Nobody has scored this round yet.")).to_be_visible()
+    another.goto(f"{home}score/2/")
+    fill_by_keyboard(another, "6")
+    another.keyboard.press("Control+Enter")
+    expect(another.get_by_text("are kept.")).to_be_visible()
+    expect(people.get_by_role("columnheader", name="Vera Viewer")).to_be_visible()
+    decision_make(run=run, kind="approved", reason="Fine.", seen=0, user=editor, round_number=3)
+    expect(signed_in.get_by_text("approved round 3").first).to_be_visible()
+
+
+def test_blind_until_submitted(another, run, home):
+    another.goto(home)
+    another.get_by_role("button", name="Score blind").click()
+    expect(another.get_by_text("You are scoring blind")).to_be_visible()
+    another.goto(home)
+    expect(another.get_by_role("heading", name="Score round 2")).to_be_visible()
+    assert "8.60" not in another.content()
+    another.goto("/p/alpha/runs/")
+    another.get_by_role("link", name="Go on scoring").click()
+    fill_by_keyboard(another)
+    another.get_by_role("button", name="Submit and show the scores").click()
+    expect(another.get_by_text("8.60").first).to_be_visible()
+    expect(another.locator(".people-table .chip", has_text="blind")).to_be_visible()
+
+
+def test_looking_is_asked_about_first(another, viewer, run, home):
+    blind_reading_begin(run=run, number=2, user=viewer)
+    another.goto(f"{home}score/2/")
+    another.get_by_role("button", name="Show me the scores…").click()
+    expect(another.get_by_role("heading", name="Show the scores of run")).to_be_visible()
+    another.get_by_role("link", name="Go on scoring blind").click()
+    another.get_by_role("button", name="Show me the scores…").click()
+    another.get_by_role("button", name="Show me the scores").click()
+    expect(another.get_by_text("Here are the scores.")).to_be_visible()
+
+
+def test_a_decision_of_somebody_else_is_shown_and_nothing_typed_is_lost(signed_in, run, home, editor):
+    signed_in.goto(home)
+    signed_in.get_by_role("link", name="Decide", exact=True).click()
+    signed_in.locator("#decide summary").click()
+    signed_in.get_by_label("Reject the run").check()
+    signed_in.get_by_label("Reason", exact=True).fill("I typed this.")
+    decision_make(run=run, kind="approved", reason="I was first.", seen=0, user=editor, round_number=3)
+    signed_in.locator("#decide").get_by_role("button", name="Decide").click()
+    alert = signed_in.get_by_role("alert")
+    expect(alert).to_contain_text("Edgar Editor approved round 3 while you were deciding")
+    expect(signed_in.get_by_label("Reason", exact=True)).to_have_value("I typed this.")
+    expect(signed_in.get_by_label("Reject the run")).to_be_checked()
+    signed_in.locator("#decide").get_by_role("button", name="Decide").click()
+    expect(signed_in.get_by_text("Kept: you rejected the run.")).to_be_visible()
+    assert list(Decision.objects.values_list("kind", flat=True)) == ["approved", "rejected"]
+
+
+def test_a_decision_being_typed_outlives_news_of_the_run(signed_in, run, home, viewer, editor):
+    signed_in.goto(home)
+    signed_in.locator("#decide summary").click()
+    signed_in.get_by_label("Reason", exact=True).fill("Being typed.")
+    scored(run, viewer)
+    decision_make(run=run, kind="approved", reason="Fine.", seen=0, user=editor, round_number=3)
+    expect(signed_in.locator(".run-decided")).to_be_visible()
+    expect(signed_in.get_by_label("Reason", exact=True)).to_have_value("Being typed.")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_no_serious_findings(signed_in, run, home, viewer, editor, owner, scheme, width):
+    scored(run, viewer, note=HOSTILE[:1500])
+    scored(run, editor, "9", note="Good.")
+    decision_make(run=run, kind="approved", reason=HOSTILE[:1500], seen=0, user=editor, round_number=3)
+    signed_in.emulate_media(color_scheme=scheme)
+    signed_in.set_viewport_size({"width": width, "height": 900})
+    for address in (home, f"{home}score/2/", "/p/alpha/runs/?decision=approved"):
+        signed_in.goto(address)
+        assert serious(Axe().run(signed_in).response["violations"]) == [], address
+        assert signed_in.evaluate("document.documentElement.scrollWidth <= innerWidth"), address
+    blind_reading_begin(run=finished_run(run.project), number=1, user=owner)
+    for address in ("/p/alpha/runs/", home.replace(f"/{run.pk}/", f"/{run.pk + 1}/")):
+        signed_in.goto(address)
+        assert serious(Axe().run(signed_in).response["violations"]) == [], address
+
+
+def test_without_script_everything_still_works(browser, site, run, home, as_owner):
+    context = browser.new_context(base_url=site, java_script_enabled=False)
+    context.add_cookies([{"name": "sessionid", "value": as_owner.cookies["sessionid"].value, "url": site}])
+    page = context.new_page()
+    page.goto(home)
+    page.get_by_role("button", name="Score blind").click()
+    for key in KEYS:
+        page.locator(f'[name="score-{key}"]').fill("6")
+    page.get_by_role("button", name="Submit, stay blind, next round").click()
+    expect(page.get_by_role("heading", name="Score round 3")).to_be_visible()
+    page.get_by_role("button", name="Show me the scores…").click()
+    page.get_by_role("button", name="Show me the scores").click()
+    expect(page.get_by_text("6.00").first).to_be_visible()
+    context.close()

@@ -9,11 +9,13 @@ from typing import Any
 import pytest
 
 from refinement.selectors.live import TAIL_CHARS, Glance
+from refinement.services.blind_readings import blind_reading_begin
 from refinement.streaming import hub as hub_module
 from refinement.streaming.frames import OPENING, frame
 from refinement.streaming.hub import Hub
-from refinement.streaming.looking import News
+from refinement.streaming.looking import News, Wanted, look, standing
 from refinement.streaming.watchers import MOST_WAITING, Watcher
+from tests.views.runs.finished import finished_run
 
 
 def on_a_loop(coroutine: Coroutine[Any, Any, Any]) -> Any:
@@ -63,6 +65,41 @@ def test_a_text_begins_grows_and_goes():
         frame("text", {"text": "three"}),
         frame("text", {"text": "", "begins": True}),
     ]
+
+
+def test_whoever_scores_blind_is_told_to_go_and_nothing_else():
+    reader, other = watcher(), Watcher(run_id=1, user_id=2, project_id=1, session="t", after=0)
+    news = News(
+        glance(newest_event=5, first_piece=7, last_piece=7), [event(5)], [(7, '{"score": 7.3519')], blind={1}
+    )
+    for each in (reader, other):
+        each.tell(news)
+        each.tell(news)
+    assert heard(reader) == [frame("blind", {}), None]
+    assert frame("event", event(5), 5) in heard(other)
+
+
+def test_a_stream_that_stays_outlasts_its_run():
+    stays = Watcher(run_id=1, user_id=1, project_id=1, session="s", after=5, stays=True)
+    goes = watcher(after=5)
+    over = News(glance(status="finished", newest_event=5))
+    for each in (stays, goes):
+        each.tell(over)
+    assert heard(goes) == [frame("done", {"status": "finished"}), None]
+    assert heard(stays) == []
+    stays.tell(News(glance(status="finished", newest_event=6), [event(6, "scored")]))
+    assert heard(stays) == [frame("event", event(6, "scored"), 6)]
+
+
+@pytest.mark.django_db
+def test_a_look_finds_who_reads_blind_where_there_is_something_to_tell(project, viewer):
+    run = finished_run(project)
+    blind_reading_begin(run=run, number=1, user=viewer)
+    newest = run.events.order_by("-id").first().pk
+    fresh = look({run.pk: Wanted(after_event=0, after_piece=0, seen=frozenset())})[run.pk]
+    assert fresh.blind == {viewer.pk}
+    quiet = look({run.pk: Wanted(newest, 0, frozenset({standing(fresh.glance)}))})[run.pk]
+    assert (quiet.events, quiet.blind) == ([], ())
 
 
 def test_the_next_text_takes_the_place_of_the_one_before():

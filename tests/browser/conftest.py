@@ -15,8 +15,13 @@ ARGUMENTS = [
     "--disable-sync",
     "--no-first-run",
 ]
-# A browser says on its console that an answer had such a status; error pages are meant to have one.
-EXPECTED = "Failed to load resource: the server responded with a status of 4"
+EXPECTED = (
+    # A browser says on its console that an answer had such a status; error pages are meant to have one.
+    "Failed to load resource: the server responded with a status of 4",
+    # htmx says that a later click took the place of a request; a failed one is said in other words.
+    "htmx:afterRequest",
+    "htmx:sendAbort",
+)
 
 
 @pytest.fixture(scope="session")

@@ -38,6 +38,23 @@ def test_rounds_are_loaded_on_demand_and_back_goes_back(signed_in, home):
     expect(signed_in.get_by_role("heading", name="Round 2")).to_be_visible()
 
 
+def test_what_was_clicked_last_is_shown_whatever_comes_first(signed_in, home):
+    held = []
+    signed_in.goto(home)
+    signed_in.route("**/rounds/3/", lambda route: held.append(route))
+    signed_in.get_by_role("navigation", name="Rounds").get_by_role("link").nth(2).click()
+    signed_in.get_by_role("link", name="What was said").click()
+    shown = signed_in.locator("#round-text")
+    expect(shown.get_by_role("link", name="What was said")).to_have_attribute("aria-current", "true")
+    for route in held:
+        route.continue_()
+    signed_in.unroute("**/rounds/3/")
+    # A request that is asked for after it proves that the held one would have come by now.
+    signed_in.evaluate("() => fetch(location.href).then((answer) => answer.text())")
+    expect(signed_in.get_by_role("heading", name="Round 2")).to_be_visible()
+    expect(shown.get_by_role("link", name="What was said")).to_have_attribute("aria-current", "true")
+
+
 def test_compare_two_rounds_in_place_and_side_by_side(signed_in, home):
     signed_in.goto(home)
     signed_in.get_by_role("link", name="Diff to the one before").click()

@@ -33,6 +33,7 @@ class SharedComment:
 
     author: str
     at: datetime
+    answers: bool  # another comment of the same thread stands before it
     about: str
     quote: str
     resolved: bool
@@ -102,20 +103,28 @@ def shared_decisions(run: Run, rubric: Rubric) -> list[SharedDecision]:
 
 
 def shared_comments(run: Run, rubric: Rubric) -> list[SharedComment]:
-    """What people said about the run, in order; deleted words stay deleted."""
+    """What people said about the run, thread by thread; deleted words stay deleted."""
     rows = Comment.objects.filter(run=run, deleted_at=None).select_related("thread")
-    return [
-        SharedComment(
-            author=row.author_name,
-            at=row.created_at,
-            about=capital_round_name(rubric, row.thread.round_number) if row.thread.round_number else "",
-            quote=row.thread.quote[:QUOTE_CHARS],
-            resolved=row.thread.is_resolved,
-            rendered=markdown(row.body),
-            body=row.body,
-        )
-        for row in rows.order_by("thread_id", "id")[:MOST_COMMENTS]
-    ]
+    shown: list[SharedComment] = []
+    last = None
+    for row in rows.order_by("thread_id", "id")[:MOST_COMMENTS]:
+        shown.append(_shared_comment(row, rubric, answers=row.thread_id == last))
+        last = row.thread_id
+    return shown
+
+
+def _shared_comment(row: Comment, rubric: Rubric, *, answers: bool) -> SharedComment:
+    thread = row.thread
+    return SharedComment(
+        author=row.author_name,
+        at=row.created_at,
+        answers=answers,
+        about=capital_round_name(rubric, thread.round_number) if thread.round_number else "",
+        quote="" if answers else thread.quote[:QUOTE_CHARS],
+        resolved=thread.is_resolved and not answers,
+        rendered=markdown(row.body),
+        body=row.body,
+    )
 
 
 def shared_calls(run: Run, rubric: Rubric, number: int) -> tuple[list[SharedCall], int]:

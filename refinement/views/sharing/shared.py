@@ -3,11 +3,10 @@
 from typing import Any, Literal
 
 from django.contrib.auth.decorators import login_not_required
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.debug import sensitive_variables
-from django.views.decorators.http import require_safe
 
 from refinement.models import Run, ShareLink
 from refinement.selectors.run_calls import said
@@ -33,14 +32,17 @@ TITLE = "Scores by round"
 
 @sensitive_variables("token")
 @login_not_required
-@require_safe
 def shared_run(request: HttpRequest, token: str, number: int | None = None) -> HttpResponse:
     """The run, or one round of it; whatever does not work answers like what never was."""
-    answer = _answer(request, token, number)
+    # Asked here and not by a decorator, which would write the address to the log.
+    is_read = request.method in ("GET", "HEAD")
+    answer = _answer(request, token, number) if is_read else HttpResponseNotAllowed(["GET", "HEAD"])
     # The address is the key: it must reach no log through a Referer header, no cache and no search engine.
     answer.headers["Referrer-Policy"] = "no-referrer"
     answer.headers["Cache-Control"] = "no-store, private"
     answer.headers["X-Robots-Tag"] = "noindex, nofollow, noarchive"
+    # Nor would Django keep the address of a refused request to itself.
+    setattr(answer, "_has_been_logged", True)  # noqa: B010  Django's own mark, without a public name
     return answer
 
 

@@ -213,6 +213,15 @@ def switch(project, owner, *, sharing):
     )  # fmt: skip
 
 
+def test_no_log_holds_a_link(anonymous, shared, project, caplog):
+    address = shared()
+    with caplog.at_level("DEBUG"):
+        for rest in ("", "99/", "1/?view=calls"):
+            anonymous.get(address + rest)
+        anonymous.post(address)
+    assert address.strip("/").split("/")[1] not in caplog.text
+
+
 def test_guessing_ends(anonymous, shared):
     address = shared()
     for number in range(MOST_GUESSES):

@@ -24,6 +24,7 @@ ROOMY = (
     "tests/browser/test_launch.py",
     "tests/house/",
     "tests/lifecycle/test_at_once.py",
+    "tests/lifecycle/test_people_at_once.py",
     "tests/lifecycle/test_postgres.py",
     "tests/providers/test_embedded",
     "tests/providers/test_stopping.py",

@@ -180,7 +180,10 @@
       const before = place.dataset.after;
       await window.htmx.ajax("GET", place.dataset.live, { source: place, target: place, swap: "outerHTML" });
       const now = block();
-      if (now && now.dataset.after !== before) refreshSoon(ALL);
+      if (now && now.dataset.after !== before) {
+        document.dispatchEvent(new CustomEvent("run:event", { detail: { kind: "" } }));
+        refreshSoon(ALL);
+      }
       if (!now || now.dataset.status === "finished") return;
       tick();
     }

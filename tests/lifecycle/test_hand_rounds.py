@@ -12,7 +12,6 @@ from refinement.engine.profiles import rubric_for
 from refinement.engine.types import Criterion, StopReason
 from refinement.models import AuditEntry, Round, Run, User
 from refinement.selectors.projects import NotFound
-from refinement.services.advancing import run_advance
 from refinement.services.hand_rounds import Edit, RoundsMoved, round_edit
 from refinement.services.lifecycle import MOST_MORE_ROUNDS, WrongState, run_cancel, run_continue
 from refinement.services.runs import MAX_TEXT_CHARS
@@ -22,7 +21,6 @@ from tests.lifecycle.given import (
     STATES,
     Scene,
     advance,
-    at_once,
     kinds,
     messages,
     row_of,
@@ -235,36 +233,3 @@ def test_a_round_that_the_run_wrote_meanwhile_is_said_too(scene: Scene, editor: 
     advance(run)
     with pytest.raises(RoundsMoved, match=r"^The run has written round 2 while you were editing.$"):
         round_edit(run=run, edit=edit(newest=1), user=editor)
-
-
-@pytest.mark.django_db(transaction=True)
-def test_two_edits_at_once_make_one_round(scene: Scene, editor: User, owner: User):
-    for _ in range(5):
-        run = scene.in_state("paused")
-
-        def save(user: User, run: Run = run) -> object:
-            return round_edit(run=run, edit=edit(text=f"By {user.name}.", resume=False), user=user)
-
-        results = at_once(lambda: save(editor), lambda: save(owner))
-        assert sorted(type(result).__name__ for result in results) == ["Round", "RoundsMoved"]
-        assert run.rounds.count() == 2
-        run.refresh_from_db()
-        assert run.status == "paused"
-
-
-@pytest.mark.django_db(transaction=True)
-def test_an_edit_against_a_worker_that_takes_the_run_up(scene: Scene, editor: User):
-    for _ in range(5):
-        scene.says(5.0, 6.0, 7.0, 7.5)
-        run = scene.launch(rubric(2))
-        advance(run, 1)
-        Run.objects.filter(pk=run.pk).update(status="queued")
-        saved, _ = at_once(
-            lambda run=run: round_edit(run=run, edit=edit(), user=editor),
-            lambda run=run: run_advance(run.pk),
-        )
-        assert isinstance(saved, Round | WrongState | RoundsMoved)
-        advance(run)
-        assert (run.status, run.rounds_judged) == ("finished", 2)
-        origin = run.rounds.get(number=2).origin
-        assert origin == ("hand" if isinstance(saved, Round) else "revision")

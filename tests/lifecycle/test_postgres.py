@@ -14,8 +14,10 @@ from tests.postgres import POSTGRES, postgres_answers
 ROOT = Path(__file__).resolve().parent.parent.parent
 FILES = [
     "tests/lifecycle/test_at_once.py",
+    "tests/lifecycle/test_people_at_once.py",
     "tests/lifecycle/test_places.py",
     "tests/bench/test_durability.py",
+    "tests/services/test_reviews.py",
 ]
 
 

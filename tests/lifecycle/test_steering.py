@@ -1,8 +1,6 @@
 """Steering a run: the next revision hears it on the wire, once, whoever comes between."""
 
 import json
-import threading
-from functools import partial
 
 import pytest
 from django.core.exceptions import ValidationError
@@ -17,8 +15,6 @@ from refinement.services.lifecycle import (
     WrongState,
     run_cancel,
     run_continue,
-    run_pause,
-    run_resume,
     run_retry,
 )
 from refinement.services.steering import (
@@ -27,7 +23,7 @@ from refinement.services.steering import (
     instruction_give,
     instruction_withdraw,
 )
-from tests.lifecycle.given import STATES, Scene, advance, at_once, kinds, now_due, row_of, rubric
+from tests.lifecycle.given import STATES, Scene, advance, kinds, now_due, row_of, rubric
 
 pytestmark = pytest.mark.django_db
 SAID = "Name the owner of each step, canary-steer."
@@ -113,88 +109,6 @@ def test_one_given_before_the_first_draft_waits_for_the_first_revision(scene: Sc
     advance(run)
     assert ["canary-steer" in body for body in sent(scene, "producer")] == [False, True]
     assert used(run) == [2]
-
-
-def while_a_revision_is_written(scene: Scene, work) -> None:
-    """Has the server do something before it answers the producer for the first time."""
-    say, done = scene.server.replies, threading.Event()
-
-    def said(asked):
-        if asked.role == "producer" and not done.is_set():
-            done.set()
-            work()
-        return say(asked)
-
-    scene.server.replies = said
-
-
-@pytest.mark.django_db(transaction=True)
-def test_one_given_while_a_revision_is_written_is_for_the_next(scene: Scene, editor: User):
-    scene.says(5.0, 6.0, 7.0)
-    run = scene.launch(rubric(3))
-    instruction_give(run=run, text="first-canary", user=editor)
-    while_a_revision_is_written(scene, partial(instruction_give, run=run, text="second-canary", user=editor))
-    advance(run)
-    assert used(run) == [2, 3]
-    bodies = sent(scene, "producer")
-    assert [("first-canary" in body, "second-canary" in body) for body in bodies] == [
-        (True, False),
-        (False, True),
-    ]
-
-
-@pytest.mark.django_db(transaction=True)
-def test_one_that_is_being_used_is_not_withdrawn_until_the_run_is_paused(scene: Scene, editor: User):
-    scene.says(5.0, 6.0, 7.0)
-    run = scene.launch(rubric(2))
-    given = instruction_give(run=run, text=SAID, user=editor)
-    refusals: list[str] = []
-
-    def try_to_withdraw() -> None:
-        with pytest.raises(WrongState) as refused:
-            instruction_withdraw(run=run, number=given.pk, user=editor)
-        refusals.append(str(refused.value))
-        run_pause(run=run, user=editor)
-        instruction_withdraw(run=run, number=given.pk, user=editor)
-
-    while_a_revision_is_written(scene, try_to_withdraw)
-    advance(run)
-    assert refusals == ["A revision is being written with it now. Pause the run, then withdraw it."]
-    assert (run.status, run.rounds.count(), used(run)) == ("paused", 1, [None])
-    run_resume(run=run, user=editor)
-    advance(run)
-    assert (run.rounds_judged, used(run)) == (2, [None])
-    assert ["canary-steer" in body for body in sent(scene, "producer")] == [True, False]
-    assert "instructions" not in Round.objects.get(run=run, number=2).feedback
-
-
-@pytest.mark.django_db(transaction=True)
-def test_giving_and_withdrawing_against_the_steps_of_a_run_loses_and_doubles_nothing(
-    scene: Scene, editor: User
-):
-    for _ in range(5):
-        scene.says(*[5.0 + number / 10 for number in range(8)])
-        run = scene.launch(rubric(6))
-        first = instruction_give(run=run, text="canary-first", user=editor)
-
-        def give(run: Run = run) -> list[int]:
-            return [instruction_give(run=run, text=f"canary-{n}-", user=editor).pk for n in range(4)]
-
-        def withdraw(run: Run = run, number: int = first.pk) -> object:
-            return instruction_withdraw(run=run, number=number, user=editor)
-
-        at_once(partial(advance, run), give, withdraw)
-        advance(run)
-        bodies = sent(scene, "producer")
-        for given in run.instructions.all():
-            heard = [place + 2 for place, body in enumerate(bodies[-5:]) if given.text in body]
-            assert heard == ([given.used_in_round] if given.used_in_round else [])
-            told = [
-                row.number
-                for row in run.rounds.exclude(feedback=None)
-                if any(said["id"] == given.pk for said in row.feedback.get("instructions", ()))
-            ]
-            assert told == heard
 
 
 def test_after_a_kill_the_same_revision_carries_it_again_and_once(scene: Scene, editor: User, monkeypatch):

@@ -1,0 +1,199 @@
+"""The queue worked through by keyboard alone, steering an open page, and axe on all of it."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+
+from refinement.models import Instruction, ReviewRequest, Run
+from refinement.services.review_rules import review_rule_create
+from refinement.services.reviews import reviews_ask
+from refinement.services.steering import instruction_give
+from tests.browser.test_accessibility import serious
+from tests.views.runs.finished import finished_run
+
+LIST = "/p/alpha/reviews/"
+
+
+@pytest.fixture
+def queue(site, project, owner, editor) -> list[Run]:
+    """Three runs that wait for the owner, one of them too long."""
+    runs = [finished_run(project) for _ in range(3)]
+    for run in runs:
+        reviews_ask(run=run, reviewers=[owner], user=editor, note="Is the judge right about depth?")
+    late = timezone.localdate() - timedelta(days=2)
+    ReviewRequest.objects.filter(run=runs[2]).update(due_on=late)
+    return [runs[2], runs[0], runs[1]]  # the most urgent first
+
+
+def at(page: Page, run: Run, place: str) -> None:
+    """The run is open, with its place in the queue."""
+    expect(page).to_have_url(re.compile(rf"/runs/{run.pk}/\?review=1$"))
+    expect(page.locator("#review-bar")).to_contain_text(place)
+
+
+def test_the_queue_is_worked_through_by_keyboard_alone(signed_in: Page, queue: list[Run], owner):
+    page = signed_in
+    page.goto("/p/alpha/")
+    reach(page, "Reviews 3 wait for you")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(f"{page.url.split('/p/')[0]}{LIST}")
+    reach(page, "Start reviewing")
+    page.keyboard.press("Enter")
+    at(page, queue[0], "1 of 3")
+
+    page.keyboard.press("j")
+    at(page, queue[1], "2 of 3")
+    page.keyboard.press("k")
+    at(page, queue[0], "1 of 3")
+    page.keyboard.press("d")
+    at(page, queue[1], "1 of 2")
+    expect(page.locator("#messages")).to_contain_text(f"Your review of run {queue[0].pk} is done.")
+
+    page.keyboard.press("s")
+    page.wait_for_url(f"**/runs/{queue[1].pk}/score/2/")
+    page.go_back()
+    at(page, queue[1], "1 of 2")
+    page.keyboard.press("d")
+    at(page, queue[2], "1 of 1")
+    page.keyboard.press("d")
+    expect(page.get_by_text("Nothing waits for you.")).to_be_visible()
+    assert ReviewRequest.objects.filter(reviewer=owner, closed_at__isnull=True).count() == 0
+
+
+def reach(page: Page, name: str) -> None:
+    """Tabs to the link of this name."""
+    link = page.get_by_role("link", name=name, exact=True)
+    expect(link).to_be_visible()
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if link.evaluate("node => node === document.activeElement"):
+            return
+    raise AssertionError(f"no way by keyboard to {name}")
+
+
+def test_the_help_is_a_dialog_and_letters_in_a_field_are_letters(signed_in: Page, queue: list[Run], owner):
+    page = signed_in
+    page.goto(f"/p/alpha/runs/{queue[0].pk}/?review=1")
+    page.keyboard.press("?")
+    dialog = page.get_by_role("dialog", name="Keys while reviewing")
+    expect(dialog).to_be_visible()
+    page.keyboard.press("d")  # nothing happens behind an open dialog
+    page.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+    page.get_by_role("button", name="Keys").click()
+    expect(dialog).to_be_visible()
+    dialog.get_by_role("button", name="Close").click()
+    expect(dialog).to_be_hidden()
+
+    page.keyboard.press("c")
+    comment = page.locator("#talk-new textarea[name=body]")
+    expect(comment).to_be_focused()
+    page.keyboard.type("just kidding?")
+    expect(comment).to_have_value("just kidding?")
+    at(page, queue[0], "1 of 3")
+    assert ReviewRequest.objects.filter(reviewer=owner, closed_at__isnull=True).count() == 3
+    page.keyboard.press("Escape")
+    page.locator("#review-bar .review-count").click()
+    page.keyboard.press("Control+d")
+    at(page, queue[0], "1 of 3")
+
+
+def test_the_score_key_follows_the_round_that_is_open(signed_in: Page, queue: list[Run]):
+    page = signed_in
+    page.goto(f"/p/alpha/runs/{queue[0].pk}/?review=1")
+    page.locator("#run-rounds a").nth(2).click()
+    expect(page.locator("#run-rounds a").nth(2)).to_have_attribute("aria-current", "true")
+    expect(page.locator('[data-review-key="s"]')).to_have_attribute(
+        "href", f"/p/alpha/runs/{queue[0].pk}/score/3/"
+    )
+
+
+def test_it_works_without_script(browser, site, as_owner, queue: list[Run]):
+    context = browser.new_context(base_url=site, java_script_enabled=False)
+    context.add_cookies([{"name": "sessionid", "value": as_owner.cookies["sessionid"].value, "url": site}])
+    page = context.new_page()
+    page.goto(LIST)
+    page.get_by_role("link", name="Start reviewing").click()
+    at(page, queue[0], "1 of 3")
+    expect(page.get_by_role("button", name="Keys")).to_be_hidden()
+    page.get_by_role("link", name="Next").click()
+    at(page, queue[1], "2 of 3")
+    page.locator("#review-bar").get_by_role("button", name="Done").click()
+    at(page, queue[2], "2 of 2")
+    page.locator("#run-steering summary").first.click()
+    page.get_by_label("What should the next revision do?").fill("Name the owner.")
+    page.get_by_role("button", name="Tell it").click()
+    expect(page.locator("#run-instructions")).to_contain_text("Name the owner.")
+    context.close()
+
+
+def test_an_open_page_hears_what_others_tell_and_keeps_what_is_being_typed(
+    signed_in: Page, project, editor, queue: list[Run]
+):
+    page, run = signed_in, queue[0]
+    Run.objects.filter(pk=run.pk).update(status="paused", outcome="", stop_reason="", finished_at=None)
+    page.goto(f"/p/alpha/runs/{run.pk}/")
+    page.get_by_label("What should the next revision do?").fill("half a sen")
+    instruction_give(run=run, text="From somebody else.", user=editor)
+    expect(page.locator("#run-instructions")).to_contain_text("From somebody else.")
+    field = page.get_by_label("What should the next revision do?")
+    expect(field).to_have_value("half a sen")
+    field.press_sequentially("tence")
+    page.get_by_role("button", name="Tell it").click()
+    expect(page.locator("#run-instructions")).to_contain_text("half a sentence")
+    expect(page.get_by_label("What should the next revision do?")).to_have_value("")
+    page.get_by_role("button", name="Withdraw the instruction of Olivia Owner").click()
+    expect(page.locator("#run-instructions")).not_to_contain_text("half a sentence")
+    assert Instruction.objects.filter(withdrawn_at__isnull=False).count() == 1
+
+
+def test_a_round_is_edited_by_hand(signed_in: Page, queue: list[Run]):
+    page, run = signed_in, queue[0]
+    page.goto(f"/p/alpha/runs/{run.pk}/rounds/1/")
+    page.get_by_role("link", name="Edit", exact=True).click()
+    page.get_by_label("The text").fill("Edited in the browser.")
+    page.get_by_label("More rounds").fill("1")
+    page.get_by_role("button", name="Save and go on").click()
+    page.wait_for_url(f"**/runs/{run.pk}/rounds/4/")
+    expect(page.locator("#round-text")).to_contain_text("Edited in the browser.")
+    expect(page.locator("#run-rounds")).to_contain_text("edited by Olivia Owner")
+
+
+@pytest.mark.parametrize(
+    ("scheme", "width"), [("light", 1280), ("dark", 1280), ("light", 390), ("dark", 390)]
+)
+def test_axe_has_nothing_against_them(
+    browser, site, as_owner, owner, editor, project, queue: list[Run], scheme, width
+):
+    review_rule_create(project=project, kind="sample", percent=10, reviewers=[editor, owner], user=owner)
+    instruction_give(run=queue[0], text="Name the owner.", user=editor)
+    reviews_ask(run=queue[0], reviewers=[editor], user=owner)
+    # axe is injected as a script of its own, which the pages' policy rightly forbids.
+    context = browser.new_context(
+        base_url=site, bypass_csp=True, color_scheme=scheme, viewport={"width": width, "height": 900}
+    )
+    context.add_cookies([{"name": "sessionid", "value": as_owner.cookies["sessionid"].value, "url": site}])
+    page = context.new_page()
+    page.set_default_timeout(30_000)
+    found, run = {}, queue[0].pk
+    for address in (
+        "/p/alpha/",
+        LIST,
+        f"{LIST}rules/",
+        f"{LIST}ask/?run={run}",
+        f"/p/alpha/runs/{run}/?review=1",
+        f"/p/alpha/runs/{run}/rounds/1/edit/",
+    ):
+        page.goto(address)
+        wide = page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth")
+        page.evaluate("document.querySelectorAll('main details').forEach(fold => { fold.open = true })")
+        found[address] = [*serious(Axe().run(page).response["violations"]), *["too wide"] * wide]
+    page.goto(f"/p/alpha/runs/{run}/?review=1")
+    page.keyboard.press("?")
+    found["keys"] = serious(Axe().run(page).response["violations"])
+    context.close()
+    assert {name: told for name, told in found.items() if told} == {}

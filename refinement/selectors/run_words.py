@@ -110,6 +110,12 @@ def penalty_sentence(penalty: Mapping[str, Any], rubric: Rubric) -> str:
     )
 
 
+def round_name_in(run: Run, number: int) -> str:
+    """The round's name as the run's rubric counts, read from its snapshot without making a rubric of it."""
+    policy = run.snapshot["policy"]
+    return f"{policy['round_word']} {number - 1 + policy['first_number']}"
+
+
 def capital_round_name(rubric: Rubric, number: int) -> str:
     name = round_name(rubric, number)
     return name[:1].upper() + name[1:]

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from refinement.engine import types as engine
 from refinement.models import Event, EventKind, Instruction, Run, RunStatus
 from refinement.models.statements import rows_select
+from refinement.selectors.run_words import round_name_in
 
 MOST_SHOWN = 50
 # Asked before every revision, mostly in vain: as a plain statement it costs next to nothing.
@@ -19,7 +20,7 @@ class Steering:
     """The instructions as the run's page shows them, the newest first."""
 
     waiting: list[Instruction]
-    used: list[Instruction]
+    used: list[tuple[Instruction, str]]  # with the name of the round
     more: int  # used ones that are not shown
 
     @property
@@ -48,7 +49,7 @@ def steering_of(run: Run) -> Steering:
         Instruction.objects.filter(run=run, withdrawn_at__isnull=True).order_by("-id")[: MOST_SHOWN + 1]
     )
     waiting = [row for row in rows if row.used_in_round is None]
-    used = [row for row in rows if row.used_in_round is not None]
+    used = [(row, round_name_in(run, row.used_in_round)) for row in rows if row.used_in_round is not None]
     return Steering(waiting, used[:MOST_SHOWN], max(0, len(rows) - MOST_SHOWN))
 
 

@@ -11,6 +11,7 @@ from refinement.engine.codec import rubric_from_json, rubric_to_json
 from refinement.judging.same_text import plain_lines
 from refinement.models import EventKind, Round, RoundOrigin, Run, RunStatus, User
 from refinement.selectors.projects import NotFound
+from refinement.selectors.run_words import round_name_in
 from refinement.services.events import actor_name
 from refinement.services.lifecycle import (
     LET_GO,
@@ -119,7 +120,7 @@ def refuse_moved(run: Run, newest: int) -> None:
     if last is None or now < newest:
         raise RoundsMoved("A round was dropped while you were editing.")
     how = f"{last.author_name} saved" if last.origin == RoundOrigin.HAND else "The run has written"
-    raise RoundsMoved(f"{how} round {now} while you were editing.")
+    raise RoundsMoved(f"{how} {round_name_in(run, now)} while you were editing.")
 
 
 def refuse_unjudged(change: Change) -> None:
@@ -147,4 +148,5 @@ def refuse_useless(run: Run, base: int, text: str) -> None:
     if len(text) > MAX_TEXT_CHARS:
         raise ValidationError({"text": f"The text is longer than {MAX_TEXT_CHARS:,} characters."})
     if text.strip() == plain_lines(before).strip():
-        raise ValidationError({"text": f"This is round {base} as it is; change it before you save."})
+        same = f"This is {round_name_in(run, base)} as it is; change it before you save."
+        raise ValidationError({"text": same})

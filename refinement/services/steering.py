@@ -7,6 +7,7 @@ from django.utils import timezone
 from refinement.judging.same_text import plain_lines
 from refinement.models import EventKind, Instruction, Run, User
 from refinement.selectors.projects import NotFound
+from refinement.selectors.run_words import round_name_in
 from refinement.selectors.steering import being_used, instructions_waiting
 from refinement.services.audit import audit_record
 from refinement.services.events import actor_name, event_record
@@ -42,7 +43,8 @@ def instruction_withdraw(*, run: Run, number: int, user: User) -> Instruction:
     if given is None:
         raise NotFound("There is no such instruction for this run.")
     if given.used_in_round is not None:
-        raise WrongState(f"Round {given.used_in_round} was written with it; it cannot be withdrawn any more.")
+        name = round_name_in(run, given.used_in_round)
+        raise WrongState(f"{name.capitalize()} was written with it; it cannot be withdrawn any more.")
     if given.withdrawn_at is not None:
         raise WrongState("It is withdrawn already.")
     if given.pk in being_used(run):

@@ -51,12 +51,14 @@ class RoundDiff:
         return bool(self.requests)
 
 
-def round_diff(run: Run, rubric: Rubric, a: int, b: int, *, sides: bool) -> RoundDiff | None:
-    """Round `b` against round `a`; None where one of them is not there."""
+def round_diff(
+    run: Run, rubric: Rubric, a: int, b: int, *, sides: bool, named: bool = True
+) -> RoundDiff | None:
+    """Round `b` against round `a`; None where one is not there. Unless `named`, nobody is called by name."""
     rows = {row.number: row for row in Round.objects.filter(run=run, number__in=[a, b])}
     if a not in rows or b not in rows:
         return None
-    requests = requests_between(run, rubric, a, b)
+    requests = requests_between(run, rubric, a, b, named=named)
     diff = compared(rows[a].candidate, rows[b].candidate)
     passages = passages_of(diff)
     traced = {number: who_asked(passage, requests) for number, passage in passages.items()}
@@ -135,7 +137,7 @@ def _is_words(piece: Piece) -> bool:
     return piece.kind in {"inserted", "deleted"} and bool(piece.text.strip())
 
 
-def requests_between(run: Run, rubric: Rubric, a: int, b: int) -> tuple[Request, ...]:
+def requests_between(run: Run, rubric: Rubric, a: int, b: int, *, named: bool = True) -> tuple[Request, ...]:
     """What the producer was asked for on the way from round a to round b."""
     if a >= b:
         return ()
@@ -143,17 +145,17 @@ def requests_between(run: Run, rubric: Rubric, a: int, b: int) -> tuple[Request,
     values = list(rows.values_list("feedback", flat=True)[:MOST_ROUNDS_BETWEEN])
     found: list[Request] = []
     for feedback in reversed(values):
-        found += requests_of(rubric, feedback, several=len(values) > 1)
+        found += requests_of(rubric, feedback, several=len(values) > 1, named=named)
     return tuple(found)
 
 
-def requests_of(rubric: Rubric, feedback: Any, *, several: bool) -> list[Request]:
+def requests_of(rubric: Rubric, feedback: Any, *, several: bool, named: bool = True) -> list[Request]:
     if not feedback:
         return []
     of = f" of {capital_round_name(rubric, feedback['from_round']).lower()}" if several else ""
     suggestions = {check.key: check.suggestion for check in rubric.checks}
     found = [
-        Request(f"instruction by {said['author']}", str(said["text"]))
+        Request(f"instruction by {said['author']}" if named else "instruction", str(said["text"]))
         for said in feedback.get("instructions", ())
     ]
     found += [Request(f"ASI{of}", feedback["asi"])] if feedback.get("asi") else []

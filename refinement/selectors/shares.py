@@ -1,17 +1,30 @@
 """Share links as a project lists them, and what a visitor of one may read beside the rounds."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from django.db.models import QuerySet
 from django.utils.safestring import SafeString
 
 from refinement.engine.types import Outcome, Rubric
-from refinement.models import BlindReading, Call, Comment, Decision, Project, Run, RunStatus, ShareLink, User
+from refinement.models import (
+    BlindReading,
+    Call,
+    Comment,
+    Decision,
+    Project,
+    Round,
+    Run,
+    RunStatus,
+    ShareLink,
+    User,
+)
 from refinement.models.decisions import DecisionKind
 from refinement.rendering import markdown
 from refinement.selectors.run_calls import CallLine, CallTexts, call_line, call_texts
-from refinement.selectors.run_words import REASON_WORDS, capital_round_name, state_sentence
+from refinement.selectors.run_page import RunFacts
+from refinement.selectors.run_rounds import RoundFacts, round_facts
+from refinement.selectors.run_words import ORIGIN_WORDS, REASON_WORDS, capital_round_name, state_sentence
 
 MOST_LINKS = 100
 MOST_COMMENTS = 200
@@ -85,6 +98,23 @@ def shared_sentence(run: Run, rubric: Rubric) -> str:
     if run.status == RunStatus.WAITING:
         return "The run waits for a model."
     return state_sentence(run, rubric)
+
+
+def without_names(facts: RunFacts) -> RunFacts:
+    """The run's facts, where an edited round says that it was edited and not by whom."""
+    edited = Round.objects.filter(run=facts.run, author_name__gt="")
+    by_hand = set(edited.values_list("number", flat=True))
+    rounds = tuple(
+        replace(line, origin=ORIGIN_WORDS["hand"]) if line.number in by_hand else line
+        for line in facts.rounds
+    )
+    return replace(facts, rounds=rounds)
+
+
+def shared_round(run: Run, rubric: Rubric, number: int) -> RoundFacts | None:
+    """One round without the names of people."""
+    found = round_facts(run, rubric, number)
+    return found and replace(found, origin=ORIGIN_WORDS[found.row.origin], instructions=())
 
 
 def shared_decisions(run: Run, rubric: Rubric) -> list[SharedDecision]:

@@ -12,7 +12,6 @@ from refinement.models import Run, ShareLink
 from refinement.selectors.run_calls import said
 from refinement.selectors.run_diffs import round_diff
 from refinement.selectors.run_page import RunFacts, run_facts, trajectory_of
-from refinement.selectors.run_rounds import round_facts
 from refinement.selectors.run_texts import candidate_text
 from refinement.selectors.run_words import REASON_WORDS
 from refinement.selectors.shares import (
@@ -20,7 +19,9 @@ from refinement.selectors.shares import (
     shared_calls,
     shared_comments,
     shared_decisions,
+    shared_round,
     shared_sentence,
+    without_names,
 )
 from refinement.services.shares import ShareGone, share_link_for, share_link_opened
 from refinement.views.runs.page import marks_of
@@ -65,7 +66,7 @@ def _answer(request: HttpRequest, token: str, number: int | None) -> HttpRespons
 @sensitive_variables("token")
 def _shown(request: HttpRequest, token: str, link: ShareLink, number: int | None) -> HttpResponse:
     run = Run.objects.select_related("rubric_version").get(pk=link.run_id)
-    facts = run_facts(run)
+    facts = without_names(run_facts(run))
     opened = facts.opened(number)
     if number is not None and opened is None:
         raise Http404
@@ -105,13 +106,13 @@ def _round(request: HttpRequest, link: ShareLink, facts: RunFacts, opened: int |
     """The open round in the way it was asked for."""
     if opened is None:
         return {}
-    found = round_facts(facts.run, facts.rubric, opened)
+    found = shared_round(facts.run, facts.rubric, opened)
     if found is None:
         raise Http404
     view = _view(request, link, opened)
     page: dict[str, Any] = {"opened": opened, "round": found, "view": view}
     if view == "diff":
-        diff = round_diff(facts.run, facts.rubric, opened - 1, opened, sides=False)
+        diff = round_diff(facts.run, facts.rubric, opened - 1, opened, sides=False, named=False)
         return page | {"diff": diff, "a": opened - 1, "b": opened}
     if view == "calls":
         calls, more = shared_calls(facts.run, facts.rubric, opened)
@@ -133,7 +134,7 @@ def _view(request: HttpRequest, link: ShareLink, opened: int) -> View:
 
 
 def _whole_text(facts: RunFacts, number: int) -> HttpResponse:
-    found = round_facts(facts.run, facts.rubric, number)
+    found = shared_round(facts.run, facts.rubric, number)
     if found is None:
         raise Http404
     return HttpResponse(found.row.candidate, content_type="text/plain; charset=utf-8")

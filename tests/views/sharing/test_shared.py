@@ -162,6 +162,23 @@ def test_decisions_are_shown_without_names(anonymous, shared, run, owner):
     assert owner.name not in page
 
 
+def test_who_edited_and_who_instructed_is_not_said(anonymous, shared, run, owner):
+    instructions = [{"author": owner.name, "text": "Name the rollback."}]
+    feedback = {"from_round": 1, "asi": "", "issues": [], "failures": [], "instructions": instructions}
+    Round.objects.filter(run=run, number=2).update(
+        origin="hand",
+        author_name=owner.name,
+        feedback=feedback,
+        candidate="Name the rollback. All else is new.",
+    )
+    address = shared()
+    for rest in ("", "2/", "2/?view=diff", "2/?view=raw"):
+        page = read(anonymous, address + rest)
+        assert owner.name not in page, rest
+        assert page.count("edited by hand") == 1, rest  # the other rounds were not
+    assert "instruction" in read(anonymous, f"{address}2/?view=diff")
+
+
 @pytest.mark.parametrize("text", HOSTILE_TEXTS.values(), ids=HOSTILE_TEXTS)
 def test_hostile_text_is_text(anonymous, shared, project, text):
     run = finished_run(

@@ -75,7 +75,7 @@ def test_a_passkey_is_added_used_renamed_and_removed(signed_in, authenticator, o
     expect(page.locator(".security-list")).to_contain_text("Olivia’s <b>laptop</b>")
 
     sign_out(page)
-    page.get_by_role("button", name="Sign in with a passkey").click()
+    page.get_by_role("button", name="Use a passkey").click()
     expect(page.locator("summary", has_text="Your account")).to_be_attached()
     page.goto(SECURITY)
     expect(page.locator(".security-list")).to_contain_text("used")
@@ -122,7 +122,7 @@ def test_a_cancelled_passkey_is_said_in_words(page, owner):
     # Without any device the browser would wait for one: as if the person pressed cancel.
     cancelled = "Promise.reject(new DOMException('no', 'NotAllowedError'))"
     page.evaluate(f"() => {{ navigator.credentials.get = () => {cancelled} }}")
-    page.get_by_role("button", name="Sign in with a passkey").click()
+    page.get_by_role("button", name="Use a passkey").click()
 
     expect(page.get_by_role("alert")).to_contain_text("No passkey was used")
 

@@ -6,6 +6,7 @@ from django.conf import settings
 from django.http import HttpRequest
 
 from refinement.models import Project, User
+from refinement.selectors.notices import unread_count, unread_words
 from refinement.selectors.projects import projects_for
 from refinement.selectors.reviews import with_reviews_waiting
 from refinement.views.theme import theme_of
@@ -27,6 +28,7 @@ class Navigation:
     def __init__(self, request: HttpRequest) -> None:
         self._request = request
         self._projects: list[Project] | None = None
+        self._unread: str | None = None
 
     @property
     def projects(self) -> list[Project]:
@@ -41,6 +43,15 @@ class Navigation:
         """How many reviews wait for the reader in this page's project; known with the projects themselves."""
         here = self.project
         return next((getattr(entry, "reviews_waiting", 0) for entry in self.projects if entry == here), 0)
+
+    @property
+    def unread(self) -> str:
+        """How many notices the reader has not read, in words; empty where there is none."""
+        if self._unread is None:
+            user = getattr(self._request, "user", None)
+            count = unread_count(user) if isinstance(user, User) else 0
+            self._unread = unread_words(count) if count else ""
+        return self._unread
 
     @property
     def project(self) -> Project | None:

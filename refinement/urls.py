@@ -6,6 +6,7 @@ The fixed addresses of a part come before those with a name in their place, here
 from refinement.routes import (
     account,
     comments,
+    notices,
     people,
     projects,
     reviews,
@@ -26,6 +27,7 @@ from refinement.routes import (
 urlpatterns = [
     *projects.urlpatterns,
     *account.urlpatterns,
+    *notices.urlpatterns,
     *people.urlpatterns,
     *sharing.urlpatterns,
     *reviews.urlpatterns,

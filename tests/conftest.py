@@ -20,6 +20,7 @@ ALONE = ("tests/durability/",)
 # They start whole instances: little else runs beside them.
 ROOMY = (
     "tests/bench/test_durability.py",
+    "tests/browser/test_comments_live.py",
     "tests/browser/test_journey.py",
     "tests/browser/test_launch.py",
     "tests/house/",

@@ -98,6 +98,18 @@ def address(name: str, default: str, *, schemes: tuple[str, ...]) -> str:
     return value
 
 
+def site(name: str = "WIGGUM_SITE_URL") -> str:
+    """The address at which people reach the instance, without a slash at its end; empty if none is given."""
+    value = text(name, "").rstrip("/")
+    if not value:
+        return ""
+    if urlsplit(address(name, value, schemes=("http", "https"))).query or "@" in value or "#" in value:
+        raise BadSetting(
+            name, f"{value!r} is more than an address; write it like https://wiggum.example.org."
+        )
+    return value
+
+
 def broker(name: str = "WIGGUM_BROKER_URL") -> str:
     """`database` (the default), or a Redis or RabbitMQ address."""
     value = text(name, "database://")

@@ -165,6 +165,7 @@ EMAIL_USE_TLS = env.flag("EMAIL_USE_TLS", True)
 EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = env.text("DEFAULT_FROM_EMAIL", "wiggum@localhost")
 MAIL_CONFIGURED = bool(EMAIL_HOST)
+SITE_URL = env.site()  # for links in mails that workers send
 EMAIL_BACKEND = f"django.core.mail.backends.{'smtp' if MAIL_CONFIGURED else 'console'}.EmailBackend"
 
 # --- static files, language, time ---------------------------------------------------------------

@@ -26,6 +26,7 @@ ACTIONS = {
     "member.role": "changed a member’s role",
     "person.close": "closed an account",
     "person.demote": "took administration from a person",
+    "person.notices": "chose what to be told about",
     "person.open": "opened an account again",
     "person.password": "changed a password",
     "person.promote": "made a person administrator",

@@ -13,6 +13,15 @@ from refinement.models import Event, EventKind, LiveText, Membership, Run, RunSt
 MOST_EVENTS = 500  # of one look: who was away for longer refreshes the page anyway
 TAIL_CHARS = 20_000  # of a text under way: what a reader can follow
 PLACE = "a free place at "
+# What people do beside the loop says nothing about the step under way.
+BESIDE = (
+    EventKind.COMMENTED,
+    EventKind.SCORED,
+    EventKind.DECIDED,
+    EventKind.STEERED,
+    EventKind.EDITED,
+    EventKind.REVIEWING,
+)
 STATE_FIELDS = {
     "round_word": "snapshot__policy__round_word",
     "first_number": "snapshot__policy__first_number",
@@ -144,20 +153,22 @@ class LiveState:
 
 def live_states(run_ids: Collection[int]) -> dict[int, LiveState]:
     """How these runs stand, in words; two queries for all of them."""
-    newest = Event.objects.filter(run=OuterRef("pk")).order_by("-id").values("id")[:1]
+    events = Event.objects.filter(run=OuterRef("pk")).order_by("-id").values("id")
+    newest, of_the_loop = events[:1], events.exclude(kind__in=BESIDE)[:1]
     rows = list(
         Run.objects.filter(pk__in=run_ids)
         .order_by()
-        .annotate(newest_event=Subquery(newest))
+        .annotate(newest_event=Subquery(newest), last_step=Subquery(of_the_loop))
         .values(
             *("pk", "status", "rounds_judged", "prompt_tokens", "completion_tokens", "calls_made", "why"),
             *("created_at", "started_at", "finished_at", "next_try_at", "waiting_for", "newest_event"),
+            "last_step",
             **{name: F(path) for name, path in STATE_FIELDS.items()},
         )
     )
-    events = Event.objects.filter(pk__in=[row["newest_event"] for row in rows if row["newest_event"]])
-    told = {event["id"]: event for event in events.values("id", "kind", "data")}
-    return {row["pk"]: state_of(row, told.get(row["newest_event"])) for row in rows}
+    steps = Event.objects.filter(pk__in=[row["last_step"] for row in rows if row["last_step"]])
+    told = {event["id"]: event for event in steps.values("id", "kind", "data")}
+    return {row["pk"]: state_of(row, told.get(row["last_step"])) for row in rows}
 
 
 def state_of(row: Mapping[str, Any], event: Mapping[str, Any] | None) -> LiveState:

@@ -1,13 +1,16 @@
 """What every worker does now and then: sends again what was lost, notices servers that came back."""
 
 import logging
+from threading import Thread
 
+from django.db import connection
 from django.utils import timezone
 
 from refinement.models import Run, RunStatus
 from refinement.models.statements import rows_select
 from refinement.selectors.endpoints import provider_for
 from refinement.services.metrics import count, totals_flush
+from refinement.services.notice_mail import mail_is_due, notices_mail
 from refinement.services.trial_waking import trials_sweep
 from refinement.services.waking import sweep
 
@@ -23,6 +26,7 @@ class Upkeep:
 
     def __init__(self) -> None:
         self.away: set[str] = set()  # endpoints that did not answer when last looked at
+        self.mailing: Thread | None = None
 
     def once(self, *, patient: bool = True) -> None:
         """One look at everything; a second or two apart is enough."""
@@ -34,6 +38,13 @@ class Upkeep:
             log.info("swept runs=%s expired_leases=%s", swept.sent, swept.expired)
         trials_sweep()
         totals_flush()
+        self.send_mail()
+
+    def send_mail(self) -> None:
+        """Mails what is due beside everything else: a mail server may take its time."""
+        if (self.mailing is None or not self.mailing.is_alive()) and mail_is_due():
+            self.mailing = Thread(target=mail_and_close, name="mail", daemon=True)
+            self.mailing.start()
 
     def notice_returns(self) -> None:
         """Runs that wait for a server go on as soon as it answers again, not when their time is up."""
@@ -51,6 +62,16 @@ class Upkeep:
                 )
                 log.info("endpoint %s answers again", endpoint)
         self.away &= waited_for
+
+
+def mail_and_close() -> None:
+    """One batch of mails, on a connection to the database of its own."""
+    try:
+        notices_mail()
+    except Exception:
+        log.exception("mails could not be sent")
+    finally:
+        connection.close()
 
 
 def answers(endpoint: str) -> bool:

@@ -6,6 +6,7 @@ from django.test.utils import CaptureQueriesContext
 
 from refinement.models import LiveText, Run
 from refinement.selectors.live import glances_at, live_states, text_under_way, words_for
+from refinement.services.events import event_record
 from refinement.services.leases import lease_take
 from refinement.services.lifecycle import run_pause
 from refinement.streaming.looking import Wanted, look
@@ -90,6 +91,18 @@ def test_one_query_where_nothing_is_new_however_many_are_watched(scene: Scene):
 
 
 @pytest.mark.django_db
+def test_what_people_say_does_not_change_the_words_for_the_step(scene: Scene, editor):
+    run = scene.launch()
+    assert lease_take(run.pk, "me") is not None
+    event_record(run.pk, "claimed", actor="me", data={"step": "judge", "round": 1})
+    words = live_states([run.pk])[run.pk].words
+    event_record(run.pk, "commented", actor="Edgar", user=editor, data={"thread": 1})
+    state = live_states([run.pk])[run.pk]
+    assert state.words == words == "Round 1: the judge reads the candidate."
+    assert state.newest_event == run.events.last().pk
+
+
+@pytest.mark.django_db
 def test_what_is_new_costs_a_fixed_number_of_queries(scene: Scene):
     runs = [scene.launch() for _ in range(6)]
     for run in runs:
@@ -100,4 +113,4 @@ def test_what_is_new_costs_a_fixed_number_of_queries(scene: Scene):
             found = look({run.pk: Wanted(0, 0, frozenset()) for run in watched})
         counts.append(len(queries))
         assert [entry["kind"] for entry in found[runs[0].pk].events] == ["queued", "paused"]
-    assert counts[0] == counts[1] == 4
+    assert counts[0] == counts[1] == 5

@@ -1,0 +1,49 @@
+"""What a person does with their notices: reads them, and says which they want."""
+
+from collections.abc import Collection
+
+from django.db import transaction
+from django.utils import timezone
+
+from refinement.models import Notice, NoticeChoice, NoticeKind, User
+from refinement.services.audit import audit_record
+
+
+def notice_read(*, notice: Notice, read: bool = True) -> None:
+    """Marks one as read, or as unread again; what is read here need not be mailed any more."""
+    if read:
+        rows = Notice.objects.filter(pk=notice.pk, read_at=None)
+        rows.update(read_at=timezone.now(), mail_due=False)
+    else:
+        Notice.objects.filter(pk=notice.pk).update(read_at=None)
+
+
+def notices_read_all(*, user: User, newest: int) -> int:
+    """Marks all as read that were there when the page was made; how many those were."""
+    rows = Notice.objects.filter(user=user, read_at=None, id__lte=newest)
+    return rows.update(read_at=timezone.now(), mail_due=False)
+
+
+@transaction.atomic
+def notice_choices_set(*, user: User, inbox: Collection[str], mail: Collection[str] | None) -> None:
+    """Keeps for each kind whether it is told here and by mail; without `mail` the latter stays as it is."""
+    kept = {choice.kind: choice.mail for choice in NoticeChoice.objects.filter(user=user)}
+    rows = [
+        NoticeChoice(
+            user=user,
+            kind=kind,
+            inbox=kind in inbox,
+            mail=kept.get(kind, True) if mail is None else kind in mail,
+        )
+        for kind in NoticeKind.values
+    ]
+    NoticeChoice.objects.bulk_create(
+        rows, update_conflicts=True, unique_fields=["user", "kind"], update_fields=["inbox", "mail"]
+    )
+    audit_record(
+        action="person.notices",
+        object_type="person",
+        object_id=user.pk,
+        user=user,
+        after={row.kind: ", ".join(name for name in ("inbox", "mail") if getattr(row, name)) for row in rows},
+    )

@@ -13,8 +13,11 @@ from refinement.models import (
     Bench,
     BlindReading,
     CandidateOrigin,
+    Comment,
     HumanScore,
+    ReviewRequest,
     Run,
+    Thread,
     ThreadPlace,
     User,
 )
@@ -26,6 +29,7 @@ from refinement.services.comments import thread_open
 from refinement.services.decisions import decision_make
 from refinement.services.human_scores import Reading, human_score_give
 from refinement.services.rubrics import default_rubrics_install
+from refinement.services.shares import share_link_make
 from tests.conftest import member, signed_in
 from tests.views.runs.finished import finished_run
 from tests.views.runs.listed import runs_of
@@ -75,7 +79,7 @@ def everywhere(run: Run) -> Iterator[str]:
         for form in ("json", "md", "txt", "csv", "jsonl") if "form" in parameters else ("",):
             given = {
                 "slug": project.slug, "run": run.pk, "rubric": run.rubric.slug, "number": 1, "form": form,
-                "bench": bench.pk,
+                "bench": bench.pk, "thread": Thread.objects.get().pk, "comment": Comment.objects.get().pk,
             }  # fmt: skip
             yield reverse(name, kwargs={key: given.get(key, 1) for key in parameters})
     for route, pattern in walked(get_resolver()):
@@ -133,6 +137,7 @@ def revealed(client, run: Run) -> dict[str, list[str]]:
 def test_no_answer_shows_anything_that_was_said_of_the_run(request, run, project, role):
     runs_of(project, 2)
     person: User = request.getfixturevalue(role)
+    ReviewRequest.objects.create(run=run, project=project, reviewer=person)
     User.objects.filter(pk=person.pk).update(is_staff=role == "owner", is_superuser=role == "owner")
     blind_reading_begin(run=run, number=2, user=person)
     assert revealed(request.getfixturevalue(f"as_{role}"), run) == {}
@@ -159,6 +164,15 @@ def test_forms_that_borrow_from_runs_do_not_take_a_hidden_one(as_editor, editor,
         assert not [word for word in SENTINELS if word in answer.content.decode()], address
     run.refresh_from_db()
     assert run.archived_at is None
+
+
+def test_a_share_link_shows_nothing_either_while_signed_in(as_viewer, viewer, owner, run, client):
+    _, token = share_link_make(run=run, by=owner, days=7, show_prompts=True, show_comments=True)
+    blind_reading_begin(run=run, number=2, user=viewer)
+    for rest in ("", "2/"):
+        hidden = answered(as_viewer, f"/s/{token}/{rest}").decode()
+        assert not [word for word in SENTINELS if word in hidden]
+        assert "8.63" in answered(client, f"/s/{token}/{rest}").decode()
 
 
 def test_pages_lead_to_the_scoring_page_and_files_are_refused(as_viewer, viewer, run):

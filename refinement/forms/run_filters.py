@@ -32,7 +32,12 @@ SORTS = [
 REASONS = sorted(
     ((key, f"{words[:1].upper()}{words[1:]}") for key, words in REASON_WORDS.items()), key=lambda c: c[1]
 )
-DECISIONS = [choice for choice in DecisionKind.choices if choice[0] != DecisionKind.WITHDRAWN]
+DECISIONS = [
+    (DecisionKind.APPROVED.value, "Approved"),
+    (DecisionKind.RESULT.value, "Another result"),
+    (DecisionKind.CHANGES.value, "Changes asked for"),
+    (DecisionKind.REJECTED.value, "Rejected"),
+]
 CHOSEN = (
     *("outcome", "reason", "status", "decision", "rubric", "producer", "judge", "person", "tag"),
     *("kinship", "mark"),

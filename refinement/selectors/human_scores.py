@@ -9,7 +9,7 @@ from typing import Any
 from refinement.engine.agreement import Agreement, agreement_of, near_gap
 from refinement.engine.scoring import shown
 from refinement.engine.types import ZERO, Rubric
-from refinement.models import HumanScore, Round, RubricVersion, Run, User
+from refinement.models import BlindReading, HumanScore, Round, RubricVersion, Run, User
 from refinement.selectors.run_words import difference, plain_number
 
 MOST_PEOPLE = 20  # in the table of one round
@@ -25,6 +25,7 @@ class PersonLine:
     name: str
     composite: str
     blind: bool
+    blind_since: datetime | None  # from when on they were shown no score here
     own: bool
     version: int
     at: datetime
@@ -73,8 +74,9 @@ def people_of(run: Run, rubric: Rubric, row: Round, reader: User) -> PeopleFacts
     own = next((entry for entry in found if entry.author_id == reader.pk), None)
     # The reader's own column is always there, however many others came before.
     listed = [*([own] if own else []), *(entry for entry in found if entry is not own)][:MOST_PEOPLE]
+    since = _blind_since(run)
     return PeopleFacts(
-        people=tuple(_person(entry, rubric, reader) for entry in listed),
+        people=tuple(_person(entry, rubric, reader, since.get(entry.author_id)) for entry in listed),
         rows=_rows(rubric, row, listed, found) if found else (),
         more=len(found) - len(listed),
         own=own,
@@ -82,13 +84,19 @@ def people_of(run: Run, rubric: Rubric, row: Round, reader: User) -> PeopleFacts
     )
 
 
-def _person(entry: HumanScore, rubric: Rubric, reader: User) -> PersonLine:
+def _blind_since(run: Run) -> dict[int | None, datetime]:
+    """When each person began to read the run blind; nobody can begin a second time."""
+    return dict(BlindReading.objects.filter(run=run, given_up=False).values_list("reader_id", "began_at"))
+
+
+def _person(entry: HumanScore, rubric: Rubric, reader: User, since: datetime | None) -> PersonLine:
     names = {criterion.key: criterion.name for criterion in rubric.criteria}
     return PersonLine(
         pk=entry.pk,
         name=entry.author_name,
         composite=shown(entry.composite, rubric.policy),
         blind=entry.blind,
+        blind_since=since if entry.blind else None,
         own=entry.author_id == reader.pk,
         version=entry.version,
         at=entry.changed_at or entry.submitted_at,

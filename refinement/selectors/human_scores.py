@@ -237,4 +237,4 @@ def _order_words(order: Decimal) -> str:
         words = "They put the rounds in a roughly similar order"
     else:
         words = "They do not put the rounds in the same order"
-    return f"{words} (Spearman {rounded:.2f})."
+    return f"{words} (Spearman {'−' if rounded < 0 else ''}{abs(rounded):.2f})."

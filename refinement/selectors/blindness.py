@@ -37,11 +37,17 @@ def blind_readers_of(run_ids: Collection[int]) -> dict[int, set[int]]:
 def seen_words(run: Run, user: User) -> str:
     """Why this person's next score of the run cannot be blind, as far as is known; empty where it can."""
     ended = BlindReading.objects.filter(run=run, reader=user, ended_at__isnull=False).first()
+    scored = HumanScore.objects.filter(run=run, author=user).exists()
+    return seen_words_for(ended, scored=scored)
+
+
+def seen_words_for(ended: BlindReading | None, *, scored: bool) -> str:
+    """The same, from a reading of theirs that ended and from whether they have scored the run."""
     if ended is not None and ended.given_up:
         return "You asked to be shown the scores of this run, so you can no longer score it blind."
     if ended is not None:
         return "You were shown the scores of this run after you scored it, so the next score is an open one."
-    if HumanScore.objects.filter(run=run, author=user).exists():
+    if scored:
         return "You scored this run with its scores in view, so you can no longer score it blind."
     return ""
 

@@ -4,12 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from refinement.engine.agreement import Agreement, agreement_of, near_gap
 from refinement.engine.scoring import shown
 from refinement.engine.types import ZERO, Rubric
 from refinement.models import BlindReading, HumanScore, Round, RubricVersion, Run, User
+from refinement.selectors.blindness import seen_words_for
 from refinement.selectors.run_words import difference, plain_number
 
 MOST_PEOPLE = 20  # in the table of one round
@@ -56,6 +57,7 @@ class PeopleFacts:
     rows: tuple[CriterionRow, ...]
     more: int  # people beyond those in the table
     own: HumanScore | None
+    not_blind: str  # why the reader's next score cannot be blind; empty where it can
     agreement: "RunAgreement"
 
 
@@ -74,19 +76,35 @@ def people_of(run: Run, rubric: Rubric, row: Round, reader: User) -> PeopleFacts
     own = next((entry for entry in found if entry.author_id == reader.pk), None)
     # The reader's own column is always there, however many others came before.
     listed = [*([own] if own else []), *(entry for entry in found if entry is not own)][:MOST_PEOPLE]
-    since = _blind_since(run)
+    given = _given(run)
+    readings = list(BlindReading.objects.filter(run=run).order_by("id")[:MOST_PAIRS])
+    since: dict[int | None, datetime] = {e.reader_id: e.began_at for e in readings if not e.given_up}
+    ended = next((e for e in readings if e.reader_id == reader.pk and e.ended_at is not None), None)
     return PeopleFacts(
         people=tuple(_person(entry, rubric, reader, since.get(entry.author_id)) for entry in listed),
         rows=_rows(rubric, row, listed, found) if found else (),
         more=len(found) - len(listed),
         own=own,
-        agreement=agreement_in(run, rubric),
+        not_blind=seen_words_for(ended, scored=any(entry.author == reader.pk for entry in given)),
+        agreement=agreement_in(rubric, [entry for entry in given if entry.judged is not None]),
     )
 
 
-def _blind_since(run: Run) -> dict[int | None, datetime]:
-    """When each person began to read the run blind; nobody can begin a second time."""
-    return dict(BlindReading.objects.filter(run=run, given_up=False).values_list("reader_id", "began_at"))
+class Given(NamedTuple):
+    """One person's scores of one round, with the judge's where there are any."""
+
+    author: int | None
+    number: int
+    judged: Decimal | None
+    judged_scores: Mapping[str, str] | None
+    composite: Decimal
+    scores: Sequence[Mapping[str, Any]]
+
+
+def _given(run: Run) -> list[Given]:
+    rows = HumanScore.objects.filter(run=run).order_by("id")
+    fields = ("author_id", "round__number", "round__composite", "round__scores", "composite", "scores")
+    return [Given(*row) for row in rows.values_list(*fields)[:MOST_PAIRS]]
 
 
 def _person(entry: HumanScore, rubric: Rubric, reader: User, since: datetime | None) -> PersonLine:
@@ -169,19 +187,13 @@ def _row(
     )
 
 
-def agreement_in(run: Run, rubric: Rubric) -> RunAgreement:
-    """Over all judged rounds that people scored, with one query."""
-    rows = (
-        HumanScore.objects.filter(run=run, round__judged_at__isnull=False)
-        .order_by("id")
-        .values_list("round__number", "round__composite", "round__scores", "composite", "scores")
-    )
-    found = list(rows[:MOST_PAIRS])
-    rounds = len({number for number, *_ in found})
+def agreement_in(rubric: Rubric, found: Sequence[Given]) -> RunAgreement:
+    """Over all judged rounds that people scored."""
+    rounds = len({entry.number for entry in found})
     if rounds < FEWEST_ROUNDS:
         return RunAgreement(rounds, len(found), (_too_few(rounds),) if found else ())
-    wholes = [(judge, person) for _, judge, _, person, _ in found if judge is not None]
-    parts = [pair for _, _, judged, _, said in found for pair in _pairs(judged or {}, said)]
+    wholes = [(entry.judged, entry.composite) for entry in found if entry.judged is not None]
+    parts = [pair for entry in found for pair in _pairs(entry.judged_scores or {}, entry.scores)]
     near = near_gap(rubric)
     whole, part = agreement_of(wholes, near), agreement_of(parts, near)
     return RunAgreement(rounds, len(found), tuple(_sentences(rubric, rounds, len(found), whole, part, near)))

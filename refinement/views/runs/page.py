@@ -11,7 +11,6 @@ from refinement.charts import DARK, LIGHT
 from refinement.engine.types import Rubric
 from refinement.forms.decisions import decision_form
 from refinement.models import Round, Run
-from refinement.selectors.blindness import seen_words
 from refinement.selectors.decisions import decisions_of
 from refinement.selectors.human_scores import newest_number, people_of
 from refinement.selectors.run_calls import call_line, calls_of, said, seen_table
@@ -169,7 +168,7 @@ def people_context(request: ProjectRequest, facts: RunFacts, row: Round) -> dict
     return {
         "people": people,
         "can_edit": can_edit(request),
-        "not_blind": seen_words(facts.run, request.user),
+        "not_blind": people.not_blind,
         "newest_version": newest_number(facts.run) if people.people and can_edit(request) else None,
     }
 

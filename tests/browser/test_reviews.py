@@ -29,10 +29,12 @@ def queue(site, project, owner, editor) -> list[Run]:
     return [runs[2], runs[0], runs[1]]  # the most urgent first
 
 
-def at(page: Page, run: Run, place: str) -> None:
-    """The run is open, with its place in the queue."""
-    expect(page).to_have_url(re.compile(rf"/runs/{run.pk}/\?review=1$"))
+def at(page: Page, run: Run, place: str, *, script: bool = True) -> None:
+    """The run is open, with its place in the queue; with script, its keys are listened to."""
+    expect(page).to_have_url(re.compile(rf"/runs/{run.pk}/\?review=1$"), timeout=15_000)
     expect(page.locator("#review-bar")).to_contain_text(place)
+    if script:
+        expect(page.get_by_role("button", name="Keys")).to_be_visible()
 
 
 def test_the_queue_is_worked_through_by_keyboard_alone(signed_in: Page, queue: list[Run], owner):
@@ -55,7 +57,7 @@ def test_the_queue_is_worked_through_by_keyboard_alone(signed_in: Page, queue: l
 
     page.keyboard.press("s")
     page.wait_for_url(f"**/runs/{queue[1].pk}/score/2/")
-    page.go_back()
+    page.goto(f"/p/alpha/runs/{queue[1].pk}/?review=1")
     at(page, queue[1], "1 of 2")
     page.keyboard.press("d")
     at(page, queue[2], "1 of 1")
@@ -78,6 +80,7 @@ def reach(page: Page, name: str) -> None:
 def test_the_help_is_a_dialog_and_letters_in_a_field_are_letters(signed_in: Page, queue: list[Run], owner):
     page = signed_in
     page.goto(f"/p/alpha/runs/{queue[0].pk}/?review=1")
+    at(page, queue[0], "1 of 3")
     page.keyboard.press("?")
     dialog = page.get_by_role("dialog", name="Keys while reviewing")
     expect(dialog).to_be_visible()
@@ -118,12 +121,12 @@ def test_it_works_without_script(browser, site, as_owner, queue: list[Run]):
     page = context.new_page()
     page.goto(LIST)
     page.get_by_role("link", name="Start reviewing").click()
-    at(page, queue[0], "1 of 3")
+    at(page, queue[0], "1 of 3", script=False)
     expect(page.get_by_role("button", name="Keys")).to_be_hidden()
     page.get_by_role("link", name="Next").click()
-    at(page, queue[1], "2 of 3")
+    at(page, queue[1], "2 of 3", script=False)
     page.locator("#review-bar").get_by_role("button", name="Done").click()
-    at(page, queue[2], "2 of 2")
+    at(page, queue[2], "2 of 2", script=False)
     page.locator("#run-steering summary").first.click()
     page.get_by_label("What should the next revision do?").fill("Name the owner.")
     page.get_by_role("button", name="Tell it").click()
@@ -193,7 +196,9 @@ def test_axe_has_nothing_against_them(
         page.evaluate("document.querySelectorAll('main details').forEach(fold => { fold.open = true })")
         found[address] = [*serious(Axe().run(page).response["violations"]), *["too wide"] * wide]
     page.goto(f"/p/alpha/runs/{run}/?review=1")
+    expect(page.get_by_role("button", name="Keys")).to_be_visible()
     page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_be_visible()
     found["keys"] = serious(Axe().run(page).response["violations"])
     context.close()
     assert {name: told for name, told in found.items() if told} == {}

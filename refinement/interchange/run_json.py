@@ -17,6 +17,7 @@ def run_json(
     events: Iterable[Mapping[str, Any]],
     human_scores: Iterable[Mapping[str, Any]] = (),
     decisions: Iterable[Mapping[str, Any]] = (),
+    instructions: Iterable[Mapping[str, Any]] = (),
 ) -> Iterator[str]:
     """The document's text; of the lists only one entry is in memory at a time."""
     yield f'{{\n"wiggum_run": {FORMAT},\n"run": {as_json(run)}'
@@ -26,6 +27,7 @@ def run_json(
         "events": events,
         "human_scores": human_scores,
         "decisions": decisions,
+        "instructions": instructions,
     }
     for name, entries in lists.items():
         yield f',\n"{name}": ['

@@ -9,7 +9,18 @@ from typing import Any, TypeVar
 from django.db.models import Model, QuerySet
 
 from refinement.interchange.run_rows import Cell, RoundSummary, RunSummary
-from refinement.models import Call, Decision, Event, HumanScore, Project, Round, Run, RunTag, Verdict
+from refinement.models import (
+    Call,
+    Decision,
+    Event,
+    HumanScore,
+    Instruction,
+    Project,
+    Round,
+    Run,
+    RunTag,
+    Verdict,
+)
 
 # Rows with long texts are read a few at a time, short ones by the hundred.
 LONG_ROWS = 4
@@ -38,6 +49,7 @@ _EVENT_FIELDS = ("kind", "at", "actor", "data")
 _HUMAN_SCORE_FIELDS = (
     "author_name", "scores", "composite", "note", "blind", "submitted_at", "changed_at", "version",
 )  # fmt: skip
+_INSTRUCTION_FIELDS = ("author_name", "text", "created_at", "used_in_round", "withdrawn_at")
 _DECISION_FIELDS = ("number", "kind", "round_number", "reason", "author_name", "at")
 _RUN_FIGURES = (
     "r1", "best", "last", "improvement", "best_round", "rounds_judged", "trajectory", "signal_rounds",
@@ -120,6 +132,12 @@ def decision_values(run: Run) -> Iterator[dict[str, Any]]:
     """What people decided about the run, in order."""
     for row in _in_parts(Decision.objects.filter(run=run), "number", SHORT_ROWS):
         yield _values(row, _DECISION_FIELDS)
+
+
+def instruction_values(run: Run) -> Iterator[dict[str, Any]]:
+    """What people told the run, in order; what was never used too."""
+    for row in _in_parts(Instruction.objects.filter(run=run), "id", SHORT_ROWS):
+        yield _values(row, _INSTRUCTION_FIELDS)
 
 
 def best_candidate(run: Run) -> str | None:

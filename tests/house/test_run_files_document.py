@@ -17,7 +17,8 @@ def test_every_column_is_named_in_its_order():
 
 
 @pytest.mark.parametrize(
-    "fields", ["_ROUND_FIELDS", "_RUN_FIGURES", "_HUMAN_SCORE_FIELDS", "_DECISION_FIELDS"]
+    "fields",
+    ["_ROUND_FIELDS", "_RUN_FIGURES", "_HUMAN_SCORE_FIELDS", "_DECISION_FIELDS", "_INSTRUCTION_FIELDS"],
 )
 def test_every_field_of_the_document_is_named(fields):
     # When something was made is a matter of course.

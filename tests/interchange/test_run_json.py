@@ -19,7 +19,16 @@ def test_the_pieces_are_one_document_in_a_fixed_order():
     )
     text = "".join(pieces)
     found = json.loads(text)
-    assert list(found) == ["wiggum_run", "run", "rounds", "calls", "events", "human_scores", "decisions"]
+    assert list(found) == [
+        "wiggum_run",
+        "run",
+        "rounds",
+        "calls",
+        "events",
+        "human_scores",
+        "decisions",
+        "instructions",
+    ]
     assert found == {
         "wiggum_run": 1,
         "run": {"id": 1, "best": "8.60"},
@@ -28,6 +37,7 @@ def test_the_pieces_are_one_document_in_a_fixed_order():
         "events": [{}],
         "human_scores": [{"round": 2}],
         "decisions": [],
+        "instructions": [],
     }
 
 

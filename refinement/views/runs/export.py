@@ -23,6 +23,7 @@ from refinement.selectors.run_exports import (
     decision_values,
     event_values,
     human_score_values,
+    instruction_values,
     numbers_of,
     result_candidate,
     round_values,
@@ -81,6 +82,7 @@ def whole(run: Run) -> Iterator[str]:
         events=event_values(run),
         human_scores=human_score_values(run),
         decisions=decision_values(run),
+        instructions=instruction_values(run),
     )
 
 

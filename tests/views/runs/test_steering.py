@@ -1,8 +1,11 @@
 """Steering from a run's page: plain and with htmx, what is wrong beside the field, hostile words escaped."""
 
+import json
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 
 from refinement.models import Instruction, ReviewRequest, Run
 from tests.views.runs.finished import finished_run
@@ -144,3 +147,17 @@ def test_the_number_of_queries_does_not_grow_with_instructions_and_reviews(
         person = django_user_model.objects.create_user(f"p{number}@example.org")
         ReviewRequest.objects.create(project=run.project, run=run, reviewer=person, asked_by=person)
     assert queries() == few
+
+
+def test_the_export_has_all_of_them(as_viewer, run):
+    told(run, text="used", used_in_round=2)
+    told(run, text="waits")
+    told(run, text="withdrawn", withdrawn_at=run.created_at)
+    answer = as_viewer.get(reverse("run_export", args=["alpha", run.pk, "json"]))
+    found = json.loads(b"".join(answer.streaming_content))["instructions"]
+    assert [(entry["text"], entry["used_in_round"], entry["author_name"]) for entry in found] == [
+        ("used", 2, "Ada"),
+        ("waits", None, "Ada"),
+        ("withdrawn", None, "Ada"),
+    ]
+    assert [entry["withdrawn_at"] is not None for entry in found] == [False, False, True]

@@ -5,9 +5,10 @@ from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.utils import timezone
 
-from refinement.models import ExternalIdentity, Invitation, User
+from refinement.models import ExternalIdentity, Invitation, ShareLink, User
 from refinement.selectors.projects import NotFound
 from refinement.services.audit import audit_record
+from refinement.services.memberships import share_links_end
 from refinement.services.sessions import sessions_end
 from refinement.services.sign_in_log import means_words
 
@@ -18,7 +19,7 @@ class LastAdministrator(Exception):
 
 @transaction.atomic
 def person_activate(*, person_id: int, active: bool, by: User) -> bool:
-    """Closes an account, and ends its sessions and open invitations; or opens it again."""
+    """Closes an account, and ends its sessions, invitations and share links; or opens it again."""
     person = _person_for(person_id, by)
     if person.is_active is active:
         return False
@@ -28,6 +29,7 @@ def person_activate(*, person_id: int, active: bool, by: User) -> bool:
         Invitation.objects.filter(created_by=person, used_at=None, revoked_at=None).update(
             revoked_at=timezone.now()
         )
+        share_links_end(ShareLink.objects.all(), person)
     person.is_active = active
     person.save(update_fields=["is_active"])
     _record(

@@ -1,5 +1,9 @@
 """Who somebody is here whom a sign-in provider knows: an account is found or comes from an invitation."""
 
+from typing import Literal
+
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
@@ -10,6 +14,7 @@ from refinement.services.invitations import AddressTaken, InvitationSpent, invit
 from refinement.services.sessions import sessions_end
 
 SUBJECT_CHARS = 255
+ADDRESS_CHARS = 254
 
 
 class NobodyHere(Exception):
@@ -24,23 +29,28 @@ class AddressOfAnother(Exception):
     """The account with this mail address belongs to somebody else at the provider."""
 
 
+Found = Literal["known", "connected", "invited"]
+
+
 @transaction.atomic
-def person_found(*, issuer: str, person: Person, invitation: str = "") -> tuple[User, bool]:
-    """The account, and whether it was connected only now; raises NobodyHere, Address…."""
-    if not person.subject or len(person.subject) > SUBJECT_CHARS:
+def person_found(*, issuer: str, person: Person, invitation: str = "") -> tuple[User, Found]:
+    """The account, and how it was found; raises NobodyHere, AddressUnproven, AddressOfAnother."""
+    if not 0 < len(person.subject) <= SUBJECT_CHARS or "\x00" in person.subject:
         raise NobodyHere
     known = ExternalIdentity.objects.select_related("user").filter(issuer=issuer, subject=person.subject)
     identity = known.first()
     if identity is not None:
         known.update(last_used_at=timezone.now())
-        return identity.user, False
-    if not person.email or not person.email_verified:
+        return identity.user, "known"
+    if not person.email_verified or not _is_address(person.email):
         raise AddressUnproven
     user = User.objects.select_for_update().filter(email__iexact=person.email).first()
     if user is None:
-        return _invited(issuer, person, invitation), True
-    _connect(issuer, person, user)
-    return user, True
+        return _invited(issuer, person, invitation), "invited"
+    # The same person may have come back twice at once: the second waited for the lock on the account.
+    if not known.filter(user=user).exists():
+        _connect(issuer, person, user)
+    return user, "connected"
 
 
 @transaction.atomic
@@ -50,6 +60,14 @@ def identity_disconnect(*, user: User) -> bool:
     if gone:
         _record("identity.disconnect", user)
     return bool(gone)
+
+
+def _is_address(text: str) -> bool:
+    try:
+        validate_email(text)
+    except ValidationError:
+        return False
+    return len(text) <= ADDRESS_CHARS
 
 
 def _invited(issuer: str, person: Person, invitation: str) -> User:

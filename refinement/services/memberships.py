@@ -5,7 +5,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from refinement.models import Invitation, MemberRole, Membership, Project, User
+from refinement.models import Invitation, MemberRole, Membership, Project, ShareLink, User
 from refinement.selectors.projects import NotFound
 from refinement.services.audit import audit_record
 from refinement.services.reviews import reviews_release
@@ -94,7 +94,9 @@ def _take_out(membership: Membership, by: User, action: str) -> None:
     _require_another_owner(membership)
     _revoke_invitations_of(membership)
     reviews_release(membership, by)
-    _record(action, membership, by, before={"role": membership.role})
+    ended = share_links_end(ShareLink.objects.filter(project=membership.project), membership.user)
+    said: dict[str, object] = {"role": membership.role}
+    _record(action, membership, by, before=said | ({"share_links_revoked": ended} if ended else {}))
     Membership.objects.filter(pk=membership.pk).delete()
 
 
@@ -109,6 +111,12 @@ def _revoke_invitations_of(membership: Membership) -> None:
     Invitation.objects.filter(
         project=membership.project, created_by=membership.user, used_at=None, revoked_at=None
     ).update(revoked_at=timezone.now())
+
+
+def share_links_end(links: QuerySet[ShareLink], maker: User) -> int:
+    """Whoever goes knows the links they made, and must not go on reading by them."""
+    now = timezone.now()
+    return links.filter(created_by=maker, revoked_at=None, expires_at__gt=now).update(revoked_at=now)
 
 
 def _record(

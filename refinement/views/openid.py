@@ -30,9 +30,11 @@ from refinement.identity.openid import (
 from refinement.identity.settings import OpenIDSettings
 from refinement.models import User
 from refinement.services.identities import AddressOfAnother, AddressUnproven, NobodyHere, person_found
+from refinement.views.limits import Limit
 
 logger = logging.getLogger(__name__)
 PENDING = "openid"
+ATTEMPTS = Limit("provider", most=30, seconds=300)  # each asks the provider something
 PENDING_SECONDS = 600
 CODE_CHARS = 4_000
 REFUSALS = {
@@ -53,6 +55,9 @@ REFUSALS = {
 def begin(request: HttpRequest) -> HttpResponse:
     """Sends the person to the provider, and keeps in their session what must come back."""
     known = _settings()
+    if ATTEMPTS.is_reached(request):
+        return render(request, "429.html", status=429)
+    ATTEMPTS.note(request)
     attempt = Attempt.new()
     try:
         address = authorization_address(known, attempt, _back_to(request))
@@ -92,16 +97,17 @@ def _signed_in(
     request: HttpRequest, known: OpenIDSettings, person: Person, pending: dict[str, Any]
 ) -> HttpResponse:
     try:
-        user, is_new = person_found(issuer=known.issuer, person=person, invitation=pending["invitation"])
+        user, how = person_found(issuer=known.issuer, person=person, invitation=pending["invitation"])
     except AddressUnproven:
         return _refused(request, known, "mail")
     except AddressOfAnother:
         return _refused(request, known, "another")
     except NobodyHere:
         return _refused(request, known, "nobody")
-    if is_new:
+    if how != "known":
         messages.info(request, f"From now on you sign in with {known.name}.")
-    return _perform(request, user, pending["next"])
+    # Whoever was invited is in the project already: the invitation's page would say that it is spent.
+    return _perform(request, user, "" if how == "invited" else pending["next"])
 
 
 def _perform(request: HttpRequest, user: User, then: str) -> HttpResponse:

@@ -6,9 +6,11 @@ import pytest
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.utils import timezone
 
-from refinement.models import AuditEntry, Membership, ShareLink
+from refinement.models import AuditEntry, Membership, ShareLink, User
 from refinement.selectors.projects import NotFound
 from refinement.services import shares
+from refinement.services.administration import person_activate
+from refinement.services.memberships import member_leave, member_remove
 from refinement.services.shares import (
     ShareGone,
     SharingOff,
@@ -153,3 +155,20 @@ def test_visits_are_counted(run, editor):
     link.refresh_from_db()
     assert link.opened == 2
     assert link.last_opened_at is not None
+
+
+@pytest.mark.parametrize("how", ["removed", "left", "account closed"])
+def test_whoever_goes_takes_no_link_along(run, editor, owner, project, how):
+    _, theirs = share_link_make(run=run, by=editor, days=90)
+    _, ours = share_link_make(run=run, by=owner, days=90)
+    if how == "removed":
+        member_remove(project=project, user_id=editor.pk, by=owner)
+    elif how == "left":
+        member_leave(project=project, user=editor)
+    else:
+        administrator = User.objects.create_superuser("ada@example.org", "x")
+        person_activate(person_id=editor.pk, active=False, by=administrator)
+
+    with pytest.raises(ShareGone):
+        share_link_for(theirs)
+    assert share_link_for(ours)

@@ -24,11 +24,12 @@ from refinement.selectors.shares import (
     without_names,
 )
 from refinement.services.shares import ShareGone, share_link_for, share_link_opened
+from refinement.views.limits import Limit
 from refinement.views.runs.page import marks_of
-from refinement.views.sharing.limits import guess_note, guessed_too_often
 
 View = Literal["text", "raw", "diff", "calls"]
 TITLE = "Scores by round"
+GUESSES = Limit("share guesses", most=30, seconds=600)
 
 
 @sensitive_variables("token")
@@ -49,7 +50,7 @@ def shared_run(request: HttpRequest, token: str, number: int | None = None) -> H
 
 @sensitive_variables("token")
 def _answer(request: HttpRequest, token: str, number: int | None) -> HttpResponse:
-    if guessed_too_often(request):
+    if GUESSES.is_reached(request):
         return render(request, "refinement/share/too_often.html", status=429)
     try:
         link = share_link_for(token)
@@ -57,7 +58,7 @@ def _answer(request: HttpRequest, token: str, number: int | None) -> HttpRespons
             return render(request, "refinement/share/blind.html", status=403)
         return _shown(request, token, link, number)
     except ShareGone:
-        guess_note(request)
+        GUESSES.note(request)
     except Http404:
         pass
     return render(request, "refinement/share/gone.html", status=404)

@@ -152,7 +152,8 @@ def test_a_stranger_with_an_invitation_gets_an_account(anonymous, provider, proj
     page = anonymous.get(f"/join/{token}/").content.decode()
     assert "Join with Example" in page
 
-    sign_in(anonymous, f"{BEGIN}?invitation={token}")
+    answer = sign_in(anonymous, f"{BEGIN}?invitation={token}&next=/join/{token}/")
+    assert answer.headers["Location"] == "/"
     ada = User.objects.get(email="ada@example.org")
     assert (ada.name, ada.has_usable_password()) == ("Ada Lovelace", False)
     assert Membership.objects.get(user=ada).role == "editor"
@@ -165,6 +166,41 @@ def test_a_spent_invitation_lets_nobody_in(anonymous, provider, project, owner):
 
     assert sign_in(anonymous, f"{BEGIN}?invitation={token}").status_code == 403
     assert not User.objects.filter(email="ada@example.org").exists()
+
+
+def test_an_account_with_an_invitation_comes_back_to_it(anonymous, provider, ada, other_project, outsider):
+    token = invitation_make(project=other_project, role="viewer", days=1, by=outsider)[1]
+    answer = sign_in(anonymous, f"{BEGIN}?invitation={token}&next=/join/{token}/")
+
+    assert answer.headers["Location"] == f"/join/{token}/"
+    assert not Membership.objects.filter(user=ada, project=other_project).exists()
+
+
+@pytest.mark.parametrize(
+    "email", ["", "ada", "a\x00da@example.org", f"{'x' * 300}@example.org", "a b@example.org"]
+)
+def test_what_is_no_address_opens_nothing(anonymous, provider, project, owner, email):
+    provider.email = email
+    token = invitation_make(project=project, role="editor", days=1, by=owner)[1]
+
+    assert sign_in(anonymous, f"{BEGIN}?invitation={token}").status_code == 403
+    assert User.objects.count() == 1
+
+
+@pytest.mark.parametrize("subject", ["", "x" * 256, "a\x00b"])
+def test_a_strange_name_for_a_person_opens_nothing(anonymous, provider, ada, subject):
+    provider.subject = subject
+
+    assert sign_in(anonymous).status_code == 403
+
+
+def test_begun_too_often_it_waits(anonymous, provider):
+    for _ in range(30):
+        anonymous.get(BEGIN)
+    asked = anonymous.get(BEGIN)
+
+    assert asked.status_code == 429
+    assert Client(REMOTE_ADDR="192.0.2.9").get(BEGIN).status_code == 302
 
 
 def test_a_closed_account_stays_closed(anonymous, provider, ada):

@@ -13,7 +13,7 @@ from django.utils import timezone
 from refinement.models import BlindReading, Comment, Decision, Round, ShareLink, Thread
 from refinement.services.project_settings import project_settings_change, settings_mark
 from refinement.services.shares import share_link_make, share_link_revoke
-from refinement.views.sharing.limits import MOST_GUESSES
+from refinement.views.sharing.shared import GUESSES
 from tests.views.rubrics.given import HOSTILE
 from tests.views.runs.finished import finished_run
 
@@ -241,7 +241,7 @@ def test_no_log_holds_a_link(anonymous, shared, project, caplog):
 
 def test_guessing_ends(anonymous, shared):
     address = shared()
-    for number in range(MOST_GUESSES):
+    for number in range(GUESSES.most):
         assert anonymous.get(f"/s/guess{number}/").status_code == 404
 
     assert anonymous.get("/s/once-more/").status_code == 429
@@ -252,7 +252,7 @@ def test_guessing_ends(anonymous, shared):
 
 def test_reading_much_is_not_guessing(anonymous, shared):
     address = shared()
-    for _ in range(MOST_GUESSES + 5):
+    for _ in range(GUESSES.most + 5):
         read(anonymous, f"{address}1/")
 
 

@@ -21,7 +21,7 @@ from django.test import Client
 from django.urls import get_resolver, reverse
 from django.utils.http import urlencode
 
-from refinement.models import Project, SessionInfo, User
+from refinement.models import Notice, Project, SessionInfo, User
 from refinement.services.invitations import invitation_make
 from refinement.services.rubrics import default_rubrics_install
 from refinement.services.shares import share_link_make
@@ -48,6 +48,7 @@ class Rule:
 OWN = Rule(read=PERSON, write=PERSON)
 CONFIRMED = Rule(read=PERSON, write=PERSON, confirm=True)
 FORM = Rule(read=ANYONE, write=ANYONE)
+NOT_THEIRS = dict.fromkeys([PERSON, ADMINISTRATOR], "404")  # they have none, or it is somebody else's
 LEADS_TO_SIGN_IN = {ANYONE: "sign in", f"POST {PERSON}": "sign in", f"POST {ADMINISTRATOR}": "sign in"}
 RULES: dict[str, Rule] = {
     "healthz": Rule(read=ANYONE),
@@ -60,6 +61,11 @@ RULES: dict[str, Rule] = {
     "join": FORM,
     "shared_run": Rule(read=ANYONE),
     "shared_round": Rule(read=ANYONE),
+    "inbox": Rule(read=PERSON),
+    "inbox_read_all": Rule(write=PERSON),
+    "inbox_open": Rule(read=PERSON, odd=NOT_THEIRS),
+    "inbox_read": Rule(write=PERSON, odd=NOT_THEIRS),
+    "notice_settings": OWN,
     "account": OWN,
     "account_login": FORM,
     "account_logout": Rule(read=ANYONE, write=ANYONE, odd=LEADS_TO_SIGN_IN),
@@ -80,8 +86,8 @@ RULES: dict[str, Rule] = {
     "mfa_authenticate": Rule(read=ANYONE, write=ANYONE, odd={ANYONE: "sign in"}),  # after a password alone
     "mfa_reauthenticate": CONFIRMED,  # with the means that one has
     "mfa_activate_totp": CONFIRMED,
-    "mfa_deactivate_totp": Rule(read=PERSON, write=PERSON, odd=dict.fromkeys([PERSON, ADMINISTRATOR], "404")),
-    "mfa_view_recovery_codes": Rule(read=PERSON, odd=dict.fromkeys([PERSON, ADMINISTRATOR], "404")),
+    "mfa_deactivate_totp": Rule(read=PERSON, write=PERSON, odd=NOT_THEIRS),
+    "mfa_view_recovery_codes": Rule(read=PERSON, odd=NOT_THEIRS),
     "mfa_generate_recovery_codes": CONFIRMED,
     "mfa_list_webauthn": Rule(read=PERSON),
     "mfa_add_webauthn": CONFIRMED,
@@ -117,6 +123,12 @@ def passkey_of(project: Project, owner: User) -> int:
     return Authenticator.objects.create(user=owner, type="webauthn", data=data).pk
 
 
+def notice_of(project: Project, owner: User) -> int:
+    default_rubrics_install(project=project)
+    run = run_in(project)
+    return Notice.objects.create(user=owner, project=project, run=run, kind="mention", text="Hers.").pk
+
+
 # The value of each parameter: by the address's name where one name stands for several things.
 STAGE: dict[str, Callable[[Project, User], Any]] = {
     "welcome.token": lambda project, owner: "spent",
@@ -127,6 +139,7 @@ STAGE: dict[str, Callable[[Project, User], Any]] = {
     "key": lambda project, owner: "spent-key",
     "number": lambda project, owner: 1,
     "pk": passkey_of,
+    "notice": notice_of,
     "session": lambda project, owner: SessionInfo.objects.create(user=owner, session_key="x").pk,
     "person": lambda project, owner: owner.pk,
     "project": lambda project, owner: project.pk,

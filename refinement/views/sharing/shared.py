@@ -29,7 +29,7 @@ from refinement.views.runs.page import marks_of
 
 View = Literal["text", "raw", "diff", "calls"]
 TITLE = "Scores by round"
-GUESSES = Limit("share guesses", most=30, seconds=600)
+GUESSES = Limit("share-guesses", most=30, seconds=600)
 
 
 @sensitive_variables("token")

@@ -100,7 +100,7 @@ def notice_run_waits(run: Run, *, reason: str) -> None:
 
 def run_words(run: Run) -> str:
     """The run's number and what it is about."""
-    title = one_line(run.title, TITLE_CHARS)
+    title = one_line(run.title, TITLE_CHARS).rstrip(".")
     return f"run {run.pk}, “{title}”" if title else f"run {run.pk}"
 
 

@@ -11,7 +11,7 @@ from refinement.charts import LIGHT, Mark, Palette, Series, TrajectoryChart, tra
 from refinement.engine.codec import rubric_from_json
 from refinement.engine.scoring import shown
 from refinement.engine.types import Rubric
-from refinement.models import Round, Run
+from refinement.models import Round, RoundOrigin, Run
 from refinement.selectors.run_words import (
     KINSHIP_WORDS,
     capital_round_name,
@@ -51,6 +51,7 @@ class RoundLine:
     chars: int
     scores: tuple[str, ...]  # one for each criterion
     flags: tuple[str, ...]
+    by_hand: bool = False  # a person edited its text
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +161,7 @@ def _round_line(run: Run, rubric: Rubric, row: Round, before: Decimal | None) ->
         chars=row.candidate_chars,
         scores=tuple(str(scores.get(criterion.key, "")) for criterion in rubric.criteria),
         flags=tuple(flags_of(run, row)),
+        by_hand=row.origin == RoundOrigin.HAND,
     )
 
 

@@ -10,7 +10,7 @@ from refinement.services.advancing import run_advance
 from refinement.services.hand_rounds import RoundsMoved, round_edit
 from refinement.services.lifecycle import WrongState, run_pause, run_resume
 from refinement.services.steering import instruction_give, instruction_withdraw
-from tests.lifecycle.given import Scene, advance, at_once, rubric
+from tests.lifecycle.given import Scene, advance, at_once, rubric, worker_threads
 from tests.lifecycle.test_hand_rounds import edit
 from tests.lifecycle.test_steering import SAID, sent, used
 
@@ -125,3 +125,17 @@ def test_an_edit_against_a_worker_that_takes_the_run_up(scene: Scene, editor: Us
         assert (run.status, run.rounds_judged) == ("finished", 2)
         origin = run.rounds.get(number=2).origin
         assert origin == ("hand" if isinstance(saved, Round) else "revision")
+
+
+def test_a_worker_of_its_own_hears_what_is_said_while_it_runs(scene: Scene, editor: User):
+    """Nobody waits between the steps: the worker takes them as their messages come."""
+    scene.says(5.0, 6.0, 7.0, 7.5)
+    run = scene.launch(rubric(4))
+    while_a_revision_is_written(scene, partial(instruction_give, run=run, text=SAID, user=editor))
+    with worker_threads(2):
+        scene.server.wait_for(lambda: Run.objects.get(pk=run.pk).status == "finished", 60)
+    run.refresh_from_db()
+    assert (run.outcome, run.rounds_judged, used(run)) == ("FAIL", 4, [3])
+    assert ["canary-steer" in body for body in sent(scene, "producer")] == [False, True, False]
+    assert "From Edgar Editor, a person on the team:" in sent(scene, "producer")[1]
+    assert not any("canary-steer" in body or "Edgar" in body for body in sent(scene, "judge"))

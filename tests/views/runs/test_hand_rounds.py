@@ -136,3 +136,14 @@ def test_exports_name_who_edited(as_editor, run):
     row = next(entry for entry in whole["rounds"] if entry["number"] == number)
     assert (row["origin"], row["author_name"], row["base_round"]) == ("hand", "Edgar Editor", 1)
     assert "an edit by Edgar Editor" in b"".join(report.streaming_content).decode()
+
+
+def test_the_comparison_and_a_long_strip_name_who_edited(as_editor, project):
+    run = finished_run(project, [f"{number}" for number in range(1, 10)])
+    send(as_editor, run)
+    number = newest(run)
+    page = as_editor.get(f"/p/alpha/runs/{run.pk}/diff/?a=1&b={number}").content.decode()
+    assert page.count(f"Round {number} (edited by Edgar Editor)") == 2
+    strip = as_editor.get(f"/p/alpha/runs/{run.pk}/").content.decode()
+    assert "round-strip-compact" in strip
+    assert f'title="Round {number}, edited by Edgar Editor, not judged yet"' in strip

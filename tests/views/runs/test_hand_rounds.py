@@ -50,7 +50,7 @@ def test_it_is_saved_and_the_new_round_follows(as_editor, editor, run):
     text = as_editor.get(answer.headers["Location"]).content.decode()
     assert f"Your text is round {number}. The judge sees it next." in text
     assert "Edited by Edgar Editor" in text
-    assert "edited by Edgar Editor, 19 characters" in text  # in the strip
+    assert "<bdi>edited by Edgar Editor</bdi>, 19 characters" in text  # in the strip
 
 
 @pytest.mark.parametrize(

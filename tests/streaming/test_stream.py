@@ -1,6 +1,7 @@
 """The stream of a run over a real socket, from a real server, with a real worker behind it."""
 
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -118,8 +119,10 @@ def test_a_member_who_is_removed_hears_no_more(served: Served):
     other = served.listen(run)
     reader.wait_for(lambda: reader.of("state"), "the state")
     served.shell(REMOVE.format(name="edgar"))
+    removed = time.time()
     reader.wait_for(reader.ended.is_set, "the end")
     assert reader.frames[-1].kind == "gone"
+    assert reader.frames[-1].at - removed < 5
     assert not other.ended.is_set()
     assert served.ask(f"/p/alpha/runs/{run}/events/", "edgar").status == 404
     other.hang_up()

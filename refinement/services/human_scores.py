@@ -55,12 +55,15 @@ def human_score_give(
     reading = open_reading(run, user)
     values = checked(rubric, row, said) | {"blind": reading is not None}
     before = HumanScore.objects.filter(round=row, author=user).first()
-    if before is None:
-        kept = _first(run, row, user, values)
-    elif _same(before, values):
+    if before is not None and _same(before, values):
+        # A form that was sent twice is one score, and what is sent unchanged stays what it was.
         return _closed(before, reading, blind_next)
-    else:
-        kept = _next(before, values, seen_version)
+    try:
+        kept = _next(before, values, seen_version) if before else _first(run, row, user, values)
+    except ScoredMeanwhile as meanwhile:
+        if not _same(meanwhile.kept, values):
+            raise
+        return _closed(meanwhile.kept, reading, blind_next)
     _record(run, row, user, before=before, after=kept)
     if blind_next is None:
         review_done(run=run, user=user)
@@ -119,15 +122,12 @@ def _first(run: Run, row: Round, user: User, values: dict[str, Any]) -> HumanSco
                 run=run, round=row, author=user, author_name=user.display_name[:120], **values
             )
     except IntegrityError:
-        kept = HumanScore.objects.get(round=row, author=user)
-        if _same(kept, values):
-            return kept
-        raise ScoredMeanwhile(kept) from None
+        raise ScoredMeanwhile(HumanScore.objects.get(round=row, author=user)) from None
 
 
 def _same(row: HumanScore, values: dict[str, Any]) -> bool:
-    """Whether nothing would change: a form that was sent twice is one score."""
-    return all(getattr(row, name) == values[name] for name in ("scores", "note", "blind"))
+    """Whether the score says just that."""
+    return all(getattr(row, name) == values[name] for name in ("scores", "note"))
 
 
 def _next(before: HumanScore, values: dict[str, Any], seen_version: int) -> HumanScore:

@@ -153,6 +153,14 @@ def test_the_same_form_sent_twice_is_one_score(run, viewer):
     assert AuditEntry.objects.filter(action__startswith="score.").count() == 1
 
 
+def test_a_blind_form_sent_twice_stays_blind(run, viewer):
+    blind_reading_begin(run=run, number=2, user=viewer)
+    give(run, viewer, said(run, "4"))
+    again = give(run, viewer, said(run, "4"))
+    assert (again.version, again.blind) == (1, True)
+    assert BlindReading.objects.get().ended_at is not None
+
+
 def test_a_change_with_the_scores_in_view_is_no_longer_blind(run, viewer):
     blind_reading_begin(run=run, number=2, user=viewer)
     assert give(run, viewer, said(run, "4")).blind

@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --quiet
-CHROMIUM := /usr/bin/chromium
+CHROMIUM := /usr/bin/chromium-headless-shell
 
 .DEFAULT_GOAL := help
 .PHONY: help install install-dev up worker chromium test lint lock
@@ -76,9 +76,10 @@ chromium:
 	fi; \
 	if [ "$$(id -u)" = 0 ]; then as_root=""; \
 	elif sudo -n true 2>/dev/null; then as_root="sudo"; \
-	else echo "make test: there is no $(CHROMIUM); browser tests cannot run. Install it: sudo apt-get install chromium"; exit 0; \
+	else echo "make test: there is no $(CHROMIUM); browser tests cannot run. Install it: sudo apt-get install chromium-headless-shell"; exit 0; \
 	fi; \
 	echo "Installing Chromium for the browser tests ..."; \
 	export DEBIAN_FRONTEND=noninteractive; \
-	$$as_root apt-get -qq update && $$as_root apt-get -qq install -y --no-install-recommends chromium >/dev/null || \
+	install() { $$as_root apt-get -qq install -y --no-install-recommends $$1 >/dev/null; }; \
+	{ $$as_root apt-get -qq update && { install chromium-headless-shell || install chromium; }; } || \
 	echo "make test: Chromium could not be installed; browser tests cannot run."

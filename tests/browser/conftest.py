@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
-CHROMIUM = Path("/usr/bin/chromium")
+# Debian's Chromium. Its headless shell opens a page in a fifth of the time: it draws no window around it.
+BROWSERS = [Path("/usr/bin/chromium-headless-shell"), Path("/usr/bin/chromium")]
+CHROMIUM = next((path for path in BROWSERS if path.exists()), BROWSERS[-1])
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",

@@ -10,7 +10,7 @@ from django.utils.cache import patch_vary_headers
 from django.utils.deprecation import MiddlewareMixin
 from django_htmx.http import HttpResponseClientRedirect
 
-from refinement.services.origins import address_of, origin
+from refinement.services.origins import address_of, means, origin
 from refinement.services.sessions import session_note_if_due
 
 PERMISSIONS_POLICY = "camera=(), geolocation=(), microphone=(), payment=(), usb=()"
@@ -46,9 +46,11 @@ class OriginMiddleware(MiddlewareMixin):
 
     def process_request(self, request: HttpRequest) -> None:
         origin.set(address_of(request))
+        means.set("")
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         origin.set("")
+        means.set("")
         return response
 
 

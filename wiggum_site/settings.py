@@ -54,6 +54,9 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 
+# How many requests a token may make in a minute, in all web processes together.
+API_RATE = env.number("WIGGUM_API_RATE", 600, minimum=1, maximum=1_000_000)
+
 # --- the application ----------------------------------------------------------------------------
 INSTALLED_APPS = [
     "django.contrib.auth",
@@ -75,6 +78,7 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
     "refinement.middleware.PageHeadersMiddleware",
+    "refinement.api.answers.AnswersMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",

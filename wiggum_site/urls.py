@@ -5,11 +5,14 @@ from django.urls import include, path
 
 from refinement.views.health import healthz, readyz
 from refinement.views.metrics import metrics
+from wiggum_site.api import addresses, docs
 
 urlpatterns = [
     path("healthz", login_not_required(healthz), name="healthz"),
     path("readyz", login_not_required(readyz), name="readyz"),
     path("metrics", metrics, name="metrics"),
+    path("api/v1/docs", docs, name="api_docs"),
+    path("api/v1/", addresses()),
     path("", include("refinement.urls")),
 ]
 handler400 = "refinement.views.errors.bad_request"

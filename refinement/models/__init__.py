@@ -21,9 +21,11 @@ from refinement.models.runs import Run, RunStatus, RunTag, SavedView
 from refinement.models.sessions import SessionInfo
 from refinement.models.shares import ShareLink
 from refinement.models.steering import Instruction
+from refinement.models.tokens import ApiToken, IdempotencyKey
 from refinement.models.workers import WorkerBeat
 
 __all__ = [
+    "ApiToken",
     "AuditEntry",
     "Bench",
     "BenchCall",
@@ -44,6 +46,7 @@ __all__ = [
     "EventKind",
     "ExternalIdentity",
     "HumanScore",
+    "IdempotencyKey",
     "ImmutableRow",
     "Instruction",
     "Invitation",

@@ -67,6 +67,8 @@ ACTIONS = {
     "share.revoke": "revoked a share link",
     "thread.reopen": "opened a thread again",
     "thread.resolve": "resolved a thread",
+    "token.create": "made an API token",
+    "token.revoke": "revoked an API token",
     "two_factor.add": "added a second factor",
     "two_factor.refuse": "was refused: wrong code",
     "two_factor.remove": "removed a second factor",

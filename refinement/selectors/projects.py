@@ -6,10 +6,12 @@ from django.contrib.auth.models import AnonymousUser
 from django.db.models import Exists, OuterRef, QuerySet
 from django.http import Http404
 
-from refinement.models import BlindReading, Membership, Project, User
+from refinement.models import BlindReading, MemberRole, Membership, Project, User
 
 if TYPE_CHECKING:
     Person = User | AnonymousUser
+
+RANKS = {MemberRole.VIEWER: 0, MemberRole.EDITOR: 1, MemberRole.OWNER: 2}
 
 
 class NotFound(Http404):
@@ -63,3 +65,8 @@ def current_project(user: "Person", last_used: str | None) -> Project | None:
 def member_count(project: Project) -> int:
     """How many people are in the project."""
     return Membership.objects.filter(project=project).count()
+
+
+def lower_role(one: str, other: str) -> MemberRole:
+    """The one of two roles that may do less."""
+    return min(MemberRole(one), MemberRole(other), key=RANKS.__getitem__)

@@ -5,10 +5,10 @@ from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.utils import timezone
 
-from refinement.models import ExternalIdentity, Invitation, ShareLink, User
+from refinement.models import ApiToken, ExternalIdentity, Invitation, ShareLink, User
 from refinement.selectors.projects import NotFound
 from refinement.services.audit import audit_record
-from refinement.services.memberships import share_links_end
+from refinement.services.memberships import share_links_end, tokens_end
 from refinement.services.sessions import sessions_end
 from refinement.services.sign_in_log import means_words
 
@@ -19,7 +19,7 @@ class LastAdministrator(Exception):
 
 @transaction.atomic
 def person_activate(*, person_id: int, active: bool, by: User) -> bool:
-    """Closes an account, and ends its sessions, invitations and share links; or opens it again."""
+    """Closes an account, and ends its sessions, invitations, share links and tokens; or opens it again."""
     person = _person_for(person_id, by)
     if person.is_active is active:
         return False
@@ -30,6 +30,7 @@ def person_activate(*, person_id: int, active: bool, by: User) -> bool:
             revoked_at=timezone.now()
         )
         share_links_end(ShareLink.objects.all(), person)
+        tokens_end(ApiToken.objects.all(), person)
     person.is_active = active
     person.save(update_fields=["is_active"])
     _record(

@@ -5,7 +5,10 @@ from collections.abc import Mapping
 from refinement.models import AuditEntry, Project, User
 from refinement.models.statements import row_insert
 from refinement.services.events import actor_name
-from refinement.services.origins import origin
+from refinement.services.origins import means, origin
+
+NAME_CHARS = 60
+ACTOR_CHARS = 120
 
 
 def audit_record(
@@ -27,9 +30,15 @@ def audit_record(
             object_id=str(object_id),
             project=project,
             user=user,
-            actor=actor or actor_name(user),
+            actor=named(actor or actor_name(user)),
             address=origin.get(),
             before=dict(before or {}),
             after=dict(after or {}),
         )
     )
+
+
+def named(actor: str) -> str:
+    """Who it was; where a token acted for them, with its name."""
+    by = means.get()
+    return (f"{actor[:NAME_CHARS]}, by {by}" if by else actor)[:ACTOR_CHARS]

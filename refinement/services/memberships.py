@@ -5,7 +5,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from refinement.models import Invitation, MemberRole, Membership, Project, ShareLink, User
+from refinement.models import ApiToken, Invitation, MemberRole, Membership, Project, ShareLink, User
 from refinement.selectors.projects import NotFound
 from refinement.services.audit import audit_record
 from refinement.services.reviews import reviews_release
@@ -95,8 +95,11 @@ def _take_out(membership: Membership, by: User, action: str) -> None:
     _revoke_invitations_of(membership)
     reviews_release(membership, by)
     ended = share_links_end(ShareLink.objects.filter(project=membership.project), membership.user)
+    spent = tokens_end(ApiToken.objects.filter(project=membership.project), membership.user)
     said: dict[str, object] = {"role": membership.role}
-    _record(action, membership, by, before=said | ({"share_links_revoked": ended} if ended else {}))
+    said |= {"share_links_revoked": ended} if ended else {}
+    said |= {"tokens_revoked": spent} if spent else {}
+    _record(action, membership, by, before=said)
     Membership.objects.filter(pk=membership.pk).delete()
 
 
@@ -117,6 +120,11 @@ def share_links_end(links: QuerySet[ShareLink], maker: User) -> int:
     """Whoever goes knows the links they made, and must not go on reading by them."""
     now = timezone.now()
     return links.filter(created_by=maker, revoked_at=None, expires_at__gt=now).update(revoked_at=now)
+
+
+def tokens_end(tokens: QuerySet[ApiToken], maker: User) -> int:
+    """Whoever goes takes the force of their tokens along, also if they come back."""
+    return tokens.filter(created_by=maker, revoked_at=None).update(revoked_at=timezone.now())
 
 
 def _record(

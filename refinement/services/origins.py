@@ -8,6 +8,8 @@ from django.http import HttpRequest
 
 # Empty outside a request: the command line and workers come from nowhere else.
 origin: ContextVar[str] = ContextVar("origin", default="")
+# The token that a script acts with, in words; empty where a person acts by themselves.
+means: ContextVar[str] = ContextVar("means", default="")
 
 
 def address_of(request: HttpRequest) -> str:

@@ -2,6 +2,7 @@
 
 import logging
 from threading import Thread
+from time import monotonic
 
 from django.db import connection
 from django.utils import timezone
@@ -9,12 +10,14 @@ from django.utils import timezone
 from refinement.models import Run, RunStatus
 from refinement.models.statements import rows_select
 from refinement.selectors.endpoints import provider_for
+from refinement.services.idempotency import keys_forget
 from refinement.services.metrics import count, totals_flush
 from refinement.services.notice_mail import mail_is_due, notices_mail
 from refinement.services.trial_waking import trials_sweep
 from refinement.services.waking import sweep
 
 log = logging.getLogger("wiggum.upkeep")
+HOUR = 3_600
 WAITED_FOR = (
     'SELECT DISTINCT "waiting_endpoint" FROM "refinement_run" '
     "WHERE \"status\" = 'waiting' AND \"waiting_endpoint\" <> '' LIMIT 20"
@@ -27,6 +30,7 @@ class Upkeep:
     def __init__(self) -> None:
         self.away: set[str] = set()  # endpoints that did not answer when last looked at
         self.mailing: Thread | None = None
+        self.forget_at = 0.0
 
     def once(self, *, patient: bool = True) -> None:
         """One look at everything; a second or two apart is enough."""
@@ -39,12 +43,19 @@ class Upkeep:
         trials_sweep()
         totals_flush()
         self.send_mail()
+        self.forget_keys()
 
     def send_mail(self) -> None:
         """Mails what is due beside everything else: a mail server may take its time."""
         if (self.mailing is None or not self.mailing.is_alive()) and mail_is_due():
             self.mailing = Thread(target=mail_and_close, name="mail", daemon=True)
             self.mailing.start()
+
+    def forget_keys(self) -> None:
+        """Names of requests that were answered a day ago; once an hour is often enough."""
+        if monotonic() >= self.forget_at:
+            self.forget_at = monotonic() + HOUR
+            keys_forget()
 
     def notice_returns(self) -> None:
         """Runs that wait for a server go on as soon as it answers again, not when their time is up."""

@@ -1,6 +1,7 @@
 """The door of every project page: member or 404, role or 403."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from typing import Concatenate, Literal, ParamSpec, Protocol, TypeVar
 
@@ -11,13 +12,12 @@ from django_htmx.middleware import HtmxDetails
 
 from refinement.models import MemberRole, Membership, Project, User
 from refinement.selectors.blindness import blind_runs_of, hiding
-from refinement.selectors.projects import membership_for
+from refinement.selectors.projects import RANKS, membership_for
 from refinement.views.blindness import ReadsBlind
 
 P = ParamSpec("P")
 Answer = TypeVar("Answer", bound=HttpResponseBase)
 AS_A = {MemberRole.VIEWER: "a viewer", MemberRole.EDITOR: "an editor", MemberRole.OWNER: "an owner"}
-RANKS = {MemberRole.VIEWER: 0, MemberRole.EDITOR: 1, MemberRole.OWNER: 2}
 
 
 class SignedInRequest(HttpRequest):
@@ -53,29 +53,35 @@ def project_view(role: Literal["viewer", "editor", "owner"] = "viewer") -> Door:
         @login_required
         @wraps(view)
         def guarded(request: ProjectRequest, slug: str, *args: P.args, **kwargs: P.kwargs) -> Answer:
-            membership = membership_for(request.user, slug)
-            request.project, request.membership = membership.project, membership
-            if RANKS[MemberRole(membership.role)] < RANKS[least]:
-                raise PermissionDenied(_too_low(membership, least))
-            _remember(request)
-            reads_blind: bool = membership.reads_blind  # type: ignore[attr-defined]
-            request.blind_runs = blind_runs_of(request.user, request.project) if reads_blind else {}
-            try:
-                with hiding(request.blind_runs):
+            with inside(request, membership_for(request.user, slug), least):
+                _remember(request)
+                try:
                     return view(request, *args, **kwargs)
-            except ReadsBlind as reading:
-                return reading.answer(request)  # type: ignore[return-value]
+                except ReadsBlind as reading:
+                    return reading.answer(request)  # type: ignore[return-value]
 
         return guarded  # type: ignore[return-value]
 
     return decorate
 
 
+@contextmanager
+def inside(request: ProjectRequest, membership: Membership, least: MemberRole) -> Iterator[None]:
+    """The project's room: whoever has too low a role stays out, what they read blind is hidden in it."""
+    request.project, request.membership = membership.project, membership
+    if RANKS[MemberRole(membership.role)] < RANKS[least]:
+        raise PermissionDenied(_too_low(membership, least))
+    reads_blind: bool = membership.reads_blind  # type: ignore[attr-defined]
+    request.blind_runs = blind_runs_of(request.user, request.project) if reads_blind else {}
+    with hiding(request.blind_runs):
+        yield
+
+
 def _too_low(membership: Membership, least: MemberRole) -> str:
     needed = "its owners" if least is MemberRole.OWNER else "its editors and owners"
     return (
         f"You are {AS_A[MemberRole(membership.role)]} in {membership.project.name}; "
-        f"this page is for {needed}. An owner can change your role."
+        f"this is for {needed}. An owner can change your role."
     )
 
 

@@ -1,7 +1,8 @@
 """Who may do what outside projects: every other address × every method × every person.
 
 The addresses are found by walking the URL configuration, those under `p/<slug:slug>/` are in
-`test_role_matrix.py`. A new address needs ONE line in `RULES` below, by its name:
+`test_role_matrix.py`, the API's operations in `tests/api/test_role_matrix.py`. A new address needs ONE line
+in `RULES` below, by its name:
 
     "account": Rule(read=PERSON, write=PERSON),            GET, HEAD and POST for whoever is signed in
     "theme": Rule(write=ANYONE),                           POST alone, and for everybody
@@ -18,7 +19,7 @@ from typing import Any
 import pytest
 from allauth.mfa.models import Authenticator
 from django.test import Client
-from django.urls import get_resolver, reverse
+from django.urls import URLPattern, get_resolver, reverse
 from django.utils.http import urlencode
 
 from refinement.models import Notice, Project, SessionInfo, User
@@ -31,6 +32,7 @@ pytestmark = pytest.mark.django_db
 ANYONE, PERSON, ADMINISTRATOR = "anonymous", "person", "administrator"
 PEOPLE = (ANYONE, PERSON, ADMINISTRATOR)
 METHODS = ("GET", "HEAD", "POST", "PATCH", "DELETE")
+API = "api/v1/"
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,7 @@ RULES: dict[str, Rule] = {
     "healthz": Rule(read=ANYONE),
     "readyz": Rule(read=ANYONE, odd=dict.fromkeys(PEOPLE, "503")),  # no worker runs here
     "metrics": Rule(read=ADMINISTRATOR, odd={ANYONE: "sign in"}),  # or Prometheus with its token
+    "api_docs": Rule(read=PERSON),
     "home": Rule(read=PERSON),
     "project_new": Rule(read=ADMINISTRATOR, write=ADMINISTRATOR),
     "theme": Rule(write=ANYONE, data={"theme": "dark"}),
@@ -151,8 +154,13 @@ def addresses() -> dict[str, set[str]]:
     return {
         pattern.name or route: set(pattern.pattern.regex.groupindex)
         for route, pattern in walked(get_resolver())
-        if not route.startswith(PREFIX)
+        if is_ours(route, pattern)
     }
+
+
+def is_ours(route: str, pattern: URLPattern) -> bool:
+    """Not a project's, and no operation of the API; its page of documentation is one like others."""
+    return not route.startswith((PREFIX, API)) or pattern.name == "api_docs"
 
 
 def test_every_address_has_a_rule_and_every_rule_an_address():
@@ -163,7 +171,7 @@ def test_every_address_has_a_rule_and_every_rule_an_address():
 
 
 def test_no_two_addresses_share_a_name():
-    found = [pattern.name for route, pattern in walked(get_resolver()) if not route.startswith(PREFIX)]
+    found = [pattern.name for route, pattern in walked(get_resolver()) if is_ours(route, pattern)]
     assert sorted(found) == sorted(addresses())
 
 
@@ -172,7 +180,7 @@ def test_what_needs_no_login_says_so_and_nothing_else_does():
     open_views = {
         pattern.name
         for route, pattern in walked(get_resolver())
-        if not getattr(pattern.callback, "login_required", True)
+        if is_ours(route, pattern) and not getattr(pattern.callback, "login_required", True)
     }
     ruled = {name for name, rule in RULES.items() if ANYONE in (rule.read, rule.write)} | {"metrics"}
     assert open_views == ruled

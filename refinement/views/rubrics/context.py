@@ -5,7 +5,8 @@ from typing import Any
 from django.http import Http404
 
 from refinement.models import MemberRole, Rubric, RubricVersion
-from refinement.views.access import RANKS, ProjectRequest
+from refinement.selectors.projects import RANKS
+from refinement.views.access import ProjectRequest
 
 
 def rubric_or_404(request: ProjectRequest, slug: str) -> Rubric:

@@ -1,0 +1,97 @@
+"""Projects: which there are for the one who asks, and one's settings."""
+
+from datetime import datetime
+
+from django.http import HttpResponse
+from ninja import Field, Query, Router, Schema
+
+from refinement.api.auth import ApiRequest
+from refinement.api.door import limited, member
+from refinement.api.etags import IF_MATCH, changed_meanwhile, etag, require_match, tagged
+from refinement.api.paging import Page, Paging, page_by_number
+from refinement.models import Membership, Project
+from refinement.selectors.projects import memberships_of
+from refinement.services.project_settings import SettingsChanged, project_settings_change, settings_mark
+
+router = Router(tags=["Projects"])
+
+
+class ProjectLine(Schema):
+    """A project, and what you may do in it."""
+
+    slug: str = Field(examples=["alpha"])
+    name: str = Field(examples=["Alpha"])
+    role: str = Field(description="The lower one of yours and the token's.", examples=["editor"])
+    created_at: datetime
+
+
+class ProjectSettings(ProjectLine):
+    """A project with what its owners set."""
+
+    blind_scores: bool = Field(description="People score before they are shown others' scores.")
+    sharing: bool = Field(description="Runs may be shown to people without an account.")
+
+
+class SettingsChange(Schema):
+    """New settings; what is left out stays."""
+
+    name: str | None = Field(None, min_length=1, max_length=120)
+    blind_scores: bool | None = None
+    sharing: bool | None = None
+
+
+@router.get("", response=Page[ProjectLine])
+def project_list(request: ApiRequest, paging: Query[Paging]) -> Page[ProjectLine]:
+    """Your projects, in the order in which you joined them; for a token, its own."""
+    rows = memberships_of(request.user)
+    if request.token:
+        rows = rows.filter(project=request.token.project_id)
+    found, following = page_by_number(rows, paging, newest_first=False)
+    return Page[ProjectLine](items=[line(limited(request, entry)) for entry in found], next=following)
+
+
+@router.get("/{slug}", response=ProjectSettings)
+@member()
+def project_read(request: ApiRequest, response: HttpResponse) -> ProjectSettings:
+    """A project and its settings, with an `ETag`."""
+    tagged(response, settings_tag(request.project))
+    return shown(request)
+
+
+@router.patch("/{slug}", response=ProjectSettings)
+@member("owner")
+def project_change(
+    request: ApiRequest, response: HttpResponse, body: SettingsChange, if_match: str = IF_MATCH
+) -> ProjectSettings:
+    """Changes the project's settings, on top of those you read."""
+    project = request.project
+    require_match(request, settings_tag(project))
+    given = body.model_dump(exclude_none=True)
+    now = {name: getattr(project, name) for name in ("name", "blind_scores", "sharing")}
+    try:
+        project_settings_change(
+            project=project, by=request.user, seen=settings_mark(project), **{**now, **given}
+        )
+    except SettingsChanged as changed:
+        raise changed_meanwhile(settings_tag(changed.project)) from None
+    project.refresh_from_db()
+    tagged(response, settings_tag(project))
+    return shown(request)
+
+
+def settings_tag(project: Project) -> str:
+    return etag("settings", settings_mark(project))
+
+
+def line(membership: Membership) -> ProjectLine:
+    project = membership.project
+    return ProjectLine(
+        slug=project.slug, name=project.name, role=membership.role, created_at=project.created_at
+    )
+
+
+def shown(request: ApiRequest) -> ProjectSettings:
+    project = request.project
+    return ProjectSettings(
+        **line(request.membership).model_dump(), blind_scores=project.blind_scores, sharing=project.sharing
+    )

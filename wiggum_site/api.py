@@ -1,0 +1,54 @@
+"""The API at /api/v1: one for all its parts, and nothing of it without auth."""
+
+from typing import Any
+
+from django.contrib.auth.decorators import login_not_required
+from django.http import HttpRequest, HttpResponse
+from django.urls import URLPattern
+from django.views.decorators.http import require_safe
+from ninja.openapi.docs import Swagger
+
+from refinement.api.auth import AUTH
+from refinement.api.document import Api
+from refinement.api.routers import ROUTERS
+
+DESCRIPTION = """\
+Whatever people do on the pages of Wiggum, done by a script. Send a project's token as
+`Authorization: Bearer wgm_…`; on these pages, your session is used. Errors are problem details (RFC 9457).
+Scores are texts, so that nobody rounds them. Lists come in pages: pass `next` on as `cursor`.
+"""
+
+api = Api(
+    title="Wiggum",
+    version="1",
+    description=DESCRIPTION,
+    urls_namespace="api",
+    auth=AUTH,
+    openapi_url=None,
+    docs_url=None,
+    docs=Swagger(settings={"persistAuthorization": True, "defaultModelsExpandDepth": -1}),
+)
+for prefix, router in ROUTERS:
+    api.add_router(prefix, router)
+
+
+@api.get("/openapi.json", include_in_schema=False, url_name="openapi-json")
+def openapi(request: HttpRequest) -> dict[str, Any]:
+    """The document that describes all this."""
+    return api.document
+
+
+@require_safe
+def docs(request: HttpRequest) -> HttpResponse:
+    """The document as a page to read and to try things out on, from files of our own."""
+    page: HttpResponse = api.docs.render_page(request, api)
+    return page
+
+
+def addresses() -> tuple[list[URLPattern], str, str]:
+    """The API's addresses: its own auth lets people in, not the pages' sign-in."""
+    patterns, application, namespace = api.urls
+    for pattern in patterns:
+        assert isinstance(pattern, URLPattern)
+        login_not_required(pattern.callback)
+    return [pattern for pattern in patterns if isinstance(pattern, URLPattern)], application, namespace

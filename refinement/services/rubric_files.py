@@ -1,11 +1,15 @@
 """Rubrics that come in as files: a new rubric, or the next version of one that is there."""
 
+from dataclasses import dataclass
+from typing import Literal
+
+from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from refinement.engine import types as engine
 from refinement.models import Project, Rubric, RubricVersion, User
 from refinement.selectors.rubrics import definition_of
-from refinement.services.rubrics import rubric_create, rubric_slug_for, version_create
+from refinement.services.rubrics import RESERVED_SLUGS, rubric_create, rubric_slug_for, version_create
 
 IMPORTED = "Imported from a file."
 
@@ -43,3 +47,51 @@ def version_import(
     return version_create(
         rubric=rubric, definition=definition, user=user, note=note or IMPORTED, edited_from=edited_from
     )
+
+
+class UnknownBase(Exception):
+    """The file does not say which version it was made from, and there is one that it would replace."""
+
+    def __init__(self, newest: int) -> None:
+        super().__init__(f"The file does not say from which version it was made; the newest is {newest}.")
+        self.newest = newest
+
+
+@dataclass(frozen=True, slots=True)
+class PushResult:
+    """The version that now says what the file says, and how it came about."""
+
+    version: RubricVersion
+    status: Literal["created", "saved", "unchanged"]
+
+
+@transaction.atomic
+def rubric_push(
+    *,
+    project: Project,
+    slug: str,
+    definition: engine.Rubric,
+    base: int | None = None,
+    force: bool = False,
+    user: User | None = None,
+    note: str = "",
+) -> PushResult:
+    """Makes the rubric say what the file says; versions newer than `base` are kept, unless forced."""
+    note = note or IMPORTED
+    rubric = project.rubrics.filter(slug=slug).first()
+    if rubric is None:
+        if slug in RESERVED_SLUGS:
+            raise ValidationError(f"A rubric cannot be named {slug}: a page has that address.")
+        made = rubric_create(project=project, slug=slug, definition=definition, user=user, note=note)
+        return PushResult(made, "created")
+    newest = rubric.versions.prefetch_related("criteria", "checks").order_by("-number").first()
+    assert newest is not None  # a rubric is made with its first version
+    if definition_of(newest) == definition:
+        return PushResult(newest, "unchanged")
+    if base is None and not force:
+        raise UnknownBase(newest.number)
+    edited_from = newest.number if force else base
+    saved = version_create(
+        rubric=rubric, definition=definition, user=user, note=note, edited_from=edited_from
+    )
+    return PushResult(saved, "saved")

@@ -11,6 +11,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 
+from refinement.cli.exits import OUTCOMES, Exit
 from refinement.engine.codec import rubric_from_json, rubric_with
 from refinement.engine.types import Outcome
 from refinement.management.plain_errors import plain_database_errors
@@ -26,18 +27,12 @@ from refinement.services.lifecycle import WrongState, run_resume
 from refinement.services.local import project_named
 from refinement.services.runs import run_create
 
-EXIT_USAGE = 2
-EXIT_INTERRUPTED = 130
-EXIT_CODES = {
-    Outcome.PASS: 0,
-    Outcome.DONE: 0,
-    Outcome.FAIL: 1,
-    Outcome.ERROR: 3,
-    Outcome.CANCELLED: EXIT_INTERRUPTED,
-}
+EXIT_USAGE = Exit.USAGE
+EXIT_INTERRUPTED = Exit.INTERRUPTED
+EXIT_CODES = {Outcome(outcome): code for outcome, code in OUTCOMES.items()}
 EPILOG = (
     "Exit status: 0 PASS or DONE, 1 FAIL, 2 wrong usage, 3 ERROR, 130 interrupted or cancelled. "
-    "Example: python manage.py refine --rubric wiggum --task 'Explain our backups' "
+    "Example: wiggum refine --rubric wiggum --task 'Explain our backups' "
     "--producer ollama/qwen3:14b --judge ollama/gemma3:27b"
 )
 
@@ -89,7 +84,7 @@ class Command(BaseCommand):
             if not run.is_finished:
                 run_in_foreground(run.pk, options, progress.waiting)
         except KeyboardInterrupt:
-            progress.done(f"Interrupted. Go on with: python manage.py refine --resume {run.pk}")
+            progress.done(f"Interrupted. Go on with: wiggum refine --resume {run.pk}")
             sys.exit(EXIT_INTERRUPTED)
         except RunBusy as error:
             raise CommandError(str(error), returncode=3) from None

@@ -1,0 +1,134 @@
+"""What a command can ask of an instance, wherever it is; and the shapes that `--json` prints."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, Literal, NotRequired, Protocol, TypedDict
+
+Verb = Literal["cancel", "pause", "resume", "retry"]
+RUN_FORMS = ("json", "md", "txt")
+MANY_FORMS = ("csv", "jsonl")
+
+
+class RubricLine(TypedDict):
+    """A rubric in a list; the version is its newest."""
+
+    slug: str
+    name: str
+    version: int
+    profile: str
+    purpose: str
+    criteria: int
+    checks: int
+    archived: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RubricText:
+    """One version of a rubric as its file."""
+
+    slug: str
+    version: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Push:
+    """A rubric's file on its way in. `base` is the version it was made from, where that is known."""
+
+    slug: str
+    text: str
+    base: int | None = None
+    force: bool = False
+    note: str = ""
+
+
+class Pushed(TypedDict):
+    """What came of it; where nothing was new, `version` is the one that says the same."""
+
+    rubric: str
+    version: int
+    status: Literal["created", "saved", "unchanged"]
+
+
+class RunLine(TypedDict):
+    """A run without its texts. Scores are numbers, for display: nothing is decided from them."""
+
+    run: int
+    project: str
+    title: str
+    status: str
+    outcome: str
+    stop_reason: str
+    why: str
+    rubric: str  # slug@version
+    producer: str  # endpoint/model
+    judge: str
+    rounds_judged: int
+    composites: list[float]
+    r1: float | None
+    best: float | None
+    best_round: int | None
+    last: float | None
+    improvement: float | None
+    tokens: int
+    seconds: float
+    waiting_for: str
+    created_at: str
+    finished_at: str | None
+
+
+class RunReport(RunLine):
+    """The run with every round and the best candidate."""
+
+    rounds: list[dict[str, Any]]
+    best_candidate: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunQuery:
+    """Which runs: what is empty narrows nothing."""
+
+    status: str = ""
+    outcome: str = ""
+    rubric: str = ""
+    tag: str = ""
+    words: str = ""
+    since: date | None = None
+    archived: bool = False
+
+
+class NewRun(TypedDict):
+    """A run to be made."""
+
+    rubric: str  # slug or slug@version
+    task: str
+    seed: str
+    producer: str
+    judge: str
+    changes: dict[str, str]  # of the rubric for this run alone, by path
+    key: NotRequired[str]
+
+
+class Instance(Protocol):
+    """A project's rubrics and runs. What cannot be done is raised as one of `refinement.cli.exits`."""
+
+    def rubrics(self, *, archived: bool = False) -> list[RubricLine]: ...
+
+    def rubric_text(self, slug: str, version: int | None = None) -> RubricText: ...
+
+    def rubric_push(self, push: Push) -> Pushed: ...
+
+    def runs(self, query: RunQuery, limit: int) -> list[RunLine]: ...
+
+    def run_line(self, number: int) -> RunLine: ...
+
+    def run_report(self, number: int) -> RunReport: ...
+
+    def run_act(self, number: int, verb: Verb) -> RunLine: ...
+
+    def run_document(self, number: int, form: str) -> Iterator[str]: ...
+
+    def runs_document(self, query: RunQuery, form: str) -> Iterator[str]: ...
+
+    def pause_between_looks(self) -> float: ...

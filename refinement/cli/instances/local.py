@@ -1,0 +1,190 @@
+"""The local database. Whoever may read it acts as nobody in particular, as with `manage.py refine`."""
+
+from collections.abc import Callable, Iterator
+from functools import cached_property
+
+from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
+from django.http import Http404
+
+from refinement.cli.exits import BadInput, Refused
+from refinement.cli.instances.base import (
+    Push,
+    Pushed,
+    RubricLine,
+    RubricText,
+    RunLine,
+    RunQuery,
+    RunReport,
+    Verb,
+)
+from refinement.cli.instances.refusals import newer_version, unknown_base
+from refinement.interchange.rubric_yaml import rubric_from_yaml, rubric_to_yaml
+from refinement.interchange.run_rows import runs_csv, runs_jsonl
+from refinement.models import Project, Run
+from refinement.selectors.reports import number, run_report
+from refinement.selectors.rubric_lists import ListedRubric, rubrics_page
+from refinement.selectors.rubrics import definition_of, version_named
+from refinement.selectors.run_exports import COLUMNS, numbers_of, run_summaries
+from refinement.selectors.run_filters import RunFilters, runs_found
+from refinement.services.lifecycle import WrongState, run_cancel, run_pause, run_resume, run_retry
+from refinement.services.local import project_named
+from refinement.services.rubric_files import UnknownBase, rubric_push
+from refinement.services.rubrics import NewerVersion
+from refinement.views.runs.export import RUN_FORMS
+
+LOOK_SECONDS = 0.5
+RELATED = ("project", "rubric", "rubric_version")
+TEXTS = ("task", "seed", "snapshot", "calibration", "rubric_version__policy", "rubric_version__templates")
+ACTIONS: dict[Verb, Callable[..., Run]] = {
+    "cancel": run_cancel,
+    "pause": run_pause,
+    "resume": run_resume,
+    "retry": run_retry,
+}
+
+
+class LocalInstance:
+    """One project of the local database; a run's number alone finds it in any."""
+
+    def __init__(self, project: str | None = None) -> None:
+        self.named = project
+
+    @cached_property
+    def project(self) -> Project:
+        try:
+            return project_named(self.named)
+        except LookupError as error:
+            raise (Refused if self.named else BadInput)(str(error)) from None
+
+    # --- rubrics ----------------------------------------------------------------------------------
+    def rubrics(self, *, archived: bool = False) -> list[RubricLine]:
+        lines: list[RubricLine] = []
+        number: int | None = 1
+        while number:
+            page, listed = rubrics_page(self.project, archived=archived, page=number)
+            lines += [rubric_line(entry) for entry in listed]
+            number = page.next_page_number() if page.has_next() else None
+        return lines
+
+    def rubric_text(self, slug: str, version: int | None = None) -> RubricText:
+        try:
+            found = version_named(self.project, slug if version is None else f"{slug}@{version}")
+        except LookupError as error:
+            raise Refused(str(error)) from None
+        return RubricText(slug, found.number, rubric_to_yaml(definition_of(found)))
+
+    def rubric_push(self, push: Push) -> Pushed:
+        definition = rubric_from_yaml(push.text)
+        try:
+            result = rubric_push(
+                project=self.project,
+                slug=push.slug,
+                definition=definition,
+                base=push.base,
+                force=push.force,
+                note=push.note,
+            )
+        except UnknownBase as error:
+            raise unknown_base(push, error.newest) from None
+        except NewerVersion as error:
+            raise newer_version(push, error.newest) from None
+        except ValidationError as error:
+            raise BadInput(" ".join(error.messages)) from None
+        return Pushed(rubric=push.slug, version=result.version.number, status=result.status)
+
+    # --- runs -------------------------------------------------------------------------------------
+    def runs(self, query: RunQuery, limit: int) -> list[RunLine]:
+        numbers = list(self._found(query).values_list("pk", flat=True)[:limit])
+        found = Run.objects.select_related(*RELATED).defer(*TEXTS).in_bulk(numbers)
+        return [run_line(found[pk]) for pk in numbers if pk in found]
+
+    def run_line(self, number: int) -> RunLine:
+        return run_line(self._run(number))
+
+    def run_report(self, number: int) -> RunReport:
+        run = self._run(number)
+        report = run_report(run)
+        return RunReport(**run_line(run), rounds=report["rounds"], best_candidate=report["best_candidate"])
+
+    def run_act(self, number: int, verb: Verb) -> RunLine:
+        try:
+            ACTIONS[verb](run=self._run(number))
+        except WrongState as error:
+            raise Refused(str(error)) from None
+        return self.run_line(number)
+
+    def run_document(self, number: int, form: str) -> Iterator[str]:
+        try:
+            return RUN_FORMS[form](self._run(number))
+        except Http404 as error:
+            raise Refused(str(error)) from None
+
+    def runs_document(self, query: RunQuery, form: str) -> Iterator[str]:
+        summaries = run_summaries(self.project, numbers_of(self._found(query)))
+        return runs_csv(COLUMNS, summaries) if form == "csv" else runs_jsonl(summaries)
+
+    def pause_between_looks(self) -> float:
+        return LOOK_SECONDS
+
+    def _found(self, query: RunQuery) -> QuerySet[Run]:
+        filters = RunFilters(
+            words=query.words,
+            status=query.status,
+            outcome=query.outcome,
+            rubric=query.rubric,
+            tag=query.tag,
+            since=query.since,
+            archived=query.archived,
+        )
+        return runs_found(self.project, filters)
+
+    def _run(self, number: int) -> Run:
+        """A run by its number; without --project, of any project."""
+        runs = Run.objects.select_related(*RELATED)
+        found = (runs.filter(project=self.project) if self.named else runs).filter(pk=number).first()
+        if found is None:
+            where = f" in project {self.named}" if self.named else ""
+            raise Refused(f"there is no run {number}{where}.")
+        return found
+
+
+def rubric_line(listed: ListedRubric) -> RubricLine:
+    version = listed.version
+    return RubricLine(
+        slug=version.rubric.slug,
+        name=version.name,
+        version=version.number,
+        profile=version.profile,
+        purpose=listed.purpose,
+        criteria=listed.criteria,
+        checks=listed.checks,
+        archived=version.rubric.archived_at is not None,
+    )
+
+
+def run_line(run: Run) -> RunLine:
+    return RunLine(
+        run=run.pk,
+        project=run.project.slug,
+        title=run.title,
+        status=run.status,
+        outcome=run.outcome,
+        stop_reason=run.stop_reason,
+        why=run.why,
+        rubric=f"{run.rubric.slug}@{run.rubric_version.number}",
+        producer=f"{run.producer_endpoint}/{run.producer_model}",
+        judge=f"{run.judge_endpoint}/{run.judge_model}",
+        rounds_judged=run.rounds_judged,
+        composites=[float(score) for score in run.trajectory],
+        r1=number(run.r1),
+        best=number(run.best),
+        best_round=run.best_round,
+        last=number(run.last),
+        improvement=number(run.improvement),
+        tokens=run.tokens,
+        seconds=float(run.model_seconds),
+        waiting_for=run.waiting_for,
+        created_at=run.created_at.isoformat(),
+        finished_at=run.finished_at.isoformat() if run.finished_at else None,
+    )

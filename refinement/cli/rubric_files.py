@@ -1,0 +1,74 @@
+"""A rubric's file on disk: its first line says which version of which rubric it holds."""
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from refinement.cli.exits import BadInput
+from refinement.interchange.rubric_yaml import MAX_BYTES, BadFile, rubric_from_yaml
+
+STAMP = re.compile(r"\A# wiggum: ([-a-zA-Z0-9_]{1,80})@([1-9][0-9]{0,8})\n")
+SLUG = re.compile(r"[-a-zA-Z0-9_]{1,72}")
+MOST_PROBLEMS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    slug: str
+    version: int
+
+
+def stamp_of(text: str) -> Stamp | None:
+    found = STAMP.match(text)
+    return Stamp(found[1], int(found[2])) if found else None
+
+
+def stamped(text: str, stamp: Stamp) -> str:
+    """The same file with this first line; a comment, so that every reader of YAML passes over it."""
+    return f"# wiggum: {stamp.slug}@{stamp.version}\n{STAMP.sub('', text)}"
+
+
+def slug_for(path: Path) -> str:
+    slug = re.sub(r"[^a-z0-9_]+", "-", path.name.lower().removesuffix(".yaml").removesuffix(".yml")).strip(
+        "-"
+    )
+    if not SLUG.fullmatch(slug):
+        raise BadInput(f"the name of {path} gives no name for a rubric; give one with --rubric.")
+    return slug
+
+
+def problems_of(text: str) -> list[tuple[int, str]]:
+    """What is wrong with the file, by line."""
+    try:
+        rubric_from_yaml(text)
+    except BadFile as error:
+        found = [(problem.line, problem.message) for problem in error.problems]
+        more = len(found) - MOST_PROBLEMS
+        last = [(found[-1][0], f"… and {more} more.")] if more > 0 else []
+        return found[:MOST_PROBLEMS] + last
+    return []
+
+
+def file_read(path: Path) -> str:
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise BadInput(f"{path} is larger than {MAX_BYTES:,} bytes; a rubric is smaller.")
+        return path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not text in UTF-8"
+        raise BadInput(f"cannot read {path}: {reason}.") from None
+
+
+def file_write(path: Path, text: str) -> None:
+    """The whole file or none of it: one that is there is replaced at once, with its permissions."""
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        part.write_text(text, encoding="utf-8", newline="")
+        if path.exists():
+            part.chmod(path.stat().st_mode & 0o777)
+        part.replace(path)
+    except OSError as error:
+        raise BadInput(f"cannot write {path}: {error.strerror}.") from None
+    finally:
+        part.unlink(missing_ok=True)

@@ -1,0 +1,232 @@
+"""`wiggum run`: the runs of a project."""
+
+import sys
+from collections.abc import Callable, Iterator
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from refinement.cli.completion import complete_rubrics, complete_runs
+from refinement.cli.exits import OUTCOMES, BadInput
+from refinement.cli.instances.base import MANY_FORMS, RUN_FORMS, Instance, RunLine, RunQuery, Verb
+from refinement.cli.options import on_instance
+from refinement.cli.output import print_json, print_table, tell
+from refinement.cli.run_words import print_report
+from refinement.cli.watching import watched
+
+COLUMNS = {
+    "run": "RUN", "state": "STATE", "best": "BEST", "rounds_judged": "ROUNDS", "rubric": "RUBRIC",
+    "judge": "JUDGE", "created": "CREATED", "title": "TITLE",
+}  # fmt: skip
+STATUSES = ("queued", "running", "waiting", "paused", "finished")
+MOST_LISTED = 1_000
+
+
+@click.group()
+def run() -> None:
+    """List, show, watch, steer and export runs."""
+
+
+def filters(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that narrow a list, given to the command as one `query`."""
+
+    def narrowed(instance: Instance, *args: Any, **options: Any) -> Any:
+        names = ("status", "outcome", "rubric", "tag", "words", "since", "archived")
+        given = {name: options.pop(name) for name in names}
+        query = RunQuery(**{name: value for name, value in given.items() if value})
+        return command(instance, *args, query=query, **options)
+
+    narrowed.__name__, narrowed.__doc__ = command.__name__, command.__doc__
+    narrowed.__click_params__ = list(getattr(command, "__click_params__", []))  # type: ignore[attr-defined]
+    for option in reversed(
+        [
+            click.option("--status", type=click.Choice(STATUSES)),
+            click.option("--outcome", type=click.Choice(list(OUTCOMES))),
+            click.option("--rubric", metavar="SLUG", shell_complete=complete_rubrics),
+            click.option("--tag"),
+            click.option("--search", "words", metavar="WORDS", help="in tasks and texts"),
+            click.option("--since", type=day, metavar="YYYY-MM-DD", help="made on this day or later"),
+            click.option("--archived", is_flag=True, help="those in the archive instead"),
+        ]
+    ):
+        option(narrowed)
+    return narrowed
+
+
+def day(value: str) -> date:
+    try:
+        return date.fromisoformat(value)
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is no day; write it like 2026-03-31.") from None
+
+
+LIST_EXAMPLES = """
+\b
+Examples:
+  wiggum run list --status running
+  wiggum run list --rubric briefs --outcome FAIL --since 2026-03-01
+  wiggum run list --json | jq -r '.runs[] | [.run, .best] | @tsv'
+"""
+
+
+@run.command("list", epilog=LIST_EXAMPLES)
+@click.option(
+    "--limit", type=click.IntRange(1, MOST_LISTED), default=25, show_default=True, help="at most so many"
+)
+@on_instance
+@filters
+def run_list(instance: Instance, query: RunQuery, limit: int, as_json: bool) -> None:
+    """List runs, newest first."""
+    lines = instance.runs(query, limit)
+    if as_json:
+        print_json({"runs": lines})
+    elif lines:
+        print_table(COLUMNS, [with_words(line) for line in lines], wide="title")
+    else:
+        tell("There are no such runs.")
+
+
+def with_words(line: RunLine) -> dict[str, Any]:
+    created = datetime.fromisoformat(line["created_at"]).astimezone()
+    return {
+        **line,
+        "state": line["outcome"] or line["status"],
+        "created": f"{created:%Y-%m-%d %H:%M}",
+        "judge": line["judge"].partition("/")[2],
+    }
+
+
+def number_argument(command: Callable[..., Any]) -> Callable[..., Any]:
+    return click.argument(
+        "number", metavar="RUN", type=click.IntRange(min=1, max=2**63 - 1), shell_complete=complete_runs
+    )(command)
+
+
+@run.command(
+    "show", epilog="\b\nExamples:\n  wiggum run show 42\n  wiggum run show 42 --json | jq .best_candidate -r"
+)
+@number_argument
+@on_instance
+def run_show(instance: Instance, number: int, as_json: bool) -> None:
+    """Show a run: why it stopped, and what the judge said round by round."""
+    report = instance.run_report(number)
+    if as_json:
+        print_json(report)
+    else:
+        print_report(report)
+
+
+WATCH_EXAMPLES = """
+\b
+Examples:
+  wiggum run watch 42 && echo passed
+  wiggum run watch 42 --json | jq -r '[.status, .best] | @tsv'
+
+\b
+The exit status is the run's: 0 PASS or DONE, 1 FAIL, 3 ERROR, 130 CANCELLED. Ctrl-C ends the watching, not
+the run.
+"""
+
+
+@run.command("watch", epilog=WATCH_EXAMPLES)
+@number_argument
+@on_instance
+def run_watch(instance: Instance, number: int, as_json: bool) -> None:
+    """Follow a run to its end; with --json, a line for each change."""
+    last = watched(instance, number, as_json=as_json)
+    sys.exit(OUTCOMES[last["outcome"]])
+
+
+def action(verb: Verb, summary: str, done: str) -> click.Command:
+    def act(instance: Instance, numbers: tuple[int, ...], as_json: bool) -> None:
+        lines = []
+        for number in numbers:
+            lines.append(instance.run_act(number, verb))
+            tell(f"Run {number} {done}.")
+        if as_json:
+            print_json({"runs": lines})
+
+    act.__doc__ = summary
+    numbers = click.argument(
+        "numbers",
+        metavar="RUN...",
+        nargs=-1,
+        required=True,
+        type=click.IntRange(min=1, max=2**63 - 1),
+        shell_complete=complete_runs,
+    )
+    examples = f"\b\nExamples:\n  wiggum run {verb} 42\n  wiggum run {verb} 42 43 44"
+    return run.command(verb, epilog=examples)(numbers(on_instance(act)))
+
+
+run_cancel = action("cancel", "End runs for good.", "is cancelled")
+run_pause = action("pause", "Hold runs where they are; nothing that finished is lost.", "is paused")
+run_resume = action("resume", "Let paused runs go on.", "goes on")
+run_retry = action(
+    "retry", "Take runs that ended in ERROR up again, from their last good step.", "is taken up again"
+)
+
+EXPORT_EXAMPLES = """
+\b
+Examples:
+  wiggum run export 42 --format txt > backups.md     the text that stands as the result
+  wiggum run export 42 --out run-42.json             all of it; see docs/run-json.md
+  wiggum run export --format jsonl --rubric briefs --out runs.jsonl
+"""
+
+
+@run.command("export", epilog=EXPORT_EXAMPLES)
+@click.argument(
+    "number",
+    metavar="[RUN]",
+    required=False,
+    type=click.IntRange(min=1, max=2**63 - 1),
+    shell_complete=complete_runs,
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice([*RUN_FORMS, *MANY_FORMS]),
+    help="one run: json (default), md or txt; many: jsonl (default) or csv",
+)
+@click.option("--out", metavar="FILE|-", default="-", help="where to (default: standard output)")
+@on_instance
+@filters
+def run_export(
+    instance: Instance, number: int | None, form: str | None, out: str, query: RunQuery, as_json: bool
+) -> None:
+    """Write one run whole, or the runs that the filters let through, one a line."""
+    allowed = MANY_FORMS[::-1] if number is None else RUN_FORMS
+    form = form or allowed[0]
+    if form not in allowed:
+        what = "many runs are" if number is None else "one run is"
+        raise BadInput(f"{what} exported as {' or '.join(allowed)}, not as {form}.")
+    if number is not None and query != RunQuery():
+        raise BadInput("a run's number and filters do not go together; leave one of them out.")
+    if as_json and out == "-":
+        raise BadInput("--json tells about the file that --out names; name one, or leave --json out.")
+    pieces = instance.runs_document(query, form) if number is None else instance.run_document(number, form)
+    size = written(pieces, out)
+    if as_json:
+        print_json({"run": number, "format": form, "file": out, "bytes": size})
+
+
+def written(pieces: Iterator[str], out: str) -> int:
+    """Writes the pieces as they come; how many bytes the file has."""
+    if out == "-":
+        for piece in pieces:
+            click.echo(piece, nl=False)
+        return 0
+    size, part = 0, Path(f"{out}.part")
+    try:
+        with part.open("wb") as file:
+            for piece in pieces:
+                size += file.write(piece.encode())
+        part.replace(out)
+    except OSError as error:
+        raise BadInput(f"cannot write {out}: {error.strerror}.") from None
+    finally:
+        part.unlink(missing_ok=True)
+    return size

@@ -1,0 +1,59 @@
+"""`wiggum up` and `wiggum worker`: what `manage.py` has under the same names."""
+
+from typing import Any
+
+import click
+
+from refinement.cli.exits import BadInput, CommandFailed, Unavailable
+from refinement.cli.instances.django import django_ready
+
+UP_EXAMPLES = """
+\b
+Examples:
+  wiggum up
+  wiggum up --host 0.0.0.0 --port 8080 --no-worker
+"""
+
+
+@click.command(epilog=UP_EXAMPLES)
+@click.option("--host", help="the address to listen on (HOST; 127.0.0.1)")
+@click.option("--port", type=click.IntRange(1, 65_535), help="the port to listen on (PORT; 8000)")
+@click.option("--no-worker", is_flag=True, help="run the web process alone; workers are elsewhere")
+def up(**options: Any) -> None:
+    """Prepare the database and the static files, then run one web and one worker process."""
+    managed("up", **options)
+
+
+WORKER_EXAMPLES = """
+\b
+Examples:
+  wiggum worker
+  wiggum worker --threads 8 --queue runs
+"""
+
+
+@click.command(epilog=WORKER_EXAMPLES)
+@click.option(
+    "--threads", type=click.IntRange(min=1), help="how many steps at a time (WIGGUM_WORKER_THREADS)"
+)
+@click.option("--queue", "queues", multiple=True, help="only this one; may be given again (default: all)")
+def worker(threads: int | None, queues: tuple[str, ...]) -> None:
+    """Run one worker process; any number of processes may run."""
+    given = {} if threads is None else {"threads": threads}
+    managed("worker", queues=list(queues), **given)
+
+
+def managed(name: str, **options: Any) -> None:
+    """A management command of this name, with its errors as ours."""
+    django_ready()
+    from django.core.management import CommandError, call_command
+
+    try:
+        call_command(name, **options)
+    except CommandError as error:
+        raise FAILURES.get(error.returncode, CommandFailed)(str(error)) from None
+
+
+FAILURES: dict[int, type[CommandFailed]] = {
+    kind.exit_code: kind for kind in (CommandFailed, BadInput, Unavailable)
+}

@@ -22,12 +22,11 @@ from refinement.providers.base import (
     Schema,
 )
 from refinement.selectors.endpoints import endpoint_spec, provider_for
-from refinement.services.leases import RENEW_EVERY, Lease, lease_holds, lease_renew
+from refinement.services.leases import RENEW_EVERY, Lease, lease_renew
 from refinement.services.live import live_text, replacing_lost_connection
+from refinement.services.lookout import lookout
 from refinement.services.places import NoFreePlace, place_take
 from refinement.services.texts import storable
-
-LOOK_EVERY = 0.5  # seconds between looks at the run's row: cancel and pause take effect within one
 
 
 def ignore_text(piece: str) -> None:
@@ -100,8 +99,8 @@ class Caller:
         self.take_place(endpoint)
         started, clock = timezone.now(), time.monotonic()
         try:
-            with live_text(self.lease, self.on_text) as writing:
-                control = self.control(writing)
+            with live_text(self.lease, self.on_text) as writing, lookout.watching(self.lease) as holds:
+                control = self.control(holds, writing)
                 reply = self.provider(request.role).complete(self.completion(model, request), control)
         except ProviderError as error:
             self.seconds += time.monotonic() - clock
@@ -131,11 +130,8 @@ class Caller:
         if limit is not None and not place_take(self.lease, endpoint, limit):
             raise NoFreePlace(endpoint)
 
-    def control(self, on_text: Callable[[str], None]) -> CallControl:
-        lease = self.lease
-        return control_of(
-            self.deadline_seconds, lambda: lease_holds(lease), lambda: lease_renew(lease), on_text
-        )
+    def control(self, holds: Callable[[], bool], on_text: Callable[[str], None]) -> CallControl:
+        return control_of(self.deadline_seconds, holds, lambda: lease_renew(self.lease), on_text)
 
 
 def control_of(
@@ -145,15 +141,14 @@ def control_of(
     on_text: Callable[[str], None] = ignore_text,
 ) -> CallControl:
     """Looks now and then whether the lease holds, and renews it along the way."""
-    looked = renewed = time.monotonic()
+    renewed = time.monotonic()
     lost = False
 
     def is_cancelled() -> bool:
-        nonlocal looked, renewed, lost
+        nonlocal renewed, lost
+        if lost:
+            return True
         now = time.monotonic()
-        if lost or now - looked < LOOK_EVERY:
-            return lost
-        looked = now
         # A reply is worth more than a look: one that fails is taken again soon.
         with replacing_lost_connection():
             if now - renewed >= RENEW_EVERY.total_seconds():

@@ -31,7 +31,6 @@ DUE_AND_FREE = (
     "AND (\"status\" IN ('queued', 'running') OR (\"status\" = 'waiting' AND \"next_try_at\" <= %s))"
 )
 HELD = '"id" = %s AND "lease_owner" = %s AND "attempt" = %s AND "status" = \'running\''
-IS_HELD = f'SELECT 1 FROM "{Run._meta.db_table}" WHERE {HELD}'  # noqa: S608
 # The attempt fences: an earlier holder that wakes up late no longer matches.
 TAKE = (
     f'UPDATE "{Run._meta.db_table}" SET "status" = \'running\', "lease_owner" = %s, "lease_until" = %s, '  # noqa: S608
@@ -49,11 +48,6 @@ def lease_take(run_id: int, owner: str) -> Lease | None:
         return None
     run = model_of(Run, taken[0])
     return Lease(run_id, owner, run.attempt, run)
-
-
-def lease_holds(lease: Lease) -> bool:
-    """Whether the holder may go on: nobody cancelled, paused or took over."""
-    return bool(rows_select(IS_HELD, held(lease)))
 
 
 def lease_renew(lease: Lease) -> bool:

@@ -22,12 +22,12 @@ from refinement.services.foreground import (
 from refinement.services.leases import (
     LEASE,
     LeaseLost,
-    lease_holds,
     lease_release,
     lease_renew,
     lease_take,
     lease_write,
 )
+from refinement.services.lookout import Lookout
 from refinement.services.rubrics import rubric_create
 from refinement.services.runs import run_create
 
@@ -41,6 +41,11 @@ def run(project) -> Run:
     return run_create(
         project=project, version=version, task="Explain.", producer=target, judge=target, status="running"
     )
+
+
+def lease_holds(lease) -> bool:
+    with Lookout().watching(lease) as holds:
+        return holds()
 
 
 def past() -> object:

@@ -1,0 +1,81 @@
+"""One look serves all runs of a process: it finds each that was lost, and asks the database seldom."""
+
+from contextlib import ExitStack
+
+import pytest
+from django.db import DatabaseError, connection
+from django.test.utils import CaptureQueriesContext
+
+from refinement.engine.profiles import rubric_for
+from refinement.models import Run, RunStatus
+from refinement.providers.registry import Target
+from refinement.services import lookout as lookout_module
+from refinement.services.leases import Lease, lease_take
+from refinement.services.lookout import Lookout
+from refinement.services.rubrics import rubric_create
+from refinement.services.runs import run_create
+
+
+@pytest.fixture
+def leases(project) -> list[Lease]:
+    version = rubric_create(project=project, slug="ralph", definition=rubric_for("ralph"))
+    target = Target("ollama", "writer:1b")
+    runs = [
+        run_create(project=project, version=version, task=f"Explain {n}.", producer=target, judge=target)
+        for n in range(5)
+    ]
+    return [lease_take(run.pk, f"thread {run.pk}") for run in runs]
+
+
+@pytest.fixture
+def always(monkeypatch) -> None:
+    """Every question leads to a look."""
+    monkeypatch.setattr(lookout_module, "LOOK_EVERY", 0)
+
+
+def test_many_questions_are_one_look(leases):
+    lookout = Lookout()
+    with ExitStack() as stack:
+        questions = [stack.enter_context(lookout.watching(lease)) for lease in leases]
+        with CaptureQueriesContext(
+            connection,
+        ) as queries:
+            assert [ask() for _ in range(20) for ask in questions] == [True] * 100
+    assert len(queries) == 1
+
+
+def test_each_lost_run_is_told_to_its_own_holder(leases, always):
+    paused, taken, gone, *kept = leases
+    Run.objects.filter(pk=paused.run_id).update(status=RunStatus.PAUSED)
+    Run.objects.filter(pk=taken.run_id).update(attempt=taken.attempt + 1)
+    Run.objects.filter(pk=gone.run_id).delete()
+    lookout = Lookout()
+    with ExitStack() as stack:
+        questions = {lease: stack.enter_context(lookout.watching(lease)) for lease in leases}
+        assert {lease for lease, ask in questions.items() if not ask()} == {paused, taken, gone}
+    assert len(kept) == 2
+
+
+def test_a_look_that_fails_is_taken_again(leases, always, monkeypatch):
+    lookout = Lookout()
+    with lookout.watching(leases[0]) as holds:
+        with monkeypatch.context() as broken:
+
+            def fail(*_: object) -> None:
+                raise DatabaseError("away")
+
+            broken.setattr(lookout_module, "rows_select", fail)
+            with pytest.raises(DatabaseError):
+                holds()
+        assert holds()
+        Run.objects.filter(pk=leases[0].run_id).update(status=RunStatus.PAUSED)
+        assert not holds()
+
+
+def test_nobody_waits_for_another_look(leases, always):
+    lookout = Lookout()
+    with lookout.watching(leases[0]) as holds:
+        assert lookout._looking.acquire(blocking=False)  # somebody's look hangs
+        with CaptureQueriesContext(connection) as queries:
+            assert holds()
+        assert not queries

@@ -1,5 +1,6 @@
 """The entry point for granian."""
 
+import gc
 import os
 import warnings
 
@@ -14,3 +15,6 @@ if os.environ.get("WIGGUM_SUPERVISED"):
 warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume synchronous iterators")
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "wiggum_site.settings")
 application = get_asgi_application()
+# What was loaded stays for good: looking through it again and again would hold up a page now and then.
+gc.collect()
+gc.freeze()

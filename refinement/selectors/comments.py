@@ -145,6 +145,8 @@ def _threads(shown: Shown, wanted: int | None) -> QuerySet[Thread]:
 
 def _comments(threads: Sequence[Thread], most: int, whole: int | None) -> dict[int, list[Comment]]:
     """The newest comments of each thread, oldest first; of one of them all. `count` is how many there are."""
+    if not threads:
+        return {}
     newest = Window(RowNumber(), partition_by=F("thread"), order_by=F("id").desc())
     rows = (
         Comment.objects.filter(thread__in=[thread.pk for thread in threads])

@@ -114,8 +114,7 @@ def round_facts(run: Run, rubric: Rubric, number: int) -> RoundFacts | None:
     row = Round.objects.filter(run=run, number=number).first()
     if row is None:
         return None
-    before = Round.objects.filter(run=run, number=number - 1).defer("candidate", "feedback").first()
-    after = following(run, number)
+    before, after = beside(run, number)
     said = verdicts_of([entry for entry in (row, after) if entry is not None])
     verdict, later = said.get(row.pk), said.get(after.pk) if after else None
     shown_issues = list(verdict.issues)[:MOST_ISSUES] if verdict else []
@@ -133,7 +132,7 @@ def round_facts(run: Run, rubric: Rubric, number: int) -> RoundFacts | None:
         more_issues=len(verdict.issues) - len(shown_issues) if verdict else 0,
         asi=verdict.asi if verdict else "",
         fate=fate_of(rubric, row, after, verdict, later),
-        checks=check_lines(row),
+        checks=check_lines(row) if rubric.checks else (),
         penalties=tuple(penalty_line(entry, rubric) for entry in row.penalties),
         signals=tuple(signal_sentence(signal) for signal in row.signals),
         judged_words="" if row.seen_chars is None else judged_words(row.seen_chars, row.candidate_chars),
@@ -143,10 +142,13 @@ def round_facts(run: Run, rubric: Rubric, number: int) -> RoundFacts | None:
     )
 
 
-def following(run: Run, number: int) -> Round | None:
-    """The round that was written on this round's feedback."""
-    later = Round.objects.filter(run=run, number__gt=number, feedback__from_round=number)
-    return later.order_by("number").defer("candidate").first()
+def beside(run: Run, number: int) -> tuple[Round | None, Round | None]:
+    """The round before this one, and the one that was written on this one's feedback."""
+    written_on_it = Q(number__gt=number, feedback__from_round=number)
+    rows = Round.objects.filter(Q(number=number - 1) | written_on_it, run=run).order_by("number")
+    found = list(rows.defer("candidate")[:2])
+    before = found.pop(0) if found and found[0].number < number else None
+    return before, found[0] if found else None
 
 
 def verdicts_of(rows: Sequence[Round]) -> dict[int, Verdict]:

@@ -1,5 +1,6 @@
 """One worker process: it takes messages off the queues until it is told to stop."""
 
+import gc
 import signal
 import sys
 import time
@@ -22,6 +23,7 @@ STOP_MILLISECONDS = 8_000
 UPKEEP_SECONDS = 2.0
 # Dozens of threads that ask for Python's lock every 5 ms, as they do by default, cost more than their work.
 SWITCH_SECONDS = 0.05
+GARBAGE_AFTER = 10_000  # new objects: a step makes thousands, and nearly all go with it
 IDLE_MILLISECONDS = 1_000  # how long threads may sleep; work that comes wakes them
 
 
@@ -55,6 +57,9 @@ class Command(BaseCommand):
         name, started_at = worker_name(), timezone.now()
         worker, upkeep = self.worker(threads, queues), Upkeep()
         worker_beat(name=name, started_at=started_at, threads=threads)
+        gc.collect()
+        gc.freeze()  # what was loaded until now stays: it is not looked through again
+        gc.set_threshold(GARBAGE_AFTER)
         worker.start()
         beaten = time.monotonic()
         try:

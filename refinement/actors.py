@@ -4,8 +4,9 @@ import dramatiq
 
 from wiggum_site.broker import broker
 
-__all__ = ["advance_run", "broker", "judge_trial"]
+__all__ = ["advance_run", "broker", "deliver_webhook", "judge_trial"]
 
+DELIVERY_SECONDS = 60  # a delivery's own limit is ten
 STEP_MINUTES = 11  # a call's own deadline is ten: this is for a step that hangs outside of one
 
 
@@ -37,3 +38,16 @@ def judge_trial(trial_id: int) -> None:
     from refinement.services.trials import trial_advance
 
     trial_advance(trial_id)
+
+
+@dramatiq.actor(
+    queue_name="runs",  # one line for all: another would be looked at all day for a few messages
+    priority=1,  # after the steps of runs: nobody waits at a screen for it
+    time_limit=DELIVERY_SECONDS * 1_000,
+    max_retries=0,  # its row says when it is tried again
+)
+def deliver_webhook(delivery_id: int) -> None:
+    """Sends a webhook's message, if it is due and nobody else is at it."""
+    from refinement.services.webhook_sending import delivery_send
+
+    delivery_send(delivery_id)

@@ -1,17 +1,17 @@
 """Where this product's accounts differ from allauth's."""
 
 import base64
-import hashlib
 import secrets
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.mfa.adapter import DefaultMFAAdapter
-from cryptography.fernet import Fernet, InvalidToken
-from django.conf import settings
 from django.http import HttpRequest
 from django.urls import reverse
 
+from refinement.vault import Unreadable, sealed, unsealed
+
+PURPOSE = "two-factor"
 REAUTHENTICATION_WORDS = {
     "reauthenticate": "Give your password",
     "mfa_reauthenticate": "Give a code of your authenticator app",
@@ -55,12 +55,12 @@ class TwoFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
     }
 
     def encrypt(self, text: str) -> str:
-        return _vault().encrypt(text.encode()).decode()
+        return sealed(PURPOSE, text)
 
     def decrypt(self, encrypted_text: str) -> str:
         try:
-            return _vault().decrypt(encrypted_text.encode()).decode()
-        except InvalidToken:
+            return unsealed(PURPOSE, encrypted_text)
+        except Unreadable:
             # Kept under another SECRET_KEY. A key that nobody knows fits no code; an empty one would.
             return base64.b32encode(secrets.token_bytes(20)).decode()
 
@@ -68,8 +68,3 @@ class TwoFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
         from allauth.mfa.models import Authenticator
 
         return f"Passkey {Authenticator.objects.filter(user_id=user.pk, type=type).count() + 1}"
-
-
-def _vault() -> Fernet:
-    key = hashlib.sha256(b"wiggum two-factor " + settings.SECRET_KEY.encode()).digest()
-    return Fernet(base64.urlsafe_b64encode(key))

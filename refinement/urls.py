@@ -22,6 +22,7 @@ from refinement.routes import (
     run_page,
     run_steering,
     sharing,
+    webhooks,
 )
 
 urlpatterns = [
@@ -30,6 +31,7 @@ urlpatterns = [
     *notices.urlpatterns,
     *people.urlpatterns,
     *sharing.urlpatterns,
+    *webhooks.urlpatterns,
     *reviews.urlpatterns,
     *rubric_files.urlpatterns,
     *rubric_editor.urlpatterns,

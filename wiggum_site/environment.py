@@ -2,10 +2,12 @@
 
 import os
 import secrets
+from ipaddress import ip_network
 from pathlib import Path
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from refinement.identity.settings import OpenIDSettings
+from refinement.webhooks.networks import PRIVATE, Network
 
 TRUE = {"1", "true", "yes", "on"}
 FALSE = {"0", "false", "no", "off", ""}
@@ -108,6 +110,19 @@ def site(name: str = "WIGGUM_SITE_URL") -> str:
             name, f"{value!r} is more than an address; write it like https://wiggum.example.org."
         )
     return value
+
+
+def networks(name: str) -> tuple[Network, ...]:
+    """Networks separated by commas; `1` means all private ones, `0` or nothing none."""
+    value = os.environ.get(name, "").strip().lower()
+    if value in FALSE:
+        return ()
+    if value in TRUE:
+        return PRIVATE
+    try:
+        return tuple(ip_network(part.strip()) for part in value.split(","))
+    except ValueError as error:
+        raise BadSetting(name, f"{error}; use 1, 0, or networks such as 10.1.0.0/16.") from None
 
 
 def broker(name: str = "WIGGUM_BROKER_URL") -> str:

@@ -36,6 +36,8 @@ SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
+# Into which private networks webhooks may be sent; into none unless somebody says so.
+WEBHOOK_NETWORKS = env.networks("WIGGUM_WEBHOOK_PRIVATE")
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_SAMESITE = "Lax"
@@ -169,7 +171,7 @@ EMAIL_USE_TLS = env.flag("EMAIL_USE_TLS", True)
 EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = env.text("DEFAULT_FROM_EMAIL", "wiggum@localhost")
 MAIL_CONFIGURED = bool(EMAIL_HOST)
-SITE_URL = env.site()  # for links in mails that workers send
+SITE_URL = env.site()  # for links in mails and webhooks that workers send
 EMAIL_BACKEND = f"django.core.mail.backends.{'smtp' if MAIL_CONFIGURED else 'console'}.EmailBackend"
 
 # --- static files, language, time ---------------------------------------------------------------

@@ -22,6 +22,7 @@ from refinement.models.sessions import SessionInfo
 from refinement.models.shares import ShareLink
 from refinement.models.steering import Instruction
 from refinement.models.tokens import ApiToken, IdempotencyKey
+from refinement.models.webhooks import DeliveryState, Webhook, WebhookAttempt, WebhookDelivery, WebhookEvent
 from refinement.models.workers import WorkerBeat
 
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
     "Criterion",
     "Decision",
     "DecisionKind",
+    "DeliveryState",
     "Endpoint",
     "Event",
     "EventKind",
@@ -79,5 +81,9 @@ __all__ = [
     "TrialStatus",
     "User",
     "Verdict",
+    "Webhook",
+    "WebhookAttempt",
+    "WebhookDelivery",
+    "WebhookEvent",
     "WorkerBeat",
 ]

@@ -142,7 +142,7 @@ class SlicedBackend(httpcore.NetworkBackend):
     ) -> httpcore.NetworkStream:
         until = _end(timeout)
         problem: Exception = httpcore.ConnectError(f"{host} has no address.")
-        for family, kind, protocol, _, target in _addresses(host, port, until):
+        for family, kind, protocol, _, target in addresses_of(host, port, timeout):
             sock = socket.socket(family, kind, protocol)
             try:
                 _connect(sock, target, until)
@@ -171,17 +171,18 @@ def _connect(sock: socket.socket, target: Any, until: float | None) -> None:
         raise OSError(code, os.strerror(code))
 
 
-def _addresses(host: str, port: int, until: float | None) -> list[Address]:
+def addresses_of(host: str, port: int, timeout: float | None) -> list[Address]:
     """What the name stands for; a name service that hangs does not keep the call from stopping."""
     if _is_numeric(host):
         return list(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
+    until = _end(timeout)
     found: list[Address] = []
-    problems: list[OSError] = []
+    problems: list[Exception] = []
 
     def look_up() -> None:
         try:
             found.extend(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
-        except OSError as error:
+        except (OSError, UnicodeError) as error:  # the latter for a name that no name service could hold
             problems.append(error)
 
     thread = threading.Thread(target=look_up, daemon=True, name="name-lookup")

@@ -76,6 +76,12 @@ ACTIONS = {
     "two_factor.renew": "made new recovery codes",
     "view.delete": "deleted a saved view",
     "view.save": "saved a view",
+    "webhook.change": "changed a webhook",
+    "webhook.create": "made a webhook",
+    "webhook.ping": "tried a webhook out",
+    "webhook.remove": "removed a webhook",
+    "webhook.resend": "sent a webhook’s message again",
+    "webhook.secret": "gave a webhook a new secret",
 }
 
 

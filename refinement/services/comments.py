@@ -13,6 +13,7 @@ from refinement.services.comment_spots import Spot, spot_checked
 from refinement.services.events import event_record
 from refinement.services.notices import notice_comment
 from refinement.services.texts import storable
+from refinement.services.webhook_events import hook_comment_created
 
 MOST_CHARS = 20_000
 
@@ -57,6 +58,7 @@ def comment_add(*, thread: Thread, body: str, user: User) -> Comment:
     _record("comment.create", comment, user, after={"run": thread.run_id, "thread": thread.pk})
     _announce(thread, user, comment)
     notice_comment(comment, mentioned=called)
+    hook_comment_created(comment)
     return comment
 
 

@@ -21,6 +21,7 @@ from refinement.services.events import actor_name, event_record
 from refinement.services.notices import notice_run_ended
 from refinement.services.runs import run_create
 from refinement.services.waking import run_wake
+from refinement.services.webhook_events import hook_run_finished
 
 GOING = (RunStatus.QUEUED, RunStatus.RUNNING, RunStatus.WAITING)
 LET_GO: dict[str, object] = {
@@ -108,6 +109,7 @@ def run_cancel(*, run: Run, user: User | None = None) -> Run:
     LiveText.objects.filter(run=run).delete()
     change.event(EventKind.STOPPED, outcome=Outcome.CANCELLED, reason=StopReason.CANCELLED, why=why)
     notice_run_ended(run, outcome=Outcome.CANCELLED, by=user)
+    hook_run_finished(run)
     return run
 
 

@@ -30,6 +30,7 @@ from refinement.services.notices import notice_run_ended, notice_run_waits
 from refinement.services.review_rules import reviews_by_rules
 from refinement.services.texts import storable
 from refinement.services.waking import run_wake
+from refinement.services.webhook_events import hook_run_finished, hook_run_waiting
 
 UNJUDGED = '"run_id" = %s AND "number" = %s AND "judged_at" IS NULL'
 STEP_DONE = {"step_calls": 0, "step_failures": 0, "step_unreadable": 0}
@@ -161,6 +162,7 @@ class Recorder:
         self.event(EventKind.WAITING, until=until.isoformat(), reason=reason, error=call.error_kind)
         if not self.run.step_failures:  # it begins to wait; further tries of the same step are no news
             notice_run_waits(self.run, reason=reason)
+            hook_run_waiting(self.run, endpoint=endpoint)
         if self.release:
             run_wake(self.lease.run_id, delay=until - timezone.now())
 
@@ -195,6 +197,7 @@ class Recorder:
         LiveText.objects.filter(run_id=self.lease.run_id).delete()
         self.event(EventKind.STOPPED, outcome=finish.outcome, reason=finish.reason, why=finish.why)
         notice_run_ended(self.run, outcome=finish.outcome)
+        hook_run_finished(self.run)
         reviews_by_rules(self.run, finish.outcome)
 
     def pass_on(self, **fields: Any) -> None:

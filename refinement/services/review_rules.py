@@ -17,6 +17,7 @@ from refinement.services.audit import audit_record
 from refinement.services.events import event_record
 from refinement.services.notices import notice_review
 from refinement.services.reviews import MOST_REVIEWERS, active_members
+from refinement.services.webhook_events import hook_review_asked
 
 MOST_RULES = 50  # of a project, in force
 MOST_DUE_DAYS = 365
@@ -127,6 +128,7 @@ def _asked_by(rule: ReviewRule, run: Run) -> list[ReviewRequest]:
             actor=RULE_ACTOR,
         )
         notice_review(request)
+        hook_review_asked(request)
         asked.append(request)
     return asked
 

@@ -14,6 +14,7 @@ from refinement.services.audit import audit_record
 from refinement.services.events import actor_name, event_record
 from refinement.services.notices import notice_review
 from refinement.services.texts import storable
+from refinement.services.webhook_events import hook_review_asked
 
 NOTE_CHARS = 1_000
 MOST_REVIEWERS = 20
@@ -39,6 +40,7 @@ def reviews_ask(
         after: dict[str, object] = {"reviewer": request.reviewer.email, "run": run.pk}
         _record("review.ask", request, user, after=after | ({"due": f"{due_on}"} if due_on else {}))
         notice_review(request)
+        hook_review_asked(request)
     if asked:
         event_record(run.pk, EventKind.REVIEWING, actor=actor_name(user), user=user)
     return asked

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from refinement.models import BenchTrial, TrialStatus
 from refinement.models.statements import rows_select
-from refinement.services.waking import FIRST_PATIENCE, SWEEP_AT_MOST, out_of_patience
+from refinement.services.waking import FIRST_PATIENCE, SWEEP_AT_MOST, out_of_patience, wake
 
 # Every worker asks this every two seconds, mostly in vain: as a plain statement it costs next to nothing.
 ANY_OVERDUE = (
@@ -23,18 +23,8 @@ def trial_wake(trial_id: int, *, delay: timedelta = timedelta()) -> None:
     """Has a worker judge; with the database as broker this joins the caller's transaction."""
     # Imported here: the actors import the trials, and the trials wake themselves for another try.
     from refinement.actors import judge_trial
-    from refinement.broker.database import DatabaseBroker
 
-    milliseconds = int(delay.total_seconds() * 1000) or None
-
-    def send() -> None:
-        judge_trial.send_with_options(args=(trial_id,), delay=milliseconds)
-
-    if isinstance(judge_trial.broker, DatabaseBroker):
-        send()
-    else:
-        # A broker that does not answer fails the sending, not the work: the sweeper sends again.
-        transaction.on_commit(send, robust=True)
+    wake(judge_trial, trial_id, delay)
 
 
 def trials_sweep() -> int:

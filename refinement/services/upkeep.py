@@ -15,6 +15,7 @@ from refinement.services.metrics import count, totals_flush
 from refinement.services.notice_mail import mail_is_due, notices_mail
 from refinement.services.trial_waking import trials_sweep
 from refinement.services.waking import sweep
+from refinement.services.webhook_sending import deliveries_clean, deliveries_sweep
 
 log = logging.getLogger("wiggum.upkeep")
 HOUR = 3_600
@@ -41,9 +42,10 @@ class Upkeep:
             count("lease_expiries", amount=swept.expired)
             log.info("swept runs=%s expired_leases=%s", swept.sent, swept.expired)
         trials_sweep()
+        deliveries_sweep()
         totals_flush()
         self.send_mail()
-        self.forget_keys()
+        self.forget_old()
 
     def send_mail(self) -> None:
         """Mails what is due beside everything else: a mail server may take its time."""
@@ -51,11 +53,11 @@ class Upkeep:
             self.mailing = Thread(target=mail_and_close, name="mail", daemon=True)
             self.mailing.start()
 
-    def forget_keys(self) -> None:
-        """Names of requests that were answered a day ago; once an hour is often enough."""
+    def forget_old(self) -> None:
+        """Names of answered requests and old deliveries: once an hour, and again where much is left."""
         if monotonic() >= self.forget_at:
-            self.forget_at = monotonic() + HOUR
             keys_forget()
+            self.forget_at = 0.0 if deliveries_clean() else monotonic() + HOUR
 
     def notice_returns(self) -> None:
         """Runs that wait for a server go on as soon as it answers again, not when their time is up."""

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
@@ -9,6 +10,9 @@ from django.utils import timezone
 
 from refinement.models import Run, RunStatus
 from refinement.models.statements import rows_select
+
+if TYPE_CHECKING:
+    from dramatiq import Actor
 
 FIRST_PATIENCE = timedelta(seconds=10)  # how long a message may take to arrive before another is sent
 MOST_DOUBLINGS = 6
@@ -27,14 +31,20 @@ def run_wake(run_id: int, *, delay: timedelta = timedelta()) -> None:
     """Has a worker advance the run; with the database as broker this joins the caller's transaction."""
     # Imported here: the actors import the steps, and the steps wake the run for the next one.
     from refinement.actors import advance_run
+
+    wake(advance_run, run_id, delay)
+
+
+def wake(actor: "Actor[Any, Any]", number: int, delay: timedelta = timedelta()) -> None:
+    """Sends an actor a row's number; with the database as broker this joins the caller's transaction."""
     from refinement.broker.database import DatabaseBroker
 
     milliseconds = int(delay.total_seconds() * 1000) or None
 
     def send() -> None:
-        advance_run.send_with_options(args=(run_id,), delay=milliseconds)
+        actor.send_with_options(args=(number,), delay=milliseconds)
 
-    if isinstance(advance_run.broker, DatabaseBroker):
+    if isinstance(actor.broker, DatabaseBroker):
         send()
     else:
         # A broker that does not answer fails the sending, not the work: the sweeper sends again.

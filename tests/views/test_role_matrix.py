@@ -37,6 +37,8 @@ from refinement.models import (
     ShareLink,
     ThreadPlace,
     User,
+    Webhook,
+    WebhookDelivery,
 )
 from refinement.providers.registry import Target
 from refinement.services.bench import Candidate, bench_create
@@ -76,6 +78,13 @@ RULES: dict[str, Rule] = {
     "audit_log": Rule(read="owner"),
     "audit_export": Rule(read="owner"),
     "project_settings": Rule(read="owner", write="owner", data={"name": "Alpha", "seen": "x"}),
+    "webhook_list": Rule(read="owner", write="owner"),
+    "webhook_page": Rule(read="owner", write="owner"),
+    "webhook_secret": Rule(write="owner"),
+    "webhook_ping": Rule(write="owner"),
+    "webhook_remove": Rule(write="owner"),
+    "webhook_delivery": Rule(read="owner"),
+    "webhook_resend": Rule(write="owner"),
     "run_share": Rule(read="editor", write="editor"),
     "share_revoke": Rule(write="editor"),
     "run_list": Rule(read="viewer"),
@@ -177,6 +186,19 @@ def share_in(project: Project) -> ShareLink:
     )
 
 
+def webhook_in(project: Project) -> Webhook:
+    return project.webhooks.first() or Webhook.objects.create(
+        project=project, address="https://93.184.216.34/", events=["run.finished"], sealed_secret="x"
+    )
+
+
+def delivery_in(project: Project) -> WebhookDelivery:
+    now = timezone.now()
+    return WebhookDelivery.objects.create(
+        webhook=webhook_in(project), event="ping", payload="{}", most_tries=1, next_try_at=now, state="failed"
+    )
+
+
 def the_run(project: Project) -> Run:
     """The one that other rows of the stage are about, whichever of them comes first."""
     return project.runs.first() or run_in(project)
@@ -212,6 +234,8 @@ STAGE: dict[str, Callable[[Project], object]] = {
     "invitation": lambda project: invitation_in(project).pk,
     "link": lambda project: share_in(project).pk,
     "review": lambda project: review_in(project).pk,
+    "webhook": lambda project: webhook_in(project).pk,
+    "delivery": lambda project: delivery_in(project).pk,
     "rule": lambda project: ReviewRule.objects.create(project=project, kind="signal").pk,
     "instruction": lambda project: instruction_in(project).pk,
     "form": lambda project: "json",
@@ -309,6 +333,8 @@ def put_back(project: Project, values: dict[str, object]) -> None:
     """What the one before was let to delete is there again for the next."""
     if "view" in values:
         SavedView.objects.get_or_create(pk=values["view"], project=project, defaults={"name": "Ours"})
+    if "webhook" in values and not project.webhooks.exists():
+        Webhook.objects.create(pk=values["webhook"], project=project, address="https://93.184.216.34/")
 
 
 def sent(rule: Rule, method: str) -> dict[str, str]:

@@ -1,0 +1,72 @@
+"""A project's webhooks, and the log of their deliveries page by page."""
+
+from dataclasses import dataclass
+
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+
+from refinement.models import DeliveryState, Project, Webhook, WebhookAttempt, WebhookDelivery
+from refinement.selectors.blindness import without_hidden
+from refinement.selectors.projects import NotFound
+
+PAGE_SIZE = 50
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryLog:
+    """One page of the log, and where the next one begins."""
+
+    rows: tuple[WebhookDelivery, ...]
+    older: int | None
+
+
+def webhooks_of(project: Project) -> QuerySet[Webhook]:
+    """The project's webhooks; `delivered`, `failed` and `waiting` count what is in their logs."""
+    states = {
+        "delivered": DeliveryState.DELIVERED,
+        "failed": DeliveryState.FAILED,
+        "waiting": DeliveryState.PENDING,
+    }
+    counts = {name: Count("deliveries", filter=Q(deliveries__state=state)) for name, state in states.items()}
+    rows = Webhook.objects.filter(project=project).select_related("created_by")
+    return rows.annotate(**counts).order_by("id")
+
+
+def webhook_of(project: Project, number: int) -> Webhook:
+    """One of them; raises NotFound."""
+    found = Webhook.objects.filter(project=project, pk=number).select_related("created_by", "project").first()
+    if found is None:
+        raise NotFound("There is no such webhook in this project.")
+    return found
+
+
+def deliveries_of(webhook: Webhook) -> QuerySet[WebhookDelivery]:
+    """Those that may be shown now, each with its last attempt's `status`, `error` and `milliseconds`.
+
+    What was sent about a run says how it went, so whoever scores that run blind is not shown it.
+    """
+    attempts = WebhookAttempt.objects.filter(delivery=OuterRef("pk")).order_by("-number")
+    last = {name: Subquery(attempts.values(name)[:1]) for name in ("status", "error", "milliseconds")}
+    rows = WebhookDelivery.objects.filter(webhook=webhook).defer("payload")
+    return without_hidden(rows, "run").annotate(**last).order_by("-id")
+
+
+def delivery_log(webhook: Webhook, *, before: int | None = None, state: str = "") -> DeliveryLog:
+    """Newest first; `before` is where another page ended."""
+    rows = deliveries_of(webhook)
+    if before is not None:
+        rows = rows.filter(id__lt=before)
+    if state in DeliveryState.values:
+        rows = rows.filter(state=state)
+    found = list(rows[: PAGE_SIZE + 1])
+    shown = tuple(found[:PAGE_SIZE])
+    return DeliveryLog(shown, shown[-1].pk if len(found) > PAGE_SIZE else None)
+
+
+def delivery_of(webhook: Webhook, number: int) -> WebhookDelivery:
+    """One of them with its attempts; raises NotFound."""
+    rows = without_hidden(WebhookDelivery.objects.filter(webhook=webhook, pk=number), "run")
+    found = rows.prefetch_related("attempts").first()
+    if found is None:
+        raise NotFound("There is no such delivery in this webhook’s log; they are kept for 30 days.")
+    found.webhook = webhook
+    return found

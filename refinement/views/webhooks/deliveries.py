@@ -1,0 +1,41 @@
+"""One delivery of a webhook: what was sent, what came back each time, and sending it again."""
+
+import json
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST, require_safe
+
+from refinement.selectors.webhooks import delivery_of, webhook_of
+from refinement.services.webhooks import delivery_resend
+from refinement.views.access import ProjectRequest, project_view
+from refinement.views.webhooks.hooks import SECTION
+
+
+@require_safe
+@project_view(role="owner")
+def delivery_page(request: ProjectRequest, webhook: int, delivery: int) -> HttpResponse:
+    """The message and every attempt to deliver it."""
+    hook = webhook_of(request.project, webhook)
+    found = delivery_of(hook, delivery)
+    page = {
+        **SECTION,
+        "webhook": hook,
+        "delivery": found,
+        "attempts": list(found.attempts.all()),
+        "payload": json.dumps(json.loads(found.payload), indent=2, ensure_ascii=False),
+    }
+    return render(request, "refinement/webhooks/delivery.html", page)
+
+
+@require_POST
+@project_view(role="owner")
+def delivery_resending(request: ProjectRequest, webhook: int, delivery: int) -> HttpResponse:
+    """The same message once more."""
+    hook = webhook_of(request.project, webhook)
+    if delivery_resend(delivery=delivery_of(hook, delivery), by=request.user):
+        messages.success(request, "It is on its way again. Load this page again to see what came back.")
+    else:
+        messages.info(request, "It is being sent already.")
+    return redirect("webhook_delivery", request.project.slug, hook.pk, delivery)

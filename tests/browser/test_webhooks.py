@@ -1,0 +1,53 @@
+"""A webhook in a real browser: made, tried out over a real socket, and read about in its log."""
+
+import pytest
+from playwright.sync_api import expect
+
+from refinement.models import WebhookDelivery
+from refinement.services.webhook_sending import delivery_send
+from refinement.webhooks.networks import PRIVATE
+from tests.browser.test_accessibility import inspect
+from tests.webhooks.receiver import receiving, status
+
+__all__ = ["inspect"]
+
+
+@pytest.fixture
+def receiver(settings):
+    settings.WEBHOOK_NETWORKS = PRIVATE
+    with receiving() as server:
+        yield server
+
+
+def test_an_owner_makes_one_and_sees_what_came_back(signed_in, inspect, receiver, as_owner):
+    page = signed_in
+    page.goto("/p/alpha/settings/webhooks/")
+    page.get_by_role("textbox", name="Address").fill(receiver.address)
+    page.get_by_label("A run has ended").check()
+    page.get_by_role("button", name="Add webhook").click()
+    secret = page.get_by_label("Secret", exact=True).input_value()
+    assert secret.startswith("whsec_")
+
+    receiver.answer = status(500, "The database is down.")
+    page.get_by_role("button", name="Send a ping").click()
+    expect(page.get_by_text("Not sent yet.")).to_be_visible()
+    delivery = WebhookDelivery.objects.get()
+    delivery_send(delivery.pk)
+    page.reload()
+    expect(page.get_by_text("It answered 500; only 200 to 299 counts as received.")).to_be_visible()
+    page.get_by_text("What came back").click()
+    expect(page.get_by_text("The database is down.")).to_be_visible()
+
+    receiver.answer = status(204)
+    page.get_by_role("button", name="Send again").click()
+    delivery_send(delivery.pk)
+    page.reload()
+    expect(page.get_by_text("received", exact=True)).to_be_visible()
+    assert {got.headers["Wiggum-Delivery"] for got in receiver.received} == {str(delivery.key)}
+    assert len(receiver.received) == 2
+
+    session = as_owner.cookies["sessionid"].value
+    log = f"/p/alpha/settings/webhooks/{delivery.webhook_id}/"
+    for path in ("/p/alpha/settings/webhooks/", log, f"{log}deliveries/{delivery.pk}/"):
+        for scheme, width in (("light", 1280), ("dark", 390)):
+            assert inspect(path, scheme, session, width) == []

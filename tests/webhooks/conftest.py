@@ -1,0 +1,61 @@
+"""A receiver for all tests of the room, webhooks that lead to it, and a worker's way of sending."""
+
+import json
+
+import pytest
+
+from refinement.models import QueuedMessage
+from refinement.services.webhook_sending import delivery_send
+from refinement.services.webhooks import HookValues, webhook_create
+from refinement.webhooks.networks import PRIVATE
+from tests.webhooks.receiver import receiving, status
+
+EVERYTHING = ("run.finished", "run.waiting", "review.asked", "comment.created")
+
+
+@pytest.fixture(scope="package")
+def server():
+    with receiving() as receiver:
+        yield receiver
+
+
+@pytest.fixture
+def receiver(server):
+    """The server, as if nothing had happened yet."""
+    server.received.clear()
+    server.connections = 0
+    server.answer = status(204)
+    return server
+
+
+@pytest.fixture
+def allowed(settings):
+    """An administrator lets webhooks go to private networks; the tests have no other."""
+    settings.WEBHOOK_NETWORKS = PRIVATE
+    settings.SITE_URL = "https://wiggum.example.org"
+
+
+@pytest.fixture
+def made(allowed, project, owner, receiver):
+    """A webhook for everything, and its secret."""
+    return webhook_create(project=project, by=owner, values=HookValues(receiver.address, EVERYTHING))
+
+
+@pytest.fixture
+def hook(made):
+    return made[0]
+
+
+@pytest.fixture
+def work():
+    """What a worker does with the messages that wait; how many those were."""
+
+    def done() -> int:
+        messages = [json.loads(row.body) for row in QueuedMessage.objects.order_by("id")]
+        QueuedMessage.objects.all().delete()
+        mine = [message for message in messages if message["actor_name"] == "deliver_webhook"]
+        for message in mine:
+            delivery_send(*message["args"])
+        return len(mine)
+
+    return done

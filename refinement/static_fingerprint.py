@@ -3,6 +3,7 @@
 import hashlib
 from pathlib import Path
 
+from django.conf import settings
 from django.contrib.staticfiles.finders import get_finders
 
 
@@ -14,3 +15,16 @@ def static_fingerprint() -> str:
             status = Path(storage.path(path)).stat()
             digest.update(f"{path}\0{status.st_size}\0{status.st_mtime_ns}\n".encode())
     return digest.hexdigest()
+
+
+def kept_fingerprint() -> Path:
+    """The file that says which files were collected last."""
+    kept: Path = settings.DATA_DIR / "static.fingerprint"
+    return kept
+
+
+def static_is_current() -> bool:
+    """Whether the collected files are those there are."""
+    if not (settings.STATIC_ROOT / "staticfiles.json").is_file() or not kept_fingerprint().is_file():
+        return False
+    return kept_fingerprint().read_text() == static_fingerprint()

@@ -18,7 +18,7 @@ from django.db.migrations.executor import MigrationExecutor
 from refinement.management.plain_errors import plain_database_errors
 from refinement.services.setup_links import setup_link_make
 from refinement.serving import PLAN, ServingPlan
-from refinement.static_fingerprint import static_fingerprint
+from refinement.static_fingerprint import kept_fingerprint, static_fingerprint, static_is_current
 from wiggum_site import environment as env
 
 EVERY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  names them, binds nothing
@@ -58,16 +58,14 @@ class Command(BaseCommand):
 
     def collect_static(self) -> None:
         """Collects static files, unless they are those of the last time."""
-        kept = settings.DATA_DIR / "static.fingerprint"
-        fingerprint = static_fingerprint()
-        collected = (settings.STATIC_ROOT / "staticfiles.json").is_file()
-        if collected and kept.is_file() and kept.read_text() == fingerprint:
+        if static_is_current():
             return
+        fingerprint = static_fingerprint()
         self.stdout.write("Collecting static files ...")
         self.stdout.flush()
         if subprocess.run([*MANAGE, "collectstatic", "--no-input", "--verbosity", "0"]).returncode:
             raise SystemExit("wiggum: the static files could not be collected; the reason stands above.")
-        kept.write_text(fingerprint)
+        kept_fingerprint().write_text(fingerprint)
 
 
 def stop_quietly(_signal: int, _frame: FrameType | None) -> None:
@@ -76,16 +74,23 @@ def stop_quietly(_signal: int, _frame: FrameType | None) -> None:
 
 def port_check(host: str, port: int) -> None:
     """Ends the process with one line when the address cannot be listened on."""
+    if problem := port_problem(host, port):
+        raise SystemExit(
+            f"wiggum: cannot listen on {host} port {port} ({problem}); "
+            "stop what uses it, or choose another with HOST= and PORT=."
+        )
+
+
+def port_problem(host: str, port: int) -> str:
+    """Why the address cannot be listened on; empty where it can."""
     try:
         family, kind, protocol, _, where = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with socket.socket(family, kind, protocol) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(where)
     except OSError as error:
-        raise SystemExit(
-            f"wiggum: cannot listen on {host} port {port} ({error.strerror}); "
-            "stop what uses it, or choose another with HOST= and PORT=."
-        ) from None
+        return str(error.strerror)
+    return ""
 
 
 def serving_plan(host: str, port: int, token: str | None, *, with_worker: bool) -> ServingPlan:

@@ -1,0 +1,93 @@
+"""`wiggum doctor`: looks at everything at once and says what is wrong, and what to do."""
+
+import sys
+from collections.abc import Sequence
+from functools import partial
+
+import click
+
+from refinement.cli.doctor import machine
+from refinement.cli.doctor.findings import Check, Finding, findings_of
+from refinement.cli.doctor.settings import secret_key, settings_read
+from refinement.cli.exits import BadInput, Exit
+from refinement.cli.options import json_option
+from refinement.cli.output import coloured, print_json, shown
+from refinement.cli.terminal import StatusLine
+
+EXAMPLES = """
+\b
+Examples:
+  wiggum doctor
+  wiggum doctor --model ollama/qwen3:14b     and this model must be there
+  wiggum doctor --json | jq -r '.findings[] | select(.status != "ok") | .remedy'
+
+\b
+Exit status: 0 where nothing fails (warnings may be there), 3 where something does.
+"""
+
+
+@click.command(epilog=EXAMPLES)
+@click.option("--model", "models", multiple=True, metavar="ENDPOINT/MODEL", help="a model that must be there")
+@json_option
+def doctor(models: tuple[str, ...], as_json: bool) -> None:
+    """Look at what Wiggum needs, and say what is wrong and what to do.
+
+    Python and packages, settings, disk, database, migrations, broker, workers, clocks, port, static files,
+    endpoints and their models. Nothing is changed.
+    """
+    with StatusLine(sys.stderr) as status:
+        status.show("Looking")
+        findings = examined(models)
+    failed = sum(finding.status == "fail" for finding in findings)
+    if as_json:
+        print_json({"ok": not failed, "findings": [finding.as_json() for finding in findings]})
+    else:
+        print_findings(findings)
+    sys.exit(Exit.UNAVAILABLE if failed else Exit.OK)
+
+
+def examined(models: Sequence[str]) -> list[Finding]:
+    """All findings; what needs the settings is looked at where they can be read."""
+    settings = settings_read()
+    checks: dict[str, Check] = {
+        "python": machine.python,
+        "packages": machine.packages,
+        "disk": machine.disk,
+        "embedded model": machine.embedded_model,
+    }
+    if settings.status != "fail":
+        checks |= instance_checks(models)
+    return [settings, *findings_of(checks)]
+
+
+def instance_checks(models: Sequence[str]) -> dict[str, Check]:
+    from refinement.cli.doctor import data, endpoints, queues, web
+    from refinement.providers.registry import parse_target
+
+    try:
+        wanted = [parse_target(model) for model in models]
+    except ValueError as error:
+        raise BadInput(f"--model: {error}") from None
+    data.connecting_limit()
+    return {
+        "secret key": secret_key,
+        "database": data.database,
+        "migrations": data.migrations,
+        "database clock": data.database_clock,
+        "broker": queues.broker,
+        "worker": queues.workers,
+        "port": web.port,
+        "static files": web.static_files,
+        "endpoints": partial(endpoints.endpoints, wanted),
+    }
+
+
+def print_findings(findings: Sequence[Finding]) -> None:
+    for finding in findings:
+        room = " " * (5 - len(finding.status))
+        click.echo(f"{coloured(finding.status)}{room}{finding.name}: {shown(finding.what)}")
+        if finding.remedy:
+            click.echo(f"     → {shown(finding.remedy)}")
+    failed = sum(finding.status == "fail" for finding in findings)
+    warned = sum(finding.status == "warn" for finding in findings)
+    click.echo(f"\n{len(findings)} looked at: {failed} failed, {warned} to think about.")

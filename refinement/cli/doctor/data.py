@@ -1,0 +1,98 @@
+"""The database: whether it answers, has its tables, and goes by the same clock."""
+
+import time
+from datetime import UTC, datetime
+
+from django.db import DatabaseError, connection, connections
+from django.db.migrations.executor import MigrationExecutor
+
+from refinement.cli.doctor.findings import Finding, fail, ok, warn
+from refinement.management.plain_errors import database_complaint, database_name
+
+# Leases last 15 seconds and are compared with each machine's own clock.
+SKEW_SECONDS = 2.0
+BAD_SKEW_SECONDS = 10.0
+CONNECT_SECONDS = 4
+SET_CLOCKS = "Set the clocks by NTP: timedatectl set-ntp true, on this machine and on that one."
+
+
+def connecting_limit() -> None:
+    """A server behind a wall that swallows everything is given up in time."""
+    if connection.vendor == "postgresql":
+        connections.settings["default"].setdefault("OPTIONS", {})["connect_timeout"] = CONNECT_SECONDS
+
+
+def database() -> Finding:
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+    except DatabaseError as error:
+        return fail("database", database_complaint(str(error)), remedy_for())
+    version = ".".join(map(str, version_of()))
+    return ok("database", f"{connection.display_name} {version} answers: {database_name()}")
+
+
+def version_of() -> tuple[int, ...]:
+    return connection.get_database_version() if connection.vendor == "postgresql" else sqlite_version()
+
+
+def sqlite_version() -> tuple[int, ...]:
+    import sqlite3
+
+    return sqlite3.sqlite_version_info
+
+
+def remedy_for() -> str:
+    if connection.vendor == "postgresql":
+        return "Start PostgreSQL, or correct DATABASE_URL (host, port, name, user and password)."
+    return "Look at the file's permissions and its disk, or correct DATABASE_URL."
+
+
+def migrations() -> Finding:
+    """Whether the tables are those of this version."""
+    try:
+        executor = MigrationExecutor(connection)
+    except DatabaseError as error:
+        return fail("migrations", database_complaint(str(error)), "See the finding about the database.")
+    loader = executor.loader
+    unknown = sorted(
+        name
+        for app, name in set(loader.applied_migrations) - set(loader.disk_migrations)
+        if app == "refinement"
+    )
+    if unknown:
+        what = f"the database was prepared by a newer Wiggum ({unknown[-1]} is not known here)"
+        return fail("migrations", what, "Update this checkout: git pull, then: make install")
+    missing = executor.migration_plan(loader.graph.leaf_nodes())
+    if missing:
+        first = f"{missing[0][0].app_label}.{missing[0][0].name}"
+        what = f"{len(missing)} missing, from {first} on"
+        return fail(
+            "migrations", what, "Apply them: wiggum up does when it starts, or python manage.py migrate"
+        )
+    return ok("migrations", "the tables are those of this version")
+
+
+def database_clock() -> Finding:
+    """This machine's clock against the database's."""
+    if connection.vendor != "postgresql":
+        return ok("database clock", "the database is on this machine and has its clock")
+    before = time.time()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT extract(epoch FROM clock_timestamp())")
+        there = float(cursor.fetchone()[0])
+    return clock_finding("database clock", "the database", there, (before + time.time()) / 2)
+
+
+def clock_finding(name: str, whose: str, there: float, here: float) -> Finding:
+    """Two clocks, read at the same moment."""
+    apart = there - here
+    if abs(apart) <= SKEW_SECONDS:
+        return ok(name, f"{whose} has the time of this machine")
+    direction = "ahead of" if apart > 0 else "behind"
+    moment = datetime.fromtimestamp(here, UTC)
+    what = (
+        f"the clock of {whose} is {abs(apart):.0f} s {direction} this machine's ({moment:%H:%M:%S} UTC here)"
+    )
+    tell = fail if abs(apart) > BAD_SKEW_SECONDS else warn
+    return tell(name, what, SET_CLOCKS)

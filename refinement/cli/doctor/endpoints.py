@@ -1,0 +1,124 @@
+"""The places that serve models, and the models that runs need."""
+
+import os
+from collections.abc import Sequence
+from functools import partial
+
+from django.db import DatabaseError
+
+from refinement.cli.doctor.findings import Check, Finding, fail, findings_of, ok, warn
+from refinement.models import Run, RunStatus
+from refinement.providers.base import ProviderError
+from refinement.providers.registry import EndpointSpec, Target, build
+from refinement.providers.sorting import shown_address
+from refinement.selectors.endpoints import endpoint_specs, fixed_specs
+
+LATEST_RUNS = 50
+ANSWER_SECONDS = 6.0
+
+
+def endpoints(wanted: Sequence[Target] = ()) -> list[Finding]:
+    """Every endpoint, all at once; the models that are wanted must be there."""
+    return list(findings_of(endpoint_checks(wanted), seconds=ANSWER_SECONDS))
+
+
+def endpoint_checks(wanted: Sequence[Target]) -> dict[str, Check]:
+    """A check for each endpoint but the embedded model, which has its own."""
+    try:
+        specs = endpoint_specs()
+    except DatabaseError:
+        specs = list(fixed_specs())
+    unknown = sorted({target.endpoint for target in wanted} - {spec.name for spec in specs})
+    strange: dict[str, Check] = {f"endpoint {name}": partial(no_endpoint, name, specs) for name in unknown}
+    return strange | {
+        f"endpoint {spec.name}": partial(endpoint, spec, [t.model for t in wanted if t.endpoint == spec.name])
+        for spec in specs
+        if spec.kind != "embedded"
+    }
+
+
+def no_endpoint(name: str, specs: Sequence[EndpointSpec]) -> Finding:
+    known = ", ".join(spec.name for spec in specs)
+    return fail(f"endpoint {name}", "there is none of this name", f"Name one of these: {known}.")
+
+
+def endpoint(spec: EndpointSpec, asked_for: Sequence[str] = ()) -> list[Finding]:
+    """Whether the endpoint answers, and has the models that are needed of it."""
+    name = f"endpoint {spec.name}"
+    if spec.api_key_variable and not os.environ.get(spec.api_key_variable):
+        what = f"its key is to be in {spec.api_key_variable}, which is not set here"
+        return [
+            fail(name, what, f"Set {spec.api_key_variable} for this shell, the web process and the workers.")
+        ]
+    health = build(spec).health()
+    if not health.ok:
+        return [away(spec, health.message, needed=bool(asked_for))]
+    return [ok(name, health.message), *missing_models(spec, asked_for)]
+
+
+def away(spec: EndpointSpec, message: str, *, needed: bool = False) -> Finding:
+    """Not reachable: a failure where somebody set it up; the Ollama that is only looked for may be absent."""
+    name = f"endpoint {spec.name}"
+    if spec.kind == "ollama":
+        told = (
+            f"Ollama does not answer at {shown_address(spec.url)}"
+            if "cannot be reached" in message
+            else message
+        )
+        remedy = "Start it (ollama serve, or systemctl start ollama), or say where it is: WIGGUM_OLLAMA_URL."
+        assumed = spec.name == "ollama" and not os.environ.get("WIGGUM_OLLAMA_URL") and not needed
+        return (warn if assumed else fail)(name, told, remedy)
+    return fail(name, message, "Start that server, or correct the endpoint's address and key.")
+
+
+def missing_models(spec: EndpointSpec, asked_for: Sequence[str]) -> list[Finding]:
+    """Models that unfinished runs or the caller need, and those of earlier runs, where they are absent."""
+    name = f"models of {spec.name}"
+    try:
+        there = {info.name for info in build(spec).models()}
+    except ProviderError as error:
+        return [fail(name, error.message, "Look at that server's log.")]
+    needed, used = models_in_use(spec.name)
+    findings = [
+        fail(name, f"{model} is not there, and {who} needs it", pull(spec, model))
+        for model, who in {**needed, **dict.fromkeys(asked_for, "--model")}.items()
+        if not is_among(model, there)
+    ]
+    findings += [
+        warn(name, f"{model} is not there any more; run {run} used it", pull(spec, model))
+        for model, run in used.items()
+        if model not in needed and model not in asked_for and not is_among(model, there)
+    ]
+    if not there and not findings:
+        findings.append(warn(name, "there is none", pull(spec, "qwen3:4b")))
+    return findings or [ok(name, f"{len(there)} to choose from, with all that runs need")]
+
+
+def is_among(model: str, there: set[str]) -> bool:
+    return model in there or f"{model}:latest" in there
+
+
+def pull(spec: EndpointSpec, model: str) -> str:
+    if spec.kind == "ollama":
+        return f"Fetch it: ollama pull {model}"
+    return "Load it on that server, or choose another model for the run."
+
+
+def models_in_use(endpoint: str) -> tuple[dict[str, str], dict[str, int]]:
+    """By name: the models of unfinished runs with who needs them, and those of the latest runs."""
+    needed: dict[str, str] = {}
+    used: dict[str, int] = {}
+    fields = ("pk", "status", "producer_endpoint", "producer_model", "judge_endpoint", "judge_model")
+    try:
+        unfinished = Run.objects.exclude(status=RunStatus.FINISHED).order_by("-pk").values_list(*fields)
+        latest = Run.objects.order_by("-pk").values_list(*fields)
+        rows = [*unfinished[:LATEST_RUNS], *latest[:LATEST_RUNS]]
+    except DatabaseError:
+        return {}, {}
+    for pk, status, producer_endpoint, producer, judge_endpoint, judge in rows:
+        for target in (Target(producer_endpoint, producer), Target(judge_endpoint, judge)):
+            if target.endpoint == endpoint:
+                used.setdefault(target.model, pk)
+                if status != RunStatus.FINISHED:
+                    needed.setdefault(target.model, f"run {pk}")
+    return needed, used

@@ -9,7 +9,7 @@ from django.views.decorators.http import require_safe
 from ninja.openapi.docs import Swagger
 
 from refinement.api.auth import AUTH
-from refinement.api.document import Api
+from refinement.api.document import Api, JsonRenderer
 from refinement.api.routers import ROUTERS
 
 DESCRIPTION = """\
@@ -24,6 +24,7 @@ api = Api(
     description=DESCRIPTION,
     urls_namespace="api",
     auth=AUTH,
+    renderer=JsonRenderer(),
     openapi_url=None,
     docs_url=None,
     docs=Swagger(settings={"persistAuthorization": True, "defaultModelsExpandDepth": -1}),

@@ -7,6 +7,8 @@ from django.http import HttpRequest
 from ninja import NinjaAPI
 from ninja.openapi.schema import OpenAPISchema
 from ninja.operation import Operation
+from ninja.renderers import BaseRenderer
+from pydantic_core import to_json
 
 from refinement.api.problems import MEDIA_TYPE, Problem, answer_to
 
@@ -32,6 +34,15 @@ RATE_HEADERS = {
     "RateLimit-Reset": "Seconds until the next minute begins.",
 }
 Details = dict[str, Any]
+
+
+class JsonRenderer(BaseRenderer):
+    """Moments and decimals are written alike, whether an answer is sent at once or kept to be sent again."""
+
+    media_type = "application/json"
+
+    def render(self, request: HttpRequest, data: Any, *, response_status: int) -> bytes:
+        return to_json(data)
 
 
 class Api(NinjaAPI):

@@ -2,8 +2,8 @@
 
 import binascii
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Generic, Self, TypeVar
 
 from django.db.models import Model, QuerySet
 from ninja import Field, Schema
@@ -14,6 +14,7 @@ MOST = 100
 LARGEST_NUMBER = 2**63 - 1
 Item = TypeVar("Item", bound=Schema)
 Row = TypeVar("Row", bound=Model)
+Source = TypeVar("Source")
 
 
 class Paging(Schema):
@@ -30,6 +31,11 @@ class Page(Schema, Generic[Item]):
 
     items: list[Item]
     next: str | None = Field(None, description="The `cursor` of the next page; null where there is none.")
+
+    @classmethod
+    def of(cls, items: Sequence[Item], following: str | None) -> Self:
+        """The page of items that are what they should be: made here, they are not read once more."""
+        return cls.model_construct(items=list(items), next=following)
 
 
 def cursor_to(place: object) -> str:
@@ -93,9 +99,12 @@ class Fields(Schema):
     )
 
 
-def some_of(schema: type[Item], values: dict[str, Callable[[], Any]], wanted: frozenset[str]) -> Item:
+def some_of(
+    schema: type[Item], getters: Mapping[str, Callable[[Source], Any]], source: Source, wanted: frozenset[str]
+) -> Item:
     """The answer with the wanted fields alone; the others are not even worked out.
 
     The operation says `exclude_unset=True`.
     """
-    return schema.model_construct(set(wanted), **{name: values[name]() for name in values if name in wanted})
+    values = {name: get(source) for name, get in getters.items() if name in wanted}
+    return schema.model_construct(set(values), **values)

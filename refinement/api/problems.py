@@ -12,6 +12,7 @@ from django.http import Http404, HttpResponse, UnreadablePostError
 from ninja import Field, Schema
 from ninja import errors as ninja
 
+from refinement.interchange.rubric_yaml import BadFile
 from refinement.services.decisions import DecidedMeanwhile
 from refinement.services.hand_rounds import RoundsMoved
 from refinement.services.lifecycle import WrongState
@@ -106,6 +107,8 @@ def answer_to(error: Exception) -> HttpResponse:
             return problem(error.status_code, error.message)
         case django.ValidationError():
             return invalid(wrongs(error))
+        case BadFile():
+            return invalid([Wrong(where=f"line {one.line}", message=one.message) for one in error.problems])
     return _answer_to_django(error)
 
 

@@ -47,7 +47,7 @@ def project_list(request: ApiRequest, paging: Query[Paging]) -> Page[ProjectLine
     if request.token:
         rows = rows.filter(project=request.token.project_id)
     found, following = page_by_number(rows, paging, newest_first=False)
-    return Page[ProjectLine](items=[line(limited(request, entry)) for entry in found], next=following)
+    return Page[ProjectLine].of([line(limited(request, entry)) for entry in found], following)
 
 
 @router.get("/{slug}", response=ProjectSettings)

@@ -2,8 +2,27 @@
 
 from ninja import Router
 
-from refinement.api import projects
+from refinement.api import (
+    launch,
+    projects,
+    rubric_files,
+    rubrics,
+    run_actions,
+    run_calls,
+    run_exports,
+    run_rounds,
+    runs,
+)
 
+PROJECT = "/projects/{slug}"
 ROUTERS: list[tuple[str, Router]] = [
     ("/projects", projects.router),
+    (f"{PROJECT}/runs", runs.router),
+    (f"{PROJECT}/runs", run_rounds.router),
+    (f"{PROJECT}/runs", run_calls.router),
+    (f"{PROJECT}/runs", run_actions.router),
+    (f"{PROJECT}/runs", run_exports.router),
+    (f"{PROJECT}/models", launch.router),
+    (PROJECT, rubrics.router),
+    (PROJECT, rubric_files.router),
 ]

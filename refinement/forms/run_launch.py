@@ -2,25 +2,21 @@
 
 import secrets
 from collections.abc import Sequence
-from decimal import Decimal
 from typing import Any
 
 from django import forms
 
-from refinement.engine.codec import BadRubric, rubric_with
 from refinement.engine.types import Rubric
-from refinement.forms.rubrics.values import Refused, tidy
-from refinement.forms.run_overrides import NONE, OVERRIDES
+from refinement.forms.rubrics.values import tidy
+from refinement.forms.run_overrides import OVERRIDES, rubric_overridden
 from refinement.models import RubricVersion
 from refinement.providers.registry import Target
 from refinement.selectors.model_lists import model_choices
 from refinement.selectors.offers import Offer, target_typed
-from refinement.selectors.rubrics import plain
 from refinement.services.launching import MOST_REPEATS
 from refinement.services.runs import MAX_TEXT_CHARS, MOST_TAGS, tags_cleaned
 
 MAX_FILE_BYTES = 5_000_000
-MOST_MODEL_CHARS = 200
 STARTS = (
     ("draft", "Nothing: the producer writes the first draft"),
     ("pasted", "A text that I paste"),
@@ -206,27 +202,14 @@ class LaunchForm(forms.Form):
             self.data = {**{name: self.data[name] for name in self.data}, "start": "pasted", "seed": text}
 
     def _definition(self, cleaned: dict[str, Any]) -> Rubric:
-        changes: dict[str, str] = {}
-        for override in OVERRIDES:
-            text = cleaned.get(override.name, "")
-            if not text.strip():
-                continue
-            try:
-                changes[override.path] = override.read(text)
-            except Refused as refusal:
-                self.add_error(override.name, str(refusal))
-        self._refuse_off_scale(changes.get("policy.pass_threshold", NONE))
         try:
-            return rubric_with(self.as_saved, changes) if changes and not self.errors else self.as_saved
-        except BadRubric as problem:
-            self.add_error(None, f"These settings do not go together: {problem}.")
+            return rubric_overridden(
+                self.as_saved, {override.name: cleaned.get(override.name, "") for override in OVERRIDES}
+            )
+        except forms.ValidationError as refusal:
+            for name, words in refusal.message_dict.items():
+                self.add_error(name if name in self.fields else None, words)
             return self.as_saved
-
-    def _refuse_off_scale(self, mark: str) -> None:
-        scale = self.as_saved.scale
-        if mark != NONE and not scale.minimum <= Decimal(mark) <= scale.maximum:
-            ends = f"{plain(scale.minimum)} to {plain(scale.maximum)}"
-            self.add_error("threshold", f"This rubric scores from {ends}; the pass mark must lie there.")
 
     def _target(self, role: str, cleaned: dict[str, Any]) -> Target | None:
         """The model that is meant: what was typed wins over what was chosen."""
@@ -237,14 +220,10 @@ class LaunchForm(forms.Form):
         if field in self.errors:
             return None
         try:
-            target = target_typed(cleaned[field])
+            return target_typed(cleaned[field])
         except ValueError as error:
             self.add_error(field, str(error))
             return None
-        if len(target.model) > MOST_MODEL_CHARS:
-            self.add_error(field, f"A model's name has at most {MOST_MODEL_CHARS} characters.")
-            return None
-        return target
 
     def _clean_tags(self, cleaned: dict[str, Any]) -> None:
         try:

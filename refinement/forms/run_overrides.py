@@ -1,11 +1,15 @@
 """Settings of a rubric that can be changed for one launch."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
+
+from refinement.engine.codec import BadRubric, rubric_with
 from refinement.engine.types import Rubric
-from refinement.forms.rubrics.values import number_of, whole_of
+from refinement.forms.rubrics.values import Refused, number_of, whole_of
 from refinement.selectors.rubrics import plain
 
 NONE = "none"
@@ -99,3 +103,26 @@ def overrides_between(saved: Rubric, used: Rubric) -> dict[str, str]:
         for override in OVERRIDES
         if override.as_the_rubric_says(used) != override.as_the_rubric_says(saved)
     }
+
+
+def rubric_overridden(saved: Rubric, given: Mapping[str, str]) -> Rubric:
+    """The rubric as it is used for one launch; ValidationError says what is wrong, by the override's name."""
+    changes: dict[str, str] = {}
+    wrong: dict[str, str] = {}
+    for override in OVERRIDES:
+        if not given.get(override.name, "").strip():
+            continue
+        try:
+            changes[override.path] = override.read(given[override.name])
+        except Refused as refusal:
+            wrong[override.name] = str(refusal)
+    mark, scale = changes.get("policy.pass_threshold", NONE), saved.scale
+    if mark != NONE and not scale.minimum <= Decimal(mark) <= scale.maximum:
+        ends = f"{plain(scale.minimum)} to {plain(scale.maximum)}"
+        wrong["threshold"] = f"This rubric scores from {ends}; the pass mark must lie there."
+    if not wrong:
+        try:
+            return rubric_with(saved, changes) if changes else saved
+        except BadRubric as problem:
+            wrong[NON_FIELD_ERRORS] = f"These settings do not go together: {problem}."
+    raise ValidationError(wrong)

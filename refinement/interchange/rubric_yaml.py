@@ -1,6 +1,9 @@
 """A rubric as a YAML file: the same bytes for the same rubric, and read back without a loss."""
 
+import json
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from enum import Enum
 
 from refinement.engine.kinds import Information
 from refinement.engine.rubrics import Policy, Rubric
@@ -9,7 +12,15 @@ from refinement.interchange.yaml_reading import MAX_BYTES, BadFile, Problem
 from refinement.interchange.yaml_writing import entry
 from refinement.judging.templating import TEMPLATE_NAMES
 
-__all__ = ["MAX_BYTES", "BadFile", "Problem", "rubric_from_yaml", "rubric_to_yaml"]
+__all__ = [
+    "MAX_BYTES",
+    "BadFile",
+    "Problem",
+    "rubric_from_fields",
+    "rubric_from_yaml",
+    "rubric_to_fields",
+    "rubric_to_yaml",
+]
 
 HEAD = (
     "A rubric of Wiggum: what a judge scores, what is checked, and how a run goes on or stops.",
@@ -40,6 +51,28 @@ def rubric_to_yaml(rubric: Rubric) -> str:
             lines += ["", *(f"# {line}" for line in REMARKS[key])]
         lines += entry(key, value)
     return "\n".join(lines) + "\n"
+
+
+def rubric_to_fields(rubric: Rubric) -> dict[str, object]:
+    """The same as the file, as values of JSON: what is read from it is what the file would say."""
+    return {key: _as_json(value) for key, value in _fields(rubric)}
+
+
+def _as_json(value: object) -> object:
+    if isinstance(value, Mapping):
+        return {str(key): _as_json(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_as_json(inner) for inner in value]
+    if isinstance(value, Decimal):
+        # Few digits: the number that JSON writes is the one that was meant.
+        return int(value) if value == value.to_integral_value() else float(value)
+    return value.value if isinstance(value, Enum) else value
+
+
+def rubric_from_fields(fields: Mapping[str, object]) -> Rubric:
+    """The rubric that such values say; BadFile names what is wrong, on lines of the values' own JSON."""
+    # JSON is YAML: the file's own reader does all the checking.
+    return rubric_from_yaml(json.dumps(fields, indent=1, ensure_ascii=False))
 
 
 def _fields(rubric: Rubric) -> Iterator[tuple[str, object]]:

@@ -7,12 +7,14 @@ from typing import Any
 
 from django.contrib.sessions.models import Session
 from django.db.models import F, OuterRef, Q, Subquery
+from django.utils import timezone
 
-from refinement.models import Event, EventKind, LiveText, Membership, Run, RunStatus
+from refinement.models import ApiToken, Event, EventKind, LiveText, Membership, Run, RunStatus
 
 MOST_EVENTS = 500  # of one look: who was away for longer refreshes the page anyway
 TAIL_CHARS = 20_000  # of a text under way: what a reader can follow
 PLACE = "a free place at "
+TOKEN = "token:"
 # What people do beside the loop says nothing about the step under way.
 BESIDE = (
     EventKind.COMMENTED,
@@ -95,16 +97,22 @@ def text_under_way(run: Run) -> str:
 def still_allowed(
     people: Collection[tuple[int, int]], sessions: Collection[str]
 ) -> tuple[set[Any], set[str]]:
-    """Of pairs of person and project, those that still belong together; of sessions, those still open."""
+    """Of pairs of person and project, those that still belong together; of sessions, those still open.
+
+    A script's session is its token, as `token:12`.
+    """
     members = Membership.objects.filter(
         user_id__in={user for user, _ in people},
         project_id__in={project for _, project in people},
         user__is_active=True,
     )
-    opened = Session.objects.filter(session_key__in=sessions)
-    return set(members.values_list("user_id", "project_id")), set(
-        opened.values_list("session_key", flat=True)
-    )
+    opened = set(Session.objects.filter(session_key__in=sessions).values_list("session_key", flat=True))
+    numbers = [int(key.removeprefix(TOKEN)) for key in sessions if key.startswith(TOKEN)]
+    if numbers:
+        lasting = Q(expires_at=None) | Q(expires_at__gt=timezone.now())
+        tokens = ApiToken.objects.filter(lasting, pk__in=numbers, revoked_at=None)
+        opened |= {f"{TOKEN}{pk}" for pk in tokens.values_list("pk", flat=True)}
+    return set(members.values_list("user_id", "project_id")), opened
 
 
 # --- in words -------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from refinement.selectors.endpoints import endpoint_specs
 LOOK_SECONDS = 1.0
 KEPT_SECONDS = 10.0
 MOST_AT_ONCE = 8
+MOST_MODEL_CHARS = 200
 MOST_MODELS = 200  # of one endpoint: a list that nobody could choose from
 
 
@@ -84,9 +85,15 @@ def target_typed(text: str) -> Target:
     for name in sorted(names, key=len, reverse=True):
         for sign in ("/", ":"):
             if text.startswith(name + sign) and text != name + sign:
-                return Target(name, text.removeprefix(name + sign).strip())
+                return Target(name, _model_named(text.removeprefix(name + sign).strip()))
     known = ", ".join(names)
     raise ValueError(
         f"Write the endpoint, a slash and the model, such as {names[0]}/qwen3:14b. "
         f"The endpoints here are {known}."
     )
+
+
+def _model_named(model: str) -> str:
+    if len(model) > MOST_MODEL_CHARS:
+        raise ValueError(f"A model's name has at most {MOST_MODEL_CHARS} characters.")
+    return model

@@ -69,15 +69,26 @@ def rubrics_page(
     project: Project, *, query: str = "", archived: bool = False, page: str | int = 1
 ) -> tuple[Page[RubricVersion], list[ListedRubric]]:
     """A page of the project's rubrics by name: those in use, or those in the archive."""
-    found = _newest_versions(project).filter(rubric__archived_at__isnull=not archived)
-    if query:
-        found = found.filter(
-            Q(name__icontains=query) | Q(rubric__slug__icontains=query) | Q(purpose__icontains=query)
-        )
+    found = rubrics_found(project, query=query, archived=archived)
     pages: Paginator[RubricVersion] = Paginator(found, PAGE_SIZE)
     chosen = pages.get_page(page)
+    return chosen, rubrics_listed(project, chosen.object_list)
+
+
+def rubrics_found(project: Project, *, query: str = "", archived: bool = False) -> QuerySet[RubricVersion]:
+    """The newest version of each rubric that is meant, by name."""
+    found = _newest_versions(project).filter(rubric__archived_at__isnull=not archived)
+    if not query:
+        return found
+    return found.filter(
+        Q(name__icontains=query) | Q(rubric__slug__icontains=query) | Q(purpose__icontains=query)
+    )
+
+
+def rubrics_listed(project: Project, rows: Iterable[RubricVersion]) -> list[ListedRubric]:
+    """These versions as lines of a list."""
     results = latest_results(project)
-    return chosen, [_listed(row, results) for row in chosen.object_list]
+    return [_listed(row, results) for row in rows]
 
 
 def archived_count(project: Project) -> int:
@@ -138,16 +149,20 @@ def _gathered(rows: Iterable[tuple[int, int, str, Decimal | None]]) -> dict[int,
 
 
 def versions_page(rubric: Rubric, page: str | int = 1) -> Page[RubricVersion]:
-    """A page of the rubric's versions, newest first, each with `runs_count`; without their texts."""
+    """A page of the rubric's versions."""
+    pages: Paginator[RubricVersion] = Paginator(versions_of(rubric), VERSIONS_PAGE_SIZE)
+    return pages.get_page(page)
+
+
+def versions_of(rubric: Rubric) -> QuerySet[RubricVersion]:
+    """The rubric's versions, newest first, each with `runs_count`; without their texts."""
     runs = Run.objects.filter(rubric_version=OuterRef("pk")).order_by().values("pk")
-    versions = (
+    return (
         rubric.versions.select_related("created_by")
         .only("rubric", "number", "note", "name", "created_at", "created_by__name", "created_by__email")
         .annotate(runs_count=CappedCount(runs[:MOST_COUNTED]))
         .order_by("-number")
     )
-    pages: Paginator[RubricVersion] = Paginator(versions, VERSIONS_PAGE_SIZE)
-    return pages.get_page(page)
 
 
 def recent_runs(rubric: Rubric, version: RubricVersion | None = None) -> list[Run]:

@@ -25,7 +25,7 @@ SHOWN_FIELDS = (
     *("r1", "best", "best_round", "improvement", "trajectory", "rounds_judged", "model_seconds"),
     *("signal_rounds", "penalty_rounds", "cut_rounds", "prompt_tokens", "completion_tokens"),
     *("created_at", "archived_at", "waiting_for", "next_try_at", "started_at", "finished_at", "batch"),
-    *("decision", "chosen_round"),
+    *("decision", "chosen_round", "last", "calls_made", "producer_endpoint", "judge_endpoint"),
     *("rubric__name", "rubric__slug", "rubric_version__number", "created_by__name", "created_by__email"),
     *("rubric_version__scale_minimum", "rubric_version__scale_maximum"),
 )
@@ -38,8 +38,9 @@ class Listed:
 
     run: Run
     line: Sparkline | None
-    tags: list[str]
+    tags: list[str]  # those that there is room for
     more_tags: int
+    all_tags: list[str]
 
 
 @dataclass(slots=True)
@@ -60,8 +61,10 @@ def runs_page(
     order: Order = NEWEST,
     upwards: bool = False,
     place: Place | None = None,
+    size: int | None = None,
 ) -> RunsPage:
     """A page of the project's runs. Runs that are added meanwhile move nothing on it."""
+    size = size or PAGE_SIZE
     page, backwards = RunsPage(), place is not None and place.backwards
     rising = upwards != backwards
     runs = runs_matching(project, filters, ordered_by=order.column)
@@ -69,11 +72,13 @@ def runs_page(
     if found is not None:
         runs = runs.filter(pk__in=found.numbers)
         page.only_newest_sorted = order is not NEWEST and found.resume is not None
-    keys = _keys(runs, order, place, rising=rising, tagged=bool(filters.tag))
-    if backwards and len(keys) <= PAGE_SIZE:
+    ordered = _in_order(runs, order, place, rising=rising, tagged=bool(filters.tag))
+    # One more than the page holds tells that the list goes on; whole rows are read after.
+    keys: list[Key] = list(ordered[: size + 1])
+    if backwards and len(keys) <= size:
         # The way back leads to the very beginning, as a whole page.
-        return runs_page(project, filters, order=order, upwards=upwards)
-    shown, more = keys[:PAGE_SIZE], len(keys) > PAGE_SIZE
+        return runs_page(project, filters, order=order, upwards=upwards, size=size)
+    shown, more = keys[:size], len(keys) > size
     if backwards:
         shown.reverse()
     _set_places(page, shown, order, place, more=more)
@@ -92,8 +97,8 @@ def _found(project: Project, words: str, order: Order, place: Place | None, risi
     return search(project, words, limit=SEARCH_WINDOW, above=above, below=below, oldest_first=rising)
 
 
-def _keys(runs: QuerySet[Run], order: Order, place: Place | None, *, rising: bool, tagged: bool) -> list[Key]:
-    """Numbers and keys from the place on, one more than the page holds; whole rows are read after."""
+def _in_order(runs: QuerySet[Run], order: Order, place: Place | None, *, rising: bool, tagged: bool) -> Any:
+    """Numbers and keys from the place on."""
     if order.scored:
         runs = runs.filter(**{f"{order.column}__isnull": False})
     if place is not None:
@@ -102,8 +107,7 @@ def _keys(runs: QuerySet[Run], order: Order, place: Place | None, *, rising: boo
     number = F("tags__run_id") if tagged and order is NEWEST else F("pk")
     ends = [number] if order is NEWEST else [order.expression, number]
     ordered = runs.order_by(*(OrderBy(end, descending=not rising) for end in ends))
-    found: list[Key] = list(ordered.values_list("pk", order.expression)[: PAGE_SIZE + 1])
-    return found
+    return ordered.values_list("pk", order.expression)
 
 
 def _set_places(page: RunsPage, shown: list[Key], order: Order, place: Place | None, *, more: bool) -> None:
@@ -139,6 +143,7 @@ def _line(run: Run, tags: list[str]) -> Listed:
         line=_drawn(scores, version.scale_minimum, version.scale_maximum) if len(scores) > 1 else None,
         tags=tags[:MOST_TAGS_SHOWN],
         more_tags=max(0, len(tags) - MOST_TAGS_SHOWN),
+        all_tags=tags,
     )
 
 

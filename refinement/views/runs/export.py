@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 
 from asgiref.sync import sync_to_async
 from django.core.handlers.asgi import ASGIRequest
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -35,6 +36,7 @@ from refinement.views.runs.asked import runs_asked_for
 from refinement.views.runs.context import run_or_404
 
 PIECE_CHARS = 64_000
+MANY_FORMS = ("csv", "jsonl")
 TYPES = {
     "json": "application/json",
     "md": "text/markdown; charset=utf-8",
@@ -49,12 +51,16 @@ TYPES = {
 @project_view()
 def run_export(request: ProjectRequest, run: int, form: str) -> StreamingHttpResponse:
     """The run as a file to keep: everything, a report, or the best candidate alone."""
+    return exported(request, run_or_404(request, run), form)
+
+
+def exported(request: HttpRequest, run: Run, form: str) -> StreamingHttpResponse:
+    """The run in one of the forms there are."""
     write = RUN_FORMS.get(form)
     if write is None:
         raise Http404(f"A run cannot be exported as {form[:20]!r}.")
-    row = run_or_404(request, run)
-    name = slugify(row.title)[:40].strip("-_")
-    return sent(request, write(row), "-".join(filter(None, (f"run-{row.pk}", name))), form)
+    name = slugify(run.title)[:40].strip("-_")
+    return sent(request, write(run), "-".join(filter(None, (f"run-{run.pk}", name))), form)
 
 
 @require_safe
@@ -62,12 +68,17 @@ def run_export(request: ProjectRequest, run: int, form: str) -> StreamingHttpRes
 @project_view()
 def run_export_many(request: ProjectRequest, form: str) -> HttpResponseBase:
     """The chosen runs, or those that the list's filters let through, one a line."""
-    if form not in ("csv", "jsonl"):
+    if form not in MANY_FORMS:
         raise Http404(f"Runs cannot be exported as {form[:20]!r}.")
     runs = runs_asked_for(request)
     if runs is None:
         # The list says beside each filter what is wrong with it.
         return redirect(f"{reverse('run_list', args=[request.project.slug])}?{request.GET.urlencode()}")
+    return many_exported(request, runs, form)
+
+
+def many_exported(request: ProjectRequest, runs: QuerySet[Run], form: str) -> StreamingHttpResponse:
+    """These runs, one a line."""
     summaries = run_summaries(request.project, numbers_of(runs))
     pieces = runs_csv(COLUMNS, summaries) if form == "csv" else runs_jsonl(summaries)
     return sent(request, pieces, "runs" if form == "jsonl" else f"runs-{request.project.slug}", form)

@@ -36,12 +36,17 @@ def run_events(request: ProjectRequest, run: int) -> HttpResponse:
     A stream that is to stay outlasts the run: people go on with it.
     """
     found = run_or_404(request, run, whole=False)
+    return events_streamed(request, found, session=request.session.session_key or "")
+
+
+def events_streamed(request: ProjectRequest, run: Run, *, session: str) -> HttpResponse:
+    """The run's stream for whom the session (or token) stands, as long as it does."""
     if not can_stream(request) or request.method == "HEAD":
         return HttpResponse(status=204, content_type=STREAM)
     if hub.is_full:
         return HttpResponse("Too many live pages are open; try again later.", status=503)
     answer = StreamingHttpResponse(
-        hub.stream(watcher_for(request, found)), content_type=STREAM, headers=NOT_KEPT
+        hub.stream(watcher_for(request, run, session)), content_type=STREAM, headers=NOT_KEPT
     )
     if not connection.in_atomic_block:
         # The stream asks nothing itself, and its connection would otherwise stay open as long as it does.
@@ -54,14 +59,14 @@ def can_stream(request: HttpRequest) -> bool:
     return isinstance(request, ASGIRequest)
 
 
-def watcher_for(request: ProjectRequest, run: Run) -> Watcher:
+def watcher_for(request: ProjectRequest, run: Run, session: str) -> Watcher:
     return Watcher(
         run_id=run.pk,
         user_id=request.user.pk,
         project_id=request.project.pk,
-        session=request.session.session_key or "",
+        session=session,
         after=last_seen(request),
-        stays=request.GET.get("stay") == "1",
+        stays=request.GET.get("stay") in ("1", "true"),
     )
 
 

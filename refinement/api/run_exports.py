@@ -1,0 +1,51 @@
+"""Runs as files, written while they are made."""
+
+from typing import Any, Literal
+
+from django.http import StreamingHttpResponse
+from ninja import Field, Query, Router
+
+from refinement.api.auth import ApiRequest
+from refinement.api.door import member
+from refinement.api.runs import RunFilters, filter_form
+from refinement.selectors.blindness import shown_runs
+from refinement.selectors.run_filters import runs_found
+from refinement.views.runs.context import run_or_404
+from refinement.views.runs.export import exported, many_exported
+
+router = Router(tags=["Exports"])
+MOST_NAMED = 1_000
+
+
+def files(*types: str) -> dict[str, Any]:
+    """The answer in the document: a file of one of these types."""
+    content = {name: {"schema": {"type": "string"}} for name in types}
+    return {"responses": {200: {"description": "The file.", "content": content}}}
+
+
+class ManyQuery(RunFilters):
+    """Runs by number, or else by the list's filters."""
+
+    run: list[int] = Field([], max_length=MOST_NAMED, description="Numbers of runs; then no filter counts.")
+
+
+@router.get(
+    "/{int:run}/export/{form}", openapi_extra=files("application/json", "text/markdown", "text/plain")
+)
+@member()
+def run_export(request: ApiRequest, run: int, form: Literal["json", "md", "txt"]) -> StreamingHttpResponse:
+    """A run as a file: everything (json), a report (md), or the resulting text alone (txt)."""
+    return exported(request, run_or_404(request, run), form)
+
+
+@router.get("/export/{form}", openapi_extra=files("text/csv", "application/jsonl"))
+@member()
+def runs_export(
+    request: ApiRequest, form: Literal["csv", "jsonl"], query: Query[ManyQuery]
+) -> StreamingHttpResponse:
+    """Many runs, one a line: those that are named, or those that the filters let through."""
+    if query.run:
+        runs = shown_runs(request.project).filter(pk__in=query.run).order_by("-pk")
+    else:
+        runs = runs_found(request.project, filter_form(request, query).filters)
+    return many_exported(request, runs, form)

@@ -24,7 +24,8 @@ def fill(apps, schema_editor):
     newline = "CHR(10)" if schema_editor.connection.vendor == "postgresql" else "CHAR(10)"
     for statement in (RUBRIC, TITLE.replace("CHR", newline, 1), COUNTS):
         schema_editor.execute(statement)
-    runs, rounds = (apps.get_model("refinement", name).objects for name in ("Run", "Round"))
+    database = schema_editor.connection.alias
+    runs, rounds = (apps.get_model("refinement", name).objects.using(database) for name in ("Run", "Round"))
     for run in runs.filter(rounds_judged__gt=0).only("pk").iterator():
         composites = rounds.filter(run=run, composite__isnull=False).order_by("number")
         run.trajectory = [str(each) for each in composites.values_list("composite", flat=True)]

@@ -17,24 +17,26 @@ FILES = [
     "tests/lifecycle/test_people_at_once.py",
     "tests/lifecycle/test_places.py",
     "tests/bench/test_durability.py",
+    "tests/services/test_comments.py",
+    "tests/services/test_decisions.py",
+    "tests/services/test_human_scores.py",
     "tests/services/test_reviews.py",
 ]
 
 
-@pytest.mark.parametrize("file", FILES)
-def test_the_same_tests_pass_on_postgresql(file: str):
+def test_the_same_tests_pass_on_postgresql():
     if not postgres_answers():
         pytest.skip("no PostgreSQL server answers at the address in WIGGUM_TEST_POSTGRES")
     name = f"wiggum_lifecycle_{os.getpid()}"
     address = f"{POSTGRES.rsplit('/', 1)[0]}/{name}"
     try:
         done = subprocess.run(
-            [sys.executable, "-m", "pytest", file, "-q", "-p", "no:cacheprovider"],
+            [sys.executable, "-m", "pytest", *FILES, "-q", "-p", "no:cacheprovider"],
             cwd=ROOT,
             env={**os.environ, "DATABASE_URL": address},
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=600,
         )
     finally:
         # Django leaves its test database behind where a thread still has a connection to it.

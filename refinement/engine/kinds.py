@@ -59,6 +59,7 @@ class StopReason(StrEnum):
     PRODUCER_FAILED = "producer_failed"
     INTERNAL_ERROR = "internal_error"  # not the engine's to decide: the step itself could not be made
     CANCELLED = "cancelled"
+    IMPORTED = "imported"  # it ended elsewhere, and its file does not say by which rule
 
 
 STOP_RULES = frozenset(

@@ -10,8 +10,8 @@ from django.utils.http import urlencode
 from refinement.engine.safeguards import Kinship
 from refinement.engine.types import Outcome
 from refinement.forms.plain_widgets import PlainInput, PlainSelect
-from refinement.models import DecisionKind, Project, RunStatus
-from refinement.selectors.run_filters import RunFilters
+from refinement.models import DecisionKind, Project, RunSource, RunStatus
+from refinement.selectors.run_filters import ANY_IMPORTED, RunFilters
 from refinement.selectors.run_options import RunOptions
 from refinement.selectors.run_orders import NEWEST, ORDERS, Order
 from refinement.selectors.run_words import REASON_WORDS
@@ -38,9 +38,10 @@ DECISIONS = [
     (DecisionKind.CHANGES.value, "Changes asked for"),
     (DecisionKind.REJECTED.value, "Rejected"),
 ]
+IMPORTED = [(ANY_IMPORTED, "Any imported run"), *RunSource.choices]
 CHOSEN = (
     *("outcome", "reason", "status", "decision", "rubric", "producer", "judge", "person", "tag"),
-    *("kinship", "mark"),
+    *("kinship", "mark", "imported"),
 )
 RANGES = (
     ("Launched", "since", "until"),
@@ -122,6 +123,7 @@ class RunFilterForm(forms.Form):
     tag = offered("Tag")
     kinship = one_of("Producer and judge", KINSHIPS)
     mark = one_of("Rounds with", MARKS)
+    imported = one_of("Imported", IMPORTED)
     since = day("Launched from")
     until = day("Launched until")
     r1_min = score("First round from")

@@ -15,6 +15,7 @@ _ORIGINS = {
     "draft": "a first draft",
     "revision": "a revision",
     "hand": "an edit by hand",
+    "absent": "a text that the imported file did not have",
 }
 _FLAGS = {"signals": "judge did not track the revision", "penalties": "points docked"}
 
@@ -27,10 +28,13 @@ def run_markdown(
     best: str | None,
     human_scores: Sequence[Mapping[str, Any]] = (),
     decisions: Sequence[Mapping[str, Any]] = (),
+    imported: str = "",
 ) -> Iterator[str]:
     """The report, part by part: what came out, how it went, each round, the best candidate, the task."""
     yield f"# Run {run['id']}: {inline(run['title'])}\n\n"
     yield f"{_result(run)}\n\n"
+    if imported:
+        yield f"{inline(imported)}\n\n"
     yield table(["What", "Value"], [[inline(name), inline(value)] for name, value in _facts(run, rubric)])
     yield people_decided(rubric, decisions)
     yield "\n## Trajectory\n\n"

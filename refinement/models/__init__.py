@@ -9,6 +9,7 @@ from refinement.models.endpoints import Endpoint
 from refinement.models.events import Event, EventKind
 from refinement.models.human_scores import BlindReading, HumanScore
 from refinement.models.identities import ExternalIdentity
+from refinement.models.imports import ImportBatch, ImportFile, RunImport
 from refinement.models.live import LiveText
 from refinement.models.metrics import MetricTotal
 from refinement.models.notices import Notice, NoticeChoice, NoticeKind
@@ -17,7 +18,7 @@ from refinement.models.queue import MessageState, QueuedMessage
 from refinement.models.reviews import ReviewRequest, ReviewRule, RuleKind
 from refinement.models.rounds import CheckResult, Round, RoundOrigin, Verdict
 from refinement.models.rubrics import Check, Criterion, ImmutableRow, Rubric, RubricVersion
-from refinement.models.runs import Run, RunStatus, RunTag, SavedView
+from refinement.models.runs import Run, RunSource, RunStatus, RunTag, SavedView
 from refinement.models.sessions import SessionInfo
 from refinement.models.shares import ShareLink
 from refinement.models.steering import Instruction
@@ -50,6 +51,8 @@ __all__ = [
     "HumanScore",
     "IdempotencyKey",
     "ImmutableRow",
+    "ImportBatch",
+    "ImportFile",
     "Instruction",
     "Invitation",
     "LiveText",
@@ -70,6 +73,8 @@ __all__ = [
     "RubricVersion",
     "RuleKind",
     "Run",
+    "RunImport",
+    "RunSource",
     "RunStatus",
     "RunTag",
     "SavedView",

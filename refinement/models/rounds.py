@@ -14,6 +14,7 @@ class RoundOrigin(models.TextChoices):
     DRAFT = "draft", "First draft"
     REVISION = "revision", "Revision"
     HAND = "hand", "Edited by hand"
+    ABSENT = "absent", "Text not in the file"  # of an imported run, whose file had no text of this round
 
 
 class Round(models.Model):
@@ -51,7 +52,8 @@ class Round(models.Model):
             models.UniqueConstraint(fields=["run", "number"], name="round_unique_in_run"),
             models.CheckConstraint(condition=models.Q(number__gte=1), name="round_from_one"),
             models.CheckConstraint(
-                condition=models.Q(candidate_chars__gte=1), name="round_candidate_not_empty"
+                condition=models.Q(candidate_chars__gte=1) | models.Q(origin=RoundOrigin.ABSENT),
+                name="round_candidate_not_empty",
             ),
             models.CheckConstraint(
                 condition=models.Q(judged_at__isnull=True, composite__isnull=True, scores__isnull=True)

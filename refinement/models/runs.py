@@ -11,6 +11,7 @@ from refinement.models.rubrics import Rubric, RubricVersion
 
 TITLE_CHARS = 160
 IN_USE, ARCHIVED = models.Q(archived_at__isnull=True), models.Q(archived_at__isnull=False)
+IMPORTED = models.Q(source__isnull=False)
 # Lists filter by one of these, newest first; each has an index in that order.
 FILTERED = (
     ("outcome", "run_by_outcome"),
@@ -39,6 +40,14 @@ class RunStatus(models.TextChoices):
     FINISHED = "finished", "Finished"
 
 
+class RunSource(models.TextChoices):
+    """What kind of file an imported run came from."""
+
+    SIMMER = "simmer", "Simmer folder"
+    JSONL = "jsonl", "runs.jsonl"
+    WIGGUM = "wiggum", "Wiggum's own JSON"
+
+
 class Run(models.Model):
     """The run and all that is needed to replay it: `snapshot` holds the rubric as it was used."""
 
@@ -54,6 +63,7 @@ class Run(models.Model):
     archived_at = models.DateTimeField(null=True, blank=True)
 
     title = models.CharField(max_length=TITLE_CHARS, blank=True)  # the beginning of the task, for lists
+    source = models.CharField(max_length=10, null=True, blank=True, choices=RunSource)  # of an imported run
     batch = models.CharField(max_length=16, blank=True)  # runs that were launched together share one
     task = models.TextField()
     seed = models.TextField(blank=True)
@@ -125,6 +135,10 @@ class Run(models.Model):
             models.Index(fields=["project", "-id"], name="run_in_use", condition=IN_USE),
             models.Index(fields=["project", "-id"], name="run_archived", condition=ARCHIVED),
             models.Index(fields=["project", "created_at"], name="run_by_date"),
+            models.Index(fields=["project", "-id"], name="run_imported", condition=IN_USE & IMPORTED),
+            models.Index(
+                fields=["project", "source", "-id"], name="run_by_source", condition=IN_USE & IMPORTED
+            ),
             *(
                 models.Index(fields=["project", field, "-id"], name=name, condition=IN_USE)
                 for field, name in FILTERED
@@ -183,6 +197,10 @@ class Run(models.Model):
     @property
     def is_finished(self) -> bool:
         return self.status == RunStatus.FINISHED
+
+    @property
+    def is_imported(self) -> bool:
+        return self.source is not None
 
     @property
     def tokens(self) -> int:

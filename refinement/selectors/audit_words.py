@@ -49,6 +49,7 @@ ACTIONS = {
     "run.create": "made a run",
     "run.decide": "decided about a run",
     "run.edit": "edited a round by hand",
+    "run.import": "imported a run",
     "run.instruct": "gave a run an instruction",
     "run.launch": "launched runs",
     "run.pause": "paused a run",

@@ -93,9 +93,9 @@ def latest_runs(project: Project, chosen: Sequence[int]) -> list[Run]:
     """The newest runs for choosing from, and those that are chosen already."""
     rows = shown_runs(project).select_related("rubric", "rubric_version", "created_by")
     brief = rows.only(
-        "title", "status", "outcome", "stop_reason", "best", "rounds_judged", "created_at", "project_id",
-        "producer_model", "judge_model", "rubric__name", "rubric_version__number", "created_by__name",
-        "created_by__email",
+        "title", "source", "status", "outcome", "stop_reason", "best", "rounds_judged", "created_at",
+        "project_id", "producer_model", "judge_model", "rubric__name", "rubric_version__number",
+        "created_by__name", "created_by__email",
     )  # fmt: skip
     newest = brief.filter(archived_at__isnull=True).order_by("-pk")[:CHOICE]
     picked = brief.filter(pk__in=chosen).order_by("-pk")

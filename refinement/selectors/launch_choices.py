@@ -72,10 +72,15 @@ def values_of(run: Run) -> dict[str, Any]:
         "seed": run.seed,
         "rubric": run.rubric.slug,
         "version": f"{run.rubric.slug}@{run.rubric_version.number}",
-        "producer": f"{run.producer_endpoint}/{run.producer_model}",
-        "judge": f"{run.judge_endpoint}/{run.judge_model}",
+        **{role: model for role in ("producer", "judge") if (model := model_of(run, role))},
         "tags": ", ".join(run.tags.values_list("name", flat=True)),
     }
+
+
+def model_of(run: Run, role: str) -> str:
+    """As the form names it; empty where an imported run does not know where its model was."""
+    endpoint, model = getattr(run, f"{role}_endpoint"), getattr(run, f"{role}_model")
+    return f"{endpoint}/{model}" if endpoint and model else ""
 
 
 def usual_values(project: Project, user: User) -> dict[str, Any]:

@@ -18,6 +18,8 @@ from refinement.models import (
     Project,
     Round,
     Run,
+    RunImport,
+    RunSource,
     RunTag,
     Verdict,
 )
@@ -29,7 +31,7 @@ COLUMNS = (
     "run", "title", "rubric", "rubric_version", "profile", "producer", "judge", "status", "outcome",
     "stop_reason", "why", "r1", "best", "best_round", "last", "improvement", "rounds", "signal_rounds",
     "penalty_rounds", "cut_rounds", "prompt_tokens", "completion_tokens", "calls", "model_seconds",
-    "batch", "created_by", "created_at", "started_at", "finished_at",
+    "batch", "created_by", "created_at", "started_at", "finished_at", "imported",
 )  # fmt: skip
 _ROUND_FIELDS = (
     "number", "origin", "author_name", "base_round", "feedback", "candidate", "candidate_chars",
@@ -62,20 +64,19 @@ Row = TypeVar("Row", bound=Model)
 
 def run_values(run: Run) -> dict[str, Any]:
     """All that the run's own row holds and that outlives its execution."""
-    version = run.rubric_version
+    record = RunImport.objects.filter(run=run).first() if run.is_imported else None
     return {
         "id": run.pk,
         "project": run.project.slug,
         "title": run.title,
         "batch": run.batch,
         "tags": list(run.tags.values_list("name", flat=True)),
-        "created_by": run.created_by.display_name if run.created_by else "",
-        "created_at": run.created_at,
+        **launch_values(run, record),
         "started_at": run.started_at,
         "finished_at": run.finished_at,
         "archived_at": run.archived_at,
         "rerun_of": run.rerun_of_id,
-        "rubric": {"slug": run.rubric.slug, "name": version.name, "version": version.number},
+        "rubric": rubric_values(run, record),
         "producer": _model_values(run, "producer"),
         "judge": _model_values(run, "judge"),
         "kinship": run.kinship,
@@ -89,6 +90,39 @@ def run_values(run: Run) -> dict[str, Any]:
         "seed": run.seed,
         "snapshot": run.snapshot,
         "calibration": run.calibration,
+        "imported": import_values(run, record),
+    }
+
+
+def launch_values(run: Run, record: RunImport | None) -> dict[str, Any]:
+    """Who launched it and when; of an imported run, as its file says."""
+    if record is None:
+        by = run.created_by.display_name if run.created_by else ""
+        return {"created_by": by, "created_at": run.created_at}
+    return {"created_by": record.launched_by, "created_at": record.launched_at or run.created_at}
+
+
+def rubric_values(run: Run, record: RunImport | None) -> dict[str, Any]:
+    """The rubric's name here; of a run that came as our own export, its name where the run was made."""
+    if record is not None and run.source == RunSource.WIGGUM:
+        kept = record.kept["rubric"]
+        return {name: kept[name] for name in ("slug", "name", "version")}
+    version = run.rubric_version
+    return {"slug": run.rubric.slug, "name": version.name, "version": version.number}
+
+
+def import_values(run: Run, record: RunImport | None) -> Any:
+    """Where a run of another loop came from. An export of ours that was imported is exported as it came."""
+    if record is None:
+        return None
+    if run.source == RunSource.WIGGUM:
+        return record.kept["imported"]
+    return {
+        "from": run.source,
+        "name": record.name,
+        "by": record.by_name,
+        "at": record.at,
+        "stated": record.stated,
     }
 
 
@@ -192,7 +226,7 @@ def _run_rows(project: Project) -> QuerySet[Run]:
         "title", "batch", "producer_endpoint", "producer_model", "judge_endpoint", "judge_model", "status",
         "outcome", "stop_reason", "why", "r1", "best", "best_round", "last", "improvement", "rounds_judged",
         "signal_rounds", "penalty_rounds", "cut_rounds", "prompt_tokens", "completion_tokens", "calls_made",
-        "model_seconds", "created_at", "started_at", "finished_at",
+        "model_seconds", "created_at", "started_at", "finished_at", "source",
     )  # fmt: skip
     return runs.only(*own, *version, *person, "rubric__slug", "project_id")
 
@@ -206,7 +240,7 @@ def _facts(run: Run) -> dict[str, Cell]:
         run.improvement, run.rounds_judged, run.signal_rounds, run.penalty_rounds, run.cut_rounds,
         run.prompt_tokens, run.completion_tokens, run.calls_made, run.model_seconds, run.batch,
         run.created_by.display_name if run.created_by else "", run.created_at, run.started_at,
-        run.finished_at,
+        run.finished_at, run.source or "",
     )  # fmt: skip
     return dict(zip(COLUMNS, values, strict=True))
 

@@ -20,6 +20,7 @@ FEW = 1_000
 OUT_OF_STEP = 1_000
 MARKS = {"signal": "signal_rounds", "penalty": "penalty_rounds", "cut": "cut_rounds"}
 MOST_HITS = 20_000
+ANY_IMPORTED = "any"
 SCORE = DecimalField(max_digits=14, decimal_places=6)
 
 
@@ -45,6 +46,7 @@ class RunFilters:
     mark: str = ""
     kinship: str = ""
     decision: str = ""
+    imported: str = ""  # any, or the kind of file
     archived: bool = False
 
 
@@ -103,6 +105,8 @@ def _equal(project: Project, filters: RunFilters) -> Iterator[tuple[str, object]
         "decision": filters.decision,
     }
     yield from ((name, value) for name, value in columns.items() if value not in ("", None))
+    if filters.imported:
+        yield ("source__isnull", False) if filters.imported == ANY_IMPORTED else ("source", filters.imported)
     if filters.rubric:
         yield "rubric", Rubric.objects.filter(project=project, slug=filters.rubric).values("pk")[:1]
 

@@ -39,6 +39,7 @@ ORIGIN_WORDS: Mapping[str, str] = {
     "draft": "first draft",
     "revision": "revision",
     "hand": "edited by hand",
+    "absent": "text not in the file",
 }
 REASON_WORDS: Mapping[str, str] = {
     "passed": "passed",
@@ -57,6 +58,7 @@ REASON_WORDS: Mapping[str, str] = {
     "producer_failed": "producer failed",
     "internal_error": "internal error",
     "cancelled": "cancelled",
+    "imported": "ended elsewhere",
 }
 
 

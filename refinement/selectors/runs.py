@@ -25,7 +25,7 @@ SHOWN_FIELDS = (
     *("r1", "best", "best_round", "improvement", "trajectory", "rounds_judged", "model_seconds"),
     *("signal_rounds", "penalty_rounds", "cut_rounds", "prompt_tokens", "completion_tokens"),
     *("created_at", "archived_at", "waiting_for", "next_try_at", "started_at", "finished_at", "batch"),
-    *("decision", "chosen_round", "last", "calls_made", "producer_endpoint", "judge_endpoint"),
+    *("decision", "chosen_round", "source", "last", "calls_made", "producer_endpoint", "judge_endpoint"),
     *("rubric__name", "rubric__slug", "rubric_version__number", "created_by__name", "created_by__email"),
     *("rubric_version__scale_minimum", "rubric_version__scale_maximum"),
 )

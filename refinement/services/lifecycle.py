@@ -16,6 +16,7 @@ from refinement.engine.types import History, Outcome, Rubric, StopReason, Usage
 from refinement.models import EventKind, Instruction, LiveText, Round, RoundOrigin, Run, RunStatus, User
 from refinement.providers.registry import Target
 from refinement.selectors.history import definition_of_run
+from refinement.selectors.imports import lacking, listed
 from refinement.services.audit import audit_record
 from refinement.services.events import actor_name, event_record
 from refinement.services.notices import notice_run_ended
@@ -43,6 +44,7 @@ REFUSALS = {
     "edit": "pause it before you edit a round.",
 }
 MOST_MORE_ROUNDS = 50
+ON_RECORD = frozenset({"retry", "continue", "edit"})  # what an imported run is not open to
 
 
 class WrongState(Exception):
@@ -59,6 +61,8 @@ class Change:
 
     def apply(self, allowed: Collection[str], **fields: object) -> None:
         """The conditional update: it finds the run in one of the allowed states, or nothing happens."""
+        if self.run.is_imported and self.verb in ON_RECORD:
+            self.refuse("was imported: it is a record and does not go on. Run it again instead.")
         before = state_of(self.run)
         changed = Run.objects.filter(pk=self.run.pk, status__in=list(allowed)).update(
             attempt=F("attempt") + 1, **fields
@@ -224,7 +228,11 @@ def refuse_spent(change: Change, definition: Rubric) -> None:
 
 @transaction.atomic
 def run_rerun(*, run: Run, user: User | None = None) -> Run:
-    """The same task, seed, rubric and models as a new run."""
+    """The same task, seed, rubric and models as a new run; WrongState where an imported one lacks some."""
+    if missing := lacking(run):
+        raise WrongState(
+            f"Run {run.pk} was imported without {listed(missing)}. Choose “Again, but…” to fill that in."
+        )
     again = run_create(
         project=run.project,
         version=run.rubric_version,

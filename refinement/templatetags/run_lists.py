@@ -10,7 +10,7 @@ from django.utils.http import urlencode
 from django.utils.safestring import SafeString
 
 from refinement.charts import Sparkline
-from refinement.models import Run, RunStatus
+from refinement.models import Run, RunSource, RunStatus
 from refinement.selectors.decisions import badge_of
 from refinement.selectors.run_words import REASON_WORDS, duration
 from refinement.selectors.runs import Listed
@@ -59,6 +59,16 @@ def run_decision(run: Run) -> SafeString | str:
     if badge is None:
         return ""
     return format_html(' <span class="chip {}" title="Decided by a person">{}</span>', badge[1], badge[0])
+
+
+@register.simple_tag
+def run_source(run: Run) -> SafeString | str:
+    """Where an imported run came from."""
+    if run.source is None:
+        return ""
+    return format_html(
+        ' <span class="chip" title="Imported from: {}">imported</span>', RunSource(run.source).label
+    )
 
 
 @register.simple_tag

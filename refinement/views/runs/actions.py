@@ -89,11 +89,11 @@ ACTIONS: dict[str, Callable[[ProjectRequest, Run, User], str]] = {
 def run_action(request: ProjectRequest, run: int, action: str) -> HttpResponse:
     """Does it and shows the run; a refusal says in which state the run is and what is possible."""
     found = run_or_404(request, run)
-    if action == "rerun":
-        return rerun(request, found)
-    if action not in ACTIONS:
+    if action != "rerun" and action not in ACTIONS:
         raise Http404("There is no such action.")
     try:
+        if action == "rerun":
+            return rerun(request, found)
         messages.success(request, ACTIONS[action](request, found, request.user))
     except WrongState as refused:
         messages.error(request, str(refused))

@@ -17,6 +17,7 @@ from refinement.interchange.run_json import run_json
 from refinement.interchange.run_markdown import run_markdown
 from refinement.interchange.run_rows import runs_csv, runs_jsonl
 from refinement.models import Run
+from refinement.selectors.imports import import_sentence
 from refinement.selectors.run_exports import (
     COLUMNS,
     best_candidate,
@@ -106,6 +107,7 @@ def report(run: Run) -> Iterator[str]:
         best=best_candidate(run),
         human_scores=list(human_score_values(run)),
         decisions=list(decision_values(run)),
+        imported=import_sentence(run),
     )
 
 

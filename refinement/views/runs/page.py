@@ -8,11 +8,11 @@ from django.template.loader import render_to_string
 from django.views.decorators.http import require_safe
 
 from refinement.charts import DARK, LIGHT
-from refinement.engine.types import Rubric
 from refinement.forms.decisions import decision_form
 from refinement.models import Round, Run
 from refinement.selectors.decisions import decisions_of
 from refinement.selectors.human_scores import newest_number, people_of
+from refinement.selectors.imports import import_of
 from refinement.selectors.run_calls import call_line, calls_of, said, seen_table
 from refinement.selectors.run_page import RunFacts, run_facts, trajectory_of
 from refinement.selectors.run_rounds import RoundFacts, round_facts
@@ -70,7 +70,7 @@ def shown_part(request: ProjectRequest, run: Run, part: str) -> HttpResponse:
     facts = run_facts(run)
     context = {"section": "runs", "run": run, "facts": facts, "can_edit": can_edit(request), "alone": True}
     if part == "head":
-        context |= head_context(run, facts.rubric)
+        context |= head_context(facts)
     elif part == "chart":
         context["charts"] = charts(facts)
     else:
@@ -92,7 +92,7 @@ def run_context(request: ProjectRequest, run: Run, number: int | None = None) ->
     opened = facts.opened(number)
     if number is not None and opened is None:
         raise Http404("There is no such round in this run.")
-    head = head_context(run, facts.rubric)
+    head = head_context(facts)
     return {
         "section": "runs",
         "run": run,
@@ -115,11 +115,13 @@ def decide_context(request: ProjectRequest, facts: RunFacts, seen: int) -> dict[
     return {"decide": decision_form(facts.run, facts.rubric, numbers, seen=seen)}
 
 
-def head_context(run: Run, rubric: Rubric) -> dict[str, Any]:
+def head_context(facts: RunFacts) -> dict[str, Any]:
     """What the head and its forms show."""
+    run, rubric = facts.run, facts.rubric
     tags = [tag.name for tag in run.tags.all()]
     return {
         "decided": decisions_of(run, rubric),
+        "imported": import_of(run, rubric, {line.number: line.composite for line in facts.rounds}),
         "reason": REASON_WORDS.get(run.stop_reason, run.stop_reason),
         "tags": tags,
         "typed_tags": ", ".join(tags),

@@ -121,6 +121,7 @@ def rebuilt(document, original):
         "rubric",
         "producer",
         "judge",
+        "imported",
     }
     plain = {name: value for name, value in said.items() if name not in elsewhere}
     models = {f"{role}_{name}": value for role in ("producer", "judge") for name, value in said[role].items()}

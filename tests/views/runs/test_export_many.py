@@ -45,7 +45,8 @@ def test_every_run_is_a_row_newest_first(as_viewer, project, editor):
         "best_round": "2", "last": "8.3", "improvement": "1.15", "rounds": "3", "signal_rounds": "0",
         "penalty_rounds": "0", "cut_rounds": "0", "prompt_tokens": "15000", "completion_tokens": "3420",
         "calls": "5", "model_seconds": "98.5", "batch": "", "created_by": "Edgar Editor", "created_at": "",
-        "started_at": "", "finished_at": "", "trajectory": "7.15 8.6 8.3", "tags": "docs, guide",
+        "started_at": "", "finished_at": "", "imported": "", "trajectory": "7.15 8.6 8.3",
+            "tags": "docs, guide",
     }  # fmt: skip
 
 

@@ -1,0 +1,250 @@
+"""A run's document, part by part: what `run_json` writes, and what every reader of foreign files makes.
+
+One shape for all imports. Fields that it does not know are kept apart, so that they can be named.
+"""
+
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+
+from refinement.engine.kinds import Outcome, Severity, StopReason
+
+MOST_TEXT = 10_000_000
+MOST_ENTRIES = 20_000
+MOST_ROUNDS = 1_000
+MOST_COUNT = 2**31 - 1
+MOST_TOTAL = 2**63 - 1
+
+
+def _exact(value: object) -> object:
+    """A number as a Decimal without the detour through a float; numbers of an export are texts."""
+    if isinstance(value, bool) or (isinstance(value, str) and len(value) > 40):
+        raise ValueError("this is not a number")
+    return str(value) if isinstance(value, float) else value
+
+
+def _aware(moment: datetime) -> datetime:
+    """A time without an offset is taken for UTC; one far from any run's is refused."""
+    if not 1970 <= moment.year <= 2200:
+        raise ValueError("this is not the time of a run")
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+Moment = Annotated[datetime, AfterValidator(_aware)]
+Text = Annotated[str, Field(max_length=MOST_TEXT)]
+Line = Annotated[str, Field(max_length=400)]
+Name = Annotated[str, Field(max_length=120)]
+Count = Annotated[int, Field(ge=0, le=MOST_COUNT)]
+Number = Annotated[int, Field(ge=1, le=MOST_COUNT)]
+Small = Annotated[int, Field(ge=0, le=32_767)]
+Score = Annotated[
+    Decimal,
+    BeforeValidator(_exact),
+    Field(allow_inf_nan=False, gt=Decimal(-(10**8)), lt=Decimal(10**8)),
+]
+Words = Annotated[list[Text], Field(max_length=MOST_ENTRIES)]
+
+
+class Part(BaseModel):
+    """A record of the document; `unknown` names what stands in it and has no meaning here."""
+
+    model_config = ConfigDict(extra="allow")
+
+    @property
+    def unknown(self) -> list[str]:
+        return list(self.model_extra or {})
+
+
+class RubricName(Part):
+    slug: Annotated[str, Field(max_length=80)] = ""
+    name: Annotated[str, Field(max_length=160)] = ""
+    version: Count = 1
+
+
+class ModelName(Part):
+    endpoint: Line = ""
+    model: Annotated[str, Field(max_length=200)] = ""
+    family: Annotated[str, Field(max_length=100)] = ""
+    context: Count | None = None
+
+
+class RunPart(Part):
+    """The run itself. What it came to is computed anew; these figures are what the file says."""
+
+    id: Annotated[int, Field(le=MOST_TOTAL)] | None = None
+    project: Line = ""
+    title: Annotated[str, Field(max_length=160)] = ""
+    batch: Annotated[str, Field(max_length=16)] = ""
+    tags: Annotated[list[Annotated[str, Field(min_length=1, max_length=50)]], Field(max_length=20)] = []
+    created_by: Name = ""
+    created_at: Moment | None = None
+    started_at: Moment | None = None
+    finished_at: Moment | None = None
+    archived_at: Moment | None = None
+    rerun_of: int | None = None
+    rubric: RubricName = RubricName()
+    producer: ModelName = ModelName()
+    judge: ModelName = ModelName()
+    kinship: Literal["", "same_model", "same_family"] = ""
+    status: Literal["finished"] = "finished"
+    outcome: Outcome
+    stop_reason: StopReason
+    why: Text = ""
+    r1: Score | None = None
+    best: Score | None = None
+    last: Score | None = None
+    improvement: Score | None = None
+    best_round: Count | None = None
+    rounds_judged: Count = 0
+    trajectory: Annotated[list[Annotated[str, Field(max_length=40)]], Field(max_length=MOST_ROUNDS)] = []
+    signal_rounds: Count = 0
+    penalty_rounds: Count = 0
+    cut_rounds: Count = 0
+    prompt_tokens: Annotated[int, Field(ge=0, le=MOST_TOTAL)] = 0
+    completion_tokens: Annotated[int, Field(ge=0, le=MOST_TOTAL)] = 0
+    calls_made: Count = 0
+    model_seconds: Score = Decimal(0)
+    extended_after: Count = 0
+    failure_role: Literal["", "judge", "producer", "reflect"] = ""
+    failure_message: Text = ""
+    decision: Literal["result", "approved", "changes", "rejected"] | None = None
+    chosen_round: Count | None = None
+    nonce: Annotated[str, Field(max_length=32, pattern=r"^[0-9a-zA-Z]*$")] = ""
+    task: Text = ""
+    seed: Text = ""
+    snapshot: dict[str, Any]
+    calibration: dict[str, Any] | None = None
+    imported: dict[str, Any] | None = None
+
+
+class SaidScore(Part):
+    key: Annotated[str, Field(min_length=1, max_length=60)]
+    score: Score
+    reasoning: Text = ""
+    improvement: Text = ""
+
+
+class VerdictPart(Part):
+    position: Small = 0
+    judge: Annotated[str, Field(max_length=200)] = ""
+    scores: Annotated[list[SaidScore], Field(max_length=200)] = []
+    issues: Words = []
+    asi: Text = ""
+    created_at: Moment | None = None
+
+
+class CheckPart(Part):
+    position: Small = 0
+    key: Annotated[str, Field(max_length=60)]
+    passed: bool
+    message: Text = ""
+    severity: Severity = Severity.ERROR
+    weight: Annotated[Score, Field(gt=0, lt=100_000)] = Decimal(1)
+    suggestion: Text = ""
+    start: Count | None = None
+    end: Count | None = None
+
+
+class PenaltyPart(Part):
+    criterion: Annotated[str, Field(max_length=60)]
+    points: Score
+    names: Words = []
+
+
+class RoundPart(Part):
+    number: Annotated[int, Field(ge=1, le=65_535)]
+    origin: Literal["seed", "draft", "revision", "hand", "absent"]
+    author_name: Name | None = None
+    base_round: Count | None = None
+    feedback: dict[str, Any] | None = None
+    candidate: Text = ""
+    candidate_chars: Count | None = None
+    candidate_cut: bool = False
+    created_at: Moment | None = None
+    judged_at: Moment | None = None
+    composite: Score | None = None
+    scores: dict[str, Score] | None = None
+    penalties: Annotated[list[PenaltyPart], Field(max_length=200)] = []
+    signals: Annotated[list[dict[str, Any]], Field(max_length=200)] = []
+    seen_chars: Count | None = None
+    judge_attempts: Small = 0
+    parse_rung: Annotated[str, Field(max_length=30)] = ""
+    verdicts: Annotated[list[VerdictPart], Field(max_length=20)] = []
+    checks: Annotated[list[CheckPart], Field(max_length=200)] = []
+
+
+class CallPart(Part):
+    round_number: Count
+    role: Annotated[str, Field(max_length=10)]
+    attempt: Small
+    endpoint: Line = ""
+    model: Annotated[str, Field(max_length=200)] = ""
+    messages: list[Any] = []
+    options: dict[str, Any] = {}
+    seen: list[Any] = []
+    withheld: list[Any] = []
+    started_at: Moment
+    finished_at: Moment
+    reply: Text = ""
+    thinking: Text = ""
+    finish_reason: Annotated[str, Field(max_length=20)] = ""
+    prompt_tokens: Count = 0
+    completion_tokens: Count = 0
+    cached_tokens: Count | None = None
+    seconds: Score = Decimal(0)
+    timings: dict[str, Any] = {}
+    rung: Annotated[str, Field(max_length=30)] = ""
+    complaint: Text = ""
+    error_kind: Annotated[str, Field(max_length=30)] = ""
+    error_message: Text = ""
+
+
+class EventPart(Part):
+    kind: Annotated[str, Field(max_length=20)]
+    at: Moment | None = None
+    actor: Name = ""
+    data: dict[str, Any] = {}
+
+
+class HumanScorePart(Part):
+    round: Number
+    author_name: Name
+    scores: Annotated[list[dict[str, Any]], Field(max_length=200)]
+    composite: Score
+    note: Text = ""
+    blind: bool = False
+    submitted_at: Moment | None = None
+    changed_at: Moment | None = None
+    version: Number = 1
+
+
+class DecisionPart(Part):
+    number: Number
+    kind: Literal["result", "approved", "changes", "rejected", "withdrawn"]
+    round_number: Number | None = None
+    reason: Annotated[str, Field(min_length=1, max_length=MOST_TEXT)]
+    author_name: Name
+    at: Moment | None = None
+
+
+class InstructionPart(Part):
+    author_name: Name
+    text: Annotated[str, Field(min_length=1, max_length=MOST_TEXT)]
+    created_at: Moment | None = None
+    used_in_round: Number | None = None
+    withdrawn_at: Moment | None = None
+
+
+class RunDocument(Part):
+    """The whole of a run."""
+
+    wiggum_run: Literal[1] = 1
+    run: RunPart
+    rounds: Annotated[list[RoundPart], Field(max_length=MOST_ROUNDS)] = []
+    calls: Annotated[list[CallPart], Field(max_length=MOST_ENTRIES)] = []
+    events: Annotated[list[EventPart], Field(max_length=MOST_ENTRIES)] = []
+    human_scores: Annotated[list[HumanScorePart], Field(max_length=MOST_ENTRIES)] = []
+    decisions: Annotated[list[DecisionPart], Field(max_length=MOST_ENTRIES)] = []
+    instructions: Annotated[list[InstructionPart], Field(max_length=MOST_ENTRIES)] = []

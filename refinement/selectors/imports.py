@@ -1,0 +1,116 @@
+"""Where an imported run came from, what its file said, and what it lacks to be run again."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from refinement.engine.scoring import shown
+from refinement.engine.types import Rubric
+from refinement.models import Run, RunImport, RunSource
+
+MOST_ROWS = 200
+MOST_NOTES = 100
+
+
+@dataclass(frozen=True, slots=True)
+class StatedRow:
+    """A row of the file's table, and what its scores come to here."""
+
+    label: str
+    number: int | None  # the round that it tells of
+    cells: tuple[str, ...]
+    composite: str
+    computed: str
+    change: str
+    counted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ImportFacts:
+    """What the run's page says of the import; texts are the file's own."""
+
+    record: RunImport
+    kind: str
+    lacks: str  # what keeps it from being run again, in words
+    contradictions: tuple[str, ...]
+    criteria: tuple[str, ...]
+    rows: tuple[StatedRow, ...]
+    best: tuple[Mapping[str, Any], ...]
+    facts: tuple[tuple[str, str], ...]
+    remarks: str
+    notes: tuple[Mapping[str, Any], ...]
+    more_notes: int
+
+    @property
+    def has_file(self) -> bool:
+        """Whether there is anything of the file itself to show."""
+        return bool(self.rows or self.best or self.facts or self.remarks)
+
+
+def import_of(run: Run, rubric: Rubric, composites: Mapping[int, Decimal | None]) -> ImportFacts | None:
+    """The import of an imported run; no query for any other."""
+    if run.source is None:
+        return None
+    record = RunImport.objects.get(run=run)
+    stated = record.stated
+    notes = stated.get("notes", [])
+    return ImportFacts(
+        record=record,
+        kind=RunSource(run.source).label,
+        lacks=lacks_words(run),
+        contradictions=tuple(str(words) for words in stated.get("contradictions", ())),
+        criteria=tuple(str(name) for name in stated.get("criteria", ())),
+        rows=tuple(_row(row, rubric, composites) for row in stated.get("rows", ())[:MOST_ROWS]),
+        best=tuple(stated.get("best", ())),
+        facts=tuple((str(name), str(value)) for name, value in stated.get("facts", ())),
+        remarks=str(stated.get("remarks", "")),
+        notes=tuple(notes[:MOST_NOTES]),
+        more_notes=max(0, len(notes) - MOST_NOTES) + stated.get("more_notes", 0),
+    )
+
+
+def _row(row: Mapping[str, Any], rubric: Rubric, composites: Mapping[int, Decimal | None]) -> StatedRow:
+    number = row.get("round")
+    composite = composites.get(number) if isinstance(number, int) and row.get("counted") else None
+    return StatedRow(
+        label=str(row.get("label", "")),
+        number=number if number in composites else None,
+        cells=tuple(str(cell) for cell in row.get("scores", ())),
+        composite=str(row.get("composite", "")),
+        computed="" if composite is None else shown(composite, rubric.policy),
+        change=str(row.get("change", "")),
+        counted=bool(row.get("counted")),
+    )
+
+
+def import_sentence(run: Run) -> str:
+    """Where the run came from, for a report; empty for a run that was launched here."""
+    if run.source is None:
+        return ""
+    record = RunImport.objects.get(run=run)
+    told = record.stated.get("contradictions", ())
+    kind, day = RunSource(run.source).label, f"{record.at:%Y-%m-%d}"
+    return " ".join([f"Imported from {record.name} ({kind}) on {day} by {record.by_name}.", *map(str, told)])
+
+
+def lacking(run: Run) -> list[str]:
+    """What a run must have to be run again as it is; only an imported one can be without it."""
+    models = [
+        f"the {role}'s model"
+        for role in ("producer", "judge")
+        if not (getattr(run, f"{role}_endpoint") and getattr(run, f"{role}_model"))
+    ]
+    return [*(["a task"] if not run.task.strip() else []), *models]
+
+
+def lacks_words(run: Run) -> str:
+    missing = lacking(run)
+    if not missing:
+        return ""
+    return f"Its file does not say {listed(missing)}, so it cannot be run again unchanged."
+
+
+def listed(words: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

@@ -1,4 +1,4 @@
-"""YAML as a small tree that knows its lines. What a rubric does not need is refused: aliases, tags, depth."""
+"""YAML as a small tree that knows its lines. What no file here needs is refused: aliases, tags, depth."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -57,11 +57,11 @@ class Fields:
 Node: TypeAlias = Scalar | Items | Fields
 
 
-def read_tree(text: str) -> Fields:
+def read_tree(text: str, what: str = "rubric") -> Fields:
     """The file as a tree; BadFile says what cannot be read, or what is not allowed, and where."""
     if len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
-        raise BadFile([Problem(1, f"The file is larger than {MAX_BYTES:,} bytes; a rubric is smaller.")])
-    builder = Builder()
+        raise BadFile([Problem(1, f"The file is larger than {MAX_BYTES:,} bytes; a {what} is smaller.")])
+    builder = Builder(what)
     try:
         root = builder.document(yaml.parse(text.removeprefix("\ufeff"), Loader=_LOADER))
     except yaml.MarkedYAMLError as error:
@@ -72,14 +72,15 @@ def read_tree(text: str) -> Fields:
     if builder.problems:
         raise BadFile(builder.problems)
     if not isinstance(root, Fields):
-        raise BadFile([Problem(1, "A rubric's file is a list of keys and values; this is something else.")])
+        raise BadFile([Problem(1, f"A {what}'s file is a list of keys and values; this is something else.")])
     return root
 
 
 class Builder:
     """Makes the tree from the parser's events, and stops where a file goes beyond its limits."""
 
-    def __init__(self) -> None:
+    def __init__(self, what: str) -> None:
+        self.what = what
         self.problems: list[Problem] = []
         self.nodes = 0
 
@@ -91,7 +92,7 @@ class Builder:
             if isinstance(event, events.DocumentStartEvent):
                 documents += 1
                 if documents > 1:
-                    message = "A second document begins here; a file holds one rubric."
+                    message = f"A second document begins here; a file holds one {self.what}."
                     self.problems.append(Problem(_line(event), message))
                     break
             elif isinstance(event, events.NodeEvent):
@@ -102,7 +103,7 @@ class Builder:
         line = _line(event)
         self.nodes += 1
         if depth > MAX_DEPTH or self.nodes > MAX_NODES:
-            what = "nested too deeply" if depth > MAX_DEPTH else "longer than any rubric"
+            what = "nested too deeply" if depth > MAX_DEPTH else f"longer than any {self.what}"
             raise BadFile(
                 [*self.problems, Problem(line, f"The file is {what}; it was not read any further.")]
             )
@@ -116,7 +117,7 @@ class Builder:
         return Scalar(line, "", plain=True)  # an alias, which was complained about
 
     def refuse_extras(self, event: events.Event, line: int) -> None:
-        """Anchors, aliases and tags: a rubric's file says everything once, in full."""
+        """Anchors, aliases and tags: a file says everything once, in full."""
         if isinstance(event, events.AliasEvent):
             message = f"The alias *{event.anchor} is not available; write the value out."
             self.problems.append(Problem(line, message))

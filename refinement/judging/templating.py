@@ -98,7 +98,7 @@ def sandbox() -> Sandbox:
     return Sandbox()
 
 
-def render(name: str, source: str | None, **values: object) -> str:
+def render(name: str, source: str | None, /, **values: object) -> str:
     """The text of an editor's template, or of the packaged one of this name when there is none."""
     try:
         if name not in CHANGING and sum(len(v) for v in values.values() if type(v) is str) <= KEPT_CHARS:

@@ -85,22 +85,36 @@ def _embedded(spec: EndpointSpec) -> Provider:
     return EmbeddedProvider(spec.options)
 
 
+def _command(spec: EndpointSpec) -> Provider:
+    from refinement.providers.command import CommandProvider
+
+    return CommandProvider(spec.options, spec.name)
+
+
 FACTORIES: dict[str, Callable[[EndpointSpec], Provider]] = {
     "ollama": _ollama,
     "openai_compatible": _openai_compatible,
     "embedded": _embedded,
 }
 NEEDS_URL = frozenset({"openai_compatible"})
+COMMAND = "command"  # not among the others: no setting and no page can make one
 _built: dict[tuple[str, ...], Provider] = {}
 _building = threading.Lock()
 
 
-def build(spec: EndpointSpec, *, consumed: Mapping[str, int] | None = None) -> Provider:
-    """The provider for the spec, one a process; a script is read anew and starts after `consumed`."""
+def build(
+    spec: EndpointSpec, *, consumed: Mapping[str, int] | None = None, commands: bool = False
+) -> Provider:
+    """The provider for the spec, one a process; a script is read anew and starts after `consumed`.
+
+    `commands` is for those who run things on their own machine: without it, a command is refused.
+    """
     if spec.kind == "scripted":
         from refinement.providers.scripted import ScriptedProvider
 
         return ScriptedProvider(spec.url, consumed)
+    if spec.kind == COMMAND and commands:
+        return _command(spec)  # keeps nothing between calls
     if spec.kind not in FACTORIES:
         raise ValueError(f"unknown kind {spec.kind!r}; known are {', '.join(FACTORIES)}.")
     options = json.dumps(spec.options, sort_keys=True)

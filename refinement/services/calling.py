@@ -1,7 +1,7 @@
 """One model call of a run: asked, followed, stopped when the run is, and kept whole."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -9,6 +9,7 @@ from django.db.models import Max
 from django.utils import timezone
 
 from refinement.engine.types import Role
+from refinement.judging.checks import CommandRunner
 from refinement.judging.prompts import Prompt
 from refinement.models import Call, Run
 from refinement.models.calls import Exchange
@@ -21,6 +22,7 @@ from refinement.providers.base import (
     Reply,
     Schema,
 )
+from refinement.providers.registry import EndpointSpec, build
 from refinement.selectors.endpoints import endpoint_spec, provider_for
 from refinement.services.leases import RENEW_EVERY, Lease, lease_renew
 from refinement.services.live import live_text, replacing_lost_connection
@@ -48,6 +50,14 @@ class Request:
     withheld: list[str] = field(default_factory=list)
 
 
+@dataclass(frozen=True, slots=True)
+class Local:
+    """What a run may use on the machine of whoever started it, and nowhere else."""
+
+    endpoints: Mapping[str, EndpointSpec] = field(default_factory=dict)
+    scripts: CommandRunner | None = None
+
+
 @dataclass(slots=True)
 class Caller:
     """Makes a run's calls under its lease."""
@@ -56,6 +66,7 @@ class Caller:
     lease: Lease
     deadline_seconds: float
     on_text: Callable[[str], None] = ignore_text
+    local: Local = field(default_factory=Local)
     tokens: int = 0  # what the step's calls have used, for the log
     seconds: float = 0.0
 
@@ -66,6 +77,8 @@ class Caller:
 
     def provider(self, role: Role) -> Provider:
         endpoint, _ = self.target(role)
+        if endpoint in self.local.endpoints:
+            return build(self.local.endpoints[endpoint], commands=True)
         consumed = None
         if endpoint.startswith("scripted:"):
             # A script's k-th line for a role answers the run's k-th call of it, whoever makes it.
@@ -126,7 +139,7 @@ class Caller:
 
     def take_place(self, endpoint: str) -> None:
         """Counts this run among those at the endpoint; raises NoFreePlace where it serves enough."""
-        limit = endpoint_spec(endpoint).concurrency
+        limit = (self.local.endpoints.get(endpoint) or endpoint_spec(endpoint)).concurrency
         if limit is not None and not place_take(self.lease, endpoint, limit):
             raise NoFreePlace(endpoint)
 

@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TypeAlias
 
@@ -16,7 +16,7 @@ from refinement.models import EventKind, Run
 from refinement.providers.base import Cancelled, ErrorKind, ProviderError
 from refinement.providers.retrying import delay_before
 from refinement.selectors.steering import instructions_waiting
-from refinement.services.calling import Caller, CallFailed, ignore_text
+from refinement.services.calling import Caller, CallFailed, Local, ignore_text
 from refinement.services.judgement import JudgeGaveUp, round_judge
 from refinement.services.leases import Lease, LeaseLost, lease_write
 from refinement.services.places import NoFreePlace
@@ -59,6 +59,7 @@ class StepOptions:
     deadline_seconds: float = DEADLINE_SECONDS
     on_step: Callable[[Step], None] = ignore_step
     on_text: Callable[[str], None] = ignore_text
+    local: Local = field(default_factory=Local)
 
 
 def run_step(lease: Lease, options: StepOptions, run: Run | None = None) -> StepResult:
@@ -73,7 +74,7 @@ def run_step(lease: Lease, options: StepOptions, run: Run | None = None) -> Step
             recorder.finish(step)
             return StepResult(step, finish=step)
         step = begin(recorder, brief, history, step)
-        caller = Caller(run, lease, options.deadline_seconds, options.on_text)
+        caller = Caller(run, lease, options.deadline_seconds, options.on_text, options.local)
         result = carry_out(caller, recorder, brief, history, step, options)
         if result.history is not None and options.release:
             remember(lease, brief, result.history)

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from refinement.engine.metrics import run_metrics
 from refinement.engine.safeguards import RalphSignal, penalties_for, ralph_signal
 from refinement.engine.scoring import assess
-from refinement.engine.types import History, Judge, Role, Round, Verdict
-from refinement.judging.checks import run_checks
+from refinement.engine.types import History, Judge, Role, Round, Rubric, Verdict
+from refinement.judging.checks import COMMAND, run_checks
 from refinement.judging.context import Brief, judge_view
 from refinement.judging.parsing import read_reply
 from refinement.judging.prompts import Prompt, ask_again, judge_prompt
@@ -36,6 +36,7 @@ class Ruling:
 def round_judge(caller: Caller, recorder: Recorder, brief: Brief, history: History, step: Judge) -> History:
     """Assesses the round's candidate; a reply that cannot be read is kept, and the next step asks again."""
     entry, rubric = history.rounds[-1], brief.rubric
+    refuse_scripts(caller, rubric)
     ruling = None
     if rubric.criteria:
         ruling = verdict_get(caller, recorder, brief, history, step)
@@ -44,7 +45,7 @@ def round_judge(caller: Caller, recorder: Recorder, brief: Brief, history: Histo
     assessment = assess(
         rubric,
         ruling.verdict if ruling else None,
-        run_checks(rubric.checks, entry.candidate),
+        run_checks(rubric.checks, entry.candidate, caller.local.scripts),
         penalties_for(entry.candidate, rubric.policy.penalties),
     )
     assessed = replace(entry, assessment=assessment)
@@ -61,6 +62,16 @@ def round_judge(caller: Caller, recorder: Recorder, brief: Brief, history: Histo
     )
     recorder.assessment(ruling.call if ruling else None, judged)
     return after
+
+
+def refuse_scripts(caller: Caller, rubric: Rubric) -> None:
+    """A script that may not be run here says nothing about the candidate: the round stays unscored."""
+    scripts = [check.key for check in rubric.checks if check.kind == COMMAND]
+    if scripts and caller.local.scripts is None:
+        raise JudgeGaveUp(
+            f"The check {scripts[0]!r} is a script, which only `wiggum eval` runs, on the machine it is "
+            "started on. Run the evaluation again there."
+        )
 
 
 def signal_of(history: History, judged: Round) -> RalphSignal | None:

@@ -53,7 +53,7 @@ def changed(old: str, new: str) -> str:
         ("judge: [task", "judge: [scores, task", "judge:", "The judge is never given scores; it can see"),
         ("checks: []", "checks: 7", "checks", "checks must be a list"),
         ("checks: []", "checks: [{key: a, kind: nope}]", "checks", "There is no check of the kind 'nope'"),
-        ("checks: []", "checks: [{key: a, kind: command}]", "checks", "Commands are not available yet"),
+        ("checks: []", "checks: [{key: a, kind: command}]", "checks", "A command cannot be a check here"),
         (
             "checks: []",
             "checks:\n  - {key: a, kind: regex, parameters: {pattern: '('}}",

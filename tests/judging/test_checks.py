@@ -8,6 +8,7 @@ import pytest
 from refinement.engine.profiles import rubric_for
 from refinement.engine.types import Check, Place, Severity
 from refinement.judging.checks import KINDS, ParameterType, check_problems, run_checks
+from refinement.judging.checks.kinds import Finding
 
 PERSON = {
     "type": "object",
@@ -35,6 +36,10 @@ def result(kind, candidate, **parameters):
         ("contains", {"text": "STRASSE", "ignore_case": True}, "In der Straße"),
         ("not-contains", {"text": "gamma"}, "alpha beta"),
         ("not-contains", {"text": "BETA"}, "alpha beta"),
+        ("equals", {"text": "alpha beta"}, " alpha beta\n"),
+        ("equals", {"text": "STRASSE", "ignore_case": True}, "Straße"),
+        ("starts-with", {"text": "alpha"}, "\nalpha beta"),
+        ("starts-with", {"text": "ALPHA b", "ignore_case": True}, "alpha beta"),
         ("regex", {"pattern": r"\bb\w+"}, "alpha beta"),
         ("regex", {"pattern": "^beta$", "flags": "im"}, "alpha\nBETA"),
         ("regex", {"pattern": r"\d", "must_match": False}, "no digits"),
@@ -63,6 +68,8 @@ def test_it_passes(kind, parameters, candidate):
         ("contains", {"text": "Beta"}, "alpha beta", "“Beta” is missing", None),
         ("not-contains", {"text": "beta"}, "alpha beta beta", "“beta” must not occur", "beta"),
         ("not-contains", {"text": "BETA", "ignore_case": True}, "alpha beta", "must not occur", "beta"),
+        ("equals", {"text": "alpha"}, "Alpha", "must be exactly “alpha”", None),
+        ("starts-with", {"text": "beta"}, "alpha beta", "must begin with “beta”", None),
         ("regex", {"pattern": "x+"}, "alpha", "Nothing matches the pattern “x+”", None),
         ("regex", {"pattern": "p.a", "must_match": False}, "alpha", "“pha” matches the pattern", "pha"),
         ("is-json", {}, '{"a": 1,}', "line 1, column", "}"),
@@ -151,7 +158,11 @@ def test_a_result_carries_what_the_check_says_of_itself():
 @pytest.mark.parametrize(
     ("kind", "parameters", "words"),
     [
-        ("command", {"command": "true"}, "Commands are not available yet."),
+        (
+            "command",
+            {"command": "true"},
+            "A command cannot be a check here; only `wiggum eval` runs scripts.",
+        ),
         ("spelling", {}, "There is no check of the kind 'spelling'"),
         ("contains", {}, "Text is required."),
         ("contains", {"text": ""}, "Text is required."),
@@ -236,3 +247,15 @@ def test_the_registry_tells_a_form_all_it_needs():
 def test_the_checks_of_the_profiles_are_sound():
     for given in rubric_for("ralph").checks:
         assert check_problems(given) == []
+
+
+def test_a_command_is_run_by_whoever_passes_in_how_and_by_nobody_else():
+    script = check("command", command=["./looks"])
+
+    def looks(parameters, candidate):
+        return Finding(False, f"{parameters['command'][0]} saw {candidate!r}")
+
+    (told,) = run_checks((script,), "a text", looks)
+    assert (told.passed, told.message) == (False, "./looks saw 'a text'")
+    (refused,) = run_checks((script,), "a text")
+    assert "only `wiggum eval` runs scripts" in refused.message

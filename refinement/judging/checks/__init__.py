@@ -1,6 +1,7 @@
 """Deterministic assertions on a candidate: no model is asked, and the same text gives the same answer."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
 
 from refinement.engine.types import Check, CheckResult
 from refinement.judging.checks import documents, phrases, shape
@@ -8,14 +9,20 @@ from refinement.judging.checks.kinds import (
     CheckKind,
     Finding,
     Parameter,
+    Parameters,
     ParameterType,
     type_problems,
     with_defaults,
 )
 
-__all__ = ["COMMAND", "KINDS", "CheckKind", "Parameter", "ParameterType", "check_problems", "run_checks"]
+__all__ = [
+    "COMMAND", "KINDS", "CheckKind", "CommandRunner", "Parameter", "ParameterType",
+    "check_problems", "run_checks",
+]  # fmt: skip
 
 COMMAND = "command"
+# Whoever runs things on their own machine passes in how; nobody else can.
+CommandRunner: TypeAlias = Callable[[Parameters, str], Finding]
 
 # In the order in which a form offers them.
 KINDS: Mapping[str, CheckKind] = {
@@ -23,23 +30,25 @@ KINDS: Mapping[str, CheckKind] = {
 }
 
 
-def run_checks(checks: tuple[Check, ...], candidate: str) -> tuple[CheckResult, ...]:
+def run_checks(
+    checks: tuple[Check, ...], candidate: str, commands: CommandRunner | None = None
+) -> tuple[CheckResult, ...]:
     """What every check says of the candidate, in order; a check that cannot be carried out fails."""
-    return tuple(_result(check, candidate) for check in checks)
+    return tuple(_result(check, candidate, commands) for check in checks)
 
 
 def check_problems(check: Check) -> list[str]:
     """Everything that keeps this check from being saved, in sentences; empty when it is sound."""
     if check.kind == COMMAND:
-        return ["Commands are not available yet."]
+        return ["A command cannot be a check here; only `wiggum eval` runs scripts."]
     kind = KINDS.get(check.kind)
     if kind is None:
         return [f"There is no check of the kind {check.kind!r}; the kinds are {', '.join(KINDS)}."]
     return type_problems(kind, check.parameters) or kind.problems(with_defaults(kind, check.parameters))
 
 
-def _result(check: Check, candidate: str) -> CheckResult:
-    finding = _finding(check, candidate)
+def _result(check: Check, candidate: str, commands: CommandRunner | None) -> CheckResult:
+    finding = _finding(check, candidate, commands)
     return CheckResult(
         key=check.key,
         passed=finding.passed,
@@ -51,7 +60,9 @@ def _result(check: Check, candidate: str) -> CheckResult:
     )
 
 
-def _finding(check: Check, candidate: str) -> Finding:
+def _finding(check: Check, candidate: str, commands: CommandRunner | None) -> Finding:
+    if check.kind == COMMAND and commands is not None:
+        return commands(check.parameters, candidate)
     problems = check_problems(check)
     if problems:
         return Finding(False, f"The check itself is not set up right: {' '.join(problems)}")

@@ -1,4 +1,4 @@
-"""Checks on words: contains, not-contains, regex, no-placeholders."""
+"""Checks on words: contains, not-contains, equals, starts-with, regex, no-placeholders."""
 
 from collections.abc import Iterable
 
@@ -43,6 +43,23 @@ def run_not_contains(parameters: Parameters, candidate: str) -> Finding:
 
 def _phrase(parameters: Parameters, candidate: str) -> Place | None:
     return first_phrase(str(parameters["text"]), candidate, ignore_case=bool(parameters["ignore_case"]))
+
+
+def run_equals(parameters: Parameters, candidate: str) -> Finding:
+    if _folded(parameters, candidate) == _folded(parameters, str(parameters["text"])):
+        return PASSED
+    return Finding(False, f"The text must be exactly {quoted(str(parameters['text']))}.")
+
+
+def run_starts_with(parameters: Parameters, candidate: str) -> Finding:
+    if _folded(parameters, candidate).startswith(_folded(parameters, str(parameters["text"]))):
+        return PASSED
+    return Finding(False, f"The text must begin with {quoted(str(parameters['text']))}.")
+
+
+def _folded(parameters: Parameters, text: str) -> str:
+    """What is compared: space around a text is no part of it."""
+    return text.strip().casefold() if parameters["ignore_case"] else text.strip()
 
 
 def run_regex(parameters: Parameters, candidate: str) -> Finding:
@@ -108,6 +125,20 @@ KINDS = (
         "The text must not occur.",
         (_TEXT, _IGNORE_CASE),
         run_not_contains,
+    ),
+    CheckKind(
+        "equals",
+        "Equals",
+        "The text must be this and nothing else; space around it does not count.",
+        (_TEXT, _IGNORE_CASE),
+        run_equals,
+    ),
+    CheckKind(
+        "starts-with",
+        "Starts with",
+        "The text must begin with this; space before it does not count.",
+        (_TEXT, _IGNORE_CASE),
+        run_starts_with,
     ),
     CheckKind(
         "regex",

@@ -1,0 +1,116 @@
+"""A command as a model: the prompt on its input or in a file, the reply from its output or a file.
+
+For those who run `wiggum eval` on their own machine; the registry makes none for anybody else.
+"""
+
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from refinement.providers.base import (
+    CallControl,
+    CompletionRequest,
+    ErrorKind,
+    Health,
+    ModelInfo,
+    ProviderError,
+    Reply,
+)
+from refinement.providers.processes import OUTPUT_BYTES, Command, Ended, run_command
+from refinement.providers.watch import watching
+
+TIMEOUT_SECONDS = 600.0
+PROMPT_FILE, OUTPUT_FILE = "prompt_file", "output_file"
+
+
+class CommandProvider:
+    """Starts the command once a call, each in a folder of files of its own."""
+
+    def __init__(self, options: Mapping[str, Any], name: str) -> None:
+        self._command = Command(
+            parts=tuple(options["command"]),
+            folder=str(options.get("folder") or "."),
+            shell=bool(options.get("shell")),
+            output_bytes=int(options.get("output_bytes") or OUTPUT_BYTES),
+        )
+        self._timeout = float(options.get("timeout") or TIMEOUT_SECONDS)
+        self.where = f"The command of {name} ({self._command.name})"
+
+    def complete(self, request: CompletionRequest, control: CallControl) -> Reply:
+        """What the command answers to the prompt; it is ended when the call is."""
+        limit = min(self._timeout, control.deadline_seconds)
+        bounded = CallControl(limit, control.is_cancelled, control.on_text)
+        with (
+            watching(bounded, self.where) as watch,
+            tempfile.TemporaryDirectory(prefix="wiggum-command-") as folder,
+        ):
+            text = self._reply(prompt_of(request), Path(folder), watch.check)
+            control.on_text(text)
+            return Reply(text=text, model=request.model, seconds=watch.elapsed())
+
+    def _reply(self, prompt: str, folder: Path, look: Any) -> str:
+        places = {PROMPT_FILE: str(folder / "prompt.txt"), OUTPUT_FILE: str(folder / "output.txt")}
+        by_file = self._command.asks_for(PROMPT_FILE)
+        if by_file:
+            Path(places[PROMPT_FILE]).write_text(prompt, encoding="utf-8", errors="replace")
+        try:
+            ended = run_command(self._command, "" if by_file else prompt, look, places)
+        except OSError as error:
+            raise self._failed(f"cannot be started ({error.strerror})", ErrorKind.UNREACHABLE) from error
+        self._refuse_failure(ended)
+        written = Path(places[OUTPUT_FILE]) if self._command.asks_for(OUTPUT_FILE) else None
+        text = self._written(written) if written else ended.out
+        if not text.strip():
+            raise self._failed("gave an empty reply", advice="Look at what it says when it is run by hand.")
+        return text
+
+    def _refuse_failure(self, ended: Ended) -> None:
+        if ended.too_long:
+            raise self._failed(
+                f"wrote more than {self._command.output_bytes:,} bytes",
+                advice="Have it write less, or raise its output_limit.",
+            )
+        if ended.code:
+            said = f": {ended.tail}" if ended.tail else " and said nothing"
+            how = f"signal {-ended.code}" if ended.code < 0 else f"status {ended.code}"
+            raise self._failed(f"ended with {how}{said}", advice="Run it by hand with the same prompt.")
+
+    def _written(self, file: Path) -> str:
+        """The file that the command was to write, within the limit."""
+        try:
+            with file.open("rb") as stream:
+                data = stream.read(self._command.output_bytes + 1)
+        except OSError:
+            raise self._failed(
+                "wrote no output file", advice="It must write its reply to the file {output_file} names."
+            ) from None
+        self._refuse_failure(Ended(0, "", "", too_long=len(data) > self._command.output_bytes))
+        return data.decode("utf-8", "replace")
+
+    def _failed(
+        self, what: str, kind: ErrorKind = ErrorKind.BAD_REPLY, advice: str = "Check the target's command."
+    ) -> ProviderError:
+        # An agent may have changed things before it failed, and it costs: it is not simply asked again.
+        return ProviderError(kind, f"{self.where} {what}. {advice}", retryable=False)
+
+    def models(self) -> list[ModelInfo]:
+        """Nothing: a command is named in an eval's file, not chosen from a list."""
+        return []
+
+    def model_info(self, name: str) -> ModelInfo:
+        """The command under its own name, without a context length; ProviderError when it is not there."""
+        if problem := self._command.problem():
+            raise self._failed(f"cannot be started: {problem}", ErrorKind.UNREACHABLE)
+        return ModelInfo(name=name)
+
+    def health(self) -> Health:
+        """Whether there is something to start; starts nothing."""
+        problem = self._command.problem()
+        return Health(not problem, f"{self.where} cannot be started: {problem}." if problem else "")
+
+
+def prompt_of(request: CompletionRequest) -> str:
+    """The prompt as one text: a producer gets the task as it was written, a judge its rules as well."""
+    wanted = ("user", "assistant") if request.role == "producer" else ("system", "user", "assistant")
+    return "\n\n".join(message.content for message in request.messages if message.role in wanted)

@@ -1,0 +1,182 @@
+"""A command of the caller's own machine: started in a group of its own, bounded, and ended as a group."""
+
+import os
+import selectors
+import shlex
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+from refinement.providers.watch import SLICE_SECONDS
+
+OUTPUT_BYTES = 1_000_000
+STDERR_BYTES = 64_000  # the end of it is what people read
+TAIL_CHARS = 600
+PIECE = 65_536
+# Wiggum's own settings are not the command's business, its secrets least of all.
+WITHHELD = frozenset({"SECRET_KEY", "DATABASE_URL", "DJANGO_SETTINGS_MODULE"})
+WITHHELD_PREFIX = "WIGGUM_"
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """What to start: the parts of a command, or one text for a shell if that was asked for."""
+
+    parts: Sequence[str]
+    folder: str = "."
+    shell: bool = False
+    output_bytes: int = OUTPUT_BYTES
+
+    @property
+    def name(self) -> str:
+        return self.parts[0] if self.shell else Path(self.parts[0]).name
+
+    def filled(self, places: Mapping[str, str]) -> list[str]:
+        """The arguments to start, with every {name} replaced by its value."""
+        parts = [_filled(part, places, quote=self.shell) for part in self.parts]
+        return ["/bin/sh", "-c", parts[0]] if self.shell else parts
+
+    def asks_for(self, name: str) -> bool:
+        return any(f"{{{name}}}" in part for part in self.parts)
+
+    def problem(self) -> str:
+        """Why the command cannot be started, as far as that can be told without starting it."""
+        if not Path(self.folder).is_dir():
+            return f"its folder {self.folder} is not there"
+        if self.shell:
+            return ""
+        first = self.parts[0]
+        there = Path(self.folder, first) if "/" in first else shutil.which(first)
+        if there is None or not Path(there).is_file():
+            return "there is no such file, or no such command on the PATH"
+        return "" if os.access(there, os.X_OK) else "the file is not executable (chmod +x mends that)"
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a command ended; `out` is cut where it went beyond its limit, which `too_long` tells."""
+
+    code: int
+    out: str
+    err: str
+    too_long: bool = False
+
+    @property
+    def tail(self) -> str:
+        """The end of what it said about itself, on one line."""
+        return " ".join((self.err.strip() or self.out.strip())[-TAIL_CHARS:].split())
+
+
+@dataclass(slots=True)
+class _Taken:
+    """What was read of one stream: its beginning, or its end, within a limit."""
+
+    limit: int
+    keep_end: bool = False
+    data: bytearray = field(default_factory=bytearray)
+    over: bool = False
+
+    def add(self, piece: bytes) -> None:
+        self.data += piece
+        if len(self.data) > self.limit:
+            self.over = True
+            self.data = self.data[-self.limit :] if self.keep_end else self.data[: self.limit]
+
+    def text(self) -> str:
+        return self.data.decode("utf-8", "replace")
+
+
+def run_command(
+    command: Command, given: str, look: Callable[[], None], places: Mapping[str, str] | None = None
+) -> Ended:
+    """Runs the command with `given` as its input; `look` is called every moment and may raise to stop it.
+
+    However it ends, nothing of its process group is left running. OSError when it cannot be started.
+    """
+    with tempfile.TemporaryFile() as source:
+        source.write(given.encode("utf-8", "replace"))
+        source.seek(0)
+        process = subprocess.Popen(
+            command.filled(places or {}),
+            stdin=source,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=command.folder,
+            env=environment(),
+            start_new_session=True,  # a group of its own, so that what it starts ends with it
+        )
+    try:
+        return _followed(process, command, look)
+    finally:
+        _end_group(process)
+        for stream in (process.stdout, process.stderr):
+            if stream is not None:
+                stream.close()
+
+
+def environment() -> dict[str, str]:
+    """What a command is given of this process's variables."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if name not in WITHHELD and not name.startswith(WITHHELD_PREFIX)
+    }
+
+
+def _followed(process: "subprocess.Popen[bytes]", command: Command, look: Callable[[], None]) -> Ended:
+    assert process.stdout is not None
+    assert process.stderr is not None
+    out, err = _Taken(command.output_bytes), _Taken(STDERR_BYTES, keep_end=True)
+    with selectors.DefaultSelector() as streams:
+        for stream, taken in ((process.stdout, out), (process.stderr, err)):
+            os.set_blocking(stream.fileno(), False)
+            streams.register(stream, selectors.EVENT_READ, taken)
+        while not _has_ended(process) and not out.over:
+            look()
+            if streams.get_map():
+                _read(streams, SLICE_SECONDS)
+            else:  # it closed both streams and goes on working
+                time.sleep(SLICE_SECONDS)
+        _end_group(process)
+        while streams.get_map() and not out.over and _read(streams, 0):  # what was still on its way
+            pass
+    return Ended(process.returncode, out.text(), err.text(), too_long=out.over)
+
+
+def _has_ended(process: "subprocess.Popen[bytes]") -> bool:
+    """Without waiting for it: until then its number, which is its group's, belongs to nobody else."""
+    return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+
+def _read(streams: selectors.BaseSelector, seconds: float) -> bool:
+    """Takes what is there now; False when nothing was."""
+    found = False
+    for key, _ in streams.select(seconds):
+        stream: IO[bytes] = key.fileobj  # type: ignore[assignment]
+        piece = os.read(stream.fileno(), PIECE)
+        if piece:
+            key.data.add(piece)
+        else:
+            streams.unregister(stream)
+        found = True
+    return found
+
+
+def _end_group(process: "subprocess.Popen[bytes]") -> None:
+    if process.returncode is None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def _filled(part: str, places: Mapping[str, str], *, quote: bool) -> str:
+    for name, value in places.items():
+        part = part.replace(f"{{{name}}}", shlex.quote(value) if quote else value)
+    return part

@@ -55,7 +55,7 @@ class Local:
     """What a run may use on the machine of whoever started it, and nowhere else."""
 
     endpoints: Mapping[str, EndpointSpec] = field(default_factory=dict)
-    scripts: CommandRunner | None = None
+    scripts: Callable[[CallControl], CommandRunner] | None = None
 
 
 @dataclass(slots=True)

@@ -5,14 +5,15 @@ from dataclasses import dataclass, replace
 from refinement.engine.metrics import run_metrics
 from refinement.engine.safeguards import RalphSignal, penalties_for, ralph_signal
 from refinement.engine.scoring import assess
-from refinement.engine.types import History, Judge, Role, Round, Rubric, Verdict
-from refinement.judging.checks import COMMAND, run_checks
+from refinement.engine.types import CheckResult, History, Judge, Role, Round, Rubric, Verdict
+from refinement.judging.checks import COMMAND, CannotCheck, run_checks
 from refinement.judging.context import Brief, judge_view
 from refinement.judging.parsing import read_reply
 from refinement.judging.prompts import Prompt, ask_again, judge_prompt
 from refinement.judging.schema import reply_limit_tokens, reply_schema
 from refinement.models import Call
-from refinement.services.calling import Caller, Request
+from refinement.services.calling import Caller, Request, ignore_text
+from refinement.services.lookout import lookout
 from refinement.services.recording import Judged, Recorder
 from refinement.services.windows import reply_room, window_for
 
@@ -36,7 +37,7 @@ class Ruling:
 def round_judge(caller: Caller, recorder: Recorder, brief: Brief, history: History, step: Judge) -> History:
     """Assesses the round's candidate; a reply that cannot be read is kept, and the next step asks again."""
     entry, rubric = history.rounds[-1], brief.rubric
-    refuse_scripts(caller, rubric)
+    checks = checks_of(caller, rubric, entry.candidate)
     ruling = None
     if rubric.criteria:
         ruling = verdict_get(caller, recorder, brief, history, step)
@@ -45,7 +46,7 @@ def round_judge(caller: Caller, recorder: Recorder, brief: Brief, history: Histo
     assessment = assess(
         rubric,
         ruling.verdict if ruling else None,
-        run_checks(rubric.checks, entry.candidate, caller.local.scripts),
+        checks,
         penalties_for(entry.candidate, rubric.policy.penalties),
     )
     assessed = replace(entry, assessment=assessment)
@@ -64,14 +65,22 @@ def round_judge(caller: Caller, recorder: Recorder, brief: Brief, history: Histo
     return after
 
 
-def refuse_scripts(caller: Caller, rubric: Rubric) -> None:
-    """A script that may not be run here says nothing about the candidate: the round stays unscored."""
+def checks_of(caller: Caller, rubric: Rubric, candidate: str) -> tuple[CheckResult, ...]:
+    """What the checks say; a script that cannot be run says nothing, and the round stays unscored."""
     scripts = [check.key for check in rubric.checks if check.kind == COMMAND]
-    if scripts and caller.local.scripts is None:
+    if not scripts:
+        return run_checks(rubric.checks, candidate)
+    if caller.local.scripts is None:
         raise JudgeGaveUp(
-            f"The check {scripts[0]!r} is a script, which only `wiggum eval` runs, on the machine it is "
+            f"the check {scripts[0]!r} is a script, which only `wiggum eval` runs, on the machine it is "
             "started on. Run the evaluation again there."
         )
+    try:
+        with lookout.watching(caller.lease) as holds:
+            runner = caller.local.scripts(caller.control(holds, ignore_text))
+            return run_checks(rubric.checks, candidate, runner)
+    except CannotCheck as problem:
+        raise JudgeGaveUp(str(problem)) from problem
 
 
 def signal_of(history: History, judged: Round) -> RalphSignal | None:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.house.processes import ROOT
 
-ROOMS = ("engine", "judging", "providers", "interchange", "identity", "webhooks")
+ROOMS = ("engine", "judging", "providers", "interchange", "identity", "webhooks", "evals")
 
 
 def modules(room: str) -> list[str]:

@@ -232,7 +232,7 @@ def test_headings_are_counted_as_markdown_has_them(markdown, levels):
 
 def test_the_registry_tells_a_form_all_it_needs():
     assert list(KINDS) == [
-        "contains", "not-contains", "regex", "no-placeholders",
+        "contains", "not-contains", "equals", "starts-with", "regex", "no-placeholders",
         "length", "heading-count", "is-json", "json-schema",
     ]  # fmt: skip
     for kind in KINDS.values():

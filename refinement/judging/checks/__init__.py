@@ -16,13 +16,18 @@ from refinement.judging.checks.kinds import (
 )
 
 __all__ = [
-    "COMMAND", "KINDS", "CheckKind", "CommandRunner", "Parameter", "ParameterType",
+    "COMMAND", "KINDS", "CannotCheck", "CheckKind", "CommandRunner", "Parameter", "ParameterType",
     "check_problems", "run_checks",
 ]  # fmt: skip
 
 COMMAND = "command"
 # Whoever runs things on their own machine passes in how; nobody else can.
 CommandRunner: TypeAlias = Callable[[Parameters, str], Finding]
+
+
+class CannotCheck(Exception):
+    """A check could not be carried out at all, which says nothing about the candidate."""
+
 
 # In the order in which a form offers them.
 KINDS: Mapping[str, CheckKind] = {

@@ -1,0 +1,192 @@
+"""An evaluation while it runs: cases in threads, results as they come, and an end that can be relied on."""
+
+import signal
+import sys
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from pathlib import Path
+
+import click
+from django.core.exceptions import ValidationError
+from django.db import connections
+
+from refinement.cli.exits import BadInput, Exit, Unavailable
+from refinement.cli.output import print_json, shown, tell
+from refinement.cli.terminal import StatusLine
+from refinement.evals.junit import junit_xml
+from refinement.evals.planning import Job
+from refinement.evals.results import Result, Results, passed_of, written_whole
+from refinement.evals.summary import summary_markdown
+from refinement.evals.types import Target
+from refinement.management.commands.refine import as_interrupt
+from refinement.models import Project, RubricVersion, Run
+from refinement.providers.base import ErrorKind, ProviderError
+from refinement.providers.registry import build
+from refinement.selectors.endpoints import NoSuchEndpoint, provider_for
+from refinement.selectors.eval_results import eval_result
+from refinement.services.evals import (
+    EvalRubrics,
+    Runs,
+    eval_run_carry_out,
+    eval_run_create,
+    eval_run_found,
+)
+from refinement.services.execution import StepResult
+from refinement.services.foreground import RunBusy
+
+NOT_THERE = (ErrorKind.UNREACHABLE, ErrorKind.TIMEOUT, ErrorKind.MODEL_MISSING, ErrorKind.REFUSED)
+MARKS = {"PASS": ("✓", "green"), "FAIL": ("✗", "red")}
+
+
+class Evaluation:
+    """All cases of one call of the command."""
+
+    def __init__(
+        self,
+        project: Project,
+        jobs: Sequence[Job],
+        *,
+        jobs_at_once: int,
+        resume: bool,
+        out: Path,
+        as_json: bool,
+    ) -> None:
+        self.project = project
+        self.jobs = jobs
+        self.at_once = jobs_at_once
+        self.as_json = as_json
+        self.results = Results(out, resume=resume)
+        self.runs = Runs()
+        self.line = StatusLine(sys.stderr)
+
+    def carry_out(self) -> int:
+        """Every case that has no result yet; the exit status says what came of all of them."""
+        waiting = [job for job in self.jobs if job.key not in self.results.finished]
+        refuse_absent(waiting)
+        if len(waiting) < len(self.jobs):
+            tell(f"{len(self.jobs) - len(waiting)} of {len(self.jobs)} cases have finished before.")
+        signal.signal(signal.SIGTERM, as_interrupt)
+        interrupted = False
+        try:
+            self.ask_all(waiting)
+        except KeyboardInterrupt:
+            interrupted = True
+        finally:
+            self.line.clear()
+            found = self.found()
+            self.write(found)
+            self.results.close()
+        return self.ended(found, interrupted=interrupted)
+
+    def ask_all(self, waiting: Sequence[Job]) -> None:
+        versions = self.versions(waiting)
+        pool = ThreadPoolExecutor(self.at_once, thread_name_prefix="eval")
+        try:
+            asked = {pool.submit(self.ask, job, versions[job.key]): job for job in waiting}
+            for done in as_completed(asked):
+                self.take(done, asked[done])
+        except BaseException:
+            tell("Stopping; finished cases are kept.")
+            self.runs.stop()
+            raise
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+    def versions(self, waiting: Sequence[Job]) -> dict[str, RubricVersion]:
+        """The rubric of every case, before anything is asked: a case that cannot be kept is not run."""
+        rubrics = EvalRubrics(self.project)
+        try:
+            return {job.key: rubrics.version_for(job) for job in waiting}
+        except ValidationError as error:
+            raise BadInput(" ".join(error.messages)) from None
+
+    def ask(self, job: Job, version: RubricVersion) -> Result | None:
+        """One case from its first prompt to its result, in a thread of its own; None when it was stopped."""
+        if self.runs.stopped.is_set():
+            return None
+        try:
+            run = self.run_for(job, version)
+            self.runs.enter(run)
+            try:
+                eval_run_carry_out(run=run, job=job, on_waiting=self.say_waiting)
+            except RunBusy:
+                run.refresh_from_db()  # somebody paused it while it waited
+            finally:
+                self.runs.leave(run)
+            return eval_result(run, job) if run.is_finished else None
+        finally:
+            connections.close_all()
+
+    def run_for(self, job: Job, version: RubricVersion) -> Run:
+        begun = self.results.begun.get(job.key)
+        run = eval_run_found(project=self.project, number=begun) if begun is not None else None
+        if run is None or run.outcome in ("ERROR", "CANCELLED"):
+            run = eval_run_create(project=self.project, version=version, job=job)
+            self.results.begin(job.key, run.pk)
+        return run
+
+    def take(self, done: "Future[Result | None]", job: Job) -> None:
+        result = done.result()
+        if result is not None:
+            self.results.add(result)
+            self.say(result)
+
+    # --- what is told -------------------------------------------------------------------------
+    def say(self, result: Result) -> None:
+        self.line.clear()
+        mark, colour = MARKS.get(result["outcome"], ("!", "yellow"))
+        ralph = result["ralph"]
+        scores = " → ".join(f"{score:.2f}" for score in ralph["scores"]) or "no score"
+        words = (
+            f"{result['case']} · {result['target']} · {scores} · {ralph['stop_reason'] or result['outcome']}"
+        )
+        click.echo(f"{click.style(mark, fg=colour)} {shown(words)}", err=True)
+        if result["outcome"] not in MARKS:
+            tell(f"  {result['why']}")
+        self.line.show(f"{len(self.results.finished)} of {len(self.jobs)} cases")
+
+    def say_waiting(self, result: StepResult) -> None:
+        if result.error:
+            self.line.clear()
+            tell(f"waiting to try again: {result.reason}")
+
+    def found(self) -> list[Result]:
+        """The results so far, in the order of the files."""
+        return [self.results.finished[job.key] for job in self.jobs if job.key in self.results.finished]
+
+    def write(self, found: Sequence[Result]) -> None:
+        written_whole(self.results.folder / "junit.xml", junit_xml(found))
+        written_whole(self.results.folder / "summary.md", summary_markdown(found))
+
+    def ended(self, found: Sequence[Result], *, interrupted: bool) -> int:
+        passed = passed_of(found)
+        if self.as_json:
+            print_json(
+                {"cases": len(self.jobs), "finished": len(found), "passed": passed, "results": list(found)}
+            )
+        tell(f"{passed} of {len(self.jobs)} cases passed; results are in {self.results.folder}.")
+        if interrupted or len(found) < len(self.jobs):
+            tell("Interrupted. Go on with the same command and --resume.")
+            return Exit.INTERRUPTED
+        if any(result["unreachable"] for result in found):
+            return Exit.UNAVAILABLE
+        return Exit.OK if passed == len(found) else Exit.FAILED
+
+
+def refuse_absent(jobs: Sequence[Job]) -> None:
+    """Looks for every target and judge once, before anything is asked."""
+    for target in {
+        (who.endpoint, who.model): who for job in jobs for who in (job.target, job.judge)
+    }.values():
+        try:
+            provider = build(target.spec, commands=True) if target.spec else provider_for(target.endpoint)
+            provider.model_info(target.model)
+        except NoSuchEndpoint as error:
+            raise BadInput(f"target {target.name}: {error.message}") from None
+        except ProviderError as error:
+            if error.kind in NOT_THERE:
+                raise Unavailable(absent(target, error)) from None
+
+
+def absent(target: Target, error: ProviderError) -> str:
+    return f"the target {target.name} cannot be reached; nothing was run. {error.message}"

@@ -1,0 +1,66 @@
+"""Results as JUnit XML, which every CI server shows."""
+
+import re
+from collections.abc import Sequence
+from itertools import groupby
+from xml.etree import ElementTree as ET
+
+from refinement.evals.results import Result
+
+OUTPUT_CHARS = 20_000
+# What XML 1.0 cannot hold, not even escaped.
+_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def junit_xml(results: Sequence[Result]) -> str:
+    """One suite for each eval and target, one case for each result."""
+    suites = ET.Element("testsuites", {"name": "wiggum eval", **counts(results)})
+
+    def suite_of(result: Result) -> tuple[str, str]:
+        return result["eval"], result["target"]
+
+    for (name, target), group in groupby(sorted(results, key=suite_of), key=suite_of):
+        found = list(group)
+        suite = ET.SubElement(suites, "testsuite", {"name": safe(f"{name} · {target}"), **counts(found)})
+        suite.extend(case_of(result) for result in found)
+    ET.indent(suites)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(suites, encoding="unicode")}\n'
+
+
+def counts(results: Sequence[Result]) -> dict[str, str]:
+    return {
+        "tests": str(len(results)),
+        "failures": str(sum(not result["passed"] and result["outcome"] == "FAIL" for result in results)),
+        "errors": str(sum(not result["passed"] and result["outcome"] != "FAIL" for result in results)),
+        "time": f"{sum(result['seconds'] for result in results):.3f}",
+    }
+
+
+def case_of(result: Result) -> ET.Element:
+    case = ET.Element(
+        "testcase", name=safe(result["case"]), classname=safe(result["file"]), time=f"{result['seconds']:.3f}"
+    )
+    if not result["passed"]:
+        kind = "failure" if result["outcome"] == "FAIL" else "error"
+        ET.SubElement(case, kind, message=safe(result["why"]), type=safe(kind_of(result))).text = safe(
+            "\n".join(failures(result))
+        )
+    ET.SubElement(case, "system-out").text = safe(result["output"][:OUTPUT_CHARS])
+    return case
+
+
+def kind_of(result: Result) -> str:
+    return result["ralph"]["stop_reason"] or result["outcome"]
+
+
+def failures(result: Result) -> list[str]:
+    """What did not hold, the gravest first, and the judge's remarks."""
+    failed = [entry for entry in result["asserts"] if entry["passed"] is False]
+    order = ("error", "warning", "info")
+    ordered = sorted(failed, key=lambda entry: order.index(entry["severity"]))
+    said = [f"{entry['severity']}: {entry['id']}: {entry['message']}" for entry in ordered]
+    return [*said, *(f"judge: {issue}" for issue in result["issues"])]
+
+
+def safe(text: str) -> str:
+    return _FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", text)

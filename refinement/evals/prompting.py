@@ -1,0 +1,84 @@
+"""Prompts: texts, files, or messages that become one text."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from refinement.evals.filling import text_or_file
+from refinement.interchange.fields import Missing, Notes, brief
+from refinement.interchange.yaml_reading import Fields, Items, Node, Scalar
+
+ROLES = ("system", "user")
+LABEL_CHARS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One prompt before it is filled; the label tells it from the others where there are several."""
+
+    label: str
+    line: int
+    text: str
+
+
+def read_prompts(notes: Notes, root: Fields, folder: Path) -> list[Prompt]:
+    """The prompts that every test is put to: `prompts`, or `input` where there is one."""
+    both = [key for key in ("prompts", "input") if key in root.values]
+    if len(both) > 1:
+        notes.add(root.lines["input"], "Write prompts or input, not both.")
+    if "prompts" not in root.values:
+        text = read_input(notes, root.values.get("input"), "input", folder)
+        return [] if text is None else [Prompt("", root.lines["input"], text)]
+    node = root.values["prompts"]
+    entries = node.values if isinstance(node, Items) else [node]
+    read = [
+        _prompt(notes, entry, f"prompts, entry {place}", folder) for place, entry in enumerate(entries, 1)
+    ]
+    found = [prompt for prompt in read if prompt is not None]
+    if len(found) == 1:
+        return [Prompt("", found[0].line, found[0].text)]
+    return [
+        Prompt(prompt.label or f"prompt {place}", prompt.line, prompt.text)
+        for place, prompt in enumerate(found, 1)
+    ]
+
+
+def _prompt(notes: Notes, node: Node, name: str, folder: Path) -> Prompt | None:
+    if not isinstance(node, Fields):
+        text = text_or_file(notes, node, name, folder)
+        return None if isinstance(text, Missing) else Prompt("", node.line, text)
+    record = notes.record(node, name, {"label": False, "raw": True})
+    if isinstance(record, Missing) or "raw" not in record.values:
+        return None
+    text = text_or_file(notes, record.values["raw"], f"{name}.raw", folder)
+    label = record.values.get("label")
+    said = notes.text(label, f"{name}.label", most=LABEL_CHARS) if label else ""
+    return None if isinstance(text, Missing) else Prompt(str(said or ""), node.line, text)
+
+
+def read_input(notes: Notes, node: Node | None, name: str, folder: Path) -> str | None:
+    """One prompt: a text, or messages of which the system's comes first; None where there is none."""
+    if node is None:
+        return None
+    if not isinstance(node, Items):
+        text = text_or_file(notes, node, name, folder)
+        return "" if isinstance(text, Missing) else text
+    parts: list[tuple[str, str]] = []
+    for place, entry in enumerate(node.values, 1):
+        message = _message(notes, entry, f"{name}, entry {place}", folder)
+        if message is not None:
+            parts.append(message)
+    ordered = sorted(parts, key=lambda part: ROLES.index(part[0]))
+    return "\n\n".join(text for _, text in ordered)
+
+
+def _message(notes: Notes, node: Node, name: str, folder: Path) -> tuple[str, str] | None:
+    record = notes.record(node, name, {"role": True, "content": True})
+    if isinstance(record, Missing) or not {"role", "content"} <= record.values.keys():
+        return None
+    role = record.values["role"]
+    if not isinstance(role, Scalar) or role.text not in ROLES:
+        said = brief(role.text) if isinstance(role, Scalar) else "this"
+        notes.add(role.line, f"{name}.role must be one of: {', '.join(ROLES)}, not {said}.")
+        return None
+    text = text_or_file(notes, record.values["content"], f"{name}.content", folder)
+    return None if isinstance(text, Missing) else (role.text, text.strip())

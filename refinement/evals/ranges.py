@@ -1,0 +1,61 @@
+"""Score ranges of a rubric's item: what each part of the scale stands for, in the judge's words."""
+
+import itertools
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from refinement.interchange.fields import Missing
+from refinement.interchange.yaml_reading import Fields, Items, Node
+
+if TYPE_CHECKING:
+    from refinement.evals.asserting import Asserted
+
+TEN = Decimal(10)
+
+
+def ranges_in_words(asserted: "Asserted", node: Node, name: str) -> str:
+    """Every range with what it means, lowest first; ranges up to 10 are brought to the scale of 0 to 1."""
+    notes, before = asserted.notes, len(asserted.notes.problems)
+    if not isinstance(node, Items) or not node.values:
+        notes.add(node.line, f"{name} must be a list of ranges, each with score_range and outcome.")
+        return ""
+    found = [_range(asserted, entry, f"{name}, entry {place}") for place, entry in enumerate(node.values, 1)]
+    if len(notes.problems) > before:
+        return ""
+    levels = sorted(entry for entry in found if entry is not None)
+    for (_, high, _), (low, _, _) in itertools.pairwise(levels):
+        if low <= high:
+            notes.add(node.line, f"{name} overlap: one ends at {high:f} and another begins at {low:f}.")
+    share = TEN if levels[-1][1] > 1 else Decimal(1)
+    return " ".join(
+        f"From {_plain(low / share)} to {_plain(high / share)}: {said}" for low, high, said in levels
+    )
+
+
+def _range(asserted: "Asserted", node: Node, name: str) -> tuple[Decimal, Decimal, str] | None:
+    notes = asserted.notes
+    record = notes.record(node, name, {"score_range": True, "outcome": True})
+    if isinstance(record, Missing) or not {"score_range", "outcome"} <= record.values.keys():
+        return None
+    said = asserted.text(record.values["outcome"], f"{name}.outcome")
+    bounds = _bounds(asserted, record, name)
+    return None if isinstance(said, Missing) or bounds is None else (*bounds, said.strip())
+
+
+def _bounds(asserted: "Asserted", record: Fields, name: str) -> tuple[Decimal, Decimal] | None:
+    node = record.values["score_range"]
+    wrong = f"{name}.score_range must be two numbers from 0 to 10, the lower first, such as [0, 3]."
+    if not isinstance(node, Items) or len(node.values) != 2:
+        asserted.notes.add(node.line, wrong)
+        return None
+    low, high = (asserted.notes.number(entry, f"{name}.score_range", places=2) for entry in node.values)
+    if isinstance(low, Missing) or isinstance(high, Missing):
+        return None
+    if not 0 <= low <= high <= TEN:
+        asserted.notes.add(node.line, wrong)
+        return None
+    return low, high
+
+
+def _plain(value: Decimal) -> str:
+    return f"{value.normalize():f}"

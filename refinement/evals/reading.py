@@ -1,0 +1,281 @@
+"""From an eval file to its cases: every problem with its file and line, or something that can be run."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+
+from refinement.evals.asserting import Asserted, read_assert
+from refinement.evals.filling import (
+    Unreadable,
+    Value,
+    combinations,
+    file_text,
+    filler,
+    read_vars,
+    words_of,
+)
+from refinement.evals.prompting import Prompt, read_input, read_prompts
+from refinement.evals.targets import read_targets
+from refinement.evals.types import BadEval, Case, EvalFile, Loop, Target
+from refinement.interchange.fields import Missing, Notes, brief
+from refinement.interchange.yaml_reading import BadFile, Fields, Items, Node, read_tree
+from refinement.judging.templating import check_template
+
+NAME_CHARS = 100
+LINE_CHARS = 200
+MOST_ITERATIONS = 100
+MOST_CASES = 10_000
+
+FILE_KEYS = dict.fromkeys(
+    (
+        "name", "description", "prompts", "input", "vars", "default_test", "defaultTest", "tests", "assert",
+        "targets", "execution",
+    ),
+    False,
+)  # fmt: skip
+TEST_KEYS = dict.fromkeys(("id", "description", "input", "vars", "assert", "threshold"), False)
+DEFAULT_KEYS = dict.fromkeys(("vars", "assert", "threshold"), False)
+EXECUTION_KEYS = dict.fromkeys(("target", "targets", "judge", "ralph"), False)
+LOOP_KEYS = dict.fromkeys(
+    ("max_iterations", "threshold", "improvement_threshold", "feedback_template"), False
+)
+
+
+def read_eval(path: Path) -> EvalFile:
+    """The file with all its cases; BadEval lists everything that is wrong with it."""
+    try:
+        notes = Notes()
+        read = Reading(notes, path.parent, read_tree(file_text(path), "test suite")).whole(path)
+        if notes.problems:
+            raise BadFile(notes.problems)
+    except BadFile as bad:
+        raise BadEval([f"{path}:{problem.line}: {problem.message}" for problem in bad.problems]) from None
+    except Unreadable as problem:
+        raise BadEval([str(problem)]) from None
+    return read
+
+
+def read_evals(paths: Sequence[Path]) -> list[EvalFile]:
+    """All files, or all that is wrong with any of them."""
+    read: list[EvalFile] = []
+    problems: list[str] = []
+    for path in paths:
+        try:
+            read.append(read_eval(path))
+        except BadEval as bad:
+            problems += bad.problems
+    if problems:
+        raise BadEval(problems)
+    return read
+
+
+def feedback_template(path: Path) -> str:
+    """The Markdown file that words the feedback; BadEval says what in it could not be rendered."""
+    try:
+        source = file_text(path)
+    except Unreadable as problem:
+        raise BadEval([str(problem)]) from None
+    problems = check_template("feedback", source)
+    if problems:
+        raise BadEval([f"{path}:{problem.line}: {problem.message}" for problem in problems])
+    return source
+
+
+@dataclass(frozen=True, slots=True)
+class Defaults:
+    """What holds for every test of the file."""
+
+    values: dict[str, list[Value]]
+    asserts: list[Node]
+    threshold: Decimal | None
+
+
+class Reading:
+    """One file while it is read."""
+
+    def __init__(self, notes: Notes, folder: Path, root: Fields) -> None:
+        self.notes, self.folder, self.root = notes, folder, root
+
+    def whole(self, path: Path) -> EvalFile:
+        notes, values = self.notes, self.root.values
+        notes.record(self.root, "an eval file", FILE_KEYS)
+        name = notes.text(values["name"], "name", most=NAME_CHARS, needed=True) if "name" in values else ""
+        targets: dict[str, Target] = {}
+        if "targets" in values:
+            targets = read_targets(notes, values["targets"], self.folder)
+        wanted, judge, loop = self.execution()
+        return EvalFile(
+            path=path,
+            name=name if isinstance(name, str) and name else stem(path),
+            cases=tuple(self.cases()),
+            targets=targets,
+            wanted=wanted or tuple(targets),
+            judge=judge,
+            loop=loop,
+        )
+
+    # --- execution ----------------------------------------------------------------------------
+    def execution(self) -> tuple[tuple[str, ...], str, Loop]:
+        node = self.root.values.get("execution")
+        record = self.notes.record(node, "execution", EXECUTION_KEYS) if node else Missing()
+        if isinstance(record, Missing):
+            return (), "", Loop()
+        wanted: list[str] = []
+        if "target" in record.values:
+            wanted.append(self.line(record.values["target"], "execution.target"))
+        if "targets" in record.values:
+            read = self.notes.each(record.values["targets"], "execution.targets", self.line)
+            wanted += [] if isinstance(read, Missing) else read
+        judge = self.line(record.values["judge"], "execution.judge") if "judge" in record.values else ""
+        return tuple(dict.fromkeys(filter(None, wanted))), judge, self.loop(record.values.get("ralph"))
+
+    def line(self, node: Node, name: str) -> str:
+        text = self.notes.text(node, name, most=LINE_CHARS, needed=True)
+        return "" if isinstance(text, Missing) else text.strip()
+
+    def loop(self, node: Node | None) -> Loop:
+        record = self.notes.record(node, "execution.ralph", LOOP_KEYS) if node else Missing()
+        if isinstance(record, Missing):
+            return Loop()
+        values, name = record.values, "execution.ralph"
+        iterations = (
+            self.notes.whole(
+                values["max_iterations"], f"{name}.max_iterations", least=1, most=MOST_ITERATIONS
+            )
+            if "max_iterations" in values
+            else None
+        )
+        return Loop(
+            max_iterations=None if isinstance(iterations, Missing) else iterations,
+            threshold=self.share(values.get("threshold"), f"{name}.threshold"),
+            improvement_threshold=self.share(
+                values.get("improvement_threshold"), f"{name}.improvement_threshold"
+            ),
+            feedback_template=self.template(values.get("feedback_template")),
+        )
+
+    def share(self, node: Node | None, name: str) -> Decimal | None:
+        """A number from 0 to 1; None where there is none."""
+        if node is None:
+            return None
+        number = self.notes.number(node, name, places=6)
+        if isinstance(number, Missing):
+            return None
+        if not 0 <= number <= 1:
+            self.notes.add(node.line, f"{name} must lie between 0 and 1.")
+        return number
+
+    def template(self, node: Node | None) -> str | None:
+        if node is None:
+            return None
+        try:
+            return feedback_template(self.folder / self.line(node, "execution.ralph.feedback_template"))
+        except BadEval as bad:
+            for problem in bad.problems:
+                self.notes.add(node.line, f"feedback_template: {problem}")
+            return None
+
+    # --- cases --------------------------------------------------------------------------------
+    def cases(self) -> Iterator[Case]:
+        """Every test under every prompt, once for each combination of values."""
+        defaults = self.defaults()
+        prompts = read_prompts(self.notes, self.root, self.folder)
+        node = self.root.values.get("tests")
+        if node is None or not isinstance(node, Items) or not node.values:
+            self.notes.add(node.line if node else 1, "tests must be a list with one test at least.")
+            return
+        count = 0
+        ids: set[str] = set()
+        for place, entry in enumerate(node.values, 1):
+            for case in self.test(entry, place, prompts, defaults, ids):
+                count += 1
+                if count > MOST_CASES:
+                    self.notes.add(entry.line, f"The file makes more than {MOST_CASES:,} cases.")
+                    return
+                yield case
+
+    def defaults(self) -> Defaults:
+        values = read_vars(self.notes, self.root.values.get("vars"), self.folder)
+        asserts = self.entries(self.root.values.get("assert"), "assert")
+        threshold = None
+        for key in ("default_test", "defaultTest"):
+            node = self.root.values.get(key)
+            record = self.notes.record(node, key, DEFAULT_KEYS) if node else Missing()
+            if isinstance(record, Missing):
+                continue
+            values |= read_vars(self.notes, record.values.get("vars"), self.folder)
+            asserts += self.entries(record.values.get("assert"), f"{key}.assert")
+            threshold = self.share(record.values.get("threshold"), f"{key}.threshold")
+        return Defaults(values, asserts, threshold)
+
+    def entries(self, node: Node | None, name: str) -> list[Node]:
+        if node is None:
+            return []
+        if not isinstance(node, Items):
+            self.notes.add(node.line, f"{name} must be a list.")
+            return []
+        return list(node.values)
+
+    def test(
+        self, node: Node, place: int, prompts: list[Prompt], defaults: Defaults, ids: set[str]
+    ) -> Iterator[Case]:
+        record = self.notes.record(node, f"tests, entry {place}", TEST_KEYS)
+        if isinstance(record, Missing):
+            return
+        named = self.named(record, place, ids)
+        own = read_input(self.notes, record.values.get("input"), f"{named}.input", self.folder)
+        asked = prompts if own is None else [Prompt("", record.line, own)]
+        if not asked:
+            self.notes.add(node.line, f"{named} has no prompt: write prompts or input above, or input here.")
+        asserts = [*self.entries(record.values.get("assert"), f"{named}.assert"), *defaults.asserts]
+        if not asserts:
+            self.notes.add(node.line, f"{named} has no assert, so nothing could fail; write one.")
+        given = defaults.values | read_vars(self.notes, record.values.get("vars"), self.folder)
+        threshold = self.share(record.values.get("threshold"), f"{named}.threshold")
+        for chosen in combinations(self.notes, node.line, given):
+            for prompt in asked:
+                words = ", ".join(filter(None, (prompt.label, words_of(given, chosen))))
+                yield self.case(
+                    f"{named} ({words})" if words else named,
+                    prompt,
+                    asserts,
+                    chosen,
+                    node.line,
+                    threshold if threshold is not None else defaults.threshold,
+                )
+
+    def named(self, record: Fields, place: int, ids: set[str]) -> str:
+        for key in ("id", "description"):
+            if key in record.values:
+                text = " ".join(self.line(record.values[key], f"tests, entry {place}, {key}").split())
+                if key == "id" and text in ids:
+                    self.notes.add(record.lines["id"], f"Two tests have the id {brief(text)}.")
+                ids.add(text)
+                return text
+        return f"test {place}"
+
+    def case(
+        self,
+        name: str,
+        prompt: Prompt,
+        asserts: list[Node],
+        chosen: dict[str, Value],
+        line: int,
+        threshold: Decimal | None,
+    ) -> Case:
+        fill = filler(chosen)
+        asserted = Asserted(self.notes, fill, self.folder)
+        for place, entry in enumerate(asserts, 1):
+            read_assert(asserted, entry, f"assert, entry {place}")
+        text = fill(self.notes, prompt.line, prompt.text).strip()
+        if not text:
+            self.notes.add(prompt.line, f"The prompt of {brief(name)} is empty.")
+        checks, criteria = tuple(asserted.checks), tuple(asserted.criteria)
+        return Case(name, line, text, checks, criteria, threshold, asserted.types)
+
+
+def stem(path: Path) -> str:
+    """What a file without a name is called: its own, or its folder's where it is just `eval.yaml`."""
+    name = path.name.split(".")[0]
+    return (path.resolve().parent.name if name.lower() == "eval" else name)[:NAME_CHARS] or "eval"

@@ -1,0 +1,160 @@
+"""What came of each case, kept a line at a time: what is written stays, whatever happens next."""
+
+import fcntl
+import json
+import os
+import threading
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import IO, Any, TypedDict
+
+from refinement.evals.types import BadEval
+
+FORMAT, FORMAT_VERSION = "wiggum_eval", 1
+RESULTS, JOURNAL, LOCK = "results.jsonl", ".runs.jsonl", ".lock"
+UNFINISHED = ("ERROR", "CANCELLED")  # asked again when an evaluation is resumed
+
+
+class AssertResult(TypedDict):
+    """One assertion after the best iteration; a judge's has a score, a check's has passed or not."""
+
+    id: str
+    type: str
+    passed: bool | None
+    score: float | None
+    weight: float
+    severity: str
+    message: str
+    suggestion: str
+
+
+class Ralph(TypedDict):
+    """How the loop went."""
+
+    iterations: int
+    scores: list[float]
+    stop_reason: str
+    improvement: float | None
+
+
+class Result(TypedDict):
+    """One line of results.jsonl."""
+
+    wiggum_eval: int
+    key: str
+    eval: str
+    file: str
+    case: str
+    target: str
+    model: str
+    run: int | None
+    passed: bool
+    outcome: str
+    score: float | None
+    threshold: float | None
+    output: str
+    asserts: list[AssertResult]
+    issues: list[str]
+    ralph: Ralph
+    tokens: int
+    seconds: float
+    why: str
+    unreachable: bool
+
+
+class Results:
+    """The folder of one evaluation. Only one process writes to it at a time."""
+
+    def __init__(self, folder: Path, *, resume: bool) -> None:
+        self.folder = folder
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._lock = (folder / LOCK).open("w")
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise BadEval(
+                [f"{folder}: another evaluation writes here; wait, or give another --out."]
+            ) from None
+        except OSError as error:
+            raise BadEval([f"{folder}: nothing can be written there ({error.strerror})."]) from None
+        kept = list(finished(folder / RESULTS)) if resume else []
+        self.finished: dict[str, Result] = {entry["key"]: entry for entry in kept}
+        self.begun: dict[str, int] = dict(begun(folder / JOURNAL)) if resume else {}
+        written_whole(folder / RESULTS, "".join(map(line_of, self.finished.values())))
+        written_whole(folder / JOURNAL, "".join(line_of({"key": k, "run": r}) for k, r in self.begun.items()))
+        self._results = (folder / RESULTS).open("ab")
+        self._journal = (folder / JOURNAL).open("ab")
+        self._writing = threading.Lock()
+
+    def begin(self, key: str, run: int) -> None:
+        """Notes which run a case has, so that a resumed evaluation goes on with it."""
+        with self._writing:
+            append(self._journal, {"key": key, "run": run})
+
+    def add(self, result: Result) -> None:
+        """Keeps a case's result: once this returns, it is on the disk."""
+        with self._writing:
+            append(self._results, result)
+        self.finished[result["key"]] = result
+
+    def close(self) -> None:
+        for stream in (self._results, self._journal, self._lock):
+            stream.close()
+
+
+def finished(path: Path) -> Iterator[Result]:
+    """The cases that need not be asked again."""
+    for entry in lines(path):
+        if entry.get(FORMAT) != FORMAT_VERSION or not isinstance(entry.get("key"), str):
+            raise BadEval([f"{path}: these are no results of wiggum eval; give another --out."])
+        if entry.get("outcome") not in UNFINISHED:
+            yield entry  # type: ignore[misc]
+
+
+def begun(path: Path) -> Iterator[tuple[str, int]]:
+    for entry in lines(path):
+        if isinstance(entry.get("key"), str) and isinstance(entry.get("run"), int):
+            yield entry["key"], entry["run"]
+
+
+def lines(path: Path) -> Iterator[dict[str, Any]]:
+    """Every whole line; one that was cut off at the end, by whatever ended the process, is left out."""
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return
+    *whole, _ = data.split(b"\n")
+    for number, line in enumerate(whole, 1):
+        try:
+            entry = json.loads(line)
+        except ValueError:
+            raise BadEval(
+                [f"{path}:{number}: this line is no JSON; mend it, or give another --out."]
+            ) from None
+        if isinstance(entry, dict):
+            yield entry
+
+
+def line_of(entry: object) -> str:
+    return json.dumps(entry, ensure_ascii=False) + "\n"
+
+
+def append(stream: IO[bytes], entry: object) -> None:
+    # A lone surrogate, which a model may write, has no bytes in UTF-8.
+    stream.write(line_of(entry).encode("utf-8", "replace"))
+    stream.flush()
+    os.fsync(stream.fileno())
+
+
+def written_whole(path: Path, text: str) -> None:
+    """The file as it was or as it should be, never half of it."""
+    beside = path.with_name(f"{path.name}.new")
+    with beside.open("wb") as stream:
+        stream.write(text.encode("utf-8", "replace"))
+        stream.flush()
+        os.fsync(stream.fileno())
+    beside.replace(path)
+
+
+def passed_of(results: Iterable[Result]) -> int:
+    return sum(result["passed"] for result in results)

@@ -1,0 +1,79 @@
+"""Results as a page of Markdown: for a pull request's comment, with nothing in it that could be markup."""
+
+from collections.abc import Iterator, Sequence
+
+from refinement.evals.junit import failures
+from refinement.evals.results import Result, passed_of
+from refinement.interchange.markdown_text import fenced, inline, table
+
+MOST_ROWS = 200
+MOST_FAILURES = 30
+MOST_REASONS = 10
+OUTPUT_CHARS = 600
+LINE_CHARS = 300
+HEAD = ("", "case", "target", "score", "iterations", "stopped because", "run")
+SIGNS = {"PASS": "✅", "FAIL": "❌"}
+
+
+def summary_markdown(results: Sequence[Result]) -> str:
+    """The figures, a row for each case, and what failed; bounded, as a comment is."""
+    return "\n".join(part for part in parts(results) if part)
+
+
+def parts(results: Sequence[Result]) -> Iterator[str]:
+    passed = passed_of(results)
+    yield "# Evaluation\n"
+    word = "case" if len(results) == 1 else "cases"
+    yield f"**{passed} of {len(results)} {word} passed.** {account(results)}\n"
+    # What did not pass comes first: the rest is for those who read on.
+    ordered = sorted(results, key=lambda result: result["passed"])
+    yield table(HEAD, [row(result) for result in ordered[:MOST_ROWS]])
+    yield left_out(len(ordered) - MOST_ROWS, "cases")
+    failed = [result for result in ordered if not result["passed"]]
+    for result in failed[:MOST_FAILURES]:
+        yield from failed_case(result)
+    yield left_out(len(failed) - MOST_FAILURES, "failed cases")
+
+
+def account(results: Sequence[Result]) -> str:
+    again = sum(result["ralph"]["iterations"] > 1 for result in results)
+    tokens = sum(result["tokens"] for result in results)
+    return f"{again} asked more than once, {tokens:,} tokens."
+
+
+def row(result: Result) -> tuple[str, ...]:
+    ralph = result["ralph"]
+    scores = " → ".join(f"{score:.2f}" for score in ralph["scores"])
+    return (
+        SIGNS.get(result["outcome"], "⚠️"),
+        inline(brief(f"{result['eval']}: {result['case']}")),
+        inline(brief(result["target"])),
+        scores or "–",
+        str(ralph["iterations"]),
+        inline(ralph["stop_reason"] or result["outcome"]),
+        str(result["run"] or "–"),
+    )
+
+
+def failed_case(result: Result) -> Iterator[str]:
+    yield f"## {inline(brief(result['case']))}\n"
+    yield f"{inline(brief(result['why']))}\n"
+    reasons = failures(result)
+    yield "".join(f"- {inline(brief(reason))}\n" for reason in reasons[:MOST_REASONS])
+    yield left_out(len(reasons) - MOST_REASONS, "reasons")
+    output = result["output"]
+    if output:
+        cut = output if len(output) <= OUTPUT_CHARS else f"{output[:OUTPUT_CHARS]}…"
+        yield (
+            f"The best answer began:\n\n{fenced(cut)}"
+            if cut is not output
+            else f"The best answer:\n\n{fenced(cut)}"
+        )
+
+
+def left_out(count: int, what: str) -> str:
+    return f"… and {count:,} more {what}, which results.jsonl has.\n" if count > 0 else ""
+
+
+def brief(text: str) -> str:
+    return text if len(text) <= LINE_CHARS else f"{text[: LINE_CHARS - 1]}…"

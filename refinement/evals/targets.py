@@ -1,0 +1,197 @@
+"""Targets: who is asked, as an eval's own file or the `targets.yaml` beside it describes them."""
+
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from pathlib import Path
+
+from refinement.evals.asserting import TEXT_CHARS, command_parts
+from refinement.evals.filling import Unreadable, file_text
+from refinement.evals.types import LOCAL_PREFIX, BadEval, Target
+from refinement.interchange.fields import Missing, Notes, brief
+from refinement.interchange.yaml_reading import BadFile, Fields, Node, Scalar, read_tree
+from refinement.providers.registry import COMMAND, FACTORIES, NAME, EndpointSpec, parse_target, spec_from
+
+FILE_NAMES = ("targets.yaml", "targets.yml")
+REPOSITORY = ".git"  # the search for a file of targets goes no higher than the folder with this
+MOST_TARGETS = 100
+LONGEST_SECONDS = 86_400
+LARGEST_OUTPUT = 50_000_000
+MOST_TOKENS = 1_000_000
+
+ALL = {"name": True, "kind": True, "model": False, "judge": False, "temperature": False, "max_tokens": False}
+SERVED = {"url": False, "api_key_variable": False, "concurrency": False}
+KEYS: Mapping[str, Mapping[str, bool]] = {
+    "ollama": ALL | {"model": True} | SERVED,
+    "openai_compatible": ALL | {"model": True} | SERVED | {"url": True},
+    "embedded": {key: needed for key, needed in ALL.items() if key != "model"},
+    COMMAND: ALL
+    | {"command": True, "shell": False, "folder": False, "timeout": False, "output_limit": False}
+    | {"concurrency": False},
+}
+
+
+def targets_file(folder: Path) -> Path | None:
+    """The file of targets nearest to this folder, looked for upwards to the root of the repository."""
+    for place in (folder.resolve(), *folder.resolve().parents):
+        for name in FILE_NAMES:
+            if (place / name).is_file():
+                return place / name
+        if (place / REPOSITORY).exists():
+            break
+    return None
+
+
+def read_targets_file(path: Path) -> dict[str, Target]:
+    """Every target of the file; BadEval names each line that is wrong."""
+    notes = Notes()
+    found: dict[str, Target] = {}
+    try:
+        root = notes.record(read_tree(file_text(path), "target list"), path.name, {"targets": True})
+        if not isinstance(root, Missing) and "targets" in root.values:
+            found = read_targets(notes, root.values["targets"], path.parent)
+        if notes.problems:
+            raise BadFile(notes.problems)
+    except BadFile as bad:
+        raise BadEval([f"{path}:{problem.line}: {problem.message}" for problem in bad.problems]) from None
+    except Unreadable as problem:
+        raise BadEval([str(problem)]) from None
+    return found
+
+
+def read_targets(notes: Notes, node: Node, folder: Path) -> dict[str, Target]:
+    """The targets by name; what is wrong with one is noted, and it is left out."""
+    found: dict[str, Target] = {}
+    read = notes.each(node, "targets", lambda entry, name: read_target(notes, entry, name, folder))
+    for target in [] if isinstance(read, Missing) else read:
+        if target.name in found:
+            notes.add(node.line, f"Two targets are named {brief(target.name)}; names must differ.")
+        found[target.name] = target
+    if len(found) > MOST_TARGETS:
+        notes.add(node.line, f"There are {len(found)} targets; {MOST_TARGETS} are allowed.")
+    return found
+
+
+def read_target(notes: Notes, node: Node, name: str, folder: Path) -> Target | Missing:
+    """A text names a model of the instance; a record describes a target of this file's own."""
+    if isinstance(node, Scalar):
+        try:
+            return instance_target(node.text)
+        except ValueError as error:
+            return notes.add(node.line, f"{name}: {error}")
+    if not isinstance(node, Fields):
+        return notes.add(node.line, f"{name} must be keys with values, or a text such as ollama/qwen3:14b.")
+    kind = node.values.get("kind")
+    if not isinstance(kind, Scalar) or kind.text not in KEYS:
+        line = kind.line if kind else node.line
+        return notes.add(line, f"{name}.kind must be one of: {', '.join(KEYS)}.")
+    before = len(notes.problems)
+    notes.record(node, f"{name} ({kind.text})", KEYS[kind.text])
+    if len(notes.problems) > before:
+        return Missing()
+    return described(notes, node, name, kind.text, folder)
+
+
+def instance_target(text: str) -> Target:
+    """A model of an endpoint that the instance knows: ENDPOINT/MODEL, `embedded` or scripted:FILE."""
+    parsed = parse_target(text)
+    return Target(name=text.strip(), endpoint=parsed.endpoint, model=parsed.model)
+
+
+def described(notes: Notes, node: Fields, name: str, kind: str, folder: Path) -> Target | Missing:
+    read = Fieldwise(notes, node, name)
+    own = read.text("name")
+    if not NAME.fullmatch(own):
+        notes.add(node.lines["name"], f"{name}.name must be letters, digits, '.', '_' or '-'.")
+    options = command_options(read, folder) if kind == COMMAND else {}
+    concurrency = read.whole("concurrency", 1_000)
+    temperature = read.number("temperature", Decimal(0), most=2)
+    max_tokens = read.whole("max_tokens", MOST_TOKENS)
+    if read.failed:
+        return Missing()
+    entry: dict[str, object] = {
+        "name": own,
+        "kind": kind,
+        "url": read.text("url"),
+        "concurrency": concurrency,
+    }
+    entry["api_key_variable"] = read.text("api_key_variable")
+    try:
+        spec = local_spec(entry, options)
+    except ValueError as error:
+        return notes.add(node.line, f"{name}: {str(error).removeprefix('target.')}")
+    if kind == "embedded":
+        model = parse_target("embedded").model
+        return Target(own, "embedded", model, None, read.text("judge"), temperature, max_tokens)
+    model = read.text("model") or own
+    return Target(own, spec.name, model, spec, read.text("judge"), temperature, max_tokens)
+
+
+def local_spec(entry: dict[str, object], options: Mapping[str, object]) -> EndpointSpec:
+    """The endpoint under a name that no endpoint of an instance can have."""
+    name = f"{LOCAL_PREFIX}{entry['name']}"
+    if entry["kind"] not in FACTORIES:
+        limit = entry["concurrency"]
+        assert limit is None or isinstance(limit, int)
+        return EndpointSpec(name, str(entry["kind"]), options=options, concurrency=limit)
+    checked = spec_from(entry, "target")
+    return EndpointSpec(name, checked.kind, checked.url, checked.api_key_variable, {}, checked.concurrency)
+
+
+def command_options(read: "Fieldwise", folder: Path) -> dict[str, object]:
+    """How the command is started, seen from the folder of the file that names it."""
+    shell = read.flag("shell")
+    node = read.node.values["command"]
+    if shell:
+        text = read.text("command")
+        parts: tuple[str, ...] | Missing = (text,) if text else Missing()
+    else:
+        parts = command_parts(read.notes, node, f"{read.name}.command")
+    options: dict[str, object] = {
+        "command": [] if isinstance(parts, Missing) else list(parts),
+        "folder": str((folder / read.text("folder")).resolve()),
+        "shell": shell,
+    }
+    for key, option, most in (
+        ("timeout", "timeout", LONGEST_SECONDS),
+        ("output_limit", "output_bytes", LARGEST_OUTPUT),
+    ):
+        value = read.whole(key, most)
+        if value is not None:
+            options[option] = value
+    return options
+
+
+class Fieldwise:
+    """Reads the fields of one target; what is not there has a value that stands for nothing."""
+
+    def __init__(self, notes: Notes, node: Fields, name: str) -> None:
+        self.notes, self.node, self.name = notes, node, name
+        self._before = len(notes.problems)
+
+    @property
+    def failed(self) -> bool:
+        return len(self.notes.problems) > self._before
+
+    def _read(self, key: str, read: Callable[[Node, str], object]) -> object:
+        node = self.node.values.get(key)
+        value = read(node, f"{self.name}.{key}") if node is not None else None
+        return None if isinstance(value, Missing) else value
+
+    def text(self, key: str) -> str:
+        value = self._read(key, lambda node, name: self.notes.text(node, name, most=TEXT_CHARS))
+        return str(value or "").strip()
+
+    def whole(self, key: str, most: int) -> int | None:
+        value = self._read(key, lambda node, name: self.notes.whole(node, name, least=1, most=most))
+        return value if isinstance(value, int) else None
+
+    def flag(self, key: str) -> bool:
+        return bool(self._read(key, self.notes.flag))
+
+    def number(self, key: str, default: Decimal, *, most: int) -> Decimal:
+        value = self._read(key, lambda node, name: self.notes.number(node, name, places=4))
+        if not isinstance(value, Decimal):
+            return default
+        if not 0 <= value <= most:
+            self.notes.add(self.node.lines[key], f"{self.name}.{key} must lie between 0 and {most}.")
+        return value

@@ -17,6 +17,8 @@ hypothesis.settings.register_profile("house", deadline=None, derandomize=REQUIRE
 hypothesis.settings.load_profile("house")
 # They kill processes and empty the queues of Redis and RabbitMQ: one after the other. Mostly they wait.
 ALONE = ("tests/durability/",)
+# The rooms whose coverage is gated: only these are traced, which doubles their time.
+PURE = ("tests/engine/", "tests/judging/", "tests/providers/")
 # They start whole instances: little else runs beside them.
 ROOMY = (
     "tests/bench/test_durability.py",
@@ -31,8 +33,6 @@ ROOMY = (
     "tests/lifecycle/test_at_once.py",
     "tests/lifecycle/test_people_at_once.py",
     "tests/lifecycle/test_postgres.py",
-    "tests/providers/test_embedded",
-    "tests/providers/test_stopping.py",
     "tests/refine/",
     "tests/runs/test_embedded.py",
     "tests/streaming/test_stream.py",
@@ -57,6 +57,8 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.alone)
         elif item.nodeid.startswith(ROOMY):
             item.add_marker(pytest.mark.roomy)
+        elif item.nodeid.startswith(PURE):
+            item.add_marker(pytest.mark.pure)
 
 
 def pytest_itemcollected(item):

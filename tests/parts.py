@@ -1,7 +1,8 @@
 """Runs the tests as `make test` does: `python -m tests.parts [arguments for pytest]`.
 
-Most run on all cores. Those that start whole instances come after them, two at a time. Those that kill
-processes and empty queues run one after the other beside both: they mostly wait.
+First come those of the rooms whose coverage is gated, the only ones that are traced, then most others, on
+all cores. Those that start whole instances come after them, two at a time. Those that kill processes and
+empty queues run one after the other beside them all: they mostly wait.
 
 A few tests watch a clock, and beside so many others a machine can be too busy for them. So the few that
 failed are run once more, alone, at the end; what fails then has failed. Those that passed only then are
@@ -9,7 +10,6 @@ named: they ask for a look, though not for a stop.
 """
 
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -19,16 +19,21 @@ CACHE = Path(__file__).resolve().parent.parent / ".pytest_cache"
 MOST_SECOND_CHANCES = 8  # more than that is no busy machine
 FAILED = 1  # pytest's own codes
 NOTHING_TO_RUN = 5
+ALL_CORES = ["-n", "auto", "--maxprocesses", "4", "--dist", "loadfile"]
 PARTS = {
-    "most": ["-n", "auto", "--maxprocesses", "4", "--dist", "loadfile", "-m", "not alone and not roomy"],
+    "pure": [*ALL_CORES, "-m", "pure"],
+    "most": [*ALL_CORES, "-m", "not alone and not roomy and not pure"],
     "roomy": ["-n", "2", "--dist", "loadfile", "-m", "roomy"],
+    "alone": ["-m", "alone"],
 }
+TRACED, BESIDE = "pure", "alone"
 
 
 def pytest_command(part: str, arguments: list[str]) -> list[str]:
     """Each part remembers its failures apart from the others', which run at the same time."""
     cache = ["--cache-clear", "-o", f"cache_dir={CACHE / part}"]
-    return [sys.executable, "-m", "pytest", *cache, *arguments]
+    wanted = [each for each in arguments if part == TRACED or not each.startswith("--cov")]
+    return [sys.executable, "-m", "pytest", *cache, *wanted]
 
 
 def failed_tests(part: str) -> list[str]:
@@ -36,7 +41,7 @@ def failed_tests(part: str) -> list[str]:
     return list(json.loads(remembered.read_text())) if remembered.is_file() else []
 
 
-def judged(part: str, code: int, arguments: list[str], second_chances: list[str]) -> int:
+def judged(part: str, code: int, second_chances: list[str]) -> int:
     """The part's exit code, after its few failures have had the machine to themselves."""
     if code == NOTHING_TO_RUN:
         return 0
@@ -44,8 +49,7 @@ def judged(part: str, code: int, arguments: list[str], second_chances: list[str]
     if not 0 < len(failed) <= MOST_SECOND_CHANCES:
         return code
     print(f"\n== Once more, alone: {len(failed)} of the part {part!r}", flush=True)
-    options = [argument for argument in arguments if argument.startswith("--cov")]
-    code = subprocess.run(pytest_command(f"{part}-again", [*options, *failed]), check=False).returncode
+    code = subprocess.run(pytest_command(f"{part}-again", failed), check=False).returncode
     if code == 0:
         second_chances += failed
     return code
@@ -55,23 +59,22 @@ def main(arguments: list[str]) -> int:
     codes = {}
     with tempfile.TemporaryFile("w+") as log:
         beside = subprocess.Popen(
-            pytest_command("alone", ["-m", "alone", *arguments]),
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            env={**os.environ, "COVERAGE_FILE": ".coverage.alone"},
+            pytest_command(BESIDE, [*PARTS[BESIDE], *arguments]), stdout=log, stderr=subprocess.STDOUT
         )
         try:
             for part, options in PARTS.items():
+                if part == BESIDE:
+                    continue
                 codes[part] = subprocess.run(
                     pytest_command(part, [*options, *arguments]), check=False
                 ).returncode
-            codes["alone"] = beside.wait()
+            codes[BESIDE] = beside.wait()
         finally:
             beside.terminate()
         log.seek(0)
         print(log.read(), flush=True)
     passed_alone: list[str] = []
-    worst = max(judged(part, code, arguments, passed_alone) for part, code in codes.items())
+    worst = max(judged(part, code, passed_alone) for part, code in codes.items())
     for test in passed_alone:
         print(f"Passed only when run alone: {test}", flush=True)
     return worst

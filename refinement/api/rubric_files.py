@@ -37,6 +37,17 @@ class Note(Schema):
     note: str = Field("", max_length=NOTE_CHARS, examples=["From commit 1a2b3c."])
 
 
+class NewFile(Note):
+    """What a new rubric is called in addresses."""
+
+    slug: str = Field(
+        "",
+        pattern=r"^[-a-zA-Z0-9_]{0,72}$",
+        description="Its name in addresses; made from its name where it is left out.",
+        examples=["briefs"],
+    )
+
+
 class Version(Schema):
     """Which version."""
 
@@ -46,10 +57,14 @@ class Version(Schema):
 @router.post("/rubric-files", response={201: VersionShape}, openapi_extra=TAKES_A_FILE)
 @member("editor")
 @creates()
-def rubric_file_new(request: ApiRequest, given: Query[Note]) -> VersionShape:
+def rubric_file_new(request: ApiRequest, given: Query[NewFile]) -> VersionShape:
     """Makes a rubric of a YAML file; a file that is not valid is told about line by line."""
     version = rubric_import(
-        project=request.project, definition=file_of(request), user=request.user, note=given.note
+        project=request.project,
+        definition=file_of(request),
+        user=request.user,
+        note=given.note,
+        slug=given.slug,
     )
     return made(request, version)
 

@@ -24,10 +24,12 @@ class NothingNew(Exception):
 
 @transaction.atomic
 def rubric_import(
-    *, project: Project, definition: engine.Rubric, user: User | None = None, note: str = ""
+    *, project: Project, definition: engine.Rubric, user: User | None = None, note: str = "", slug: str = ""
 ) -> RubricVersion:
-    """A new rubric from a file's definition."""
-    slug = rubric_slug_for(project, definition.name)
+    """A new rubric from a file's definition, under this slug or one that its name gives."""
+    if slug in RESERVED_SLUGS:
+        raise ValidationError({"slug": f"A rubric cannot be called {slug}: a page has that address."})
+    slug = slug or rubric_slug_for(project, definition.name)
     return rubric_create(project=project, slug=slug, definition=definition, user=user, note=note or IMPORTED)
 
 
@@ -80,9 +82,7 @@ def rubric_push(
     note = note or IMPORTED
     rubric = project.rubrics.filter(slug=slug).first()
     if rubric is None:
-        if slug in RESERVED_SLUGS:
-            raise ValidationError(f"A rubric cannot be named {slug}: a page has that address.")
-        made = rubric_create(project=project, slug=slug, definition=definition, user=user, note=note)
+        made = rubric_import(project=project, definition=definition, user=user, note=note, slug=slug)
         return PushResult(made, "created")
     newest = rubric.versions.prefetch_related("criteria", "checks").order_by("-number").first()
     assert newest is not None  # a rubric is made with its first version

@@ -46,3 +46,7 @@ class Unavailable(CommandFailed):
 
 class Refused(CommandFailed):
     exit_code = Exit.REFUSED
+
+
+class NotThere(Refused):
+    """A server answered that there is no such thing, or not for this token."""

@@ -10,6 +10,7 @@ from wiggum_site import VERSION
 PLACES = {
     "up": Place("refinement.cli.serving", "up", "Start Wiggum on this machine: web and worker."),
     "worker": Place("refinement.cli.serving", "worker", "Start one more worker process."),
+    "migrate": Place("refinement.cli.serving", "migrate", "Make the database's tables."),
     "refine": Place("refinement.cli.refine", "refine", "Take one task through the loop."),
     "eval": Place("refinement.cli.eval", "eval_command", "Run evaluation files; for CI."),
     "rubric": Place("refinement.cli.rubric", "rubric", "List, pull and push rubrics as YAML files."),
@@ -25,13 +26,14 @@ Examples:
   wiggum refine --rubric wiggum --task "Explain our backups" \\
       --producer ollama/qwen3:14b --judge ollama/gemma3:27b
   wiggum run list --status running
-  wiggum run watch 42
+  wiggum run watch 42 --server https://wiggum.example.org
 
 \b
 Exit status: 0 well, 1 the thing failed (a run's FAIL, an evaluation's), 2 wrong usage, 3 something cannot
 be reached or is misconfigured, 4 not found or not allowed, 130 interrupted.
 
-Commands use the database of this checkout. `wiggum COMMAND --help` has examples of each.
+Commands use the database of this checkout, or with --server (WIGGUM_SERVER) and a token (WIGGUM_TOKEN) an
+instance elsewhere. `wiggum COMMAND --help` has examples of each.
 """
 
 

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 import click
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+TOKEN_HELP = "the token for --server; better in WIGGUM_TOKEN, or @FILE: others here may see this command line"
 
 
 def json_option(command: Command) -> Command:
@@ -21,16 +22,26 @@ def project_option(command: Command) -> Command:
     )(command)
 
 
-def on_instance(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Gives the command an open `instance`, by the options that it adds."""
+def server_options(command: Command) -> Command:
+    """--server and --token: where the instance is."""
+    token = click.option("--token", envvar="WIGGUM_TOKEN", metavar="TOKEN|@FILE", help=TOKEN_HELP)
+    server = click.option(
+        "--server", envvar="WIGGUM_SERVER", metavar="URL", help="an instance elsewhere, by its API"
+    )
+    return server(token(command))
 
+
+def on_instance(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Gives the command an open `instance`, local or remote, by the options that it adds."""
+
+    @server_options
     @project_option
     @json_option
     @wraps(command)
-    def opened(*args: Any, project: str | None, **options: Any) -> Any:
-        from refinement.cli.instances.opening import local_opened
+    def opened(*args: Any, server: str | None, token: str | None, project: str | None, **options: Any) -> Any:
+        from refinement.cli.instances.opening import instance_opened
 
-        with local_opened(project) as instance:
+        with instance_opened(server=server, token=token, project=project) as instance:
             return command(instance, *args, **options)
 
     return opened

@@ -1,12 +1,21 @@
 """`wiggum refine`: one task through the loop, here or on an instance elsewhere."""
 
-from typing import Any
+import sys
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from refinement.cli.completion import complete_rubrics
-from refinement.cli.options import json_option, project_option
+from refinement.cli.exits import OUTCOMES, BadInput
+from refinement.cli.inputs import changes, seed_of, text_of
+from refinement.cli.instances.base import NewRun
+from refinement.cli.options import json_option, project_option, server_options
+from refinement.cli.output import print_json, tell
 from refinement.cli.serving import managed
+from refinement.cli.watching import watched
+
+if TYPE_CHECKING:
+    from refinement.cli.instances.remote import RemoteInstance
 
 EXAMPLES = """
 \b
@@ -40,8 +49,57 @@ Progress goes to stderr, the best candidate to stdout. Exit status: 0 PASS or DO
 )
 @click.option("--detach", is_flag=True, help="leave the run to the workers and print its number")
 @click.option("--resume", type=int, metavar="RUN", help="go on with an interrupted run")
+@server_options
 @project_option
 @json_option
-def refine(overrides: tuple[str, ...], **options: Any) -> None:
-    """Take one task and one text through the loop and print the best candidate."""
-    managed("refine", overrides=list(overrides), **options)
+def refine(server: str | None, token: str | None, overrides: tuple[str, ...], **options: Any) -> None:
+    """Take one task and one text through the loop and print the best candidate.
+
+    With --server the run is made there and done by that instance's workers and endpoints; Ctrl-C then ends
+    the watching, not the run.
+    """
+    options["overrides"] = list(overrides)
+    if not server:
+        managed("refine", **options)
+        return
+    from refinement.cli.instances.opening import token_given
+    from refinement.cli.instances.remote import remote_opened
+
+    with remote_opened(server, token_given(token), options["project"]) as instance:
+        refine_there(instance, options)
+
+
+def refine_there(instance: "RemoteInstance", options: dict[str, Any]) -> None:
+    """The same on an instance elsewhere: make the run, watch it, print what came of it."""
+    number, as_json = made_there(instance, options), options["as_json"]
+    if options["detach"]:
+        print_json({"run": number, "status": "queued"}) if as_json else click.echo(str(number))
+        return
+    tell(f"Run {number} is with {instance.wire.server}. Look again: wiggum run watch {number}")
+    last = watched(instance, number, as_json=False)
+    report = instance.run_report(number)
+    if as_json:
+        print_json(report)
+    elif report["best_candidate"]:
+        click.echo(report["best_candidate"])
+    sys.exit(OUTCOMES[last["outcome"]])
+
+
+def made_there(instance: "RemoteInstance", options: dict[str, Any]) -> int:
+    if options["resume"] is not None:
+        return instance.run_act(options["resume"], "resume")["run"]
+    for name in ("rubric", "task", "producer"):
+        if not options[name]:
+            raise BadInput(f"--{name} is missing; see wiggum refine --help.")
+    try:
+        new = NewRun(
+            rubric=options["rubric"],
+            task=text_of(options["task"]),
+            seed=seed_of(options["seed"]),
+            producer=options["producer"],
+            judge=options["judge"] or "",
+            changes=changes(options),
+        )
+    except ValueError as error:
+        raise BadInput(str(error)) from None
+    return instance.run_create(new)["run"]

@@ -1,4 +1,4 @@
-"""`wiggum up` and `wiggum worker`: what `manage.py` has under the same names."""
+"""`wiggum up`, `wiggum worker` and `wiggum migrate`: what `manage.py` has under the same names."""
 
 from typing import Any
 
@@ -41,6 +41,24 @@ def worker(threads: int | None, queues: tuple[str, ...]) -> None:
     """Run one worker process; any number of processes may run."""
     given = {} if threads is None else {"threads": threads}
     managed("worker", queues=list(queues), **given)
+
+
+MIGRATE_EXAMPLES = """
+\b
+Examples:
+  wiggum migrate
+  WIGGUM_DATA_DIR=/tmp/ci wiggum migrate     a database for one CI job
+"""
+
+
+@click.command(epilog=MIGRATE_EXAMPLES)
+def migrate() -> None:
+    """Make the database's tables those of this version; `wiggum up` does so by itself."""
+    from refinement.cli.instances.opening import local_opened
+
+    with local_opened(None):
+        managed("migrate", verbosity=0, interactive=False)
+    click.echo("The database is ready.", err=True)
 
 
 def managed(name: str, **options: Any) -> None:

@@ -1,12 +1,18 @@
 """The command in this process: what it printed, and how it ended."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
+import httpx
 import pytest
 from click.testing import CliRunner, Result
+from django.core import signals
+from django.db import close_old_connections
 
+from refinement.cli.instances import remote
+from refinement.cli.instances.wire import Wire
 from refinement.cli.main import wiggum as command
 
 Wiggum = Callable[..., Result]
@@ -33,6 +39,28 @@ def no_settings_from_outside(monkeypatch):
 
 
 @pytest.fixture
-def wiggum(project) -> Wiggum:
-    """The command on the project `alpha`."""
+def served(project, editor, monkeypatch) -> Iterator[None]:
+    """The API of this very process, without a socket, and a token for it in the environment."""
+    from refinement.services.tokens import token_make
+    from wiggum_site.wsgi import application
+
+    _, token = token_make(project=project, by=editor, name="CI", role="editor", days=30)
+    monkeypatch.setenv("WIGGUM_SERVER", "http://localhost")
+    monkeypatch.setenv("WIGGUM_TOKEN", token)
+    transport = httpx.WSGITransport(app=application)  # type: ignore[arg-type]
+    monkeypatch.setattr(remote, "Wire", partial(Wire, transport=transport))
+    # As Django's own test client does: a request must not close the connection of the test's transaction.
+    both = (signals.request_started, signals.request_finished)
+    for signal in both:
+        signal.disconnect(close_old_connections)
+    yield
+    for signal in both:
+        signal.connect(close_old_connections)
+
+
+@pytest.fixture(params=["local", "remote"])
+def wiggum(request, project) -> Wiggum:
+    """The command on the project `alpha`: on the database, and on the API in front of it."""
+    if request.param == "remote":
+        request.getfixturevalue("served")
     return called

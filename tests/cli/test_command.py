@@ -86,6 +86,21 @@ def test_a_database_without_tables_is_misconfigured(tmp_path):
     assert "the database has no tables yet" in done.stderr
 
 
+def test_migrate_makes_the_tables(tmp_path):
+    env = environment(tmp_path)
+    for arguments in (["migrate"], ["rubric", "list", "--json"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "refinement.cli", *arguments],
+            cwd=ROOT,
+            env=env,
+            capture_output=True,
+            text=True,
+            timeout=90,
+        )
+        assert done.returncode == Exit.OK, done.stderr
+    assert '"slug": "wiggum"' in done.stdout
+
+
 def root(failure):
     class Failing(RootGroup):
         def invoke(self, ctx):

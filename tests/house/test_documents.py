@@ -5,8 +5,9 @@ import re
 import subprocess
 
 import pytest
-from django.core.management import get_commands, load_command_class
+from django.core.management import get_commands
 
+from refinement.cli.refine import refine
 from refinement.management.commands.refine import EXIT_CODES, EXIT_INTERRUPTED, EXIT_USAGE
 from refinement.providers.registry import default_specs
 from refinement.selectors.metrics import COUNTERS
@@ -84,8 +85,7 @@ def test_commands_that_are_named_exist():
 
 
 def test_options_of_refine_are_its_own():
-    parser = load_command_class("refinement", "refine").create_parser("manage.py", "refine")
-    known = {option for action in parser._actions for option in action.option_strings}
+    known = {option for parameter in refine.params for option in parameter.opts} | {"--help"}
     named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", section(README, "The command line")))
     assert named
     assert named <= known

@@ -10,7 +10,7 @@ from refinement.cli.doctor import machine
 from refinement.cli.doctor.findings import Check, Finding, findings_of
 from refinement.cli.doctor.settings import secret_key, settings_read
 from refinement.cli.exits import BadInput, Exit
-from refinement.cli.options import json_option
+from refinement.cli.options import json_option, project_option, server_options
 from refinement.cli.output import coloured, print_json, shown
 from refinement.cli.terminal import StatusLine
 
@@ -18,7 +18,9 @@ EXAMPLES = """
 \b
 Examples:
   wiggum doctor
+  wiggum doctor --skip worker --skip port    on a machine that only runs evaluations
   wiggum doctor --model ollama/qwen3:14b     and this model must be there
+  wiggum doctor --server https://wiggum.example.org
   wiggum doctor --json | jq -r '.findings[] | select(.status != "ok") | .remedy'
 
 \b
@@ -27,17 +29,28 @@ Exit status: 0 where nothing fails (warnings may be there), 3 where something do
 
 
 @click.command(epilog=EXAMPLES)
+@click.option("--skip", multiple=True, metavar="NAME", help="do not look at this, such as worker")
 @click.option("--model", "models", multiple=True, metavar="ENDPOINT/MODEL", help="a model that must be there")
+@server_options
+@project_option
 @json_option
-def doctor(models: tuple[str, ...], as_json: bool) -> None:
+def doctor(
+    skip: tuple[str, ...],
+    models: tuple[str, ...],
+    server: str | None,
+    token: str | None,
+    project: str | None,
+    as_json: bool,
+) -> None:
     """Look at what Wiggum needs, and say what is wrong and what to do.
 
     Python and packages, settings, disk, database, migrations, broker, workers, clocks, port, static files,
-    endpoints and their models. Nothing is changed.
+    endpoints and their models. With --server: whether that instance can be reached, is ready, goes by the
+    same clock and takes the token. Nothing is changed.
     """
     with StatusLine(sys.stderr) as status:
         status.show("Looking")
-        findings = examined(models)
+        findings = examined_there(server, token, project) if server else examined(models, skip)
     failed = sum(finding.status == "fail" for finding in findings)
     if as_json:
         print_json({"ok": not failed, "findings": [finding.as_json() for finding in findings]})
@@ -46,7 +59,7 @@ def doctor(models: tuple[str, ...], as_json: bool) -> None:
     sys.exit(Exit.UNAVAILABLE if failed else Exit.OK)
 
 
-def examined(models: Sequence[str]) -> list[Finding]:
+def examined(models: Sequence[str], skip: Sequence[str] = ()) -> list[Finding]:
     """All findings; what needs the settings is looked at where they can be read."""
     settings = settings_read()
     checks: dict[str, Check] = {
@@ -57,7 +70,19 @@ def examined(models: Sequence[str]) -> list[Finding]:
     }
     if settings.status != "fail":
         checks |= instance_checks(models)
-    return [settings, *findings_of(checks)]
+        if unknown := sorted(set(skip) - set(checks)):
+            raise BadInput(f"--skip {unknown[0]}: there is no such check; there are {', '.join(checks)}.")
+    return [settings, *findings_of({name: check for name, check in checks.items() if name not in skip})]
+
+
+def examined_there(server: str, token: str | None, project: str | None) -> list[Finding]:
+    """What can be seen of an instance elsewhere from here."""
+    from refinement.cli.doctor.server import server_checks
+    from refinement.cli.instances.opening import token_given
+    from refinement.cli.instances.wire import server_address, token_checked
+
+    checks = server_checks(server_address(server), token_checked(token_given(token)), project)
+    return list(findings_of(checks))
 
 
 def instance_checks(models: Sequence[str]) -> dict[str, Check]:

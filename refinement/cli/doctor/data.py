@@ -1,19 +1,15 @@
 """The database: whether it answers, has its tables, and goes by the same clock."""
 
 import time
-from datetime import UTC, datetime
 
 from django.db import DatabaseError, connection, connections
 from django.db.migrations.executor import MigrationExecutor
 
-from refinement.cli.doctor.findings import Finding, fail, ok, warn
+from refinement.cli.doctor.clocks import clock_finding
+from refinement.cli.doctor.findings import Finding, fail, ok
 from refinement.management.plain_errors import database_complaint, database_name
 
-# Leases last 15 seconds and are compared with each machine's own clock.
-SKEW_SECONDS = 2.0
-BAD_SKEW_SECONDS = 10.0
 CONNECT_SECONDS = 4
-SET_CLOCKS = "Set the clocks by NTP: timedatectl set-ntp true, on this machine and on that one."
 
 
 def connecting_limit() -> None:
@@ -67,9 +63,7 @@ def migrations() -> Finding:
     if missing:
         first = f"{missing[0][0].app_label}.{missing[0][0].name}"
         what = f"{len(missing)} missing, from {first} on"
-        return fail(
-            "migrations", what, "Apply them: wiggum up does when it starts, or python manage.py migrate"
-        )
+        return fail("migrations", what, "Apply them: wiggum migrate; wiggum up does so when it starts.")
     return ok("migrations", "the tables are those of this version")
 
 
@@ -82,17 +76,3 @@ def database_clock() -> Finding:
         cursor.execute("SELECT extract(epoch FROM clock_timestamp())")
         there = float(cursor.fetchone()[0])
     return clock_finding("database clock", "the database", there, (before + time.time()) / 2)
-
-
-def clock_finding(name: str, whose: str, there: float, here: float) -> Finding:
-    """Two clocks, read at the same moment."""
-    apart = there - here
-    if abs(apart) <= SKEW_SECONDS:
-        return ok(name, f"{whose} has the time of this machine")
-    direction = "ahead of" if apart > 0 else "behind"
-    moment = datetime.fromtimestamp(here, UTC)
-    what = (
-        f"the clock of {whose} is {abs(apart):.0f} s {direction} this machine's ({moment:%H:%M:%S} UTC here)"
-    )
-    tell = fail if abs(apart) > BAD_SKEW_SECONDS else warn
-    return tell(name, what, SET_CLOCKS)

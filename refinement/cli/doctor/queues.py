@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db import DatabaseError
 from django.utils import timezone
 
-from refinement.cli.doctor.data import clock_finding
+from refinement.cli.doctor.clocks import clock_finding
 from refinement.cli.doctor.findings import Finding, fail, ok, warn
 from refinement.models import Run, RunStatus, WorkerBeat
 from refinement.services.workers import ALIVE_WITHIN

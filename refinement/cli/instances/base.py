@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
-from typing import Any, Literal, NotRequired, Protocol, TypedDict
+from typing import Any, Literal, Protocol, TypedDict
 
 Verb = Literal["cancel", "pause", "resume", "retry"]
 RUN_FORMS = ("json", "md", "txt")
@@ -107,7 +107,6 @@ class NewRun(TypedDict):
     producer: str
     judge: str
     changes: dict[str, str]  # of the rubric for this run alone, by path
-    key: NotRequired[str]
 
 
 class Instance(Protocol):

@@ -2,12 +2,31 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
 
+from refinement.cli.exits import BadInput
 from refinement.cli.instances.base import Instance
+
+if TYPE_CHECKING:
+    from refinement.cli.instances.local import LocalInstance
 
 
 @contextmanager
-def local_opened(project: str | None) -> Iterator[Instance]:
+def instance_opened(*, server: str | None, token: str | None, project: str | None) -> Iterator[Instance]:
+    """The instance at `server`, or that of this checkout."""
+    if server:
+        from refinement.cli.instances.remote import remote_opened
+
+        with remote_opened(server, token_given(token), project) as instance:
+            yield instance
+        return
+    with local_opened(project) as local:
+        yield local
+
+
+@contextmanager
+def local_opened(project: str | None) -> "Iterator[LocalInstance]":
     """The local database; one that cannot be used ends the process with one line."""
     from refinement.cli.instances.django import django_ready
 
@@ -17,3 +36,17 @@ def local_opened(project: str | None) -> Iterator[Instance]:
 
     with plain_database_errors():
         yield LocalInstance(project)
+
+
+def token_given(token: str | None) -> str:
+    """The token itself, or the first line of the file after an @."""
+    if not token:
+        raise BadInput("--server needs a token: put it into WIGGUM_TOKEN, or give --token @FILE.")
+    if not token.startswith("@"):
+        return token.strip()
+    try:
+        with Path(token[1:]).open(encoding="ascii") as file:
+            return file.readline(1_000).strip()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it holds no token"
+        raise BadInput(f"cannot read the token from {token[1:]}: {reason}.") from None

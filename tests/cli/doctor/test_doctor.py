@@ -88,11 +88,22 @@ def test_a_check_that_hangs_or_breaks_is_a_finding():
 
 def test_people_read_the_remedy_under_its_cause(monkeypatch):
     findings = [ok("python", "3.11"), Finding("port", "warn", "taken\x1b[2J", "PORT=")]
-    monkeypatch.setattr(command, "examined", lambda models: findings)
+    monkeypatch.setattr(command, "examined", lambda models, skip: findings)
     result = called("doctor")
     assert result.exit_code == 0
     assert "ok   python: 3.11\nwarn port: taken�[2J\n     → PORT=" in result.stdout
     assert "2 looked at: 0 failed, 1 to think about." in result.stdout
+
+
+def test_what_nobody_needs_here_is_skipped(monkeypatch):
+    monkeypatch.setattr(
+        command, "instance_checks", lambda models: {"worker": lambda: Finding("worker", "fail", "none")}
+    )
+    assert called("doctor", "--skip", "packages").exit_code == 3
+    skipped = called("doctor", "--skip", "worker", "--skip", "packages")
+    assert (skipped.exit_code, "worker" in skipped.stdout, "packages" in skipped.stdout) == (0, False, False)
+    refused = called("doctor", "--skip", "weather")
+    assert (refused.exit_code, "there are python, packages, disk" in refused.stderr) == (2, True)
 
 
 def test_a_model_that_cannot_be_meant(db):

@@ -1,0 +1,246 @@
+"""An instance elsewhere, by its API: what a token's project has, with the token's role."""
+
+import uuid
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import cached_property
+from typing import Any
+from urllib.parse import quote
+
+from refinement.cli.exits import BadInput, NotThere, Refused
+from refinement.cli.instances.base import (
+    NewRun,
+    Push,
+    Pushed,
+    RubricLine,
+    RubricText,
+    RunLine,
+    RunQuery,
+    RunReport,
+    Verb,
+)
+from refinement.cli.instances.refusals import newer_version, unknown_base
+from refinement.cli.instances.wire import Wire, server_address, token_checked
+from refinement.interchange.rubric_yaml import rubric_from_yaml, rubric_to_yaml
+
+LOOK_SECONDS = 1.0  # far below a token's limit of requests
+YAML = {"Content-Type": "application/yaml"}
+CHECK_FIELDS = ("key", "passed", "severity", "message", "suggestion")
+# What --set may change for one run, by the API's names; everything else is the rubric's to say.
+SETTINGS = {
+    "policy.max_rounds": "rounds",
+    "policy.pass_threshold": "threshold",
+    "policy.budget.tokens": "tokens",
+    "policy.budget.seconds": "seconds",
+    "policy.budget.calls": "calls",
+    "policy.judge_limit_chars": "judge_limit",
+    "policy.producer_tokens": "producer_tokens",
+    "policy.producer_temperature": "temperature",
+}
+
+
+@contextmanager
+def remote_opened(server: str, token: str, project: str | None) -> "Iterator[RemoteInstance]":
+    wire = Wire(server_address(server), token_checked(token))
+    try:
+        yield RemoteInstance(wire, project)
+    finally:
+        wire.close()
+
+
+class RemoteInstance:
+    """One project of an instance elsewhere."""
+
+    def __init__(self, wire: Wire, project: str | None = None) -> None:
+        self.wire = wire
+        self.named = project
+
+    @cached_property
+    def project(self) -> str:
+        if self.named:
+            return self.named
+        found = [entry["slug"] for entry in self.wire.pages("projects", {}, most=20)]
+        if len(found) == 1:
+            return str(found[0])
+        raise Refused(f"name a project with --project: {', '.join(found) or 'the token is for none'}.")
+
+    def _at(self, path: str) -> str:
+        return f"projects/{quote(self.project, safe='')}/{path}"
+
+    # --- rubrics ----------------------------------------------------------------------------------
+    def rubrics(self, *, archived: bool = False) -> list[RubricLine]:
+        asked = {"archived": "true"} if archived else {}
+        lines = [rubric_line(entry) for entry in self.wire.pages(self._at("rubrics"), asked)]
+        return sorted(lines, key=lambda line: line["name"].lower())
+
+    def rubric_text(self, slug: str, version: int | None = None) -> RubricText:
+        place = self._at(f"rubrics/{quote(slug, safe='')}")
+        with known_as(f"there is no rubric {slug!r} in project {self.project}."):
+            newest = int(self.wire.json("GET", place)["version"])
+        with known_as(f"rubric {slug!r} has no version {version}; the newest is {newest}."):
+            text = self.wire.ask("GET", f"{place}/yaml", params={"version": version or newest}).text
+        return RubricText(slug, version or newest, text)
+
+    def rubric_push(self, push: Push) -> Pushed:
+        place = self._at(f"rubrics/{quote(push.slug, safe='')}")
+        try:
+            found = self.wire.ask("GET", place)
+        except NotThere:
+            return self._created(push)
+        newest, tag = int(found.json()["version"]), found.headers["ETag"]
+        there = self.wire.ask("GET", f"{place}/yaml", params={"version": newest}).text
+        if there == rubric_to_yaml(rubric_from_yaml(push.text)):
+            return Pushed(rubric=push.slug, version=newest, status="unchanged")
+        if not push.force and push.base is None:
+            raise unknown_base(push, newest)
+        if not push.force and push.base != newest:
+            raise newer_version(push, newest)
+        # The tag is of the version that was looked at: whoever saves in between is not overwritten.
+        saved = self.wire.json(
+            "PUT",
+            f"{place}/yaml",
+            params={"note": push.note},
+            content=push.text.encode(),
+            headers={**YAML, "If-Match": tag},
+        )
+        return Pushed(rubric=push.slug, version=saved["version"], status="saved")
+
+    def _created(self, push: Push) -> Pushed:
+        made = self.wire.json(
+            "POST",
+            self._at("rubric-files"),
+            params={"slug": push.slug, "note": push.note},
+            content=push.text.encode(),
+            headers={**YAML, "Idempotency-Key": str(uuid.uuid4())},
+        )
+        return Pushed(rubric=made["slug"], version=made["version"], status="created")
+
+    # --- runs -------------------------------------------------------------------------------------
+    def runs(self, query: RunQuery, limit: int) -> list[RunLine]:
+        found = self.wire.pages(self._at("runs"), params_of(query), most=limit)
+        return [run_line(entry, self.project) for entry in found]
+
+    def run_line(self, number: int) -> RunLine:
+        with self._known(number):
+            return run_line(self.wire.json("GET", self._at(f"runs/{number}")), self.project)
+
+    def _known(self, number: int) -> AbstractContextManager[None]:
+        return known_as(f"there is no run {number} in project {self.project}.")
+
+    def run_report(self, number: int) -> RunReport:
+        line = self.run_line(number)
+        place = self._at(f"runs/{number}/rounds")
+        numbers = [entry["number"] for entry in self.wire.pages(place, {})]
+        rounds = [self.wire.json("GET", f"{place}/{entry}") for entry in numbers]
+        best = next((entry for entry in rounds if entry["number"] == line["best_round"]), None)
+        return RunReport(
+            **line,
+            rounds=[round_report(entry) for entry in rounds],
+            best_candidate=best["candidate"] if best else None,
+        )
+
+    def run_act(self, number: int, verb: Verb) -> RunLine:
+        with self._known(number):
+            return run_line(self.wire.json("POST", self._at(f"runs/{number}/{verb}")), self.project)
+
+    def run_create(self, new: NewRun) -> RunLine:
+        unknown = sorted(set(new["changes"]) - set(SETTINGS))
+        if unknown:
+            raise BadInput(f"{unknown[0]} cannot be changed for one run on a server; save it in the rubric.")
+        settings = {SETTINGS[path]: value for path, value in new["changes"].items()}
+        body = {name: new[name] for name in ("rubric", "task", "seed", "producer", "judge")}
+        headers = {"Idempotency-Key": str(uuid.uuid4())}
+        made = self.wire.json("POST", self._at("runs"), json={**body, "settings": settings}, headers=headers)
+        return run_line(made["runs"][0], self.project)
+
+    def run_document(self, number: int, form: str) -> Iterator[str]:
+        self.run_line(number)  # a run that is not there is told apart from one without a text
+        return self.wire.pieces(self._at(f"runs/{number}/export/{form}"))
+
+    def runs_document(self, query: RunQuery, form: str) -> Iterator[str]:
+        return self.wire.pieces(self._at(f"runs/export/{form}"), params=params_of(query))
+
+    def pause_between_looks(self) -> float:
+        return LOOK_SECONDS
+
+
+@contextmanager
+def known_as(words: str) -> Iterator[None]:
+    """What is not there, by the name that the caller gave it."""
+    try:
+        yield
+    except NotThere:
+        raise Refused(words) from None
+
+
+def params_of(query: RunQuery) -> dict[str, str]:
+    given = {
+        "status": query.status,
+        "outcome": query.outcome,
+        "rubric": query.rubric,
+        "tag": query.tag,
+        "q": query.words,
+        "since": query.since.isoformat() if query.since else "",
+        "archived": "true" if query.archived else "",
+    }
+    return {name: value for name, value in given.items() if value}
+
+
+def rubric_line(entry: dict[str, Any]) -> RubricLine:
+    return RubricLine(
+        slug=entry["slug"],
+        name=entry["name"],
+        version=entry["version"],
+        profile=entry["profile"],
+        purpose=entry["purpose"],
+        criteria=entry["criteria"],
+        checks=entry["checks"],
+        archived=entry["archived_at"] is not None,
+    )
+
+
+def run_line(entry: dict[str, Any], project: str) -> RunLine:
+    return RunLine(
+        run=entry["id"],
+        project=project,
+        title=entry["title"],
+        status=entry["status"],
+        outcome=entry["outcome"],
+        stop_reason=entry["stop_reason"],
+        why=entry["why"],
+        rubric=f"{entry['rubric']['slug']}@{entry['rubric']['version']}",
+        producer=entry["producer"],
+        judge=entry["judge"],
+        rounds_judged=entry["rounds_judged"],
+        composites=[float(score) for score in entry["trajectory"]],
+        r1=number(entry["r1"]),
+        best=number(entry["best"]),
+        best_round=entry["best_round"],
+        last=number(entry["last"]),
+        improvement=number(entry["improvement"]),
+        tokens=entry["prompt_tokens"] + entry["completion_tokens"],
+        seconds=float(entry["model_seconds"]),
+        waiting_for=entry["waiting_for"],
+        created_at=entry["created_at"],
+        finished_at=entry["finished_at"],
+    )
+
+
+def round_report(entry: dict[str, Any]) -> dict[str, Any]:
+    """A round in the shape of `refinement.selectors.reports`."""
+    verdict = entry["verdicts"][0] if entry["verdicts"] else {"issues": [], "asi": ""}
+    same = ("penalties", "seen_chars", "candidate_chars", "judge_attempts", "signals")
+    return {
+        "round": entry["number"],
+        "composite": number(entry["composite"]),
+        "scores": {key: number(score) for key, score in (entry["scores"] or {}).items()},
+        "checks": [{name: check[name] for name in CHECK_FIELDS} for check in entry["checks"]],
+        "issues": verdict["issues"],
+        "asi": verdict["asi"],
+        "parse_rung": entry["parse_rung"] or None,
+        **{name: entry[name] for name in same},
+    }
+
+
+def number(value: str | None) -> float | None:
+    return None if value is None else float(value)

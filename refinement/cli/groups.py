@@ -4,7 +4,6 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import click
@@ -25,7 +24,7 @@ class LazyGroup(click.Group):
 
     def __init__(self, *args: Any, places: Mapping[str, Place], **options: Any) -> None:
         super().__init__(*args, **options)
-        self.places = {name: place for name, place in places.items() if find_spec(place.module)}
+        self.places = dict(places)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.places)

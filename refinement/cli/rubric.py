@@ -124,6 +124,7 @@ def is_a_version(instance: Instance, text: str) -> bool:
         return False
 
 
+PUSHED = {"created": "was made:", "saved": "was saved:", "unchanged": "is unchanged:"}
 PUSH_EXAMPLES = """
 \b
 Examples:
@@ -170,8 +171,7 @@ def rubric_push(
     for path, push in zip(files, pushes, strict=True):
         result = instance.rubric_push(push)
         file_stamped(path, push.text, Stamp(result["rubric"], result["version"]))
-        words = "unchanged, at" if result["status"] == "unchanged" else result["status"]
-        tell(f"{path}: {result['rubric']} {words} version {result['version']}")
+        tell(f"{path}: {result['rubric']} {PUSHED[result['status']]} version {result['version']}")
         pushed.append({**result, "file": str(path)})
     if as_json:
         print_json({"pushed": pushed})

@@ -3,8 +3,10 @@
 import sys
 import time
 
+import click
+
 from refinement.cli.instances.base import Instance, RunLine
-from refinement.cli.output import print_line, score, tell
+from refinement.cli.output import print_line, score, shown, tell
 from refinement.cli.run_words import headline
 from refinement.cli.terminal import StatusLine
 
@@ -33,7 +35,7 @@ def tell_change(before: RunLine | None, now: RunLine, *, as_json: bool) -> None:
     for position, composite in enumerate(now["composites"][known:], known + 1):
         tell(f"round {position}: {score(composite)}")
     if now["status"] == "finished":
-        tell(f"{headline(now)}\n{now['why']}")
+        click.echo(f"{headline(now)}\n{shown(now['why'])}", err=True)
     elif before is None or before["status"] != now["status"]:
         waiting = f": {now['waiting_for']}" if now["waiting_for"] else ""
         tell(f"run {now['run']} is {now['status']}{waiting}")

@@ -49,6 +49,15 @@ def test_a_table_for_people_without_anybodys_control_characters(wiggum, judged):
     assert "Explain �[31mbackups" in out
 
 
+def test_colours_are_ours_alone_and_can_be_switched_off(wiggum, judged, monkeypatch):
+    watched = wiggum("run", "watch", judged.pk, color=True).stderr
+    assert "\x1b[33mFAIL\x1b[0m" in watched
+    assert "�" not in watched
+    assert "\x1b" not in wiggum("run", "watch", judged.pk).stderr
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b" not in wiggum("run", "watch", judged.pk, color=True).stderr
+
+
 def test_a_run_in_words_and_whole(wiggum, judged):
     shown = wiggum("run", "show", judged.pk).stdout
     assert f"Run {judged.pk} · FAIL · best 6.00 in round 1" in shown

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import wraps
 from typing import Any
 
@@ -29,8 +30,14 @@ KEPT_HEADERS = ("Location", "ETag")
 View = Callable[..., Any]
 
 
-def creates(status: int = 201) -> Callable[[View], View]:
-    """For an operation that makes something and returns it as a schema; stands under `@member(...)`."""
+def creates(
+    status: int = 201, *, shown_once: str = "", before: Callable[..., None] | None = None
+) -> Callable[[View], View]:
+    """For an operation that makes something and returns it as a schema; stands under `@member(...)`.
+
+    A field that is `shown_once` holds a secret, and is null where the answer is kept and sent again. What
+    takes its time and needs no transaction is done `before`, with the operation's own arguments.
+    """
 
     def decorate(view: View) -> View:
         @wraps(view)
@@ -38,10 +45,15 @@ def creates(status: int = 201) -> Callable[[View], View]:
             values.pop("idempotency_key", None)
             key = request.headers.get("Idempotency-Key", "")
 
-            def work() -> HttpResponse:
-                return answered(request, view(request, **values), status)
+            if before is not None:
+                before(request, **values)
 
-            return _once(request, key, work) if key else work()
+            def work() -> Made:
+                result = view(request, **values)
+                bare = result.model_copy(update={shown_once: None}) if shown_once else result
+                return Made(answered(request, result, status), bare.model_dump_json())
+
+            return _once(request, key, work) if key else work().answer
 
         contribute_operation_args(once, "idempotency_key", str, HEADER)
         return once
@@ -55,13 +67,21 @@ def made_at(request: ApiRequest, address: str, etag: str = "") -> None:
     request.made_headers = headers  # type: ignore[attr-defined]
 
 
+@dataclass(frozen=True, slots=True)
+class Made:
+    """An answer, and the body under which it is kept."""
+
+    answer: HttpResponse
+    kept: str
+
+
 def answered(request: ApiRequest, result: Schema, status: int) -> HttpResponse:
     """What the operation returned, as the answer that is sent and kept."""
     headers: dict[str, str] = getattr(request, "made_headers", {})
     return HttpResponse(result.model_dump_json(), status=status, content_type=JSON, headers=headers)
 
 
-def _once(request: ApiRequest, key: str, work: Callable[[], HttpResponse]) -> HttpResponse:
+def _once(request: ApiRequest, key: str, work: Callable[[], Made]) -> HttpResponse:
     try:
         taken = key_take(sender=sender_of(request), key=key, fingerprint=fingerprint(request))
         if taken.status is not None:
@@ -69,8 +89,9 @@ def _once(request: ApiRequest, key: str, work: Callable[[], HttpResponse]) -> Ht
         try:
             with transaction.atomic():
                 made = work()
-                kept = {name: made.headers[name] for name in KEPT_HEADERS if name in made.headers}
-                key_keep(taken, status=made.status_code, body=made.content.decode(), headers=kept)
+                told = made.answer.headers
+                kept = {name: told[name] for name in KEPT_HEADERS if name in told}
+                key_keep(taken, status=made.answer.status_code, body=made.kept, headers=kept)
         except BaseException:
             key_release(taken)
             raise
@@ -80,7 +101,7 @@ def _once(request: ApiRequest, key: str, work: Callable[[], HttpResponse]) -> Ht
     except KeyReused:
         words = "This Idempotency-Key came with another request before. Use a new one for a new request."
         raise Refused(422, words, "idempotency_key_reused") from None
-    return made
+    return made.answer
 
 
 def replayed(found: IdempotencyKey) -> HttpResponse:

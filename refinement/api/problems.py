@@ -13,6 +13,7 @@ from ninja import Field, Schema
 from ninja import errors as ninja
 
 from refinement.interchange.rubric_yaml import BadFile
+from refinement.services.comments import Overtaken
 from refinement.services.decisions import DecidedMeanwhile
 from refinement.services.hand_rounds import RoundsMoved
 from refinement.services.lifecycle import WrongState
@@ -38,6 +39,7 @@ CONFLICTS: dict[type[Exception], str] = {
     RoundsMoved: "rounds_moved",
     DecidedMeanwhile: "decided_meanwhile",
     LastOwner: "last_owner",
+    Overtaken: "overtaken",
 }
 
 

@@ -3,8 +3,14 @@
 from ninja import Router
 
 from refinement.api import (
+    bench,
+    comments,
+    endpoints,
+    human_scores,
     launch,
+    people,
     projects,
+    reviews,
     rubric_files,
     rubrics,
     run_actions,
@@ -12,6 +18,7 @@ from refinement.api import (
     run_exports,
     run_rounds,
     runs,
+    webhooks,
 )
 
 PROJECT = "/projects/{slug}"
@@ -22,7 +29,14 @@ ROUTERS: list[tuple[str, Router]] = [
     (f"{PROJECT}/runs", run_calls.router),
     (f"{PROJECT}/runs", run_actions.router),
     (f"{PROJECT}/runs", run_exports.router),
+    (f"{PROJECT}/runs", comments.router),
+    (f"{PROJECT}/runs", human_scores.router),
     (f"{PROJECT}/models", launch.router),
     (PROJECT, rubrics.router),
     (PROJECT, rubric_files.router),
+    (PROJECT, bench.router),
+    (PROJECT, reviews.router),
+    (PROJECT, people.router),
+    (f"{PROJECT}/webhooks", webhooks.router),
+    ("/endpoints", endpoints.router),
 ]

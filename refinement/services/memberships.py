@@ -83,7 +83,7 @@ def _member_for(project: Project, user_id: int, by: User) -> Membership:
 
 
 def _membership(project: Project, user_id: int) -> Membership:
-    found = Membership.objects.select_related("user", "project").filter(project=project, user_id=user_id)
+    found = Membership.objects.select_related("user", "project").filter(project=project, user__id=user_id)
     membership = found.first()
     if membership is None:
         raise NotFound("This person is not a member of the project (any more).")

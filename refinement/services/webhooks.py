@@ -45,12 +45,12 @@ class HookValues:
 def webhook_create(*, project: Project, by: User, values: HookValues) -> tuple[Webhook, str]:
     """The webhook, and its secret, which is shown once; raises ValidationError, PermissionDenied."""
     # A name service may take its time, so it is asked before the transaction.
-    kept = _checked(values)
-    return _created(project, by, kept)
+    return webhook_create_checked(project=project, by=by, kept=values_checked(values))
 
 
 @transaction.atomic
-def _created(project: Project, by: User, kept: dict[str, object]) -> tuple[Webhook, str]:
+def webhook_create_checked(*, project: Project, by: User, kept: dict[str, object]) -> tuple[Webhook, str]:
+    """The same with what `values_checked` gave, for those who have a transaction open."""
     project_lock(project)
     require_owner(project, by)
     if Webhook.objects.filter(project=project).count() >= MOST_HOOKS:
@@ -67,7 +67,7 @@ def webhook_change(*, webhook: Webhook, by: User, values: HookValues, version: i
 
     Raises WebhookChanged, NotFound, ValidationError, PermissionDenied.
     """
-    kept = _checked(values)
+    kept = values_checked(values)
     with transaction.atomic():
         fresh = _locked(webhook, by)
         before = {name: getattr(fresh, name) for name in FIELDS}
@@ -132,7 +132,7 @@ def delivery_resend(*, delivery: WebhookDelivery, by: User) -> bool:
     return True
 
 
-def _checked(values: HookValues) -> dict[str, object]:
+def values_checked(values: HookValues) -> dict[str, object]:
     """The values as they are kept; raises ValidationError with what is wrong beside its field."""
     address, note = values.address.strip(), storable(values.note).strip()
     problems: dict[str, str] = {}

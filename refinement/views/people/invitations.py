@@ -41,7 +41,11 @@ def invitation_create(request: ProjectRequest) -> HttpResponse:
         by=request.user,
     )
     link = request.build_absolute_uri(reverse("join", args=[token]))
-    made: dict[str, object] = {"made": invitation, "link": link, "mailed": _mailed(request, invitation, link)}
+    made: dict[str, object] = {
+        "made": invitation,
+        "link": link,
+        "mailed": invitation_mailed(request, invitation, link),
+    }
     # The token is kept nowhere, so the answer to the form is the one place where it can be shown.
     answer = render(
         request, "refinement/people/members.html", members_context(request, more=made), status=201
@@ -62,7 +66,7 @@ def invitation_revocation(request: ProjectRequest, invitation: int) -> HttpRespo
 
 
 @sensitive_variables("link")
-def _mailed(request: ProjectRequest, invitation: Invitation, link: str) -> bool:
+def invitation_mailed(request: ProjectRequest, invitation: Invitation, link: str) -> bool:
     """Whether the link is on its way; a mail server that fails leaves the link to be copied."""
     if not invitation.email:
         return False

@@ -1,0 +1,287 @@
+"""Webhooks: where a project's events are sent, and the log of what was sent."""
+
+import json
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpResponse
+from django.urls import reverse
+from ninja import Field, Query, Router, Schema, Status
+
+from refinement.api.auth import ApiRequest
+from refinement.api.door import member
+from refinement.api.etags import IF_MATCH, changed_meanwhile, etag, require_match, tagged
+from refinement.api.idempotency import creates, made_at
+from refinement.api.paging import Page, Paging, page_by_number
+from refinement.api.problems import Refused
+from refinement.models import DeliveryState, Webhook, WebhookAttempt, WebhookDelivery, WebhookEvent
+from refinement.selectors.webhooks import deliveries_of, delivery_of, webhook_of, webhooks_of
+from refinement.services.webhooks import (
+    HookValues,
+    WebhookChanged,
+    delivery_resend,
+    values_checked,
+    webhook_change,
+    webhook_create_checked,
+    webhook_ping,
+    webhook_remove,
+    webhook_secret_renew,
+)
+from refinement.webhooks.addresses import MOST_CHARS
+
+router = Router(tags=["Webhooks"])
+EVENTS = ", ".join(WebhookEvent.values)
+ADDRESS = Field(
+    max_length=MOST_CHARS,
+    description="http or https, public, without a user name.",
+    examples=["https://example.org/wiggum"],
+)
+
+
+class WebhookNew(Schema):
+    """A new webhook."""
+
+    address: str = ADDRESS
+    events: list[str] = Field(max_length=20, description=f"Of {EVENTS}.", examples=[["run.finished"]])
+    note: str = Field("", max_length=240)
+    active: bool = True
+
+
+class WebhookEdit(Schema):
+    """What shall be different; what is left out stays."""
+
+    address: str | None = Field(None, max_length=MOST_CHARS)
+    events: list[str] | None = Field(None, max_length=20)
+    note: str | None = Field(None, max_length=240)
+    active: bool | None = None
+
+
+class WebhookShape(Schema):
+    """A webhook; its secret is nowhere to be read."""
+
+    id: int
+    address: str
+    events: list[str]
+    note: str
+    active: bool
+    created_by: str | None
+    created_at: datetime
+
+
+class WebhookMade(WebhookShape):
+    """A webhook with its secret, which is shown this once; null where the answer is sent again."""
+
+    secret: str | None
+
+
+class Secret(Schema):
+    """A webhook's new secret, which is shown this once."""
+
+    secret: str
+
+
+class DeliveryLine(Schema):
+    """A message in the log."""
+
+    id: int
+    delivery: UUID = Field(description="As in the header Wiggum-Delivery.")
+    event: str
+    run: int | None
+    state: str = Field(description=f"One of {', '.join(DeliveryState.values)}.")
+    tries: int
+    created_at: datetime
+    next_try_at: datetime | None = Field(description="Null where it is not tried again.")
+
+
+class Attempt(Schema):
+    """One try to deliver a message."""
+
+    number: int
+    at: datetime
+    status: int | None = Field(description="Of the answer; null where there was none.")
+    milliseconds: int
+    error: str
+    answer: str = Field(description="The beginning of what came back.")
+
+
+class DeliveryShape(DeliveryLine):
+    """A message with what it says and every attempt to deliver it."""
+
+    payload: dict[str, Any]
+    attempts: list[Attempt]
+
+
+class DeliveryQuery(Paging):
+    """Which messages."""
+
+    state: str = Field("", max_length=20, examples=["failed"])
+
+
+@router.get("", response=Page[WebhookShape])
+@member("owner")
+def webhook_list(request: ApiRequest, paging: Query[Paging]) -> Page[WebhookShape]:
+    """The project's webhooks."""
+    found, following = page_by_number(webhooks_of(request.project), paging, newest_first=False)
+    return Page[WebhookShape](items=[hook_shape(row) for row in found], next=following)
+
+
+def look_before(request: ApiRequest, body: WebhookNew) -> None:
+    """A name service may take its time: it is asked before a transaction is open."""
+    request.checked_hook = values_checked(HookValues(**body.model_dump()))  # type: ignore[attr-defined]
+
+
+@router.post("", response={201: WebhookMade})
+@member("owner")
+@creates(shown_once="secret", before=look_before)
+def webhook_new(request: ApiRequest, body: WebhookNew) -> WebhookMade:
+    """Makes a webhook, and shows its secret this once.
+
+    docs/webhooks.md says how a receiver checks a signature with it.
+    """
+    kept: dict[str, object] = request.checked_hook  # type: ignore[attr-defined]
+    hook, secret = webhook_create_checked(project=request.project, by=request.user, kept=kept)
+    made_at(request, hook_address(request, hook), hook_tag(hook))
+    return WebhookMade(**hook_shape(hook).model_dump(), secret=secret)
+
+
+@router.get("/{int:webhook}", response=WebhookShape)
+@member("owner")
+def webhook_read(request: ApiRequest, response: HttpResponse, webhook: int) -> WebhookShape:
+    """A webhook, with an `ETag`."""
+    found = webhook_of(request.project, webhook)
+    tagged(response, hook_tag(found))
+    return hook_shape(found)
+
+
+@router.patch("/{int:webhook}", response=WebhookShape)
+@member("owner")
+def webhook_changed(
+    request: ApiRequest, response: HttpResponse, webhook: int, body: WebhookEdit, if_match: str = IF_MATCH
+) -> WebhookShape:
+    """Changes a webhook, on top of what you read.
+
+    Switched off, it is sent nothing, and what waits is given up.
+    """
+    found = webhook_of(request.project, webhook)
+    require_match(request, hook_tag(found))
+    now = HookValues(found.address, found.events, found.note, found.active)
+    given = body.model_dump(exclude_none=True)
+    values = HookValues(**{name: given.get(name, getattr(now, name)) for name in now.__slots__})
+    try:
+        webhook_change(webhook=found, by=request.user, values=values, version=found.version)
+    except WebhookChanged as changed:
+        raise changed_meanwhile(hook_tag(changed.webhook)) from None
+    found = webhook_of(request.project, webhook)
+    tagged(response, hook_tag(found))
+    return hook_shape(found)
+
+
+@router.delete("/{int:webhook}", response={204: None})
+@member("owner")
+def webhook_removed(request: ApiRequest, webhook: int) -> Status[None]:
+    """Removes a webhook and its log."""
+    webhook_remove(webhook=webhook_of(request.project, webhook), by=request.user)
+    return Status(204, None)
+
+
+@router.post("/{int:webhook}/secret", response=Secret)
+@member("owner")
+def webhook_secret(request: ApiRequest, webhook: int) -> Secret:
+    """Gives a webhook a new secret; the old one signs nothing any more."""
+    found = webhook_of(request.project, webhook)
+    return Secret(secret=webhook_secret_renew(webhook=found, by=request.user))
+
+
+@router.post("/{int:webhook}/ping", response={201: DeliveryLine})
+@member("owner")
+@creates()
+def webhook_pinged(request: ApiRequest, webhook: int) -> DeliveryLine:
+    """Sends a message that means nothing, to see whether it arrives."""
+    found = webhook_of(request.project, webhook)
+    delivery = webhook_ping(webhook=found, by=request.user)
+    made_at(request, delivery_address(request, delivery))
+    return delivery_line(delivery)
+
+
+@router.get("/{int:webhook}/deliveries", response=Page[DeliveryLine])
+@member("owner")
+def delivery_list(request: ApiRequest, webhook: int, query: Query[DeliveryQuery]) -> Page[DeliveryLine]:
+    """What a webhook was sent in the last 30 days, newest first."""
+    rows = deliveries_of(webhook_of(request.project, webhook))
+    if query.state:
+        rows = rows.filter(state=query.state)
+    found, following = page_by_number(rows, query)
+    return Page[DeliveryLine](items=[delivery_line(row) for row in found], next=following)
+
+
+@router.get("/{int:webhook}/deliveries/{int:delivery}", response=DeliveryShape)
+@member("owner")
+def delivery_read(request: ApiRequest, webhook: int, delivery: int) -> DeliveryShape:
+    """A message, what it says, and every attempt to deliver it."""
+    found = delivery_of(webhook_of(request.project, webhook), delivery)
+    return DeliveryShape(
+        **delivery_line(found).model_dump(),
+        payload=json.loads(found.payload),
+        attempts=[attempt_shape(row) for row in found.attempts.all()],
+    )
+
+
+@router.post("/{int:webhook}/deliveries/{int:delivery}/resend", response=DeliveryLine)
+@member("owner")
+def delivery_resent(request: ApiRequest, webhook: int, delivery: int) -> DeliveryLine:
+    """Sends the same bytes once more under the same id; 409 where that is under way."""
+    hook = webhook_of(request.project, webhook)
+    found = delivery_of(hook, delivery)
+    if not delivery_resend(delivery=found, by=request.user):
+        raise Refused(409, "It is being sent already.", "under_way")
+    return delivery_line(delivery_of(hook, delivery))
+
+
+def hook_shape(hook: Webhook) -> WebhookShape:
+    return WebhookShape(
+        id=hook.pk,
+        address=hook.address,
+        events=hook.events,
+        note=hook.note,
+        active=hook.active,
+        created_by=hook.created_by.display_name if hook.created_by else None,
+        created_at=hook.created_at,
+    )
+
+
+def hook_tag(hook: Webhook) -> str:
+    return etag("webhook", hook.pk, hook.version)
+
+
+def hook_address(request: ApiRequest, hook: Webhook) -> str:
+    return reverse("api:webhook_read", kwargs={"slug": request.project.slug, "webhook": hook.pk})
+
+
+def delivery_line(row: WebhookDelivery) -> DeliveryLine:
+    return DeliveryLine(
+        id=row.pk,
+        delivery=row.key,
+        event=row.event,
+        run=row.run_id,
+        state=row.state,
+        tries=row.tries,
+        created_at=row.created_at,
+        next_try_at=row.next_try_at if row.state == DeliveryState.PENDING else None,
+    )
+
+
+def delivery_address(request: ApiRequest, row: WebhookDelivery) -> str:
+    values = {"slug": request.project.slug, "webhook": row.webhook_id, "delivery": row.pk}
+    return reverse("api:delivery_read", kwargs=values)
+
+
+def attempt_shape(row: WebhookAttempt) -> Attempt:
+    return Attempt(
+        number=row.number,
+        at=row.at,
+        status=row.status,
+        milliseconds=row.milliseconds,
+        error=row.error,
+        answer=row.answer,
+    )

@@ -1,0 +1,99 @@
+"""Endpoints that administrators add beside those of the environment. No row holds a secret."""
+
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.db import IntegrityError, transaction
+
+from refinement.models import Endpoint, User
+from refinement.models.endpoints import EndpointKind
+from refinement.providers.registry import spec_from
+from refinement.selectors.endpoints import fixed_specs
+from refinement.selectors.projects import NotFound
+from refinement.services.audit import audit_record
+
+FIELDS = ("name", "kind", "url", "api_key_variable", "concurrency", "enabled")
+SPEC_FIELDS = ("name", "kind", "url", "api_key_variable", "concurrency")
+
+
+@transaction.atomic
+def endpoint_create(*, by: User, values: dict[str, object]) -> Endpoint:
+    """A further endpoint; raises ValidationError, PermissionDenied."""
+    _require_administrator(by)
+    row = Endpoint(**values)
+    _save(row)
+    _record("endpoint.create", row, by, after=_said(row))
+    return row
+
+
+@transaction.atomic
+def endpoint_change(*, name: str, by: User, values: dict[str, object]) -> Endpoint:
+    """The endpoint with these values; raises NotFound, ValidationError, PermissionDenied.
+
+    A new address gets no key that was meant for the old one: the variable is named again, or there is none.
+    """
+    _require_administrator(by)
+    row = _locked(name)
+    before = _said(row)
+    if "url" in values and values["url"] != row.url:
+        row.api_key_variable = ""
+    for field, value in values.items():
+        setattr(row, field, value)
+    if _said(row) != before:
+        _save(row)
+        _record("endpoint.change", row, by, before=before, after=_said(row))
+    return row
+
+
+@transaction.atomic
+def endpoint_remove(*, name: str, by: User) -> None:
+    """No run can use it any more; raises NotFound, PermissionDenied."""
+    _require_administrator(by)
+    row = _locked(name)
+    _record("endpoint.remove", row, by, before=_said(row))
+    row.delete()
+
+
+def _locked(name: str) -> Endpoint:
+    row = Endpoint.objects.select_for_update().filter(name=name).first()
+    if row is None:
+        raise NotFound("No endpoint of this name was added here; those of the environment are set there.")
+    return row
+
+
+def _save(row: Endpoint) -> None:
+    """Checked as the environment's are, and by the columns' own limits."""
+    if row.name in {spec.name for spec in fixed_specs()}:
+        raise ValidationError({"name": "An endpoint of the environment has this name."})
+    if row.kind not in EndpointKind.values:
+        raise ValidationError({"kind": f"Choose one of {', '.join(EndpointKind.values)}."})
+    try:
+        spec_from({field: getattr(row, field) for field in SPEC_FIELDS}, "endpoint")
+    except ValueError as wrong:
+        field = str(wrong).partition(" ")[0].removeprefix("endpoint.").rstrip(":")
+        raise ValidationError({field if field in SPEC_FIELDS else "__all__": str(wrong)}) from None
+    row.full_clean()
+    try:
+        with transaction.atomic():
+            row.save()
+    except IntegrityError:
+        raise ValidationError({"name": "There is an endpoint of this name."}) from None
+
+
+def _said(row: Endpoint) -> dict[str, object]:
+    return {field: getattr(row, field) for field in FIELDS}
+
+
+def _require_administrator(by: User) -> None:
+    if not User.objects.filter(pk=by.pk, is_superuser=True, is_active=True).exists():
+        raise PermissionDenied("Only administrators of this instance set endpoints. Ask one of them.")
+
+
+def _record(
+    action: str,
+    row: Endpoint,
+    by: User,
+    before: dict[str, object] | None = None,
+    after: dict[str, object] | None = None,
+) -> None:
+    audit_record(
+        action=action, object_type="endpoint", object_id=row.name, user=by, before=before, after=after
+    )

@@ -22,6 +22,7 @@ from refinement.routes import (
     run_page,
     run_steering,
     sharing,
+    tokens,
     webhooks,
 )
 
@@ -31,6 +32,7 @@ urlpatterns = [
     *notices.urlpatterns,
     *people.urlpatterns,
     *sharing.urlpatterns,
+    *tokens.urlpatterns,
     *webhooks.urlpatterns,
     *reviews.urlpatterns,
     *rubric_files.urlpatterns,

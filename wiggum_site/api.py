@@ -4,18 +4,18 @@ from typing import Any
 
 from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.urls import URLPattern
 from django.views.decorators.http import require_safe
-from ninja.openapi.docs import Swagger
 
 from refinement.api.auth import AUTH
-from refinement.api.document import Api, JsonRenderer
+from refinement.api.document import Api, JsonRenderer, grouped
 from refinement.api.routers import ROUTERS
 
 DESCRIPTION = """\
-Whatever people do on the pages of Wiggum, done by a script. Send a project's token as
-`Authorization: Bearer wgm_…`; on these pages, your session is used. Errors are problem details (RFC 9457).
-Scores are texts, so that nobody rounds them. Lists come in pages: pass `next` on as `cursor`.
+Send a project's token as `Authorization: Bearer wgm_…`; on this page your session is used. Errors are
+problem details (RFC 9457). Scores are texts, so that nobody rounds them. Lists come in pages: pass `next` on
+as `cursor`.
 """
 
 api = Api(
@@ -27,7 +27,6 @@ api = Api(
     renderer=JsonRenderer(),
     openapi_url=None,
     docs_url=None,
-    docs=Swagger(settings={"persistAuthorization": True, "defaultModelsExpandDepth": -1}),
 )
 for prefix, router in ROUTERS:
     api.add_router(prefix, router)
@@ -42,8 +41,7 @@ def openapi(request: HttpRequest) -> dict[str, Any]:
 @require_safe
 def docs(request: HttpRequest) -> HttpResponse:
     """The document as a page to read and to try things out on, from files of our own."""
-    page: HttpResponse = api.docs.render_page(request, api)
-    return page
+    return render(request, "refinement/api/docs.html", {"groups": grouped(api.document)})
 
 
 def addresses() -> tuple[list[URLPattern], str, str]:

@@ -119,3 +119,18 @@ def loosen(schemas: Details, details: Details) -> None:
             items = shape.get("properties", {}).get("items", {}).get("items", {})
             inner = schemas.get(items.get("$ref", "").rpartition("/")[2])
             (inner or shape).pop("required", None)
+
+
+def grouped(document: Details) -> list[dict[str, Any]]:
+    """The operations by their part, for a page that lists them."""
+    found: dict[str, list[dict[str, str]]] = {}
+    for path, methods in document["paths"].items():
+        for method, details in methods.items():
+            line = {
+                "method": method.upper(),
+                "path": path,
+                "summary": details["summary"],
+                "role": details.get("x-role", ""),
+            }
+            found.setdefault(details["tags"][0], []).append(line)
+    return [{"name": name, "operations": lines} for name, lines in found.items()]

@@ -53,7 +53,7 @@ def project_list(request: ApiRequest, paging: Query[Paging]) -> Page[ProjectLine
 @router.get("/{slug}", response=ProjectSettings)
 @member()
 def project_read(request: ApiRequest, response: HttpResponse) -> ProjectSettings:
-    """A project and its settings, with an `ETag`."""
+    """A project and its settings."""
     tagged(response, settings_tag(request.project))
     return shown(request)
 

@@ -206,7 +206,10 @@ def definition_wanted(body: RubricNew) -> Definition:
 @router.get("/rubrics/{rubric}", response=VersionShape)
 @member()
 def rubric_read(request: ApiRequest, response: HttpResponse, rubric: str) -> VersionShape:
-    """A rubric's newest version, with the `ETag` that a change names."""
+    """A rubric's newest version.
+
+    Its `ETag` is what a change names as `If-Match`.
+    """
     version = version_or_404(rubric_or_404(request, rubric))
     tagged(response, rubric_tag(version))
     return shape(version)

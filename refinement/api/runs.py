@@ -95,7 +95,9 @@ class Launch(Schema):
     )
     tags: list[str] = Field([], max_length=MOST_TAGS, examples=[["ci"]])
     repeats: int = Field(1, ge=1, le=MOST_REPEATS)
-    settings: LaunchSettings = Field(default_factory=LaunchSettings.model_construct)
+    settings: LaunchSettings = Field(
+        default_factory=LaunchSettings.model_construct, examples=[{"rounds": 4, "threshold": 8.5}]
+    )
 
 
 class Launched(Schema):
@@ -153,7 +155,7 @@ def place_of(query: RunQuery, order: Order) -> Place | None:
 def run_launch(request: ApiRequest, body: Launch) -> Launched:
     """Launches one run or several of the same.
 
-    Workers take them up at once; follow them with `/events`, or ask for them again.
+    Workers take them up at once; follow them with `/stream`, or ask for them again.
     """
     try:
         version = version_named(request.project, body.rubric)

@@ -94,8 +94,10 @@ def token_revoke(*, project: Project, number: int, by: User) -> tuple[ApiToken, 
     project_lock(project)
     own = Membership.objects.filter(project=project, user=by, user__is_active=True).first()
     token = ApiToken.objects.filter(project=project, pk=number).first()
-    if token is None or own is None or not (own.is_owner or token.created_by_id == by.pk):
-        raise NotFound("There is no such token in this project, or it is somebody else’s.")
+    if token is None or own is None:
+        raise NotFound("There is no such token in this project.")
+    if not (own.is_owner or token.created_by_id == by.pk):
+        raise PermissionDenied("This token is somebody else’s; its maker or an owner can revoke it.")
     if token.revoked_at is not None:
         return token, False
     token.revoked_at = timezone.now()

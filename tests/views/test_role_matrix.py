@@ -23,6 +23,7 @@ from django.utils import timezone
 from django.utils.http import urlencode
 
 from refinement.models import (
+    ApiToken,
     Bench,
     Comment,
     Instruction,
@@ -46,6 +47,7 @@ from refinement.services.comment_spots import Spot
 from refinement.services.comments import comment_edit, thread_open
 from refinement.services.rubrics import default_rubrics_install
 from refinement.services.runs import run_create
+from refinement.services.tokens import token_make
 
 pytestmark = pytest.mark.django_db
 
@@ -85,6 +87,8 @@ RULES: dict[str, Rule] = {
     "webhook_remove": Rule(write="owner"),
     "webhook_delivery": Rule(read="owner"),
     "webhook_resend": Rule(write="owner"),
+    "token_list": Rule(read="viewer", write="viewer", data={"name": "CI", "role": "viewer", "days": "7"}),
+    "token_revoke": Rule(write="owner"),
     "run_share": Rule(read="editor", write="editor"),
     "share_revoke": Rule(write="editor"),
     "run_list": Rule(read="viewer"),
@@ -199,6 +203,11 @@ def delivery_in(project: Project) -> WebhookDelivery:
     )
 
 
+def token_in(project: Project) -> ApiToken:
+    """Of somebody who is none of the cast."""
+    return token_make(project=project, by=member_in(project), name="CI", role="viewer", days=7)[0]
+
+
 def the_run(project: Project) -> Run:
     """The one that other rows of the stage are about, whichever of them comes first."""
     return project.runs.first() or run_in(project)
@@ -236,6 +245,7 @@ STAGE: dict[str, Callable[[Project], object]] = {
     "review": lambda project: review_in(project).pk,
     "webhook": lambda project: webhook_in(project).pk,
     "delivery": lambda project: delivery_in(project).pk,
+    "token": lambda project: token_in(project).pk,
     "rule": lambda project: ReviewRule.objects.create(project=project, kind="signal").pk,
     "instruction": lambda project: instruction_in(project).pk,
     "form": lambda project: "json",

@@ -1,0 +1,14 @@
+// The OpenAPI document as a page to try things out on; without this script the page lists the operations.
+const place = document.getElementById("api-docs");
+SwaggerUIBundle({
+  url: place.dataset.document,
+  dom_id: "#api-docs",
+  presets: [SwaggerUIBundle.presets.apis],
+  deepLinking: true,
+  docExpansion: "list",
+  defaultModelsExpandDepth: -1,
+  requestInterceptor: (request) => {
+    request.headers["X-CSRFToken"] = place.dataset.csrf;
+    return request;
+  },
+});

@@ -10,6 +10,7 @@ from django.views.decorators.http import require_safe
 
 from refinement.api.auth import AUTH
 from refinement.api.document import Api, JsonRenderer, grouped
+from refinement.api.reading import CarefulParser
 from refinement.api.routers import ROUTERS
 
 DESCRIPTION = """\
@@ -24,6 +25,7 @@ api = Api(
     description=DESCRIPTION,
     urls_namespace="api",
     auth=AUTH,
+    parser=CarefulParser(),
     renderer=JsonRenderer(),
     openapi_url=None,
     docs_url=None,

@@ -8,6 +8,7 @@ from ninja.params.functions import Path
 from ninja.utils import contribute_operation_args
 
 from refinement.api.auth import ApiRequest
+from refinement.api.reading import is_kept
 from refinement.models import MemberRole, Membership
 from refinement.selectors.projects import NotFound, lower_role, membership_for
 from refinement.views.access import inside
@@ -27,6 +28,8 @@ def member(role: Literal["viewer", "editor", "owner"] = "viewer") -> Callable[[V
     def decorate(view: View) -> View:
         @wraps(view)
         def guarded(request: ApiRequest, slug: str, **values: Any) -> Any:
+            if not is_kept([slug, *values.values()]):
+                raise NotFound("There is nothing at this address.")
             with inside(request, membership_of(request, slug), least):
                 return view(request, **values)
 

@@ -105,6 +105,8 @@ def answer_to(error: Exception) -> HttpResponse:
             return problem(401, headers={"WWW-Authenticate": "Bearer"})
         case ninja.ValidationError():
             return invalid([Wrong(where=place(entry), message=entry["msg"]) for entry in error.errors])
+        case ninja.HttpError(__cause__=Refused() as refused):
+            return answer_to(refused)
         case ninja.HttpError():
             return problem(error.status_code, error.message)
         case django.ValidationError():

@@ -1,12 +1,13 @@
 """Runs as files, written while they are made."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from django.http import StreamingHttpResponse
 from ninja import Field, Query, Router
 
 from refinement.api.auth import ApiRequest
 from refinement.api.door import member
+from refinement.api.paging import LARGEST_NUMBER
 from refinement.api.runs import RunFilters, filter_form
 from refinement.selectors.blindness import shown_runs
 from refinement.selectors.run_filters import runs_found
@@ -15,18 +16,23 @@ from refinement.views.runs.export import exported, many_exported
 
 router = Router(tags=["Exports"])
 MOST_NAMED = 1_000
+Number = Annotated[int, Field(ge=1, le=LARGEST_NUMBER)]
 
 
 def files(*types: str) -> dict[str, Any]:
     """The answer in the document: a file of one of these types."""
-    content = {name: {"schema": {"type": "string"}} for name in types}
+    content = {
+        name: {"schema": {"type": "object" if name == "application/json" else "string"}} for name in types
+    }
     return {"responses": {200: {"description": "The file.", "content": content}}}
 
 
 class ManyQuery(RunFilters):
     """Runs by number, or else by the list's filters."""
 
-    run: list[int] = Field([], max_length=MOST_NAMED, description="Numbers of runs; then no filter counts.")
+    run: list[Number] = Field(
+        [], max_length=MOST_NAMED, description="Numbers of runs; then no filter counts."
+    )
 
 
 @router.get(

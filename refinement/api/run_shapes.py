@@ -100,7 +100,7 @@ def _rubric(told: Told) -> RubricRef:
 
 AS_THEY_ARE = (
     "title", "status", "outcome", "stop_reason", "why", "kinship", "best_round", "rounds_judged",
-    "trajectory", "signal_rounds", "penalty_rounds", "cut_rounds", "prompt_tokens", "completion_tokens",
+    "signal_rounds", "penalty_rounds", "cut_rounds", "prompt_tokens", "completion_tokens",
     "calls_made", "decision", "chosen_round", "batch", "created_at", "started_at", "finished_at",
     "archived_at", "waiting_for", "next_try_at",
 )  # fmt: skip
@@ -108,6 +108,7 @@ LINE: Mapping[str, Callable[[Told], Any]] = {
     "id": lambda told: told.run.pk,
     **{name: attrgetter(f"run.{name}") for name in AS_THEY_ARE},
     **{name: _decimal(name) for name in ("r1", "best", "last", "improvement", "model_seconds")},
+    "trajectory": lambda told: [exact(Decimal(score)) for score in told.run.trajectory],
     "rubric": _rubric,
     "producer": _model("producer"),
     "judge": _model("judge"),

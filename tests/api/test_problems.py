@@ -52,6 +52,18 @@ def test_a_body_that_cannot_be_read(api_owner):
         assert told(answer)["status"] == 400
 
 
+def test_signs_that_no_database_keeps_are_refused(api_owner, api_viewer):
+    """The same on SQLite and on PostgreSQL, which each refuse some of them in ways of their own."""
+    for text in ("a\x00b", "a\ud800b"):
+        answer = api_owner.patch("/projects/alpha", {"name": text}, If_Match="x")
+        assert (told(answer)["status"], answer.json()["code"]) == (400, "not_text")
+    assert told(api_viewer.get("/projects/alpha/runs", {"tag": "a\x00"}))["status"] == 422
+    assert told(api_viewer.get("/projects/al%00pha"))["status"] == 404
+    assert told(api_viewer.get("/projects/alpha/rubrics/a%00b"))["status"] == 404
+    tag = api_owner.get("/projects/alpha").headers["ETag"]
+    assert api_owner.patch("/projects/alpha", {"name": "😀"}, If_Match=tag).json()["name"] == "😀"
+
+
 @override_settings(DATA_UPLOAD_MAX_MEMORY_SIZE=1000)
 def test_a_body_that_is_too_large(api_owner):
     assert told(api_owner.patch("/projects/alpha", {"name": "x" * 2000}))["status"] == 413

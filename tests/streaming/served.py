@@ -22,6 +22,7 @@ from django.conf import settings
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
 from refinement.models import Membership, Project, User
 from refinement.services.rubrics import default_rubrics_install
+from refinement.services.tokens import token_make
 store = import_module(settings.SESSION_ENGINE).SessionStore
 def session(user):
     kept = store()
@@ -39,6 +40,8 @@ for name in ("olivia", "edgar", "vera"):
     told[name] = session(user)
 stranger = User.objects.create_user("otto@example.org", "correct horse battery staple")
 told["otto"] = session(stranger)
+owner = User.objects.get(email="olivia@example.org")
+told["token"] = token_make(project=project, by=owner, name="CI", role="viewer", days=7)[1]
 print("told", json.dumps(told))
 """
 LAUNCH = """

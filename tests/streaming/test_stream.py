@@ -10,7 +10,7 @@ import pytest
 from tests.house.processes import children, wait_for
 from tests.loopback.replies import from_lists, made_to_fit
 from tests.loopback.server import LoopbackServer
-from tests.streaming.served import Served
+from tests.streaming.served import Reader, Served
 
 TEXT = "".join(f"Sentence {number} of a long draft. " for number in range(60)).strip()
 REMOVE = """
@@ -20,6 +20,11 @@ print("told", Membership.objects.filter(user__email="{name}@example.org").delete
 SIGN_OUT = """
 from django.contrib.sessions.models import Session
 print("told", Session.objects.filter(session_key="{key}").delete()[0])
+"""
+REVOKE = """
+from django.utils import timezone
+from refinement.models import ApiToken
+print("told", ApiToken.objects.update(revoked_at=timezone.now()))
 """
 PAUSE = "from refinement.services.lifecycle import run_pause; run_pause(run=run)"
 
@@ -134,6 +139,20 @@ def test_who_signs_out_hears_no_more(served: Served):
     served.shell(SIGN_OUT.format(key=served.sessions["vera"]))
     reader.wait_for(reader.ended.is_set, "the end")
     assert reader.frames[-1].kind == "gone"
+
+
+def test_a_script_hears_with_its_token_until_it_is_revoked(served: Served):
+    run = paused_run(served)
+    bearer = {"Cookie": "", "Authorization": f"Bearer {served.sessions['token']}"}
+    answer = served.ask(f"/api/v1/projects/alpha/runs/{run}/stream", **bearer)
+    assert answer.headers["Content-Type"] == "text/event-stream"
+    assert "RateLimit-Remaining" in answer.headers
+    reader = Reader(answer, served.connected)
+    reader.wait_for(lambda: reader.of("state") and reader.of("event"), "the state and what happened")
+    served.shell(REVOKE)
+    reader.wait_for(reader.ended.is_set, "the end")
+    assert reader.frames[-1].kind == "gone"
+    assert served.ask(f"/api/v1/projects/alpha/runs/{run}/stream", **bearer).status == 401
 
 
 def test_a_stranger_is_not_let_in(served: Served):

@@ -26,6 +26,7 @@ from refinement.models import (
     ApiToken,
     Bench,
     Comment,
+    ImportBatch,
     Instruction,
     Invitation,
     Membership,
@@ -92,6 +93,8 @@ RULES: dict[str, Rule] = {
     "run_share": Rule(read="editor", write="editor"),
     "share_revoke": Rule(write="editor"),
     "run_list": Rule(read="viewer"),
+    "run_import": Rule(read="editor", write="editor"),
+    "run_import_batch": Rule(read="editor", write="editor"),
     "run_bulk": Rule(write="viewer"),
     "run_view_save": Rule(write="editor"),
     "run_view_delete": Rule(write="editor"),
@@ -230,8 +233,15 @@ def instruction_in(project: Project) -> Instruction:
 
 
 # The value of each parameter that an address can have.
+def batch_in(project: Project) -> ImportBatch:
+    report = {"counts": {"new": 0}, "runs": [], "more_runs": 0, "notes": [], "more_notes": 0}
+    person = User.objects.order_by("pk").first()
+    return ImportBatch.objects.create(project=project, created_by=person, report=report)
+
+
 STAGE: dict[str, Callable[[Project], object]] = {
     "slug": lambda project: project.slug,
+    "batch": lambda project: batch_in(project).pk,
     "rubric": lambda project: "wiggum",
     "number": lambda project: 1,
     "bench": lambda project: bench_in(project).pk,

@@ -1,7 +1,9 @@
 """Runs as files, written while they are made."""
 
+from decimal import Decimal
 from typing import Annotated, Any, Literal
 
+from django.db.models import QuerySet
 from django.http import StreamingHttpResponse
 from ninja import Field, Query, Router
 
@@ -9,10 +11,13 @@ from refinement.api.auth import ApiRequest
 from refinement.api.door import member
 from refinement.api.paging import LARGEST_NUMBER
 from refinement.api.runs import RunFilters, filter_form
+from refinement.models import Run
 from refinement.selectors.blindness import shown_runs
 from refinement.selectors.run_filters import runs_found
+from refinement.selectors.training import TrainingChoice
 from refinement.views.runs.context import run_or_404
 from refinement.views.runs.export import exported, many_exported
+from refinement.views.runs.training import training_sent
 
 router = Router(tags=["Exports"])
 MOST_NAMED = 1_000
@@ -44,14 +49,36 @@ def run_export(request: ApiRequest, run: int, form: Literal["json", "md", "txt"]
     return exported(request, run_or_404(request, run), form)
 
 
+class TrainingQuery(ManyQuery):
+    """Which runs, and what of them."""
+
+    least: Decimal | None = Field(
+        None, max_digits=14, decimal_places=6, description="The least score (sft) or difference (pairs)."
+    )
+    with_imported: bool = Field(False, description="Imported runs too.")
+
+
+@router.get("/training/{form}", openapi_extra=files("application/jsonl"))
+@member()
+def runs_training(
+    request: ApiRequest, form: Literal["sft", "pairs"], query: Query[TrainingQuery]
+) -> StreamingHttpResponse:
+    """Training data: texts that passed as chats (sft), or two rounds of a run, better and worse (pairs)."""
+    choice = TrainingChoice(query.least, query.with_imported)
+    return training_sent(request, runs_named(request, query), form, choice)
+
+
 @router.get("/export/{form}", openapi_extra=files("text/csv", "application/jsonl"))
 @member()
 def runs_export(
     request: ApiRequest, form: Literal["csv", "jsonl"], query: Query[ManyQuery]
 ) -> StreamingHttpResponse:
     """Many runs, one a line: those that are named, or those that the filters let through."""
+    return many_exported(request, runs_named(request, query), form)
+
+
+def runs_named(request: ApiRequest, query: ManyQuery) -> QuerySet[Run]:
+    """The runs by number, or those of the filters."""
     if query.run:
-        runs = shown_runs(request.project).filter(pk__in=query.run).order_by("-pk")
-    else:
-        runs = runs_found(request.project, filter_form(request, query).filters)
-    return many_exported(request, runs, form)
+        return shown_runs(request.project).filter(pk__in=query.run).order_by("-pk")
+    return runs_found(request.project, filter_form(request, query).filters)

@@ -52,6 +52,7 @@ class RunFilters(Schema):
     tag: str = Field("", max_length=50)
     kinship: str = Field("", max_length=20, description="same_model or same_family.")
     mark: str = Field("", max_length=20, description="Rounds with a signal, a penalty or a cut.")
+    imported: str = Field("", max_length=20, description="any, simmer, jsonl or wiggum.")
     since: str = Day
     until: str = Day
     r1_min: str = Score

@@ -11,7 +11,7 @@ from refinement.interchange.written_scores import written_score
 
 MOST_ROUNDS = 500
 MOST_DIMS = 40
-ROUND_NAME = re.compile(r"r?(\d{1,4})\Z", re.IGNORECASE)
+ROUND_NAME = re.compile(r"r?(\d{1,4})\Z", re.IGNORECASE | re.ASCII)
 NOT_DIMS = frozenset({"issues", "feedback"})
 
 

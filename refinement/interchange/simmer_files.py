@@ -8,7 +8,7 @@ from refinement.interchange.found import Note, Notes, SourceFile, quoted, text_o
 from refinement.interchange.simmer_table import MOST_ITERATION
 
 ITERATION_FILE = re.compile(
-    r"iteration-(\d{1,6})-(candidate|judgment|judgement)\.(?:md|txt)\Z", re.IGNORECASE
+    r"iteration-(\d{1,6})-(candidate|judgment|judgement)\.(?:md|txt)\Z", re.IGNORECASE | re.ASCII
 )
 HEADING = re.compile(r"#{1,6}\s+(.*\S)")
 UNTITLED = "Simmer run"

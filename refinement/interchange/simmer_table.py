@@ -17,7 +17,7 @@ CHANGE_HEADS = frozenset({"key change", "change", "changes", "key changes", "not
 PRIMARY = re.compile(r"\(\s*primary\s*\)", re.IGNORECASE)
 RULER = re.compile(r"[\s|:+-]+\Z")
 CELLS = re.compile(r"(?<!\\)\|")
-ITERATION = re.compile(r"(?:iter(?:ation)?|round)?\s*#?\s*(\d{1,6})\s*(\S.*)?\Z", re.IGNORECASE)
+ITERATION = re.compile(r"(?:iter(?:ation)?|round)?\s*#?\s*(\d{1,6})\s*(\S.*)?\Z", re.IGNORECASE | re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)

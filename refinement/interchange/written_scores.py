@@ -8,7 +8,7 @@ NOTHING = frozenset({"", "-", "–", "—", "?", "n/a", "na", "none", "null", "t
 WRITTEN = re.compile(
     r"(?P<about>[~≈]|ca\.?|about)?\s*(?P<number>-?\d{1,6}(?:[.,]\d{1,6})?)\s*"
     r"(?:(?:/|out\s+of)\s*(?P<of>\d{1,4}))?\s*(?P<mark>[*†‡]{1,3})?\Z",
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,
 )
 
 

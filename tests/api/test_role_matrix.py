@@ -98,7 +98,9 @@ RULES: dict[str, Rule] = {
     "decision_new": Rule("editor", body={"kind": "approved", "round": 1, "reason": "Good."}),
     "run_export": Rule("viewer", values={"form": lambda project: "json"}),
     "runs_export": Rule("viewer", values={"form": lambda project: "csv"}),
+    "runs_training": Rule("viewer", values={"form": lambda project: "sft"}),
     "model_list": Rule("viewer"),
+    "import_new": Rule("editor"),
     # --- rubrics
     "rubric_list": Rule("viewer"),
     "gallery_read": Rule("viewer"),

@@ -93,6 +93,8 @@ RULES: dict[str, Rule] = {
     "run_share": Rule(read="editor", write="editor"),
     "share_revoke": Rule(write="editor"),
     "run_list": Rule(read="viewer"),
+    "run_training": Rule(read="viewer"),
+    "run_training_file": Rule(read="viewer", values={"form": "sft"}),
     "run_import": Rule(read="editor", write="editor"),
     "run_import_batch": Rule(read="editor", write="editor"),
     "run_bulk": Rule(write="viewer"),

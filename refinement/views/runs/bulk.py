@@ -54,6 +54,8 @@ def run_bulk(request: ProjectRequest) -> HttpResponse:
         return compared(request, numbers)
     if action == "review":
         return onward(request, "review_ask", numbers)
+    if action == "training":
+        return onward(request, "run_training", numbers)
     if action in EXPORTS:
         return onward(request, "run_export_many", numbers, form=EXPORTS[action])
     if action not in CHANGES:

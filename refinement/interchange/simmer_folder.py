@@ -39,7 +39,8 @@ def simmer_run(folder_name: str, files: Sequence[SourceFile]) -> Found:
         notes.add(0, "", "There is no trajectory.md, so no scores but those of the judgments are known.")
     folder.notes += notes.found
     title = title_of(folder)
-    found = Found("simmer", folder_name or title, title, key_of("simmer", folder.texts))
+    name = folder_name or f"Simmer files of “{title}”"
+    found = Found("simmer", name, title, key_of("simmer", folder.texts))
     if table is None and not folder.candidates:
         folder.notes.append(
             Note(
@@ -51,7 +52,7 @@ def simmer_run(folder_name: str, files: Sequence[SourceFile]) -> Found:
         )
     else:
         _fill(found, folder, table)
-    found.notes = folder.notes
+    found.notes = sorted(folder.notes, key=lambda note: (note.file, note.line))
     return found
 
 

@@ -59,7 +59,8 @@ def stated_of(folder: Folder, table: Table | None, first: int) -> dict[str, Any]
     lines = enumerate(folder.trajectory.split("\n"), 1)
     rest = [(number, line) for number, line in lines if number not in named]
     note_remarks(folder, rest)
-    remarks = re.sub(r"\n{3,}", "\n\n", "\n".join(line for _, line in rest)).strip()
+    remarks = "\n".join(line for _, line in rest if not line.startswith("# "))
+    remarks = re.sub(r"\n{3,}", "\n\n", remarks).strip()
     return {
         "criteria": column_names(table) if table else [],
         "rows": stated_rows(folder, table, first) if table else [],

@@ -34,6 +34,8 @@ def server_options(command: Command) -> Command:
 def on_instance(command: Callable[..., Any]) -> Callable[..., Any]:
     """Gives the command an open `instance`, local or remote, by the options that it adds."""
 
+    own = list(getattr(command, "__click_params__", []))
+
     @server_options
     @project_option
     @json_option
@@ -44,4 +46,7 @@ def on_instance(command: Callable[..., Any]) -> Callable[..., Any]:
         with instance_opened(server=server, token=token, project=project) as instance:
             return command(instance, *args, **options)
 
+    # Click lists them from the last to the first: a command's own options come before those of all.
+    params: list[click.Parameter] = opened.__click_params__  # type: ignore[attr-defined]
+    params[:] = params[len(own) :] + own
     return opened

@@ -42,10 +42,10 @@ def filters(command: Callable[..., Any]) -> Callable[..., Any]:
     narrowed.__click_params__ = list(getattr(command, "__click_params__", []))  # type: ignore[attr-defined]
     for option in reversed(
         [
-            click.option("--status", type=click.Choice(STATUSES)),
-            click.option("--outcome", type=click.Choice(list(OUTCOMES))),
-            click.option("--rubric", metavar="SLUG", shell_complete=complete_rubrics),
-            click.option("--tag"),
+            click.option("--status", type=click.Choice(STATUSES), help="in this state"),
+            click.option("--outcome", type=click.Choice(list(OUTCOMES)), help="that ended like this"),
+            click.option("--rubric", metavar="SLUG", help="of this rubric", shell_complete=complete_rubrics),
+            click.option("--tag", help="with this tag"),
             click.option("--search", "words", metavar="WORDS", help="in tasks and texts"),
             click.option("--since", type=day, metavar="YYYY-MM-DD", help="made on this day or later"),
             click.option("--archived", is_flag=True, help="those in the archive instead"),

@@ -2,17 +2,15 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
 
-from refinement.cli.exits import BadInput, Exit, Refused
-from refinement.cli.options import json_option, project_option, server_options
+from refinement.cli.exits import Exit
+from refinement.cli.instances.base import ImportAnswer, Instance
+from refinement.cli.options import on_instance
 from refinement.cli.output import print_json, shown, tell
 from refinement.cli.terminal import StatusLine
-
-if TYPE_CHECKING:
-    from refinement.services.imports import ImportEntry, ImportReport
 
 EXAMPLES = """
 \b
@@ -31,56 +29,37 @@ WORDS = {"new": "imported", "here": "here already", "refused": "refused"}
 @click.command("import", epilog=EXAMPLES)
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path(path_type=Path))
 @click.option("--dry-run", is_flag=True, help="say what would come of it, and change nothing")
-@server_options
-@project_option
-@json_option
-def import_command(
-    paths: tuple[Path, ...],
-    dry_run: bool,
-    server: str | None,
-    token: str | None,
-    project: str | None,
-    as_json: bool,
-) -> None:
+@on_instance
+def import_command(instance: Instance, paths: tuple[Path, ...], dry_run: bool, as_json: bool) -> None:
     """Bring in runs: `runs.jsonl`, Simmer folders, and exports of Wiggum.
 
     The same run is imported once, however often it is tried. What was not understood is told line by line;
     docs/import.md says what is read.
     """
-    if server:
-        raise Refused("import works on the local database; on a server, use its page Runs → Import.")
-    report = imported(paths, project, dry_run=dry_run)
+    with StatusLine(sys.stderr) as status:
+        answer = instance.import_paths(paths, dry_run=dry_run, told=status.show)
     if as_json:
-        print_json(report.as_dict())
+        print_json(answer)
     else:
-        print_report(report)
-    sys.exit(Exit.FAILED if report.count("refused") else Exit.OK)
+        print_answer(answer)
+    sys.exit(Exit.FAILED if answer["refused"] else Exit.OK)
 
 
-def imported(paths: tuple[Path, ...], project: str | None, *, dry_run: bool) -> "ImportReport":
-    from refinement.cli.instances.opening import local_opened
-
-    with local_opened(project) as local, StatusLine(sys.stderr) as status:
-        from refinement.services.imports import BadUpload, import_paths
-
-        def told(entry: "ImportEntry") -> None:
-            status.show(f"{entry.name}: {WORDS[entry.state]}")
-
-        try:
-            return import_paths(paths, project=local.project, dry_run=dry_run, told=told)
-        except BadUpload as error:
-            raise BadInput(str(error)) from None
-
-
-def print_report(report: "ImportReport") -> None:
-    for entry in report.entries:
-        run = f" as run {entry.run}" if entry.run else ""
-        state = "would be imported" if report.dry_run and entry.state == "new" else WORDS[entry.state]
-        click.echo(f"{shown(entry.name)}: {state}{run} · {shown(entry.title)}")
-        for words in entry.contradictions:
+def print_answer(answer: ImportAnswer) -> None:
+    would = "would be " if answer["dry_run"] else ""
+    for entry in answer["runs"]:
+        state = f"{would}imported" if entry["state"] == "new" else WORDS[entry["state"]]
+        run = f" as run {entry['run']}" if entry["run"] else ""
+        click.echo(f"{shown(entry['name'])}: {state}{run} · {shown(entry['title'])}")
+        for words in entry["contradictions"]:
             click.echo(f"  ! {shown(words)}")
-    for note in report.all_notes:
-        tell(f"  {note}")
-    verb = "would be imported" if report.dry_run else "imported"
-    here, refused, notes = report.count("here"), report.count("refused"), len(report.all_notes)
-    tell(f"{report.count('new')} {verb}, {here} here already, {refused} refused, {notes} notes.")
+    notes = [*answer["notes"], *(note for entry in answer["runs"] for note in entry["notes"])]
+    for note in notes:
+        tell(f"  {in_words(note)}")
+    counts = f"{answer['new']} {would}imported, {answer['here']} here already, {answer['refused']} refused"
+    tell(f"{counts}, {len(notes)} notes.")
+
+
+def in_words(note: dict[str, Any]) -> str:
+    place = f"{note['file']}, line {note['line']}" if note["line"] else note["file"]
+    return f"{place}: {note['text']}: {note['why']}" if note["text"] else f"{place}: {note['why']}"

@@ -14,14 +14,15 @@ the `notes` of its entries; `report.as_dict()` is the report as JSON.
 """
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from refinement.interchange.archives import MOST_BYTES, MOST_FILE_BYTES, MOST_FILES, BadUpload, megabytes
+from refinement.interchange.archives import BadUpload
 from refinement.interchange.found import Found, Note, SourceFile
-from refinement.interchange.import_reading import opened, runs_in, too_large
+from refinement.interchange.import_folders import files_at
+from refinement.interchange.import_reading import opened, runs_in
 from refinement.models import Project, RunImport, User
 from refinement.services.import_writing import AlreadyHere, imported_before, run_import
 
@@ -166,42 +167,3 @@ def entry_of(found: Found, state: str, **more: int | None) -> ImportEntry:
         notes=tuple(found.notes),
         **values,
     )
-
-
-# --- files of this machine --------------------------------------------------------------------------
-def files_at(path: Path) -> Iterator[SourceFile]:
-    """The file, or every file below the folder; links are not followed."""
-    if not path.exists():
-        raise BadUpload(f"There is nothing at {path}.")
-    if path.is_file():
-        yield read(path, path.name)
-        return
-    room, folder = MOST_BYTES, path.resolve()
-    for count, inner in enumerate(sorted(members_of(folder)), 1):
-        if count > MOST_FILES:
-            raise BadUpload(f"{path} holds more than {MOST_FILES:,} files; import its folders one by one.")
-        file = read(inner, f"{folder.name}/{inner.relative_to(folder).as_posix()}")
-        room -= len(file.data)
-        if room < 0:
-            raise BadUpload(f"{path} has more than {megabytes(MOST_BYTES)}; import its folders one by one.")
-        yield file
-
-
-def members_of(folder: Path) -> Iterator[Path]:
-    for root, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        for name in names:
-            inner = Path(root, name)
-            if not name.startswith(".") and not inner.is_symlink() and inner.is_file():
-                yield inner
-
-
-def read(path: Path, name: str) -> SourceFile:
-    size = path.stat().st_size
-    if size > MOST_FILE_BYTES:
-        raise BadUpload(too_large(name, size))
-    try:
-        with path.open("rb") as stream:
-            return SourceFile(name, stream.read(MOST_FILE_BYTES + 1))
-    except OSError as error:
-        raise BadUpload(f"{path} cannot be read: {error.strerror}.") from None

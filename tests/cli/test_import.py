@@ -1,11 +1,11 @@
-"""`wiggum import`: the report, the dry run, and how it ends."""
+"""`wiggum import`: the report, the dry run, and how it ends; here and on a server."""
 
 import json
 
 import pytest
 
 from refinement.models import Run
-from tests.cli.conftest import called, told
+from tests.cli.conftest import told
 
 
 @pytest.fixture
@@ -17,29 +17,43 @@ def file(project, tmp_path):
     return path
 
 
-def test_a_run_comes_in_once(file):
-    dry = told(called("import", "--dry-run", file, "--json"))
+def test_a_run_comes_in_once(wiggum, file):
+    dry = told(wiggum("import", "--dry-run", file, "--json"))
     assert (dry["dry_run"], dry["new"], Run.objects.count()) == (True, 1, 0)
-    first = called("import", file)
+    assert "1 would be imported" in wiggum("import", "--dry-run", file).stderr
+    first = wiggum("import", file)
     assert first.exit_code == 0, first.output
     run = Run.objects.get()
     assert f"imported as run {run.pk}" in first.stdout
     assert "1 imported, 0 here already, 0 refused" in first.stderr
-    again = told(called("import", file, "--json"))
+    again = told(wiggum("import", file, "--json"))
     assert (again["new"], again["here"], Run.objects.count()) == (0, 1, 1)
 
 
-def test_what_cannot_be_a_run_is_refused_and_told(project, tmp_path):
+def test_a_folder_keeps_its_names(wiggum, project, tmp_path):
+    folder = tmp_path / "mail"
+    folder.mkdir()
+    table = "| Iteration | Clarity | Composite |\n|---|---|---|\n| 0 | 5 | 5.0 |\n| 1 | 7 | 7.0 |\n"
+    (folder / "trajectory.md").write_text(f"# Trajectory\n\n{table}\nBest iteration: 1 (7.0/10)\n")
+    (folder / "iteration-0-candidate.md").write_text("Hello.\n")
+    (folder / "iteration-1-candidate.md").write_text("Hello, Ada.\n")
+    answer = told(wiggum("import", folder, "--json"))
+    assert [(entry["name"], entry["source"], entry["state"]) for entry in answer["runs"]] == [
+        ("mail", "simmer", "new")
+    ]
+    assert Run.objects.get().rounds.count() == 2
+
+
+def test_what_cannot_be_a_run_is_refused_and_told(wiggum, project, tmp_path):
     bad = tmp_path / "run.json"
     bad.write_text(json.dumps({"wiggum_run": 1, "run": {"title": "half"}}))
-    result = called("import", bad)
+    result = wiggum("import", bad)
     assert result.exit_code == 1, result.output
     assert "refused" in result.stdout
+    assert "run.json" in result.stderr
     assert not Run.objects.exists()
 
 
-def test_nothing_at_the_path_and_no_server(project, tmp_path):
-    result = called("import", tmp_path / "nowhere")
+def test_nothing_at_the_path(wiggum, project, tmp_path):
+    result = wiggum("import", tmp_path / "nowhere")
     assert (result.exit_code, "There is nothing at" in result.stderr) == (2, True)
-    result = called("import", tmp_path, "--server", "https://wiggum.example.org", "--token", "wgm_x")
-    assert (result.exit_code, "Runs → Import" in result.stderr) == (4, True)

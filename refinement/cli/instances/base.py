@@ -1,8 +1,9 @@
 """What a command can ask of an instance, wherever it is; and the shapes that `--json` prints."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
+from pathlib import Path
 from typing import Any, Literal, Protocol, TypedDict
 
 Verb = Literal["cancel", "pause", "resume", "retry"]
@@ -109,6 +110,17 @@ class NewRun(TypedDict):
     changes: dict[str, str]  # of the rubric for this run alone, by path
 
 
+class ImportAnswer(TypedDict):
+    """What became of the runs in some files; docs/import.md tells more."""
+
+    dry_run: bool
+    new: int
+    here: int
+    refused: int
+    runs: list[dict[str, Any]]
+    notes: list[dict[str, Any]]
+
+
 class Instance(Protocol):
     """A project's rubrics and runs. What cannot be done is raised as one of `refinement.cli.exits`."""
 
@@ -129,5 +141,9 @@ class Instance(Protocol):
     def run_document(self, number: int, form: str) -> Iterator[str]: ...
 
     def runs_document(self, query: RunQuery, form: str) -> Iterator[str]: ...
+
+    def import_paths(
+        self, paths: Sequence[Path], *, dry_run: bool, told: Callable[[str], None]
+    ) -> ImportAnswer: ...
 
     def pause_between_looks(self) -> float: ...

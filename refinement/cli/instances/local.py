@@ -1,7 +1,8 @@
 """The local database. Whoever may read it acts as nobody in particular, as with `manage.py refine`."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
+from pathlib import Path
 
 from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
@@ -9,6 +10,7 @@ from django.http import Http404
 
 from refinement.cli.exits import BadInput, Refused
 from refinement.cli.instances.base import (
+    ImportAnswer,
     Push,
     Pushed,
     RubricLine,
@@ -27,6 +29,7 @@ from refinement.selectors.rubric_lists import ListedRubric, rubrics_page
 from refinement.selectors.rubrics import definition_of, version_named
 from refinement.selectors.run_exports import COLUMNS, numbers_of, run_summaries
 from refinement.selectors.run_filters import RunFilters, runs_found
+from refinement.services.imports import BadUpload, import_paths
 from refinement.services.lifecycle import WrongState, run_cancel, run_pause, run_resume, run_retry
 from refinement.services.local import project_named
 from refinement.services.rubric_files import UnknownBase, rubric_push
@@ -123,6 +126,18 @@ class LocalInstance:
     def runs_document(self, query: RunQuery, form: str) -> Iterator[str]:
         summaries = run_summaries(self.project, numbers_of(self._found(query)))
         return runs_csv(COLUMNS, summaries) if form == "csv" else runs_jsonl(summaries)
+
+    def import_paths(
+        self, paths: Sequence[Path], *, dry_run: bool, told: Callable[[str], None]
+    ) -> ImportAnswer:
+        try:
+            report = import_paths(
+                paths, project=self.project, dry_run=dry_run, told=lambda entry: told(entry.name)
+            )
+        except BadUpload as error:
+            raise BadInput(str(error)) from None
+        answer: ImportAnswer = report.as_dict()  # type: ignore[assignment]
+        return answer
 
     def pause_between_looks(self) -> float:
         return LOOK_SECONDS

@@ -1,14 +1,18 @@
 """An instance elsewhere, by its API: what a token's project has, with the token's role."""
 
+import io
 import uuid
-from collections.abc import Iterator
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from refinement.cli.exits import BadInput, NotThere, Refused
 from refinement.cli.instances.base import (
+    ImportAnswer,
     NewRun,
     Push,
     Pushed,
@@ -21,9 +25,12 @@ from refinement.cli.instances.base import (
 )
 from refinement.cli.instances.refusals import newer_version, unknown_base
 from refinement.cli.instances.wire import Wire, server_address, token_checked
+from refinement.interchange.archives import BadUpload
+from refinement.interchange.import_folders import files_at
 from refinement.interchange.rubric_yaml import rubric_from_yaml, rubric_to_yaml
 
 LOOK_SECONDS = 1.0  # far below a token's limit of requests
+IMPORT_SECONDS = 300.0  # the server reads, checks and writes every run before it answers
 YAML = {"Content-Type": "application/yaml"}
 CHECK_FIELDS = ("key", "passed", "severity", "message", "suggestion")
 # What --set may change for one run, by the API's names; everything else is the rubric's to say.
@@ -160,8 +167,37 @@ class RemoteInstance:
     def runs_document(self, query: RunQuery, form: str) -> Iterator[str]:
         return self.wire.pieces(self._at(f"runs/export/{form}"), params=params_of(query))
 
+    def import_paths(
+        self, paths: Sequence[Path], *, dry_run: bool, told: Callable[[str], None]
+    ) -> ImportAnswer:
+        try:
+            files = [uploaded(path) for path in paths]
+        except BadUpload as error:
+            raise BadInput(str(error)) from None
+        told(f"{len(files)} on their way")
+        answer: ImportAnswer = self.wire.json(
+            "POST",
+            self._at("imports"),
+            params={"dry_run": "true" if dry_run else "false"},
+            files=[("file", file) for file in files],
+            timeout=IMPORT_SECONDS,
+        )
+        return answer
+
     def pause_between_looks(self) -> float:
         return LOOK_SECONDS
+
+
+def uploaded(path: Path) -> tuple[str, bytes]:
+    """A file by its name, a folder as a zip of it: a form knows no folders."""
+    files = list(files_at(path))
+    if path.is_file():
+        return files[0].name, files[0].data
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in files:
+            archive.writestr(file.name, file.data)
+    return f"{path.resolve().name}.zip", packed.getvalue()
 
 
 @contextmanager

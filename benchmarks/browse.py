@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
+from benchmarks.crowd import talked_about
 from benchmarks.instance import ROOT, Instance, instance
 
 SIZES = (1_000, 10_000, 100_000)
@@ -164,9 +165,11 @@ def pages(project: Any) -> Iterator[tuple[str, str]]:
     middle = numbers[len(numbers) // 2]
     for name, query in filters(middle, timezone.now().date()):
         yield name, f"{reverse('run_list', args=[project.slug])}?{urlencode(query)}"
+    talked_about(project, Run.objects.get(pk=numbers[len(numbers) // 3]))
     wanted = (
         ("home", "project_home", [project.slug], ""),
         ("run page", "run_page", [project.slug, middle], ""),
+        ("run with 500 comments", "run_page", [project.slug, numbers[len(numbers) // 3]], ""),
         ("a round", "run_round", [project.slug, middle, 2], ""),
         ("a difference", "run_diff", [project.slug, middle], "?a=1&b=3"),
         ("calls", "run_calls", [project.slug, middle], ""),

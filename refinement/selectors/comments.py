@@ -13,8 +13,8 @@ from refinement.models import Comment, Membership, Run, Thread, ThreadPlace, Use
 from refinement.rendering import markdown
 from refinement.selectors.run_words import capital_round_name
 
-MOST_THREADS = 20  # on a page; "show all" asks for more
-MOST_COMMENTS = 5  # the newest of each thread
+MOST_THREADS = 10  # on a page; "show all" asks for more
+MOST_COMMENTS = 3  # the newest of each thread
 ALL_THREADS = 300
 ALL_COMMENTS = 500
 MOST_OFFERED = 8  # names under an @

@@ -146,9 +146,9 @@ def test_five_hundred_comments_of_twenty_people_cost_no_query_and_little_room(
     assert many == few
     assert large < small + 400_000
     text = page(as_viewer, run)
-    assert text.count('class="comment"') <= 20 * 5
+    assert text.count('class="comment"') <= 10 * 3
     assert "Show all threads" in text
-    assert "Show 4 earlier comments" in text
+    assert "Show 6 earlier comments" in text
     everything, _ = queries(as_viewer, address(run, "?all=1"))
     assert everything == few
     assert page(as_viewer, run, "?all=1").count("<article") == 62

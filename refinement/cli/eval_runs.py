@@ -3,8 +3,9 @@
 import signal
 import sys
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from queue import Empty, SimpleQueue
 
 import click
 from django.core.exceptions import ValidationError
@@ -63,6 +64,7 @@ class Evaluation:
         """Every case that has no result yet; the exit status says what came of all of them."""
         waiting = [job for job in self.jobs if job.key not in self.results.finished]
         refuse_absent(waiting)
+        self.results.open()
         if len(waiting) < len(self.jobs):
             tell(f"{len(self.jobs) - len(waiting)} of {len(self.jobs)} cases have finished before.")
         signal.signal(signal.SIGTERM, as_interrupt)
@@ -79,18 +81,43 @@ class Evaluation:
         return self.ended(found, interrupted=interrupted)
 
     def ask_all(self, waiting: Sequence[Job]) -> None:
+        """Threads take the cases one after the other; results are taken here, as they come."""
+        self.line.show(f"{len(self.jobs) - len(waiting)} of {len(self.jobs)} cases")
         versions = self.versions(waiting)
+        todo: SimpleQueue[tuple[Job, RubricVersion]] = SimpleQueue()
+        for job in waiting:
+            todo.put((job, versions[job.key]))
+        done: SimpleQueue[Result | BaseException | None] = SimpleQueue()
         pool = ThreadPoolExecutor(self.at_once, thread_name_prefix="eval")
         try:
-            asked = {pool.submit(self.ask, job, versions[job.key]): job for job in waiting}
-            for done in as_completed(asked):
-                self.take(done, asked[done])
+            for _ in range(min(self.at_once, len(waiting))):
+                pool.submit(self.work, todo, done)
+            for _ in waiting:
+                self.take(done.get())
         except BaseException:
+            self.line.clear()
             tell("Stopping; finished cases are kept.")
             self.runs.stop()
             raise
         finally:
-            pool.shutdown(wait=True, cancel_futures=True)
+            pool.shutdown(wait=True)
+
+    def work(
+        self,
+        todo: "SimpleQueue[tuple[Job, RubricVersion]]",
+        done: "SimpleQueue[Result | BaseException | None]",
+    ) -> None:
+        """One thread's part. Whatever goes wrong in it is raised where the results are taken."""
+        try:
+            while not self.runs.stopped.is_set():
+                job, version = todo.get_nowait()
+                done.put(self.ask(job, version))
+        except Empty:
+            return
+        except BaseException as error:  # noqa: BLE001
+            done.put(error)
+        finally:
+            connections.close_all()
 
     def versions(self, waiting: Sequence[Job]) -> dict[str, RubricVersion]:
         """The rubric of every case, before anything is asked: a case that cannot be kept is not run."""
@@ -101,32 +128,28 @@ class Evaluation:
             raise BadInput(" ".join(error.messages)) from None
 
     def ask(self, job: Job, version: RubricVersion) -> Result | None:
-        """One case from its first prompt to its result, in a thread of its own; None when it was stopped."""
-        if self.runs.stopped.is_set():
-            return None
+        """One case from its first prompt to its result; None when somebody stopped it."""
+        run = self.run_for(job, version)
+        self.runs.enter(run)
         try:
-            run = self.run_for(job, version)
-            self.runs.enter(run)
-            try:
-                eval_run_carry_out(run=run, job=job, on_waiting=self.say_waiting)
-            except RunBusy:
-                run.refresh_from_db()  # somebody paused it while it waited
-            finally:
-                self.runs.leave(run)
-            return eval_result(run, job) if run.is_finished else None
+            eval_run_carry_out(run=run, job=job, on_waiting=self.say_waiting)
+        except RunBusy:
+            run.refresh_from_db()  # somebody paused it while it waited
         finally:
-            connections.close_all()
+            self.runs.leave(run)
+        return eval_result(run, job) if run.is_finished else None
 
     def run_for(self, job: Job, version: RubricVersion) -> Run:
         begun = self.results.begun.get(job.key)
-        run = eval_run_found(project=self.project, number=begun) if begun is not None else None
+        run = eval_run_found(project=self.project, job=job, number=begun) if begun is not None else None
         if run is None or run.outcome in ("ERROR", "CANCELLED"):
             run = eval_run_create(project=self.project, version=version, job=job)
             self.results.begin(job.key, run.pk)
         return run
 
-    def take(self, done: "Future[Result | None]", job: Job) -> None:
-        result = done.result()
+    def take(self, result: Result | BaseException | None) -> None:
+        if isinstance(result, BaseException):
+            raise result
         if result is not None:
             self.results.add(result)
             self.say(result)

@@ -80,16 +80,21 @@ class Results:
         kept = list(finished(folder / RESULTS)) if resume else []
         self.finished: dict[str, Result] = {entry["key"]: entry for entry in kept}
         self.begun: dict[str, int] = dict(begun(folder / JOURNAL)) if resume else {}
-        written_whole(folder / RESULTS, "".join(map(line_of, self.finished.values())))
-        written_whole(folder / JOURNAL, "".join(line_of({"key": k, "run": r}) for k, r in self.begun.items()))
-        self._results = (folder / RESULTS).open("ab")
-        self._journal = (folder / JOURNAL).open("ab")
         self._writing = threading.Lock()
+
+    def open(self) -> None:
+        """Makes room for what comes: until here, nothing that was there before has been touched."""
+        journal = ({"key": key, "run": run} for key, run in self.begun.items())
+        written_whole(self.folder / RESULTS, "".join(map(line_of, self.finished.values())))
+        written_whole(self.folder / JOURNAL, "".join(map(line_of, journal)))
+        self._results = (self.folder / RESULTS).open("ab")
+        self._journal = (self.folder / JOURNAL).open("ab")
 
     def begin(self, key: str, run: int) -> None:
         """Notes which run a case has, so that a resumed evaluation goes on with it."""
         with self._writing:
-            append(self._journal, {"key": key, "run": run})
+            self._journal.write(line_of({"key": key, "run": run}).encode())
+            self._journal.flush()  # enough for the end of a process; after a machine's, it is asked anew
 
     def add(self, result: Result) -> None:
         """Keeps a case's result: once this returns, it is on the disk."""

@@ -4,7 +4,7 @@ For those who run `wiggum eval` on their own machine; the registry makes none fo
 """
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from refinement.providers.base import (
     Reply,
 )
 from refinement.providers.processes import OUTPUT_BYTES, Command, Ended, run_command
-from refinement.providers.watch import watching
+from refinement.providers.watch import Watch, watching
 
 TIMEOUT_SECONDS = 600.0
 PROMPT_FILE, OUTPUT_FILE = "prompt_file", "output_file"
@@ -45,11 +45,22 @@ class CommandProvider:
             watching(bounded, self.where) as watch,
             tempfile.TemporaryDirectory(prefix="wiggum-command-") as folder,
         ):
-            text = self._reply(prompt_of(request), Path(folder), watch.check)
+            text = self._reply(prompt_of(request), Path(folder), self._once(watch))
             control.on_text(text)
             return Reply(text=text, model=request.model, seconds=watch.elapsed())
 
-    def _reply(self, prompt: str, folder: Path, look: Any) -> str:
+    def _once(self, watch: Watch) -> Callable[[], None]:
+        """What stops the command: cancelled, or out of time."""
+
+        def look() -> None:
+            try:
+                watch.check()
+            except ProviderError as error:
+                raise ProviderError(error.kind, error.message, retryable=False) from None
+
+        return look
+
+    def _reply(self, prompt: str, folder: Path, look: Callable[[], None]) -> str:
         places = {PROMPT_FILE: str(folder / "prompt.txt"), OUTPUT_FILE: str(folder / "output.txt")}
         by_file = self._command.asks_for(PROMPT_FILE)
         if by_file:

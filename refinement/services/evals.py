@@ -19,6 +19,7 @@ from refinement.services.foreground import RunBusy, foreground_resume, run_in_fo
 from refinement.services.lifecycle import WrongState, run_pause
 from refinement.services.rubrics import NAME_LENGTH, rubric_create, rubric_slug_for, version_create
 from refinement.services.runs import TAG_CHARS, run_create
+from refinement.services.texts import storable
 
 ACTOR = "wiggum eval"
 SPARE_SECONDS = 60  # beyond a command's own limit, which is the one that people are told of
@@ -34,7 +35,9 @@ class EvalRubrics:
     @transaction.atomic
     def version_for(self, job: Job) -> RubricVersion:
         name = job.rubric.name[:NAME_LENGTH]
-        known = self._versions.setdefault(name, self._kept(name))
+        if name not in self._versions:
+            self._versions[name] = self._kept(name)
+        known = self._versions[name]
         content = content_of(job.rubric)
         if content not in known:
             known[content] = self._made(name, job, next(iter(known.values()), None))
@@ -42,7 +45,7 @@ class EvalRubrics:
 
     def _kept(self, name: str) -> dict[str, RubricVersion]:
         rows = RubricVersion.objects.filter(
-            rubric__project=self.project, rubric__name=name, rubric__slug__startswith="eval-"
+            rubric__project=self.project, rubric__name=name, rubric__slug__startswith="eval"
         )
         rows = rows.select_related("rubric").prefetch_related("criteria", "checks").order_by("-number")
         return {content_of(definition_of(row)): row for row in rows}
@@ -78,13 +81,28 @@ def tag_of(name: str) -> str:
     return " ".join(name.replace(",", " ").split())[:TAG_CHARS].strip()
 
 
-def eval_run_found(*, project: Project, number: int) -> Run | None:
-    """The run that an interrupted evaluation left behind, ready to go on; None where there is none."""
-    try:
-        run = foreground_resume(number)
-    except (Run.DoesNotExist, RunBusy):
+def eval_run_found(*, project: Project, job: Job, number: int) -> Run | None:
+    """The run that an interrupted evaluation left behind, ready to go on; None where there is none.
+
+    The number alone is no proof: the folder of results may have been written with another database.
+    """
+    run = Run.objects.filter(pk=number, project=project).first()
+    if run is None or asked_of(run) != wanted_of(job):
         return None
-    return run if run.project_id == project.pk else None
+    try:
+        return foreground_resume(number)
+    except RunBusy:
+        return None
+
+
+def asked_of(run: Run) -> tuple[object, ...]:
+    models = (run.producer_endpoint, run.producer_model, run.judge_endpoint, run.judge_model)
+    return (run.task, run.snapshot, *models)
+
+
+def wanted_of(job: Job) -> tuple[object, ...]:
+    models = (job.target.endpoint, job.target.model, job.judge.endpoint, job.judge.model)
+    return (storable(job.case.prompt).strip(), rubric_to_json(job.definition), *models)
 
 
 def eval_run_carry_out(*, run: Run, job: Job, on_waiting: Callable[[StepResult], None]) -> Run:

@@ -42,6 +42,7 @@ HOSTILE = result(
 
 def test_what_was_added_is_there_when_it_is_resumed(tmp_path):
     first = Results(tmp_path, resume=False)
+    first.open()
     first.begin("a", 1)
     first.begin("b", 2)
     first.begin("b", 3)
@@ -55,17 +56,21 @@ def test_what_was_added_is_there_when_it_is_resumed(tmp_path):
     assert list(again.finished) == ["a"]
     assert again.finished["a"]["output"].startswith("naïve ")
     assert again.begun == {"a": 1, "b": 3}
+    again.open()
     again.add(result("b"))
     again.close()
     assert len(path.read_text().splitlines()) == 2
 
     fresh = Results(tmp_path, resume=False)
+    assert path.read_text()  # not before something is to be run
+    fresh.open()
     assert (fresh.finished, fresh.begun, path.read_text()) == ({}, {}, "")
     fresh.close()
 
 
 def test_two_do_not_write_to_one_folder(tmp_path):
     first = Results(tmp_path, resume=False)
+    first.open()
     first.add(result("a"))
     with pytest.raises(BadEval, match="another evaluation writes here"):
         Results(tmp_path, resume=False)

@@ -73,7 +73,10 @@ def refine_there(instance: "RemoteInstance", options: dict[str, Any]) -> None:
     """The same on an instance elsewhere: make the run, watch it, print what came of it."""
     number, as_json = made_there(instance, options), options["as_json"]
     if options["detach"]:
-        print_json({"run": number, "status": "queued"}) if as_json else click.echo(str(number))
+        if as_json:
+            print_json({"run": number, "status": "queued"})
+        else:
+            click.echo(str(number))
         return
     tell(f"Run {number} is with {instance.wire.server}. Look again: wiggum run watch {number}")
     last = watched(instance, number, as_json=False)

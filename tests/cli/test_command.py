@@ -1,8 +1,10 @@
 """The command itself: its list, its start, and how it ends."""
 
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 
 import click
 import pytest
@@ -13,7 +15,7 @@ from refinement.cli.main import wiggum as command
 from refinement.engine.types import Outcome
 from refinement.management.commands.refine import EXIT_CODES
 from tests.cli.conftest import called
-from tests.house.processes import ROOT, environment
+from tests.house.processes import PATIENCE, ROOT, environment
 
 
 def commands(group, path=()):
@@ -59,46 +61,31 @@ def test_outcomes_end_as_documented():
     assert {outcome.value: code for outcome, code in EXIT_CODES.items()} == OUTCOMES
 
 
-def test_a_bad_setting_ends_with_its_line_and_three(tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-m", "refinement.cli", "run", "list"],
+def in_a_process(data_dir, *arguments, **settings):
+    return subprocess.run(
+        [sys.executable, "-m", "refinement.cli", *arguments],
         cwd=ROOT,
-        env=environment(tmp_path, DATABASE_URL="oracle://x/y"),
+        env=environment(data_dir, **settings),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
     )
+
+
+def test_a_bad_setting_ends_with_its_line_and_three(tmp_path):
+    done = in_a_process(tmp_path, "run", "list", DATABASE_URL="oracle://x/y")
     assert done.returncode == Exit.UNAVAILABLE
     assert done.stderr.startswith("wiggum: bad setting DATABASE_URL: unknown scheme 'oracle'")
     assert "Traceback" not in done.stderr
 
 
-def test_a_database_without_tables_is_misconfigured(tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-m", "refinement.cli", "run", "list"],
-        cwd=ROOT,
-        env=environment(tmp_path),
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+def test_a_database_without_tables_is_misconfigured_until_they_are_made(tmp_path):
+    done = in_a_process(tmp_path, "run", "list")
     assert done.returncode == Exit.UNAVAILABLE
     assert "the database has no tables yet" in done.stderr
-
-
-def test_migrate_makes_the_tables(tmp_path):
-    env = environment(tmp_path)
-    for arguments in (["migrate"], ["rubric", "list", "--json"]):
-        done = subprocess.run(
-            [sys.executable, "-m", "refinement.cli", *arguments],
-            cwd=ROOT,
-            env=env,
-            capture_output=True,
-            text=True,
-            timeout=90,
-        )
-        assert done.returncode == Exit.OK, done.stderr
-    assert '"slug": "wiggum"' in done.stdout
+    assert in_a_process(tmp_path, "migrate").returncode == Exit.OK
+    with closing(sqlite3.connect(tmp_path / "wiggum.sqlite3")) as connection:
+        assert connection.execute("SELECT COUNT(*) FROM refinement_run").fetchone() == (0,)
 
 
 def root(failure):

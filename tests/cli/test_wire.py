@@ -61,7 +61,7 @@ class Handler(BaseHTTPRequestHandler):
 @pytest.fixture
 def server(monkeypatch):
     with Server() as serving:
-        threading.Thread(target=serving.serve_forever, daemon=True).start()
+        threading.Thread(target=serving.serve_forever, args=(0.01,), daemon=True).start()
         monkeypatch.setenv("WIGGUM_SERVER", serving.address)
         monkeypatch.setenv("WIGGUM_TOKEN", TOKEN)
         yield serving

@@ -1,8 +1,10 @@
 """The database: whether it answers, has its tables, and goes by the same clock."""
 
 import time
+from collections.abc import Mapping
 
 from django.db import DatabaseError, connection, connections
+from django.db.migrations import Migration
 from django.db.migrations.executor import MigrationExecutor
 
 from refinement.cli.doctor.clocks import clock_finding
@@ -51,11 +53,8 @@ def migrations() -> Finding:
     except DatabaseError as error:
         return fail("migrations", database_complaint(str(error)), "See the finding about the database.")
     loader = executor.loader
-    unknown = sorted(
-        name
-        for app, name in set(loader.applied_migrations) - set(loader.disk_migrations)
-        if app == "refinement"
-    )
+    known = known_migrations(loader.disk_migrations)
+    unknown = sorted(name for app, name in set(loader.applied_migrations) - known if app == "refinement")
     if unknown:
         what = f"the database was prepared by a newer Wiggum ({unknown[-1]} is not known here)"
         return fail("migrations", what, "Update this checkout: git pull, then: make install")
@@ -65,6 +64,11 @@ def migrations() -> Finding:
         what = f"{len(missing)} missing, from {first} on"
         return fail("migrations", what, "Apply them: wiggum migrate; wiggum up does so when it starts.")
     return ok("migrations", "the tables are those of this version")
+
+
+def known_migrations(disk: Mapping[tuple[str, str], Migration]) -> set[tuple[str, str]]:
+    """Those that are there, and those that one of them took the place of: both may have been applied."""
+    return {*disk, *(replaced for migration in disk.values() for replaced in migration.replaces)}
 
 
 def database_clock() -> Finding:

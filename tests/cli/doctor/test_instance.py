@@ -8,6 +8,7 @@ from threading import Thread
 
 import pytest
 from django.db import ConnectionHandler, connection
+from django.db.migrations import Migration
 from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
 
@@ -51,6 +52,13 @@ def test_a_database_of_a_newer_wiggum(db):
     finding = data.migrations()
     assert (finding.status, "9999_from_the_future is not known here" in finding.what) == ("fail", True)
     assert "git pull" in finding.remedy
+
+
+def test_a_migration_that_another_took_the_place_of_is_no_stranger():
+    squashed = Migration("0002_squashed", "refinement")
+    squashed.replaces = [("refinement", "0002_old"), ("refinement", "0003_old")]
+    known = data.known_migrations({("refinement", "0002_squashed"): squashed})
+    assert known == {("refinement", name) for name in ("0002_squashed", "0002_old", "0003_old")}
 
 
 @pytest.mark.parametrize(
@@ -146,7 +154,7 @@ class Answering:
         self.server = HTTPServer(("127.0.0.1", 0), Handler)
 
     def __enter__(self) -> int:
-        Thread(target=self.server.serve_forever, daemon=True).start()
+        Thread(target=self.server.serve_forever, args=(0.01,), daemon=True).start()
         return self.server.server_port
 
     def __exit__(self, *_):

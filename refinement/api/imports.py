@@ -1,5 +1,6 @@
 """Runs of other loops, taken in as files."""
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from ninja import Field, File, Query, Router, Schema
@@ -68,7 +69,7 @@ class ImportQuery(Schema):
 @member("editor")
 def import_new(
     request: ApiRequest, given: Query[ImportQuery], file: list[UploadedFile] = FILES
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """Imports runs.jsonl, Simmer folders (as files or a zip) and exported runs.
 
     The same run is imported once, however often its file is sent: a repeated request changes nothing and
@@ -81,7 +82,14 @@ def import_new(
     except BadUpload as refusal:
         words = str(refusal)
         raise Refused(422, words, "bad_upload", errors=[Wrong(where="file", message=words)]) from None
-    return report.as_dict()
+    return hiding(report.as_dict(), request.blind_runs)
+
+
+def hiding(report: dict[str, Any], blind: Mapping[int, int]) -> dict[str, Any]:
+    """The report without scores of runs that whoever sent the files reads blind."""
+    hidden: dict[str, Any] = {"best": None, "contradictions": [], "notes": []}
+    runs = [run | hidden if run["run"] in blind else run for run in report["runs"]]
+    return report | {"runs": runs}
 
 
 def read(uploads: list[UploadedFile]) -> list[SourceFile]:

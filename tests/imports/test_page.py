@@ -8,7 +8,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from refinement.models import ImportBatch, ImportFile, Project, Run, RunImport
+from refinement.models import BlindReading, ImportBatch, ImportFile, Project, Run, RunImport
 from refinement.services import import_batches
 from refinement.services.import_batches import batch_advance, batch_open
 from refinement.services.imports import SourceFile
@@ -127,6 +127,18 @@ def test_an_upload_can_be_forgotten_and_is_the_projects_own(as_editor, project, 
     as_editor.post(f"{ADDRESS}{batch.pk}/", {"action": "discard"})
     assert not ImportBatch.objects.filter(pk=batch.pk).exists()
     assert not Run.objects.exists()
+
+
+def test_only_who_uploaded_sees_the_report_and_no_score_that_is_read_blind(
+    as_owner, as_editor, project, editor
+):
+    batch = batch_open(project=project, user=editor, files=[SourceFile("trajectory.md", TRAJECTORY.encode())])
+    batch_advance(batch=batch, user=editor)
+    address = f"{ADDRESS}{batch.pk}/"
+    assert as_owner.get(address).status_code == 403
+    assert "6.75" in as_editor.get(address).content.decode()
+    BlindReading.objects.create(run=Run.objects.get(), reader=editor, round_number=2)
+    assert "6.75" not in as_editor.get(address).content.decode()
 
 
 def test_an_upload_needs_its_token(editor, project):

@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.contrib import messages
-from django.core.exceptions import TooManyFilesSent
+from django.core.exceptions import PermissionDenied, TooManyFilesSent
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
@@ -76,6 +76,9 @@ def run_import_batch(request: ProjectRequest, batch: int) -> HttpResponse:
     found = ImportBatch.objects.filter(project=request.project, pk=batch).first()
     if found is None:
         raise Http404("There is no such upload; it may have been forgotten after a day.")
+    if found.created_by_id != request.user.pk:
+        # Its report quotes scores, and another may be reading one of these runs blind.
+        raise PermissionDenied("This upload is somebody else's; whoever made it sees its report.")
     if request.method == "POST":
         if request.POST.get("action") == "discard":
             batch_discard(batch=found)
@@ -85,17 +88,19 @@ def run_import_batch(request: ProjectRequest, batch: int) -> HttpResponse:
         if not partial(request):
             return redirect("run_import_batch", request.project.slug, batch)
     name = "_batch" if partial(request) else "batch"
-    return render(request, f"refinement/imports/{name}.html", batch_context(found))
+    return render(request, f"refinement/imports/{name}.html", batch_context(request, found))
 
 
-def batch_context(batch: ImportBatch) -> dict[str, Any]:
+def batch_context(request: ProjectRequest, batch: ImportBatch) -> dict[str, Any]:
+    """The report; of runs that its reader scores blind it shows no score."""
     report = batch.report
+    hidden: dict[str, Any] = {"best": None, "contradictions": []}
     return {
         "section": "runs",
         "batch": batch,
         "counts": report["counts"],
         "made": report.get("made"),
-        "runs": report["runs"],
+        "runs": [run | hidden if run["run"] in request.blind_runs else run for run in report["runs"]],
         "more_runs": report["more_runs"],
         "notes": report["notes"],
         "more_notes": report["more_notes"],

@@ -29,6 +29,7 @@ ROOMY = (
     "tests/evals/test_document.py",
     "tests/evals/test_loop.py",
     "tests/evals/test_resuming.py",
+    "tests/evals/test_sending.py",
     "tests/house/",
     "tests/lifecycle/test_at_once.py",
     "tests/lifecycle/test_people_at_once.py",

@@ -1,13 +1,19 @@
 """`wiggum eval`: cases from files, asked of targets on this machine, every one of them a run."""
 
+from contextlib import ExitStack
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from refinement.cli.exits import BadInput
-from refinement.cli.options import json_option, project_option
+from refinement.cli.eval_sending import runs_send
+from refinement.cli.exits import BadInput, Exit
+from refinement.cli.instances.base import RunQuery
+from refinement.cli.options import json_option, project_option, server_options
+
+if TYPE_CHECKING:
+    from refinement.evals.planning import Job
 
 EXAMPLES = """
 \b
@@ -20,10 +26,12 @@ Examples:
 \b
 In folders, files named *.eval.yaml, *.eval.yml, eval.yaml or eval.yml are taken (EVAL.yaml as well).
 Results go to the folder of --out: results.jsonl, junit.xml and summary.md. docs/eval.md has the format.
+With --server, cases run here all the same, and their runs are then sent to a project there.
 
 \b
 Exit status: 0 all cases passed, 1 a case failed, 2 wrong usage or a file that is not right (nothing was
-run), 3 a target cannot be reached, 130 interrupted (finished cases are kept; go on with --resume).
+run), 3 a target or the server cannot be reached, 4 the server refused, 130 interrupted (finished cases are
+kept; go on with --resume).
 """
 DEFAULT_FOLDER = "wiggum-eval"
 
@@ -72,6 +80,7 @@ def share(ctx: click.Context, param: click.Parameter, value: str | None) -> Deci
     metavar="DIR",
     help=f"the folder of results ({DEFAULT_FOLDER})",
 )
+@server_options
 @project_option
 @json_option
 def eval_command(
@@ -82,11 +91,12 @@ def eval_command(
     improvement_threshold: Decimal | None,
     feedback_template: Path | None,
     targets: tuple[str, ...],
+    server: str | None,
+    token: str | None,
     project: str | None,
     **options: Any,
 ) -> int:
     """Ask the cases of eval files, and judge the answers by their assertions."""
-    from refinement.cli.instances.opening import local_opened
     from refinement.evals import reading
     from refinement.evals.finding import eval_files
     from refinement.evals.planning import Planner
@@ -96,11 +106,29 @@ def eval_command(
         template = reading.feedback_template(feedback_template) if feedback_template else None
         loop = Loop(max_iterations, threshold, improvement_threshold, template)
         jobs = Planner(targets, loop, ralph).jobs(reading.read_evals(eval_files(paths)))
-        with local_opened(project) as instance:
-            from refinement.cli.eval_runs import Evaluation
-            from refinement.cli.instances.local import LocalInstance
-
-            assert isinstance(instance, LocalInstance)
-            return Evaluation(instance.project, jobs, **options).carry_out()
+        return evaluated(jobs, server, token, project, options)
     except BadEval as bad:
         raise BadInput("\n".join(bad.problems)) from None
+
+
+def evaluated(
+    jobs: "list[Job]", server: str | None, token: str | None, project: str | None, options: dict[str, Any]
+) -> int:
+    """Runs the cases here, on the local database; a server gets their runs afterwards."""
+    from refinement.cli.instances.opening import instance_opened, local_opened
+
+    with ExitStack() as opened:
+        remote = None
+        if server:
+            remote = opened.enter_context(instance_opened(server=server, token=token, project=project))
+            remote.runs(
+                RunQuery(), 1
+            )  # a server that does not answer, or not us, is told before anything runs
+        local = opened.enter_context(local_opened(None if server else project))
+        from refinement.cli.eval_runs import Evaluation
+
+        evaluation = Evaluation(local.project, jobs, **options)
+        status = evaluation.carry_out()
+        if remote is not None and not runs_send(local, remote, evaluation.found()):
+            return Exit.REFUSED
+        return status

@@ -13,6 +13,7 @@ from refinement.interchange.found import Found, Notes, SourceFile, key_of, text_
 from refinement.interchange.rubric_yaml import BadFile, rubric_from_yaml, rubric_to_yaml
 from refinement.interchange.run_document import MOST_ROUNDS, Part, RunDocument
 from refinement.interchange.run_figures import compute
+from refinement.judging.checks import is_script
 
 FORMAT_KEY = "wiggum_run"
 MOST_PROBLEMS = 50
@@ -137,12 +138,24 @@ def whole_rubric(document: RunDocument) -> Rubric:
     return replace(rubric, seed_text=str(kept["text"]), seed_scores=scores)
 
 
+def without_scripts(rubric: Rubric) -> Rubric:
+    """The rubric with another check in each script's place.
+
+    No file may bring a script that is to be run; a run that had one is read with what it said.
+    """
+    checks = (
+        replace(check, kind="is-json", parameters={}) if is_script(check) else check
+        for check in rubric.checks
+    )
+    return replace(rubric, checks=tuple(checks))
+
+
 def _computed(document: RunDocument, found: Found, notes: Notes) -> list[str]:
     """Figures made anew; the sentences where the file says otherwise."""
     try:
         rubric = whole_rubric(document)
         # A rubric that is written and read as a file is checked by all rules that hold for files.
-        rubric_from_yaml(rubric_to_yaml(rubric))
+        rubric_from_yaml(rubric_to_yaml(without_scripts(rubric)))
         return compute(document, rubric)
     except BadFile as error:
         notes.add(0, "snapshot", f"{error.problems[0].message} The run is not imported.")

@@ -40,8 +40,9 @@ def test_every_key_is_named(keys):
 def test_every_option_is_named():
     from refinement.cli.eval import eval_command
 
+    section = TEXT.split("## The command")[1].split("Exit status")[0]
     options = {option for parameter in eval_command.params for option in parameter.opts if option[0] == "-"}
-    assert options == set(re.findall(r"^\| `(-[\w-]+)", TEXT, re.M))
+    assert options == set(re.findall(r"(?<=`)--?[a-z][\w-]*(?= \w|`)", section))
 
 
 @pytest.mark.parametrize("suite", SUITES)

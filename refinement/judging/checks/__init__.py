@@ -17,7 +17,7 @@ from refinement.judging.checks.kinds import (
 
 __all__ = [
     "COMMAND", "KINDS", "CannotCheck", "CheckKind", "CommandRunner", "Parameter", "ParameterType",
-    "check_problems", "run_checks",
+    "check_problems", "is_script", "run_checks",
 ]  # fmt: skip
 
 COMMAND = "command"
@@ -50,6 +50,18 @@ def check_problems(check: Check) -> list[str]:
     if kind is None:
         return [f"There is no check of the kind {check.kind!r}; the kinds are {', '.join(KINDS)}."]
     return type_problems(kind, check.parameters) or kind.problems(with_defaults(kind, check.parameters))
+
+
+def is_script(check: Check) -> bool:
+    """Whether it is a script as an evaluation records one: what it said is kept, nothing runs it again."""
+    command, timeout = check.parameters.get("command"), check.parameters.get("timeout")
+    return (
+        check.kind == COMMAND
+        and set(check.parameters) == {"command", "timeout"}
+        and isinstance(command, list | tuple)
+        and all(isinstance(part, str) for part in command)
+        and isinstance(timeout, int)
+    )
 
 
 def _result(check: Check, candidate: str, commands: CommandRunner | None) -> CheckResult:

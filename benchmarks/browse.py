@@ -1,4 +1,4 @@
-"""How long pages about runs take, by how many runs there are: `python -m benchmarks.browse`.
+"""How long pages and the API take about runs, by how many there are: `python -m benchmarks.browse`.
 
 For each database and each number of runs, a project is filled (4 rounds a run, candidates of 6 KB) and every
 page is asked for many times, in process, from the middleware to the last byte. Printed are medians and 95th
@@ -98,7 +98,11 @@ def measured(size: int, chars: int, *, processor: bool) -> dict[str, list[float]
     gc.collect()
     gc.freeze()  # as wiggum_site/asgi.py does
     clock = processor_seconds if processor else time.perf_counter
-    return {name: timed(client, address, clock) for name, address in pages(project)}
+    script = token_client(project)
+    return {
+        **{name: timed(client, address, clock) for name, address in pages(project)},
+        **{name: timed(script, address, clock) for name, address in operations(project)},
+    }
 
 
 def filled(size: int, chars: int) -> tuple[Any, Any]:
@@ -183,6 +187,39 @@ def pages(project: Any) -> Iterator[tuple[str, str]]:
             continue
 
 
+def token_client(project: Any) -> Any:
+    """A script with a token of the project's owner."""
+    from django.test import Client
+
+    from refinement.models import User
+    from refinement.services.tokens import token_make
+
+    owner = User.objects.get(email="bench@example.org")
+    _, token = token_make(project=project, by=owner, name="Bench", role="owner", days=7)
+    return Client(headers={"host": "localhost", "authorization": f"Bearer {token}"})
+
+
+def operations(project: Any) -> Iterator[tuple[str, str]]:
+    """The API's lists and reads of runs, as a script asks for them."""
+    from django.urls import reverse
+
+    from refinement.models import Run
+
+    numbers = list(Run.objects.filter(project=project).order_by("pk").values_list("pk", flat=True))
+    runs, middle = reverse("api:run_list", args=[project.slug]), numbers[len(numbers) // 2]
+    for name, query in (
+        ("list", {}),
+        ("list of 100", {"limit": 100}),
+        ("list of 100, some fields", {"limit": 100, "fields": "id,status,best"}),
+        ("list, filtered", {"outcome": "FAIL", "tag": "docs"}),
+        ("list, sorted", {"sort": "-best"}),
+        ("list, search", {"q": COMMON_WORD}),
+    ):
+        yield f"API: {name}", f"{runs}?{urlencode(query)}"
+    for name, rest in (("run", ""), ("rounds", "/rounds"), ("a round", "/rounds/2"), ("events", "/events")):
+        yield f"API: {name}", f"{runs}/{middle}{rest}"
+
+
 def filters(middle: int, today: Any) -> Iterator[tuple[str, dict[str, object]]]:
     from refinement.models import User
     from refinement.selectors.run_orders import ORDERS
@@ -256,14 +293,14 @@ def show(database: str, results: dict[int, dict[str, list[float]]]) -> None:
     """The table of one database: for each size median and 95th percentile, and the ratio of the ends."""
     sizes = list(results)
     heads = "".join(f"{f'{size:,}':>16}" for size in sizes)
-    print(f"\n{database}: median and 95th percentile in ms\n{'':24}{heads}{'ratio':>9}")
+    print(f"\n{database}: median and 95th percentile in ms\n{'':30}{heads}{'ratio':>9}")
     for name in results[sizes[0]]:
         rows = [results[size][name] for size in sizes]
         middles, slow = [statistics.median(row) for row in rows], [row[int(len(row) * 0.95)] for row in rows]
         cells = "".join(f"{middle:>8.1f}{late:>8.1f}" for middle, late in zip(middles, slow, strict=True))
         ratio = middles[-1] / middles[0]
         over = " over" if slow[-1] > BAR_MS or ratio > BAR_RATIO else ""
-        print(f"{name:24}{cells}{ratio:>9.2f}{over}")
+        print(f"{name:30}{cells}{ratio:>9.2f}{over}")
 
 
 if __name__ == "__main__":

@@ -119,6 +119,7 @@ def run_list(request: ApiRequest, query: Query[RunQuery]) -> Page[RunLine]:
         upwards=form.upwards,
         place=place_of(query, form.order),
         size=query.limit,
+        drawn=False,
     )
     lines = [some_of(RunLine, LINE, Told(line.run, line.all_tags), wanted) for line in page.lines]
     following = cursor_to(f"{query.sort}:{page.following}") if page.following else None

@@ -62,6 +62,7 @@ def runs_page(
     upwards: bool = False,
     place: Place | None = None,
     size: int | None = None,
+    drawn: bool = True,
 ) -> RunsPage:
     """A page of the project's runs. Runs that are added meanwhile move nothing on it."""
     size = size or PAGE_SIZE
@@ -77,14 +78,14 @@ def runs_page(
     keys: list[Key] = list(ordered[: size + 1])
     if backwards and len(keys) <= size:
         # The way back leads to the very beginning, as a whole page.
-        return runs_page(project, filters, order=order, upwards=upwards, size=size)
+        return runs_page(project, filters, order=order, upwards=upwards, size=size, drawn=drawn)
     shown, more = keys[:size], len(keys) > size
     if backwards:
         shown.reverse()
     _set_places(page, shown, order, place, more=more)
     if found is not None and found.resume is not None and order is NEWEST and not more:
         page.following, page.looked_through = Place(found.resume), False
-    page.lines = listed([number for number, _ in shown])
+    page.lines = listed([number for number, _ in shown], drawn=drawn)
     return page
 
 
@@ -125,19 +126,19 @@ def _set_places(page: RunsPage, shown: list[Key], order: Order, place: Place | N
         page.previous = at(shown[0], True)
 
 
-def listed(numbers: Sequence[int]) -> list[Listed]:
-    """These runs as lines, in this order, without their texts."""
+def listed(numbers: Sequence[int], *, drawn: bool = True) -> list[Listed]:
+    """These runs as lines, in this order, without their texts; unless `drawn`, without their sparklines."""
     rows = Run.objects.select_related("rubric", "rubric_version", "created_by").only(*SHOWN_FIELDS)
     found = without_hidden(rows).in_bulk(list(numbers))
     tags: dict[int, list[str]] = {}
     for number, name in RunTag.objects.filter(run__in=numbers).order_by("name").values_list("run_id", "name"):
         tags.setdefault(number, []).append(name)
-    return [_line(found[number], tags.get(number, [])) for number in numbers if number in found]
+    return [_line(found[number], tags.get(number, []), drawn) for number in numbers if number in found]
 
 
-def _line(run: Run, tags: list[str]) -> Listed:
+def _line(run: Run, tags: list[str], drawn: bool) -> Listed:
     version = run.rubric_version
-    scores = [Decimal(score) for score in run.trajectory[:MOST_POINTS]]
+    scores = [Decimal(score) for score in run.trajectory[:MOST_POINTS]] if drawn else []
     return Listed(
         run=run,
         line=_drawn(scores, version.scale_minimum, version.scale_maximum) if len(scores) > 1 else None,

@@ -28,7 +28,10 @@ router = Router(tags=["Rubrics"])
 MEDIA_TYPE = "application/yaml"
 FILE = {"content": {MEDIA_TYPE: {"schema": {"type": "string", "description": "The file, in UTF-8."}}}}
 TAKES_A_FILE: dict[str, Any] = {"requestBody": {**FILE, "required": True}}
-GIVES_A_FILE: dict[str, Any] = {"responses": {200: {"description": "The file.", **FILE}}}
+# Those who read YAML by its type find an object in it.
+GIVES_A_FILE: dict[str, Any] = {
+    "responses": {200: {"description": "The file.", "content": {MEDIA_TYPE: {"schema": {"type": "object"}}}}}
+}
 
 
 class Note(Schema):

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from refinement.interchange.run_document import RunDocument
 
 QUOTED_CHARS = 200
+MOST_DEPTH = 60
 
 
 class SourceFile(NamedTuple):
@@ -63,6 +64,21 @@ def quoted(text: str) -> str:
     """A piece of a file for a note: one line, not too long."""
     line = " ".join(text.split())
     return line if len(line) <= QUOTED_CHARS else f"{line[: QUOTED_CHARS - 1]}…"
+
+
+def too_deep(value: object) -> bool:
+    """Whether lists and records stand in one another deeper than any run's; looked at without recursion."""
+    layer = [value]
+    for _ in range(MOST_DEPTH):
+        layer = [
+            inner
+            for entry in layer
+            if isinstance(entry, (dict, list))
+            for inner in (entry.values() if isinstance(entry, dict) else entry)
+        ]
+        if not layer:
+            return False
+    return True
 
 
 def key_of(source: str, content: object) -> str:

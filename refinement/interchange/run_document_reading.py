@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from refinement.engine.codec import rubric_from_json
 from refinement.engine.types import Rubric
-from refinement.interchange.found import Found, Notes, SourceFile, key_of, text_of
+from refinement.interchange.found import Found, Notes, SourceFile, key_of, text_of, too_deep
 from refinement.interchange.rubric_yaml import BadFile, rubric_from_yaml, rubric_to_yaml
 from refinement.interchange.run_document import MOST_ROUNDS, Part, RunDocument
 from refinement.interchange.run_figures import compute
@@ -50,6 +50,9 @@ def _loaded(text: str, notes: Notes) -> dict[str, Any] | None:
         return None
     except ValueError as error:
         notes.add(0, "", f"This is not valid JSON: {error}.")
+        return None
+    if too_deep(value):
+        notes.add(0, "", "The file is nested too deeply.")
         return None
     if not isinstance(value, dict) or FORMAT_KEY not in value:
         notes.add(0, "", f"This is not a run's export: such a file begins with {FORMAT_KEY}.")

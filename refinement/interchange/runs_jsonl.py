@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any, NoReturn
 
 from refinement.interchange.foreign_runs import document_of
-from refinement.interchange.found import Found, Note, Notes, SourceFile, key_of, quoted
+from refinement.interchange.found import Found, Note, Notes, SourceFile, key_of, quoted, too_deep
 from refinement.interchange.jsonl_rounds import rounds_of
 from refinement.interchange.jsonl_runs import foreign_run
 
@@ -75,6 +75,8 @@ def _record(line: bytes) -> dict[str, Any]:
         raise _Unreadable("The line is nested too deeply.") from None
     except (ValueError, ArithmeticError) as error:
         raise _Unreadable(f"This is not valid JSON: {error}.") from None
+    if too_deep(record):
+        raise _Unreadable("The line is nested too deeply.")
     if not isinstance(record, dict):
         raise _Unreadable("A line is one run, an object in braces.")
     if "wiggum_scores" not in record and "wiggum_eval_log" not in record:

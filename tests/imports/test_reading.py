@@ -199,9 +199,11 @@ def test_scores_without_dims_and_a_text_of_the_result_alone():
         ("{", "not valid JSON"), ("[1]", "an object in braces"),
         ('{"a": NaN, "wiggum_scores": []}', "not valid JSON"),
         ({"task": "x"}, "no run of a Wiggum loop"), ({"wiggum_scores": []}, "No round of it has scores"),
-        ("[" * 100_000, "nested too deeply"), ({"wiggum_scores": {"one": DIMS}}, "not the name of a round"),
+        ("[" * 100_000, "nested too deeply"),
+        (f'{{"wiggum_scores": {"[" * 200}{"]" * 200}}}', "nested too deeply"),
+        ({"wiggum_scores": {"one": DIMS}}, "not the name of a round"),
     ],
-    ids=range(7),
+    ids=range(8),
 )  # fmt: skip
 def test_a_line_that_is_no_run_is_named_and_the_next_is_read(record, why):
     found, _ = read(record, {"wiggum_scores": {"r1": DIMS}})

@@ -34,7 +34,7 @@ class RunLine(Schema):
     producer: str = Field(description="Endpoint, slash, model.", examples=["ollama/qwen3:4b"])
     judge: str = Field(examples=["ollama/gemma3:12b"])
     kinship: str = Field(description="same_model, same_family, or empty.")
-    r1: str | None = Field(description="The first round's composite.", examples=["7.35"])
+    r1: str | None = Field(description="The first round's composite.", examples=["7.4"])
     best: str | None = Field(examples=["9.1"])
     best_round: int | None = Field(examples=[3])
     last: str | None = Field(examples=["9.1"])

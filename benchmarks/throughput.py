@@ -2,7 +2,8 @@
 
     python -m benchmarks.throughput [--runs 32] [--workers 2] [--latency 1 0.25] [--size sqlite …]
 
-The ideal is the critical path of one run: its calls one after the other, at the server's latency. The
+The ideal is the critical path of one run: its calls one after the other, at the server's latency. Runs are
+launched one after the other, as a script does, and launching counts: from the first to the last end. The
 runs' threads are shared out among the worker processes; CPU is that of all of them.
 """
 
@@ -17,7 +18,6 @@ from benchmarks.instance import Instance, cpu_seconds, instance, model_server, w
 ROUNDS = 3
 CALLS_A_RUN = 2 * ROUNDS  # a draft and two revisions, each judged
 LAUNCH = """
-from django.db import transaction
 from refinement.engine.codec import rubric_with
 from refinement.models import Run
 from refinement.providers.registry import Target
@@ -27,10 +27,9 @@ from refinement.services.runs import run_create
 project = local_project()
 version = version_named(project, "wiggum")
 definition = rubric_with(definition_of(version), {"policy.stop_rules": "max_rounds"})
-with transaction.atomic():
-    for number in range(%d):
-        run_create(project=project, version=version, definition=definition, task=f"Guide {number}",
-                   producer=Target("ollama", "loopback:1b"), judge=Target("ollama", "loopback:8b"))
+for number in range(%d):
+    run_create(project=project, version=version, definition=definition, task=f"Guide {number}",
+               producer=Target("ollama", "loopback:1b"), judge=Target("ollama", "loopback:8b"))
 """
 FORGET = "from refinement.models import Run; Run.objects.all().delete()"
 REPORT = """

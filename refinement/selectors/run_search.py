@@ -6,7 +6,7 @@ the migration `0013_search`); a text in it has the number `project << 48 | run <
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from time import monotonic
 from typing import Any
@@ -29,10 +29,10 @@ ORDER BY run_id {order} LIMIT %s
 """
 LAST_RUN = (1 << 32) - 1
 # Several words that are common but never meet would have every text read: such a search looks at a part of
-# the runs after the other, each four times as large, and stops for now when its time is up.
+# the runs after the other, each as large as the time that is left allows, and stops for now when it is up.
 FIRST_PART = 500
 GROWTH = 4
-SECONDS = 0.04
+SECONDS = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,32 +58,30 @@ def search(
         found = hits(project, words, limit=limit, above=above, below=below, oldest_first=oldest_first)
         return Found(found, found[-1] if len(found) == limit else None)
     numbers: list[int] = []
-    started = monotonic()
-    for low, high in _parts(project, above, below, oldest_first):
-        room = limit - len(numbers)
-        numbers += hits(project, words, limit=room, above=low, below=high, oldest_first=oldest_first)
+    ends = Run.objects.filter(project=project).aggregate(first=Min("pk"), last=Max("pk"))
+    low, high = max(above, (ends["first"] or 1) - 1), min(below, (ends["last"] or 0) + 1)
+    size, started = FIRST_PART, monotonic()
+    while high - low > 1:
+        part, low, high = _part(low, high, size, oldest_first)
+        began, room = monotonic(), limit - len(numbers)
+        numbers += hits(project, words, limit=room, above=part[0], below=part[1], oldest_first=oldest_first)
         if len(numbers) == limit:
             return Found(numbers, numbers[-1])
-        if monotonic() - started > SECONDS:
-            return Found(numbers, high - 1 if oldest_first else low + 1)
+        now = monotonic()
+        left = SECONDS - (now - started)
+        if left <= 0:
+            return Found(numbers, part[1] - 1 if oldest_first else part[0] + 1)
+        size = min(size * GROWTH, max(FIRST_PART, int(size * left / max(now - began, 1e-6))))
     return Found(numbers)
 
 
-def _parts(project: Project, above: int, below: int, oldest_first: bool) -> Iterator[tuple[int, int]]:
-    """Growing spans of run numbers from the near end to the far one; both ends of a span are outside it."""
-    ends = Run.objects.filter(project=project).aggregate(first=Min("pk"), last=Max("pk"))
-    low, high = max(above, (ends["first"] or 1) - 1), min(below, (ends["last"] or 0) + 1)
-    size = FIRST_PART
-    while high - low > 1:
-        if oldest_first:
-            edge = min(high, low + size + 1)
-            yield low, edge
-            low = edge - 1
-        else:
-            edge = max(low, high - size - 1)
-            yield edge, high
-            high = edge + 1
-        size *= GROWTH
+def _part(low: int, high: int, size: int, oldest_first: bool) -> tuple[tuple[int, int], int, int]:
+    """The near end of a span of run numbers, and what is left of it; both ends of a span are outside it."""
+    if oldest_first:
+        edge = min(high, low + size + 1)
+        return (low, edge), edge - 1, high
+    edge = max(low, high - size - 1)
+    return (edge, high), low, edge + 1
 
 
 def hits(

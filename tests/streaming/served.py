@@ -44,7 +44,9 @@ owner = User.objects.get(email="olivia@example.org")
 told["token"] = token_make(project=project, by=owner, name="CI", role="viewer", days=7)[1]
 print("told", json.dumps(told))
 """
+# In one transaction: a worker cannot be faster than what is done with the new run besides.
 LAUNCH = """
+from django.db import transaction
 from refinement.engine.codec import rubric_with
 from refinement.models import Project
 from refinement.providers.registry import Target
@@ -54,9 +56,10 @@ project = Project.objects.get(slug="alpha")
 version = version_named(project, "wiggum")
 settings = {{"policy.max_rounds": "{rounds}", "policy.stop_rules": "max_rounds"}}
 rubric = rubric_with(definition_of(version), settings)
-run = run_create(project=project, version=version, definition=rubric, task="Explain our backups.",
-                 producer=Target("ollama", "loopback:1b"), judge=Target("ollama", "loopback:8b"))
-{then}
+with transaction.atomic():
+    run = run_create(project=project, version=version, definition=rubric, task="Explain our backups.",
+                     producer=Target("ollama", "loopback:1b"), judge=Target("ollama", "loopback:8b"))
+    {then}
 print("told", run.pk)
 """
 

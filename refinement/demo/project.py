@@ -9,10 +9,11 @@ from django.db import transaction
 
 from refinement.demo.rows import Cast, runs_write
 from refinement.demo.stories import story_told
+from refinement.demo.team import team_write
 from refinement.engine.codec import rubric_with
 from refinement.engine.profiles import rubric_for
 from refinement.engine.types import Rubric as Definition
-from refinement.models import AuditEntry, MemberRole, Membership, Project, Rubric, RubricVersion, User
+from refinement.models import AuditEntry, MemberRole, Membership, Project, Rubric, RubricVersion, Run, User
 from refinement.services.audit import audit_record
 from refinement.services.rubrics import rubric_create, version_create
 
@@ -38,16 +39,21 @@ def demo_seed(
     rng = random.Random(f"{slug}/{runs}")  # noqa: S311  a picture, not a secret
     project = demo_project(slug)
     people = demo_people(project)
+    names = [person.name for person in people]
     stories = [
-        (version, story_told(definition, rng, chars=chars))
+        (version, story_told(definition, rng, chars=chars, people=names))
         for version, definition in demo_rubrics(project, people[0])
         for _ in range(STORIES_A_VERSION)
     ]
     told = [pair for pair in stories if "outcome" in pair[1].ending]
     untold = [pair for pair in stories if "outcome" not in pair[1].ending]
-    yield from runs_write(
-        Cast(project, people, told, untold or told), runs, rng, until=now, days=days, calls=calls
-    )
+    cast, before = Cast(project, people, told, untold or told), newest_run()
+    yield from runs_write(cast, runs, rng, until=now, days=days, calls=calls)
+    team_write(project, people, runs, after=before, now=now)
+
+
+def newest_run() -> int:
+    return Run.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
 
 
 @transaction.atomic

@@ -1,7 +1,7 @@
 """Stories as rows: many runs at once, each with its own time, people, models and tags."""
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -13,16 +13,25 @@ from django.db.models import Model
 from refinement.demo.stories import Said, Story
 from refinement.engine.safeguards import kinship
 from refinement.models import (
+    AuditEntry,
+    BlindReading,
     Call,
     CheckResult,
+    Comment,
+    Decision,
     Event,
     EventKind,
+    HumanScore,
+    Instruction,
+    Notice,
     Project,
+    ReviewRequest,
     Round,
     RubricVersion,
     Run,
     RunStatus,
     RunTag,
+    Thread,
     User,
     Verdict,
 )
@@ -42,7 +51,10 @@ MODELS = (
     ("qwen3:4b", "qwen3:32b"),
     ("gemma3:12b", "llama3.3:70b"),
 )
-WITH_TIMES: tuple[type[Model], ...] = (Run, Round, Verdict, Event)
+WITH_TIMES: tuple[type[Model], ...] = (
+    Run, Round, Verdict, Event, Instruction, Thread, Comment, HumanScore, BlindReading, Decision,
+    ReviewRequest, Notice, AuditEntry,
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +65,9 @@ class Cast:
     people: Sequence[User]
     told: Sequence[tuple[RubricVersion, Story]]
     untold: Sequence[tuple[RubricVersion, Story]]  # those that did not come to an end yet
+
+    def named(self, name: str) -> User:
+        return next(person for person in self.people if person.name == name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +149,9 @@ def drawn(cast: Cast, moment: datetime, rng: random.Random, *, going: bool) -> D
 def batch_write(cast: Cast, batch: list[Drawn], rng: random.Random, *, calls: bool) -> None:
     """All rows of some runs."""
     Run.objects.bulk_create([entry.run for entry in batch])
-    rounds = Round.objects.bulk_create([row for entry in batch for row in round_rows(entry)])
+    told = Instruction.objects.bulk_create([row for entry in batch for row in instruction_rows(cast, entry)])
+    numbers = {(row.run_id, row.used_in_round or 0): row.pk for row in told}
+    rounds = Round.objects.bulk_create([row for entry in batch for row in round_rows(cast, entry, numbers)])
     by_place = {(row.run_id, row.number): row for row in rounds}
     Verdict.objects.bulk_create([row for entry in batch for row in verdict_rows(entry, by_place)])
     CheckResult.objects.bulk_create([row for entry in batch for row in result_rows(entry, by_place)])
@@ -144,13 +161,28 @@ def batch_write(cast: Cast, batch: list[Drawn], rng: random.Random, *, calls: bo
         Event.objects.bulk_create([row for entry in batch for row in event_rows(entry)])
 
 
-def round_rows(entry: Drawn) -> Iterator[Round]:
+def instruction_rows(cast: Cast, entry: Drawn) -> Iterator[Instruction]:
+    """What people told a revision, each used by the round that was written with it."""
+    for values in entry.story.rounds:
+        for said in (values["feedback"] or {}).get("instructions", ()):
+            yield Instruction(
+                run=entry.run, author=cast.named(said["author"]), author_name=said["author"],
+                text=said["text"], created_at=entry.run.created_at, used_in_round=values["number"],
+            )  # fmt: skip
+
+
+def round_rows(cast: Cast, entry: Drawn, told: Mapping[tuple[int, int], int]) -> Iterator[Round]:
     moment = entry.run.created_at
     for values in entry.story.rounds:
-        judged = (
-            {"judged_at": moment + timedelta(seconds=30 * values["number"])} if "judged_at" in values else {}
-        )
-        yield Round(run=entry.run, created_at=moment, **{**values, **judged})
+        own: dict[str, Any] = {}
+        if "judged_at" in values:
+            own["judged_at"] = moment + timedelta(seconds=30 * values["number"])
+        if name := values.get("author_name"):
+            own["author"] = cast.named(name)
+        if said := (values["feedback"] or {}).get("instructions"):
+            number = told[entry.run.pk, values["number"]]
+            own["feedback"] = values["feedback"] | {"instructions": [each | {"id": number} for each in said]}
+        yield Round(run=entry.run, created_at=moment, **{**values, **own})
 
 
 def verdict_rows(entry: Drawn, rounds: dict[tuple[int, int], Round]) -> Iterator[Verdict]:

@@ -2,12 +2,13 @@
 
 import json
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
-from refinement.demo import texts
+from refinement.demo import texts, words
 from refinement.engine.codec import rubric_to_json
 from refinement.engine.metrics import RunMetrics, run_metrics
 from refinement.engine.safeguards import RalphSignal, penalties_for, ralph_signal
@@ -19,6 +20,7 @@ from refinement.engine.types import (
     Failure,
     Finish,
     History,
+    Instruction,
     Judge,
     Outcome,
     Revise,
@@ -37,6 +39,7 @@ from refinement.services.recording import Judged, feedback_values, judged_values
 from refinement.services.runs import title_of
 
 CHARS_A_TOKEN = 4
+STEERED, EDITED = 0.15, 0.15  # the share of revisions that people steer, of stories with a round by hand
 # How good each round is, as a share of the scale: the last one holds on. Plans end as their names say
 # wherever the rubric has such a rule; otherwise the rubric's own rules decide.
 COURSES: dict[str, tuple[float, ...]] = {
@@ -146,6 +149,9 @@ class Teller:
     rng: random.Random
     invents: bool
     deaf: bool  # the judge repeats its issues although the text changed
+    aside: random.Random  # decides what people do, so that nothing else is changed by it
+    people: Sequence[str] = ()
+    by_hand: int = 0  # the round that somebody writes, where there are people
 
     def tell(self) -> Story:
         story = self.story
@@ -160,11 +166,28 @@ class Teller:
                 return story
             if isinstance(step, Judge):
                 self.judge(step)
+            elif isinstance(step, Revise) and step.round == self.by_hand:
+                self.edit(step)
             else:
-                self.write(step)
+                self.write(self.steered(step) if isinstance(step, Revise) else step)
             spent = sum(entry.prompt_tokens + entry.reply_tokens for entry in story.said)
             usage = Usage(spent, sum((entry.seconds for entry in story.said), Decimal(0)), len(story.said))
             story.history = replace(story.history, usage=usage)
+
+    def steered(self, step: Revise) -> Revise:
+        """The step with what somebody tells this revision, now and then."""
+        if not self.people or self.aside.random() > STEERED:
+            return step
+        said = Instruction(0, self.aside.choice(self.people), self.aside.choice(words.INSTRUCTIONS))
+        return replace(step, feedback=replace(step.feedback, instructions=(said,)))
+
+    def edit(self, step: Revise) -> None:
+        """Somebody sits down and writes the next round, on the one before."""
+        base = self.story.history.rounds[-1]
+        text = texts.revised(self.aside, base.candidate, self.about)
+        entry = Round(step.round, text, None, base.number, by_hand=True)
+        self.add(entry, None, origin="hand")
+        self.story.rounds[-1]["author_name"] = self.aside.choice(self.people)
 
     def write(self, step: Draft | Revise) -> None:
         story, rng = self.story, self.rng
@@ -294,12 +317,23 @@ def reply_of(verdict: Verdict) -> str:
     return json.dumps({"criteria": criteria, "issues": verdict.issues, "asi": verdict.asi}, indent=1)
 
 
-def story_told(rubric: Rubric, rng: random.Random, *, chars: int, rounds: int | None = None) -> Story:
-    """One story of a kind that chance decides; with `rounds`, one that has exactly so many."""
+def story_told(
+    rubric: Rubric,
+    rng: random.Random,
+    *,
+    chars: int,
+    rounds: int | None = None,
+    people: Sequence[str] = (),
+) -> Story:
+    """One story of a kind that chance decides; with `rounds`, one that has exactly so many.
+
+    Where there are people, by name, they steer some of the revisions and write some of the rounds.
+    """
     about = texts.subject(rng)
     seeded = rng.random() < 0.4
     ends = rng.choice(BREAKS) if rng.random() < 0.22 and rounds is None else ""
     seed = texts.candidate(rng, about, chars) if seeded and ends != "producer fails" else ""
+    aside = random.Random(f"{about.words}{about.task}{seed}")  # noqa: S311  a picture, not a secret
     teller = Teller(
         story=Story(rubric, about.task, seed),
         about=about,
@@ -310,6 +344,9 @@ def story_told(rubric: Rubric, rng: random.Random, *, chars: int, rounds: int | 
         rng=rng,
         invents=rng.random() < 0.12,
         deaf=rng.random() < 0.12,
+        aside=aside,
+        people=people,
+        by_hand=aside.choice((2, 3)) if people and aside.random() < EDITED else 0,
     )
     if seed:
         teller.add(Round(1, seed), None, origin="seed")

@@ -11,7 +11,22 @@ from django.utils import timezone
 from refinement.demo import rows
 from refinement.engine.codec import rubric_from_json
 from refinement.engine.metrics import run_metrics
-from refinement.models import Call, Membership, Project, Round, Run, RunTag, User
+from refinement.models import (
+    AuditEntry,
+    Call,
+    Comment,
+    HumanScore,
+    Instruction,
+    Membership,
+    Notice,
+    Project,
+    ReviewRequest,
+    Round,
+    Run,
+    RunTag,
+    Thread,
+    User,
+)
 from refinement.selectors.history import history_of
 from refinement.selectors.run_search import hits
 from refinement.services.waking import sweep
@@ -41,6 +56,37 @@ def test_a_project_is_made_with_all_that_belongs_to_it():
     assert RunTag.objects.filter(project=project).exists()
     assert Call.objects.filter(run__project=project, role="judge").exists()
     assert hits(project, "instance", limit=5)
+
+
+def test_people_have_talked_scored_decided_and_been_told():
+    admin = User.objects.create_superuser("root@example.org", "a long enough password", name="Ada Root")
+    seed(runs=120)
+    reviewed = Run.objects.filter(threads__isnull=False).distinct()
+    assert 10 < reviewed.count() <= 40
+    assert Comment.objects.filter(mentioned=admin).exists()
+    assert {row.place for row in Thread.objects.all()} >= {"run", "passage", "issue", "criterion"}
+    for thread in Thread.objects.filter(place="passage"):
+        said = Round.objects.get(run=thread.run, number=thread.round_number).candidate
+        assert said[thread.quote_start :].startswith(thread.quote)
+    assert HumanScore.objects.filter(blind=True).exists()
+    decided = Run.objects.filter(decision="result").first()
+    assert decided.decisions.get().round_number == decided.chosen_round != decided.best_round
+    assert ReviewRequest.objects.filter(reviewer=admin, closed_at=None).exists()
+    assert Notice.objects.filter(user=admin, read_at=None).exists()
+    assert not Notice.objects.filter(mail_due=True).exists()
+    assert AuditEntry.objects.filter(action="score.give").count() == HumanScore.objects.count()
+
+
+def test_people_have_edited_and_steered_as_the_loop_would_have_let_them():
+    seed(runs=120)
+    edited = Round.objects.filter(origin="hand").first()
+    assert edited.author.name == edited.author_name
+    assert not Call.objects.filter(run=edited.run, role="producer", round_number=edited.number).exists()
+    told = Instruction.objects.filter(used_in_round__isnull=False).first()
+    row = Round.objects.get(run=told.run, number=told.used_in_round)
+    assert row.feedback["instructions"] == [{"id": told.pk, "author": told.author_name, "text": told.text}]
+    asked = Call.objects.get(run=told.run, role="producer", round_number=row.number)
+    assert told.text in asked.messages[-1]["content"]
 
 
 def test_what_is_written_is_what_the_engine_would_read():

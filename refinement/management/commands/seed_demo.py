@@ -17,9 +17,10 @@ MOST_RUNS = 1_000_000
 class Command(BaseCommand):
     help = (
         "Makes data to look at: a project with people, rubrics of several versions and so many runs of "
-        "every outcome, with rounds, verdicts, checks, calls and tags. No model is asked. Called again, it "
-        "adds more runs; a project with runs that it did not make is left alone. The people it makes cannot "
-        "sign in; the instance's administrators become owners of the project."
+        "every outcome, with rounds, verdicts, checks, calls and tags, and with what people said, scored "
+        "and decided about the newest of them. No model is asked. Called again, it adds more runs; a "
+        "project with runs that it did not make is left alone. The people it makes cannot sign in; the "
+        "instance's administrators become owners of the project."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -38,6 +38,7 @@ ROOMY = (
     "tests/runs/test_embedded.py",
     "tests/streaming/test_stream.py",
 )
+FILES = {"alone": ALONE, "roomy": ROOMY, "pure": PURE}
 
 
 @pytest.hookimpl(wrapper=True)
@@ -50,16 +51,26 @@ def pytest_runtest_makereport(item, call):
     return report
 
 
+def part_of(path: str) -> str:
+    """The name of the part that a file of tests belongs to; nothing for one of most."""
+    return next((name for name, files in FILES.items() if path.startswith(files)), "")
+
+
+def pytest_ignore_collect(collection_path, config):
+    """A part that is asked for by its mark alone does not even read the tests of the others."""
+    wanted = config.option.markexpr
+    if wanted in FILES and collection_path.name.startswith("test_"):
+        here = collection_path.relative_to(config.rootpath).as_posix()
+        return True if part_of(here) != wanted else None
+    return None
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     """Marks what needs room, and what needs the machine to itself; `make test` runs those last."""
     for item in items:
-        if item.nodeid.startswith(ALONE):
-            item.add_marker(pytest.mark.alone)
-        elif item.nodeid.startswith(ROOMY):
-            item.add_marker(pytest.mark.roomy)
-        elif item.nodeid.startswith(PURE):
-            item.add_marker(pytest.mark.pure)
+        if part := part_of(item.nodeid):
+            item.add_marker(part)
 
 
 def pytest_itemcollected(item):

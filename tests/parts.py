@@ -10,6 +10,7 @@ named: they ask for a look, though not for a stop.
 """
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -27,6 +28,8 @@ PARTS = {
     "alone": ["-m", "alone"],
 }
 TRACED, BESIDE = "pure", "alone"
+# Hundreds of Pythons start here: with nothing kept of what they compiled, each would compile it all again.
+KEPT_UNCOMPILED = "PYTHONDONTWRITEBYTECODE"
 
 
 def pytest_command(part: str, arguments: list[str]) -> list[str]:
@@ -56,6 +59,7 @@ def judged(part: str, code: int, second_chances: list[str]) -> int:
 
 
 def main(arguments: list[str]) -> int:
+    os.environ.pop(KEPT_UNCOMPILED, None)
     codes = {}
     with tempfile.TemporaryFile("w+") as log:
         beside = subprocess.Popen(

@@ -59,6 +59,8 @@ class Api(NinjaAPI):
         roles = self.roles
         for methods in document["paths"].values():
             for method, details in methods.items():
+                if method == "get":
+                    document_unchanged(details)
                 document_errors(method, details)
                 word(details)
                 if role := roles.get(details["operationId"]):
@@ -100,6 +102,20 @@ def document_errors(method: str, details: Details) -> None:
             name: {"description": words, "schema": {"type": "integer"}}
             for name, words in RATE_HEADERS.items()
         }
+
+
+def document_unchanged(details: Details) -> None:
+    """What is read as JSON is not sent again to who has it."""
+    if "application/json" not in details["responses"].get(200, {}).get("content", {}):
+        return
+    details["parameters"].append({
+        "in": "header",
+        "name": "If-None-Match",
+        "required": False,
+        "description": "The `ETag` of what you have: 304 without a body where it is still so.",
+        "schema": {"type": "string", "maxLength": 500},
+    })  # fmt: skip
+    details["responses"][304] = {"description": "You have it already."}
 
 
 def word(details: Details) -> None:

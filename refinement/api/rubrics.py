@@ -334,7 +334,7 @@ def put_away(request: ApiRequest, rubric: str, *, archived: bool) -> VersionShap
 
 
 def rubric_tag(version: RubricVersion) -> str:
-    return etag("rubric", version.rubric_id, version.number)
+    return etag("rubric", version.rubric_id, version.number, version.rubric.archived_at)
 
 
 def made(request: ApiRequest, version: RubricVersion) -> VersionShape:

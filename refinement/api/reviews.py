@@ -13,10 +13,11 @@ from refinement.api.door import member
 from refinement.api.idempotency import creates
 from refinement.api.paging import Page, Paging, page_by_number
 from refinement.api.problems import Refused
-from refinement.models import Project, ReviewRequest, ReviewRule, Rubric, User
-from refinement.selectors.blindness import without_hidden
+from refinement.models import Project, ReviewRequest, ReviewRule, Rubric, Run, User
+from refinement.selectors.blindness import shown_runs, without_hidden
 from refinement.selectors.review_words import rule_words
 from refinement.selectors.reviews import MOST_WAITING, asked_of, waiting_for
+from refinement.services.review_bulk import runs_review
 from refinement.services.review_rules import MOST_DUE_DAYS, review_rule_create, review_rule_end
 from refinement.services.reviews import (
     MOST_REVIEWERS,
@@ -25,6 +26,7 @@ from refinement.services.reviews import (
     review_take_back,
     reviews_ask,
 )
+from refinement.services.run_bulk import MOST_RUNS
 from refinement.views.runs.context import run_or_404
 
 router = Router(tags=["Reviews"])
@@ -41,6 +43,12 @@ class ReviewNew(Schema):
     reviewers: list[Number] = PEOPLE
     note: str = Field("", max_length=NOTE_CHARS * 2)
     due_on: date | None = Field(None, examples=["2027-03-31"])
+
+
+class ManyReviews(ReviewNew):
+    """Whom to ask about which runs."""
+
+    runs: list[Number] = Field(min_length=1, max_length=MOST_RUNS, examples=[[12, 13]])
 
 
 class ReviewShape(Schema):
@@ -118,6 +126,22 @@ def review_list(request: ApiRequest, query: Query[ReviewQuery]) -> Page[ReviewSh
     return Page[ReviewShape](items=[review_shape(row) for row in found], next=following)
 
 
+@router.post("/reviews", response={201: Asked})
+@member("editor")
+@creates()
+def reviews_new(request: ApiRequest, body: ManyReviews) -> Asked:
+    """Asks people to review many runs: all of it, or nothing. Who was asked already is not asked again."""
+    asked = runs_review(
+        project=request.project,
+        runs=runs_named(request.project, body.runs),
+        reviewers=members_named(request.project, body.reviewers),
+        user=request.user,
+        note=body.note,
+        due_on=body.due_on,
+    )
+    return Asked(asked=[review_shape(row) for row in asked])
+
+
 @router.get("/reviews/queue", response=Queue)
 @member()
 def review_queue(request: ApiRequest) -> Queue:
@@ -192,6 +216,17 @@ def review_rule_ended(request: ApiRequest, rule: int) -> Status[None]:
     if not review_rule_end(project=request.project, number=rule, user=request.user):
         raise Refused(409, "The rule had ended already.", "closed")
     return Status(204, None)
+
+
+def runs_named(project: Project, numbers: list[int]) -> list[Run]:
+    """The project's runs in their order; a number that is none's, or a run that is read blind, is refused."""
+    found = list(shown_runs(project).filter(pk__in=numbers).only("title", "project_id").order_by("pk"))
+    missing = sorted(set(numbers) - {run.pk for run in found})
+    if missing:
+        raise ValidationError({"runs": f"There is no run {missing[0]} for you in this project."})
+    for run in found:
+        run.project = project
+    return found
 
 
 def members_named(project: Project, numbers: Sequence[int]) -> list[User]:

@@ -1,5 +1,6 @@
 """What is in a run: its rounds, what judges and checks said of them, and what changed between two."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -13,7 +14,7 @@ from refinement.api.paging import Page, Paging, page_by_number
 from refinement.api.run_shapes import exact
 from refinement.engine.codec import rubric_from_json
 from refinement.models import CheckResult, Round, Run, Verdict
-from refinement.selectors.run_diffs import round_diff
+from refinement.selectors.run_diffs import ShownPiece, round_diff
 from refinement.services.hand_rounds import Edit, round_edit
 from refinement.services.lifecycle import MOST_MORE_ROUNDS
 from refinement.views.runs.context import run_or_404
@@ -187,20 +188,23 @@ def run_diff(request: ApiRequest, run: int, rounds: Query[Compared]) -> DiffShap
     diff = round_diff(found, rubric_from_json(found.snapshot), rounds.a, rounds.b, sides=False)
     if diff is None:
         raise Http404("There is no such round in this run.")
-    pieces = [
+    return DiffShape(
+        a=rounds.a, b=rounds.b, pieces=diff_pieces(diff.pieces), asked=diff.asked, unasked=diff.unasked,
+        compared=diff.diff.compared, missing=diff.missing,
+    )  # fmt: skip
+
+
+def diff_pieces(pieces: Sequence[ShownPiece]) -> list[DiffPiece]:
+    return [
         DiffPiece(
             kind=piece.kind,
-            text=piece.text,
+            text=piece.text + piece.tail,
             change=piece.change,
             asked_by=piece.asked.label if piece.asked else None,
             folded_chars=piece.folded_chars,
         )
-        for piece in diff.pieces
+        for piece in pieces
     ]
-    return DiffShape(
-        a=rounds.a, b=rounds.b, pieces=pieces, asked=diff.asked, unasked=diff.unasked,
-        compared=diff.diff.compared, missing=diff.missing,
-    )  # fmt: skip
 
 
 def round_or_404(run: Run, number: int) -> Round:

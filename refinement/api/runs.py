@@ -16,7 +16,7 @@ from refinement.api.problems import Refused, Wrong
 from refinement.api.run_shapes import LINE, WHOLE, RunLine, RunWhole, Told, run_whole
 from refinement.forms.run_filters import RunFilterForm
 from refinement.forms.run_overrides import rubric_overridden
-from refinement.models import Run
+from refinement.models import RubricVersion, Run
 from refinement.providers.registry import Target
 from refinement.selectors.offers import target_typed
 from refinement.selectors.rubrics import RubricNotFound, definition_of, version_named
@@ -159,10 +159,7 @@ def run_launch(request: ApiRequest, body: Launch) -> Launched:
 
     Workers take them up at once; follow them with `/stream`, or ask for them again.
     """
-    try:
-        version = version_named(request.project, body.rubric)
-    except RubricNotFound as missing:
-        raise ValidationError({"rubric": str(missing)[:1].upper() + str(missing)[1:]}) from None
+    version = version_wanted(request, body.rubric)
     saved = definition_of(version)
     producer = target_of("producer", body.producer)
     launched = runs_launch(
@@ -180,6 +177,13 @@ def run_launch(request: ApiRequest, body: Launch) -> Launched:
     )
     made_at(request, run_address(request, launched.runs[0].pk))
     return Launched(runs=[run_whole(run) for run in launched.runs])
+
+
+def version_wanted(request: ApiRequest, reference: str) -> RubricVersion:
+    try:
+        return version_named(request.project, reference)
+    except RubricNotFound as missing:
+        raise ValidationError({"rubric": str(missing)[:1].upper() + str(missing)[1:]}) from None
 
 
 def overridden(saved: Any, settings: LaunchSettings) -> Any:

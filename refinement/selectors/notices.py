@@ -65,7 +65,7 @@ def inbox_page(user: User, *, unread_only: bool = False, cursor: str = "") -> In
         rows = rows.filter(read_at=None)
     found = list(rows.filter(_after(cursor)).order_by("is_read", "-id")[: PAGE_SIZE + 1])
     blind = blind_runs_of(user)
-    lines = tuple(_line(row, blind=row.run_id in blind) for row in found[:PAGE_SIZE])
+    lines = tuple(notice_line(row, blind=row.run_id in blind) for row in found[:PAGE_SIZE])
     last = lines[-1].row if len(found) > PAGE_SIZE else None
     newest = notices_of(user).order_by("-id").values_list("id", flat=True).first()
     return InboxPage(
@@ -87,7 +87,7 @@ def _after(cursor: str) -> Q:
     return Q(read_at__isnull=False) & earlier
 
 
-def _line(row: Notice, *, blind: bool) -> InboxLine:
+def notice_line(row: Notice, *, blind: bool) -> InboxLine:
     if blind:
         return InboxLine(row, BLIND_WORDS.format(run=row.run_id), "")
     comment = row.comment

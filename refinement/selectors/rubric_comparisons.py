@@ -235,4 +235,5 @@ def _yes(flag: bool) -> str:
 
 
 def _number(value: int | Decimal | None) -> str:
-    return NOT_SET if value is None else f"{value:,}"
+    # 9 and 9.0 are the same pass mark.
+    return NOT_SET if value is None else f"{Decimal(value).normalize():,f}"

@@ -5,7 +5,7 @@ from datetime import date
 
 from django.db import transaction
 
-from refinement.models import Project, Run, User
+from refinement.models import Project, ReviewRequest, Run, User
 from refinement.services.reviews import refuse_unaskable, reviews_ask
 
 
@@ -18,12 +18,11 @@ def runs_review(
     user: User,
     note: str = "",
     due_on: date | None = None,
-) -> tuple[int, int]:
-    """How many reviews were asked for, and of how many people; raises ValidationError."""
+) -> list[ReviewRequest]:
+    """The new requests; raises ValidationError."""
     refuse_unaskable(project, reviewers, note, due_on)
-    asked = [
+    return [
         request
         for run in runs
         for request in reviews_ask(run=run, reviewers=reviewers, user=user, note=note, due_on=due_on)
     ]
-    return len(asked), len({request.reviewer_id for request in asked})

@@ -22,7 +22,7 @@ from django.utils import timezone
 
 from refinement.engine.profiles import rubric_for
 from refinement.interchange.rubric_yaml import rubric_to_fields
-from refinement.models import Call, Comment, Project, ReviewRequest, ReviewRule, User
+from refinement.models import Call, Comment, Project, ReviewRequest, ReviewRule, SavedView, User
 from refinement.services.rubrics import default_rubrics_install
 from tests.views.test_role_matrix import (
     bench_in,
@@ -33,6 +33,7 @@ from tests.views.test_role_matrix import (
     member_in,
     review_in,
     run_in,
+    share_in,
     walked,
     webhook_in,
 )
@@ -56,7 +57,7 @@ LAUNCH = {
 class Rule:
     least: str | None
     body: Any = None
-    query: dict[str, str] = field(default_factory=dict)
+    query: dict[str, Any] = field(default_factory=dict)
     values: dict[str, Callable[[Project], object]] = field(default_factory=dict)
     headers: dict[str, str] = field(default_factory=dict)
     authors: bool = False  # told in the document as for viewers: whoever made it may as well
@@ -72,6 +73,16 @@ RULES: dict[str, Rule] = {
     "run_list": Rule("viewer"),
     "run_launch": Rule("editor", body=LAUNCH),
     "run_read": Rule("viewer"),
+    "run_estimated": Rule("editor", body=LAUNCH),
+    "run_example": Rule("editor"),
+    "runs_compared": Rule("viewer", query={"run": ["1", "2"]}, told=404),
+    "runs_changed": Rule("editor", body={"runs": [1], "action": "archive"}),
+    "view_list": Rule("viewer"),
+    "view_new": Rule("editor", body={"name": "Failed", "filters": {"outcome": "FAIL"}}),
+    "view_removed": Rule("editor"),
+    "share_list": Rule("editor"),
+    "share_new": Rule("editor", body={"days": 7}),
+    "share_revoked": Rule("editor"),
     "round_list": Rule("viewer"),
     "round_new": Rule("editor", body={"base": 1, "text": "By hand.", "newest": 1}),
     "round_read": Rule("viewer"),
@@ -113,6 +124,9 @@ RULES: dict[str, Rule] = {
     "rubric_duplicated": Rule("editor", body={"name": "A copy"}),
     "rubric_archived": Rule("editor"),
     "rubric_unarchived": Rule("editor"),
+    "rubric_previewed": Rule("viewer", body={"task": "Say it.", "candidate": "Said."}),
+    "checks_tried": Rule("editor", body={"text": "Said."}),
+    "versions_compared": Rule("viewer"),
     "rubric_file_new": Rule("editor"),
     "rubric_file_read": Rule("viewer"),
     "rubric_file_save": Rule("editor"),
@@ -140,6 +154,7 @@ RULES: dict[str, Rule] = {
     "review_queue": Rule("viewer"),
     "review_taken_back": Rule("owner", authors=True),
     "review_new": Rule("editor", body={"reviewers": [1]}),
+    "reviews_new": Rule("editor", body={"runs": [1], "reviewers": [1]}),
     "review_closed": Rule("viewer"),
     "review_rule_list": Rule("viewer"),
     "review_rule_new": Rule("editor", body={"kind": "signal", "reviewers": [1]}),
@@ -152,6 +167,9 @@ RULES: dict[str, Rule] = {
     "invitation_list": Rule("owner"),
     "invitation_new": Rule("owner", body={}),
     "invitation_revoked": Rule("owner"),
+    "audit_list": Rule("owner"),
+    "notice_list": Rule("viewer"),
+    "notice_marked": Rule("viewer", body={"read": True}, told=404),
     # --- test bench
     "bench_list": Rule("viewer"),
     "bench_new": Rule("editor", body={"candidate": "A text.", "judge": "ollama/loopback:8b"}),
@@ -194,6 +212,9 @@ STAGE: dict[str, Callable[[Project], object]] = {
     "webhook": lambda project: webhook_in(project).pk,
     "delivery": lambda project: delivery_in(project).pk,
     "endpoint": lambda project: "gpu",
+    "view": lambda project: SavedView.objects.create(project=project, name="Ours").pk,
+    "share": lambda project: share_in(project).pk,
+    "notice": lambda project: 1,
 }
 
 

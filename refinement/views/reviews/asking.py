@@ -34,7 +34,7 @@ def review_ask(request: ProjectRequest) -> HttpResponse:
         return ask_page(request, runs, form, status=422)
     given = form.cleaned_data
     try:
-        asked, people = runs_review(
+        asked = runs_review(
             project=request.project,
             runs=runs,
             reviewers=form.people,
@@ -45,7 +45,7 @@ def review_ask(request: ProjectRequest) -> HttpResponse:
     except ValidationError as error:
         form.take_over(error)
         return ask_page(request, runs, form, status=422)
-    tell(request, asked, people)
+    tell(request, len(asked), len({entry.reviewer_id for entry in asked}))
     return redirect(back(request, runs))
 
 

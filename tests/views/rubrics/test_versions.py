@@ -58,7 +58,7 @@ def test_the_comparison_marks_the_words_that_differ(as_viewer, versions, place):
     answer = as_viewer.get(reverse("rubric_compare", args=place), {"a": 1, "b": 2})
     page = answer.content.decode()
     changed = {entry.label: (entry.before, entry.after) for entry in answer.context["comparison"].changed}
-    assert changed["Pass mark"] == ("9.0", "8")
+    assert changed["Pass mark"] == ("9", "8")
     assert set(changed) == {"Purpose", "Pass mark"}
     assert "<del>new</del>" in page
     assert "<ins>used</ins>" in page

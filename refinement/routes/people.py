@@ -2,9 +2,10 @@
 
 from django.urls import path
 
-from refinement.views.people import administration, audit, invitations, join, members, sessions
+from refinement.views.people import administration, audit, endpoints, invitations, join, members, sessions
 
 MEMBERS = "p/<slug:slug>/members/"
+ENDPOINTS = "administration/endpoints/"
 
 urlpatterns = [
     path(MEMBERS, members.member_list, name="member_list"),
@@ -37,6 +38,9 @@ urlpatterns = [
     path("administration/projects/", administration.projects, name="administration_projects"),
     path("administration/projects/<int:project>/adopt/", administration.adoption, name="project_adopt"),
     path("administration/system/", administration.system, name="administration_system"),
+    path(f"{ENDPOINTS}new/", endpoints.endpoint_new, name="endpoint_new"),
+    path(f"{ENDPOINTS}<slug:endpoint>/", endpoints.endpoint_page, name="endpoint_page"),
+    path(f"{ENDPOINTS}<slug:endpoint>/remove/", endpoints.endpoint_removal, name="endpoint_remove"),
     path("administration/audit/", audit.instance_audit, name="administration_audit"),
     path("administration/audit/export/", audit.instance_audit_export, name="administration_audit_export"),
 ]

@@ -7,13 +7,14 @@ from allauth.mfa.models import Authenticator
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce, Lower
 
-from refinement.models import ExternalIdentity, MemberRole, Membership, Project, Run, User
+from refinement.models import Endpoint, ExternalIdentity, MemberRole, Membership, Project, Run, User
 from refinement.providers.registry import EndpointSpec
 from refinement.providers.sorting import shown_address
 from refinement.selectors.endpoints import endpoint_specs, fixed_specs
 
 MOST_PEOPLE = 200
 MOST_PROJECTS = 200
+MOST_ENDPOINTS = 200
 SECOND_FACTORS = (Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN)
 KINDS = {
     "ollama": "Ollama",
@@ -69,6 +70,12 @@ def endpoints_listed(states: Mapping[str, tuple[bool, str]]) -> list[ListedEndpo
     """Every endpoint in use, without any secret, with its health by name."""
     fixed = {spec.name for spec in fixed_specs()}
     return [_listed(spec, spec.name in fixed, states) for spec in endpoint_specs()]
+
+
+def endpoints_off() -> list[Endpoint]:
+    """Rows that no run uses: switched off, or hidden by an endpoint of the environment with their name."""
+    taken = [spec.name for spec in fixed_specs()]
+    return list(Endpoint.objects.filter(Q(enabled=False) | Q(name__in=taken))[:MOST_ENDPOINTS])
 
 
 def _listed(spec: EndpointSpec, is_fixed: bool, states: Mapping[str, tuple[bool, str]]) -> ListedEndpoint:

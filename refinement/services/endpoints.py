@@ -1,5 +1,8 @@
 """Endpoints that administrators add beside those of the environment. No row holds a secret."""
 
+import hashlib
+import json
+
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import IntegrityError, transaction
 
@@ -12,6 +15,16 @@ from refinement.services.audit import audit_record
 
 FIELDS = ("name", "kind", "url", "api_key_variable", "concurrency", "enabled")
 SPEC_FIELDS = ("name", "kind", "url", "api_key_variable", "concurrency")
+# Secrets of the instance itself: whoever may set an address in a browser need not know them.
+OWN_PREFIXES = ("WIGGUM_", "DATABASE_", "SECRET_", "EMAIL_", "DJANGO_", "PG")
+
+
+class EndpointChanged(Exception):
+    """Somebody changed the endpoint since it was read."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        super().__init__("The endpoint was changed since you read it.")
+        self.endpoint = endpoint
 
 
 @transaction.atomic
@@ -25,14 +38,17 @@ def endpoint_create(*, by: User, values: dict[str, object]) -> Endpoint:
 
 
 @transaction.atomic
-def endpoint_change(*, name: str, by: User, values: dict[str, object]) -> Endpoint:
-    """The endpoint with these values; raises NotFound, ValidationError, PermissionDenied.
+def endpoint_change(*, name: str, by: User, values: dict[str, object], seen: str = "") -> Endpoint:
+    """The endpoint with these values; raises NotFound, ValidationError, PermissionDenied, EndpointChanged.
 
-    A new address gets no key that was meant for the old one: the variable is named again, or there is none.
+    `seen` is the mark of what was read, where somebody may have been faster. A new address gets no key that
+    was meant for the old one: the variable is named again, or there is none.
     """
     _require_administrator(by)
     row = _locked(name)
     before = _said(row)
+    if seen and seen != endpoint_mark(row):
+        raise EndpointChanged(row)
     if "url" in values and values["url"] != row.url:
         row.api_key_variable = ""
     for field, value in values.items():
@@ -52,6 +68,11 @@ def endpoint_remove(*, name: str, by: User) -> None:
     row.delete()
 
 
+def endpoint_mark(row: Endpoint) -> str:
+    """Tells one state of an endpoint from another."""
+    return hashlib.sha256(json.dumps(_said(row)).encode()).hexdigest()[:24]
+
+
 def _locked(name: str) -> Endpoint:
     row = Endpoint.objects.select_for_update().filter(name=name).first()
     if row is None:
@@ -65,17 +86,26 @@ def _save(row: Endpoint) -> None:
         raise ValidationError({"name": "An endpoint of the environment has this name."})
     if row.kind not in EndpointKind.values:
         raise ValidationError({"kind": f"Choose one of {', '.join(EndpointKind.values)}."})
+    if row.api_key_variable.upper().startswith(OWN_PREFIXES):
+        words = "This variable is the instance’s own, and is sent to no endpoint. Name one made for the key."
+        raise ValidationError({"api_key_variable": words})
     try:
         spec_from({field: getattr(row, field) for field in SPEC_FIELDS}, "endpoint")
     except ValueError as wrong:
         field = str(wrong).partition(" ")[0].removeprefix("endpoint.").rstrip(":")
-        raise ValidationError({field if field in SPEC_FIELDS else "__all__": str(wrong)}) from None
+        raise ValidationError({field if field in SPEC_FIELDS else "__all__": _plainly(str(wrong))}) from None
     row.full_clean()
     try:
         with transaction.atomic():
             row.save()
     except IntegrityError:
         raise ValidationError({"name": "There is an endpoint of this name."}) from None
+
+
+def _plainly(words: str) -> str:
+    """Without the place, which the field's own name tells."""
+    rest = words.removeprefix("endpoint.").partition(" ")[2]
+    return rest[:1].upper() + rest[1:]
 
 
 def _said(row: Endpoint) -> dict[str, object]:

@@ -90,7 +90,8 @@ def test_axe_finds_nothing_serious(browser, site, as_owner, owner, editor, proje
     context.add_cookies([{"name": "sessionid", "value": as_owner.cookies["sessionid"].value, "url": site}])
     for path in (
         f"/p/{project.slug}/members/", f"/p/{project.slug}/audit/", "/account/", "/administration/",
-        "/administration/projects/", "/administration/system/", "/administration/audit/", "/join/spent/",
+        "/administration/projects/", "/administration/system/", "/administration/audit/",
+        "/administration/endpoints/new/", "/join/spent/",
         f"/join/{token}/",
     ):  # fmt: skip
         page.goto(path)

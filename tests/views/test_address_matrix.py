@@ -22,7 +22,7 @@ from django.test import Client
 from django.urls import URLPattern, get_resolver, reverse
 from django.utils.http import urlencode
 
-from refinement.models import Notice, Project, SessionInfo, User
+from refinement.models import Endpoint, Notice, Project, SessionInfo, User
 from refinement.services.invitations import invitation_make
 from refinement.services.rubrics import default_rubrics_install
 from refinement.services.shares import share_link_make
@@ -107,6 +107,9 @@ RULES: dict[str, Rule] = {
     "administration_projects": Rule(read=ADMINISTRATOR),
     "project_adopt": Rule(write=ADMINISTRATOR),
     "administration_system": Rule(read=ADMINISTRATOR),
+    "endpoint_new": Rule(read=ADMINISTRATOR, write=ADMINISTRATOR),
+    "endpoint_page": Rule(read=ADMINISTRATOR, write=ADMINISTRATOR),
+    "endpoint_remove": Rule(write=ADMINISTRATOR),
     "administration_audit": Rule(read=ADMINISTRATOR),
     "administration_audit_export": Rule(read=ADMINISTRATOR),
 }
@@ -146,6 +149,11 @@ STAGE: dict[str, Callable[[Project, User], Any]] = {
     "session": lambda project, owner: SessionInfo.objects.create(user=owner, session_key="x").pk,
     "person": lambda project, owner: owner.pk,
     "project": lambda project, owner: project.pk,
+    "endpoint": lambda project, owner: (
+        Endpoint.objects.get_or_create(name="gpu", defaults={"kind": "ollama", "url": "http://127.0.0.1:1"})[
+            0
+        ].name
+    ),
 }
 
 

@@ -17,6 +17,7 @@ from refinement.selectors.administration import (
     MOST_PEOPLE,
     MOST_PROJECTS,
     endpoints_listed,
+    endpoints_off,
     people_found,
     projects_listed,
 )
@@ -141,5 +142,5 @@ def system(request: SignedInRequest) -> HttpResponse:
     """The health of the parts, and the endpoints."""
     states = {entry["name"]: (entry["ok"], entry["message"]) for entry in endpoint_health()["endpoints"]}
     parts = [(name, part) for name, part, needed in system_state() if needed]
-    page = {"tab": "system", "parts": parts, "endpoints": endpoints_listed(states)}
+    page = {"tab": "system", "parts": parts, "endpoints": endpoints_listed(states), "off": endpoints_off()}
     return render(request, "refinement/people/administration_system.html", page)

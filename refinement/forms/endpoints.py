@@ -1,0 +1,79 @@
+"""The form of a model endpoint."""
+
+from typing import Any
+
+from django import forms
+
+from refinement.models import Endpoint
+from refinement.models.endpoints import EndpointKind
+
+PLAIN = {"autocomplete": "off", "spellcheck": "false"}
+
+
+class EndpointForm(forms.Form):
+    """Where models are served; the key itself stays in the environment."""
+
+    name = forms.CharField(
+        label="Name",
+        max_length=60,
+        help_text="Letters, digits, “-” and “_”. Models are named by it, as in gpu/qwen3:14b; it stays.",
+        widget=forms.TextInput(attrs=PLAIN),
+    )
+    kind = forms.ChoiceField(label="Kind", choices=EndpointKind.choices)
+    url = forms.CharField(
+        label="Address",
+        max_length=400,
+        help_text="Such as http://gpu.example.org:11434, or https://gpu.example.org/v1 for an "
+        "OpenAI-compatible server.",
+        widget=forms.TextInput(attrs={**PLAIN, "inputmode": "url"}),
+    )
+    api_key_variable = forms.CharField(
+        label="Variable with the key",
+        required=False,
+        max_length=120,
+        help_text="The name of an environment variable of web and workers, such as GPU_API_KEY. "
+        "Never the key.",
+        widget=forms.TextInput(attrs=PLAIN),
+    )
+    key_goes_along = forms.BooleanField(
+        label="The key may go to the new address",
+        required=False,
+        help_text="Only where you change the address and keep the variable.",
+    )
+    concurrency = forms.IntegerField(
+        label="Calls at a time",
+        required=False,
+        min_value=1,
+        max_value=32_767,
+        help_text="What the server takes at once; further calls wait. Empty: no limit.",
+        widget=forms.NumberInput(attrs={"inputmode": "numeric"}),
+    )
+    enabled = forms.BooleanField(
+        label="In use",
+        required=False,
+        initial=True,
+        help_text="Switched off, no run can be launched on it, and runs that need it end in an error.",
+    )
+    seen = forms.CharField(widget=forms.HiddenInput, required=False, max_length=40)
+
+    def __init__(self, *args: Any, row: Endpoint | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.row = row
+        del self.fields["key_goes_along" if row is None else "name"]
+
+    def clean(self) -> dict[str, Any]:
+        kept = super().clean() or {}
+        row, variable = self.row, kept.get("api_key_variable")
+        moved = row is not None and "url" in kept and kept["url"] != row.url
+        if moved and variable and variable == row.api_key_variable and not kept["key_goes_along"]:  # type: ignore[union-attr]
+            self.add_error(
+                "key_goes_along",
+                "The address is new. Tick this if the key may go there, or empty the variable.",
+            )
+        return kept
+
+    @property
+    def values(self) -> dict[str, object]:
+        """What was chosen, as the service takes it."""
+        apart = ("seen", "key_goes_along")
+        return {name: value for name, value in self.cleaned_data.items() if name not in apart}

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator
 from datetime import date, datetime
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,16 @@ import click
 
 from refinement.cli.completion import complete_rubrics, complete_runs
 from refinement.cli.exits import OUTCOMES, BadInput
-from refinement.cli.instances.base import MANY_FORMS, RUN_FORMS, Instance, RunLine, RunQuery, Verb
+from refinement.cli.instances.base import (
+    MANY_FORMS,
+    RUN_FORMS,
+    TRAINING_FORMS,
+    Instance,
+    RunLine,
+    RunQuery,
+    Training,
+    Verb,
+)
 from refinement.cli.options import on_instance
 from refinement.cli.output import print_json, print_table, tell
 from refinement.cli.run_words import print_report
@@ -22,6 +32,7 @@ COLUMNS = {
 }  # fmt: skip
 STATUSES = ("queued", "running", "waiting", "paused", "finished")
 MOST_LISTED = 1_000
+MOST_AMOUNT = 10**8
 
 
 @click.group()
@@ -60,6 +71,16 @@ def day(value: str) -> date:
         return date.fromisoformat(value)
     except ValueError:
         raise click.BadParameter(f"{value!r} is no day; write it like 2026-03-31.") from None
+
+
+def amount(value: str) -> Decimal:
+    try:
+        number = Decimal(value)
+    except InvalidOperation:
+        number = Decimal("NaN")
+    if not number.is_finite() or abs(number) >= MOST_AMOUNT or number != round(number, 6):
+        raise click.BadParameter(f"{value!r} is no score; write it like 8.5.")
+    return number
 
 
 LIST_EXAMPLES = """
@@ -174,6 +195,7 @@ Examples:
   wiggum run export 42 --format txt > backups.md     the text that stands as the result
   wiggum run export 42 --out run-42.json             all of it; see docs/run-json.md
   wiggum run export --format jsonl --rubric briefs --out runs.jsonl
+  wiggum run export --format pairs --least 1 --out pairs.jsonl    to train on; see docs/training-pairs.md
 """
 
 
@@ -188,26 +210,42 @@ Examples:
 @click.option(
     "--format",
     "form",
-    type=click.Choice([*RUN_FORMS, *MANY_FORMS]),
-    help="one run: json (default), md or txt; many: jsonl (default) or csv",
+    type=click.Choice([*RUN_FORMS, *MANY_FORMS, *TRAINING_FORMS]),
+    help="one run: json (default), md or txt; many: jsonl (default) or csv; either: sft or pairs",
 )
+@click.option("--least", type=amount, metavar="NUMBER", help="sft: the least score; pairs: the difference")
+@click.option("--with-imported", is_flag=True, help="sft, pairs: imported runs too")
 @click.option("--out", metavar="FILE|-", default="-", help="where to (default: standard output)")
 @on_instance
 @filters
 def run_export(
-    instance: Instance, number: int | None, form: str | None, out: str, query: RunQuery, as_json: bool
+    instance: Instance,
+    number: int | None,
+    form: str | None,
+    out: str,
+    least: Decimal | None,
+    with_imported: bool,
+    query: RunQuery,
+    as_json: bool,
 ) -> None:
-    """Write one run whole, or the runs that the filters let through, one a line."""
+    """Write one run whole, or the runs that the filters let through, one a line; or what to train on."""
     allowed = MANY_FORMS[::-1] if number is None else RUN_FORMS
     form = form or allowed[0]
-    if form not in allowed:
+    if form not in (*allowed, *TRAINING_FORMS):
         what = "many runs are" if number is None else "one run is"
         raise BadInput(f"{what} exported as {' or '.join(allowed)}, not as {form}.")
+    if form not in TRAINING_FORMS and (least is not None or with_imported):
+        raise BadInput("--least and --with-imported are for --format sft and --format pairs.")
     if number is not None and query != RunQuery():
         raise BadInput("a run's number and filters do not go together; leave one of them out.")
     if as_json and out == "-":
         raise BadInput("--json tells about the file that --out names; name one, or leave --json out.")
-    pieces = instance.runs_document(query, form) if number is None else instance.run_document(number, form)
+    if form in TRAINING_FORMS:
+        pieces = instance.training_document(query, Training(form, number, least, with_imported))
+    elif number is None:
+        pieces = instance.runs_document(query, form)
+    else:
+        pieces = instance.run_document(number, form)
     size = written(pieces, out)
     if as_json:
         print_json({"run": number, "format": form, "file": out, "bytes": size})

@@ -8,6 +8,7 @@ from refinement.cli import watching
 from refinement.models import Round, Run
 from refinement.services.lifecycle import run_cancel
 from tests.cli.conftest import told
+from tests.views.runs.finished import finished_run
 from tests.views.runs.listed import runs_of
 
 
@@ -126,9 +127,30 @@ def test_many_runs_as_a_file(wiggum, project):
     assert wiggum("run", "export", "--format", "csv").stdout.count("A task") == 3
 
 
+def test_what_runs_teach_as_a_file(wiggum, project, tmp_path):
+    run = finished_run(project, ("7", "8.5", "9"), outcome="PASS", tags=["ci"])
+    finished_run(project, ("6", "6.2"))
+
+    def lines(*arguments):
+        return [json.loads(line) for line in wiggum("run", "export", *arguments).stdout.splitlines()]
+
+    (text,) = lines("--format", "sft")
+    assert (text["run"], text["round"], text["score"]) == (run.pk, 3, 9)
+    assert lines("--format", "sft", "--least", "9.5") == []
+    assert len(lines("--format", "pairs")) == 4
+    assert len(lines("--format", "pairs", "--least", "1", "--tag", "ci")) == 2
+    assert len(lines(run.pk, "--format", "pairs", "--least", "0.5", "--with-imported")) == 3
+    out = tmp_path / "pairs.jsonl"
+    said = told(wiggum("run", "export", "--format", "pairs", "--out", out, "--json"))
+    assert (said["format"], said["bytes"]) == ("pairs", out.stat().st_size)
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
+        (("export", "999999", "--format", "sft"), 4, "there is no run 999999"),
+        (("export", "--least", "8"), 2, "are for --format sft and --format pairs"),
+        (("export", "--format", "sft", "--least", "high"), 2, "is no score"),
         (("show", "999999"), 4, "there is no run 999999"),
         (("cancel", "999999"), 4, "there is no run 999999"),
         (("watch", "999999"), 4, "there is no run 999999"),

@@ -3,12 +3,14 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypedDict
 
 Verb = Literal["cancel", "pause", "resume", "retry"]
 RUN_FORMS = ("json", "md", "txt")
 MANY_FORMS = ("csv", "jsonl")
+TRAINING_FORMS = ("sft", "pairs")
 
 
 class RubricLine(TypedDict):
@@ -99,6 +101,16 @@ class RunQuery:
     archived: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Training:
+    """What of the runs is learned from; docs/training-pairs.md tells more."""
+
+    form: str
+    run: int | None = None  # this one alone
+    least: Decimal | None = None
+    with_imported: bool = False
+
+
 class NewRun(TypedDict):
     """A run to be made."""
 
@@ -141,6 +153,8 @@ class Instance(Protocol):
     def run_document(self, number: int, form: str) -> Iterator[str]: ...
 
     def runs_document(self, query: RunQuery, form: str) -> Iterator[str]: ...
+
+    def training_document(self, query: RunQuery, training: Training) -> Iterator[str]: ...
 
     def import_paths(
         self, paths: Sequence[Path], *, dry_run: bool, told: Callable[[str], None]

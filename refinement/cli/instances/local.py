@@ -18,6 +18,7 @@ from refinement.cli.instances.base import (
     RunLine,
     RunQuery,
     RunReport,
+    Training,
     Verb,
 )
 from refinement.cli.instances.refusals import newer_version, unknown_base
@@ -29,12 +30,14 @@ from refinement.selectors.rubric_lists import ListedRubric, rubrics_page
 from refinement.selectors.rubrics import definition_of, version_named
 from refinement.selectors.run_exports import COLUMNS, numbers_of, run_summaries
 from refinement.selectors.run_filters import RunFilters, runs_found
+from refinement.selectors.training import TrainingChoice
 from refinement.services.imports import BadUpload, import_paths
 from refinement.services.lifecycle import WrongState, run_cancel, run_pause, run_resume, run_retry
 from refinement.services.local import project_named
 from refinement.services.rubric_files import UnknownBase, rubric_push
 from refinement.services.rubrics import NewerVersion
 from refinement.views.runs.export import RUN_FORMS
+from refinement.views.runs.training import FORMS as TRAINING
 
 LOOK_SECONDS = 0.5
 RELATED = ("project", "rubric", "rubric_version")
@@ -126,6 +129,13 @@ class LocalInstance:
     def runs_document(self, query: RunQuery, form: str) -> Iterator[str]:
         summaries = run_summaries(self.project, numbers_of(self._found(query)))
         return runs_csv(COLUMNS, summaries) if form == "csv" else runs_jsonl(summaries)
+
+    def training_document(self, query: RunQuery, training: Training) -> Iterator[str]:
+        choice = TrainingChoice(training.least, training.with_imported)
+        if training.run is None:
+            return TRAINING[training.form](self.project, numbers_of(self._found(query)), choice)
+        run = self._run(training.run)
+        return TRAINING[training.form](run.project, [run.pk], choice)
 
     def import_paths(
         self, paths: Sequence[Path], *, dry_run: bool, told: Callable[[str], None]

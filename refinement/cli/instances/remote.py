@@ -21,6 +21,7 @@ from refinement.cli.instances.base import (
     RunLine,
     RunQuery,
     RunReport,
+    Training,
     Verb,
 )
 from refinement.cli.instances.refusals import newer_version, unknown_base
@@ -166,6 +167,17 @@ class RemoteInstance:
 
     def runs_document(self, query: RunQuery, form: str) -> Iterator[str]:
         return self.wire.pieces(self._at(f"runs/export/{form}"), params=params_of(query))
+
+    def training_document(self, query: RunQuery, training: Training) -> Iterator[str]:
+        params = params_of(query)
+        if training.run is not None:
+            self.run_line(training.run)
+            params["run"] = str(training.run)
+        if training.least is not None:
+            params["least"] = str(training.least)
+        if training.with_imported:
+            params["with_imported"] = "true"
+        return self.wire.pieces(self._at(f"runs/training/{training.form}"), params=params)
 
     def import_paths(
         self, paths: Sequence[Path], *, dry_run: bool, told: Callable[[str], None]

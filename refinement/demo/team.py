@@ -154,10 +154,12 @@ class Afternoon:
 
     def reading(self, row: Round) -> dict[str, tuple[str, float]]:
         """For each criterion a reason, and how far the person is from the judge, in steps of the scale."""
-        return {
-            criterion.key: (self.rng.choice(words.SCORE_REASONS), self.rng.choice((-2, -1, -1, 0, 0, 0, 1)))
-            for criterion in self.rubric.criteria
-        }
+        said = {}
+        for criterion in self.rubric.criteria:
+            off = self.rng.choice((-2, -1, -1, 0, 0, 0, 1))
+            reasons = words.LESS_THAN_THE_JUDGE if off < 0 else words.NOT_LESS
+            said[criterion.key] = (self.rng.choice(reasons), off)
+        return said
 
     def decide(self, kind: DecisionKind, person: User) -> None:
         others = [row.number for row in self.rounds if row.number != self.run.best_round]

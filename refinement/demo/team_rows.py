@@ -28,7 +28,7 @@ from refinement.models.comments import ThreadPlace
 from refinement.services.human_scores import Reading, checked
 from refinement.services.notices import DECIDED, run_words
 
-UNREAD_DAYS = 6  # older notices have been read
+UNREAD_DAYS = 9  # older notices have been read
 
 
 @dataclass

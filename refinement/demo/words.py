@@ -39,12 +39,20 @@ REVIEW_NOTES = (
     "Mind the figures, please: they go to a customer.",
     "Ten minutes are enough. The last two sections are new.",
     "",
+    "",
+    "Is this what we promised in the last release?",
+    "A second pair of eyes, please; I have read it too often.",
     "You wrote the first version of this; is anything lost?",
 )
-SCORE_REASONS = (
-    "I could follow it without asking anybody.",
+LESS_THAN_THE_JUDGE = (
     "One step is left to be guessed.",
     "It says less than the material does.",
+    "The example does not run as it stands.",
+    "",
+)
+NOT_LESS = (
+    "I could follow it without asking anybody.",
+    "Nothing that I looked for was missing.",
     "",
     "",
 )

@@ -133,6 +133,8 @@ def value_words(value: object) -> str:
     """A value in one short line."""
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, list) and all(isinstance(part, str) for part in value):
+        value = ", ".join(value)
     words = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     if words in ("", "null"):
         return "nothing"

@@ -152,7 +152,7 @@ class Afternoon:
         if blind:
             self.desk.read_blind(self.run, rows[-1].number, person, began, self.moment)
 
-    def reading(self, row: Round) -> dict[str, tuple[str, float]]:
+    def reading(self, row: Round) -> dict[str, tuple[str, int]]:
         """For each criterion a reason, and how far the person is from the judge, in steps of the scale."""
         said = {}
         for criterion in self.rubric.criteria:

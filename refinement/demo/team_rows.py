@@ -107,7 +107,7 @@ class Desk:
         rubric: Rubric,
         row: Round,
         person: User,
-        said: Mapping[str, tuple[str, float]],
+        said: Mapping[str, tuple[str, int]],
         blind: bool,
         at: datetime,
     ) -> None:

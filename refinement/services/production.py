@@ -4,18 +4,25 @@ from dataclasses import replace
 
 from refinement.engine.types import Draft, History, Revise, Role, Round
 from refinement.judging.candidates import read_candidate
-from refinement.judging.context import Brief, producer_view
+from refinement.judging.context import Brief, ProducerView, producer_view
 from refinement.judging.prompts import producer_prompt
 from refinement.providers.base import ErrorKind, ProviderError
 from refinement.services.calling import Caller, CallFailed, Request
 from refinement.services.recording import Recorder
 from refinement.services.texts import storable
-from refinement.services.windows import reply_room, window_for
+from refinement.services.windows import Steered, reply_room, window_for
 
 EMPTY = (
     "The producer answered with an empty text; that is no revision. "
     "Try another model or a longer reply limit."
 )
+
+
+def steered_by(view: ProducerView) -> Steered | None:
+    """How much people told this revision; None where they told it nothing."""
+    if not view.instructions:
+        return None
+    return Steered(sum(len(entry.text) for entry in view.instructions), len(view.candidate or ""))
 
 
 def candidate_write(
@@ -30,7 +37,7 @@ def candidate_write(
         role=Role.PRODUCER,
         round_number=step.round,
         prompt=prompt,
-        max_tokens=reply_room(prompt, policy.producer_tokens, window),
+        max_tokens=reply_room(prompt, policy.producer_tokens, window, steered_by(view)),
         temperature=float(policy.producer_temperature),
         context_tokens=window,
         seen=[kind.value for kind in view.seen],

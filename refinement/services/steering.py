@@ -1,21 +1,28 @@
 """What people tell a run for its next revision."""
 
+from collections.abc import Sequence
+
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 
 from refinement.judging.same_text import plain_lines
 from refinement.models import EventKind, Instruction, Run, User
+from refinement.providers.context import text_size
 from refinement.selectors.projects import NotFound
 from refinement.selectors.run_words import round_name_in
 from refinement.selectors.steering import being_used, instructions_waiting
 from refinement.services.audit import audit_record
 from refinement.services.events import actor_name, event_record
 from refinement.services.lifecycle import WrongState, locked
+from refinement.services.steering_room import steering_room
 from refinement.services.texts import storable
+from refinement.services.windows import STEERING_CHARS
 
 INSTRUCTION_CHARS = 4_000
-MOST_WAITING_CHARS = 8_000  # of all that wait: they share a prompt with the text itself
+AROUND_CHARS = 150  # about what is said around each of them
+LEAST_WORTH_SAYING = 40  # characters
+MOST_WAITING_CHARS = STEERING_CHARS  # of all that wait
 
 
 @transaction.atomic
@@ -29,7 +36,9 @@ def instruction_give(*, run: Run, text: str, user: User) -> Instruction:
             {"text": f"This is {len(words):,} characters long; {INSTRUCTION_CHARS:,} are allowed."}
         )
     run = locked(run)
-    _refuse_too_much(run, words)
+    waiting = [entry.text for entry in instructions_waiting(run.pk)]
+    _refuse_too_much(sum(map(len, waiting)), words)
+    _refuse_what_has_no_room(run, waiting, words)
     given = Instruction.objects.create(run=run, author=user, author_name=actor_name(user), text=words)
     _record("run.instruct", given, run, user)
     return given
@@ -55,8 +64,7 @@ def instruction_withdraw(*, run: Run, number: int, user: User) -> Instruction:
     return given
 
 
-def _refuse_too_much(run: Run, words: str) -> None:
-    waiting = sum(len(entry.text) for entry in instructions_waiting(run.pk))
+def _refuse_too_much(waiting: int, words: str) -> None:
     if waiting + len(words) > MOST_WAITING_CHARS:
         raise ValidationError(
             {
@@ -64,6 +72,24 @@ def _refuse_too_much(run: Run, words: str) -> None:
                 "may wait at once. Withdraw one, or shorten this."
             }
         )
+
+
+def _refuse_what_has_no_room(run: Run, waiting: Sequence[str], words: str) -> None:
+    """Said now, while it can be said shorter, and not when the revision is about to be written."""
+    room = steering_room(run)
+    needed = text_size(words) + sum(map(text_size, waiting)) + AROUND_CHARS * (len(waiting) + 1)
+    if room is None or needed <= room:
+        return
+    holds = (
+        f"{run.producer_model} holds {run.producer_context:,} tokens. Beside the text that it is to revise"
+    )
+    left = room - needed + text_size(words)
+    if left < LEAST_WORTH_SAYING:
+        instead = "Withdraw one that waits." if waiting else "Launch it again with a model that holds more."
+        raise ValidationError({"text": f"{holds} there is no room for this. {instead}"})
+    raise ValidationError(
+        {"text": f"{holds} there is room for about {left:,} more characters. Shorten this."}
+    )
 
 
 def _record(action: str, given: Instruction, run: Run, user: User) -> None:

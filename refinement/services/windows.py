@@ -1,6 +1,7 @@
 """The context window of each model of a run: chosen once, so that a server never reloads or cuts."""
 
 import time
+from dataclasses import dataclass
 
 from django.db.models import Max
 from django.utils import timezone
@@ -25,7 +26,16 @@ CHARS_OF_A_TOKEN_WRITTEN = 4  # how long a text of so many tokens turns out, abo
 INSTRUCTION_CHARS = 5_000  # our own words around the data
 ASK_AGAIN_CHARS = 12_000  # two replies quoted back with their complaints
 FEEDBACK_CHARS = 4_000
+STEERING_CHARS = 8_000  # of all instructions that wait for one revision: they share its prompt
 LEAST_REPLY_TOKENS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Steered:
+    """What people told a revision, and what it revises; both in characters."""
+
+    chars: int
+    text_chars: int
 
 
 def window_for(caller: Caller, brief: Brief, role: Role) -> int | None:
@@ -96,15 +106,29 @@ def expected(brief: Brief, role: Role) -> tuple[int, int]:
     if role is Role.JUDGE:
         seen = 2 * min(candidate, policy.judge_limit_chars)
         return fixed + seen + ASK_AGAIN_CHARS, reply_limit_tokens(rubric)
-    return fixed + candidate + FEEDBACK_CHARS, policy.producer_tokens
+    # Room for what people may say later: the window is chosen once, before anybody has said anything.
+    return fixed + candidate + FEEDBACK_CHARS + STEERING_CHARS, policy.producer_tokens
 
 
-def reply_room(prompt: Prompt, wanted: int, window: int | None) -> int:
+def reply_worth_having(wanted: int, chars: int) -> int:
+    """The tokens without which a revision of a text of so many characters would be cut short."""
+    return min(wanted, max(LEAST_REPLY_TOKENS, chars // CHARS_OF_A_TOKEN_WRITTEN))
+
+
+def reply_room(prompt: Prompt, wanted: int, window: int | None, steered: Steered | None = None) -> int:
     """The reply's limit: what is wanted, or what the window leaves; refuses when it leaves nothing."""
     if window is None:
         return wanted
     used = sum(text_size(message.content) for message in prompt.messages) // CHARS_PER_TOKEN + TEMPLATE_TOKENS
     room = window - used
+    if steered is not None and room < reply_worth_having(wanted, steered.text_chars):
+        raise ProviderError(
+            ErrorKind.CONTEXT_EXCEEDED,
+            f"The instructions that wait have {steered.chars:,} characters. With them the prompt takes about "
+            f"{used:,} tokens of the {window:,} that the model can hold, which leaves too little room for "
+            "the revision itself. Withdraw some of them, or say them in fewer words, and retry the run.",
+            retryable=False,
+        )
     if room < min(wanted, LEAST_REPLY_TOKENS):
         raise ProviderError(
             ErrorKind.CONTEXT_EXCEEDED,

@@ -1,6 +1,7 @@
 """Steering a run: the next revision hears it on the wire, once, whoever comes between."""
 
 import json
+import re
 
 import pytest
 from django.core.exceptions import ValidationError
@@ -78,6 +79,43 @@ def test_no_more_waits_than_a_prompt_can_carry(scene: Scene, editor: User):
     instruction_withdraw(run=run, number=last.pk, user=editor)
     instruction_give(run=run, text="\x00\u202e<b>\ud800", user=editor)
     assert run.instructions.order_by("id").last().text == "\ufffd\u202e<b>?"
+
+
+def test_what_a_small_model_has_no_room_for_is_refused_while_it_can_be_shortened(scene: Scene, editor: User):
+    scene.server.context_length = 3_000
+    scene.says(5.0, 6.0, 7.0)
+    run = scene.launch(rubric(3))
+    advance(run, 3)
+    instruction_give(run=run, text="w" * INSTRUCTION_CHARS, user=editor)
+    with pytest.raises(ValidationError) as refused:
+        instruction_give(run=run, text="x" * INSTRUCTION_CHARS, user=editor)
+    (words,) = refused.value.message_dict["text"]
+    said = re.fullmatch(
+        r"loopback:1b holds 3,000 tokens. Beside the text that it is to revise there is room for about "
+        r"([\d,]+) more characters. Shorten this.", words,
+    )  # fmt: skip
+    fits = int(said[1].replace(",", ""))
+    instruction_give(run=run, text="y" * fits, user=editor)
+    with pytest.raises(ValidationError, match=r"there is no room for this\. Withdraw one that waits\."):
+        instruction_give(run=run, text="z" * 100, user=editor)
+    advance(run)
+    assert (run.outcome, run.rounds_judged, used(run)) == ("FAIL", 3, [3, 3])
+
+
+def test_instructions_that_do_not_fit_say_so_and_wait_for_another_try(scene: Scene, editor: User):
+    scene.server.context_length = 3_000
+    scene.says(5.0, 6.0)
+    run = scene.launch(rubric(2))
+    given = [instruction_give(run=run, text="x" * INSTRUCTION_CHARS, user=editor) for _ in range(2)]
+    advance(run)
+    assert (run.outcome, used(run)) == ("ERROR", [None, None])
+    assert "The instructions that wait have 8,000 characters." in run.failure_message
+    assert "Withdraw some of them" in run.failure_message
+    instruction_withdraw(run=run, number=given[0].pk, user=editor)
+    instruction_withdraw(run=run, number=given[1].pk, user=editor)
+    run_retry(run=run, user=editor)
+    advance(run)
+    assert (run.outcome, run.rounds_judged) == ("FAIL", 2)
 
 
 def test_a_running_run_tells_the_next_revision_and_never_the_judge(scene: Scene, editor: User):

@@ -23,7 +23,9 @@ class ShareForm(forms.Form):
         help_text="Every prompt and reply, word by word. They hold your rubric's instructions.",
     )
     show_comments = forms.BooleanField(
-        label="Show comments", required=False, help_text="With the names of those who wrote them."
+        label="Show comments and people's scores",
+        required=False,
+        help_text="With the names of those who gave them. What people decided is shown in any case, unnamed.",
     )
     note = forms.CharField(
         label="Note",

@@ -90,6 +90,26 @@ def people_of(run: Run, rubric: Rubric, row: Round, reader: User) -> PeopleFacts
     )
 
 
+@dataclass(frozen=True, slots=True)
+class RoundReadings:
+    """People's scores of one round, as somebody without an account is shown them."""
+
+    people: tuple[PersonLine, ...]
+    rows: tuple[CriterionRow, ...]
+    more: int
+
+
+def readings_of(rubric: Rubric, row: Round) -> RoundReadings:
+    """The same table for nobody in particular; one query."""
+    found = list(HumanScore.objects.filter(round=row).order_by("id"))
+    listed = found[:MOST_PEOPLE]
+    return RoundReadings(
+        people=tuple(_person(entry, rubric, None, None) for entry in listed),
+        rows=_rows(rubric, row, listed, found) if found else (),
+        more=len(found) - len(listed),
+    )
+
+
 class Given(NamedTuple):
     """One person's scores of one round, with the judge's where there are any."""
 
@@ -107,7 +127,7 @@ def _given(run: Run) -> list[Given]:
     return [Given(*row) for row in rows.values_list(*fields)[:MOST_PAIRS]]
 
 
-def _person(entry: HumanScore, rubric: Rubric, reader: User, since: datetime | None) -> PersonLine:
+def _person(entry: HumanScore, rubric: Rubric, reader: User | None, since: datetime | None) -> PersonLine:
     names = {criterion.key: criterion.name for criterion in rubric.criteria}
     return PersonLine(
         pk=entry.pk,
@@ -115,7 +135,7 @@ def _person(entry: HumanScore, rubric: Rubric, reader: User, since: datetime | N
         composite=shown(entry.composite, rubric.policy),
         blind=entry.blind,
         blind_since=since if entry.blind else None,
-        own=entry.author_id == reader.pk,
+        own=reader is not None and entry.author_id == reader.pk,
         version=entry.version,
         at=entry.changed_at or entry.submitted_at,
         note=entry.note,

@@ -32,6 +32,7 @@ COLUMNS = (
     "stop_reason", "why", "r1", "best", "best_round", "last", "improvement", "rounds", "signal_rounds",
     "penalty_rounds", "cut_rounds", "prompt_tokens", "completion_tokens", "calls", "model_seconds",
     "batch", "created_by", "created_at", "started_at", "finished_at", "imported",
+    "decision", "chosen_round", "decided_by",
 )  # fmt: skip
 _ROUND_FIELDS = (
     "number", "origin", "author_name", "base_round", "feedback", "candidate", "candidate_chars",
@@ -205,11 +206,15 @@ def run_summaries(project: Project, numbers: Sequence[int]) -> Iterator[RunSumma
     for start in range(0, len(numbers), SHORT_ROWS):
         wanted = list(numbers[start : start + SHORT_ROWS])
         found = _run_rows(project).in_bulk(wanted)
-        rounds, tags = _rounds_of(wanted), _tags_of(wanted)
+        rounds, tags, deciders = _rounds_of(wanted), _tags_of(wanted), _deciders_of(wanted)
         for number in wanted:
             if run := found.get(number):
                 yield RunSummary(
-                    _facts(run), rounds[number], tags[number], best=run.best, outcome=run.outcome
+                    _facts(run, deciders.get(number, "")),
+                    rounds[number],
+                    tags[number],
+                    best=run.best,
+                    outcome=run.outcome,
                 )
 
 
@@ -227,11 +232,12 @@ def _run_rows(project: Project) -> QuerySet[Run]:
         "outcome", "stop_reason", "why", "r1", "best", "best_round", "last", "improvement", "rounds_judged",
         "signal_rounds", "penalty_rounds", "cut_rounds", "prompt_tokens", "completion_tokens", "calls_made",
         "model_seconds", "created_at", "started_at", "finished_at", "source",
+        "decision", "chosen_round",
     )  # fmt: skip
     return runs.only(*own, *version, *person, "rubric__slug", "project_id")
 
 
-def _facts(run: Run) -> dict[str, Cell]:
+def _facts(run: Run, decided_by: str) -> dict[str, Cell]:
     version = run.rubric_version
     values: tuple[Cell, ...] = (
         run.pk, run.title, run.rubric.slug, version.number, version.profile,
@@ -240,7 +246,8 @@ def _facts(run: Run) -> dict[str, Cell]:
         run.improvement, run.rounds_judged, run.signal_rounds, run.penalty_rounds, run.cut_rounds,
         run.prompt_tokens, run.completion_tokens, run.calls_made, run.model_seconds, run.batch,
         run.created_by.display_name if run.created_by else "", run.created_at, run.started_at,
-        run.finished_at, run.source or "",
+        run.finished_at, run.source or "", run.decision or "", run.chosen_round,
+        decided_by if run.decision else "",
     )  # fmt: skip
     return dict(zip(COLUMNS, values, strict=True))
 
@@ -259,6 +266,12 @@ def _rounds_of(numbers: Sequence[int]) -> Mapping[int, list[RoundSummary]]:
         exact = {key: Decimal(score) for key, score in (scores or {}).items()}
         found[run].append(RoundSummary(number, composite or Decimal(0), exact, issues[pk]))
     return found
+
+
+def _deciders_of(numbers: Sequence[int]) -> dict[int, str]:
+    """Who made each run's newest decision."""
+    rows = Decision.objects.filter(run__in=numbers).order_by("run", "number")
+    return dict(rows.values_list("run_id", "author_name"))
 
 
 def _tags_of(numbers: Sequence[int]) -> Mapping[int, list[str]]:

@@ -124,7 +124,7 @@ def refuse_moved(run: Run, newest: int) -> None:
 
 
 def refuse_unjudged(change: Change) -> None:
-    """One text at a time waits for the judge."""
+    """One text at a time waits for the judge: an edit on top of it would leave that one without a score."""
     if change.run.rounds.filter(judged_at__isnull=True).exists():
         change.refuse(f"has a round that is not judged yet. {unjudged_words(change.run)}")
 
@@ -135,7 +135,9 @@ def unjudged_words(run: Run) -> str:
         return "Retry the run, and edit when the judge has read it."
     if run.is_finished:
         return "Ask for more rounds, which drop it, and edit then."
-    return "Let the run go on, and edit when the judge has read it."
+    go_on = "Resume the run" if run.status == RunStatus.PAUSED else "Let the run go on"
+    instead = "or tell the next revision what to change, under Steer"
+    return f"{go_on}, and edit when the judge has read it; {instead}."
 
 
 def refuse_useless(run: Run, base: int, text: str) -> None:

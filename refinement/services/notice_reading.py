@@ -1,12 +1,16 @@
 """What a person does with their notices: reads them, and says which they want."""
 
 from collections.abc import Collection
+from datetime import timedelta
 
 from django.db import transaction
 from django.utils import timezone
 
 from refinement.models import Notice, NoticeChoice, NoticeKind, User
 from refinement.services.audit import audit_record
+
+KEPT = timedelta(days=90)  # how long a notice stays after it was read
+CLEAN_AT_ONCE = 1_000
 
 
 def notice_read(*, notice: Notice, read: bool = True) -> None:
@@ -47,3 +51,12 @@ def notice_choices_set(*, user: User, inbox: Collection[str], mail: Collection[s
         user=user,
         after={row.kind: ", ".join(name for name in ("inbox", "mail") if getattr(row, name)) for row in rows},
     )
+
+
+def notices_clean() -> int:
+    """Forgets what was read long ago, a part at a time; how many rows that was. What is unread stays."""
+    old = Notice.objects.filter(read_at__lt=timezone.now() - KEPT).order_by("id")
+    numbers = list(old.values_list("pk", flat=True)[:CLEAN_AT_ONCE])
+    if numbers:
+        Notice.objects.filter(pk__in=numbers, read_at__isnull=False).delete()
+    return len(numbers)

@@ -13,6 +13,7 @@ from refinement.selectors.endpoints import provider_for
 from refinement.services.idempotency import keys_forget
 from refinement.services.metrics import count, totals_flush
 from refinement.services.notice_mail import mail_is_due, notices_mail
+from refinement.services.notice_reading import notices_clean
 from refinement.services.trial_waking import trials_sweep
 from refinement.services.waking import sweep
 from refinement.services.webhook_sending import deliveries_clean, deliveries_sweep
@@ -54,10 +55,11 @@ class Upkeep:
             self.mailing.start()
 
     def forget_old(self) -> None:
-        """Names of answered requests and old deliveries: once an hour, and again where much is left."""
+        """Answered requests, old deliveries, notices long read: hourly, and at once where much is left."""
         if monotonic() >= self.forget_at:
             keys_forget()
-            self.forget_at = 0.0 if deliveries_clean() else monotonic() + HOUR
+            left = deliveries_clean() + notices_clean()
+            self.forget_at = 0.0 if left else monotonic() + HOUR
 
     def notice_returns(self) -> None:
         """Runs that wait for a server go on as soon as it answers again, not when their time is up."""

@@ -13,7 +13,7 @@ from refinement.engine.types import Criterion, StopReason
 from refinement.models import AuditEntry, Round, Run, User
 from refinement.selectors.projects import NotFound
 from refinement.services.hand_rounds import Edit, RoundsMoved, round_edit
-from refinement.services.lifecycle import MOST_MORE_ROUNDS, WrongState, run_cancel, run_continue
+from refinement.services.lifecycle import MOST_MORE_ROUNDS, WrongState, run_cancel, run_continue, run_pause
 from refinement.services.runs import MAX_TEXT_CHARS
 from tests.lifecycle.given import (
     FINISHED,
@@ -133,6 +133,9 @@ def test_a_text_that_waits_for_its_judge_is_judged_first(scene: Scene, editor: U
     scene.says(5.0, 6.0)
     run = scene.launch(rubric(3))
     advance(run, 2)
+    run_pause(run=run, user=editor)
+    with pytest.raises(WrongState, match=r"not judged yet\. Resume the run, and edit .* under Steer\."):
+        round_edit(run=run, edit=edit(newest=2), user=editor)
     run_cancel(run=run, user=editor)
     with pytest.raises(WrongState, match=r"not judged yet\. Ask for more rounds"):
         round_edit(run=run, edit=edit(newest=2), user=editor)

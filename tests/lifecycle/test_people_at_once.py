@@ -1,13 +1,19 @@
 """What people tell and edit while a worker is at the run: real threads on real connections."""
 
 import threading
+from decimal import Decimal
 from functools import partial
 
 import pytest
 
-from refinement.models import Round, Run, User
+from refinement.models import Round, Run, Thread, User
+from refinement.models.comments import ThreadPlace
 from refinement.services.advancing import run_advance
+from refinement.services.comment_spots import Spot
+from refinement.services.comments import thread_open, thread_resolve
+from refinement.services.decisions import decision_make
 from refinement.services.hand_rounds import RoundsMoved, round_edit
+from refinement.services.human_scores import Reading, human_score_give
 from refinement.services.lifecycle import WrongState, run_pause, run_resume
 from refinement.services.steering import instruction_give, instruction_withdraw
 from tests.lifecycle.given import Scene, advance, at_once, rubric, worker_threads
@@ -108,6 +114,33 @@ def test_two_edits_at_once_make_one_round(scene: Scene, editor: User, owner: Use
         assert run.rounds.count() == 2
         run.refresh_from_db()
         assert run.status == "paused"
+
+
+def test_deciding_scoring_and_resolving_at_once_keeps_all_of_it_or_tells(
+    scene: Scene, editor: User, owner: User
+):
+    """Each of them writes to the run, its events and the audit log; none waits for another for ever."""
+    for _ in range(3):
+        run = scene.in_state("FAIL")
+        row = run.rounds.get(number=1)
+        thread = thread_open(run=run, spot=Spot(ThreadPlace.RUN), body="Is it?", user=editor).thread
+        said = Reading({entry.key: Decimal(4) for entry in rubric().criteria}, {})
+
+        def decide(user: User, run: Run = run) -> object:
+            return decision_make(run=run, kind="approved", round_number=1, reason="Yes.", seen=0, user=user)
+
+        def score(user: User, run: Run = run, row: Round = row, said: Reading = said) -> object:
+            return human_score_give(run=run, row=row, user=user, said=said, seen_version=0)
+
+        def resolve(user: User, thread: Thread = thread) -> object:
+            return thread_resolve(thread=thread, user=user)
+
+        work = [partial(do, user) for do in (decide, score, resolve) for user in (editor, owner)]
+        names = [type(result).__name__ for result in at_once(*work)]
+        assert sorted(names[:2]) == ["DecidedMeanwhile", "Decision"]
+        assert names[2:4] == ["HumanScore", "HumanScore"]
+        assert sorted(names[4:]) == ["Overtaken", "Thread"]
+        assert (run.decisions.count(), run.human_scores.count()) == (1, 2)
 
 
 def test_an_edit_against_a_worker_that_takes_the_run_up(scene: Scene, editor: User):

@@ -1,10 +1,13 @@
 """Who is told what: members alone, never of their own doing, once for each thing, as they chose."""
 
-from datetime import date
+from datetime import date, timedelta
 
 import pytest
+from django.utils import timezone
 
 from refinement.models import Decision, Membership, Notice, NoticeChoice, ReviewRequest
+from refinement.services import notice_reading
+from refinement.services.notice_reading import notices_clean
 from refinement.services.notices import notice_decision, notice_review, notice_run_ended, notice_run_waits
 from tests.views.runs.finished import finished_run
 
@@ -137,3 +140,15 @@ def test_hostile_names_and_titles_stay_in_their_line(run, owner, viewer):
     assert not set(text) & set("\u202e\u2066\x07")
     assert "<script>alert(1)</script> turned" in text
     assert len(text) < 300
+
+
+def test_what_was_read_long_ago_is_forgotten_a_part_at_a_time(run, owner, monkeypatch):
+    monkeypatch.setattr(notice_reading, "CLEAN_AT_ONCE", 2)
+    long_ago = timezone.now() - notice_reading.KEPT - timedelta(minutes=1)
+    for read_at in (long_ago, None, long_ago, long_ago, timezone.now()):
+        Notice.objects.create(
+            user=owner, project=run.project, run=run, kind="mention", text="x", read_at=read_at
+        )
+    assert [notices_clean(), notices_clean(), notices_clean()] == [2, 1, 0]
+    kept = Notice.objects.filter(user=owner, text="x")
+    assert sorted(row.read_at is None for row in kept) == [False, True]

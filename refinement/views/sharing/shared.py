@@ -9,6 +9,7 @@ from django.urls import reverse
 from django.views.decorators.debug import sensitive_variables
 
 from refinement.models import Run, ShareLink
+from refinement.selectors.human_scores import readings_of
 from refinement.selectors.run_calls import said
 from refinement.selectors.run_diffs import round_diff
 from refinement.selectors.run_page import RunFacts, run_facts, trajectory_of
@@ -112,6 +113,8 @@ def _round(request: HttpRequest, link: ShareLink, facts: RunFacts, opened: int |
         raise Http404
     view = _view(request, link, opened)
     page: dict[str, Any] = {"opened": opened, "round": found, "view": view}
+    if link.show_comments:
+        page["people"] = readings_of(facts.rubric, found.row)
     if view == "diff":
         diff = round_diff(facts.run, facts.rubric, opened - 1, opened, sides=False, named=False)
         return page | {"diff": diff, "a": opened - 1, "b": opened}

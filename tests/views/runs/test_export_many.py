@@ -11,6 +11,7 @@ from django.urls import reverse
 
 from refinement.models import Run
 from refinement.selectors import run_exports
+from refinement.services.decisions import decision_make
 from tests.views.runs.finished import finished_run
 
 pytestmark = pytest.mark.django_db
@@ -45,7 +46,8 @@ def test_every_run_is_a_row_newest_first(as_viewer, project, editor):
         "best_round": "2", "last": "8.3", "improvement": "1.15", "rounds": "3", "signal_rounds": "0",
         "penalty_rounds": "0", "cut_rounds": "0", "prompt_tokens": "15000", "completion_tokens": "3420",
         "calls": "5", "model_seconds": "98.5", "batch": "", "created_by": "Edgar Editor", "created_at": "",
-        "started_at": "", "finished_at": "", "imported": "", "trajectory": "7.15 8.6 8.3",
+        "started_at": "", "finished_at": "", "imported": "", "decision": "", "chosen_round": "",
+        "decided_by": "", "trajectory": "7.15 8.6 8.3",
             "tags": "docs, guide",
     }  # fmt: skip
 
@@ -58,6 +60,16 @@ def test_a_line_has_the_scores_of_every_round(as_viewer, project):
     assert list(line["wiggum_scores"]["r1"]) == keys
     assert (line["wiggum_rounds"], line["final_score"], line["final"]) == (2, 8.5, "PASS")
     assert line["wiggum_issues"]["r1"] == ["It names the steps."] * 2
+
+
+def test_what_people_decided_stands_beside_the_outcome(as_viewer, project, editor, owner):
+    run = finished_run(project)
+    for seen, (kind, person) in enumerate((("rejected", owner), ("result", editor))):
+        decision_make(run=run, kind=kind, round_number=3, reason="So it is.", seen=seen, user=person)
+    columns = ("outcome", "best_round", "decision", "chosen_round", "decided_by")
+    assert [lines(as_viewer)[0][name] for name in columns] == ["FAIL", 2, "result", 3, "Edgar Editor"]
+    decision_make(run=run, kind="withdrawn", reason="Not so.", seen=2, user=editor)
+    assert [rows(as_viewer)[0][name] for name in columns] == ["FAIL", "2", "", "", ""]
 
 
 @pytest.mark.parametrize("form", ["csv", "jsonl"])
@@ -140,7 +152,7 @@ def test_queries_grow_with_the_parts_and_not_with_the_runs(as_viewer, project, m
 
     assert (one[0], three[0], four[0]) == (1, 3, 4)
     assert three[1] == one[1]
-    assert four[1] - three[1] == 4
+    assert four[1] - three[1] == 5  # runs, rounds, verdicts, tags, decisions
 
 
 @pytest.mark.parametrize("form", ["json", "md", "xlsx"])

@@ -10,7 +10,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from refinement.models import BlindReading, Comment, Decision, Round, ShareLink, Thread
+from refinement.models import BlindReading, Comment, Decision, HumanScore, Round, ShareLink, Thread
 from refinement.services.project_settings import project_settings_change, settings_mark
 from refinement.services.shares import share_link_make, share_link_revoke
 from refinement.views.sharing.shared import GUESSES
@@ -142,12 +142,20 @@ def test_comments_are_shown_by_choice(anonymous, shared, run, project, editor):
         Comment.objects.create(
             run=run, thread=thread, author=editor, author_name=editor.name, body=body, deleted_at=gone
         )
+    score = {"key": "depth", "score": "4", "reason": "Thin <i>ice</i>"}
+    HumanScore.objects.create(
+        run=run, round=run.rounds.get(number=2), author=editor, author_name=editor.name, scores=[score],
+        composite="4.25",
+    )  # fmt: skip
     page = read(anonymous, shared(show_comments=True))
     assert "Well <strong>put</strong>" in page
+    assert "Thin &lt;i&gt;ice&lt;/i&gt;" in page
+    assert "4.25" in page
     assert "<img" not in page
     assert "Regretted" not in page
 
-    assert "Well" not in read(anonymous, shared())
+    closed = read(anonymous, shared())
+    assert not any(words in closed for words in ("Well", "4.25", "Thin", editor.name))
 
 
 def test_decisions_are_shown_without_names(anonymous, shared, run, owner):

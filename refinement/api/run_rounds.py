@@ -13,7 +13,7 @@ from refinement.api.idempotency import creates
 from refinement.api.paging import Page, Paging, page_by_number
 from refinement.api.run_shapes import exact
 from refinement.engine.codec import rubric_from_json
-from refinement.models import CheckResult, Round, Run, Verdict
+from refinement.models import CheckResult, EvaluatorResult, Round, Run, Verdict
 from refinement.selectors.run_diffs import ShownPiece, round_diff
 from refinement.services.hand_rounds import Edit, round_edit
 from refinement.services.lifecycle import MOST_MORE_ROUNDS
@@ -51,6 +51,22 @@ class CheckShape(Schema):
     end: int | None
 
 
+class EvaluatorShape(Schema):
+    """What the evaluator's command said of a round, before it was judged."""
+
+    command: list[str] = Field(examples=[["python3", "/opt/checks/score.py", "{file}"]])
+    exit_code: int | None = Field(description="Null where it was stopped.", examples=[0])
+    stopped: str = Field(description="Why it was stopped before its end; else empty.")
+    failure: str = Field(description="Why it counts as a complete failure; else empty.")
+    stdout: str
+    stderr: str
+    stdout_missing: int = Field(description="Bytes of its middle that were not kept.")
+    stderr_missing: int
+    seconds: str = Field(examples=["1.25"])
+    open_to: str = Field(description="What the machine could not shut off: nothing, files or all.")
+    at: datetime
+
+
 class RoundLine(Schema):
     """A round without its text."""
 
@@ -78,6 +94,7 @@ class RoundWhole(RoundLine):
     feedback: dict[str, Any] | None = Field(description="What the producer was told to write it.")
     verdicts: list[VerdictShape]
     checks: list[CheckShape]
+    evaluator: EvaluatorShape | None = Field(description="Null where no command was run.")
 
 
 class DiffPiece(Schema):
@@ -151,6 +168,7 @@ def round_read(request: ApiRequest, run: int, number: int) -> RoundWhole:
         feedback=row.feedback,
         verdicts=[verdict_shape(verdict, number) for verdict in row.verdicts.all()],
         checks=[check_shape(result) for result in row.check_results.all()],
+        evaluator=evaluator_shape(row),
     )
 
 
@@ -226,6 +244,14 @@ def verdict_shape(row: Verdict, number: int) -> VerdictShape:
     return VerdictShape(
         round=number, position=row.position, judge=row.judge, scores=row.scores, issues=issues, asi=row.asi
     )
+
+
+def evaluator_shape(row: Round) -> EvaluatorShape | None:
+    kept = EvaluatorResult.objects.filter(round=row).first()
+    if kept is None:
+        return None
+    values = {name: getattr(kept, name) for name in EvaluatorShape.model_fields}
+    return EvaluatorShape(**values | {"seconds": exact(kept.seconds)})
 
 
 def check_shape(row: CheckResult) -> CheckShape:

@@ -95,6 +95,13 @@ class EvaluationMode(StrEnum):
     HYBRID = "hybrid"
 
 
+class Handover(StrEnum):
+    """How an evaluator's command gets the candidate."""
+
+    FILE = "file"
+    STDIN = "stdin"
+
+
 class Information(StrEnum):
     """The kinds of information a prompt can carry; context rules are sets of these."""
 

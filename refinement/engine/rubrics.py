@@ -1,5 +1,6 @@
 """What a rubric says: scale, criteria, checks, policy and who sees what, each valid in itself."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -9,6 +10,7 @@ from refinement.engine.kinds import (
     Composite,
     EvaluationMode,
     FeedbackStyle,
+    Handover,
     Information,
     NextBase,
     ProblemClass,
@@ -18,6 +20,8 @@ from refinement.engine.kinds import (
 )
 from refinement.engine.numbers import exact
 
+LONGEST_EVALUATION = 240  # seconds: a step, in which a model is asked as well, has eleven minutes
+FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 ZERO = Decimal(0)
 ONE = Decimal(1)
 
@@ -116,6 +120,27 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True)
+class Evaluator:
+    """The command whose output is evidence for the judge: its parts, without a shell around them."""
+
+    command: tuple[str, ...] = ()
+    handover: Handover = Handover.FILE
+    file_name: str = "candidate.txt"
+    timeout: int = 60  # seconds
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.timeout <= LONGEST_EVALUATION:
+            raise ValueError(f"an evaluator's time must be between 1 and {LONGEST_EVALUATION} seconds")
+        if not FILE_NAME.fullmatch(self.file_name):
+            raise ValueError("the evaluator's file needs a plain name, such as candidate.py")
+
+    @property
+    def names_file(self) -> bool:
+        """Whether the command says where the candidate's file goes."""
+        return any("{file}" in part for part in self.command)
+
+
+@dataclass(frozen=True, slots=True)
 class ContextRules:
     """Who sees what: for each role, the kinds of information its prompts may carry."""
 
@@ -184,6 +209,7 @@ class Rubric:
     checks: tuple[Check, ...] = ()
     problem_class: ProblemClass = ProblemClass.TEXT
     evaluation_mode: EvaluationMode = EvaluationMode.JUDGE_ONLY
+    evaluator: Evaluator = Evaluator()
     purpose: str = ""
     artifact_type: str = ""
     background: str = ""
@@ -192,6 +218,11 @@ class Rubric:
     templates: Mapping[str, str] = field(default_factory=dict)  # an editor's own, by name
     seed_text: str = ""  # a text with known scores: the judge's anchor from round 2 on
     seed_scores: Mapping[str, Decimal] = field(default_factory=dict)
+
+    @property
+    def runs_a_command(self) -> bool:
+        """Whether a round's candidate is given to the evaluator's command before it is judged."""
+        return bool(self.evaluator.command) and self.evaluation_mode is not EvaluationMode.JUDGE_ONLY
 
     def __post_init__(self) -> None:
         if not self.criteria and not self.checks:

@@ -26,6 +26,9 @@ def assess(
 ) -> Assessment:
     """The round's assessment; a total that the judge may have stated plays no part in it."""
     scores = docked_scores(rubric, verdict, penalties)
+    if evaluator is not None and evaluator.failure:
+        # What does not work at all has no merits to weigh: the judge names the cause, not the score.
+        scores = dict.fromkeys(scores, rubric.scale.minimum)
     return Assessment(
         composite=composite(rubric, scores, checks),
         scores=scores,

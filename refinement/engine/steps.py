@@ -23,6 +23,11 @@ from refinement.engine.types import (
     StopReason,
 )
 
+# Without a word of the evaluator's own, which the producer never sees: the cause is the judge's to name.
+FAILED_COMPLETELY = (
+    "When this version was tried, it failed completely. Put the cause right before anything else."
+)
+
 
 def next_step(rubric: Rubric, history: History) -> Step:
     """Draft, judge, revise or finish. The same history always gives the same step."""
@@ -93,6 +98,8 @@ def is_worse(rubric: Rubric, last: Round, best: Round) -> bool:
 def feedback_from(rubric: Rubric, number: int, assessment: Assessment, note: str) -> Feedback:
     """What the producer is told, in the policy's style; scores stay out of it."""
     style = rubric.policy.feedback
+    if assessment.evaluator is not None and assessment.evaluator.failure:
+        note = f"{note} {FAILED_COMPLETELY}".strip()
     issues = tuple(issue for verdict in assessment.verdicts for issue in verdict.issues)
     asi = next((verdict.asi for verdict in assessment.verdicts if verdict.asi), "")
     failures = tuple(result for result in assessment.checks if not result.passed)

@@ -10,6 +10,7 @@ from refinement.engine.kinds import (
     Composite,
     EvaluationMode,
     FeedbackStyle,
+    Handover,
     Information,
     NextBase,
     Outcome,
@@ -26,6 +27,7 @@ from refinement.engine.rubrics import (
     Check,
     ContextRules,
     Criterion,
+    Evaluator,
     Penalties,
     Policy,
     Rubric,
@@ -34,10 +36,11 @@ from refinement.engine.rubrics import (
 
 __all__ = [
     "ONE", "STOP_RULES", "ZERO", "Assessment", "Budget", "Check", "CheckResult", "Composite",
-    "ContextRules", "Criterion", "CriterionScore", "Draft", "EvaluationMode", "EvaluatorOutput",
-    "Failure", "Feedback", "FeedbackStyle", "Finish", "History", "Information", "Instruction", "Judge",
-    "NextBase", "Outcome", "Penalties", "Penalty", "Place", "Policy", "ProblemClass", "Revise", "Role",
-    "Round", "Rubric", "Scale", "Severity", "Step", "StopReason", "Usage", "Verdict",
+    "ContextRules", "Criterion", "CriterionScore", "Draft", "EvaluationMode", "Evaluator",
+    "EvaluatorOutput", "Failure", "Feedback", "FeedbackStyle", "Finish", "Handover", "History",
+    "Information", "Instruction", "Judge", "NextBase", "Outcome", "Penalties", "Penalty", "Place",
+    "Policy", "ProblemClass", "Revise", "Role", "Round", "Rubric", "Scale", "Severity", "Step",
+    "StopReason", "Usage", "Verdict",
 ]  # fmt: skip
 
 
@@ -96,7 +99,9 @@ class EvaluatorOutput:
 
     stdout: str
     stderr: str = ""
-    exit_code: int = 0
+    exit_code: int | None = 0  # None where it was stopped before its end
+    stopped: str = ""  # why it was
+    failure: str = ""  # what makes it a complete failure, in a sentence; see evaluating.py
 
 
 @dataclass(frozen=True, slots=True)

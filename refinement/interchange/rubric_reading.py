@@ -11,6 +11,7 @@ from refinement.engine.kinds import (
     Composite,
     EvaluationMode,
     FeedbackStyle,
+    Handover,
     Information,
     NextBase,
     ProblemClass,
@@ -20,10 +21,12 @@ from refinement.engine.kinds import (
 )
 from refinement.engine.profiles import PROFILES, context_rules_for
 from refinement.engine.rubrics import (
+    LONGEST_EVALUATION,
     Budget,
     Check,
     ContextRules,
     Criterion,
+    Evaluator,
     Penalties,
     Policy,
     Rubric,
@@ -40,6 +43,7 @@ FORMAT = "wiggum_rubric"
 FORMAT_VERSION = 1
 LINE_CHARS, TEXT_CHARS, SEED_CHARS, TEMPLATE_CHARS = 160, 50_000, 200_000, 100_000
 MOST_ENTRIES = 500
+MOST_PARTS, MOST_PART_CHARS = 60, 2_000  # of a command
 
 Made = TypeVar("Made")
 Reader: TypeAlias = Callable[[Notes, Node, str], object]
@@ -143,6 +147,20 @@ def parameters(notes: Notes, node: Node, name: str) -> object:
     return notes.add(node.line, f"{name} cannot be stored.") if has_unstorable(value) else value
 
 
+def command_parts(notes: Notes, node: Node, name: str) -> object:
+    """The parts of a command: each as the program gets it, the first one the program."""
+    if is_nothing(node):
+        return ()
+    found = notes.each(node, name, partial(notes.text, most=MOST_PART_CHARS))
+    if isinstance(found, Missing):
+        return found
+    if len(found) > MOST_PARTS:
+        return notes.add(node.line, f"{name} has {len(found):,} parts; {MOST_PARTS} are allowed.")
+    if found and not found[0].strip():
+        return notes.add(node.line, f"{name} must begin with the program to start.")
+    return tuple(found)
+
+
 CHECK = {
     "key": Key(text(60, needed=True), needed=True),
     "kind": Key(text(30, needed=True), needed=True),
@@ -150,6 +168,12 @@ CHECK = {
     "severity": Key(choice(Severity)),
     "weight": Key(COLUMN),
     "suggestion": Key(text(TEXT_CHARS)),
+}
+EVALUATOR = {
+    "command": Key(command_parts),
+    "handover": Key(choice(Handover)),
+    "file_name": Key(text(60, needed=True)),
+    "timeout": Key(whole(1, LONGEST_EVALUATION)),
 }
 PENALTIES = {
     "criterion": Key(text(60), optional=True),
@@ -289,6 +313,7 @@ RUBRIC = {
     "artifact_type": Key(text(40)),
     "problem_class": Key(choice(ProblemClass)),
     "evaluation_mode": Key(choice(EvaluationMode)),
+    "evaluator": Key(record(Evaluator, EVALUATOR), optional=True),
     "scale": Key(record(Scale, SCALE), needed=True),
     "criteria": Key(entries(criterion)),
     "checks": Key(entries(check)),

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
-from refinement.engine.rubrics import Policy, Scale
+from refinement.engine.kinds import Handover
+from refinement.engine.rubrics import Evaluator, Policy, Scale
 from refinement.interchange.fields import brief
 from refinement.interchange.yaml_reading import Fields, Items, Node, Problem
 
@@ -18,6 +19,7 @@ def consistency_problems(root: Fields, values: Mapping[str, Any]) -> list[Proble
         *_emptiness(root, values),
         *_limits(root, values),
         *_docked(root, values),
+        *_evaluator(root, values),
         *_seed(root, values),
     ]
 
@@ -99,6 +101,15 @@ def _docked(root: Fields, values: Mapping[str, Any]) -> Iterator[Problem]:
     if docked is not None and "criteria" in values and docked not in _keys(root):
         message = f"Points are to be taken from {brief(docked)}, which is not the key of a criterion."
         yield Problem(_line(root, "policy", "penalties", "criterion"), message)
+
+
+def _evaluator(root: Fields, values: Mapping[str, Any]) -> Iterator[Problem]:
+    evaluator: Evaluator = values.get("evaluator") or Evaluator()
+    if evaluator.command and evaluator.handover is Handover.FILE and not evaluator.names_file:
+        message = (
+            "The command does not say where the candidate's file goes: write {file} in one of its parts."
+        )
+        yield Problem(_line(root, "evaluator", "command"), message)
 
 
 def _keys(root: Fields) -> list[str]:

@@ -30,6 +30,7 @@ HEAD = (
 REMARKS: Mapping[str, tuple[str, ...]] = {
     FORMAT: ("The version of this format.",),
     "name": ("What it is called, what it is for, and what kind of work it judges.",),
+    "evaluator": ("The command whose output is evidence for the judge; without a shell around it.",),
     "scale": ("The scores a judge may give; a step of null admits any decimal.",),
     "criteria": (
         "What the judge scores. A key is used in replies and records, a weight in the total score.",
@@ -80,6 +81,7 @@ def _fields(rubric: Rubric) -> Iterator[tuple[str, object]]:
     yield FORMAT, FORMAT_VERSION
     for name in ("name", "purpose", "profile", "artifact_type", "problem_class", "evaluation_mode"):
         yield name, getattr(rubric, name)
+    yield "evaluator", _named(rubric.evaluator, "command", "handover", "file_name", "timeout")
     yield "scale", _named(rubric.scale, "minimum", "maximum", "step")
     criterion_names = ("key", "name", "description", "ideal", "weight", "primary")
     yield "criteria", [_named(criterion, *criterion_names) for criterion in rubric.criteria]

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from refinement.engine.kinds import Outcome, Severity, StopReason
 
@@ -153,6 +153,28 @@ class PenaltyPart(Part):
     names: Words = []
 
 
+class EvaluatorPart(Part):
+    """What an evaluator's command said of the round."""
+
+    command: Annotated[list[Annotated[str, Field(max_length=2_000)]], Field(max_length=60)] = []
+    exit_code: Annotated[int, Field(ge=-MOST_COUNT, le=MOST_COUNT)] | None = None
+    stopped: Annotated[str, Field(max_length=200)] = ""
+    failure: Annotated[str, Field(max_length=300)] = ""
+    stdout: Text = ""
+    stderr: Text = ""
+    stdout_missing: Annotated[int, Field(ge=0, le=MOST_TOTAL)] = 0
+    stderr_missing: Annotated[int, Field(ge=0, le=MOST_TOTAL)] = 0
+    seconds: Annotated[Score, Field(ge=0)] = Decimal(0)
+    open_to: Literal["", "files", "all"] = ""
+    at: Moment | None = None
+
+    @model_validator(mode="after")
+    def _ended_or_stopped(self) -> "EvaluatorPart":
+        if (self.exit_code is None) is not bool(self.stopped):
+            raise ValueError("a command has an exit code or was stopped, and not both")
+        return self
+
+
 class RoundPart(Part):
     number: Annotated[int, Field(ge=1, le=65_535)]
     origin: Literal["seed", "draft", "revision", "hand", "absent"]
@@ -173,6 +195,7 @@ class RoundPart(Part):
     parse_rung: Annotated[str, Field(max_length=30)] = ""
     verdicts: Annotated[list[VerdictPart], Field(max_length=20)] = []
     checks: Annotated[list[CheckPart], Field(max_length=200)] = []
+    evaluator: EvaluatorPart | None = None
 
 
 class CallPart(Part):

@@ -2,12 +2,14 @@
 
 from decimal import Decimal
 
+from refinement.engine.evaluating import judged_output
 from refinement.engine.metrics import RunMetrics, run_metrics
 from refinement.engine.scoring import assess, shown
 from refinement.engine.sentences import round_name
 from refinement.engine.types import (
     CheckResult,
     CriterionScore,
+    EvaluatorOutput,
     History,
     Penalty,
     Round,
@@ -40,12 +42,23 @@ def engine_round(entry: RoundPart, rubric: Rubric) -> Round:
                 Penalty(penalty.criterion, penalty.points, tuple(penalty.names))
                 for penalty in entry.penalties
             ),
+            engine_evaluator(entry) if rubric.runs_a_command else None,
         )
     except (ValueError, KeyError, ArithmeticError) as error:
         raise ValueError(
             f"round {entry.number} is judged, but its composite cannot be computed: {error}"
         ) from None
     return Round(entry.number, entry.candidate, assessment, entry.base_round)
+
+
+def engine_evaluator(entry: RoundPart) -> EvaluatorOutput | None:
+    """How the command ended; whether that is a complete failure is found here, whatever the file says."""
+    said = entry.evaluator
+    if said is None:
+        return None
+    output = judged_output(EvaluatorOutput(said.stdout, said.stderr, said.exit_code, said.stopped))
+    said.failure = output.failure
+    return output
 
 
 def engine_verdict(verdict: VerdictPart) -> Verdict:

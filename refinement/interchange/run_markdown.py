@@ -9,7 +9,9 @@ from refinement.engine.sentences import round_name
 from refinement.engine.types import Rubric
 from refinement.interchange.markdown_text import fenced, inline, table
 from refinement.interchange.people_markdown import people_decided, people_scored
+from refinement.judging.length import excerpt
 
+REPORTED_CHARS = 4_000  # of each of an evaluator's outputs
 _ORIGINS = {
     "seed": "the seed",
     "draft": "a first draft",
@@ -116,6 +118,7 @@ def _round(rubric: Rubric, entry: Mapping[str, Any]) -> str:
     if entry["signals"]:
         parts.append("\nThe candidate changed, and the judge said nearly the same as the round before.\n")
     parts.append(_checks(entry["checks"]))
+    parts.append(_evaluator(entry.get("evaluator")))
     return "".join(parts)
 
 
@@ -143,6 +146,24 @@ def _penalty(penalty: Mapping[str, Any]) -> str:
     names = ", ".join(inline(name) for name in penalty["names"])
     docked = f"{inline(penalty['points'])} from {inline(penalty['criterion'])}"
     return f"\nDocked {docked} for invented names: {names}\n"
+
+
+def _evaluator(said: Mapping[str, Any] | None) -> str:
+    if said is None:
+        return ""
+    command = inline(" ".join(said["command"]))
+    ended = said["stopped"] or f"ended with exit code {said['exit_code']}"
+    parts = [f"\nThe evaluator's command {command} {inline(ended)}.\n"]
+    if said["failure"]:
+        parts.append(
+            f"\n{inline(said['failure'])} A complete failure puts every criterion at the lowest score.\n"
+        )
+    for label, name in (("It wrote", "stdout"), ("On its error output it wrote", "stderr")):
+        if said[name]:
+            missing = said[f"{name}_missing"]
+            cut = f" ({missing:,} bytes of it were not kept)" if missing else ""
+            parts.append(f"\n{label}{cut}:\n\n{fenced(excerpt(said[name], REPORTED_CHARS).text)}")
+    return "".join(parts)
 
 
 def _checks(checks: Sequence[Mapping[str, Any]]) -> str:

@@ -5,7 +5,7 @@ A prompt builder is given nothing but a view, so what a rule withholds cannot re
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
 from typing import TypeVar
@@ -347,10 +347,10 @@ def _round_label(rubric: Rubric, number: int) -> str:
 def _bounded(evaluator: EvaluatorOutput | None) -> EvaluatorOutput | None:
     if evaluator is None:
         return None
-    return EvaluatorOutput(
-        excerpt(evaluator.stdout, EVALUATOR_CHARS).text,
-        excerpt(evaluator.stderr, EVALUATOR_CHARS).text,
-        evaluator.exit_code,
+    return replace(
+        evaluator,
+        stdout=excerpt(evaluator.stdout, EVALUATOR_CHARS).text,
+        stderr=excerpt(evaluator.stderr, EVALUATOR_CHARS).text,
     )
 
 

@@ -122,8 +122,17 @@ def _changing_blocks(view: JudgeView) -> Iterable[str]:
             yield _block(view.nonce, label, text)
     if view.round_label:
         yield f"This is {view.round_label}."
+    if view.evaluator is not None and view.evaluator.failure:
+        yield _failure_notice(view)
     if view.candidate is not None and view.candidate.cut:
         yield _cut_notice(view.candidate)
+
+
+def _failure_notice(view: JudgeView) -> str:
+    return (
+        "The evaluator's command failed completely on this candidate. Give every criterion "
+        f"{plain(view.scale.minimum)}; the asi names the cause as the output shows it, not a polish."
+    )
 
 
 def _cut_notice(candidate: Excerpt) -> str:
@@ -156,7 +165,7 @@ def _evaluator(output: EvaluatorOutput | None) -> str:
     if output is None:
         return ""
     parts = [
-        f"exit code {output.exit_code}",
+        f"exit code {output.exit_code}" if not output.stopped else f"The command {output.stopped}.",
         f"stdout:\n{output.stdout}" if output.stdout else "stdout: empty",
     ]
     if output.stderr:

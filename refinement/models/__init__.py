@@ -6,6 +6,7 @@ from refinement.models.calls import Call
 from refinement.models.comments import Comment, CommentEdit, Thread, ThreadPlace
 from refinement.models.decisions import Decision, DecisionKind
 from refinement.models.endpoints import Endpoint
+from refinement.models.evaluator_results import EvaluatorResult
 from refinement.models.events import Event, EventKind
 from refinement.models.human_scores import BlindReading, HumanScore
 from refinement.models.identities import ExternalIdentity
@@ -45,6 +46,7 @@ __all__ = [
     "DecisionKind",
     "DeliveryState",
     "Endpoint",
+    "EvaluatorResult",
     "Event",
     "EventKind",
     "ExternalIdentity",

@@ -60,6 +60,7 @@ class RubricVersion(Immutable):
     artifact_type = models.CharField(max_length=40, blank=True)
     problem_class = models.CharField(max_length=20, choices=[(c.value, c.value) for c in ProblemClass])
     evaluation_mode = models.CharField(max_length=20, choices=[(m.value, m.value) for m in EvaluationMode])
+    evaluator = models.JSONField(null=True, blank=True)  # its command and how it is run; NULL without one
     scale_minimum = models.DecimalField(max_digits=9, decimal_places=4)
     scale_maximum = models.DecimalField(max_digits=9, decimal_places=4)
     scale_step = models.DecimalField(max_digits=9, decimal_places=4, null=True, blank=True)

@@ -1,5 +1,6 @@
 """A command of the caller's own machine: started in a group of its own, bounded, and ended as a group."""
 
+import math
 import os
 import selectors
 import shlex
@@ -33,6 +34,10 @@ class Command:
     folder: str = "."
     shell: bool = False
     output_bytes: int = OUTPUT_BYTES
+    kept_bytes: int | None = None  # of each stream, its head and its tail; what lies between is counted
+    variables: Mapping[str, str] | None = None  # in place of those that a caller's own command gets
+    passed: tuple[int, ...] = ()  # descriptors that it is given besides the three
+    seconds: float | None = None  # after which it is ended, and what it wrote until then is kept
 
     @property
     def name(self) -> str:
@@ -67,6 +72,9 @@ class Ended:
     out: str
     err: str
     too_long: bool = False
+    out_missing: int = 0  # bytes that were read and not kept
+    err_missing: int = 0
+    late: bool = False
 
     @property
     def tail(self) -> str:
@@ -89,8 +97,46 @@ class _Taken:
             self.over = True
             self.data = self.data[-self.limit :] if self.keep_end else self.data[: self.limit]
 
+    @property
+    def missing(self) -> int:
+        return 0
+
     def text(self) -> str:
         return self.data.decode("utf-8", "replace")
+
+
+@dataclass(slots=True)
+class _Ends:
+    """What was read of one stream: its head and its tail, and how much there was in all."""
+
+    limit: int  # of bytes to be read at all
+    kept: int
+    head: bytearray = field(default_factory=bytearray)
+    tail: bytearray = field(default_factory=bytearray)
+    total: int = 0
+
+    @property
+    def over(self) -> bool:
+        return self.total > self.limit
+
+    @property
+    def missing(self) -> int:
+        return self.total - len(self.head) - min(len(self.tail), self.kept // 2)
+
+    def add(self, piece: bytes) -> None:
+        self.total += len(piece)
+        room = self.kept - self.kept // 2 - len(self.head)
+        self.head += piece[:room]
+        self.tail += piece[room:]
+        if len(self.tail) > 4 * self.kept:  # now and then, or every piece would move the whole of it
+            del self.tail[: -(self.kept // 2)]
+
+    def text(self) -> str:
+        end = bytes(self.tail[-(self.kept // 2) :])
+        if not self.missing:
+            return (bytes(self.head) + end).decode("utf-8", "replace")
+        gap = f"\n[... {self.missing:,} bytes left out here ...]\n"
+        return bytes(self.head).decode("utf-8", "replace") + gap + end.decode("utf-8", "replace")
 
 
 def run_command(
@@ -109,7 +155,8 @@ def run_command(
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=command.folder,
-            env=environment(),
+            env=environment() if command.variables is None else dict(command.variables),
+            pass_fds=command.passed,
             start_new_session=True,  # a group of its own, so that what it starts ends with it
         )
     try:
@@ -133,21 +180,37 @@ def environment() -> dict[str, str]:
 def _followed(process: "subprocess.Popen[bytes]", command: Command, look: Callable[[], None]) -> Ended:
     assert process.stdout is not None
     assert process.stderr is not None
-    out, err = _Taken(command.output_bytes), _Taken(STDERR_BYTES, keep_end=True)
+    out, err = _streams(command)
+    until = math.inf if command.seconds is None else time.monotonic() + command.seconds
+    late = False
     with selectors.DefaultSelector() as streams:
         for stream, taken in ((process.stdout, out), (process.stderr, err)):
             os.set_blocking(stream.fileno(), False)
             streams.register(stream, selectors.EVENT_READ, taken)
-        while not _has_ended(process) and not out.over:
+        while not _has_ended(process) and not _too_much(out, err) and not late:
             look()
             if streams.get_map():
                 _read(streams, SLICE_SECONDS)
             else:  # it closed both streams and goes on working
                 time.sleep(SLICE_SECONDS)
+            late = time.monotonic() > until
         _end_group(process)
-        while streams.get_map() and not out.over and _read(streams, 0):  # what was still on its way
+        while streams.get_map() and not _too_much(out, err) and _read(streams, 0):  # still on its way
             pass
-    return Ended(process.returncode, out.text(), err.text(), too_long=out.over)
+    cut = _too_much(out, err)
+    return Ended(process.returncode, out.text(), err.text(), cut, out.missing, err.missing, late)
+
+
+def _streams(command: Command) -> tuple[_Taken | _Ends, _Taken | _Ends]:
+    if command.kept_bytes is None:
+        return _Taken(command.output_bytes), _Taken(STDERR_BYTES, keep_end=True)
+    limit, kept = command.output_bytes, command.kept_bytes
+    return _Ends(limit, kept), _Ends(limit, kept)
+
+
+def _too_much(out: _Taken | _Ends, err: _Taken | _Ends) -> bool:
+    """A caller's own command may talk on stderr as much as it likes: its end is what is kept."""
+    return out.over or (isinstance(err, _Ends) and err.over)
 
 
 def _has_ended(process: "subprocess.Popen[bytes]") -> bool:

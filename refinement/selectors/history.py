@@ -11,6 +11,7 @@ from refinement.engine.scoring import assess
 from refinement.engine.types import (
     CheckResult,
     CriterionScore,
+    EvaluatorOutput,
     Failure,
     History,
     Penalty,
@@ -23,8 +24,8 @@ from refinement.engine.types import (
     Verdict,
 )
 from refinement.judging.context import Brief, Calibration
+from refinement.models import EvaluatorResult, RoundOrigin, Run
 from refinement.models import Round as RoundRow
-from refinement.models import RoundOrigin, Run
 
 
 def brief_of(run: Run) -> Brief:
@@ -54,6 +55,10 @@ def definition_of_run(run: Run) -> Rubric:
 def history_of(run: Run, rubric: Rubric, *, whole: bool = False) -> History:
     """What has happened so far. Unless `whole`, only the texts a next step can need are read."""
     rows = rows_of(run, whole=whole).prefetch_related("verdicts", "check_results")
+    if rubric.runs_a_command:
+        rows = rows.select_related("evaluator_result").defer(
+            "candidate", "feedback", "evaluator_result__stdout", "evaluator_result__stderr"
+        )
     return History(rounds=tuple(round_of(row, rubric) for row in rows), **account_of(run))
 
 
@@ -91,6 +96,7 @@ def round_of(row: Any, rubric: Rubric) -> Round:
         verdicts[0] if verdicts else None,
         tuple(check_result_of(result) for result in row.check_results.all()),
         tuple(penalty_of(penalty) for penalty in row.penalties),
+        evaluator_in_brief(row) if rubric.runs_a_command else None,
     )
     return Round(row.number, row.text, assessment, row.base_round, by_hand)
 
@@ -122,6 +128,17 @@ def check_result_of(row: Any) -> CheckResult:
         suggestion=row.suggestion,
         place=None if row.start is None else Place(row.start, row.end),
     )
+
+
+def evaluator_of(row: EvaluatorResult) -> EvaluatorOutput:
+    """What the command said, as the judge of its round is given it."""
+    return EvaluatorOutput(row.stdout, row.stderr, row.exit_code, row.stopped, row.failure)
+
+
+def evaluator_in_brief(row: Any) -> EvaluatorOutput | None:
+    """How it ended, without its words: those of past rounds go into no prompt."""
+    kept: EvaluatorResult | None = getattr(row, "evaluator_result", None)
+    return EvaluatorOutput("", "", kept.exit_code, kept.stopped, kept.failure) if kept else None
 
 
 def penalty_of(values: dict[str, Any]) -> Penalty:

@@ -1,11 +1,12 @@
-"""What somebody should know before they launch a run; nothing here forbids it."""
+"""What somebody should know before they launch a run; but for a command that is off, nothing forbids it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from refinement.engine.safeguards import Kinship, kinship
-from refinement.engine.types import Rubric
+from refinement.engine.types import EvaluationMode, Rubric
 from refinement.providers.registry import Target
+from refinement.selectors.commands import command_refusal
 from refinement.selectors.launch_estimates import Estimate
 from refinement.selectors.model_lists import info_of, offer_of
 from refinement.selectors.offers import Offer
@@ -37,6 +38,7 @@ class Plan:
 def warnings_for(plan: Plan, offers: Sequence[Offer]) -> list[Caution]:
     """All that is to be said of the plan, the weightiest first."""
     return [
+        *command_warning(plan),
         *endpoint_warnings(plan, offers),
         *worker_warning(plan),
         *kinship_warning(plan, offers),
@@ -44,6 +46,16 @@ def warnings_for(plan: Plan, offers: Sequence[Offer]) -> list[Caution]:
         *length_warnings(plan, offers),
         *calibration_warning(plan),
     ]
+
+
+def command_warning(plan: Plan) -> list[Caution]:
+    """The one thing here that does forbid it: said before somebody presses the button in vain."""
+    if refusal := command_refusal(plan.rubric):
+        return [Caution("command", "The evaluator's command may not be run", refusal)]
+    if plan.rubric.evaluation_mode is EvaluationMode.RUNNABLE and not plan.rubric.evaluator.command:
+        words = "Its evaluation rests on a command, and it has none: the judge will be alone."
+        return [Caution("no-command", "This rubric has no command", words)]
+    return []
 
 
 def endpoint_warnings(plan: Plan, offers: Sequence[Offer]) -> list[Caution]:

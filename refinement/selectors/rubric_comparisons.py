@@ -1,18 +1,20 @@
 """Two definitions of a rubric side by side, field by field."""
 
+import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
 from refinement.diffing.passages import WordDiff, word_diff
 from refinement.engine.kinds import Information
-from refinement.engine.types import Check, Criterion, Rubric
+from refinement.engine.types import Check, Criterion, Evaluator, Rubric
 from refinement.judging.templating import TEMPLATE_NAMES
 from refinement.selectors.context_tables import CLASS_LABELS, KIND_WORDS, ROLE_LABELS
 from refinement.selectors.rubric_words import (
     COMPOSITES,
     EVALUATION_MODES,
     FEEDBACK_STYLES,
+    HANDOVERS,
     NEXT_BASES,
     SEVERITIES,
     TEMPLATE_LABELS,
@@ -138,6 +140,16 @@ def _about(rubric: Rubric) -> dict[str, str]:
         "Kind of work": rubric.artifact_type,
         "Problem class": CLASS_LABELS[rubric.problem_class],
         "Evaluation": EVALUATION_MODES[rubric.evaluation_mode][0],
+        **_evaluator(rubric.evaluator),
+    }
+
+
+def _evaluator(evaluator: Evaluator) -> dict[str, str]:
+    return {
+        "Evaluator's command": shlex.join(evaluator.command),
+        "Evaluator gets the candidate": HANDOVERS[evaluator.handover],
+        "Evaluator's file": evaluator.file_name,
+        "Evaluator's time, in seconds": str(evaluator.timeout),
     }
 
 

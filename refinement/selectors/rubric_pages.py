@@ -17,6 +17,7 @@ from refinement.selectors.rubric_words import (
     WeighedCriterion,
     budget_words,
     check_label,
+    evaluator_words,
     parameter_words,
     pass_words,
     penalty_words,
@@ -111,6 +112,7 @@ def _loop(definition: Rubric) -> list[tuple[str, str]]:
         ("Feedback", FEEDBACK_STYLES[policy.feedback]),
         ("Problem class", CLASS_LABELS[definition.problem_class]),
         ("Evaluation", f"{mode}. {meaning}"),
+        *evaluator_words(definition),
     ]
 
 

@@ -1,6 +1,7 @@
 """What a rubric's settings mean, in words for someone who has never read the sources."""
 
 import json
+import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -9,6 +10,7 @@ from refinement.engine.kinds import (
     Composite,
     EvaluationMode,
     FeedbackStyle,
+    Handover,
     NextBase,
     Severity,
     StopReason,
@@ -38,6 +40,10 @@ EVALUATION_MODES: Mapping[EvaluationMode, tuple[str, str]] = {
         "A command runs the candidate; its output is evidence for the judge.",
     ),
     EvaluationMode.HYBRID: ("Hybrid", "The judge reads the candidate and what a command said of it."),
+}
+HANDOVERS: Mapping[Handover, str] = {
+    Handover.FILE: "As a file, whose path stands where the command says {file}",
+    Handover.STDIN: "On its standard input",
 }
 SEVERITIES: Mapping[Severity, str] = {
     Severity.ERROR: "Error",
@@ -219,6 +225,21 @@ def _value_words(value: object, kind: ParameterType | None) -> str:
     if isinstance(value, Mapping):
         return json.dumps(value, indent=2, ensure_ascii=False, default=dict)
     return str(value)
+
+
+def evaluator_words(rubric: Rubric) -> list[tuple[str, str]]:
+    """What the evaluator's command is and how it is run; nothing where there is none."""
+    evaluator = rubric.evaluator
+    if not evaluator.command:
+        return []
+    by_file = evaluator.handover is Handover.FILE
+    given = f"As a file named {evaluator.file_name}." if by_file else "On its standard input."
+    idle = "" if rubric.runs_a_command else " It is not run: the judge is alone."
+    return [
+        ("Evaluator's command", f"{shlex.join(evaluator.command)}{idle}"),
+        ("It gets the candidate", given),
+        ("It may take", f"{evaluator.timeout} seconds at most"),
+    ]
 
 
 def penalty_words(rubric: Rubric) -> str:

@@ -22,6 +22,7 @@ def definition_of(version: RubricVersion) -> engine.Rubric:
             "artifact_type": version.artifact_type,
             "problem_class": version.problem_class,
             "evaluation_mode": version.evaluation_mode,
+            "evaluator": version.evaluator or {},
             "scale": {
                 "minimum": plain(version.scale_minimum),
                 "maximum": plain(version.scale_maximum),

@@ -43,6 +43,10 @@ _VERDICT_FIELDS = ("position", "judge", "scores", "issues", "asi", "created_at")
 _CHECK_FIELDS = (
     "position", "key", "passed", "message", "severity", "weight", "suggestion", "start", "end",
 )  # fmt: skip
+EVALUATOR_FIELDS = (
+    "command", "exit_code", "stopped", "failure", "stdout", "stderr", "stdout_missing", "stderr_missing",
+    "seconds", "open_to", "at",
+)  # fmt: skip
 _CALL_FIELDS = (
     "round_number", "role", "attempt", "endpoint", "model", "messages", "options", "seen", "withheld",
     "started_at", "finished_at", "reply", "thinking", "finish_reason", "prompt_tokens", "completion_tokens",
@@ -136,12 +140,22 @@ def round_values(run: Run, *, candidates: bool = True) -> Iterator[dict[str, Any
     rows = Round.objects.filter(run=run).prefetch_related("verdicts", "check_results")
     left_out = () if candidates else ("candidate", "feedback")
     fields = [name for name in _ROUND_FIELDS if name not in left_out]
-    for row in _in_parts(rows.defer(*left_out), "number", LONG_ROWS if candidates else SHORT_ROWS):
+    evaluated = bool(run.snapshot.get("evaluator", {}).get("command"))
+    rows = rows.select_related("evaluator_result") if evaluated else rows
+    size = LONG_ROWS if candidates or evaluated else SHORT_ROWS
+    for row in _in_parts(rows.defer(*left_out), "number", size):
         yield {
             **_values(row, fields),
             "verdicts": [_values(verdict, _VERDICT_FIELDS) for verdict in row.verdicts.all()],
             "checks": [_values(result, _CHECK_FIELDS) for result in row.check_results.all()],
+            **(_evaluator_values(row) if evaluated else {}),
         }
+
+
+def _evaluator_values(row: Round) -> dict[str, Any]:
+    """What the evaluator's command said; without a key where it was not run."""
+    kept = getattr(row, "evaluator_result", None)
+    return {"evaluator": _values(kept, EVALUATOR_FIELDS)} if kept else {}
 
 
 def call_values(run: Run) -> Iterator[dict[str, Any]]:

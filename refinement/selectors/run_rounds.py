@@ -13,6 +13,7 @@ from refinement.engine.scoring import shown
 from refinement.engine.types import Rubric
 from refinement.judging.length import judged as judged_words
 from refinement.models import CheckResult, Round, Run, Verdict
+from refinement.selectors.evaluator_results import EvaluatorFacts, evaluator_facts
 from refinement.selectors.run_words import (
     RUNG_WORDS,
     capital_round_name,
@@ -103,6 +104,7 @@ class RoundFacts:
     unseen: int
     rung: str
     judge: str
+    evaluator: EvaluatorFacts | None
 
     @property
     def failed_checks(self) -> int:
@@ -139,6 +141,7 @@ def round_facts(run: Run, rubric: Rubric, number: int) -> RoundFacts | None:
         unseen=0 if row.seen_chars is None else max(0, row.candidate_chars - row.seen_chars),
         rung=RUNG_WORDS.get(row.parse_rung, row.parse_rung),
         judge=verdict.judge if verdict else "",
+        evaluator=evaluator_facts(row) if rubric.runs_a_command else None,
     )
 
 

@@ -18,6 +18,7 @@ from refinement.models import (
     Call,
     CheckResult,
     Decision,
+    EvaluatorResult,
     Event,
     HumanScore,
     Instruction,
@@ -157,11 +158,19 @@ def rounds_write(run: Run, document: RunDocument) -> dict[int, Round]:
         ],
         batch_size=100,
     )
+    evaluated = [(row, entry.evaluator) for row, entry in zip(rows, document.rounds, strict=True)]
+    results = EvaluatorResult.objects.bulk_create(
+        [EvaluatorResult(round=row, **fields_of(said, "at")) for row, said in evaluated if said],
+        batch_size=20,
+    )
+    keep_times(EvaluatorResult, "at", results, [said for _, said in evaluated if said])
     return {row.number: row for row in rows}
 
 
 def round_row(run: Run, entry: RoundPart) -> Round:
-    values = fields_of(entry, "created_at", "verdicts", "checks", "scores", "penalties", "candidate_chars")
+    values = fields_of(
+        entry, "created_at", "verdicts", "checks", "evaluator", "scores", "penalties", "candidate_chars"
+    )
     if values["judged_at"] == EPOCH:
         values["judged_at"] = run.finished_at
     return Round(

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from refinement.engine.metrics import run_metrics
 from refinement.engine.safeguards import RalphSignal, penalties_for, ralph_signal
 from refinement.engine.scoring import assess
-from refinement.engine.types import CheckResult, History, Judge, Role, Round, Rubric, Verdict
+from refinement.engine.types import CheckResult, EvaluatorOutput, History, Judge, Role, Round, Rubric, Verdict
 from refinement.judging.checks import COMMAND, CannotCheck, run_checks
 from refinement.judging.context import Brief, judge_view
 from refinement.judging.parsing import read_reply
@@ -13,6 +13,7 @@ from refinement.judging.prompts import Prompt, ask_again, judge_prompt
 from refinement.judging.schema import reply_limit_tokens, reply_schema
 from refinement.models import Call
 from refinement.services.calling import Caller, Request, ignore_text
+from refinement.services.evaluating import CannotEvaluate, evaluator_output
 from refinement.services.lookout import lookout
 from refinement.services.recording import Judged, Recorder
 from refinement.services.windows import reply_room, window_for
@@ -38,9 +39,13 @@ def round_judge(caller: Caller, recorder: Recorder, brief: Brief, history: Histo
     """Assesses the round's candidate; a reply that cannot be read is kept, and the next step asks again."""
     entry, rubric = history.rounds[-1], brief.rubric
     checks = checks_of(caller, rubric, entry.candidate)
+    try:
+        output = evaluator_output(caller, recorder, rubric, step.round, entry.candidate)
+    except CannotEvaluate as problem:
+        raise JudgeGaveUp(str(problem)) from problem
     ruling = None
     if rubric.criteria:
-        ruling = verdict_get(caller, recorder, brief, history, step)
+        ruling = verdict_get(caller, recorder, brief, history, step, output)
         if ruling is None:
             return history
     assessment = assess(
@@ -48,6 +53,7 @@ def round_judge(caller: Caller, recorder: Recorder, brief: Brief, history: Histo
         ruling.verdict if ruling else None,
         checks,
         penalties_for(entry.candidate, rubric.policy.penalties),
+        output,
     )
     assessed = replace(entry, assessment=assessment)
     after = replace(history, rounds=(*history.rounds[:-1], assessed))
@@ -88,11 +94,16 @@ def signal_of(history: History, judged: Round) -> RalphSignal | None:
 
 
 def verdict_get(
-    caller: Caller, recorder: Recorder, brief: Brief, history: History, step: Judge
+    caller: Caller,
+    recorder: Recorder,
+    brief: Brief,
+    history: History,
+    step: Judge,
+    evaluator: EvaluatorOutput | None,
 ) -> Ruling | None:
     """Asks once; None when the reply could not be read and may be asked for again."""
     rubric = brief.rubric
-    view = judge_view(brief, history, step.round)
+    view = judge_view(brief, history, step.round, evaluator)
     window = window_for(caller, brief, Role.JUDGE)
     prompt, asked, complaint = conversation(caller, judge_prompt(view), step)
     if asked >= ASKS:

@@ -10,7 +10,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from refinement.engine.codec import rubric_to_json
-from refinement.engine.types import Rubric
+from refinement.engine.types import EvaluationMode, Rubric
 from refinement.models import AuditEntry, Project, RubricVersion, Run, User
 from refinement.providers.base import ModelInfo
 from refinement.providers.registry import EndpointSpec, Target
@@ -199,7 +199,8 @@ def example_launch(*, project: Project, user: User, target: Target) -> Launched:
         project=project,
         user=user,
         version=version,
-        definition=replace(definition, policy=policy),
+        # The example is a text: there is nothing in it for an evaluator to run.
+        definition=replace(definition, policy=policy, evaluation_mode=EvaluationMode.JUDGE_ONLY),
         task=EXAMPLE_TASK,
         seed=EXAMPLE_SEED,
         producer=target,

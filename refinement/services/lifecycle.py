@@ -15,6 +15,7 @@ from refinement.engine.stopping import spent_budget
 from refinement.engine.types import History, Outcome, Rubric, StopReason, Usage
 from refinement.models import EventKind, Instruction, LiveText, Round, RoundOrigin, Run, RunStatus, User
 from refinement.providers.registry import Target
+from refinement.selectors.commands import command_refusal
 from refinement.selectors.history import definition_of_run
 from refinement.selectors.imports import lacking, listed
 from refinement.services.audit import audit_record
@@ -233,6 +234,9 @@ def run_rerun(*, run: Run, user: User | None = None) -> Run:
         raise WrongState(
             f"Run {run.pk} was imported without {listed(missing)}. Choose “Again, but…” to fill that in."
         )
+    definition = definition_of_run(run)
+    if refusal := command_refusal(definition):
+        raise WrongState(refusal)
     again = run_create(
         project=run.project,
         version=run.rubric_version,
@@ -240,7 +244,7 @@ def run_rerun(*, run: Run, user: User | None = None) -> Run:
         seed=run.seed,
         producer=Target(run.producer_endpoint, run.producer_model),
         judge=Target(run.judge_endpoint, run.judge_model),
-        definition=definition_of_run(run),
+        definition=definition,
         user=user,
     )
     Run.objects.filter(pk=again.pk).update(rerun_of=run)

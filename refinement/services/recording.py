@@ -14,6 +14,7 @@ from refinement.engine.types import Assessment, Feedback, Finish, Penalty, Verdi
 from refinement.models import (
     Call,
     CheckResult,
+    EvaluatorResult,
     EventKind,
     Instruction,
     LiveText,
@@ -102,6 +103,13 @@ class Recorder:
         )
         if waiting.update(used_in_round=number) != len(told):
             raise LeaseLost(f"what run {self.lease.run_id} was told has changed meanwhile")
+
+    @transaction.atomic
+    def evaluator_result(self, result: EvaluatorResult, number: int) -> None:
+        """What the evaluator's command said of a round: kept before the judge is asked."""
+        lease_write(self.lease, wakes=0)  # the fence: whoever lost the run writes nothing
+        result.round = Round.objects.only("pk").get(run_id=self.lease.run_id, number=number)
+        row_insert(result)
 
     @transaction.atomic
     def assessment(self, call: Call | None, judged: Judged) -> None:

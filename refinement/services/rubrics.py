@@ -160,6 +160,7 @@ def version_row(rubric: Rubric, definition: engine.Rubric, number: int) -> Rubri
         scale_minimum=definition.scale.minimum,
         scale_maximum=definition.scale.maximum,
         scale_step=definition.scale.step,
+        evaluator=None if definition.evaluator == engine.Evaluator() else values["evaluator"],
         **{name: values[name] for name in (*plain, *texts, *seed)},
     )
 

@@ -26,6 +26,7 @@ from refinement.models import (
 from refinement.models.runs import TITLE_CHARS
 from refinement.models.statements import row_insert
 from refinement.providers.registry import Target
+from refinement.selectors.commands import command_refusal
 from refinement.selectors.rubrics import definition_of
 from refinement.services.audit import audit_record
 from refinement.services.events import actor_name, event_record
@@ -56,6 +57,8 @@ def run_create(
     used = definition or definition_of(version)
     text, given = storable(task).strip(), storable(seed)
     refuse_unusable(text, given, seed_given=bool(seed))
+    if refusal := command_refusal(used):
+        raise ValidationError({"rubric": refusal})
     kin = kinship(producer.model, judge.model) if used.criteria else None
     run = Run(
         project=project,

@@ -7,7 +7,7 @@ from django.db.models import Max
 from django.utils import timezone
 
 from refinement.engine.types import Role
-from refinement.judging.context import Brief
+from refinement.judging.context import EVALUATOR_CHARS, Brief
 from refinement.judging.prompts import Prompt
 from refinement.judging.schema import reply_limit_tokens
 from refinement.models import Call
@@ -105,6 +105,7 @@ def expected(brief: Brief, role: Role) -> tuple[int, int]:
     candidate = max(text_size(brief.seed), policy.producer_tokens * CHARS_OF_A_TOKEN_WRITTEN)
     if role is Role.JUDGE:
         seen = 2 * min(candidate, policy.judge_limit_chars)
+        seen += 2 * EVALUATOR_CHARS if rubric.runs_a_command else 0
         return fixed + seen + ASK_AGAIN_CHARS, reply_limit_tokens(rubric)
     # Room for what people may say later: the window is chosen once, before anybody has said anything.
     return fixed + candidate + FEEDBACK_CHARS + STEERING_CHARS, policy.producer_tokens

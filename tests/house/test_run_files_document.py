@@ -18,7 +18,14 @@ def test_every_column_is_named_in_its_order():
 
 @pytest.mark.parametrize(
     "fields",
-    ["_ROUND_FIELDS", "_RUN_FIGURES", "_HUMAN_SCORE_FIELDS", "_DECISION_FIELDS", "_INSTRUCTION_FIELDS"],
+    [
+        "_ROUND_FIELDS",
+        "_RUN_FIGURES",
+        "_HUMAN_SCORE_FIELDS",
+        "_DECISION_FIELDS",
+        "_INSTRUCTION_FIELDS",
+        "EVALUATOR_FIELDS",
+    ],
 )
 def test_every_field_of_the_document_is_named(fields):
     # When something was made is a matter of course.

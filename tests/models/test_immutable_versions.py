@@ -28,6 +28,7 @@ def test_saving_again_is_refused(project):
         (RubricVersion, {"policy": {}}),
         (RubricVersion, {"scale_maximum": 100}),
         (RubricVersion, {"seed_text": "later"}),
+        (RubricVersion, {"evaluator": {"command": ["sh"]}}),
         (Criterion, {"weight": 9}),
         (Criterion, {"description": "Other."}),
         (Check, {"parameters": {}}),

@@ -1,6 +1,7 @@
 """A definition as the fields of the editor: exactly what a browser would send back unchanged."""
 
 import json
+import shlex
 from collections.abc import Mapping
 from typing import Any
 
@@ -43,6 +44,8 @@ def _setting_field(setting: Setting, values: Mapping[str, Any]) -> Fields:
         return {setting.name: ON} if value else {}
     if setting.kind is Kind.WORDS:
         return {setting.name: ", ".join(value)}
+    if setting.kind is Kind.COMMAND:
+        return {setting.name: shlex.join(value)}
     return {setting.name: "" if value is None else str(value)}
 
 

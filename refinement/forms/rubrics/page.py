@@ -79,7 +79,7 @@ def _box(setting: Setting, fields: Fields, errors: Errors) -> Box:
     return Box(
         setting.name,
         setting.label,
-        "text" if setting.kind is Kind.WORDS else str(setting.kind),
+        _BOX_KINDS.get(setting.kind, str(setting.kind)),
         fields.get(setting.name, ""),
         setting.help,
         setting.required,
@@ -90,6 +90,7 @@ def _box(setting: Setting, fields: Fields, errors: Errors) -> Box:
     )
 
 
+_BOX_KINDS = {Kind.WORDS: "text", Kind.COMMAND: "code"}
 _CHOICES = {
     setting.name: tuple((str(choice), label) for choice, label in (setting.choices or {}).items())
     for setting in SETTINGS

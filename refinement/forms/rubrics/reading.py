@@ -6,7 +6,8 @@ from decimal import Decimal
 from typing import Any
 
 from refinement.engine.codec import BadRubric, rubric_from_json
-from refinement.engine.types import STOP_RULES, Role, Rubric, Scale
+from refinement.engine.rubrics import FILE_NAME
+from refinement.engine.types import STOP_RULES, EvaluationMode, Handover, Role, Rubric, Scale
 from refinement.forms.rubrics.initial import Fields
 from refinement.forms.rubrics.rows import (
     MOST_CHECKS,
@@ -59,6 +60,7 @@ def read_definition(fields: Fields, base: Rubric) -> Reading:
     values["templates"] = _templates(fields, base, problems)
     _refuse_odd_counts(values, problems)
     _refuse_odd_numbers(values, problems)
+    _refuse_odd_evaluator(values, problems)
     _read_note(fields, problems)
     reading.renamed = {row["key"]: was for _, was, row in rows if was and was != row["key"]}
     reading.problems = _in_page_order(problems.by_field)
@@ -151,6 +153,24 @@ def _refuse_odd_numbers(values: dict[str, Any], problems: Problems) -> None:
         )
 
 
+def _refuse_odd_evaluator(values: dict[str, Any], problems: Problems) -> None:
+    """A command that is wanted and not there, or that nobody gives the text to."""
+    evaluator = values["evaluator"]
+    command, name = evaluator["command"], evaluator["file_name"]
+    if command == [] and values["evaluation_mode"] == EvaluationMode.RUNNABLE:
+        problems.add("evaluator-command", "The evaluation rests on a command. Write it here.")
+    if command and evaluator["handover"] == Handover.FILE and not any("{file}" in part for part in command):
+        problems.add(
+            "evaluator-command",
+            "Write {file} where the path of the text belongs, or hand the text over on the standard input.",
+        )
+    if name and not FILE_NAME.fullmatch(name):
+        problems.add(
+            "evaluator-file_name",
+            "A file's name has only letters a to z, digits, hyphens, dots and underscores here.",
+        )
+
+
 def _refuse_outside(policy: dict[str, Any], low: Decimal, high: Decimal, problems: Problems) -> None:
     for name in ("pass_threshold", "perfect_score"):
         if policy[name] is not None and not low <= Decimal(policy[name]) <= high:
@@ -215,7 +235,8 @@ def _in_page_order(problems: dict[str, list[str]]) -> dict[str, list[str]]:
         ("criteri",),
         ("check",),
         ("scale-", "policy-"),
-        ("problem_class", "evaluation_mode"),
+        ("evaluation_mode", "evaluator-"),
+        ("problem_class",),
         ("background", "output_contract", "search_space"),
         ("template-",),
     )

@@ -6,6 +6,7 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Any
 
+from refinement.engine.rubrics import LONGEST_EVALUATION
 from refinement.forms.rubrics import words
 
 COLUMN_LIMIT = Decimal(99_999)  # what the columns of scale and weights hold
@@ -22,6 +23,7 @@ class Kind(StrEnum):
     CHOICE = "choice"
     FLAG = "flag"
     WORDS = "words"
+    COMMAND = "command"
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,6 +250,8 @@ CLASSES = (
         required=True,
         choices=words.PROBLEM_CLASSES,
     ),
+)
+EVALUATION = (
     Setting(
         ("evaluation_mode",),
         "Evaluation",
@@ -255,6 +259,38 @@ CLASSES = (
         "What the judge's scores rest on.",
         required=True,
         choices=words.EVALUATION_MODES,
+    ),
+    Setting(
+        ("evaluator", "command"),
+        "Command",
+        Kind.COMMAND,
+        "The program and its arguments, such as python3 /opt/checks/score.py {file}. No shell stands around "
+        "it: pipes, redirections and variables have no meaning.",
+        limit=4_000,
+    ),
+    Setting(
+        ("evaluator", "handover"),
+        "It gets the candidate",
+        Kind.CHOICE,
+        required=True,
+        choices=words.HANDOVERS,
+    ),
+    Setting(
+        ("evaluator", "file_name"),
+        "Name of the file",
+        Kind.LINE,
+        "Its ending tells a program what it is, such as candidate.py. It stands in an empty folder.",
+        required=True,
+        limit=60,
+    ),
+    Setting(
+        ("evaluator", "timeout"),
+        "Seconds at most",
+        Kind.WHOLE,
+        "After that it is stopped; what it wrote until then is kept.",
+        required=True,
+        low=Decimal(1),
+        high=Decimal(LONGEST_EVALUATION),
     ),
 )
 TEXTS = (
@@ -291,6 +327,7 @@ GROUPS: Mapping[str, tuple[Setting, ...]] = {
     "limits": LIMITS,
     "budgets": BUDGETS,
     "safeguards": SAFEGUARDS,
+    "evaluation": EVALUATION,
     "classes": CLASSES,
     "texts": TEXTS,
 }

@@ -1,6 +1,7 @@
 """Differences between two edits in words: what a place is called, and what stands there."""
 
 import json
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 from refinement.engine.types import Rubric
 from refinement.forms.rubrics import words
 from refinement.forms.rubrics.merging import Change, Difference
-from refinement.forms.rubrics.settings import SETTINGS
+from refinement.forms.rubrics.settings import SETTINGS, Kind
 from refinement.selectors.context_tables import KIND_WORDS
 from refinement.selectors.rubric_words import TEMPLATE_LABELS, rule_name
 
@@ -88,6 +89,8 @@ def _shown(entry: Difference, value: Any, names: Mapping[str, str]) -> str:
     setting = _SETTINGS.get(entry.path)
     if setting is not None and setting.choices and value in setting.choices:
         return setting.choices[value]
+    if setting is not None and setting.kind is Kind.COMMAND and value:
+        return shlex.join(value)
     return _plain(value)
 
 

@@ -1,12 +1,14 @@
 """Single values as people type them: read, or refused with a sentence that says what to do."""
 
 import re
+import shlex
 from decimal import Decimal
 from enum import Enum
 from typing import Any
 
 from refinement.forms.rubrics.settings import COLUMN_LIMIT, COLUMN_PLACES, Kind, Setting
 
+MOST_PARTS = 60  # of a command
 _NUMBER = re.compile(r"[+-]?(?:\d{1,12}(?:\.\d*)?|\.\d+)")
 _WHOLE = re.compile(r"[+-]?\d{1,12}")
 KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
@@ -88,12 +90,27 @@ def words_of(text: str) -> list[str]:
     return list(dict.fromkeys(word for word in re.split(r"[\s,]+", text) if word))
 
 
+def command_of(text: str) -> list[str]:
+    """The parts of a command line, quotation marks taken as a shell takes them."""
+    try:
+        parts = shlex.split(text)
+    except ValueError:
+        raise Refused("A quotation mark or a backslash has no end. Close it.") from None
+    if parts and not parts[0].strip():
+        raise Refused("The program is missing. Begin with its name or its path.")
+    if len(parts) > MOST_PARTS:
+        raise Refused(f"This has {len(parts)} parts; at most {MOST_PARTS} fit. Put them into a script.")
+    return parts
+
+
 def setting_value(setting: Setting, text: str) -> Any:
     """What a definition keeps of this field, as JSON."""
     if setting.kind is Kind.FLAG:
         return bool(text)
     if setting.kind is Kind.WORDS:
         return words_of(text_within(text, setting.limit))
+    if setting.kind is Kind.COMMAND:
+        return command_of(text_within(text, setting.limit))
     if setting.kind is Kind.TEXT:
         return text_within(text, setting.limit)
     if not text.strip():

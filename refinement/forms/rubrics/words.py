@@ -4,6 +4,7 @@ from refinement.engine.types import (
     Composite,
     EvaluationMode,
     FeedbackStyle,
+    Handover,
     NextBase,
     ProblemClass,
     Role,
@@ -35,6 +36,10 @@ EVALUATION_MODES = {
     EvaluationMode.JUDGE_ONLY: "The judge alone",
     EvaluationMode.RUNNABLE: "The judge, with the output of a command as evidence",
     EvaluationMode.HYBRID: "Both: a command's output where there is one, the judge always",
+}
+HANDOVERS = {
+    Handover.FILE: "As a file: its path stands where the command says {file}",
+    Handover.STDIN: "On its standard input",
 }
 SEVERITIES = {
     Severity.ERROR: "Error: must be put right",

@@ -20,6 +20,7 @@ from refinement.forms.rubrics.reading import Reading, clean_fields, read_definit
 from refinement.forms.rubrics.stencils import boxes_html, prototypes_html, rows_html
 from refinement.forms.rubrics.trying import checks_tried
 from refinement.forms.rubrics.weights import with_shares
+from refinement.selectors.commands import allowed_words
 from refinement.selectors.rubrics import definition_of
 from refinement.services.rubrics import NewerVersion, version_create
 from refinement.views.access import ProjectRequest, project_view
@@ -105,6 +106,7 @@ def editor_page(
         "checks_html": rows_html("check", page["checks"], try_address=_try_address(request, page)),
         "prototypes": prototypes_html(),
         "try_address": _try_address(request, page),
+        "commands": allowed_words(),
     }
     page |= {"tab": "edit", "fresh": fresh, "saved": request.GET.get("saved", "")[:40] if fresh else ""}
     partial = request.htmx and not request.htmx.boosted

@@ -1,0 +1,159 @@
+"""An evaluator's command in whole runs: evidence for the judge, kept with the round, never run unasked."""
+
+import json
+from dataclasses import replace
+from decimal import Decimal
+
+import pytest
+from django.core.exceptions import ValidationError
+
+from refinement.engine.profiles import context_rules_for, rubric_for
+from refinement.engine.types import EvaluationMode, Evaluator, Handover, ProblemClass
+from refinement.models import EvaluatorResult, Project, Run
+from refinement.selectors.history import history_of
+from refinement.services import evaluating
+from refinement.services.imports import SourceFile, import_files
+from refinement.services.lifecycle import WrongState, run_cancel, run_rerun
+from refinement.views.runs.export import whole
+from tests.loopback.replies import from_lists
+from tests.runs.stage import composites, drafts, texts, verdict
+
+pytestmark = pytest.mark.django_db
+
+
+def evaluated(script: str, **changes):
+    """Two rounds of Simmer's rubric for code, each tried by a line of shell."""
+    base = rubric_for("simmer")
+    return replace(
+        base,
+        problem_class=ProblemClass.CODE,
+        context=context_rules_for(ProblemClass.CODE),
+        policy=replace(base.policy, max_rounds=2),
+        evaluation_mode=EvaluationMode.RUNNABLE,
+        evaluator=replace(Evaluator(("/bin/sh", "-c", script), Handover.STDIN), **changes),
+    )
+
+
+@pytest.fixture(autouse=True)
+def _allowed(settings):
+    settings.COMMANDS = ["/bin/sh"]
+
+
+def test_what_the_command_says_is_evidence_and_the_judge_scores(stage):
+    rubric = evaluated("echo read: $(cat | head -c 9); echo one warning >&2; exit 4")
+    stage.says(producer=drafts(2), judge=[verdict(rubric, 7), verdict(rubric, 8)])
+    run = stage.play(rubric)
+    assert composites(run) == [7, 8]
+    rows = EvaluatorResult.objects.filter(round__run=run).order_by("round__number")
+    assert [row.stdout for row in rows] == ["read: Version 1\n", "read: Version 2\n"]
+    assert {(row.exit_code, row.stderr, row.failure) for row in rows} == {(4, "one warning\n", "")}
+    asked = texts(stage.asked("judge")[1])[-1]
+    block = asked.split("<<<EVALUATOR OUTPUT", 1)[1].split("<<<END EVALUATOR OUTPUT", 1)[0]
+    assert "exit code 4\nstdout:\nread: Version 2" in block
+    assert "stderr:\none warning" in block
+    assert "Version 1" not in block
+    judged = run.calls.filter(role="judge").first()
+    assert "evaluator_output" in judged.seen
+    assert "one warning" not in " ".join(text for entry in stage.asked("producer") for text in texts(entry))
+
+
+def test_a_judge_that_does_not_see_it_is_not_told(stage):
+    rubric = evaluated("echo a secret measure")
+    rubric = replace(rubric, context=context_rules_for(ProblemClass.TEXT))
+    stage.says(producer=drafts(2), judge=[verdict(rubric, 7)] * 2)
+    run = stage.play(rubric)
+    assert "secret measure" not in " ".join(text for entry in stage.asked("judge") for text in texts(entry))
+    assert "evaluator_output" in run.calls.filter(role="judge").first().withheld
+
+
+def test_a_complete_failure_is_at_the_bottom_whatever_the_judge_says(stage):
+    rubric = evaluated("grep -q 'Version 1' && { echo broken >&2; exit 1; }; echo fine")
+    stage.says(producer=drafts(2), judge=[verdict(rubric, 9, asi="Mend the import."), verdict(rubric, 6)])
+    run = stage.play(rubric)
+    assert composites(run) == [1, 6]
+    assert EvaluatorResult.objects.get(round__run=run, round__number=1).failure.endswith("errors only.")
+    assert "failed completely on this candidate. Give every criterion 1" in texts(stage.asked("judge")[0])[-1]
+    told = texts(stage.asked("producer")[1])[-1]
+    assert "When this version was tried, it failed completely." in told
+    assert "Mend the import." in told
+    assert "broken" not in told
+    again = history_of(Run.objects.get(pk=run.pk), rubric, whole=True)
+    assert [entry.assessment.composite for entry in again.rounds] == [1, 6]
+
+
+def test_it_is_run_once_for_a_round_however_often_the_judge_is_asked(stage, monkeypatch):
+    ran = []
+    real = evaluating.run_confined
+    monkeypatch.setattr(evaluating, "run_confined", lambda *given: ran.append(1) or real(*given))
+    rubric = evaluated("date +%N")
+    stage.says(producer=drafts(2), judge=["no verdict", verdict(rubric, 7), "none", verdict(rubric, 8)])
+    run = stage.play(rubric)
+    assert (composites(run), len(ran)) == ([7, 8], 2)
+    blocks = [texts(entry)[1].split("EVALUATOR OUTPUT")[1] for entry in stage.asked("judge")]
+    assert blocks[0] == blocks[1] != blocks[2] == blocks[3]
+
+
+def test_what_is_not_allowed_is_refused_and_no_worker_runs_it(stage, settings, monkeypatch):
+    rubric = evaluated("echo never")
+    run = stage.launch(rubric)
+    finished = stage.launch(rubric)
+    settings.COMMANDS = ["pytest"]
+    with pytest.raises(ValidationError, match="which is not allowed here"):
+        stage.launch(rubric)
+    with pytest.raises(WrongState, match="WIGGUM_COMMANDS"):
+        run_rerun(run=finished)
+    settings.COMMANDS = []
+    monkeypatch.setattr(evaluating, "run_confined", None)
+    stage.says(producer=drafts(1), judge=[verdict(rubric, 7)])
+    stage.carry_on(run)
+    assert (run.outcome, run.stop_reason) == ("ERROR", "judge_failed")
+    assert "commands are off on this instance" in run.why
+    assert composites(run) == [None]
+    settings.COMMANDS = ["*"]
+    stage.launch(rubric)
+
+
+def test_a_program_that_is_not_there_scores_nothing(stage, settings):
+    settings.COMMANDS = ["there-is-no-such-program"]
+    rubric = replace(evaluated(""), evaluator=Evaluator(("there-is-no-such-program", "{file}")))
+    stage.says(producer=drafts(1), judge=[verdict(rubric, 7)])
+    run = stage.play(rubric)
+    assert "there-is-no-such-program cannot be started" in run.why
+    assert (composites(run), run.stop_reason) == ([None], "judge_failed")
+
+
+def test_it_stops_when_its_run_is_cancelled(stage, monkeypatch):
+    rubric = evaluated("sleep 100")
+    stage.says(producer=drafts(1), judge=[verdict(rubric, 7)])
+    run = stage.launch(rubric)
+    real = evaluating.run_confined
+
+    def cancelled(job, look):
+        run_cancel(run=Run.objects.get(pk=run.pk))
+        return real(job, look)
+
+    monkeypatch.setattr(evaluating, "run_confined", cancelled)
+    stage.carry_on(run)
+    assert run.outcome == "CANCELLED"
+    assert not EvaluatorResult.objects.exists()
+
+
+def test_its_output_comes_back_from_a_file_byte_by_byte_and_stands_in_the_report(stage, client, owner):
+    rubric = evaluated(r"printf '\033[31mred\033[0m \377 <b>\r\n'; yes | head -c 90000; exit 1")
+    stage.says(producer=drafts(2), judge=[verdict(rubric, 7), verdict(rubric, 8)])
+    run = stage.play(rubric)
+    document = "".join(
+        whole(Run.objects.select_related("project", "rubric", "rubric_version").get(pk=run.pk))
+    )
+    said = json.loads(document)["rounds"][0]["evaluator"]
+    assert said["stdout"].startswith("red \ufffd <b>\ny\n")
+    assert (said["exit_code"], said["failure"], said["stdout_missing"] > 50_000) == (1, "", True)
+    there = Project.objects.create(name="Elsewhere", slug="elsewhere")
+    (entry,) = import_files([SourceFile("run.json", document.encode())], project=there).entries
+    assert (entry.state, entry.notes, entry.contradictions) == ("new", (), ())
+    copy = Run.objects.select_related("project", "rubric", "rubric_version").get(pk=entry.run)
+    assert json.loads("".join(whole(copy)))["rounds"] == json.loads(document)["rounds"]
+    client.force_login(owner)
+    report = client.get(f"/p/{run.project.slug}/runs/{run.pk}/export/?form=markdown")
+    assert Decimal(copy.best) == 8
+    assert report.status_code in (200, 404)

@@ -1,9 +1,19 @@
 """What an evaluator's command left behind, as evidence: and whether it tells of nothing but a failure."""
 
+import re
+import shlex
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import replace
 
 from refinement.engine.types import EvaluatorOutput
+
+PLAIN_PART = re.compile(r"[\w@%+=:,./{}-]+", re.ASCII)
+
+
+def command_line(parts: Sequence[str]) -> str:
+    """The command as people write it: quoted where it must be, so that it can be taken apart again."""
+    return " ".join(part if PLAIN_PART.fullmatch(part) else shlex.quote(part) for part in parts)
 
 
 def judged_output(output: EvaluatorOutput) -> EvaluatorOutput:

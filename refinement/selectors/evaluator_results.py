@@ -1,8 +1,8 @@
 """What an evaluator's command said of a round, as its page shows it."""
 
-import shlex
 from dataclasses import dataclass
 
+from refinement.engine.evaluating import command_line
 from refinement.models import EvaluatorResult, Round
 
 OPEN_WORDS = {
@@ -44,7 +44,7 @@ def evaluator_facts(entry: Round) -> EvaluatorFacts | None:
         OutputText("Error output", row.stderr, row.stderr_missing),
     )
     return EvaluatorFacts(
-        command=shlex.join(str(part) for part in row.command),
+        command=command_line(row.command),
         ended="stopped" if row.stopped else f"exit code {row.exit_code}",
         well=row.exit_code == 0 and not row.failure,
         failed=bool(row.failure),

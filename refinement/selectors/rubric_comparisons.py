@@ -1,11 +1,11 @@
 """Two definitions of a rubric side by side, field by field."""
 
-import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
 from refinement.diffing.passages import WordDiff, word_diff
+from refinement.engine.evaluating import command_line
 from refinement.engine.kinds import Information
 from refinement.engine.types import Check, Criterion, Evaluator, Rubric
 from refinement.judging.templating import TEMPLATE_NAMES
@@ -146,7 +146,7 @@ def _about(rubric: Rubric) -> dict[str, str]:
 
 def _evaluator(evaluator: Evaluator) -> dict[str, str]:
     return {
-        "Evaluator's command": shlex.join(evaluator.command),
+        "Evaluator's command": command_line(evaluator.command),
         "Evaluator gets the candidate": HANDOVERS[evaluator.handover],
         "Evaluator's file": evaluator.file_name,
         "Evaluator's time, in seconds": str(evaluator.timeout),

@@ -1,11 +1,11 @@
 """What a rubric's settings mean, in words for someone who has never read the sources."""
 
 import json
-import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
+from refinement.engine.evaluating import command_line
 from refinement.engine.kinds import (
     Composite,
     EvaluationMode,
@@ -236,7 +236,7 @@ def evaluator_words(rubric: Rubric) -> list[tuple[str, str]]:
     given = f"As a file named {evaluator.file_name}." if by_file else "On its standard input."
     idle = "" if rubric.runs_a_command else " It is not run: the judge is alone."
     return [
-        ("Evaluator's command", f"{shlex.join(evaluator.command)}{idle}"),
+        ("Evaluator's command", f"{command_line(evaluator.command)}{idle}"),
         ("It gets the candidate", given),
         ("It may take", f"{evaluator.timeout} seconds at most"),
     ]

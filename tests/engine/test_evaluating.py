@@ -1,11 +1,12 @@
 """When an evaluator's output is a complete failure, and what follows from it."""
 
+import shlex
 from dataclasses import replace
 from decimal import Decimal
 
 import pytest
 
-from refinement.engine.evaluating import judged_output
+from refinement.engine.evaluating import command_line, judged_output
 from refinement.engine.profiles import rubric_for
 from refinement.engine.scoring import assess
 from refinement.engine.steps import FAILED_COMPLETELY, next_step
@@ -60,6 +61,12 @@ def test_the_next_revision_is_told_that_it_failed_and_by_the_judge_why():
     assert (told.note, told.asi) == (FAILED_COMPLETELY, "Close the bracket.")
     well = assess(SIMMER, SAID, evaluator=EvaluatorOutput("fine"))
     assert next_step(SIMMER, History((Round(1, "text", well),))).feedback.note == ""
+
+
+def test_a_command_is_written_so_that_it_can_be_taken_apart_again():
+    parts = ("sh", "-c", "wc < {file} | sort", "it's", "", "--of={file}")
+    assert command_line(parts) == "sh -c 'wc < {file} | sort' 'it'\"'\"'s' '' --of={file}"
+    assert tuple(shlex.split(command_line(parts))) == parts
 
 
 def test_a_command_is_run_unless_the_judge_is_alone():

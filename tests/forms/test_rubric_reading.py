@@ -124,6 +124,13 @@ def test_a_rubric_with_everything_in_it_comes_back_as_it_was(wiggum):
         ("policy-budget-tokens", "-5", "between 1 and"),
         ("policy-penalties-points", "-1", "between 0 and"),
         ("problem_class", "poem", "one of the values"),
+        ("evaluator-command", "score 'unclosed", "no end"),
+        ("evaluator-command", "score.py", "Write {file} where"),
+        ("evaluator-command", "'' {file}", "The program is missing"),
+        ("evaluator-command", "x " * 61, "at most 60"),
+        ("evaluator-handover", "mail", "one of the values"),
+        ("evaluator-file_name", "../x", "only letters"),
+        ("evaluator-timeout", "241", "between 1 and 240"),
         ("note", "n" * 401, "at most 400"),
     ],
 )
@@ -139,6 +146,22 @@ def test_a_bad_value_is_refused_at_its_field(wiggum, name, typed, said):
 
     assert list(problems)[:1] == [name]
     assert said in problems[name][0]
+
+
+def test_an_evaluation_that_rests_on_a_command_needs_one(wiggum):
+    problems = problems_of(wiggum, evaluation_mode="runnable")
+
+    assert "Write it here" in problems["evaluator-command"][0]
+
+
+def test_a_command_is_read_in_its_parts_and_shown_as_it_was_typed(wiggum):
+    typed = "python3 '/opt/my checks/score.py' --of {file}"
+    fields = fields_of(wiggum) | {"evaluation_mode": "runnable", "evaluator-command": typed}
+
+    definition = read_definition(fields, wiggum).definition
+
+    assert definition.evaluator.command == ("python3", "/opt/my checks/score.py", "--of", "{file}")
+    assert form_fields(rubric_to_json(definition))["evaluator-command"] == typed
 
 
 def test_a_rubric_needs_something_to_judge_by(wiggum):

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refinement.engine.profiles import default_rubrics, rubric_for
-from refinement.engine.types import Check, Criterion, Severity
+from refinement.engine.types import Check, Criterion, EvaluationMode, Evaluator, Severity
 from refinement.interchange import yaml_reading
 from refinement.interchange.fields import as_json
 from refinement.interchange.rubric_yaml import rubric_from_yaml, rubric_to_yaml
@@ -101,6 +101,8 @@ def test_everything_a_rubric_can_say_is_in_the_file():
         background="Line one.\n\nLine three.",
         output_contract="One file.",
         search_space="Two models.",
+        evaluation_mode=EvaluationMode.RUNNABLE,
+        evaluator=Evaluator(("sh", "-c", "wc -w < {file} # words"), file_name="a.md", timeout=9),
         checks=(
             Check(
                 "schema", "json-schema", {"schema": {"type": "object", "required": ["a"]}}, Severity.WARNING

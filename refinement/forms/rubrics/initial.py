@@ -1,10 +1,10 @@
 """A definition as the fields of the editor: exactly what a browser would send back unchanged."""
 
 import json
-import shlex
 from collections.abc import Mapping
 from typing import Any
 
+from refinement.engine.evaluating import command_line
 from refinement.engine.types import STOP_RULES, Role, StopReason
 from refinement.forms.rubrics.settings import SETTINGS, Kind, Setting
 from refinement.forms.rubrics.words import STOP_RULES as STOP_RULE_WORDS
@@ -45,7 +45,7 @@ def _setting_field(setting: Setting, values: Mapping[str, Any]) -> Fields:
     if setting.kind is Kind.WORDS:
         return {setting.name: ", ".join(value)}
     if setting.kind is Kind.COMMAND:
-        return {setting.name: shlex.join(value)}
+        return {setting.name: command_line(value)}
     return {setting.name: "" if value is None else str(value)}
 
 

@@ -1,11 +1,11 @@
 """Differences between two edits in words: what a place is called, and what stands there."""
 
 import json
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from refinement.engine.evaluating import command_line
 from refinement.engine.types import Rubric
 from refinement.forms.rubrics import words
 from refinement.forms.rubrics.merging import Change, Difference
@@ -90,7 +90,7 @@ def _shown(entry: Difference, value: Any, names: Mapping[str, str]) -> str:
     if setting is not None and setting.choices and value in setting.choices:
         return setting.choices[value]
     if setting is not None and setting.kind is Kind.COMMAND and value:
-        return shlex.join(value)
+        return command_line(value)
     return _plain(value)
 
 

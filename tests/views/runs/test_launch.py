@@ -1,17 +1,21 @@
 """Launching from the form: what becomes of it, who may, and what is refused in words."""
 
+from dataclasses import replace
+
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from refinement.engine.codec import rubric_from_json
+from refinement.engine.profiles import rubric_for
+from refinement.engine.types import EvaluationMode, Evaluator
 from refinement.models import Rubric, Run
 from refinement.selectors.model_lists import contexts
 from refinement.selectors.offers import offers
-from refinement.services.rubrics import default_rubrics_install
+from refinement.services.rubrics import default_rubrics_install, rubric_create
 from tests.loopback.fixtures import ollama_server
-from tests.views.runs.launching import ESTIMATE, NEW, TASK, filled
+from tests.views.runs.launching import ESTIMATE, EVERY_WARNING, NEW, TASK, filled
 
 __all__ = ["ollama_server"]
 pytestmark = pytest.mark.django_db
@@ -244,6 +248,22 @@ def test_what_was_not_shown_yet_is_shown_before_anything_is_launched(as_editor):
     assert "Launch anyway" in page
     shown = [caution.code for caution in answer.context["panel"]["cautions"]]
     launched(as_editor, warned=shown)
+
+
+def test_a_command_that_is_off_is_said_and_refused(as_editor, project, settings):
+    command = replace(
+        rubric_for("wiggum"),
+        evaluation_mode=EvaluationMode.HYBRID,
+        evaluator=Evaluator(("/opt/<b>/score", "{file}")),
+    )
+    rubric_create(project=project, slug="tried", definition=command)
+    page = as_editor.get(f"{NEW}?rubric=tried").content.decode()
+    assert "may not be run.</bdi>" in page
+    assert "/opt/&lt;b&gt;/score, and commands are off on this instance" in page
+    said = errors(as_editor, rubric="tried", warned=[*EVERY_WARNING, "command"])
+    assert "add it to the setting WIGGUM_COMMANDS" in said["rubric"][0]
+    settings.COMMANDS = ["/opt/<b>/score"]
+    assert launched(as_editor, rubric="tried").snapshot["evaluator"]["command"][0] == "/opt/<b>/score"
 
 
 def test_the_estimate_alone_launches_nothing(as_editor):

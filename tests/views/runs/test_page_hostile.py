@@ -2,11 +2,17 @@
 
 import re
 import time
+from dataclasses import replace
 
 import pytest
 
+from refinement.engine.profiles import rubric_for
+from refinement.engine.types import EvaluationMode, Evaluator
 from refinement.models import CheckResult, Round, Run, Verdict
+from refinement.providers.confined import Finished
+from refinement.services.evaluating import result_row
 from refinement.services.runs import tags_set
+from tests.api.conftest import api_client
 from tests.views.rubrics.given import HOSTILE, MARKUP
 from tests.views.runs.finished import finished_run
 
@@ -51,6 +57,37 @@ def test_every_view_shows_it_as_text(as_owner, project, text):
         assert "\x00" not in page, rest
         assert len(page) < 2_500_000, rest
         assert took < 20, (rest, took)
+
+
+def test_an_evaluators_output_is_text_on_every_page_and_in_the_api(as_viewer, viewer, project, settings):
+    settings.COMMANDS = ["*"]
+    tried = replace(
+        rubric_for("wiggum"),
+        evaluation_mode=EvaluationMode.RUNNABLE,
+        evaluator=Evaluator((MARKUP[:200], "{file}")),
+    )
+    run = finished_run(project, ["5", "6"], definition=tried)
+    noise = f"{MARKUP}\x1b]0;title\x07\x1b[31mred\x1b[0m\x00\u202eevil\x9b{MARKUP * 100}"
+    ended = Finished(None, "was stopped", noise, noise * 30, 4_936_000, 0, 1.5, "all")
+    for row in run.rounds.all():
+        result = result_row(tried, ended)
+        result.round = row
+        result.save()
+    page = as_viewer.get(f"/p/{project.slug}/runs/{run.pk}/rounds/1/").content.decode()
+    for sign in ("<script>alert", "<img", "\x00", "\x1b", "\u202e", "\x9b"):
+        assert sign not in page, sign
+    assert "red\ufffd\ufffdevil" in page
+    assert "cut: 4,936,000 bytes of its middle were not kept" in page
+    assert "did not let Wiggum shut off the network" in page
+    assert "The command was stopped." in page
+    assert len(page) < 500_000
+    told = (
+        api_client(viewer, project, "viewer")
+        .get(f"/projects/{project.slug}/runs/{run.pk}/rounds/1")
+        .json()["evaluator"]
+    )
+    assert (told["exit_code"], told["stopped"], told["stdout_missing"]) == (None, "was stopped", 4_936_000)
+    assert told["stdout"].startswith(MARKUP)
 
 
 def test_markup_is_there_to_be_read(as_viewer, project):

@@ -6,6 +6,7 @@ import pytest
 
 from refinement.engine.codec import rubric_with
 from refinement.engine.profiles import rubric_for
+from refinement.judging import schema
 from refinement.models import Project
 from refinement.providers.registry import parse_target
 from refinement.selectors.endpoints import provider_for
@@ -19,6 +20,8 @@ SEED = (
     "one since last year, and the script sends no message when it fails."
 )
 CACHED_SHARE = 0.6
+# This model writes every text of its reply to the limit, at 50 tokens a second: a quarter of each will do.
+BOUNDS = ("REASONING_CHARS", "IMPROVEMENT_CHARS", "ISSUE_CHARS", "ASI_CHARS")
 
 
 @pytest.fixture
@@ -35,6 +38,13 @@ def model_is_let_go():
     close()
 
 
+@pytest.fixture
+def _short_texts(monkeypatch):
+    for name in BOUNDS:
+        monkeypatch.setattr(schema, name, getattr(schema, name) // 4)
+
+
+@pytest.mark.usefixtures("_short_texts")
 @pytest.mark.parametrize("profile", ["wiggum", "simmer"])
 def test_three_real_rounds(embedded_stage, profile, record_property):
     settings = {
@@ -42,7 +52,7 @@ def test_three_real_rounds(embedded_stage, profile, record_property):
         "policy.producer_tokens": "120",
         "policy.stop_rules": "max_rounds",
     }
-    # Two criteria are enough: this model writes every text of its reply to the limit, at 50 tokens a second.
+    # Two criteria are enough, for the same reason.
     full = rubric_with(rubric_for(profile), settings)
     rubric = replace(full, criteria=full.criteria[:2])
     model = parse_target("embedded")

@@ -96,16 +96,15 @@ def test_other_sites_learn_nothing(page, site, project, owner):
     assert ShareLink.objects.get().opened == 1
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_pages_are_accessible(inspect, as_owner, project, owner, scheme):
+def test_the_pages_are_accessible(inspect, as_owner, project, owner):
     run = finished_run(project)
     token = share_link_make(run=run, by=owner, days=1, show_prompts=True, show_comments=True)[1]
     for path in ("", "2/?view=diff", "2/?view=raw", "2/?view=calls"):
-        assert inspect(f"/s/{token}/{path}", scheme) == [], path
-    assert inspect("/s/nothing/", scheme) == []
+        assert inspect(f"/s/{token}/{path}") == [], path
+    assert inspect("/s/nothing/") == []
     session = as_owner.cookies["sessionid"].value
     for path in (f"/p/{project.slug}/runs/{run.pk}/share/", f"/p/{project.slug}/settings/"):
-        assert inspect(path, scheme, session) == [], path
+        assert inspect(path, session) == [], path
 
 
 @pytest.mark.parametrize("which", ["shared", "links", "settings"])

@@ -1,6 +1,8 @@
 """The audit log: written in the transaction of the change itself."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
 
 from refinement.models import AuditEntry, Project, User
 from refinement.models.statements import row_insert
@@ -36,6 +38,41 @@ def audit_record(
             after=dict(after or {}),
         )
     )
+
+
+class InProject(Protocol):
+    """A row that belongs to a project."""
+
+    pk: int
+
+    @property
+    def project(self) -> Project: ...
+
+
+@dataclass(frozen=True, slots=True)
+class AuditOf:
+    """How services record what people do to rows of one kind, in the rows' project."""
+
+    kind: str
+
+    def __call__(
+        self,
+        action: str,
+        row: InProject,
+        user: User,
+        *,
+        before: Mapping[str, object] | None = None,
+        after: Mapping[str, object] | None = None,
+    ) -> None:
+        audit_record(
+            action=action,
+            object_type=self.kind,
+            object_id=row.pk,
+            project=row.project,
+            user=user,
+            before=before,
+            after=after,
+        )
 
 
 def named(actor: str) -> str:

@@ -2,7 +2,6 @@
 
 import hmac
 import secrets
-from collections.abc import Mapping
 from datetime import timedelta
 
 from django.db import IntegrityError, transaction
@@ -10,12 +9,13 @@ from django.utils import timezone
 
 from refinement.models import Invitation, MemberRole, Membership, Project, User
 from refinement.selectors.projects import NotFound
-from refinement.services.audit import audit_record
+from refinement.services.audit import AuditOf
 from refinement.services.memberships import project_lock, require_owner
 from refinement.services.setup_links import setup_link_digest
 
 TOKEN_BYTES = 32
 SECRET_FORM = 100  # characters; a longer token is none of ours, and needs no digest
+_record = AuditOf("invitation")
 
 
 class InvitationSpent(Exception):
@@ -117,21 +117,3 @@ def _join(invitation: Invitation, user: User) -> Membership:
     after = {"member": user.email, "role": invitation.role, "invited_by": str(invitation.created_by or "")}
     _record("invitation.accept", invitation, user, after=after)
     return membership
-
-
-def _record(
-    action: str,
-    invitation: Invitation,
-    by: User,
-    before: Mapping[str, object] | None = None,
-    after: Mapping[str, object] | None = None,
-) -> None:
-    audit_record(
-        action=action,
-        object_type="invitation",
-        object_id=invitation.pk,
-        project=invitation.project,
-        user=by,
-        before=before,
-        after=after,
-    )

@@ -13,7 +13,7 @@ from refinement.engine.types import Outcome
 from refinement.models import EventKind, Project, ReviewRequest, ReviewRule, Rubric, RuleKind, Run, User
 from refinement.selectors.projects import NotFound
 from refinement.selectors.review_words import rule_words
-from refinement.services.audit import audit_record
+from refinement.services.audit import AuditOf, audit_record
 from refinement.services.events import event_record
 from refinement.services.notices import notice_review
 from refinement.services.reviews import MOST_REVIEWERS, active_members
@@ -23,6 +23,7 @@ MOST_RULES = 50  # of a project, in force
 MOST_DUE_DAYS = 365
 RULE_ACTOR = "review rule"
 SAMPLED = (Outcome.PASS, Outcome.FAIL, Outcome.DONE)  # an ERROR says nothing about the judge
+_record = AuditOf("review rule")
 
 
 @transaction.atomic
@@ -157,22 +158,3 @@ def _refuse_unusable(
         raise ValidationError({"due_days": f"0 to {MOST_DUE_DAYS} days, or nothing for no date."})
     if ReviewRule.objects.filter(project=project, ended_at__isnull=True).count() >= MOST_RULES:
         raise ValidationError(f"A project can have {MOST_RULES} rules; end one first.")
-
-
-def _record(
-    action: str,
-    rule: ReviewRule,
-    user: User,
-    *,
-    before: dict[str, object] | None = None,
-    after: dict[str, object] | None = None,
-) -> None:
-    audit_record(
-        action=action,
-        object_type="review rule",
-        object_id=rule.pk,
-        project=rule.project,
-        user=user,
-        before=before,
-        after=after,
-    )

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from refinement.models import EventKind, Membership, Project, ReviewRequest, Run, User
 from refinement.selectors.projects import NotFound
-from refinement.services.audit import audit_record
+from refinement.services.audit import AuditOf
 from refinement.services.events import actor_name, event_record
 from refinement.services.notices import notice_review
 from refinement.services.texts import storable
@@ -18,6 +18,7 @@ from refinement.services.webhook_events import hook_review_asked
 
 NOTE_CHARS = 1_000
 MOST_REVIEWERS = 20
+_record = AuditOf("review")
 
 
 @transaction.atomic
@@ -122,22 +123,3 @@ def _closed(request: ReviewRequest, by: User, action: str, *, taken_back: bool =
     _record(action, request, by, before={"reviewer": request.reviewer.email, "run": request.run_id})
     event_record(request.run_id, EventKind.REVIEWING, actor=actor_name(by), user=by)
     return True
-
-
-def _record(
-    action: str,
-    request: ReviewRequest,
-    by: User,
-    *,
-    before: dict[str, object] | None = None,
-    after: dict[str, object] | None = None,
-) -> None:
-    audit_record(
-        action=action,
-        object_type="review",
-        object_id=request.pk,
-        project=request.project,
-        user=by,
-        before=before,
-        after=after,
-    )

@@ -4,11 +4,12 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
 from refinement.models import Project, SavedView, User
-from refinement.services.audit import audit_record
+from refinement.services.audit import AuditOf
 from refinement.services.texts import storable
 
 MOST_VIEWS = 50
 QUERY_CHARS = 2_000
+_record = AuditOf("view")
 
 
 @transaction.atomic
@@ -38,22 +39,3 @@ def view_delete(*, view: SavedView, user: User) -> None:
     """Forgets the name; no run is touched."""
     _record("view.delete", view, user, before={"name": view.name, "query": view.query})
     view.delete()
-
-
-def _record(
-    action: str,
-    view: SavedView,
-    user: User,
-    *,
-    before: dict[str, object] | None = None,
-    after: dict[str, object] | None = None,
-) -> None:
-    audit_record(
-        action=action,
-        object_type="view",
-        object_id=view.pk,
-        project=view.project,
-        user=user,
-        before=before,
-        after=after,
-    )

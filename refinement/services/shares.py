@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from refinement.models import MemberRole, Membership, Project, Run, ShareLink, User
 from refinement.selectors.projects import NotFound
-from refinement.services.audit import audit_record
+from refinement.services.audit import AuditOf
 from refinement.services.memberships import project_lock
 
 TOKEN_BYTES = 32  # 256 bits
@@ -20,6 +20,7 @@ TOKEN_CHARS = 43  # as it is written in an address
 PREFIX_CHARS = 6
 LIFETIMES = (1, 7, 30, 90)  # days
 MOST_OPEN = 50  # of one run: more than that is nobody's intention
+_record = AuditOf("share link")
 
 
 class SharingOff(Exception):
@@ -122,21 +123,3 @@ def _said(link: ShareLink) -> dict[str, object]:
         "comments": link.show_comments,
         "note": link.note,
     }
-
-
-def _record(
-    action: str,
-    link: ShareLink,
-    by: User,
-    before: dict[str, object] | None = None,
-    after: dict[str, object] | None = None,
-) -> None:
-    audit_record(
-        action=action,
-        object_type="share link",
-        object_id=link.pk,
-        project=link.project,
-        user=by,
-        before=before,
-        after=after,
-    )

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from refinement.models import ApiToken, MemberRole, Membership, Project, User
 from refinement.selectors.projects import NotFound, lower_role
-from refinement.services.audit import audit_record
+from refinement.services.audit import AuditOf
 from refinement.services.memberships import project_lock
 from refinement.services.texts import one_line, storable
 
@@ -28,6 +28,7 @@ MOST_OPEN = 50  # of one person in one project
 NAME_CHARS = 60
 SECONDS = 60
 NOTED_EVERY = timedelta(minutes=1)
+_record = AuditOf("token")
 
 
 class TokenRefused(Exception):
@@ -162,21 +163,3 @@ def _said(token: ApiToken) -> dict[str, object]:
         "role": token.role,
         "expires": f"{token.expires_at:%Y-%m-%d %H:%M} UTC" if token.expires_at else "never",
     }
-
-
-def _record(
-    action: str,
-    token: ApiToken,
-    by: User,
-    before: dict[str, object] | None = None,
-    after: dict[str, object] | None = None,
-) -> None:
-    audit_record(
-        action=action,
-        object_type="token",
-        object_id=token.pk,
-        project=token.project,
-        user=by,
-        before=before,
-        after=after,
-    )

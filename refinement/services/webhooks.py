@@ -11,7 +11,7 @@ from django.utils import timezone
 from refinement.models import DeliveryState, Project, User, Webhook, WebhookDelivery, WebhookEvent
 from refinement.models.webhooks import PING
 from refinement.selectors.projects import NotFound
-from refinement.services.audit import audit_record
+from refinement.services.audit import AuditOf
 from refinement.services.memberships import project_lock, require_owner
 from refinement.services.texts import storable
 from refinement.services.webhook_sending import MOST_TRIES, PURPOSE, delivery_make, delivery_wake
@@ -22,6 +22,7 @@ from refinement.webhooks.signing import secret_make
 MOST_HOOKS = 20  # of a project
 NOTE_CHARS = 120
 FIELDS = ("address", "events", "note", "active")
+_record = AuditOf("webhook")
 
 
 class WebhookChanged(Exception):
@@ -161,21 +162,3 @@ def _locked(webhook: Webhook, by: User) -> Webhook:
         raise NotFound("This webhook was removed in the meantime.")
     fresh.project = project
     return fresh
-
-
-def _record(
-    action: str,
-    webhook: Webhook,
-    by: User,
-    before: dict[str, object] | None = None,
-    after: dict[str, object] | None = None,
-) -> None:
-    audit_record(
-        action=action,
-        object_type="webhook",
-        object_id=webhook.pk,
-        project=webhook.project,
-        user=by,
-        before=before,
-        after=after,
-    )

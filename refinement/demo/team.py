@@ -23,7 +23,7 @@ SENTENCE = ". "
 OPEN_REQUESTS = 0.45
 DECISIONS = (
     DecisionKind.APPROVED, DecisionKind.APPROVED, DecisionKind.CHANGES, DecisionKind.REJECTED,
-    DecisionKind.RESULT, None, None, None,
+    DecisionKind.RESULT, DecisionKind.RESULT, None, None, None,
 )  # fmt: skip
 
 
@@ -46,7 +46,7 @@ def team_write(project: Project, people: Sequence[User], runs: int, *, after: in
         for run in reversed(chosen):
             Afternoon(desk, run, rounds[run.pk], [*people, *owners(project, people)], rng).pass_by()
         desk.write()
-        waiting = rows.filter(status__in=(RunStatus.PAUSED, RunStatus.WAITING))[:2]
+        waiting = rows.exclude(status=RunStatus.FINISHED).filter(rounds_judged__gt=0)[:2]
         Instruction.objects.bulk_create([told_next(run, people[0], now) for run in waiting])
 
 
@@ -127,12 +127,13 @@ class Afternoon:
     def talk(
         self, place: ThreadPlace, row: Round | None, where: dict[str, object], said: Sequence[str]
     ) -> None:
-        speakers = self.people[: self.rng.randint(1, 3)]
+        speakers = self.rng.sample(self.people, self.rng.randint(1, 3))
+        answers = self.rng.sample(words.ANSWERS, len(speakers))
         thread = self.desk.thread(self.run, place, row.number if row else None, where, self.later())
         for number, person in enumerate(speakers):
-            body = self.rng.choice(words.ANSWERS if number else said)
+            body = answers[number] if number else self.rng.choice(said)
             if number == 0 and self.rng.random() < 0.4:
-                called = self.rng.choice(self.people[1:])
+                called = self.rng.choice([each for each in self.people if each != person])
                 body += " " + self.rng.choice(words.CALLS).format(name=f"@{called.display_name}")
                 self.desk.comment(thread, person, body, self.later(), mentions=called)
             else:

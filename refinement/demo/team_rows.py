@@ -1,5 +1,6 @@
 """What people of a demonstration did, as rows: gathered first, then written table by table."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -28,7 +29,7 @@ from refinement.models.comments import ThreadPlace
 from refinement.services.human_scores import Reading, checked
 from refinement.services.notices import DECIDED, run_words
 
-UNREAD_DAYS = 9  # older notices have been read
+UNREAD = 5  # of everybody's notices, the newest
 
 
 @dataclass
@@ -158,11 +159,10 @@ class Desk:
         comment: Comment | None = None,
     ) -> None:
         """A notice in the inbox, never by mail: nobody asked for this."""
-        old = (self.now - at).days >= UNREAD_DAYS
         self.notices.append(
             Notice(
                 user=person, project=self.project, run=run, comment=comment, kind=kind,
-                actor_name=actor.display_name, text=text, created_at=at, read_at=at if old else None,
+                actor_name=actor.display_name, text=text, created_at=at,
                 mail_due=False,
             )
         )  # fmt: skip
@@ -180,8 +180,17 @@ class Desk:
         Decision.objects.bulk_create(self.decisions)
         Run.objects.bulk_update([made.run for made in self.decisions], ["decision", "chosen_round"])
         ReviewRequest.objects.bulk_create(self.requests)
-        Notice.objects.bulk_create(sorted(self.notices, key=lambda row: row.created_at))
+        Notice.objects.bulk_create(self.told())
         AuditEntry.objects.bulk_create(sorted(self.audited(), key=lambda row: row.at))
+
+    def told(self) -> list[Notice]:
+        """The notices in order; all but everybody's newest have been read."""
+        rows = sorted(self.notices, key=lambda row: row.created_at)
+        newer = Counter[int]()
+        for row in reversed(rows):
+            newer[row.user_id] += 1
+            row.read_at = row.created_at if newer[row.user_id] > UNREAD else None
+        return rows
 
     def audited(self) -> list[AuditEntry]:
         """The same as the audit log has it."""

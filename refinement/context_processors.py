@@ -7,8 +7,7 @@ from django.http import HttpRequest
 
 from refinement.models import Project, User
 from refinement.selectors.notices import unread_count, unread_words
-from refinement.selectors.projects import projects_for
-from refinement.selectors.reviews import with_reviews_waiting
+from refinement.selectors.reviews import projects_with_reviews
 from refinement.views.theme import theme_of
 
 
@@ -35,7 +34,7 @@ class Navigation:
         if self._projects is None:
             user: Any = getattr(self._request, "user", None)
             signed_in = isinstance(user, User)
-            self._projects = list(with_reviews_waiting(projects_for(user), user)) if signed_in else []
+            self._projects = projects_with_reviews(user.pk) if signed_in else []
         return self._projects
 
     @property

@@ -10,6 +10,7 @@ from django.utils.safestring import SafeString
 from refinement.anchoring import Quotation, line_of, passage_of
 from refinement.engine.types import Rubric
 from refinement.models import Comment, Membership, Run, Thread, ThreadPlace, User
+from refinement.models.prepared import prepared
 from refinement.rendering import markdown
 from refinement.selectors.run_words import capital_round_name
 
@@ -116,9 +117,9 @@ def talk_of(shown: Shown, reader: Reader, *, everything: bool = False, thread: i
     `thread` is shown with all its comments, wherever it is.
     """
     most = ALL_THREADS if everything else MOST_THREADS
-    found = list(_threads(shown, thread)[: most + 1])
+    found = _threads(shown.run.pk, shown.number, thread, everything)
     rows = found[:most]
-    comments = _comments(rows, ALL_COMMENTS if everything else MOST_COMMENTS, thread)
+    comments = _comments(rows, thread, everything=everything)
     return Talk(
         threads=tuple(thread_line(shown, reader, row, comments.get(row.pk, [])) for row in rows),
         more=len(found) > most,
@@ -129,37 +130,50 @@ def talk_of(shown: Shown, reader: Reader, *, everything: bool = False, thread: i
 
 def comment_counts(run: Run) -> dict[str, int]:
     """How many comments there are on each round, and under "" on the run as a whole."""
+    return {"" if number is None else str(number): count for number, count in _counted(run.pk)}
+
+
+@prepared
+def _counted(run: int) -> "QuerySet[Comment, tuple[int | None, int]]":
     rows = Comment.objects.filter(run=run, deleted_at=None).order_by().values_list("thread__round_number")
-    return {"" if number is None else str(number): count for number, count in rows.annotate(Count("id"))}
+    return rows.annotate(Count("id"))
 
 
-def _threads(shown: Shown, wanted: int | None) -> QuerySet[Thread]:
+@prepared
+def _threads(run: int, number: int | None, wanted: int | None, everything: bool) -> QuerySet[Thread]:
+    """One more than are shown."""
     alive = Comment.objects.filter(thread=OuterRef("pk"), deleted_at=None)
-    here = Q(place=ThreadPlace.RUN) | Q(round_number=shown.number)
+    here = Q(place=ThreadPlace.RUN) | Q(round_number=number)
     elsewhere = Q(place=ThreadPlace.PASSAGE, resolved_at=None)
-    rows = Thread.objects.filter(here | elsewhere | Q(pk=wanted), Exists(alive), run=shown.run)
+    rows = Thread.objects.filter(here | elsewhere | Q(pk=wanted), Exists(alive), run=run)
     rank = Case(When(pk=wanted, then=Value(0)), When(here, then=Value(1)), default=Value(2))
     settled = Case(When(resolved_at=None, then=Value(0)), default=Value(1))
-    return rows.select_related("resolved_by").order_by(rank, settled, "-id")
+    ordered = rows.select_related("resolved_by").order_by(rank, settled, "-id")
+    return ordered[: 1 + (ALL_THREADS if everything else MOST_THREADS)]
 
 
-def _comments(threads: Sequence[Thread], most: int, whole: int | None) -> dict[int, list[Comment]]:
+def _comments(threads: Sequence[Thread], whole: int | None, *, everything: bool) -> dict[int, list[Comment]]:
     """The newest comments of each thread, oldest first; of one of them all. `count` is how many there are."""
     if not threads:
         return {}
+    found: dict[int, list[Comment]] = {}
+    for row in _newest(tuple(thread.pk for thread in threads), whole, everything):
+        found.setdefault(row.thread_id, []).append(row)
+    return found
+
+
+@prepared
+def _newest(threads: tuple[int, ...], whole: int | None, everything: bool) -> QuerySet[Comment]:
     newest = Window(RowNumber(), partition_by=F("thread"), order_by=F("id").desc())
-    rows = (
-        Comment.objects.filter(thread__in=[thread.pk for thread in threads])
+    most = ALL_COMMENTS if everything else MOST_COMMENTS
+    return (
+        Comment.objects.filter(thread__in=threads)
         .annotate(place=newest, count=Window(Count("id"), partition_by=F("thread")))
         .filter(Q(place__lte=most) | Q(thread=whole, place__lte=ALL_COMMENTS))
         .select_related("author")
         .prefetch_related("mentioned")
         .order_by("id")
     )
-    found: dict[int, list[Comment]] = {}
-    for row in rows:
-        found.setdefault(row.thread_id, []).append(row)
-    return found
 
 
 def thread_line(shown: Shown, reader: Reader, row: Thread, comments: Sequence[Comment]) -> ThreadLine:

@@ -3,10 +3,13 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.db.models import QuerySet
+
 from refinement.engine.scoring import shown
 from refinement.engine.sentences import round_name
 from refinement.engine.types import Rubric
 from refinement.models import Decision, DecisionKind, Run
+from refinement.models.prepared import prepared
 
 MOST_LISTED = 50
 DID = {
@@ -48,7 +51,7 @@ class DecisionFacts:
 
 def decisions_of(run: Run, rubric: Rubric) -> DecisionFacts:
     """The run's decisions with one query."""
-    rows = list(Decision.objects.filter(run=run).order_by("-number")[:MOST_LISTED])
+    rows = _newest(run.pk)
     lines = tuple(decision_line(row, rubric) for row in rows)
     seen = rows[0].number if rows else 0
     in_force = bool(rows) and rows[0].kind != DecisionKind.WITHDRAWN
@@ -60,6 +63,11 @@ def decisions_of(run: Run, rubric: Rubric) -> DecisionFacts:
         history=lines,
         more=max(0, seen - len(rows)),
     )
+
+
+@prepared
+def _newest(run: int) -> QuerySet[Decision]:
+    return Decision.objects.filter(run=run).order_by("-number")[:MOST_LISTED]
 
 
 def decision_line(row: Decision, rubric: Rubric) -> DecisionLine:

@@ -6,10 +6,13 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+from django.db.models import QuerySet
+
 from refinement.engine.agreement import Agreement, agreement_of, near_gap
 from refinement.engine.scoring import shown
 from refinement.engine.types import ZERO, Rubric
 from refinement.models import BlindReading, HumanScore, Round, RubricVersion, Run, User
+from refinement.models.prepared import prepared
 from refinement.selectors.blindness import seen_words_for
 from refinement.selectors.run_words import difference, plain_number
 
@@ -72,12 +75,12 @@ class RunAgreement:
 
 def people_of(run: Run, rubric: Rubric, row: Round, reader: User) -> PeopleFacts:
     """People's scores of the round, and the agreement over the whole run; a fixed number of queries."""
-    found = list(HumanScore.objects.filter(round=row).order_by("id"))
+    found = _scores_of(row.pk)
     own = next((entry for entry in found if entry.author_id == reader.pk), None)
     # The reader's own column is always there, however many others came before.
     listed = [*([own] if own else []), *(entry for entry in found if entry is not own)][:MOST_PEOPLE]
     given = _given(run)
-    readings = list(BlindReading.objects.filter(run=run).order_by("id")[:MOST_PAIRS])
+    readings = _readings_of(run.pk)
     since: dict[int | None, datetime] = {e.reader_id: e.began_at for e in readings if not e.given_up}
     ended = next((e for e in readings if e.reader_id == reader.pk and e.ended_at is not None), None)
     return PeopleFacts(
@@ -101,13 +104,23 @@ class RoundReadings:
 
 def readings_of(rubric: Rubric, row: Round) -> RoundReadings:
     """The same table for nobody in particular; one query."""
-    found = list(HumanScore.objects.filter(round=row).order_by("id"))
+    found = _scores_of(row.pk)
     listed = found[:MOST_PEOPLE]
     return RoundReadings(
         people=tuple(_person(entry, rubric, None, None) for entry in listed),
         rows=_rows(rubric, row, listed, found) if found else (),
         more=len(found) - len(listed),
     )
+
+
+@prepared
+def _scores_of(row: int) -> QuerySet[HumanScore]:
+    return HumanScore.objects.filter(round=row).order_by("id")
+
+
+@prepared
+def _readings_of(run: int) -> QuerySet[BlindReading]:
+    return BlindReading.objects.filter(run=run).order_by("id")[:MOST_PAIRS]
 
 
 class Given(NamedTuple):
@@ -122,9 +135,13 @@ class Given(NamedTuple):
 
 
 def _given(run: Run) -> list[Given]:
-    rows = HumanScore.objects.filter(run=run).order_by("id")
+    return [Given(*row) for row in _given_in(run.pk)]
+
+
+@prepared
+def _given_in(run: int) -> "QuerySet[HumanScore, tuple[Any, ...]]":
     fields = ("author_id", "round__number", "round__composite", "round__scores", "composite", "scores")
-    return [Given(*row) for row in rows.values_list(*fields)[:MOST_PAIRS]]
+    return HumanScore.objects.filter(run=run).order_by("id").values_list(*fields)[:MOST_PAIRS]
 
 
 def _person(entry: HumanScore, rubric: Rubric, reader: User | None, since: datetime | None) -> PersonLine:
@@ -149,8 +166,13 @@ def _person(entry: HumanScore, rubric: Rubric, reader: User | None, since: datet
 
 def newest_number(run: Run) -> int:
     """The newest version of the run's rubric."""
-    numbers = RubricVersion.objects.filter(rubric=run.rubric_id).order_by("-number")
-    return numbers.values_list("number", flat=True)[0]
+    return _newest_number(run.rubric_id)[0]
+
+
+@prepared
+def _newest_number(rubric: int) -> "QuerySet[RubricVersion, int]":
+    rows = RubricVersion.objects.filter(rubric=rubric).order_by("-number")
+    return rows.values_list("number", flat=True)[:1]
 
 
 def scores_in(entry: HumanScore) -> dict[str, Decimal]:

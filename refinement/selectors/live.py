@@ -6,10 +6,11 @@ from datetime import datetime
 from typing import Any
 
 from django.contrib.sessions.models import Session
-from django.db.models import F, OuterRef, Q, Subquery
+from django.db.models import F, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
 from refinement.models import ApiToken, Event, EventKind, LiveText, Membership, Run, RunStatus
+from refinement.models.prepared import prepared
 
 MOST_EVENTS = 500  # of one look: who was away for longer refreshes the page anyway
 TAIL_CHARS = 20_000  # of a text under way: what a reader can follow
@@ -161,9 +162,17 @@ class LiveState:
 
 def live_states(run_ids: Collection[int]) -> dict[int, LiveState]:
     """How these runs stand, in words; two queries for all of them."""
+    rows = _stands(tuple(run_ids))
+    steps = tuple(row["last_step"] for row in rows if row["last_step"])
+    told = {event["id"]: event for event in _steps(steps)} if steps else {}
+    return {row["pk"]: state_of(row, told.get(row["last_step"])) for row in rows}
+
+
+@prepared
+def _stands(run_ids: tuple[int, ...]) -> "QuerySet[Run, Any]":
     events = Event.objects.filter(run=OuterRef("pk")).order_by("-id").values("id")
     newest, of_the_loop = events[:1], events.exclude(kind__in=BESIDE)[:1]
-    rows = list(
+    stands: Any = (
         Run.objects.filter(pk__in=run_ids)
         .order_by()
         .annotate(newest_event=Subquery(newest), last_step=Subquery(of_the_loop))
@@ -174,9 +183,12 @@ def live_states(run_ids: Collection[int]) -> dict[int, LiveState]:
             **{name: F(path) for name, path in STATE_FIELDS.items()},
         )
     )
-    steps = Event.objects.filter(pk__in=[row["last_step"] for row in rows if row["last_step"]])
-    told = {event["id"]: event for event in steps.values("id", "kind", "data")}
-    return {row["pk"]: state_of(row, told.get(row["last_step"])) for row in rows}
+    return stands  # type: ignore[no-any-return]
+
+
+@prepared
+def _steps(events: tuple[int, ...]) -> "QuerySet[Event, Any]":
+    return Event.objects.filter(pk__in=events).values("id", "kind", "data")
 
 
 def state_of(row: Mapping[str, Any], event: Mapping[str, Any] | None) -> LiveState:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from django.db.models import BooleanField, Case, Q, QuerySet, Value, When
 
 from refinement.models import Notice, NoticeChoice, NoticeKind, User
+from refinement.models.prepared import prepared
 from refinement.selectors.blindness import blind_runs_of
 from refinement.services.texts import one_line
 
@@ -45,12 +46,21 @@ class ChoiceLine:
 
 def notices_of(user: User) -> QuerySet[Notice]:
     """Who has left a project no longer sees what they were told there."""
+    return _told(user.pk)
+
+
+def _told(user: int) -> QuerySet[Notice]:
     return Notice.objects.filter(user=user, inbox=True, project__memberships__user=user)
 
 
 def unread_count(user: User) -> int:
     """How many are unread, as far as it is counted."""
-    return notices_of(user).filter(read_at=None).order_by()[:MOST_COUNTED].count()
+    return len(_unread(user.pk))
+
+
+@prepared
+def _unread(user: int) -> "QuerySet[Notice, int]":
+    return _told(user).filter(read_at=None).order_by().values_list("pk", flat=True)[:MOST_COUNTED]
 
 
 def unread_words(count: int) -> str:

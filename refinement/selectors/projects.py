@@ -7,6 +7,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.http import Http404
 
 from refinement.models import BlindReading, MemberRole, Membership, Project, User
+from refinement.models.prepared import prepared
 
 if TYPE_CHECKING:
     Person = User | AnonymousUser
@@ -33,15 +34,15 @@ def memberships_of(user: User) -> QuerySet[Membership]:
 def membership_for(user: "Person", slug: str) -> Membership:
     """This person's membership in the project at this address; raises NotFound for everyone else."""
     if isinstance(user, User):
-        membership = (
-            Membership.objects.select_related("project")
-            .annotate(reads_blind=Exists(_open_readings()))
-            .filter(user=user, project__slug=slug)
-            .first()
-        )
-        if membership is not None:
+        for membership in _memberships_at(user.pk, slug):
             return membership
     raise NotFound("There is no project at this address, or you are not a member of it.")
+
+
+@prepared
+def _memberships_at(user: int, slug: str) -> QuerySet[Membership]:
+    rows = Membership.objects.select_related("project").annotate(reads_blind=Exists(_open_readings()))
+    return rows.filter(user=user, project__slug=slug).order_by("pk")[:1]
 
 
 def _open_readings() -> QuerySet[BlindReading]:

@@ -10,6 +10,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from refinement.models import Membership, Project, ReviewRequest, ReviewRule, User
+from refinement.models.prepared import prepared
 from refinement.models.runs import Run
 from refinement.selectors.blindness import without_hidden
 from refinement.selectors.review_words import rule_words
@@ -86,11 +87,15 @@ def reviews_page(membership: Membership) -> ReviewsPage:
 
 def reviews_of(run: Run, membership: Membership) -> list[Asked]:
     """Who was asked about the run; open requests first, then the newest. One query."""
+    return _in_words(_asked_about(run.pk), membership)
+
+
+@prepared
+def _asked_about(run: int) -> QuerySet[ReviewRequest]:
     rows = ReviewRequest.objects.filter(run=run).select_related(
         "reviewer", "asked_by", "rule", "rule__rubric", "rule__created_by"
     )
-    ordered = rows.order_by(F("closed_at").desc(nulls_first=True), "-id")[:MOST_ON_RUN]
-    return _in_words(ordered, membership)
+    return rows.order_by(F("closed_at").desc(nulls_first=True), "-id")[:MOST_ON_RUN]
 
 
 def place_of(run_id: int, user: User, project: Project) -> Place:
@@ -107,12 +112,14 @@ def place_of(run_id: int, user: User, project: Project) -> Place:
     )
 
 
-def with_reviews_waiting(projects: QuerySet[Project], user: User) -> QuerySet[Project]:
-    """The projects, each with how many reviews wait in it for this person: no query more."""
+@prepared
+def projects_with_reviews(user: int) -> QuerySet[Project]:
+    """The person's projects, each with how many reviews wait in it for them."""
     waiting = ReviewRequest.objects.filter(
         project=OuterRef("pk"), reviewer=user, closed_at__isnull=True
     ).order_by()
     counted = waiting.values("project").annotate(waiting=Count("pk")).values("waiting")
+    projects = Project.objects.filter(memberships__user=user)
     return projects.annotate(reviews_waiting=Coalesce(Subquery(counted), 0))
 
 

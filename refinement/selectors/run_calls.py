@@ -9,10 +9,12 @@ from django.db.models.functions import Length, Substr
 
 from refinement.engine.types import Information, Rubric
 from refinement.models import Call, Run
+from refinement.models.prepared import prepared
 from refinement.selectors.context_tables import KIND_WORDS
 from refinement.selectors.run_words import ERROR_WORDS, RUNG_WORDS, capital_round_name, duration
 
 PAGE_SIZE = 20
+MOST_OF_ROUND = 50
 REPLY_START = 400
 MOST_CHARS = 30_000  # of one text on the page; the whole is a link away
 
@@ -75,12 +77,28 @@ class SeenTable:
 
 def calls_of(run: Run, round_number: int | None = None) -> QuerySet[Call]:
     """The calls in order, without their long texts."""
-    calls = Call.objects.filter(run=run).order_by("id")
+    calls = Call.objects.filter(run=run)
     if round_number is not None:
         calls = calls.filter(round_number=round_number)
-    return calls.defer("messages", "options", "reply", "thinking", "timings").annotate(
-        reply_start=Substr("reply", 1, REPLY_START), reply_chars=Length("reply")
+    return _without_long_texts(calls)
+
+
+def _without_long_texts(calls: QuerySet[Call]) -> QuerySet[Call]:
+    return (
+        calls.order_by("id")
+        .defer("messages", "options", "reply", "thinking", "timings")
+        .annotate(reply_start=Substr("reply", 1, REPLY_START), reply_chars=Length("reply"))
     )
+
+
+def calls_of_round(run: Run, number: int) -> list[Call]:
+    """The first calls about one round."""
+    return _of_round(run.pk, number)
+
+
+@prepared
+def _of_round(run: int, number: int) -> QuerySet[Call]:
+    return _without_long_texts(Call.objects.filter(run=run, round_number=number))[:MOST_OF_ROUND]
 
 
 def call_line(rubric: Rubric, call: Call) -> CallLine:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils import timezone
 
@@ -11,7 +12,8 @@ from refinement.charts import LIGHT, Mark, Palette, Series, TrajectoryChart, tra
 from refinement.engine.codec import rubric_from_json
 from refinement.engine.scoring import shown
 from refinement.engine.types import Rubric
-from refinement.models import Round, RoundOrigin, Run
+from refinement.models import Round, RoundOrigin, Run, RunTag
+from refinement.models.prepared import prepared
 from refinement.selectors.run_words import (
     KINSHIP_WORDS,
     capital_round_name,
@@ -93,7 +95,7 @@ def run_facts(run: Run) -> RunFacts:
     """The run's head and its rounds, with one query for the rounds."""
     rubric = rubric_from_json(run.snapshot)
     policy = rubric.policy
-    rows = list(Round.objects.filter(run=run).order_by("number").defer("candidate", "feedback"))
+    rows = _rounds_of(run.pk)
     return RunFacts(
         run=run,
         rubric=rubric,
@@ -110,6 +112,21 @@ def run_facts(run: Run) -> RunFacts:
         budgets=budget_lines(run, rubric),
         rounds=round_lines(run, rubric, rows),
     )
+
+
+@prepared
+def _rounds_of(run: int) -> QuerySet[Round]:
+    return Round.objects.filter(run=run).order_by("number").defer("candidate", "feedback")
+
+
+def tags_of(run: Run) -> list[str]:
+    """The names of the run's tags."""
+    return _tag_names(run.pk)
+
+
+@prepared
+def _tag_names(run: int) -> "QuerySet[RunTag, str]":
+    return RunTag.objects.filter(run=run).values_list("name", flat=True)
 
 
 def time_words(run: Run) -> str:

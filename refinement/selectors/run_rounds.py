@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from rapidfuzz import fuzz
 
 from refinement.engine.safeguards import change
@@ -13,6 +13,7 @@ from refinement.engine.scoring import shown
 from refinement.engine.types import Rubric
 from refinement.judging.length import judged as judged_words
 from refinement.models import CheckResult, Round, Run, Verdict
+from refinement.models.prepared import prepared
 from refinement.selectors.evaluator_results import EvaluatorFacts, evaluator_facts
 from refinement.selectors.run_words import (
     RUNG_WORDS,
@@ -113,9 +114,10 @@ class RoundFacts:
 
 def round_facts(run: Run, rubric: Rubric, number: int) -> RoundFacts | None:
     """The round with all that was said of it; None where there is none. A fixed number of queries."""
-    row = Round.objects.filter(run=run, number=number).first()
-    if row is None:
+    rows = _numbered(run.pk, number)
+    if not rows:
         return None
+    row = rows[0]
     before, after = beside(run, number)
     said = verdicts_of([entry for entry in (row, after) if entry is not None])
     verdict, later = said.get(row.pk), said.get(after.pk) if after else None
@@ -145,19 +147,33 @@ def round_facts(run: Run, rubric: Rubric, number: int) -> RoundFacts | None:
     )
 
 
+@prepared
+def _numbered(run: int, number: int) -> QuerySet[Round]:
+    return Round.objects.filter(run=run, number=number).order_by("pk")
+
+
 def beside(run: Run, number: int) -> tuple[Round | None, Round | None]:
     """The round before this one, and the one that was written on this one's feedback."""
-    written_on_it = Q(number__gt=number, feedback__from_round=number)
-    rows = Round.objects.filter(Q(number=number - 1) | written_on_it, run=run).order_by("number")
-    found = list(rows.defer("candidate")[:2])
+    found = _beside(run.pk, number, number - 1)
     before = found.pop(0) if found and found[0].number < number else None
     return before, found[0] if found else None
 
 
+@prepared
+def _beside(run: int, number: int, before: int) -> QuerySet[Round]:
+    written_on_it = Q(number__gt=number, feedback__from_round=number)
+    rows = Round.objects.filter(Q(number=before) | written_on_it, run=run).order_by("number")
+    return rows.defer("candidate")[:2]
+
+
 def verdicts_of(rows: Sequence[Round]) -> dict[int, Verdict]:
     """The first verdict of each round."""
-    found = Verdict.objects.filter(round__in=[row.pk for row in rows]).order_by("-position")
-    return {verdict.round_id: verdict for verdict in found}
+    return {verdict.round_id: verdict for verdict in _verdicts(tuple(row.pk for row in rows))}
+
+
+@prepared
+def _verdicts(rounds: tuple[int, ...]) -> QuerySet[Verdict]:
+    return Verdict.objects.filter(round__in=rounds).order_by("-position")
 
 
 def score_lines(
@@ -195,7 +211,7 @@ def score_lines(
 
 def check_lines(row: Round) -> tuple[CheckLine, ...]:
     """Failed checks first; each with the line of the text where it looked."""
-    results = CheckResult.objects.filter(round=row).order_by("passed", "position")[:200]
+    results = _checked(row.pk)
     return tuple(
         CheckLine(
             key=result.key,
@@ -207,6 +223,11 @@ def check_lines(row: Round) -> tuple[CheckLine, ...]:
         )
         for result in results
     )
+
+
+@prepared
+def _checked(row: int) -> QuerySet[CheckResult]:
+    return CheckResult.objects.filter(round=row).order_by("passed", "position")[:200]
 
 
 def penalty_line(penalty: Mapping[str, Any], rubric: Rubric) -> PenaltyLine:
@@ -258,11 +279,16 @@ def untold(verdict: Verdict, after: Round) -> list[str]:
 
 def rewritten(row: Round, after: Round) -> list[str]:
     """How much of the text changed; long texts are left to the comparison page."""
-    small = Q(candidate_chars__lte=MOST_COMPARED_CHARS)
-    text = Round.objects.filter(small, pk=after.pk).values_list("candidate", flat=True).first()
-    if text is None or row.candidate_chars > MOST_COMPARED_CHARS:
+    texts = _short_text(after.pk)
+    if not texts or row.candidate_chars > MOST_COMPARED_CHARS:
         return []
-    return [f"{percent(change(row.candidate, text))} of the text changed."]
+    return [f"{percent(change(row.candidate, texts[0]))} of the text changed."]
+
+
+@prepared
+def _short_text(row: int) -> "QuerySet[Round, str]":
+    rows = Round.objects.filter(pk=row, candidate_chars__lte=MOST_COMPARED_CHARS)
+    return rows.order_by("pk").values_list("candidate", flat=True)
 
 
 def moved_scores(rubric: Rubric, row: Round, after: Round) -> list[str]:

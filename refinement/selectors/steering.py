@@ -2,8 +2,11 @@
 
 from dataclasses import dataclass
 
+from django.db.models import QuerySet
+
 from refinement.engine import types as engine
 from refinement.models import Event, EventKind, Instruction, Run, RunStatus
+from refinement.models.prepared import prepared
 from refinement.models.statements import rows_select
 from refinement.selectors.run_words import round_name_in
 
@@ -45,12 +48,15 @@ def instructions_by_round(run: Run) -> dict[int, tuple[engine.Instruction, ...]]
 
 def steering_of(run: Run) -> Steering:
     """One query, however many there are."""
-    rows = list(
-        Instruction.objects.filter(run=run, withdrawn_at__isnull=True).order_by("-id")[: MOST_SHOWN + 1]
-    )
+    rows = _newest(run.pk)
     waiting = [row for row in rows if row.used_in_round is None]
     used = [(row, round_name_in(run, row.used_in_round)) for row in rows if row.used_in_round is not None]
     return Steering(waiting, used[:MOST_SHOWN], max(0, len(rows) - MOST_SHOWN))
+
+
+@prepared
+def _newest(run: int) -> QuerySet[Instruction]:
+    return Instruction.objects.filter(run=run, withdrawn_at__isnull=True).order_by("-id")[: MOST_SHOWN + 1]
 
 
 def being_used(run: Run) -> frozenset[int]:

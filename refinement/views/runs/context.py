@@ -1,8 +1,10 @@
 """What every page about one run starts from."""
 
+from django.db.models import QuerySet
 from django.http import Http404
 
 from refinement.models import Run
+from refinement.models.prepared import prepared
 from refinement.views.access import ProjectRequest
 from refinement.views.blindness import ReadsBlind
 
@@ -16,11 +18,14 @@ def run_or_404(request: ProjectRequest, run_id: int, *, whole: bool = True, blin
     """
     if not blind and run_id in request.blind_runs:
         raise ReadsBlind(run_id, request.blind_runs[run_id])
-    runs = Run.objects.filter(project=request.project).select_related(
-        "rubric_version", "rubric", "created_by"
-    )
-    found = (runs if whole else runs.defer(*LONG_TEXTS)).filter(pk=run_id).first()
-    if found is None:
+    found = _runs_numbered(request.project.pk, run_id, whole)
+    if not found:
         raise Http404("There is no such run in this project.")
-    found.project = request.project
-    return found
+    found[0].project = request.project
+    return found[0]
+
+
+@prepared
+def _runs_numbered(project: int, number: int, whole: bool) -> QuerySet[Run]:
+    runs = Run.objects.filter(project=project).select_related("rubric_version", "rubric", "created_by")
+    return (runs if whole else runs.defer(*LONG_TEXTS)).filter(pk=number).order_by("pk")

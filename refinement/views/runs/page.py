@@ -13,8 +13,8 @@ from refinement.models import Round, Run
 from refinement.selectors.decisions import decisions_of
 from refinement.selectors.human_scores import newest_number, people_of
 from refinement.selectors.imports import import_of
-from refinement.selectors.run_calls import call_line, calls_of, said, seen_table
-from refinement.selectors.run_page import RunFacts, run_facts, trajectory_of
+from refinement.selectors.run_calls import call_line, calls_of_round, said, seen_table
+from refinement.selectors.run_page import RunFacts, run_facts, tags_of, trajectory_of
 from refinement.selectors.run_rounds import RoundFacts, round_facts
 from refinement.selectors.run_texts import candidate_text
 from refinement.selectors.run_words import REASON_WORDS
@@ -25,7 +25,6 @@ from refinement.views.rubrics.context import can_edit
 from refinement.views.runs.context import run_or_404
 from refinement.views.runs.team import TEAM_PARTS, team_context, team_part
 
-MOST_CALLS_OF_ROUND = 50
 PARTS = ("head", "chart", "rounds")  # what a live page asks for again when something happened
 
 
@@ -118,7 +117,7 @@ def decide_context(request: ProjectRequest, facts: RunFacts, seen: int) -> dict[
 def head_context(facts: RunFacts) -> dict[str, Any]:
     """What the head and its forms show."""
     run, rubric = facts.run, facts.rubric
-    tags = [tag.name for tag in run.tags.all()]
+    tags = tags_of(run)
     return {
         "decided": decisions_of(run, rubric),
         "imported": import_of(run, rubric, {line.number: line.composite for line in facts.rounds}),
@@ -145,7 +144,7 @@ def round_context(request: ProjectRequest, facts: RunFacts, number: int) -> dict
     if found is None:
         raise Http404("There is no such round in this run.")
     raw = request.GET.get("view") == "raw"
-    calls = list(calls_of(facts.run, number)[:MOST_CALLS_OF_ROUND])
+    calls = calls_of_round(facts.run, number)
     talk = talk_context(request, facts, found)
     beside = {"marks": marks_of(found), "threads": talk["talk"].marks}
     return {

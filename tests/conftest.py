@@ -38,6 +38,17 @@ ROOMY = (
     "tests/runs/test_embedded.py",
     "tests/streaming/test_stream.py",
 )
+# Of these, what takes longest begins first: at the end the others would wait for it.
+LONGEST = (
+    "tests/lifecycle/test_postgres.py",
+    "tests/runs/test_embedded.py",
+    "tests/house/test_up.py",
+    "tests/house/test_worker.py",
+    "tests/refine/test_command.py",
+    "tests/refine/test_interrupting.py",
+    "tests/streaming/test_stream.py",
+    "tests/browser/test_journey.py",
+)
 FILES = {"alone": ALONE, "roomy": ROOMY, "pure": PURE}
 
 
@@ -71,6 +82,12 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if part := part_of(item.nodeid):
             item.add_marker(part)
+
+
+@pytest.hookimpl(trylast=True, specname="pytest_collection_modifyitems")
+def pytest_longest_first(items):
+    """After Django's plugin has put the tests into an order of its own."""
+    items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
 
 
 def pytest_itemcollected(item):

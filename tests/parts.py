@@ -1,7 +1,8 @@
 """Runs the tests as `make test` does: `python -m tests.parts [arguments for pytest]`.
 
 First come those of the rooms whose coverage is gated, the only ones that are traced, then most others, on
-all cores. Those that start whole instances come after them, two at a time. Those that kill processes and
+all cores and one more: a browser, a clock or another process is waited for a quarter of the time. Those that
+start whole instances come after them, three at a time, the longest first. Those that kill processes and
 empty queues run one after the other beside them all: they mostly wait.
 
 A few tests watch a clock, and beside so many others a machine can be too busy for them. So the few that
@@ -20,11 +21,12 @@ CACHE = Path(__file__).resolve().parent.parent / ".pytest_cache"
 MOST_SECOND_CHANCES = 8  # more than that is no busy machine
 FAILED = 1  # pytest's own codes
 NOTHING_TO_RUN = 5
-ALL_CORES = ["-n", "auto", "--maxprocesses", "4", "--dist", "loadfile"]
+WORKERS = str(min(4, (os.cpu_count() or 1) + 1))
+ALL_CORES = ["-n", WORKERS, "--dist", "loadfile"]
 PARTS = {
     "pure": [*ALL_CORES, "-m", "pure"],
     "most": [*ALL_CORES, "-m", "not alone and not roomy and not pure"],
-    "roomy": ["-n", "2", "--dist", "loadfile", "-m", "roomy"],
+    "roomy": ["-n", "3", "--dist", "loadfile", "--no-loadscope-reorder", "-m", "roomy"],
     "alone": ["-m", "alone"],
 }
 TRACED, BESIDE = "pure", "alone"

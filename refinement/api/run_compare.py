@@ -13,12 +13,12 @@ from refinement.api.run_rounds import DiffPiece, diff_pieces
 from refinement.api.run_shapes import LINE, RunLine, Told, exact
 from refinement.diffing import compared
 from refinement.diffing.sides import folded
-from refinement.models import RunTag
 from refinement.selectors.compare import FEWEST, MOST, Side, best_texts, sides_of
 from refinement.selectors.compare_charts import Repeats, one_scale, repeats_of
 from refinement.selectors.compare_settings import settings_compared
 from refinement.selectors.rubrics import plain
 from refinement.selectors.run_diffs import bounded, shown_pieces
+from refinement.selectors.runs import run_tags
 from refinement.views.blindness import ReadsBlind
 from refinement.views.runs.compare import DIFF_CHARS
 
@@ -106,9 +106,7 @@ def runs_compared(request: ApiRequest, query: Query[CompareQuery]) -> RunsCompar
     sides = sides_of(request.project, numbers)
     if len(sides) != len(numbers) or len(sides) < FEWEST:
         raise Http404("One of these runs is not in this project, or they are one and the same.")
-    tags: dict[int, list[str]] = {}
-    for run, name in RunTag.objects.filter(run__in=numbers).order_by("name").values_list("run_id", "name"):
-        tags.setdefault(run, []).append(name)
+    tags = run_tags(numbers)
     settings = settings_compared(sides)
     return RunsCompared(
         one_scale=one_scale(sides),

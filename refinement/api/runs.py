@@ -4,16 +4,18 @@ import secrets
 from typing import Annotated, Any, Literal
 
 from django.core.exceptions import ValidationError
+from django.http import HttpResponse
 from django.urls import reverse
 from ninja import Field, Query, Router, Schema
 from pydantic import StringConstraints
+from pydantic_core import to_json
 
 from refinement.api.auth import ApiRequest
 from refinement.api.door import member
-from refinement.api.idempotency import creates, made_at
+from refinement.api.idempotency import JSON, creates, made_at
 from refinement.api.paging import Fields, Page, Paging, bad_cursor, cursor_to, fields_of, place_in, some_of
 from refinement.api.problems import Refused, Wrong
-from refinement.api.run_shapes import LINE, WHOLE, RunLine, RunWhole, Told, run_whole
+from refinement.api.run_shapes import WHOLE, RunLine, RunWhole, Told, run_lines, run_whole
 from refinement.forms.run_filters import RunFilterForm
 from refinement.forms.run_overrides import rubric_overridden
 from refinement.models import RubricVersion, Run
@@ -21,7 +23,7 @@ from refinement.providers.registry import Target
 from refinement.selectors.offers import target_typed
 from refinement.selectors.rubrics import RubricNotFound, definition_of, version_named
 from refinement.selectors.run_orders import NEWEST, Order, Place, place_from
-from refinement.selectors.runs import runs_page
+from refinement.selectors.runs import runs_place
 from refinement.services.launching import MOST_REPEATS, runs_launch
 from refinement.services.runs import MOST_TAGS
 from refinement.views.runs.context import run_or_404
@@ -107,23 +109,24 @@ class Launched(Schema):
     runs: list[RunWhole]
 
 
-@router.get("", response=Page[RunLine], exclude_unset=True)
+@router.get("", response=Page[RunLine])
 @member()
-def run_list(request: ApiRequest, query: Query[RunQuery]) -> Page[RunLine]:
+def run_list(request: ApiRequest, query: Query[RunQuery]) -> HttpResponse:
     """The project's runs: filtered, searched and sorted as on the page."""
     form, wanted = filter_form(request, query), fields_of(RunLine, query.fields)
-    page = runs_page(
+    page = runs_place(
         request.project,
         form.filters,
         order=form.order,
         upwards=form.upwards,
         place=place_of(query, form.order),
         size=query.limit,
-        drawn=False,
     )
-    lines = [some_of(RunLine, LINE, Told(line.run, line.all_tags), wanted) for line in page.lines]
     following = cursor_to(f"{query.sort}:{page.following}") if page.following else None
-    return Page[RunLine].of(lines, following)
+    # Written as it is: read as schemas once more, a hundred lines took twice as long.
+    return HttpResponse(
+        to_json({"items": run_lines(page.numbers, wanted), "next": following}), content_type=JSON
+    )
 
 
 def filter_form(request: ApiRequest, query: RunFilters) -> RunFilterForm:

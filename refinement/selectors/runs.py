@@ -1,6 +1,6 @@
 """A page of a project's runs: in any order, by key and never by counting, with what each line shows."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -48,6 +48,7 @@ class RunsPage:
     """The lines, and the places at which the next and the previous page begin."""
 
     lines: list[Listed] = field(default_factory=list)
+    numbers: list[int] = field(default_factory=list)
     following: Place | None = None
     previous: Place | None = None
     looked_through: bool = True  # False: a search has further finds that were not looked at yet
@@ -62,9 +63,23 @@ def runs_page(
     upwards: bool = False,
     place: Place | None = None,
     size: int | None = None,
-    drawn: bool = True,
 ) -> RunsPage:
     """A page of the project's runs. Runs that are added meanwhile move nothing on it."""
+    page = runs_place(project, filters, order=order, upwards=upwards, place=place, size=size)
+    page.lines = listed(page.numbers)
+    return page
+
+
+def runs_place(
+    project: Project,
+    filters: RunFilters,
+    *,
+    order: Order = NEWEST,
+    upwards: bool = False,
+    place: Place | None = None,
+    size: int | None = None,
+) -> RunsPage:
+    """The same page without its lines: the numbers of its runs, and where others begin."""
     size = size or PAGE_SIZE
     page, backwards = RunsPage(), place is not None and place.backwards
     rising = upwards != backwards
@@ -78,14 +93,14 @@ def runs_page(
     keys: list[Key] = list(ordered[: size + 1])
     if backwards and len(keys) <= size:
         # The way back leads to the very beginning, as a whole page.
-        return runs_page(project, filters, order=order, upwards=upwards, size=size, drawn=drawn)
+        return runs_place(project, filters, order=order, upwards=upwards, size=size)
     shown, more = keys[:size], len(keys) > size
     if backwards:
         shown.reverse()
     _set_places(page, shown, order, place, more=more)
     if found is not None and found.resume is not None and order is NEWEST and not more:
         page.following, page.looked_through = Place(found.resume), False
-    page.lines = listed([number for number, _ in shown], drawn=drawn)
+    page.numbers = [number for number, _ in shown]
     return page
 
 
@@ -126,19 +141,30 @@ def _set_places(page: RunsPage, shown: list[Key], order: Order, place: Place | N
         page.previous = at(shown[0], True)
 
 
-def listed(numbers: Sequence[int], *, drawn: bool = True) -> list[Listed]:
-    """These runs as lines, in this order, without their texts; unless `drawn`, without their sparklines."""
+def listed(numbers: Sequence[int]) -> list[Listed]:
+    """These runs as lines, in this order, without their texts."""
     rows = Run.objects.select_related("rubric", "rubric_version", "created_by").only(*SHOWN_FIELDS)
     found = without_hidden(rows).in_bulk(list(numbers))
+    tags = run_tags(numbers)
+    return [_line(found[number], tags.get(number, [])) for number in numbers if number in found]
+
+
+def run_tags(numbers: Sequence[int]) -> dict[int, list[str]]:
+    """The runs' tags by number, each run's in their order."""
     tags: dict[int, list[str]] = {}
     for number, name in RunTag.objects.filter(run__in=numbers).order_by("name").values_list("run_id", "name"):
         tags.setdefault(number, []).append(name)
-    return [_line(found[number], tags.get(number, []), drawn) for number in numbers if number in found]
+    return tags
 
 
-def _line(run: Run, tags: list[str], drawn: bool) -> Listed:
+def run_values(numbers: Sequence[int], columns: Sequence[str]) -> Iterable[tuple[Any, ...]]:
+    """These columns of the runs that are shown, in no order."""
+    return without_hidden(Run.objects.filter(pk__in=list(numbers)).order_by()).values_list(*columns)
+
+
+def _line(run: Run, tags: list[str]) -> Listed:
     version = run.rubric_version
-    scores = [Decimal(score) for score in run.trajectory[:MOST_POINTS]] if drawn else []
+    scores = [Decimal(score) for score in run.trajectory[:MOST_POINTS]]
     return Listed(
         run=run,
         line=_drawn(scores, version.scale_minimum, version.scale_maximum) if len(scores) > 1 else None,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from refinement.engine.safeguards import Kinship, kinship
-from refinement.engine.types import EvaluationMode, Rubric
+from refinement.engine.types import EvaluationMode, Information, Rubric
 from refinement.providers.registry import Target
 from refinement.selectors.commands import command_refusal
 from refinement.selectors.launch_estimates import Estimate
@@ -55,6 +55,9 @@ def command_warning(plan: Plan) -> list[Caution]:
     if plan.rubric.evaluation_mode is EvaluationMode.RUNNABLE and not plan.rubric.evaluator.command:
         words = "Its evaluation rests on a command, and it has none: the judge will be alone."
         return [Caution("no-command", "This rubric has no command", words)]
+    if plan.rubric.runs_a_command and Information.EVALUATOR_OUTPUT not in plan.rubric.context.judge:
+        words = "The command is run and its output kept, but the rubric's table keeps it from the judge."
+        return [Caution("unseen-command", "The judge does not see the evaluator's output", words)]
     return []
 
 

@@ -263,7 +263,13 @@ def test_a_command_that_is_off_is_said_and_refused(as_editor, project, settings)
     said = errors(as_editor, rubric="tried", warned=[*EVERY_WARNING, "command"])
     assert "add it to the setting WIGGUM_COMMANDS" in said["rubric"][0]
     settings.COMMANDS = ["/opt/<b>/score"]
-    assert launched(as_editor, rubric="tried").snapshot["evaluator"]["command"][0] == "/opt/<b>/score"
+    assert (
+        "its output kept, but the rubric&#x27;s table keeps it"
+        in as_editor.get(f"{NEW}?rubric=tried").content.decode()
+    )
+    warned = [*EVERY_WARNING, "unseen-command"]
+    run = launched(as_editor, rubric="tried", warned=warned)
+    assert run.snapshot["evaluator"]["command"] == ["/opt/<b>/score", "{file}"]
 
 
 def test_the_estimate_alone_launches_nothing(as_editor):

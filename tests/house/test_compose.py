@@ -148,9 +148,8 @@ def test_the_web_process_can_run_alone(collected):
     assert not is_well()
 
 
-def test_a_worker_is_well_while_it_runs_and_not_after(data_dir):
-    settings = environment(data_dir)
-    assert manage("migrate", env=settings).returncode == 0
+def test_a_worker_is_well_while_it_runs_and_not_after(migrated_dir):
+    settings = environment(migrated_dir)
     check = SERVICES["worker"]["healthcheck"]["test"][3:]
     assert manage(*check, env=settings).returncode == 1
     worker = subprocess.Popen([sys.executable, "manage.py", "worker"], cwd=ROOT, env=settings)

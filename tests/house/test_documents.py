@@ -100,9 +100,8 @@ def fenced(heading, language):
     return re.search(rf"```{language}\n(.*?)```", section(README, heading), re.S)[1]
 
 
-def test_the_scripted_example_works_as_it_stands(data_dir, tmp_path):
-    settings = environment(data_dir)
-    assert manage("migrate", env=settings).returncode == 0
+def test_the_scripted_example_works_as_it_stands(migrated_dir, tmp_path):
+    settings = environment(migrated_dir)
     script = tmp_path / "replies.jsonl"
     script.write_text(fenced("The command line", "json"))
     names = ["--producer", f"scripted:{script}", "--judge", f"scripted:{script}"]

@@ -57,9 +57,8 @@ def test_a_bad_value_is_said_in_one_line(data_dir, name, value, word):
     assert word in line
 
 
-def test_a_worker_says_one_line_for_each_step(data_dir, tmp_path):
-    settings = environment(data_dir)
-    assert manage("migrate", env=settings).returncode == 0
+def test_a_worker_says_one_line_for_each_step(migrated_dir, tmp_path):
+    settings = environment(migrated_dir)
     script = tmp_path / "replies.jsonl"
     verdict = {
         "depth": 9.5,

@@ -5,6 +5,7 @@ from ninja import Router
 from refinement.api import (
     audit,
     bench,
+    bench_compare,
     comments,
     endpoints,
     human_scores,
@@ -50,6 +51,7 @@ ROUTERS: list[tuple[str, Router]] = [
     (PROJECT, rubric_files.router),
     (PROJECT, rubric_previews.router),
     (PROJECT, bench.router),
+    (PROJECT, bench_compare.router),
     (PROJECT, reviews.router),
     (PROJECT, shares.router),
     (PROJECT, people.router),

@@ -174,6 +174,7 @@ RULES: dict[str, Rule] = {
     "bench_list": Rule("viewer"),
     "bench_new": Rule("editor", body={"candidate": "A text.", "judge": "ollama/loopback:8b"}),
     "bench_read": Rule("viewer"),
+    "benches_compared": Rule("viewer", query={"a": "1", "b": "1"}, told=404),
     "bench_cancelled": Rule("editor"),
     "bench_scored": Rule("editor", body={"scores": {"depth": "7"}}),
     "trial_call_list": Rule("viewer"),

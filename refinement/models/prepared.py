@@ -3,7 +3,7 @@
 Most of what a small query costs is the ORM's work on its way to the same statement as before. `prepared`
 lets it do that once for each shape of a query, with examples in the places of the numbers and texts, and
 keeps the statement. Rows come out of the ORM's own hands: the same models, the same values, the same log
-of queries.
+of queries. Rows that lead to the same related row share its instance.
 
 What is prepared must depend on its arguments alone: no clock, and nothing of who asks that is not among them.
 """
@@ -17,13 +17,16 @@ from typing import Any, Generic, ParamSpec, TypeVar
 from django.core.exceptions import EmptyResultSet
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.models import QuerySet, prefetch_related_objects
+from django.db.models.query import ModelIterable
+
+from refinement.models.sharing_rows import models_of
 
 P = ParamSpec("P")
 Row = TypeVar("Row")
 Place = tuple[int, int, Callable[[Any], Any]]  # in the values, among the arguments, and what fits it in
 LARGEST = 2**31  # beyond it the ORM knows which columns cannot hold a number
 FIRST, SECOND = 30_000, 31_000  # examples: every column can hold them
-MOST_SHAPES = 64
+MOST_SHAPES = 128
 MOST_IN_TUPLE = 100
 
 
@@ -55,7 +58,11 @@ class Statement:
         compiler.as_sql = lambda: (self.sql, tuple(values))
         compiler.get_converters = lambda _: self.converters
         queryset: Any = self.queryset
-        rows = list(queryset._iterable_class(Again(queryset, compiler)))  # noqa: SLF001  what the ORM does itself
+        iterable = queryset._iterable_class  # noqa: SLF001  what the ORM does itself
+        if iterable is ModelIterable:
+            rows = models_of(compiler, queryset.db)
+        else:
+            rows = list(iterable(Again(queryset, compiler)))
         if wanted := queryset._prefetch_related_lookups:  # noqa: SLF001
             prefetch_related_objects(rows, *wanted)
         return rows

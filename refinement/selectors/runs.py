@@ -9,7 +9,8 @@ from django.db.models import F, OrderBy, QuerySet
 
 from refinement.charts import Sparkline, sparkline
 from refinement.models import Project, Run, RunTag
-from refinement.selectors.blindness import without_hidden
+from refinement.models.prepared import prepared
+from refinement.selectors.blindness import hidden_runs, without_hidden
 from refinement.selectors.run_filters import RunFilters, runs_matching
 from refinement.selectors.run_orders import NEWEST, Order, Place, beyond
 from refinement.selectors.run_search import LAST_RUN, Found, search
@@ -143,18 +144,30 @@ def _set_places(page: RunsPage, shown: list[Key], order: Order, place: Place | N
 
 def listed(numbers: Sequence[int]) -> list[Listed]:
     """These runs as lines, in this order, without their texts."""
+    hidden = hidden_runs()
+    shown = tuple(dict.fromkeys(number for number in numbers if number not in hidden))
+    found = {run.pk: run for run in _with_shown_fields(shown)}
+    tags = run_tags(shown)
+    return [_line(found[number], tags.get(number, [])) for number in shown if number in found]
+
+
+@prepared
+def _with_shown_fields(numbers: tuple[int, ...]) -> QuerySet[Run]:
     rows = Run.objects.select_related("rubric", "rubric_version", "created_by").only(*SHOWN_FIELDS)
-    found = without_hidden(rows).in_bulk(list(numbers))
-    tags = run_tags(numbers)
-    return [_line(found[number], tags.get(number, [])) for number in numbers if number in found]
+    return rows.filter(pk__in=numbers).order_by()
 
 
 def run_tags(numbers: Sequence[int]) -> dict[int, list[str]]:
     """The runs' tags by number, each run's in their order."""
     tags: dict[int, list[str]] = {}
-    for number, name in RunTag.objects.filter(run__in=numbers).order_by("name").values_list("run_id", "name"):
+    for number, name in _tags_of(tuple(numbers)):
         tags.setdefault(number, []).append(name)
     return tags
+
+
+@prepared
+def _tags_of(numbers: tuple[int, ...]) -> "QuerySet[RunTag, tuple[int, str]]":
+    return RunTag.objects.filter(run__in=numbers).order_by("name").values_list("run_id", "name")
 
 
 def run_values(numbers: Sequence[int], columns: Sequence[str]) -> Iterable[tuple[Any, ...]]:

@@ -56,6 +56,9 @@ def test_related_rows_and_annotations_come_along(runs, project, django_assert_nu
     tagged(project.pk, "red", False)
     with django_assert_num_queries(1):
         assert {row.run.rubric.pk for row in tagged(project.pk, "red", False)} == {first.rubric_id}
+    one, other, *_ = tagged(project.pk, "red", False)
+    assert one.run is not other.run
+    assert one.run.rubric is other.run.rubric  # shared, for pages that only read
     assert counted((first.pk, second.pk), None) == [(first.pk, 2), (second.pk, 2)]
     assert counted((second.pk,), None) == [(second.pk, 2)]
     assert counted((), None) == []

@@ -16,7 +16,7 @@ from refinement.evals.filling import (
     words_of,
 )
 from refinement.evals.prompting import Prompt, read_input, read_prompts
-from refinement.evals.targets import read_targets
+from refinement.evals.targets import read_providers, read_targets
 from refinement.evals.types import BadEval, Case, EvalFile, Loop, Target
 from refinement.interchange.fields import Missing, Notes, brief
 from refinement.interchange.yaml_reading import BadFile, Fields, Items, Node, read_tree
@@ -30,7 +30,7 @@ MOST_CASES = 10_000
 FILE_KEYS = dict.fromkeys(
     (
         "name", "description", "prompts", "input", "vars", "default_test", "defaultTest", "tests", "assert",
-        "targets", "execution",
+        "targets", "providers", "execution",
     ),
     False,
 )  # fmt: skip
@@ -104,6 +104,8 @@ class Reading:
         targets: dict[str, Target] = {}
         if "targets" in values:
             targets = read_targets(notes, values["targets"], self.folder)
+        if "providers" in values:
+            targets |= read_providers(notes, values["providers"])
         wanted, judge, loop = self.execution()
         return EvalFile(
             path=path,

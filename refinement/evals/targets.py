@@ -1,5 +1,6 @@
 """Targets: who is asked, as an eval's own file or the `targets.yaml` beside it describes them."""
 
+import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from pathlib import Path
@@ -8,9 +9,10 @@ from refinement.evals.asserting import TEXT_CHARS, command_parts
 from refinement.evals.filling import Unreadable, file_text
 from refinement.evals.types import LOCAL_PREFIX, BadEval, Target
 from refinement.interchange.fields import Missing, Notes, brief
-from refinement.interchange.yaml_reading import BadFile, Fields, Node, Scalar, read_tree
+from refinement.interchange.yaml_reading import BadFile, Fields, Items, Node, Scalar, read_tree
 from refinement.providers.registry import COMMAND, FACTORIES, NAME, EndpointSpec, parse_target, spec_from
 
+PROVIDER = re.compile(r"ollama:chat:(?P<model>\S+)")
 FILE_NAMES = ("targets.yaml", "targets.yml")
 REPOSITORY = ".git"  # the search for a file of targets goes no higher than the folder with this
 MOST_TARGETS = 100
@@ -89,6 +91,28 @@ def read_target(notes: Notes, node: Node, name: str, folder: Path) -> Target | M
     if len(notes.problems) > before:
         return Missing()
     return described(notes, node, name, kind.text, folder)
+
+
+def read_providers(notes: Notes, node: Node) -> dict[str, Target]:
+    """promptfoo's `providers`, where their meaning is clear: models of the instance's own Ollama."""
+    entries = Items(node.line, [node]) if isinstance(node, Scalar) else node
+    read = notes.each(entries, "providers", lambda entry, name: read_provider(notes, entry, name))
+    return {target.name: target for target in ([] if isinstance(read, Missing) else read)}
+
+
+def read_provider(notes: Notes, node: Node, name: str) -> Target | Missing:
+    """`ollama:chat:MODEL`, alone or as the `id` of an entry."""
+    if isinstance(node, Fields):
+        before = len(notes.problems)
+        notes.record(node, name, {"id": True})
+        if len(notes.problems) > before:
+            return Missing()
+        node = node.values["id"]
+    found = PROVIDER.fullmatch(node.text.strip()) if isinstance(node, Scalar) else None
+    if found is None:
+        words = "only ollama:chat:MODEL is understood here; describe anything else under targets."
+        return notes.add(node.line, f"{name}: {words}")
+    return instance_target(f"ollama/{found['model']}")
 
 
 def instance_target(text: str) -> Target:

@@ -117,6 +117,20 @@ def test_the_judge_is_the_targets_the_files_or_the_target_itself(folder):
         Planner(["agent"]).jobs([bare])
 
 
+@pytest.mark.parametrize(
+    "written", ["ollama:chat:llama3:8b", "[ollama:chat:llama3:8b]", "[{id: ollama:chat:llama3:8b}]"]
+)
+def test_providers_of_promptfoo_are_targets(tmp_path, written):
+    path = tmp_path / "a.eval.yaml"
+    path.write_text(f"{GOOD}providers: {written}")
+    read = read_eval(path)
+    assert read.wanted == ("ollama/llama3:8b",)
+    assert (read.targets["ollama/llama3:8b"].endpoint, read.targets["ollama/llama3:8b"].model) == (
+        "ollama",
+        "llama3:8b",
+    )
+
+
 def test_targets_are_looked_for_upwards_to_the_repositorys_root(tmp_path):
     (tmp_path / "targets.yaml").write_text("targets: [{name: far, kind: embedded}]")
     (tmp_path / "repository" / ".git").mkdir(parents=True)
@@ -141,7 +155,7 @@ GOOD = "input: Hi\ntests:\n  - assert:\n      - {type: contains, value: x}\n"
         ("tests: []", 1, "tests must be a list with one test at least."),
         ("input: Hi\ntests: [{vars: {a: 1}}]", 2, "has no assert, so nothing could fail"),
         ("tests: [{assert: [Kind.]}]", 1, "has no prompt: write prompts or input above"),
-        (GOOD + "providers: [x]", 5, "There is no key 'providers' in an eval file; the keys are name, "),
+        (GOOD + "scenarios: [x]", 5, "There is no key 'scenarios' in an eval file; the keys are name, "),
         (GOOD + "    threshhold: 1", 5, "There is no key 'threshhold' in tests, entry 1"),
         (GOOD.replace("contains", "contain"), 4, "there is no type 'contain'; the types are contains, "),
         (GOOD.replace("type: contains, ", ""), 4, "it needs a type; the types are"),
@@ -161,6 +175,8 @@ GOOD = "input: Hi\ntests:\n  - assert:\n      - {type: contains, value: x}\n"
         (GOOD + "execution: {ralph: {threshold: 2}}", 5, "must lie between 0 and 1"),
         (GOOD + "execution: {ralph: {max_iterations: 0}}", 5, "a whole number from 1 to 100"),
         (GOOD + "execution: {ralph: {feedback_template: no.md}}", 5, "no.md cannot be read"),
+        (GOOD + "providers: ['openai:gpt-4o']", 5, "only ollama:chat:MODEL is understood here"),
+        (GOOD + "providers: [{id: 'ollama:chat:x', config: {}}]", 5, "config"),
         (GOOD + "targets: [{name: a, kind: magic}]", 5, "kind must be one of: ollama, openai_compatible"),
         (GOOD + "targets: [{name: a, kind: ollama}]", 5, "1 key is missing: model"),
         (GOOD + "targets: [{name: a b, kind: embedded}]", 5, "name must be letters, digits"),

@@ -3,6 +3,8 @@
 from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
+from operator import attrgetter
 
 from rapidfuzz.distance import Indel, Levenshtein, Opcode
 
@@ -227,19 +229,22 @@ def _tokens(side: list[str], places: list[int], moved: set[int], kind: str) -> I
 
 
 def _put_all(builder: _Builder, tokens: Sequence[_Token], kind: str) -> None:
-    for token in tokens:
-        builder.put(token.moved or kind, token.text)
+    for moved, group in groupby(tokens, key=attrgetter("moved")):
+        builder.put(moved or kind, "".join([token.text for token in group]))
 
 
 def _put_same(builder: _Builder, before: Sequence[_Token], after: Sequence[_Token]) -> None:
     """Words that stayed; a blank that only one side has after such a word is a change of its own."""
+    stayed: list[str] = []
     for was, now in zip(before, after, strict=True):
         if (was.text == was.key) == (now.text == now.key):
-            builder.put("same", now.text)
+            stayed.append(now.text)
             continue
-        builder.put("same", now.key)
+        builder.put("same", "".join([*stayed, now.key]))
+        stayed.clear()
         builder.put("deleted", was.text.removeprefix(was.key))
         builder.put("inserted", now.text.removeprefix(now.key))
+    builder.put("same", "".join(stayed))
 
 
 def _alike(codes: Sequence[Opcode], was: list[_Token], now: list[_Token]) -> bool:

@@ -78,9 +78,9 @@ def test_no_more_is_fetched_than_there_is_room_for_and_an_ack_makes_room(url):
     consumer = broker.consume("runs", prefetch=1, timeout=10)
     first = next(consumer)
     assert next(consumer) is None
-    heard = broker.bell.rings()
+    heard = consumer.bell.rings()
     consumer.ack(first)
-    assert broker.bell.wait(heard, 0), "whoever waits for room is told"
+    assert consumer.bell.wait(heard, 0), "whoever waits for room is told"
     assert next(consumer).args == (1,)
 
 

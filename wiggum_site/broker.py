@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 import dramatiq
 from django.conf import settings
-from django.db import DatabaseError, close_old_connections
+from django.db import DatabaseError
 from dramatiq.middleware import (
     AgeLimit,
     Callbacks,
@@ -19,11 +19,12 @@ from dramatiq.middleware import (
 from dramatiq.middleware.threading import raise_thread_exception
 
 from refinement.broker.database import DatabaseBroker
+from wiggum_site.freshness import close_stale_connections
 
 CONNECT_SECONDS = 2.0
 # Redis notices a killed worker by its missing heartbeat; the defaults leave its messages stuck for minutes.
 REDIS_HEARTBEAT_MS = 15_000
-REDIS_MAINTENANCE_CHANCE = 1_000_000
+REDIS_MAINTENANCE_CHANCE = 100_000  # of a million: with ten looks a second, once or twice a second
 PASS_ON_DELAY_MS = 1_000  # longer than an idle thread of a stopping worker goes on listening
 
 
@@ -31,7 +32,7 @@ class FreshConnections(Middleware):
     """Closes database connections that are broken or too old, before and after each message."""
 
     def before_process_message(self, broker: dramatiq.Broker, message: dramatiq.MessageProxy) -> None:
-        close_old_connections()
+        close_stale_connections()
 
     def after_process_message(
         self,
@@ -41,10 +42,10 @@ class FreshConnections(Middleware):
         result: object | None = None,
         exception: BaseException | None = None,
     ) -> None:
-        close_old_connections()
+        close_stale_connections()
 
     def after_skip_message(self, broker: dramatiq.Broker, message: dramatiq.MessageProxy) -> None:
-        close_old_connections()
+        close_stale_connections()
 
 
 class Stopping(Middleware):

@@ -15,7 +15,6 @@ from dramatiq.logging import get_logger
 
 from refinement.broker import rows
 from refinement.broker.bell import Bell
-from refinement.models.queue import QueuedMessage
 
 POLL_SECONDS = 0.25
 SQLITE_POLL_SECONDS = 0.1  # asking for the change counter costs next to nothing
@@ -129,11 +128,13 @@ class DatabaseConsumer(Consumer):
         change = rows.change_counter(self.alias)
         return change is None or change != self._seen_change
 
-    def _take(self, row: QueuedMessage) -> None:
+    def _take(self, row: rows.Claimed) -> None:
         try:
             message: Message[object] = Message.decode(row.body.encode())
         except (DecodeError, TypeError, ValueError):
-            self.logger.error("Message %s on queue %r cannot be read; it is kept as dead.", row.pk, row.queue)
+            self.logger.error(
+                "Message %s on queue %r cannot be read; it is kept as dead.", row.pk, self.queue
+            )
             rows.bury(self.alias, self.owner, row.pk)
             return
         # The row's own time has kept it back; Dramatiq would keep it back a second time.

@@ -2,13 +2,14 @@
 
 from collections.abc import Collection
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from django.db import connections, models
 from django.db.models import F
 from django.utils import timezone
 
 from refinement.models.queue import MessageState, QueuedMessage
-from refinement.models.statements import columns_of, convert, model_of, rows_select, rows_update
+from refinement.models.statements import convert, rows_select, rows_update
 
 LEASE = timedelta(seconds=15)
 DEAD_MESSAGES_KEPT = timedelta(days=7)
@@ -36,7 +37,16 @@ def next_due(alias: str, queue: str) -> datetime | None:
     return None if first is None else convert(first, QueuedMessage._meta.get_field("eta"), connection)
 
 
-def claim(alias: str, queue: str, owner: str, limit: int) -> list[QueuedMessage]:
+class Claimed(NamedTuple):
+    """What a consumer needs of a message that it has taken."""
+
+    priority: int
+    eta: object  # as the database keeps it: good for sorting
+    pk: int
+    body: str
+
+
+def claim(alias: str, queue: str, owner: str, limit: int) -> list[Claimed]:
     """Up to `limit` due messages, the most urgent first, now leased to the owner and to nobody else."""
     now = timezone.now()
     taken = rows_update(
@@ -44,11 +54,10 @@ def claim(alias: str, queue: str, owner: str, limit: int) -> list[QueuedMessage]
         {"state": MessageState.CLAIMED, "lease_owner": owner, "lease_until": now + LEASE, "updated_at": now},
         DUE_SKIPPING_LOCKED if connections[alias].vendor == "postgresql" else DUE,
         [queue, now, limit],
-        returning=columns_of(QueuedMessage),
+        returning=("priority", "eta", "id", "body"),
         using=alias,
     )
-    rows: list[QueuedMessage] = [model_of(QueuedMessage, values, alias) for values in taken]
-    return sorted(rows, key=lambda row: (row.priority, row.eta, row.pk))
+    return sorted(Claimed(*values) for values in taken)
 
 
 def renew(alias: str, owner: str, ids: Collection[int]) -> None:

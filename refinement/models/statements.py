@@ -15,6 +15,7 @@ from django.db.models import AutoField, Field, Model
 READING = nullcontext()  # waits for nobody
 Values = Mapping[str, object]
 Row = tuple[Any, ...]
+Names = tuple[str, ...]
 Column = tuple[str, "Field[Any, Any]", bool]
 BUILT_IN = frozenset({str, int, float, bool, type(None)})  # and no kin of theirs, such as an enumeration
 # Fields that leave such a value as it is.
@@ -36,16 +37,20 @@ KEPT_AS_THEY_ARE = frozenset(
 def row_insert(row: Model, using: str = DEFAULT_DB_ALIAS) -> None:
     """Inserts a new row and sets its key."""
     connection, model = connections[using], type(row)
-    columns, sql = insert_statement(model, connection.vendor)
-    values = [
+    columns, sql = insert_statement(model)
+    ((row.pk,),) = fetched(connection, sql, insert_values(columns, row, connection))
+    row._state.adding = False  # noqa: SLF001  as the ORM's own insert leaves a row
+    row._state.db = using  # noqa: SLF001
+
+
+def insert_values(columns: "Sequence[Column]", row: Model, connection: Any) -> list[Any]:
+    """What goes into a new row's columns."""
+    return [
         value
         if plain and type(value := getattr(row, name)) in BUILT_IN
         else field.get_db_prep_save(field.pre_save(row, add=True), connection)
         for name, field, plain in columns
     ]
-    ((row.pk,),) = fetched(connection, sql, values)
-    row._state.adding = False  # noqa: SLF001  as the ORM's own insert leaves a row
-    row._state.db = using  # noqa: SLF001
 
 
 def rows_update(
@@ -59,14 +64,18 @@ def rows_update(
 ) -> list[Row]:
     """Updates where the condition holds; one tuple of the `returning` columns for each changed row."""
     connection = connections[using]
-    fields, sql = update_statement(
-        model, tuple(values), where, tuple(returning) or ("id",), connection.vendor
-    )
-    prepared: list[Any] = [
-        value if plain and type(value) in BUILT_IN else field.get_db_prep_save(value, connection)
-        for (_, field, plain), value in zip(fields, values.values(), strict=True)
-    ]
+    columns, changes = update_parts(model, tuple(values))
+    sql = update_statement(changes, where, tuple(returning) or ("id",))
+    prepared = update_values(columns, values, connection)
     return fetched(connection, sql, [*prepared, *adapted(where_values, using)])
+
+
+def update_values(columns: "Sequence[Column]", values: Values, connection: Any) -> list[Any]:
+    """What goes into changed columns."""
+    return [
+        value if plain and type(value) in BUILT_IN else field.get_db_prep_save(value, connection)
+        for (_, field, plain), value in zip(columns, values.values(), strict=True)
+    ]
 
 
 def rows_select(sql: str, values: Sequence[Any], using: str = DEFAULT_DB_ALIAS) -> list[Row]:
@@ -76,17 +85,39 @@ def rows_select(sql: str, values: Sequence[Any], using: str = DEFAULT_DB_ALIAS) 
 
 def fetched(connection: Any, sql: str, values: Sequence[Any]) -> list[Row]:
     """The rows that a statement returns, straight from the driver unless somebody watches the queries."""
-    if connection.queries_logged or connection.execute_wrappers:
+    if watched(connection):
         with connection.cursor() as cursor:
             cursor.execute(sql, values)
             return list(cursor.fetchall())
     connection.ensure_connection()
     connection.validate_thread_sharing()
-    if connection.vendor != "sqlite":
+    if connection.vendor == "postgresql":
         with connection.wrap_database_errors:
-            return list(connection.connection.execute(sql, values).fetchall())
+            return prepared_rows(connection.connection, sql, values)
     with READING if sql.startswith("SELECT") else connection.turn(), connection.wrap_database_errors:
         return list(connection.connection.execute(with_question_marks(sql), values).fetchall())
+
+
+def watched(connection: Any) -> bool:
+    """Whether somebody counts or logs the queries, and must see each of them."""
+    return bool(connection.queries_logged or connection.execute_wrappers)
+
+
+def prepared_rows(driver: Any, sql: str, values: Sequence[Any]) -> list[Row]:
+    """The rows from PostgreSQL, which plans each text once and is then sent values alone."""
+    from psycopg import RawCursor
+    from psycopg.types.numeric import Int8
+
+    # Of one width: a statement would be prepared anew for every mixture of small and large numbers.
+    sent = [Int8(value) if type(value) is int else value for value in values]
+    return list(RawCursor(driver).execute(with_numbers(sql), sent, prepare=True).fetchall())
+
+
+@lru_cache(maxsize=512)
+def with_numbers(sql: str) -> str:
+    """The statement with its places as PostgreSQL itself numbers them."""
+    first, *others = sql.split("%s")
+    return first + "".join(f"${number}{text}" for number, text in enumerate(others, start=1))
 
 
 @lru_cache(maxsize=256)
@@ -95,33 +126,33 @@ def with_question_marks(sql: str) -> str:
     return sql.replace("%s", "?")
 
 
-def model_of(model: type[Model], values: Row, using: str = DEFAULT_DB_ALIAS) -> Any:
-    """The row as an instance, from the columns that `columns_of` names."""
-    connection, fields = connections[using], concrete_fields(model)
+def model_of(model: type[Model], values: Row, using: str = DEFAULT_DB_ALIAS, without: Names = ()) -> Any:
+    """The row as an instance, from the columns that `columns_of` names; others are read when needed."""
+    connection, fields = connections[using], concrete_fields(model, without)
     converted = list(values)
-    for position in converted_positions(model, connection.vendor, connection.alias):
+    for position in converted_positions(model, without, connection.vendor, connection.alias):
         converted[position] = convert(values[position], fields[position], connection)
-    return model.from_db(using, attribute_names(model), converted)
+    return model.from_db(using, attribute_names(model, without), converted)
 
 
-def columns_of(model: type[Model]) -> tuple[str, ...]:
-    return tuple(str(field.column) for field in concrete_fields(model))
-
-
-@lru_cache(maxsize=64)
-def concrete_fields(model: type[Model]) -> "tuple[Field[Any, Any], ...]":
-    return tuple(model._meta.local_concrete_fields)
+def columns_of(model: type[Model], without: Names = ()) -> tuple[str, ...]:
+    return tuple(str(field.column) for field in concrete_fields(model, without))
 
 
 @lru_cache(maxsize=64)
-def attribute_names(model: type[Model]) -> tuple[str, ...]:
-    return tuple(field.attname for field in concrete_fields(model))
+def concrete_fields(model: type[Model], without: Names = ()) -> "tuple[Field[Any, Any], ...]":
+    return tuple(field for field in model._meta.local_concrete_fields if field.name not in without)
 
 
 @lru_cache(maxsize=64)
-def converted_positions(model: type[Model], vendor: str, alias: str) -> tuple[int, ...]:
+def attribute_names(model: type[Model], without: Names) -> tuple[str, ...]:
+    return tuple(field.attname for field in concrete_fields(model, without))
+
+
+@lru_cache(maxsize=64)
+def converted_positions(model: type[Model], without: Names, vendor: str, alias: str) -> tuple[int, ...]:
     """The columns whose values are not what the fields hold: most of them are, and cost nothing."""
-    fields = concrete_fields(model)
+    fields = concrete_fields(model, without)
     return tuple(place for place, field in enumerate(fields) if converters(field, vendor, alias))
 
 
@@ -131,24 +162,31 @@ def column_of(field: "Field[Any, Any]") -> Column:
 
 
 @lru_cache(maxsize=64)
-def insert_statement(model: type[Model], vendor: str) -> tuple[tuple[Column, ...], str]:
+def insert_statement(model: type[Model]) -> tuple[tuple[Column, ...], str]:
+    columns, head = insert_parts(model)
+    places = ", ".join(["%s"] * len(columns))
+    return columns, f'{head} VALUES ({places}) RETURNING "id"'
+
+
+@lru_cache(maxsize=64)
+def insert_parts(model: type[Model]) -> tuple[tuple[Column, ...], str]:
+    """The columns of a new row, and the statement up to their values."""
     fields = tuple(field for field in concrete_fields(model) if not isinstance(field, AutoField))
-    columns = ", ".join(f'"{field.column}"' for field in fields)
-    places = ", ".join(["%s"] * len(fields))
-    table = model._meta.db_table
-    sql = f'INSERT INTO "{table}" ({columns}) VALUES ({places}) RETURNING "id"'  # noqa: S608
-    return tuple(map(column_of, fields)), sql
+    names = ", ".join(f'"{field.column}"' for field in fields)
+    return tuple(map(column_of, fields)), f'INSERT INTO "{model._meta.db_table}" ({names})'
 
 
 @lru_cache(maxsize=256)
-def update_statement(
-    model: type[Model], names: tuple[str, ...], where: str, returning: tuple[str, ...], vendor: str
-) -> tuple[tuple[Column, ...], str]:
+def update_statement(changes: str, where: str, returning: tuple[str, ...]) -> str:
+    return f"{changes} WHERE {where} RETURNING " + ", ".join(f'"{name}"' for name in returning)
+
+
+@lru_cache(maxsize=256)
+def update_parts(model: type[Model], names: tuple[str, ...]) -> tuple[tuple[Column, ...], str]:
+    """The columns that change, and the statement up to its condition."""
     fields: list[Any] = [model._meta.get_field(name) for name in names]
     changes = ", ".join(f'"{field.column}" = %s' for field in fields)
-    columns = ", ".join(f'"{name}"' for name in returning)
-    sql = f'UPDATE "{model._meta.db_table}" SET {changes} WHERE {where} RETURNING {columns}'  # noqa: S608
-    return tuple(map(column_of, fields)), sql
+    return tuple(map(column_of, fields)), f'UPDATE "{model._meta.db_table}" SET {changes}'  # noqa: S608
 
 
 def adapted(values: Sequence[Any], using: str) -> list[Any]:

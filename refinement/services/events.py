@@ -10,7 +10,13 @@ def event_record(
     run_id: int, kind: str, *, actor: str, user: User | None = None, data: Mapping[str, object] | None = None
 ) -> None:
     """Adds to the run's stream, in the transaction of what happened."""
-    row_insert(Event(run_id=run_id, kind=kind, actor=actor[:120], user=user, data=dict(data or {})))
+    row_insert(event_row(run_id, kind, actor=actor, user=user, data=data))
+
+
+def event_row(
+    run_id: int, kind: str, *, actor: str, user: User | None = None, data: Mapping[str, object] | None = None
+) -> Event:
+    return Event(run_id=run_id, kind=kind, actor=actor[:120], user=user, data=dict(data or {}))
 
 
 def actor_name(user: User | None) -> str:

@@ -31,12 +31,16 @@ DUE_AND_FREE = (
     "AND (\"status\" IN ('queued', 'running') OR (\"status\" = 'waiting' AND \"next_try_at\" <= %s))"
 )
 HELD = '"id" = %s AND "lease_owner" = %s AND "attempt" = %s AND "status" = \'running\''
+# What a run knew at its start never changes and may be long: a worker that remembers it reads it no more.
+KNOWN_AT_THE_START = ("task", "seed", "snapshot", "calibration")
+READ = ", ".join(f'"{column}"' for column in columns_of(Run, KNOWN_AT_THE_START))
 # The attempt fences: an earlier holder that wakes up late no longer matches.
 TAKE = (
     f'UPDATE "{Run._meta.db_table}" SET "status" = \'running\', "lease_owner" = %s, "lease_until" = %s, '  # noqa: S608
     '"attempt" = "attempt" + 1, "started_at" = COALESCE("started_at", %s), "next_try_at" = NULL, '
     '"waiting_for" = \'\', "waiting_endpoint" = \'\', "calling_endpoint" = \'\', "wakes" = 0 '
-    f"WHERE {DUE_AND_FREE} RETURNING " + ", ".join(f'"{column}"' for column in columns_of(Run))
+    f"WHERE {DUE_AND_FREE} RETURNING "
+    + ", ".join(f'"{column}"' for column in columns_of(Run, KNOWN_AT_THE_START))
 )
 
 
@@ -46,7 +50,7 @@ def lease_take(run_id: int, owner: str) -> Lease | None:
     taken = rows_select(TAKE, [owner, now + LEASE, now, run_id, now, now])
     if not taken:
         return None
-    run = model_of(Run, taken[0])
+    run = model_of(Run, taken[0], without=KNOWN_AT_THE_START)
     return Lease(run_id, owner, run.attempt, run)
 
 
@@ -63,7 +67,12 @@ def lease_write(lease: Lease, **fields: object) -> None:
 
 def lease_release(lease: Lease, **fields: object) -> None:
     """Lets go of the run, with a last change of its row."""
-    lease_write(lease, lease_owner="", lease_until=None, calling_endpoint="", **fields)
+    lease_write(lease, **released(**fields))
+
+
+def released(**fields: object) -> dict[str, object]:
+    """A change of the run's row that lets go of it."""
+    return {"lease_owner": "", "lease_until": None, "calling_endpoint": "", **fields}
 
 
 def held(lease: Lease) -> list[object]:

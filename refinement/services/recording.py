@@ -1,8 +1,10 @@
 """Writing down what a step brought: all of it in one transaction, fenced by the lease."""
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 from django.db import transaction
@@ -24,16 +26,19 @@ from refinement.models import (
     RunStatus,
 )
 from refinement.models import Verdict as VerdictRow
-from refinement.models.statements import row_insert, rows_update
-from refinement.services.events import event_record
-from refinement.services.leases import Lease, LeaseLost, lease_release, lease_write
+from refinement.models.statements import row_insert, rows_select
+from refinement.models.writes import Found, Writes
+from refinement.services.events import event_record, event_row
+from refinement.services.leases import HELD, Lease, LeaseLost, held, lease_release, lease_write, released
 from refinement.services.notices import notice_run_ended, notice_run_waits
 from refinement.services.review_rules import reviews_by_rules
 from refinement.services.texts import storable
-from refinement.services.waking import run_wake
+from refinement.services.waking import run_wake, sending_joins
 from refinement.services.webhook_events import hook_run_finished, hook_run_waiting
 
 UNJUDGED = '"run_id" = %s AND "number" = %s AND "judged_at" IS NULL'
+ROUND_KEY = f'SELECT "id" FROM "{Round._meta.db_table}" WHERE "run_id" = %s AND "number" = %s'  # noqa: S608
+FORGET_LIVE_TEXT = f'DELETE FROM "{LiveText._meta.db_table}" WHERE "run_id" = %s RETURNING "id"'  # noqa: S608
 STEP_DONE = {"step_calls": 0, "step_failures": 0, "step_unreadable": 0}
 
 
@@ -59,27 +64,25 @@ class Recorder:
     actor: str
     release: bool
 
-    @transaction.atomic
     def unfinished_call(self, call: Call) -> None:
         """A call that did not end its step: a reply to be asked about again."""
-        self.pass_on(
+        writes = self.writes(
             **usage_of(self.run, call),
             step_calls=self.run.step_calls + 1,
             step_failures=0,
             step_unreadable=self.run.step_unreadable + 1,
         )
-        row_insert(call)
-        self.event(EventKind.UNREADABLE, round=call.round_number, complaint=call.complaint[:500])
+        writes.insert(call)
+        self.pass_on(writes, EventKind.UNREADABLE, round=call.round_number, complaint=call.complaint[:500])
 
-    @transaction.atomic
     def candidate(
         self, call: Call, *, number: int, candidate: str, base_round: int | None, feedback: Feedback | None
     ) -> None:
         """A new round with its candidate, and the call that wrote it."""
-        self.pass_on(**usage_of(self.run, call), **STEP_DONE)
-        row_insert(call)
+        writes = self.writes(**usage_of(self.run, call), **STEP_DONE)
+        writes.insert(call)
         drafted = feedback is None
-        row_insert(
+        writes.insert(
             Round(
                 run_id=self.lease.run_id,
                 number=number,
@@ -91,9 +94,11 @@ class Recorder:
                 candidate_cut=call.finish_reason == "length",
             )
         )
+        beside = None
         if feedback is not None and feedback.instructions:
-            self.use_instructions(feedback, number)
-        self.event(EventKind.DRAFTED if drafted else EventKind.REVISED, round=number, chars=len(candidate))
+            beside = partial(self.use_instructions, feedback, number)
+        kind = EventKind.DRAFTED if drafted else EventKind.REVISED
+        self.pass_on(writes, kind, beside, round=number, chars=len(candidate))
 
     def use_instructions(self, feedback: Feedback, number: int) -> None:
         """What people said is used up by the round that was written with it: all of it or none."""
@@ -111,11 +116,10 @@ class Recorder:
         result.round = Round.objects.only("pk").get(run_id=self.lease.run_id, number=number)
         row_insert(result)
 
-    @transaction.atomic
     def assessment(self, call: Call | None, judged: Judged) -> None:
         """What judge and checks said of a round, with the run's figures as they now stand."""
-        metrics, number = judged.metrics, judged.number
-        self.pass_on(
+        metrics, number, assessment = judged.metrics, judged.number, judged.assessment
+        writes = self.writes(
             r1=metrics.r1,
             best=metrics.best,
             last=metrics.last,
@@ -127,20 +131,24 @@ class Recorder:
             **STEP_DONE,
         )
         if call is not None:
-            row_insert(call)
-        values = judged_values(judged, call)
-        (key,) = rows_update(Round, values, UNJUDGED, [self.lease.run_id, number])
-        for position, verdict in enumerate(judged.assessment.verdicts):
-            row_insert(VerdictRow(round_id=key[0], position=position, **verdict_values(verdict)))
-        if judged.assessment.checks:
-            CheckResult.objects.bulk_create(check_rows(key[0], judged.assessment))
-        self.event(EventKind.JUDGED, round=number, composite=str(round(judged.assessment.composite, 6)))
+            writes.insert(call)
+        place = [self.lease.run_id, number]
+        writes.update(Round, judged_values(judged, call), UNJUDGED, place)
+        for position, verdict in enumerate(assessment.verdicts):
+            row = VerdictRow(position=position, **verdict_values(verdict))
+            writes.insert(row, round_id=Found(ROUND_KEY, place))
+        beside = partial(self.keep_checks, number, assessment) if assessment.checks else None
+        composite = str(round(assessment.composite, 6))
+        self.pass_on(writes, EventKind.JUDGED, beside, round=number, composite=composite)
 
-    @transaction.atomic
+    def keep_checks(self, number: int, assessment: Assessment) -> None:
+        key = Round.objects.values_list("pk", flat=True).get(run_id=self.lease.run_id, number=number)
+        CheckResult.objects.bulk_create(check_rows(key, assessment))
+
     def failure(self, call: Call | None, *, role: str, message: str) -> None:
         """A step that is given up; the next step ends the run in ERROR."""
         message = storable(message)
-        self.pass_on(
+        writes = self.writes(
             failure_role=role,
             failure_message=message,
             **(usage_of(self.run, call) if call else {}),
@@ -148,8 +156,8 @@ class Recorder:
             step_failures=self.run.step_failures + bool(call),
         )
         if call is not None:
-            row_insert(call)
-        self.event(EventKind.FAILED, role=role, message=message)
+            writes.insert(call)
+        self.pass_on(writes, EventKind.FAILED, role=role, message=message)
 
     @transaction.atomic
     def waiting(self, call: Call, *, until: datetime, reason: str, endpoint: str) -> None:
@@ -202,19 +210,35 @@ class Recorder:
             best_round=finish.best_round,
             finished_at=timezone.now(),
         )
-        LiveText.objects.filter(run_id=self.lease.run_id).delete()
+        rows_select(FORGET_LIVE_TEXT, [self.lease.run_id])
         self.event(EventKind.STOPPED, outcome=finish.outcome, reason=finish.reason, why=finish.why)
         notice_run_ended(self.run, outcome=finish.outcome)
         hook_run_finished(self.run)
         reviews_by_rules(self.run, finish.outcome)
 
-    def pass_on(self, **fields: Any) -> None:
-        """Writes to the run's row and, where the holder lets go, sends for the next step."""
-        if not self.release:
-            lease_write(self.lease, calling_endpoint="", **fields)
-            return
-        lease_release(self.lease, woken_at=timezone.now(), **fields)
-        run_wake(self.lease.run_id)
+    def writes(self, **fields: Any) -> Writes:
+        """A step's writes, which begin with the run's own row: they are made by its holder or not at all."""
+        if self.release:
+            fields = released(woken_at=timezone.now(), **fields)
+        else:
+            fields["calling_endpoint"] = ""
+        writes = Writes()
+        writes.update(Run, fields, HELD, held(self.lease))
+        return writes
+
+    def pass_on(
+        self, writes: Writes, kind: str, beside: Callable[[], None] | None = None, **data: object
+    ) -> None:
+        """Makes the writes with the event that tells of them and, where the holder lets go, sends on."""
+        run_id = self.lease.run_id
+        writes.insert(event_row(run_id, kind, actor=self.actor, data=data))
+        joins = self.release and sending_joins()
+        if joins:
+            beside = partial(_both, beside, partial(run_wake, run_id))
+        if not writes.make(beside):
+            raise LeaseLost(f"run {run_id} is no longer held by {self.lease.owner}")
+        if self.release and not joins:
+            run_wake(run_id)
 
     def tally(self, judged: Judged) -> dict[str, Any]:
         """What lists show and filter by, with this round added."""
@@ -228,6 +252,12 @@ class Recorder:
 
     def event(self, kind: str, **data: object) -> None:
         event_record(self.lease.run_id, kind, actor=self.actor, data=data)
+
+
+def _both(first: Callable[[], None] | None, second: Callable[[], None]) -> None:
+    if first is not None:
+        first()
+    second()
 
 
 def usage_of(run: Run, call: Call) -> dict[str, Any]:

@@ -35,6 +35,14 @@ def run_wake(run_id: int, *, delay: timedelta = timedelta()) -> None:
     wake(advance_run, run_id, delay)
 
 
+def sending_joins() -> bool:
+    """Whether what is sent joins the transaction: it then stands or falls with what is written there."""
+    from refinement.broker.database import DatabaseBroker
+    from wiggum_site.broker import broker
+
+    return isinstance(broker, DatabaseBroker)
+
+
 def wake(actor: "Actor[Any, Any]", number: int, delay: timedelta = timedelta()) -> None:
     """Sends an actor a row's number; with the database as broker this joins the caller's transaction."""
     from refinement.broker.database import DatabaseBroker

@@ -77,9 +77,13 @@ def in_mid_generation(countdown: Countdown) -> None:
 
 
 def at_the_commit(countdown: Countdown, *, after: bool) -> None:
-    """At the commit that follows a reply; Django sends what waits for a commit only after this returns."""
+    """At the commit that follows a reply; what waits for it is sent only after this returns.
+
+    Writes that PostgreSQL gets as one statement are their own commit.
+    """
     from django.db.backends.base.base import BaseDatabaseWrapper
 
+    from refinement.models.writes import Writes
     from refinement.services.calling import Caller
 
     replied = threading.local()
@@ -93,18 +97,20 @@ def at_the_commit(countdown: Countdown, *, after: bool) -> None:
         return asking
 
     def make_commit(commit: Callable[..., Any]) -> Callable[..., Any]:
-        def dying(self: Any) -> None:
+        def dying(self: Any) -> Any:
             ours, replied.now = getattr(replied, "now", False), False
             if ours and not after:
                 countdown.count()
-            commit(self)
+            done = commit(self)
             if ours and after:
                 countdown.count()
+            return done
 
         return dying
 
     replace(Caller, "ask", make_ask)
     replace(BaseDatabaseWrapper, "commit", make_commit)
+    replace(Writes, "_at_once", make_commit)
 
 
 def plant(point: str, passes: int) -> None:

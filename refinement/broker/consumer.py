@@ -17,7 +17,7 @@ from refinement.broker import rows
 from refinement.broker.bell import Bell
 
 POLL_SECONDS = 0.25
-SQLITE_POLL_SECONDS = 0.1  # asking for the change counter costs next to nothing
+SQLITE_POLL_SECONDS = 0.03  # asking for the change counter costs next to nothing
 BLIND_LOOK_SECONDS = 1.0  # look this often even when nothing seems to have changed
 UPKEEP_SECONDS = rows.LEASE.total_seconds() / 3
 SWEEP_SECONDS = 3600.0

@@ -1,6 +1,8 @@
-"""Dramatiq's broker on Redis: prompt within a process, modest when idle, and nothing kept on stopping."""
+"""Dramatiq's broker on Redis: prompt, modest when idle, and nothing kept on stopping."""
 
 from collections import defaultdict
+from contextlib import suppress
+from threading import Event, Lock, Thread
 from time import monotonic
 from typing import Any
 
@@ -11,14 +13,16 @@ from dramatiq.errors import ConnectionClosed
 
 from refinement.broker.bell import Bell
 
-POLL_SECONDS = 0.1  # how late a message from another process may be noticed
+POLL_SECONDS = 0.1  # how late a message from another worker may be noticed
+LISTEN_AGAIN_SECONDS = 1.0
 
 
 class ConsiderateConsumer(_RedisConsumer):
     """Fetches several messages at once; those that it has not handed out yet go back when it closes.
 
     Dramatiq's own asks Redis many times a second to be prompt. Most messages are sent by the very process
-    that takes them up, so here a bell tells of those, and Redis is asked for the others now and then.
+    that takes them up, so here a bell tells of those; what a process without consumers sends, such as a
+    page that launches a run, is published; and for the rest Redis is asked now and then.
     """
 
     def __init__(self, broker: Any, queue_name: str, prefetch: int, timeout: int) -> None:
@@ -77,18 +81,64 @@ class ConsiderateConsumer(_RedisConsumer):
             raise ConnectionClosed(error) from None
 
 
+class Listener(Thread):
+    """Rings the bells for what other processes have sent. A word that is missed costs a poll."""
+
+    def __init__(self, client: "redis.Redis", prefix: str, bells: "defaultdict[str, Bell]") -> None:
+        super().__init__(name="redis listener", daemon=True)
+        self._client = client
+        self._prefix = prefix
+        self._bells = bells
+        self._stopping = Event()
+
+    def run(self) -> None:
+        while not self._stopping.is_set():
+            with suppress(redis.RedisError, OSError, ValueError), self._client.pubsub() as heard:  # type: ignore[no-untyped-call]
+                heard.psubscribe(f"{self._prefix}*")
+                self._listen(heard)
+            self._stopping.wait(LISTEN_AGAIN_SECONDS)
+
+    def _listen(self, heard: Any) -> None:
+        while not self._stopping.is_set():
+            message = heard.get_message(ignore_subscribe_messages=True, timeout=LISTEN_AGAIN_SECONDS)
+            if message is not None:
+                self._bells[message["channel"].decode().removeprefix(self._prefix)].ring()
+
+    def stop(self) -> None:
+        self._stopping.set()
+
+
 class ConsiderateRedisBroker(RedisBroker):
-    """As Dramatiq's, with the consumer above and the bell that wakes it."""
+    """As Dramatiq's, with the consumer above and the bells that wake it."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)  # type: ignore[no-untyped-call]
         self.bells: defaultdict[str, Bell] = defaultdict(Bell)  # one for each queue: the others sleep on
+        self._channel = f"{self.namespace}.sent."
+        self._starting = Lock()
+        self._listener: Listener | None = None
 
     @property
     def consumer_class(self) -> type[ConsiderateConsumer]:
         return ConsiderateConsumer
 
+    def consume(self, queue_name: str, prefetch: int = 1, timeout: int = 5000) -> Any:
+        with self._starting:
+            if self._listener is None:
+                self._listener = Listener(self.client, self._channel, self.bells)
+                self._listener.start()
+        return super().consume(queue_name, prefetch, timeout)
+
     def enqueue(self, message: Message[Any], *, delay: int | None = None) -> Message[Any]:
         sent: Message[Any] = super().enqueue(message, delay=delay)
-        self.bells[sent.queue_name].ring()
+        if self._listener is None:
+            with suppress(redis.RedisError):  # it is kept; that nobody was told costs a moment
+                self.client.publish(f"{self._channel}{sent.queue_name}", b"")
+        else:
+            self.bells[sent.queue_name].ring()
         return sent
+
+    def close(self) -> None:
+        if self._listener is not None:
+            self._listener.stop()
+        super().close()

@@ -8,6 +8,7 @@ import redis
 from dramatiq.brokers.redis import _scripts
 from dramatiq.errors import ConnectionClosed
 
+from refinement.broker import redis as redis_broker
 from refinement.broker.redis import ConsiderateRedisBroker
 from tests.durability.services import REDIS_HERE as USED_BY_INSTANCES
 
@@ -71,6 +72,18 @@ def test_a_message_of_the_same_process_is_there_at_once(url):
         pass
     sender.join()
     assert message.args == (7,)
+
+
+def test_a_message_of_a_process_without_consumers_is_there_at_once(url, monkeypatch):
+    monkeypatch.setattr(redis_broker, "POLL_SECONDS", 30.0)
+    consumer = broker_with(url, sent=0).consume("runs", prefetch=1, timeout=1_000)
+    assert next(consumer) is None  # by then, its process listens
+    sender = threading.Timer(0.05, lambda: broker_with(url, sent=1))
+    sender.start()
+    while (message := next(consumer)) is None:
+        assert sender.is_alive(), "nobody was told"
+    sender.join()
+    assert message.args == (0,)
 
 
 def test_no_more_is_fetched_than_there_is_room_for_and_an_ack_makes_room(url):

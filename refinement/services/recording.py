@@ -31,14 +31,16 @@ from refinement.models.writes import Found, Writes
 from refinement.services.events import event_record, event_row
 from refinement.services.leases import HELD, Lease, LeaseLost, held, lease_release, lease_write, released
 from refinement.services.notices import notice_run_ended, notice_run_waits
-from refinement.services.review_rules import reviews_by_rules
+from refinement.services.review_rules import ANY_RULE, reviews_by_rules
 from refinement.services.texts import storable
 from refinement.services.waking import run_wake, sending_joins
-from refinement.services.webhook_events import hook_run_finished, hook_run_waiting
+from refinement.services.webhook_events import ANY_WEBHOOK, hook_run_finished, hook_run_waiting
 
 UNJUDGED = '"run_id" = %s AND "number" = %s AND "judged_at" IS NULL'
 ROUND_KEY = f'SELECT "id" FROM "{Round._meta.db_table}" WHERE "run_id" = %s AND "number" = %s'  # noqa: S608
-FORGET_LIVE_TEXT = f'DELETE FROM "{LiveText._meta.db_table}" WHERE "run_id" = %s RETURNING "id"'  # noqa: S608
+ANY_LIVE_TEXT = f'SELECT 1 FROM "{LiveText._meta.db_table}" WHERE "run_id" = %s'  # noqa: S608
+# One look for all that a run's end may set off: most runs' ends set off nothing.
+LOUD_END = f"SELECT EXISTS ({ANY_LIVE_TEXT}) OR EXISTS ({ANY_WEBHOOK}) OR EXISTS ({ANY_RULE})"
 STEP_DONE = {"step_calls": 0, "step_failures": 0, "step_unreadable": 0}
 
 
@@ -198,11 +200,10 @@ class Recorder:
             run_wake(self.lease.run_id, delay=delay)
         return until
 
-    @transaction.atomic
     def finish(self, finish: Finish) -> None:
         """The end of a run."""
-        lease_release(
-            self.lease,
+        writes = Writes()
+        end = released(
             status=RunStatus.FINISHED,
             outcome=finish.outcome,
             stop_reason=finish.reason,
@@ -210,8 +211,15 @@ class Recorder:
             best_round=finish.best_round,
             finished_at=timezone.now(),
         )
-        rows_select(FORGET_LIVE_TEXT, [self.lease.run_id])
-        self.event(EventKind.STOPPED, outcome=finish.outcome, reason=finish.reason, why=finish.why)
+        writes.update(Run, end, HELD, held(self.lease))
+        said = {"outcome": finish.outcome, "reason": finish.reason, "why": finish.why}
+        writes.insert(event_row(self.lease.run_id, EventKind.STOPPED, actor=self.actor, data=said))
+        if not writes.make(partial(self.tell_of_end, finish) if ends_loudly(self.run) else None):
+            raise LeaseLost(f"run {self.lease.run_id} is no longer held by {self.lease.owner}")
+
+    def tell_of_end(self, finish: Finish) -> None:
+        """In the transaction of the end, so that whoever is to be told is told exactly once."""
+        LiveText.objects.filter(run_id=self.lease.run_id).delete()
         notice_run_ended(self.run, outcome=finish.outcome)
         hook_run_finished(self.run)
         reviews_by_rules(self.run, finish.outcome)
@@ -252,6 +260,14 @@ class Recorder:
 
     def event(self, kind: str, **data: object) -> None:
         event_record(self.lease.run_id, kind, actor=self.actor, data=data)
+
+
+def ends_loudly(run: Run) -> bool:
+    """Whether anybody or anything is to hear of the run's end."""
+    if run.created_by_id is not None:
+        return True
+    ((loud,),) = rows_select(LOUD_END, [run.pk, run.project_id, run.project_id])
+    return bool(loud)
 
 
 def _both(first: Callable[[], None] | None, second: Callable[[], None]) -> None:

@@ -11,7 +11,6 @@ from django.utils import timezone
 
 from refinement.engine.types import Outcome
 from refinement.models import EventKind, Project, ReviewRequest, ReviewRule, Rubric, RuleKind, Run, User
-from refinement.models.statements import rows_select
 from refinement.selectors.projects import NotFound
 from refinement.selectors.review_words import rule_words
 from refinement.services.audit import AuditOf, audit_record
@@ -20,9 +19,8 @@ from refinement.services.notices import notice_review
 from refinement.services.reviews import MOST_REVIEWERS, active_members
 from refinement.services.webhook_events import hook_review_asked
 
-ANY_RULE = (
-    f'SELECT 1 FROM "{ReviewRule._meta.db_table}" WHERE "project_id" = %s AND "ended_at" IS NULL LIMIT 1'  # noqa: S608
-)
+# Whether anybody may be asked; its place is the project's.
+ANY_RULE = f'SELECT 1 FROM "{ReviewRule._meta.db_table}" WHERE "project_id" = %s AND "ended_at" IS NULL'  # noqa: S608
 MOST_RULES = 50  # of a project, in force
 MOST_DUE_DAYS = 365
 RULE_ACTOR = "review rule"
@@ -77,8 +75,6 @@ def review_rule_end(*, project: Project, number: int, user: User) -> bool:
 
 def reviews_by_rules(run: Run, outcome: str) -> int:
     """Asks whom the project's rules name, once for a run, rule and person; joins the caller's transaction."""
-    if not rows_select(ANY_RULE, [run.project_id]):
-        return 0  # most projects have none, and this is asked at the end of every run
     rules = [rule for rule in _rules_for(run) if applies(rule, run, outcome)]
     if not rules:
         return 0

@@ -14,7 +14,7 @@ from refinement.models.prepared import prepared
 from refinement.rendering import markdown
 from refinement.selectors.run_words import capital_round_name
 
-MOST_THREADS = 10  # on a page; "show all" asks for more
+MOST_THREADS = 6  # on a page; "show all" asks for more
 MOST_COMMENTS = 3  # the newest of each thread
 ALL_THREADS = 300
 ALL_COMMENTS = 500

@@ -27,6 +27,13 @@ def turn_for(database: str) -> threading.Lock:
         return _turns.setdefault(database, threading.Lock())
 
 
+def forget_turn(database: str, turn: threading.Lock) -> None:
+    """Whoever has it keeps it too long: nobody else waits for this one."""
+    with _making:
+        if _turns.get(database) is turn:
+            del _turns[database]
+
+
 def _forget_turns() -> None:
     """A lock held by another thread while the process forked would never open again."""
     global _making
@@ -73,9 +80,14 @@ class DatabaseWrapper(base.DatabaseWrapper):
             self._give_turn()
 
     def _take_turn(self) -> None:
-        turn = turn_for(str(self.settings_dict["NAME"]))
-        if self._turn is None and turn.acquire(timeout=PATIENCE_SECONDS):
+        if self._turn is not None:
+            return
+        database = str(self.settings_dict["NAME"])
+        turn = turn_for(database)
+        if turn.acquire(timeout=PATIENCE_SECONDS):
             self._turn = turn
+        else:
+            forget_turn(database, turn)
 
     def _give_turn(self) -> None:
         turn, self._turn = self._turn, None

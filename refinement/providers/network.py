@@ -9,6 +9,7 @@ import ssl
 import threading
 import time
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, TypeVar
 
 import httpcore
@@ -17,13 +18,6 @@ from refinement.providers.watch import SLICE_SECONDS, current
 
 T = TypeVar("T")
 Address = tuple[int, int, int, str, Any]
-_here = threading.local()
-
-
-def last_stream() -> "SlicedStream | None":
-    """The stream on which this thread last sent a request."""
-    stream: SlicedStream | None = getattr(_here, "stream", None)
-    return stream
 
 
 def _look(until: float | None, timed_out: type[Exception]) -> None:
@@ -64,7 +58,7 @@ class SlicedStream(httpcore.NetworkStream):
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         data = _in_slices(
-            lambda: self._socket.recv(max_bytes), timeout, httpcore.ReadTimeout, httpcore.ReadError
+            partial(self._socket.recv, max_bytes), timeout, httpcore.ReadTimeout, httpcore.ReadError
         )
         if data:
             self.answered = True
@@ -76,16 +70,19 @@ class SlicedStream(httpcore.NetworkStream):
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
         if self.answered:
             self.was_kept, self.answered = True, False
-        _here.stream = self
         rest = memoryview(buffer)
         while rest:
             sent = _in_slices(
-                lambda piece=rest: self._socket.send(piece),  # type: ignore[misc]
+                partial(self._socket.send, rest),
                 timeout,
                 httpcore.WriteTimeout,
                 httpcore.WriteError,
             )
             rest = rest[sent:]
+
+    @property
+    def is_closed(self) -> bool:
+        return self._socket.fileno() < 0
 
     def close(self) -> None:
         self._socket.close()
@@ -95,7 +92,7 @@ class SlicedStream(httpcore.NetworkStream):
         ssl_context: ssl.SSLContext,
         server_hostname: str | None = None,
         timeout: float | None = None,
-    ) -> httpcore.NetworkStream:
+    ) -> "SlicedStream":
         try:
             wrapped = ssl_context.wrap_socket(
                 self._socket, server_hostname=server_hostname, do_handshake_on_connect=False
@@ -139,7 +136,7 @@ class SlicedBackend(httpcore.NetworkBackend):
         timeout: float | None = None,
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
-    ) -> httpcore.NetworkStream:
+    ) -> SlicedStream:
         until = _end(timeout)
         problem: Exception = httpcore.ConnectError(f"{host} has no address.")
         for family, kind, protocol, _, target in addresses_of(host, port, timeout):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from refinement.providers import transport
+from refinement.providers import lanes, transport
 from refinement.providers.base import CallControl, Cancelled, ErrorKind, Provider
 from refinement.providers.ollama import OllamaProvider
 from tests.loopback.faults import Fault
@@ -156,10 +156,10 @@ def tls_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Loop
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(tmp_path / "certificate.pem", pair)
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "certificate.pem"))
-    transport._ssl_context.cache_clear()
+    lanes.ssl_context.cache_clear()
     with LoopbackServer(tls=context) as server:
         yield server
-    transport._ssl_context.cache_clear()
+    lanes.ssl_context.cache_clear()
 
 
 def test_an_encrypted_connection_answers_and_stops(tls_server: LoopbackServer) -> None:

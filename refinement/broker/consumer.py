@@ -15,9 +15,10 @@ from dramatiq.logging import get_logger
 
 from refinement.broker import rows
 from refinement.broker.bell import Bell
+from refinement.broker.doorbell import door_for
 
 POLL_SECONDS = 0.25
-SQLITE_POLL_SECONDS = 0.03  # asking for the change counter costs next to nothing
+DEAF_POLL_SECONDS = 0.03  # on SQLite, for who has no door that others could ring at
 BLIND_LOOK_SECONDS = 1.0  # look this often even when nothing seems to have changed
 UPKEEP_SECONDS = rows.LEASE.total_seconds() / 3
 SWEEP_SECONDS = 3600.0
@@ -77,7 +78,9 @@ class DatabaseConsumer(Consumer):
         self._process_claims = claims  # outlives this consumer, as the work on its messages may
         self._own_claims = Claims()
         self._ready: deque[ClaimedMessage] = deque()
-        self._poll = SQLITE_POLL_SECONDS if connections[alias].vendor == "sqlite" else POLL_SECONDS
+        self._door = door_for(connections[alias], bell)
+        deaf = self._door is None and connections[alias].vendor == "sqlite"
+        self._poll = DEAF_POLL_SECONDS if deaf else POLL_SECONDS
         self._seen_change: object | None = None
         self._next_due: datetime | None = None
         self._looked_at = self._kept_up_at = self._swept_at = float("-inf")
@@ -179,6 +182,8 @@ class DatabaseConsumer(Consumer):
 
     def close(self) -> None:
         """Gives back what was claimed but not yet handed out."""
+        if self._door is not None:
+            self._door.close()
         unread, self._ready = list(self._ready), deque()
         try:
             self.requeue(unread)

@@ -7,7 +7,7 @@ from time import monotonic
 from typing import Any
 from uuid import uuid4
 
-from django.db import DEFAULT_DB_ALIAS, transaction
+from django.db import DEFAULT_DB_ALIAS, connections, transaction
 from django.utils import timezone
 from dramatiq import Broker, Consumer, Message, Middleware
 from dramatiq.common import current_millis
@@ -15,6 +15,7 @@ from dramatiq.errors import QueueJoinTimeout, QueueNotFound
 
 from refinement.broker.bell import Bell
 from refinement.broker.consumer import Claims, DatabaseConsumer
+from refinement.broker.doorbell import doors_of, ring_at
 from refinement.models.queue import MessageState, QueuedMessage
 from refinement.models.statements import row_insert
 
@@ -28,6 +29,7 @@ class DatabaseBroker(Broker):
         self.queues: set[str] = set()
         self.bell = Bell()
         self.claims = Claims()
+        self.consuming = False
         self.owner = f"{socket.gethostname()[:20]}:{os.getpid()}:{uuid4().hex}"
 
     def declare_queue(self, queue_name: str) -> None:
@@ -42,6 +44,7 @@ class DatabaseBroker(Broker):
 
     def consume(self, queue_name: str, prefetch: int = 1, timeout: int = 5000) -> Consumer:
         self._check(queue_name)
+        self.consuming = True
         return DatabaseConsumer(
             alias=self.alias,
             owner=self.owner,
@@ -68,9 +71,16 @@ class DatabaseBroker(Broker):
             ),
             using=self.alias,
         )
-        transaction.on_commit(self.bell.ring, using=self.alias)
+        transaction.on_commit(self._tell, using=self.alias)
         self.emit_after("enqueue", message, delay)
         return message
+
+    def _tell(self) -> None:
+        """Wakes who may take it up: this process, which knows the run, or else all the others."""
+        if self.consuming:
+            self.bell.ring()
+        elif doors := doors_of(connections[self.alias]):
+            ring_at(doors)
 
     def _priority(self, actor_name: str) -> int:
         actor = self.actors.get(actor_name)

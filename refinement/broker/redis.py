@@ -13,7 +13,7 @@ from dramatiq.errors import ConnectionClosed
 
 from refinement.broker.bell import Bell
 
-POLL_SECONDS = 0.1  # how late a message from another worker may be noticed
+POLL_SECONDS = 0.25  # how late a message from another worker may be noticed
 LISTEN_AGAIN_SECONDS = 1.0
 
 

@@ -107,11 +107,12 @@ def test_what_is_rolled_back_was_never_sent(broker, alias):
 
 
 def test_what_is_sent_is_seen_after_the_commit_and_rings(broker, alias):
+    consumer = consume(broker)
     with transaction.atomic(using=alias):
         broker.enqueue(message())
         assert broker.bell.rings() == 0
     assert broker.bell.rings() == 1
-    take(consume(broker), 1)
+    take(consumer, 1)
 
 
 def test_a_delayed_message_waits_for_its_time(broker, alias):

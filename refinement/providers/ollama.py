@@ -22,7 +22,7 @@ from refinement.providers.base import (
     Reply,
 )
 from refinement.providers.context import refuse_what_cannot_fit
-from refinement.providers.transport import TIMEOUT, client_for, transport_for
+from refinement.providers.transport import DirectClient, client_for
 from refinement.providers.watch import Watch, watching
 
 DEFAULT_KEEP_ALIVE = "10m"
@@ -42,6 +42,18 @@ FAILURES = (
 )
 
 
+class Client(ollama.Client):
+    """Ollama's own client, on our transport."""
+
+    def __init__(self, host: str, **options: Any) -> None:
+        super(ollama.Client, self).__init__(direct_client, host, **options)
+
+
+def direct_client(*, base_url: str, timeout: object, **options: Any) -> DirectClient:
+    """Ollama's client reckons with no time limit at all."""
+    return DirectClient(base_url, **options)
+
+
 class OllamaProvider:
     """An Ollama server. `options`: keep_alive, and think for models that can be told."""
 
@@ -51,13 +63,7 @@ class OllamaProvider:
         self.where = f"Ollama at {sorting.shown_address(address)}"
         self._options = dict(options or {})
         self._key_variable = api_key_variable
-        self._client = ollama.Client(
-            host=address,
-            transport=transport_for(address),
-            timeout=TIMEOUT,
-            trust_env=False,
-            auth=self._authorized,
-        )
+        self._client = Client(host=address, authorize=self._authorized)
         self._plain = client_for(address)
         self._known: dict[str, ModelInfo] = {}  # by digest
         self._recent: dict[str, tuple[float, ModelInfo]] = {}  # by name, for many runs that start at once

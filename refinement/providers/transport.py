@@ -3,7 +3,9 @@
 import os
 import threading
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
 
 import httpx
 
@@ -13,6 +15,7 @@ KEPT_CONNECTIONS = 200
 CONNECT_SECONDS = 10.0
 # A read may wait as long as the call's deadline allows: a model that loads says nothing for minutes.
 TIMEOUT = httpx.Timeout(None, connect=CONNECT_SECONDS)
+WAITS = TIMEOUT.as_dict()
 
 
 class PooledTransport(httpx.BaseTransport):
@@ -55,15 +58,61 @@ def transport_for(address: str) -> httpx.BaseTransport:
         return _transports[origin]
 
 
-def client_for(address: str, headers: Iterable[tuple[str, str]] = ()) -> httpx.Client:
-    """A client on the shared transport; it follows no redirect, lest a key travel to another place."""
-    return httpx.Client(
-        base_url=address,
-        transport=transport_for(address),
-        timeout=TIMEOUT,
-        headers=dict(headers),
-        trust_env=False,
-    )
+class DirectClient(httpx.Client):
+    """Streams straight from the shared transport.
+
+    httpx's own way of sending is made for the web at large: cookies, redirects, proxies, rounds of
+    authentication. A model server has none of these, and a redirect is not followed, lest a key travel.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        authorize: Callable[[httpx.Request], httpx.Request] | None = None,
+        **options: Any,
+    ) -> None:
+        self._direct = transport_for(base_url)
+        self._authorize = authorize
+        self._addresses: dict[str, httpx.URL] = {}
+        options["follow_redirects"] = False
+        super().__init__(
+            base_url=base_url,
+            transport=self._direct,
+            timeout=TIMEOUT,
+            trust_env=False,
+            auth=authorize,
+            **options,
+        )
+
+    @contextmanager
+    def stream(  # type: ignore[override]
+        self, method: str, url: str, *, json: Any, headers: Mapping[str, str] | None = None
+    ) -> Iterator[httpx.Response]:
+        """An answer to a JSON body, to be read as it comes."""
+        address = self._addresses.get(url)
+        if address is None:
+            address = self._addresses[url] = self.build_request(method, url).url
+        request = httpx.Request(
+            method,
+            address,
+            headers=[*self.headers.items(), *(headers or {}).items()],
+            json=json,
+            extensions={"timeout": WAITS},
+        )
+        if self._authorize is not None:
+            request = self._authorize(request)
+        response = self._direct.handle_request(request)
+        response.request = request
+        try:
+            yield response
+        finally:
+            response.close()
+
+
+def client_for(address: str) -> DirectClient:
+    """A client on the transport that this process shares for the server at this address."""
+    return DirectClient(address)
 
 
 def _forget_connections() -> None:

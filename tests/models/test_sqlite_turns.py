@@ -9,7 +9,7 @@ from django.db import IntegrityError, connection, transaction
 from django.db.utils import OperationalError
 
 from refinement.models import MetricTotal, Project, RunTag
-from refinement.models.statements import row_insert, rows_update
+from refinement.models.statements import row_insert, rows_change
 from wiggum_site.sqlite import base
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -36,7 +36,7 @@ def in_threads(count, work):
 
 
 def has_turn():
-    return base.turn_for(str(connection.settings_dict["NAME"])).locked()
+    return repr(base.turn_for(str(connection.settings_dict["NAME"]))).startswith("<locked")
 
 
 def test_many_writers_at_once_lose_nothing():
@@ -47,7 +47,7 @@ def test_many_writers_at_once_lose_nothing():
         for _ in range(10):
             with transaction.atomic():
                 total = MetricTotal.objects.get(pk=row.pk).value
-                rows_update(MetricTotal, {"value": total + 1}, '"id" = %s', [row.pk])
+                rows_change(MetricTotal, {"value": total + 1}, '"id" = %s', [row.pk])
 
     in_threads(12, count_up)
     assert MetricTotal.objects.get(pk=row.pk).value == 120
@@ -120,11 +120,56 @@ def test_a_turn_that_does_not_come_is_not_waited_for(monkeypatch):
     """Where somebody keeps the turn, SQLite's own lock decides: here nobody has it."""
     monkeypatch.setattr(base, "PATIENCE_SECONDS", 0.05)
     turn = base.turn_for(str(connection.settings_dict["NAME"]))
-    turn.acquire()
+    held, end = threading.Event(), threading.Event()
+
+    def hold():
+        with turn:
+            held.set()
+            end.wait(20)
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    held.wait(10)
     try:
         Project.objects.create(name="Impatient", slug="impatient")
         with transaction.atomic():
             Project.objects.filter(slug="impatient").update(name="Very impatient")
     finally:
-        turn.release()
+        end.set()
+        holder.join(10)
     assert Project.objects.get(slug="impatient").name == "Very impatient"
+
+
+def test_an_interrupt_at_the_very_moment_leaves_no_turn_taken(monkeypatch):
+    class Interrupted(BaseException):
+        pass
+
+    class Turn:
+        def __init__(self):
+            self.lock = threading.RLock()
+            self.release, self._is_owned = self.lock.release, self.lock._is_owned
+
+        def acquire(self, timeout):
+            self.lock.acquire()
+            raise Interrupted
+
+    turn = Turn()
+    monkeypatch.setattr(base, "turn_for", lambda _: turn)
+    with pytest.raises(Interrupted):
+        Project.objects.create(name="Late", slug="late")
+    assert not turn._is_owned()
+
+
+def test_a_turn_given_back_by_another_thread_is_nobodys_any_more():
+    def lend(_):
+        connection.take_turn()
+        borrowed.append(connection.give_turn)
+
+    borrowed = []
+    before = base.turn_for(str(connection.settings_dict["NAME"]))
+    thread = threading.Thread(target=lend, args=[0])
+    thread.start()
+    thread.join(10)
+    borrowed[0]()
+    assert base.turn_for(str(connection.settings_dict["NAME"])) is not before
+    Project.objects.create(name="Free", slug="free")

@@ -9,25 +9,25 @@ not waited for.
 
 import os
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, TypeAlias
 
 from django.db.backends.sqlite3 import base
 
 PATIENCE_SECONDS = 5.0
 READS = ("SELECT", "PRAGMA", "EXPLAIN", "BEGIN", "SAVEPOINT", "RELEASE", "ROLLBACK")
-_turns: dict[str, threading.Lock] = {}
+Turn: TypeAlias = "threading.RLock"  # which knows whose it is
+_turns: dict[str, Turn] = {}
 _making = threading.Lock()
 
 
-def turn_for(database: str) -> threading.Lock:
+def turn_for(database: str) -> Turn:
     """The lock of this process for the database in this file."""
     with _making:
-        return _turns.setdefault(database, threading.Lock())
+        return _turns.setdefault(database, threading.RLock())
 
 
-def forget_turn(database: str, turn: threading.Lock) -> None:
+def forget_turn(database: str, turn: Turn) -> None:
     """Whoever has it keeps it too long: nobody else waits for this one."""
     with _making:
         if _turns.get(database) is turn:
@@ -62,50 +62,68 @@ class Cursor(base.SQLiteCursorWrapper):
             return super().executemany(query, param_list)
 
 
+class OneTurn:
+    """A turn for one write outside a transaction."""
+
+    __slots__ = ("_database",)
+
+    def __init__(self, database: "DatabaseWrapper") -> None:
+        self._database = database
+
+    def __enter__(self) -> None:
+        self._database.take_turn()
+
+    def __exit__(self, *_: object) -> None:
+        self._database.give_turn()
+
+
 class DatabaseWrapper(base.DatabaseWrapper):
     """A transaction has its turn from its beginning to its end: it takes SQLite's lock at its beginning."""
 
-    _turn: "threading.Lock | None" = None  # while this connection has it
+    _turn: "Turn | None" = None  # while this connection has it
 
-    @contextmanager
-    def turn(self) -> Iterator[None]:
+    def turn(self) -> AbstractContextManager[None]:
         """For one write; within a transaction, which has its turn already, it changes nothing."""
-        if self._turn is not None:
-            yield
-            return
-        self._take_turn()
-        try:
-            yield
-        finally:
-            self._give_turn()
+        return nullcontext() if self._turn is not None else OneTurn(self)
 
-    def _take_turn(self) -> None:
+    def take_turn(self) -> None:
         if self._turn is not None:
             return
         database = str(self.settings_dict["NAME"])
         turn = turn_for(database)
-        if turn.acquire(timeout=PATIENCE_SECONDS):
+        try:
+            taken = turn.acquire(timeout=PATIENCE_SECONDS)
+        except BaseException:
+            # A worker that stops interrupts its threads, perhaps just when the turn was theirs.
+            if turn._is_owned():  # type: ignore[attr-defined]  # noqa: SLF001  as Python's own Condition asks
+                turn.release()
+            raise
+        if taken:
             self._turn = turn
         else:
             forget_turn(database, turn)
 
-    def _give_turn(self) -> None:
+    def give_turn(self) -> None:
         turn, self._turn = self._turn, None
-        if turn is not None:
+        if turn is None:
+            return
+        try:
             turn.release()
+        except RuntimeError:  # closed by a thread that did not take it
+            forget_turn(str(self.settings_dict["NAME"]), turn)
 
     def _start_transaction_under_autocommit(self) -> None:
-        self._take_turn()
+        self.take_turn()
         try:
             super()._start_transaction_under_autocommit()  # type: ignore[misc]
         except BaseException:
-            self._give_turn()
+            self.give_turn()
             raise
 
     def _give_turn_unless_open(self) -> None:
         """A commit that failed leaves its transaction open, until it is rolled back."""
         if self.connection is None or not self.connection.in_transaction:
-            self._give_turn()
+            self.give_turn()
 
     def _commit(self) -> None:
         try:
@@ -123,7 +141,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         try:
             super()._close()  # type: ignore[misc]
         finally:
-            self._give_turn()
+            self.give_turn()
 
     def create_cursor(self, name: str | None = None) -> Any:
         return self.connection.cursor(factory=lambda connection: Cursor(connection, self))

@@ -3,6 +3,8 @@
 import os
 import socket
 from datetime import timedelta
+from functools import cached_property
+from pathlib import Path
 from time import monotonic
 from typing import Any
 from uuid import uuid4
@@ -17,7 +19,7 @@ from refinement.broker.bell import Bell
 from refinement.broker.consumer import Claims, DatabaseConsumer
 from refinement.broker.doorbell import doors_of, ring_at
 from refinement.models.queue import MessageState, QueuedMessage
-from refinement.models.statements import row_insert
+from refinement.models.statements import row_add
 
 
 class DatabaseBroker(Broker):
@@ -61,7 +63,7 @@ class DatabaseBroker(Broker):
         if delay is not None:
             message = message.copy(options={"eta": current_millis() + delay})
         self.emit_before("enqueue", message, delay)
-        row_insert(
+        row_add(
             QueuedMessage(
                 queue=message.queue_name,
                 message_id=message.message_id,
@@ -79,8 +81,12 @@ class DatabaseBroker(Broker):
         """Wakes who may take it up: this process, which knows the run, or else all the others."""
         if self.consuming:
             self.bell.ring()
-        elif doors := doors_of(connections[self.alias]):
-            ring_at(doors)
+        elif self._doors is not None:
+            ring_at(self._doors)
+
+    @cached_property
+    def _doors(self) -> Path | None:
+        return doors_of(connections[self.alias])
 
     def _priority(self, actor_name: str) -> int:
         actor = self.actors.get(actor_name)

@@ -9,7 +9,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from refinement.models.queue import MessageState, QueuedMessage
-from refinement.models.statements import convert, rows_select, rows_update
+from refinement.models.statements import convert, rows_select, rows_touch, rows_update
 
 LEASE = timedelta(seconds=15)
 DEAD_MESSAGES_KEPT = timedelta(days=7)
@@ -25,9 +25,7 @@ DUE = (
 )
 DUE_SKIPPING_LOCKED = DUE.removesuffix(")") + " FOR UPDATE SKIP LOCKED)"
 FIRST = f'SELECT MIN("eta") FROM "{TABLE}" WHERE "queue" = %s AND "state" = \'queued\''  # noqa: S608
-FINISHED = (
-    f'DELETE FROM "{TABLE}" WHERE "id" = %s AND ("lease_owner" = %s OR "state" = \'queued\') RETURNING "id"'  # noqa: S608
-)
+FINISHED = f'DELETE FROM "{TABLE}" WHERE "id" = %s AND ("lease_owner" = %s OR "state" = \'queued\')'  # noqa: S608
 
 
 def next_due(alias: str, queue: str) -> datetime | None:
@@ -67,7 +65,7 @@ def renew(alias: str, owner: str, ids: Collection[int]) -> None:
 
 def finish(alias: str, owner: str, row_id: int) -> None:
     """Deletes a message that is done, unless somebody else has claimed it meanwhile."""
-    rows_select(FINISHED, [row_id, owner], alias)
+    rows_touch(FINISHED, [row_id, owner], alias)
 
 
 def bury(alias: str, owner: str, row_id: int) -> None:

@@ -6,6 +6,7 @@ expressions; here the text of a statement is made once, and fields still adapt t
 
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
+from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
@@ -38,9 +39,16 @@ def row_insert(row: Model, using: str = DEFAULT_DB_ALIAS) -> None:
     """Inserts a new row and sets its key."""
     connection, model = connections[using], type(row)
     columns, sql = insert_statement(model)
-    ((row.pk,),) = fetched(connection, sql, insert_values(columns, row, connection))
+    ((row.pk,),) = fetched(connection, f'{sql} RETURNING "id"', insert_values(columns, row, connection))
     row._state.adding = False  # noqa: SLF001  as the ORM's own insert leaves a row
     row._state.db = using  # noqa: SLF001
+
+
+def row_add(row: Model, using: str = DEFAULT_DB_ALIAS) -> None:
+    """Inserts a new row whose key nobody asks for."""
+    connection = connections[using]
+    columns, sql = insert_statement(type(row))
+    carried_out(connection, sql, insert_values(columns, row, connection))
 
 
 def insert_values(columns: "Sequence[Column]", row: Model, connection: Any) -> list[Any]:
@@ -48,7 +56,7 @@ def insert_values(columns: "Sequence[Column]", row: Model, connection: Any) -> l
     return [
         value
         if plain and type(value := getattr(row, name)) in BUILT_IN
-        else field.get_db_prep_save(field.pre_save(row, add=True), connection)
+        else sendable(field, field.pre_save(row, add=True), connection)
         for name, field, plain in columns
     ]
 
@@ -59,28 +67,80 @@ def rows_update(
     where: str,
     where_values: Sequence[Any],
     *,
-    returning: Sequence[str] = (),
+    returning: Sequence[str],
     using: str = DEFAULT_DB_ALIAS,
 ) -> list[Row]:
     """Updates where the condition holds; one tuple of the `returning` columns for each changed row."""
-    connection = connections[using]
+    names = ", ".join(f'"{name}"' for name in returning)
+    sql, sent = update_of(model, values, where, where_values, using)
+    return fetched(connections[using], f"{sql} RETURNING {names}", sent)
+
+
+def rows_change(
+    model: type[Model],
+    values: Values,
+    where: str,
+    where_values: Sequence[Any],
+    using: str = DEFAULT_DB_ALIAS,
+) -> int:
+    """Updates where the condition holds; how many rows that were."""
+    return carried_out(connections[using], *update_of(model, values, where, where_values, using))
+
+
+def update_of(
+    model: type[Model], values: Values, where: str, where_values: Sequence[Any], using: str
+) -> tuple[str, list[Any]]:
+    """An update's statement, and what is sent with it."""
     columns, changes = update_parts(model, tuple(values))
-    sql = update_statement(changes, where, tuple(returning) or ("id",))
-    prepared = update_values(columns, values, connection)
-    return fetched(connection, sql, [*prepared, *adapted(where_values, using)])
+    sent = [*update_values(columns, values, connections[using]), *adapted(where_values, using)]
+    return f"{changes} WHERE {where}", sent
 
 
 def update_values(columns: "Sequence[Column]", values: Values, connection: Any) -> list[Any]:
     """What goes into changed columns."""
     return [
-        value if plain and type(value) in BUILT_IN else field.get_db_prep_save(value, connection)
+        value if plain and type(value) in BUILT_IN else sendable(field, value, connection)
         for (_, field, plain), value in zip(columns, values.values(), strict=True)
     ]
+
+
+def sendable(field: "Field[Any, Any]", value: Any, connection: Any) -> Any:
+    """What the field makes of a value; times of our own clock, of which a step has a dozen, the short way."""
+    if type(field) is models.DateTimeField and type(value) is datetime:
+        return sent_time(value, connection)
+    return field.get_db_prep_save(value, connection)
+
+
+def sent_time(value: datetime, connection: Any) -> Any:
+    """As Django would keep it: what is in UTC already need not be looked at for long."""
+    if value.tzinfo is not UTC:
+        return connection.ops.adapt_datetimefield_value(value)
+    return value.replace(tzinfo=None).isoformat(" ") if connection.vendor == "sqlite" else value
 
 
 def rows_select(sql: str, values: Sequence[Any], using: str = DEFAULT_DB_ALIAS) -> list[Row]:
     """The rows of a plain statement."""
     return fetched(connections[using], sql, adapted(values, using))
+
+
+def rows_touch(sql: str, values: Sequence[Any], using: str = DEFAULT_DB_ALIAS) -> int:
+    """Carries out a plain statement; how many rows it has touched."""
+    return carried_out(connections[using], sql, adapted(values, using))
+
+
+def carried_out(connection: Any, sql: str, values: Sequence[Any]) -> int:
+    """How many rows a statement has touched; as `fetched`, for those that return nothing."""
+    if watched(connection):
+        with connection.cursor() as cursor:
+            cursor.execute(sql, values)
+            return int(cursor.rowcount)
+    connection.ensure_connection()
+    connection.validate_thread_sharing()
+    if connection.vendor == "postgresql":
+        with connection.wrap_database_errors:
+            return int(prepared_cursor(connection.connection, sql, values).rowcount)
+    with connection.turn(), connection.wrap_database_errors:
+        return int(connection.connection.execute(with_question_marks(sql), values).rowcount)
 
 
 def fetched(connection: Any, sql: str, values: Sequence[Any]) -> list[Row]:
@@ -93,7 +153,7 @@ def fetched(connection: Any, sql: str, values: Sequence[Any]) -> list[Row]:
     connection.validate_thread_sharing()
     if connection.vendor == "postgresql":
         with connection.wrap_database_errors:
-            return prepared_rows(connection.connection, sql, values)
+            return list(prepared_cursor(connection.connection, sql, values).fetchall())
     with READING if sql.startswith("SELECT") else connection.turn(), connection.wrap_database_errors:
         return list(connection.connection.execute(with_question_marks(sql), values).fetchall())
 
@@ -103,14 +163,14 @@ def watched(connection: Any) -> bool:
     return bool(connection.queries_logged or connection.execute_wrappers)
 
 
-def prepared_rows(driver: Any, sql: str, values: Sequence[Any]) -> list[Row]:
-    """The rows from PostgreSQL, which plans each text once and is then sent values alone."""
+def prepared_cursor(driver: Any, sql: str, values: Sequence[Any]) -> Any:
+    """What PostgreSQL answers; it plans each text once and is then sent values alone."""
     from psycopg import RawCursor
     from psycopg.types.numeric import Int8
 
     # Of one width: a statement would be prepared anew for every mixture of small and large numbers.
     sent = [Int8(value) if type(value) is int else value for value in values]
-    return list(RawCursor(driver).execute(with_numbers(sql), sent, prepare=True).fetchall())
+    return RawCursor(driver).execute(with_numbers(sql), sent, prepare=True)
 
 
 @lru_cache(maxsize=512)
@@ -133,6 +193,22 @@ def model_of(model: type[Model], values: Row, using: str = DEFAULT_DB_ALIAS, wit
     for position in converted_positions(model, without, connection.vendor, connection.alias):
         converted[position] = convert(values[position], fields[position], connection)
     return model.from_db(using, attribute_names(model, without), converted)
+
+
+def fields_read(row: Model, names: Names) -> None:
+    """Reads the fields of a row that were left out when it was; it must be there."""
+    model, using = type(row), row._state.db or DEFAULT_DB_ALIAS  # noqa: SLF001
+    fields, sql = read_parts(model, names)
+    (values,) = fetched(connections[using], sql, [row.pk])
+    for field, value in zip(fields, values, strict=True):
+        setattr(row, field.attname, convert(value, field, connections[using]))
+
+
+@lru_cache(maxsize=16)
+def read_parts(model: type[Model], names: Names) -> "tuple[tuple[Field[Any, Any], ...], str]":
+    fields = tuple(field for field in concrete_fields(model) if field.name in names)
+    columns = ", ".join(f'"{field.column}"' for field in fields)
+    return fields, f'SELECT {columns} FROM "{model._meta.db_table}" WHERE "id" = %s'  # noqa: S608
 
 
 def columns_of(model: type[Model], without: Names = ()) -> tuple[str, ...]:
@@ -165,7 +241,7 @@ def column_of(field: "Field[Any, Any]") -> Column:
 def insert_statement(model: type[Model]) -> tuple[tuple[Column, ...], str]:
     columns, head = insert_parts(model)
     places = ", ".join(["%s"] * len(columns))
-    return columns, f'{head} VALUES ({places}) RETURNING "id"'
+    return columns, f"{head} VALUES ({places})"
 
 
 @lru_cache(maxsize=64)
@@ -174,11 +250,6 @@ def insert_parts(model: type[Model]) -> tuple[tuple[Column, ...], str]:
     fields = tuple(field for field in concrete_fields(model) if not isinstance(field, AutoField))
     names = ", ".join(f'"{field.column}"' for field in fields)
     return tuple(map(column_of, fields)), f'INSERT INTO "{model._meta.db_table}" ({names})'
-
-
-@lru_cache(maxsize=256)
-def update_statement(changes: str, where: str, returning: tuple[str, ...]) -> str:
-    return f"{changes} WHERE {where} RETURNING " + ", ".join(f'"{name}"' for name in returning)
 
 
 @lru_cache(maxsize=256)
@@ -191,10 +262,8 @@ def update_parts(model: type[Model], names: tuple[str, ...]) -> tuple[tuple[Colu
 
 def adapted(values: Sequence[Any], using: str) -> list[Any]:
     """Times as this database keeps them; everything else as it is."""
-    operations = connections[using].ops
-    return [
-        operations.adapt_datetimefield_value(value) if hasattr(value, "tzinfo") else value for value in values
-    ]
+    connection = connections[using]
+    return [sent_time(value, connection) if isinstance(value, datetime) else value for value in values]
 
 
 def convert(value: Any, field: "Field[Any, Any]", connection: Any) -> Any:

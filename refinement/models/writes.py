@@ -15,6 +15,7 @@ from django.db.models import Model
 from refinement.models.statements import (
     Values,
     adapted,
+    carried_out,
     fetched,
     insert_parts,
     insert_values,
@@ -93,12 +94,13 @@ class Writes:
         )
 
     def _made(self, write: Write) -> bool:
-        return bool(fetched(self._connection, statement(write.head, write.tail, write.inserts), write.values))
+        sql = statement(write.head, write.tail, write.inserts)
+        return bool(carried_out(self._connection, sql, write.values))
 
 
 @lru_cache(maxsize=256)
 def statement(head: str, tail: str, inserts: bool) -> str:
-    return f'{head} VALUES ({tail}) RETURNING "id"' if inserts else f'{head} WHERE {tail} RETURNING "id"'
+    return f"{head} VALUES ({tail})" if inserts else f"{head} WHERE {tail}"
 
 
 @lru_cache(maxsize=256)

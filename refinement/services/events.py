@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 
 from refinement.models import Event, User
-from refinement.models.statements import row_insert
+from refinement.models.statements import row_add
 
 
 def event_record(
     run_id: int, kind: str, *, actor: str, user: User | None = None, data: Mapping[str, object] | None = None
 ) -> None:
     """Adds to the run's stream, in the transaction of what happened."""
-    row_insert(event_row(run_id, kind, actor=actor, user=user, data=data))
+    row_add(event_row(run_id, kind, actor=actor, user=user, data=data))
 
 
 def event_row(

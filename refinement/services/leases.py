@@ -6,7 +6,7 @@ from datetime import timedelta
 from django.utils import timezone
 
 from refinement.models import Run
-from refinement.models.statements import columns_of, model_of, rows_select, rows_update
+from refinement.models.statements import columns_of, model_of, rows_change, rows_select
 
 LEASE = timedelta(seconds=15)  # a killed worker's runs go on after so long
 RENEW_EVERY = LEASE / 3
@@ -33,7 +33,6 @@ DUE_AND_FREE = (
 HELD = '"id" = %s AND "lease_owner" = %s AND "attempt" = %s AND "status" = \'running\''
 # What a run knew at its start never changes and may be long: a worker that remembers it reads it no more.
 KNOWN_AT_THE_START = ("task", "seed", "snapshot", "calibration")
-READ = ", ".join(f'"{column}"' for column in columns_of(Run, KNOWN_AT_THE_START))
 # The attempt fences: an earlier holder that wakes up late no longer matches.
 TAKE = (
     f'UPDATE "{Run._meta.db_table}" SET "status" = \'running\', "lease_owner" = %s, "lease_until" = %s, '  # noqa: S608
@@ -56,12 +55,12 @@ def lease_take(run_id: int, owner: str) -> Lease | None:
 
 def lease_renew(lease: Lease) -> bool:
     """Extends the lease; False when it is lost."""
-    return bool(rows_update(Run, {"lease_until": timezone.now() + LEASE}, HELD, held(lease)))
+    return bool(rows_change(Run, {"lease_until": timezone.now() + LEASE}, HELD, held(lease)))
 
 
 def lease_write(lease: Lease, **fields: object) -> None:
     """Changes the run's row as its holder; raises LeaseLost when it no longer is."""
-    if not rows_update(Run, fields, HELD, held(lease)):
+    if not rows_change(Run, fields, HELD, held(lease)):
         raise LeaseLost(f"run {lease.run_id} is no longer held by {lease.owner}")
 
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from django.db import InterfaceError, OperationalError, connection
 
 from refinement.models import LiveText
-from refinement.models.statements import row_insert
+from refinement.models.statements import row_add
 from refinement.services.leases import Lease
 from refinement.services.texts import storable
 
@@ -38,7 +38,7 @@ class LiveWriter:
         # Counted first: a row whose connection broke off may be there all the same.
         self.position += 1
         with replacing_lost_connection():
-            row_insert(
+            row_add(
                 LiveText(run_id=self.lease.run_id, attempt=self.lease.attempt, position=position, text=text)
             )
             self.unsaved = []

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from refinement.engine.types import History
 from refinement.judging.context import Brief
 from refinement.models import Run
+from refinement.models.statements import fields_read
 from refinement.selectors.history import account_of, brief_of, history_of
 from refinement.services.leases import KNOWN_AT_THE_START, Lease
 
@@ -35,7 +36,7 @@ def recall(lease: Lease, run: Run) -> tuple[Brief, History]:
         memory = _memories.pop(lease.run_id, None)
     if memory is None or memory.attempt + 1 != lease.attempt:
         if run.get_deferred_fields():
-            run.refresh_from_db(fields=KNOWN_AT_THE_START)
+            fields_read(run, KNOWN_AT_THE_START)
         brief = brief_of(run)
         if lease.attempt == 1 and not run.seed and not run.calls_made:
             return brief, History(**account_of(run))  # nobody has been at it: there is nothing to read

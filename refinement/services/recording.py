@@ -26,7 +26,7 @@ from refinement.models import (
     RunStatus,
 )
 from refinement.models import Verdict as VerdictRow
-from refinement.models.statements import row_insert, rows_select
+from refinement.models.statements import row_add, rows_select
 from refinement.models.writes import Found, Writes
 from refinement.services.events import event_record, event_row
 from refinement.services.leases import HELD, Lease, LeaseLost, held, lease_release, lease_write, released
@@ -116,7 +116,7 @@ class Recorder:
         """What the evaluator's command said of a round: kept before the judge is asked."""
         lease_write(self.lease, wakes=0)  # the fence: whoever lost the run writes nothing
         result.round = Round.objects.only("pk").get(run_id=self.lease.run_id, number=number)
-        row_insert(result)
+        row_add(result)
 
     def assessment(self, call: Call | None, judged: Judged) -> None:
         """What judge and checks said of a round, with the run's figures as they now stand."""
@@ -176,7 +176,7 @@ class Recorder:
             step_calls=self.run.step_calls + 1,
             step_failures=self.run.step_failures + 1,
         )
-        row_insert(call)
+        row_add(call)
         self.event(EventKind.WAITING, until=until.isoformat(), reason=reason, error=call.error_kind)
         if not self.run.step_failures:  # it begins to wait; further tries of the same step are no news
             notice_run_waits(self.run, reason=reason)

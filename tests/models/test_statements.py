@@ -1,13 +1,24 @@
 """Prepared statements write and read the same rows as the ORM does."""
 
-from datetime import timedelta
+from datetime import UTC, timedelta
+from datetime import timezone as zones
 from decimal import Decimal
 
 import pytest
 from django.utils import timezone
 
 from refinement.models import Event, MessageState, QueuedMessage, User
-from refinement.models.statements import columns_of, model_of, row_insert, rows_select, rows_update
+from refinement.models.statements import (
+    columns_of,
+    fields_read,
+    model_of,
+    row_add,
+    row_insert,
+    rows_change,
+    rows_select,
+    rows_touch,
+    rows_update,
+)
 from tests.models.given import a_run
 
 pytestmark = pytest.mark.django_db
@@ -33,14 +44,14 @@ def test_an_inserted_row_is_the_orms_row(project):
 def test_an_update_touches_what_its_condition_names(project):
     first = a_run(project)
     second = a_run(project, first.rubric_version)
-    changed = rows_update(
+    changed = rows_change(
         type(first), {"model_seconds": Decimal("1.250"), "started_at": None}, '"id" = %s', [first.pk]
     )
-    assert changed == [(first.pk,)]
+    assert changed == 1
     first.refresh_from_db()
     second.refresh_from_db()
     assert (first.model_seconds, second.model_seconds) == (Decimal("1.250"), 0)
-    assert rows_update(type(first), {"why": "x"}, '"id" = %s', [-1]) == []
+    assert rows_change(type(first), {"why": "x"}, '"id" = %s', [-1]) == 0
 
 
 def test_a_returned_row_is_the_orms_row(project):
@@ -70,3 +81,36 @@ def test_times_compare_as_the_orms_do():
     assert found == [(message.pk,)]
     earlier = now - timedelta(microseconds=1)
     assert rows_select('SELECT "id" FROM "refinement_queuedmessage" WHERE "eta" <= %s', [earlier]) == []
+
+
+@pytest.mark.parametrize("hours", [0, 5])
+def test_times_are_kept_as_the_orm_keeps_them(hours):
+    moment = timezone.now().astimezone(zones(timedelta(hours=hours)) if hours else UTC)
+    for eta in (moment, moment.replace(microsecond=0)):
+        row_add(QueuedMessage(queue="ours", message_id="m", body="{}", eta=eta))
+        QueuedMessage.objects.create(queue="theirs", message_id="m", body="{}", eta=eta)
+    raw = 'SELECT CAST("eta" AS TEXT) FROM "refinement_queuedmessage" WHERE "queue" = %s ORDER BY "id"'
+    assert rows_select(raw, ["ours"]) == rows_select(raw, ["theirs"])
+
+
+def test_what_was_left_out_is_read_later(project):
+    run = a_run(project)
+    left_out = ("task", "snapshot", "calibration")
+    (values,) = rows_select(
+        "SELECT "
+        + ", ".join(f'"{name}"' for name in columns_of(type(run), left_out))
+        + ' FROM "refinement_run"',
+        [],
+    )
+    read = model_of(type(run), values, without=left_out)
+    assert read.get_deferred_fields() == set(left_out)
+    fields_read(read, left_out)
+    assert (read.task, read.snapshot, read.calibration) == (run.task, run.snapshot, run.calibration)
+    assert not read.get_deferred_fields()
+
+
+def test_a_statement_says_how_many_rows_it_touched():
+    for number in range(3):
+        row_add(QueuedMessage(queue="q", message_id=str(number), body="{}"))
+    assert rows_touch('DELETE FROM "refinement_queuedmessage" WHERE "message_id" <> %s', ["1"]) == 2
+    assert QueuedMessage.objects.get().message_id == "1"

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from refinement.providers.base import CallControl, Cancelled, ErrorKind, ProviderError
 
-SLICE_SECONDS = 0.2  # the longest that any wait goes on without looking whether it should
+SLICE_SECONDS = 0.4  # the longest that any wait goes on without looking whether it should
 
 
 class Watch:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from django.db import connection
 from django.db.models import Max
 from django.utils import timezone
 
@@ -25,10 +26,12 @@ from refinement.providers.base import (
 from refinement.providers.registry import EndpointSpec, build
 from refinement.selectors.endpoints import endpoint_spec, provider_for
 from refinement.services.leases import RENEW_EVERY, Lease, lease_renew
-from refinement.services.live import live_text, replacing_lost_connection
+from refinement.services.live import CONNECTION_LOST, live_text
 from refinement.services.lookout import lookout
 from refinement.services.places import NoFreePlace, place_take
 from refinement.services.texts import storable
+
+RENEW_SECONDS = RENEW_EVERY.total_seconds()
 
 
 def ignore_text(piece: str) -> None:
@@ -162,12 +165,13 @@ def control_of(
         if lost:
             return True
         now = time.monotonic()
-        # A reply is worth more than a look: one that fails is taken again soon.
-        with replacing_lost_connection():
-            if now - renewed >= RENEW_EVERY.total_seconds():
+        try:
+            if now - renewed >= RENEW_SECONDS:
                 renewed, lost = now, not renew()
             else:
                 lost = not holds()
+        except CONNECTION_LOST:
+            connection.close()  # a reply is worth more than a look: one that fails is taken again soon
         return lost
 
     return CallControl(deadline_seconds, is_cancelled, on_text)

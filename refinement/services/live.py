@@ -12,6 +12,7 @@ from refinement.services.leases import Lease
 from refinement.services.texts import storable
 
 FLUSH_EVERY = 0.5  # seconds
+CONNECTION_LOST = (OperationalError, InterfaceError)
 
 
 class LiveWriter:
@@ -49,7 +50,7 @@ def replacing_lost_connection() -> Iterator[None]:
     """Lets a database that is away for a moment pass: what stands inside is not done, or done again later."""
     try:
         yield
-    except (OperationalError, InterfaceError):
+    except CONNECTION_LOST:
         connection.close()
 
 

@@ -9,7 +9,7 @@ from refinement.models import Run
 from refinement.models.statements import rows_select
 from refinement.services.leases import Lease
 
-LOOK_EVERY = 0.4  # seconds; whoever asks does so a few times a second, so that a second is kept
+LOOK_EVERY = 0.3  # seconds; whoever waits asks every 0.4, so that a stop takes effect within a second
 AS_HELD = f'SELECT "id", "lease_owner", "attempt" FROM "{Run._meta.db_table}" WHERE "status" = \'running\''  # noqa: S608
 
 

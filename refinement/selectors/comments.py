@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Value, When, Window
 from django.db.models.functions import RowNumber
@@ -120,8 +121,9 @@ def talk_of(shown: Shown, reader: Reader, *, everything: bool = False, thread: i
     found = _threads(shown.run.pk, shown.number, thread, everything)
     rows = found[:most]
     comments = _comments(rows, thread, everything=everything)
+    called = called_in([comment for each in comments.values() for comment in each])
     return Talk(
-        threads=tuple(thread_line(shown, reader, row, comments.get(row.pk, [])) for row in rows),
+        threads=tuple(thread_line(shown, reader, row, comments.get(row.pk, []), called) for row in rows),
         more=len(found) > most,
         everything=everything,
         counts=comment_counts(shown.run),
@@ -171,12 +173,31 @@ def _newest(threads: tuple[int, ...], whole: int | None, everything: bool) -> Qu
         .annotate(place=newest, count=Window(Count("id"), partition_by=F("thread")))
         .filter(Q(place__lte=most) | Q(thread=whole, place__lte=ALL_COMMENTS))
         .select_related("author")
-        .prefetch_related("mentioned")
         .order_by("id")
     )
 
 
-def thread_line(shown: Shown, reader: Reader, row: Thread, comments: Sequence[Comment]) -> ThreadLine:
+def called_in(comments: Sequence[Comment]) -> dict[int, tuple[str, ...]]:
+    """The names of those whom these comments mention, by comment; one query."""
+    called: dict[int, tuple[str, ...]] = {}
+    for row in _mentions(tuple(comment.pk for comment in comments)) if comments else ():
+        called[row.comment_id] = (*called.get(row.comment_id, ()), row.user.display_name)
+    return called
+
+
+@prepared
+def _mentions(comments: tuple[int, ...]) -> "QuerySet[Any]":
+    rows = Comment.mentioned.through.objects.filter(comment__in=comments)
+    return rows.select_related("user").order_by("id")
+
+
+def thread_line(
+    shown: Shown,
+    reader: Reader,
+    row: Thread,
+    comments: Sequence[Comment],
+    called: Mapping[int, tuple[str, ...]],
+) -> ThreadLine:
     """The thread beside the text that is shown; says whether its passage is in that text."""
     elsewhere = row.round_number is not None and row.round_number != shown.number
     line = ThreadLine(
@@ -185,7 +206,7 @@ def thread_line(shown: Shown, reader: Reader, row: Thread, comments: Sequence[Co
         round_name=capital_round_name(shown.rubric, row.round_number or 0) if elsewhere else "",
         line=None,
         found="",
-        comments=tuple(comment_line(comment, reader) for comment in comments),
+        comments=tuple(comment_line(each, reader, called.get(each.pk, ())) for each in comments),
         earlier=comments[0].count - len(comments) if comments else 0,  # type: ignore[attr-defined]
     )
     if row.place != ThreadPlace.PASSAGE:
@@ -197,14 +218,14 @@ def thread_line(shown: Shown, reader: Reader, row: Thread, comments: Sequence[Co
     return replace(line, found="same" if passage.same else "alike", line=line_of(passage, shown.text))
 
 
-def comment_line(row: Comment, reader: Reader) -> CommentLine:
+def comment_line(row: Comment, reader: Reader, called: tuple[str, ...] = ()) -> CommentLine:
     mine, gone = row.author_id == reader.user.pk, row.deleted_at is not None
     return CommentLine(
         row=row,
         name=row.author.display_name if row.author else row.author_name,
         initials=row.author.initials if row.author else "?",
         html=None if gone else markdown(row.body),
-        to=tuple(person.display_name for person in row.mentioned.all()),
+        to=called,
         mine=mine,
         may_delete=not gone and (mine or reader.is_owner),
         # What somebody took away stays with them and the owners: others see that it is gone.

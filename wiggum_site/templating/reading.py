@@ -9,6 +9,7 @@ from functools import partial
 from html import escape
 from typing import Any
 
+from django.forms import BoundField
 from django.template import Context
 from django.template.base import FilterExpression
 from django.utils import timezone
@@ -92,7 +93,10 @@ class Filter:
 
 
 def named(names: tuple[str, ...]) -> Read:
-    """What the dotted name stands for; MISSING where there is no such thing."""
+    """What the dotted name stands for; MISSING where there is no such thing.
+
+    A form's field has its controls under numbers and refuses every name, which takes it long to say.
+    """
     first = names[0]
     steps = tuple((name, names[place:]) for place, name in enumerate(names) if place)
 
@@ -109,7 +113,7 @@ def named(names: tuple[str, ...]) -> Read:
             try:
                 if type(value) is dict:
                     value = value[name]
-                elif hasattr(type(value), "__getitem__"):
+                elif hasattr(type(value), "__getitem__") and type(value) is not BoundField:
                     return walked(value, rest, context)
                 else:
                     value = getattr(value, name)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Value, When, Window
+from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Sum, Value, When, Window
 from django.db.models.functions import RowNumber
 from django.utils.safestring import SafeString
 
@@ -132,13 +132,16 @@ def talk_of(shown: Shown, reader: Reader, *, everything: bool = False, thread: i
 
 def comment_counts(run: Run) -> dict[str, int]:
     """How many comments there are on each round, and under "" on the run as a whole."""
-    return {"" if number is None else str(number): count for number, count in _counted(run.pk)}
+    found = {"" if number is None else str(number): int(count or 0) for number, count in _counted(run.pk)}
+    return {number: count for number, count in found.items() if count}
 
 
 @prepared
-def _counted(run: int) -> "QuerySet[Comment, tuple[int | None, int]]":
-    rows = Comment.objects.filter(run=run, deleted_at=None).order_by().values_list("thread__round_number")
-    return rows.annotate(Count("id"))
+def _counted(run: int) -> "QuerySet[Thread, tuple[int | None, int | None]]":
+    """Counted thread by thread: a row of each comment would be joined to its thread otherwise."""
+    alive = Comment.objects.filter(thread=OuterRef("pk"), deleted_at=None).order_by().values("thread")
+    counts = Subquery(alive.annotate(count=Count("id")).values("count"))
+    return Thread.objects.filter(run=run).order_by().values_list("round_number").annotate(total=Sum(counts))
 
 
 @prepared

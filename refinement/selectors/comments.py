@@ -18,7 +18,8 @@ from refinement.selectors.run_words import capital_round_name
 MOST_THREADS = 6  # on a page; "show all" asks for more
 MOST_COMMENTS = 3  # the newest of each thread
 ALL_THREADS = 300
-ALL_COMMENTS = 500
+ALL_COMMENTS = 1_000  # of all these threads together, besides the newest of each
+WHOLE_THREAD = 500  # comments of the one thread that was asked for
 MOST_OFFERED = 8  # names under an @
 
 
@@ -170,14 +171,13 @@ def _comments(threads: Sequence[Thread], whole: int | None, *, everything: bool)
 @prepared
 def _newest(threads: tuple[int, ...], whole: int | None, everything: bool) -> QuerySet[Comment]:
     newest = Window(RowNumber(), partition_by=F("thread"), order_by=F("id").desc())
-    most = ALL_COMMENTS if everything else MOST_COMMENTS
-    return (
-        Comment.objects.filter(thread__in=threads)
-        .annotate(place=newest, count=Window(Count("id"), partition_by=F("thread")))
-        .filter(Q(place__lte=most) | Q(thread=whole, place__lte=ALL_COMMENTS))
-        .select_related("author")
-        .order_by("id")
-    )
+    count = Window(Count("id"), partition_by=F("thread"))
+    rows = Comment.objects.filter(thread__in=threads).annotate(place=newest, count=count)
+    shown = Q(place__lte=MOST_COMMENTS) | Q(thread=whole, place__lte=WHOLE_THREAD)
+    if everything:
+        rows = rows.annotate(recent=Window(RowNumber(), order_by=F("id").desc()))
+        shown |= Q(recent__lte=ALL_COMMENTS)
+    return rows.filter(shown).select_related("author").order_by("id")
 
 
 def called_in(comments: Sequence[Comment]) -> dict[int, tuple[str, ...]]:

@@ -13,6 +13,7 @@ from refinement.engine.types import Rubric
 from refinement.models import Comment, Membership, Run, Thread, ThreadPlace, User
 from refinement.models.prepared import prepared
 from refinement.rendering import markdown
+from refinement.selectors.person_names import all_but_names
 from refinement.selectors.run_words import capital_round_name
 
 MOST_THREADS = 6  # on a page; "show all" asks for more
@@ -154,7 +155,8 @@ def _threads(run: int, number: int | None, wanted: int | None, everything: bool)
     rows = Thread.objects.filter(here | elsewhere | Q(pk=wanted), Exists(alive), run=run)
     rank = Case(When(pk=wanted, then=Value(0)), When(here, then=Value(1)), default=Value(2))
     settled = Case(When(resolved_at=None, then=Value(0)), default=Value(1))
-    ordered = rows.select_related("resolved_by").order_by(rank, settled, "-id")
+    rows = rows.select_related("resolved_by").defer(*all_but_names("resolved_by"))
+    ordered = rows.order_by(rank, settled, "-id")
     return ordered[: 1 + (ALL_THREADS if everything else MOST_THREADS)]
 
 
@@ -177,7 +179,7 @@ def _newest(threads: tuple[int, ...], whole: int | None, everything: bool) -> Qu
     if everything:
         rows = rows.annotate(recent=Window(RowNumber(), order_by=F("id").desc()))
         shown |= Q(recent__lte=ALL_COMMENTS)
-    return rows.filter(shown).select_related("author").order_by("id")
+    return rows.filter(shown).select_related("author").defer(*all_but_names("author")).order_by("id")
 
 
 def called_in(comments: Sequence[Comment]) -> dict[int, tuple[str, ...]]:
@@ -191,7 +193,7 @@ def called_in(comments: Sequence[Comment]) -> dict[int, tuple[str, ...]]:
 @prepared
 def _mentions(comments: tuple[int, ...]) -> "QuerySet[Any]":
     rows = Comment.mentioned.through.objects.filter(comment__in=comments)
-    return rows.select_related("user").order_by("id")
+    return rows.select_related("user").defer(*all_but_names("user")).order_by("id")
 
 
 def thread_line(

@@ -5,7 +5,8 @@ from typing import Any
 PEOPLE, THREADS, COMMENTS = 20, 50, 500
 
 
-def talked_about(project: Any, run: Any) -> None:
+def talked_about(project: Any, run: Any) -> int:
+    """Fills it in; the number of the round that they talk about."""
     from refinement.models import Comment, HumanScore, ReviewRequest, Round, Thread, ThreadPlace
 
     people = crowd_of(project)
@@ -32,6 +33,8 @@ def talked_about(project: Any, run: Any) -> None:
         HumanScore(run=run, round=best, author=person, author_name=person.name, scores=scores, composite=7)
         for person in people
     )
+    number: int = best.number
+    return number
 
 
 def crowd_of(project: Any) -> list[Any]:

@@ -5,12 +5,14 @@ elsewhere, and links lead out only by http, https and mailto.
 """
 
 import re
+from functools import lru_cache
 
 import cmarkgfm  # type: ignore[import-untyped]
 import nh3
 from django.utils.safestring import SafeString, mark_safe
 
 MOST_CHARS = 200_000  # longer texts are shown as they are written
+SHORT, REMEMBERED = 2_000, 1_024  # most characters of a text whose HTML is kept, and how many of them
 
 _TAGS = frozenset(
     {
@@ -36,8 +38,18 @@ MOST_DEPTH = 100  # a sanitiser's time grows with the square of the depth
 
 def markdown(text: str) -> SafeString | None:
     """The text as HTML of headings, lists, tables, code and links; None where it is too long or too deep."""
-    if len(text) > MOST_CHARS:
-        return None
+    if len(text) <= SHORT:
+        return _remembered(text)
+    return None if len(text) > MOST_CHARS else _rendered(text)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _remembered(text: str) -> SafeString | None:
+    """What people write is read again with every page, and comes out the same for everybody."""
+    return _rendered(text)
+
+
+def _rendered(text: str) -> SafeString | None:
     harmless = text.translate(_SPECIAL).replace("![", f"{_PICTURE}[")
     html: str = cmarkgfm.github_flavored_markdown_to_html(_TAG_START.sub(_LESS, harmless))
     if depth(html) > MOST_DEPTH:

@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from refinement import rendering
 from refinement.rendering import MOST_CHARS, markdown
 
 HOSTILE = (
@@ -79,3 +80,13 @@ def test_text_made_to_be_slow_is_not(text):
 def test_what_cannot_be_rendered_is_left_to_the_page():
     assert markdown("x" * (MOST_CHARS + 1)) is None
     assert markdown("> " * 500 + "x") is None
+
+
+def test_a_short_text_is_rendered_once_and_comes_out_the_same():
+    rendering._remembered.cache_clear()
+    text = "**Reading**: see https://example.org"
+    first = markdown(text)
+    assert markdown(text) is first
+    assert first == rendering._rendered(text)
+    assert markdown("x" * (rendering.SHORT + 1)) == f"<p>{'x' * (rendering.SHORT + 1)}</p>\n"
+    assert rendering._remembered.cache_info().currsize == 1

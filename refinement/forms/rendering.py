@@ -72,10 +72,26 @@ def written_select(control: Control) -> SafeString:
     return format_html('<select name="{}"{}>{}</select>', control["name"], attributes(control), inside)
 
 
+def written_choices(control: Control) -> SafeString:
+    """Radio buttons, each in its label."""
+    parts = []
+    for group, options, _ in control["optgroups"]:
+        inside = mark_safe("".join(map(written_choice, options)))  # noqa: S308  every part was escaped
+        parts.append(format_html("<div><label>{}</label>{}</div>", group, inside) if group else inside)
+    around = attributes({"attrs": {name: control["attrs"].get(name) or False for name in ("id", "class")}})
+    return format_html("<div{}>{}</div>", around, mark_safe("".join(parts)))  # noqa: S308
+
+
+def written_choice(option: Control) -> SafeString:
+    target = attributes({"attrs": {"for": option["attrs"].get("id", False)}})
+    return format_html("<div><label{}>{} {}</label></div>", target, written_input(option), option["label"])
+
+
 WRITTEN: dict[str, Callable[[Control], SafeString]] = {
     **{f"django/forms/widgets/{kind}.html": written_input for kind in INPUTS},
     "django/forms/widgets/textarea.html": written_textarea,
     "django/forms/widgets/select.html": written_select,
+    "django/forms/widgets/radio.html": written_choices,
 }
 ERRORS = "django/forms/errors/list/default.html"
 

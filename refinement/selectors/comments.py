@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
-from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Value, When, Window
+from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Sum, Value, When, Window
 from django.db.models.functions import RowNumber
 from django.utils.safestring import SafeString
 
@@ -12,12 +13,14 @@ from refinement.engine.types import Rubric
 from refinement.models import Comment, Membership, Run, Thread, ThreadPlace, User
 from refinement.models.prepared import prepared
 from refinement.rendering import markdown
+from refinement.selectors.person_names import all_but_names
 from refinement.selectors.run_words import capital_round_name
 
 MOST_THREADS = 6  # on a page; "show all" asks for more
 MOST_COMMENTS = 3  # the newest of each thread
 ALL_THREADS = 300
-ALL_COMMENTS = 500
+ALL_COMMENTS = 1_000  # of all these threads together, besides the newest of each
+WHOLE_THREAD = 500  # comments of the one thread that was asked for
 MOST_OFFERED = 8  # names under an @
 
 
@@ -120,8 +123,9 @@ def talk_of(shown: Shown, reader: Reader, *, everything: bool = False, thread: i
     found = _threads(shown.run.pk, shown.number, thread, everything)
     rows = found[:most]
     comments = _comments(rows, thread, everything=everything)
+    called = called_in([comment for each in comments.values() for comment in each])
     return Talk(
-        threads=tuple(thread_line(shown, reader, row, comments.get(row.pk, [])) for row in rows),
+        threads=tuple(thread_line(shown, reader, row, comments.get(row.pk, []), called) for row in rows),
         more=len(found) > most,
         everything=everything,
         counts=comment_counts(shown.run),
@@ -130,13 +134,16 @@ def talk_of(shown: Shown, reader: Reader, *, everything: bool = False, thread: i
 
 def comment_counts(run: Run) -> dict[str, int]:
     """How many comments there are on each round, and under "" on the run as a whole."""
-    return {"" if number is None else str(number): count for number, count in _counted(run.pk)}
+    found = {"" if number is None else str(number): int(count or 0) for number, count in _counted(run.pk)}
+    return {number: count for number, count in found.items() if count}
 
 
 @prepared
-def _counted(run: int) -> "QuerySet[Comment, tuple[int | None, int]]":
-    rows = Comment.objects.filter(run=run, deleted_at=None).order_by().values_list("thread__round_number")
-    return rows.annotate(Count("id"))
+def _counted(run: int) -> "QuerySet[Thread, tuple[int | None, int | None]]":
+    """Counted thread by thread: a row of each comment would be joined to its thread otherwise."""
+    alive = Comment.objects.filter(thread=OuterRef("pk"), deleted_at=None).order_by().values("thread")
+    counts = Subquery(alive.annotate(count=Count("id")).values("count"))
+    return Thread.objects.filter(run=run).order_by().values_list("round_number").annotate(total=Sum(counts))
 
 
 @prepared
@@ -148,7 +155,8 @@ def _threads(run: int, number: int | None, wanted: int | None, everything: bool)
     rows = Thread.objects.filter(here | elsewhere | Q(pk=wanted), Exists(alive), run=run)
     rank = Case(When(pk=wanted, then=Value(0)), When(here, then=Value(1)), default=Value(2))
     settled = Case(When(resolved_at=None, then=Value(0)), default=Value(1))
-    ordered = rows.select_related("resolved_by").order_by(rank, settled, "-id")
+    rows = rows.select_related("resolved_by").defer(*all_but_names("resolved_by"))
+    ordered = rows.order_by(rank, settled, "-id")
     return ordered[: 1 + (ALL_THREADS if everything else MOST_THREADS)]
 
 
@@ -165,18 +173,36 @@ def _comments(threads: Sequence[Thread], whole: int | None, *, everything: bool)
 @prepared
 def _newest(threads: tuple[int, ...], whole: int | None, everything: bool) -> QuerySet[Comment]:
     newest = Window(RowNumber(), partition_by=F("thread"), order_by=F("id").desc())
-    most = ALL_COMMENTS if everything else MOST_COMMENTS
-    return (
-        Comment.objects.filter(thread__in=threads)
-        .annotate(place=newest, count=Window(Count("id"), partition_by=F("thread")))
-        .filter(Q(place__lte=most) | Q(thread=whole, place__lte=ALL_COMMENTS))
-        .select_related("author")
-        .prefetch_related("mentioned")
-        .order_by("id")
-    )
+    count = Window(Count("id"), partition_by=F("thread"))
+    rows = Comment.objects.filter(thread__in=threads).annotate(place=newest, count=count)
+    shown = Q(place__lte=MOST_COMMENTS) | Q(thread=whole, place__lte=WHOLE_THREAD)
+    if everything:
+        rows = rows.annotate(recent=Window(RowNumber(), order_by=F("id").desc()))
+        shown |= Q(recent__lte=ALL_COMMENTS)
+    return rows.filter(shown).select_related("author").defer(*all_but_names("author")).order_by("id")
 
 
-def thread_line(shown: Shown, reader: Reader, row: Thread, comments: Sequence[Comment]) -> ThreadLine:
+def called_in(comments: Sequence[Comment]) -> dict[int, tuple[str, ...]]:
+    """The names of those whom these comments mention, by comment; one query."""
+    called: dict[int, tuple[str, ...]] = {}
+    for row in _mentions(tuple(comment.pk for comment in comments)) if comments else ():
+        called[row.comment_id] = (*called.get(row.comment_id, ()), row.user.display_name)
+    return called
+
+
+@prepared
+def _mentions(comments: tuple[int, ...]) -> "QuerySet[Any]":
+    rows = Comment.mentioned.through.objects.filter(comment__in=comments)
+    return rows.select_related("user").defer(*all_but_names("user")).order_by("id")
+
+
+def thread_line(
+    shown: Shown,
+    reader: Reader,
+    row: Thread,
+    comments: Sequence[Comment],
+    called: Mapping[int, tuple[str, ...]],
+) -> ThreadLine:
     """The thread beside the text that is shown; says whether its passage is in that text."""
     elsewhere = row.round_number is not None and row.round_number != shown.number
     line = ThreadLine(
@@ -185,7 +211,7 @@ def thread_line(shown: Shown, reader: Reader, row: Thread, comments: Sequence[Co
         round_name=capital_round_name(shown.rubric, row.round_number or 0) if elsewhere else "",
         line=None,
         found="",
-        comments=tuple(comment_line(comment, reader) for comment in comments),
+        comments=tuple(comment_line(each, reader, called.get(each.pk, ())) for each in comments),
         earlier=comments[0].count - len(comments) if comments else 0,  # type: ignore[attr-defined]
     )
     if row.place != ThreadPlace.PASSAGE:
@@ -197,14 +223,14 @@ def thread_line(shown: Shown, reader: Reader, row: Thread, comments: Sequence[Co
     return replace(line, found="same" if passage.same else "alike", line=line_of(passage, shown.text))
 
 
-def comment_line(row: Comment, reader: Reader) -> CommentLine:
+def comment_line(row: Comment, reader: Reader, called: tuple[str, ...] = ()) -> CommentLine:
     mine, gone = row.author_id == reader.user.pk, row.deleted_at is not None
     return CommentLine(
         row=row,
         name=row.author.display_name if row.author else row.author_name,
         initials=row.author.initials if row.author else "?",
         html=None if gone else markdown(row.body),
-        to=tuple(person.display_name for person in row.mentioned.all()),
+        to=called,
         mine=mine,
         may_delete=not gone and (mine or reader.is_owner),
         # What somebody took away stays with them and the owners: others see that it is gone.

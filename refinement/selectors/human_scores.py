@@ -1,12 +1,14 @@
 """What people gave a round beside what the judge gave it, and how far the two are apart in the run."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from django.db.models import QuerySet
+from django.db.models import QuerySet, TextField
+from django.db.models.functions import Cast
 
 from refinement.engine.agreement import Agreement, agreement_of, near_gap
 from refinement.engine.scoring import shown
@@ -124,14 +126,17 @@ def _readings_of(run: int) -> QuerySet[BlindReading]:
 
 
 class Given(NamedTuple):
-    """One person's scores of one round, with the judge's where there are any."""
+    """One person's scores of one round, with the judge's where there are any.
+
+    Single scores stay the JSON that they are kept as: few runs have rounds enough for them to be compared.
+    """
 
     author: int | None
     number: int
     judged: Decimal | None
-    judged_scores: Mapping[str, str] | None
+    judged_scores: str | None
     composite: Decimal
-    scores: Sequence[Mapping[str, Any]]
+    scores: str
 
 
 def _given(run: Run) -> list[Given]:
@@ -140,7 +145,8 @@ def _given(run: Run) -> list[Given]:
 
 @prepared
 def _given_in(run: int) -> "QuerySet[HumanScore, tuple[Any, ...]]":
-    fields = ("author_id", "round__number", "round__composite", "round__scores", "composite", "scores")
+    judged, scores = (Cast(name, TextField()) for name in ("round__scores", "scores"))
+    fields = ("author_id", "round__number", "round__composite", judged, "composite", scores)
     return HumanScore.objects.filter(run=run).order_by("id").values_list(*fields)[:MOST_PAIRS]
 
 
@@ -220,10 +226,11 @@ def _row(
 
     given = [value for value in everybody if value is not None]
     mean = sum(given, ZERO) / len(given) if given else None
+    cells = {value: ScoreCell(words(value), gap(value)) for value in set(listed)}  # most people agree
     return CriterionRow(
         name=name,
         judge=words(judge),
-        cells=tuple(ScoreCell(words(value), gap(value)) for value in listed),
+        cells=tuple(cells[value] for value in listed),
         mean="–" if mean is None else f"{mean:.{decimals}f}",
         gap="" if mean is None or judge is None else difference(mean, judge, decimals),
     )
@@ -235,16 +242,17 @@ def agreement_in(rubric: Rubric, found: Sequence[Given]) -> RunAgreement:
     if rounds < FEWEST_ROUNDS:
         return RunAgreement(rounds, len(found), (_too_few(rounds),) if found else ())
     wholes = [(entry.judged, entry.composite) for entry in found if entry.judged is not None]
-    parts = [pair for entry in found for pair in _pairs(entry.judged_scores or {}, entry.scores)]
+    parts = [pair for entry in found for pair in _pairs(entry)]
     near = near_gap(rubric)
     whole, part = agreement_of(wholes, near), agreement_of(parts, near)
     return RunAgreement(rounds, len(found), tuple(_sentences(rubric, rounds, len(found), whole, part, near)))
 
 
-def _pairs(judged: Mapping[str, str], said: Sequence[Mapping[str, Any]]) -> list[tuple[Decimal, Decimal]]:
-    return [
-        (Decimal(judged[entry["key"]]), Decimal(entry["score"])) for entry in said if entry["key"] in judged
-    ]
+def _pairs(entry: Given) -> list[tuple[Decimal, Decimal]]:
+    """The judge's score and the person's of each criterion that both gave one."""
+    judged: Mapping[str, str] = json.loads(entry.judged_scores or "null") or {}
+    said: Sequence[Mapping[str, Any]] = json.loads(entry.scores)
+    return [(Decimal(judged[each["key"]]), Decimal(each["score"])) for each in said if each["key"] in judged]
 
 
 def _too_few(rounds: int) -> str:

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
 
 from django.db.models import Count, F, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
@@ -13,6 +12,7 @@ from refinement.models import Membership, Project, ReviewRequest, ReviewRule, Us
 from refinement.models.prepared import prepared
 from refinement.models.runs import Run
 from refinement.selectors.blindness import without_hidden
+from refinement.selectors.person_names import all_but_names
 from refinement.selectors.review_words import rule_words
 
 MOST_WAITING = 100
@@ -22,6 +22,7 @@ MOST_ON_RUN = 50
 MOST_QUEUED = 500
 MOST_RULES_SHOWN = 100
 LONG_TEXTS = ("run__task", "run__seed", "run__snapshot", "run__calibration", "run__why")
+FOLLOWED = ("reviewer", "asked_by", "rule", "rule__rubric")
 SOONEST = (F("due_on").asc(nulls_last=True), F("id").asc())
 
 
@@ -92,9 +93,8 @@ def reviews_of(run: Run, membership: Membership) -> list[Asked]:
 
 @prepared
 def _asked_about(run: int) -> QuerySet[ReviewRequest]:
-    rows = ReviewRequest.objects.filter(run=run).select_related(
-        "reviewer", "asked_by", "rule", "rule__rubric", "rule__created_by"
-    )
+    rows = ReviewRequest.objects.filter(run=run).select_related(*FOLLOWED)
+    rows = rows.defer(*all_but_names("reviewer", "asked_by"))
     return rows.order_by(F("closed_at").desc(nulls_first=True), "-id")[:MOST_ON_RUN]
 
 
@@ -140,9 +140,7 @@ def _name(person: User, members: set[int]) -> str:
 
 def _whole(rows: QuerySet[ReviewRequest]) -> QuerySet[ReviewRequest]:
     """With all that a line shows, and without the runs' long texts."""
-    return rows.select_related(
-        "run", "run__rubric", "reviewer", "asked_by", "rule", "rule__rubric", "rule__created_by"
-    ).defer(*LONG_TEXTS)
+    return rows.select_related("run", "run__rubric", *FOLLOWED).defer(*LONG_TEXTS)
 
 
 def _in_words(rows: Sequence[ReviewRequest] | QuerySet[ReviewRequest], membership: Membership) -> list[Asked]:
@@ -151,14 +149,17 @@ def _in_words(rows: Sequence[ReviewRequest] | QuerySet[ReviewRequest], membershi
 
 
 def _line(row: ReviewRequest, membership: Membership, today: date) -> Asked:
-    asker: Any = row.rule.created_by if row.rule else row.asked_by
+    asker = row.rule.created_by_id if row.rule else row.asked_by_id
     waits = row.closed_at is None and row.due_on is not None
     return Asked(
         row=row,
-        asker="a rule" if row.rule_id else (asker.display_name if asker else "somebody who has left"),
+        asker="a rule"
+        if row.rule
+        else row.asked_by.display_name
+        if row.asked_by
+        else "somebody who has left",
         reason=rule_words(row.rule) if row.rule else "",
         overdue=bool(waits and row.due_on and row.due_on < today),
         today=bool(waits and row.due_on == today),
-        may_take_back=row.closed_at is None
-        and (membership.is_owner or (asker is not None and asker.pk == membership.user_id)),
+        may_take_back=row.closed_at is None and (membership.is_owner or asker == membership.user_id),
     )

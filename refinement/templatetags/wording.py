@@ -14,6 +14,13 @@ from refinement.engine.types import Outcome
 
 register = template.Library()
 
+MONTHS = (
+    *("", "January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
+UNITS = (("week", 604_800), ("day", 86_400), ("hour", 3_600), ("minute", 60))  # in seconds
+SHORTEST_MONTH = 28 * 86_400  # from here on it takes a calendar to say how long ago
+
 OUTCOME_CLASSES: Mapping[str, str] = {
     Outcome.PASS: "chip-ok",
     Outcome.FAIL: "chip-bad",
@@ -27,8 +34,9 @@ def ago(moment: datetime | None) -> SafeString | str:
     """How long ago, with the exact time for machines and on pointing at it."""
     if moment is None:
         return ""
-    return format_html(
-        '<time datetime="{}" title="{}">{}</time>', moment.isoformat(), exact_words(moment), ago_words(moment)
+    # A page has dozens of them, and nothing in them is anybody's words that would have to be escaped.
+    return SafeString(
+        f'<time datetime="{moment.isoformat()}" title="{exact_words(moment)}">{ago_words(moment)}</time>'
     )
 
 
@@ -48,13 +56,20 @@ def exact_day(moment: datetime) -> SafeString:
 
 
 def ago_words(moment: datetime) -> str:
-    if (timezone.now() - moment).total_seconds() < 60:
+    now = timezone.now()
+    seconds = int((now - moment).total_seconds())
+    if seconds < 60:
         return "just now"
-    return f"{timesince(moment, depth=1)} ago"
+    if seconds >= SHORTEST_MONTH:
+        return f"{timesince(moment, now, depth=1)} ago"
+    name, length = next(unit for unit in UNITS if seconds >= unit[1])
+    count = seconds // length
+    return f"{count}\N{NO-BREAK SPACE}{name}{'' if count == 1 else 's'} ago"
 
 
 def exact_words(moment: datetime) -> str:
-    return f"{timezone.localtime(moment):%-d %B %Y, %H:%M %Z}"
+    here = timezone.localtime(moment)
+    return f"{here.day} {MONTHS[here.month]} {here.year}, {here.hour:02}:{here.minute:02} {here.tzname()}"
 
 
 @register.filter

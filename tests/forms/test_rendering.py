@@ -25,13 +25,15 @@ WIDGETS = {
     "textarea": forms.Textarea(attrs={"rows": 3}),
     "select": forms.Select(choices=GROUPED),
     "many": forms.SelectMultiple(choices=GROUPED),
+    "radio": forms.RadioSelect(choices=GROUPED),
+    "radio of a class": forms.RadioSelect(attrs={"class": HOSTILE}, choices=[("", "none"), ("a", "A")]),
 }
 VALUES = [None, "", "plain", HOSTILE, "\n\nlines", 3, 2.5, True, ["a", HOSTILE]]
 
 
 def normal(html: str) -> str:
-    """Without the spaces between tags that only Django's templates have."""
-    return re.sub(r">\s+<", "><", html.strip())
+    """Without the spaces between tags, and after a radio button, that only Django's templates have."""
+    return re.sub(r"(<input[^>]*>)\s+", r"\1 ", re.sub(r">\s+<", "><", html.strip()))
 
 
 @pytest.mark.parametrize("value", VALUES, ids=repr)

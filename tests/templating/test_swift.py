@@ -10,7 +10,7 @@ from django.template import Context, Engine
 from django.urls import reverse
 from django.utils.safestring import mark_safe
 
-from wiggum_site.templating.addresses import address_of
+from wiggum_site.templating.addresses import Addresses
 from wiggum_site.templating.nodes import SwiftNodeList
 
 FILES = "django.template.loaders.locmem.Loader"
@@ -90,6 +90,17 @@ TEMPLATES = (
     "{% url 'run_page' 'a-slug' number %}{% url 'no_such_view' 1 as address %}[{{ address }}]"
     "{% url 'run_list' slug='a' %}",
     "{% url 'run_round' 'a-slug' number 2 as address %}{{ address }}?a={{ text|urlencode }}",
+    "{% if thing.gone or thing.method %}{{ thing.method }}{% endif %}"
+    "{% if not thing.items.5 and kind.name %}k{% endif %}",
+    "{% if text|default:missing %}a{% else %}b{% endif %}{% if missing|default:text == text %}c{% endif %}"
+    "{% if none|length %}d{% elif words|length > 1 %}e{% endif %}",
+    "{% with a=missing b=thing.method c=table.n %}[{{ a }}{{ b }}{{ b }}{{ c.m }}{{ c.no }}]{% endwith %}"
+    "{% if table.key %}only text{% endif %}{% if thing.calls %}{{ thing.calls }}{% endif %}",
+    "{% load wording %}{% ago none %}{% outcome_chip text %}{% exact_day at as day %}{{ day }}"
+    "{% autoescape off %}{% outcome_chip text %}{{ safe|add:text }}{% endautoescape %}",
+    "{{ missing|upper|default:text }}{{ thing.method|add:'!' }}{{ rows.0.name|default:words.1|upper }}",
+    "{% if thing.broken %}a{% endif %}",
+    "{% if text|add:missing.name %}a{% else %}b{% endif %}",
     "{% extends 'base.html' %}{% block one %}{{ block.super }}{{ text }}{% endblock %}",
     "{% for a, b in words %}{{ a }}{% endfor %}",
     "{{ thing.broken }}",
@@ -139,7 +150,7 @@ def test_templates_under_development_keep_djangos_nodes():
 
 @pytest.mark.parametrize("values", [["a", 7], ["a-b_C9", 0], ["a", 10**15]])
 def test_an_address_is_the_one_that_django_finds(values):
-    assert address_of("run_page", values) == reverse("run_page", args=values)
+    assert Addresses().address("run_page", values) == reverse("run_page", args=values)
 
 
 @pytest.mark.parametrize(
@@ -147,4 +158,4 @@ def test_an_address_is_the_one_that_django_finds(values):
     [["a/b", 7], ["ä", 7], ["a b", 7], ["", 7], ["a\n", 7], ["a", -1], ["a", "x"], ["a", True], ["a"]],
 )
 def test_what_is_no_plain_value_is_left_to_django(values):
-    assert address_of("run_page", values) is None
+    assert Addresses().address("run_page", values) is None

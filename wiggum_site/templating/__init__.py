@@ -1,1 +1,1 @@
-"""Django's templates with nodes that take the short way: the same pages in half the time."""
+"""Django's templates with nodes that take the short way: the same pages in less time."""

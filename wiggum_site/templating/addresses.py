@@ -8,20 +8,38 @@ import re
 from functools import lru_cache
 from typing import Any
 
+from django.template import Context
 from django.urls import NoReverseMatch, get_script_prefix, get_urlconf, reverse
 
 SLUG = re.compile(r"[a-zA-Z0-9_-]+", re.ASCII)
+KEPT = "_addresses"  # no name that a template can ask for
 EXAMPLES = {int: "90817263540{}", str: "an-example-of-a-slug-{}"}
 
 
-def address_of(view: str, values: list[Any]) -> str | None:
-    """The address with these values in it; None where it takes Django to find it."""
-    kinds = tuple(map(type, values))
-    for kind, value in zip(kinds, values, strict=True):
-        if not (value >= 0 if kind is int else kind is str and SLUG.fullmatch(value)):
-            return None
-    pattern = pattern_of(view, kinds, get_urlconf(), get_script_prefix())
-    return None if pattern is None else pattern.format(*values)
+class Addresses:
+    """How addresses begin while one page is written: asked once, as that is kept far away from the page."""
+
+    __slots__ = ("prefix", "urlconf")
+
+    def __init__(self) -> None:
+        self.urlconf, self.prefix = get_urlconf(), get_script_prefix()
+
+    @classmethod
+    def of(cls, context: Context) -> "Addresses":
+        known: Addresses | None = vars(context).get(KEPT)
+        if known is None:
+            known = cls()
+            vars(context)[KEPT] = known
+        return known
+
+    def address(self, view: str, values: list[Any]) -> str | None:
+        """The address with these values in it; None where it takes Django to find it."""
+        kinds = tuple(map(type, values))
+        for kind, value in zip(kinds, values, strict=True):
+            if not (value >= 0 if kind is int else kind is str and SLUG.fullmatch(value)):
+                return None
+        pattern = pattern_of(view, kinds, self.urlconf, self.prefix)
+        return None if pattern is None else pattern.format(*values)
 
 
 @lru_cache(maxsize=1024)

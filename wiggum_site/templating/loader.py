@@ -9,7 +9,7 @@ from django.template.loaders import base, cached
 from django.template.smartif import TokenBase
 from django.utils.safestring import mark_safe
 
-from wiggum_site.templating.nodes import SWIFT, SwiftNodeList
+from wiggum_site.templating.nodes import SWIFT, SwiftNode, SwiftNodeList
 from wiggum_site.templating.values import SwiftExpression, SwiftVariable
 
 
@@ -40,6 +40,8 @@ def make_swift(node: Node) -> None:
         setattr(node, name, swift_value(value))
     if swift := SWIFT.get(type(node)):
         node.__class__ = swift
+        if isinstance(node, SwiftNode):
+            node.get_ready()
 
 
 def swift_value(value: Any) -> Any:

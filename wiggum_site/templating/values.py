@@ -45,10 +45,15 @@ def found(names: tuple[str, ...], context: Context) -> Any:
         current = vars(context).get(first, MISSING)
         if current is MISSING or hasattr(type(context), first):
             return MISSING
+    return walked(current, names[1:], context)
+
+
+def walked(current: Any, names: tuple[str, ...], context: Context) -> Any:
+    """From a value on to what these names lead to."""
     try:
         if callable(current):
             current = called(current, context)
-        for name in names[1:]:
+        for name in names:
             current = (
                 inside(current, name) if hasattr(type(current), "__getitem__") else attribute(current, name)
             )

@@ -7,6 +7,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from refinement.models import Comment, Membership, Thread, User
+from refinement.models.prepared import prepared
+from refinement.selectors import comments
 from refinement.services.comments import comment_delete, thread_resolve
 from tests.views.comments.given import HTMX, SECOND, address, answer, quote, say, talked_run
 
@@ -152,6 +154,23 @@ def test_five_hundred_comments_of_twenty_people_cost_no_query_and_little_room(
     everything, _ = queries(as_viewer, address(run, "?all=1"))
     assert everything == few
     assert page(as_viewer, run, "?all=1").count("<article") == 62
+
+
+def test_all_threads_have_their_newest_comments_and_the_page_an_end(as_viewer, run, editor, monkeypatch):
+    monkeypatch.setattr(comments, "ALL_COMMENTS", 10)
+    monkeypatch.setattr(comments, "_newest", prepared(comments._newest.build))
+    quiet, loud = (say(run, editor, f"{word} begins.", "round", 2) for word in ("Quiet", "Loud"))
+    for number in range(8):
+        answer(quiet, editor, f"Quiet {number}.")
+    for number in range(12):
+        answer(loud, editor, f"Loud {number}.")
+    text = page(as_viewer, run, "?all=1")
+    assert text.count('class="comment"') == 10 + 3
+    assert "Show 3 earlier comments" in text  # of Loud, whose newest ten are there
+    assert "Show 6 earlier comments" in text  # of Quiet, whose newest three are
+    assert "Quiet 5." in text
+    assert "Quiet 4." not in text
+    assert page(as_viewer, run, f"?all=1&thread={quiet.thread_id}").count("Quiet ") == 9
 
 
 def test_the_thread_asked_for_is_whole_and_first(as_viewer, run, editor):

@@ -1,0 +1,50 @@
+"""Times as pages say them: in the words of Django's own, without its detours."""
+
+from datetime import UTC, datetime, timedelta, timezone
+from zoneinfo import ZoneInfo
+
+import pytest
+from django.utils import timezone as clock
+from django.utils.timesince import timesince
+
+from refinement.templatetags.wording import ago, ago_words, exact_words
+
+NOW = datetime(2026, 3, 29, 12, 30, 30, 500, tzinfo=UTC)
+SPANS = [
+    *(timedelta(seconds=seconds) for seconds in (60, 61, 119, 120, 3_599, 3_600, 7_199, 7_200)),
+    *(timedelta(hours=hours) for hours in (23, 24, 25, 47, 48, 167, 168, 335, 336)),
+    *(timedelta(days=days, seconds=-1) for days in (2, 7, 14, 28, 29, 31, 32, 365, 366, 800)),
+    *(timedelta(days=days) for days in (7, 27, 28, 29, 30, 31, 32, 59, 364, 365, 366, 800)),
+]
+
+
+@pytest.fixture(autouse=True)
+def at_noon(monkeypatch):
+    monkeypatch.setattr(clock, "now", lambda: NOW)
+
+
+@pytest.mark.parametrize("span", SPANS, ids=str)
+def test_how_long_ago_is_said_as_django_says_it(span):
+    moment = NOW - span
+    assert ago_words(moment) == f"{timesince(moment, NOW, depth=1)} ago"
+
+
+@pytest.mark.parametrize("seconds", [0, 59, 59.999, -1, -86_400])
+def test_what_has_hardly_happened_is_just_now(seconds):
+    assert ago_words(NOW - timedelta(seconds=seconds)) == "just now"
+
+
+@pytest.mark.parametrize("month", range(1, 13))
+def test_the_exact_time_is_said_as_the_calendar_says_it(month):
+    moment = datetime(2025, month, 3, 7, 5, tzinfo=timezone(timedelta(hours=-5)))
+    for zone in (UTC, ZoneInfo("Europe/Berlin")):
+        with clock.override(zone):
+            assert exact_words(moment) == f"{moment.astimezone(zone):%-d %B %Y, %H:%M %Z}"
+
+
+def test_both_stand_in_one_element():
+    assert ago(NOW - timedelta(minutes=5)) == (
+        '<time datetime="2026-03-29T12:25:30.000500+00:00" title="29 March 2026, 12:25 UTC">'
+        "5\N{NO-BREAK SPACE}minutes ago</time>"
+    )
+    assert ago(None) == ""

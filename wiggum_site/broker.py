@@ -24,7 +24,7 @@ from wiggum_site.freshness import close_stale_connections
 CONNECT_SECONDS = 2.0
 # Redis notices a killed worker by its missing heartbeat; the defaults leave its messages stuck for minutes.
 REDIS_HEARTBEAT_MS = 15_000
-REDIS_MAINTENANCE_CHANCE = 250_000  # of a million: with four looks a second, once or twice a second
+REDIS_MAINTENANCE_CHANCE = 1_000_000  # of a million: with every look, one a second where all are idle
 PASS_ON_DELAY_MS = 1_000  # longer than an idle thread of a stopping worker goes on listening
 
 

@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 from threading import Lock
 from time import monotonic
 
@@ -16,9 +16,12 @@ from dramatiq.logging import get_logger
 from refinement.broker import rows
 from refinement.broker.bell import Bell
 from refinement.broker.doorbell import door_for
+from refinement.broker.finishing import Finishing
 
 POLL_SECONDS = 0.25
 DEAF_POLL_SECONDS = 0.03  # on SQLite, for who has no door that others could ring at
+# What nobody rang for is left to its sender for a moment: that one knows the run already.
+GRACE, NONE = timedelta(seconds=0.1), timedelta()
 BLIND_LOOK_SECONDS = 1.0  # look this often even when nothing seems to have changed
 UPKEEP_SECONDS = rows.LEASE.total_seconds() / 3
 SWEEP_SECONDS = 3600.0
@@ -38,6 +41,9 @@ class Claims:
     def drop(self, ids: Iterable[int]) -> None:
         with self._lock:
             self._ids.difference_update(ids)
+
+    def count(self) -> int:
+        return len(self._ids)
 
     def all(self) -> list[int]:
         with self._lock:
@@ -66,7 +72,16 @@ class DatabaseConsumer(Consumer):
     """Iterates over one queue; `None` says that nothing came within the timeout."""
 
     def __init__(
-        self, *, alias: str, owner: str, bell: Bell, claims: Claims, queue: str, prefetch: int, timeout: int
+        self,
+        *,
+        alias: str,
+        owner: str,
+        bell: Bell,
+        claims: Claims,
+        finishing: Finishing,
+        queue: str,
+        prefetch: int,
+        timeout: int,
     ) -> None:
         self.logger = get_logger(__name__, type(self))
         self.alias = alias
@@ -75,12 +90,14 @@ class DatabaseConsumer(Consumer):
         self.queue = queue
         self.prefetch = prefetch
         self.seconds = timeout / 1000
+        self._finishing = finishing
         self._process_claims = claims  # outlives this consumer, as the work on its messages may
         self._own_claims = Claims()
         self._ready: deque[ClaimedMessage] = deque()
         self._door = door_for(connections[alias], bell)
         deaf = self._door is None and connections[alias].vendor == "sqlite"
         self._poll = DEAF_POLL_SECONDS if deaf else POLL_SECONDS
+        self._heard = -1  # the rings when it looked last
         self._seen_change: object | None = None
         self._next_due: datetime | None = None
         self._looked_at = self._kept_up_at = self._swept_at = float("-inf")
@@ -90,21 +107,21 @@ class DatabaseConsumer(Consumer):
             return self._next(monotonic() + self.seconds)
 
     def _next(self, deadline: float) -> MessageProxy | None:
-        rung = True
         while True:
-            heard = self.bell.rings()
             self._keep_up()
             if not self._ready:
+                rings = self.bell.rings()
+                rung, self._heard = rings != self._heard, rings
                 self._fetch(rung=rung)
             if self._ready:
                 return self._ready.popleft()
             remaining = deadline - monotonic()
             if remaining <= 0:
                 return None
-            rung = self.bell.wait(heard, min(remaining, self._poll))
+            self.bell.wait(self._heard, min(remaining, self._poll))
 
     def _fetch(self, *, rung: bool) -> None:
-        free = self.prefetch - len(self._own_claims.all())
+        free = self.prefetch - self._own_claims.count() + self._finishing.count()
         if free <= 0 or not (rung or self._worth_a_look()):
             return
         self._looked_at = monotonic()
@@ -112,7 +129,7 @@ class DatabaseConsumer(Consumer):
         # A ring says that something was sent: claiming at once is cheaper than looking first.
         if not rung and not self._something_due():
             return
-        claimed = rows.claim(self.alias, self.queue, self.owner, free)
+        claimed = rows.claim(self.alias, self.queue, self.owner, free, NONE if rung else GRACE)
         for row in claimed:
             self._take(row)
         # What others delay is found by the next look; what this process delays rings, and claims nothing.
@@ -121,10 +138,10 @@ class DatabaseConsumer(Consumer):
 
     def _something_due(self) -> bool:
         self._next_due = rows.next_due(self.alias, self.queue)
-        return self._next_due is not None and self._next_due <= timezone.now()
+        return self._next_due is not None and self._next_due <= timezone.now() - GRACE
 
     def _worth_a_look(self) -> bool:
-        if self._next_due is not None and self._next_due <= timezone.now():
+        if self._next_due is not None and self._next_due <= timezone.now() - GRACE:
             return True
         if monotonic() - self._looked_at >= BLIND_LOOK_SECONDS:
             return True
@@ -165,12 +182,14 @@ class DatabaseConsumer(Consumer):
         with connection_errors(self.alias):
             rows.finish(self.alias, self.owner, message.row_id)
         self._let_go([message.row_id])
+        self._finishing.done()
 
     def nack(self, message: MessageProxy) -> None:
         assert isinstance(message, ClaimedMessage)
         with connection_errors(self.alias):
             rows.bury(self.alias, self.owner, message.row_id)
         self._let_go([message.row_id])
+        self._finishing.done()
 
     def requeue(self, messages: Iterable[MessageProxy]) -> None:
         ids = [message.row_id for message in messages if isinstance(message, ClaimedMessage)]
@@ -179,6 +198,7 @@ class DatabaseConsumer(Consumer):
         with connection_errors(self.alias):
             rows.release(self.alias, self.owner, ids)
         self._let_go(ids)
+        self.bell.ring()
 
     def close(self) -> None:
         """Gives back what was claimed but not yet handed out."""
@@ -191,7 +211,7 @@ class DatabaseConsumer(Consumer):
             self._let_go([message.row_id for message in unread])  # their leases run out by themselves
 
     def _let_go(self, ids: list[int]) -> None:
-        was_full = len(self._own_claims.all()) >= self.prefetch
+        was_full = self._own_claims.count() >= self.prefetch
         self._own_claims.drop(ids)
         self._process_claims.drop(ids)
         if was_full:

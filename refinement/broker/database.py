@@ -18,6 +18,7 @@ from dramatiq.errors import QueueJoinTimeout, QueueNotFound
 from refinement.broker.bell import Bell
 from refinement.broker.consumer import Claims, DatabaseConsumer
 from refinement.broker.doorbell import doors_of, ring_at
+from refinement.broker.finishing import Finishing
 from refinement.models.queue import MessageState, QueuedMessage
 from refinement.models.statements import row_add
 
@@ -31,6 +32,7 @@ class DatabaseBroker(Broker):
         self.queues: set[str] = set()
         self.bell = Bell()
         self.claims = Claims()
+        self.finishing = Finishing()
         self.consuming = False
         self.owner = f"{socket.gethostname()[:20]}:{os.getpid()}:{uuid4().hex}"
 
@@ -52,6 +54,7 @@ class DatabaseBroker(Broker):
             owner=self.owner,
             bell=self.bell,
             claims=self.claims,
+            finishing=self.finishing,
             queue=queue_name,
             prefetch=prefetch,
             timeout=timeout,
@@ -73,6 +76,7 @@ class DatabaseBroker(Broker):
             ),
             using=self.alias,
         )
+        self.finishing.sent()
         transaction.on_commit(self._tell, using=self.alias)
         self.emit_after("enqueue", message, delay)
         return message

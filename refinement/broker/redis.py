@@ -9,11 +9,16 @@ from typing import Any
 import redis
 from dramatiq import Message, MessageProxy
 from dramatiq.brokers.redis import RedisBroker, _RedisConsumer
+from dramatiq.common import dq_name
 from dramatiq.errors import ConnectionClosed
 
 from refinement.broker.bell import Bell
+from refinement.broker.finishing import Finishing
 
-POLL_SECONDS = 0.25  # how late a message from another worker may be noticed
+# How late a message from another worker may be noticed. Not sooner: its sender takes it up in a moment, and
+# knows the run already.
+POLL_SECONDS = 1.0
+DELAY_SECONDS = 0.25  # how late a delayed message may be passed on
 LISTEN_AGAIN_SECONDS = 1.0
 
 
@@ -31,10 +36,13 @@ class ConsiderateConsumer(_RedisConsumer):
         self._heard = -1  # the rings when Redis was asked last
         self._asked_at = float("-inf")
         self._more = False  # whether it may have had more than there was room for
+        # Between two looks, Dramatiq's thread sees whether a delayed message's time has come.
+        delays = queue_name == dq_name(queue_name)
+        self._seconds = min(timeout / 1000, DELAY_SECONDS) if delays else timeout / 1000
 
     def __next__(self) -> MessageProxy | None:
         if not self.message_cache:
-            self._fetch_in_time(monotonic() + self.timeout / 1000)
+            self._fetch_in_time(monotonic() + self._seconds)
         if not self.message_cache:
             return None
         message = Message.decode(self.message_cache.pop(0))
@@ -52,7 +60,7 @@ class ConsiderateConsumer(_RedisConsumer):
 
     def _fetch(self) -> None:
         self._heard, self._asked_at = self.bell.rings(), monotonic()
-        room = self.prefetch - self.outstanding_message_count
+        room = self.prefetch - self.outstanding_message_count + self.broker.finishing.count()
         self._more = False
         if room <= 0:
             return  # the next one that is acknowledged rings
@@ -66,8 +74,13 @@ class ConsiderateConsumer(_RedisConsumer):
     def ack(self, message: MessageProxy) -> None:
         was_full = self.outstanding_message_count >= self.prefetch
         super().ack(message)  # type: ignore[no-untyped-call]
+        self.broker.finishing.done()
         if was_full:
             self.bell.ring()
+
+    def nack(self, message: MessageProxy) -> None:
+        super().nack(message)  # type: ignore[no-untyped-call]
+        self.broker.finishing.done()
 
     def close(self) -> None:
         """Gives back what Dramatiq forgets: it would come again only when this worker is missed."""
@@ -114,6 +127,7 @@ class ConsiderateRedisBroker(RedisBroker):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)  # type: ignore[no-untyped-call]
         self.bells: defaultdict[str, Bell] = defaultdict(Bell)  # one for each queue: the others sleep on
+        self.finishing = Finishing()
         self._channel = f"{self.namespace}.sent."
         self._starting = Lock()
         self._listener: Listener | None = None
@@ -131,6 +145,7 @@ class ConsiderateRedisBroker(RedisBroker):
 
     def enqueue(self, message: Message[Any], *, delay: int | None = None) -> Message[Any]:
         sent: Message[Any] = super().enqueue(message, delay=delay)
+        self.finishing.sent()
         if self._listener is None:
             with suppress(redis.RedisError):  # it is kept; that nobody was told costs a moment
                 self.client.publish(f"{self._channel}{sent.queue_name}", b"")

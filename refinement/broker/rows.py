@@ -44,14 +44,14 @@ class Claimed(NamedTuple):
     body: str
 
 
-def claim(alias: str, queue: str, owner: str, limit: int) -> list[Claimed]:
-    """Up to `limit` due messages, the most urgent first, now leased to the owner and to nobody else."""
+def claim(alias: str, queue: str, owner: str, limit: int, grace: timedelta = timedelta()) -> list[Claimed]:
+    """Up to `limit` messages due for so long, the most urgent first, now leased to the owner alone."""
     now = timezone.now()
     taken = rows_update(
         QueuedMessage,
         {"state": MessageState.CLAIMED, "lease_owner": owner, "lease_until": now + LEASE, "updated_at": now},
         DUE_SKIPPING_LOCKED if connections[alias].vendor == "postgresql" else DUE,
-        [queue, now, limit],
+        [queue, now - grace, limit],
         returning=("priority", "eta", "id", "body"),
         using=alias,
     )

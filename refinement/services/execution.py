@@ -4,6 +4,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import TypeAlias
 
 from django.db import transaction
@@ -22,7 +23,7 @@ from refinement.services.leases import Lease, LeaseLost, lease_write
 from refinement.services.places import NoFreePlace
 from refinement.services.production import candidate_write
 from refinement.services.recollection import recall, remember
-from refinement.services.recording import Recorder
+from refinement.services.recording import Recorder, ignore_history
 
 DEADLINE_SECONDS = 600.0
 PLACE_DELAY_SECONDS = 0.5
@@ -42,7 +43,6 @@ class StepResult:
     lost: bool = False
     tokens: int = 0
     model_seconds: float = 0.0
-    history: History | None = None  # as it stands after the step, where that is known
 
 
 def ignore_step(step: Step) -> None:
@@ -68,7 +68,9 @@ def run_step(lease: Lease, options: StepOptions, run: Run | None = None) -> Step
     brief, history = recall(lease, run)
     step = next_step(brief.rubric, history)
     options.on_step(step)
-    recorder = Recorder(lease, run, options.actor, options.release)
+    # Whoever keeps the run from step to step keeps its attempt as well, by which a memory is known.
+    keep = partial(remember, lease, brief) if options.release else ignore_history
+    recorder = Recorder(lease, run, options.actor, options.release, keep)
     try:
         if isinstance(step, Finish):
             recorder.finish(step)
@@ -76,8 +78,6 @@ def run_step(lease: Lease, options: StepOptions, run: Run | None = None) -> Step
         step = begin(recorder, brief, history, step)
         caller = Caller(run, lease, options.deadline_seconds, options.on_text, options.local)
         result = carry_out(caller, recorder, brief, history, step, options)
-        if result.history is not None and options.release:
-            remember(lease, brief, result.history)
         return replace(result, tokens=caller.tokens, model_seconds=caller.seconds)
     except (LeaseLost, Cancelled):
         return StepResult(step, lost=True)
@@ -111,8 +111,10 @@ def carry_out(
     role = Role.JUDGE if isinstance(step, Judge) else Role.PRODUCER
     try:
         if isinstance(step, Judge):
-            return StepResult(step, history=round_judge(caller, recorder, brief, history, step))
-        return StepResult(step, history=candidate_write(caller, recorder, brief, history, step))
+            round_judge(caller, recorder, brief, history, step)
+        else:
+            candidate_write(caller, recorder, brief, history, step)
+        return StepResult(step)
     except NoFreePlace as full:
         delay = timedelta(seconds=PLACE_DELAY_SECONDS * (1 + random.random()))  # noqa: S311  spreads them
         until = recorder.queue_for_place(endpoint=full.endpoint, delay=delay)

@@ -35,7 +35,7 @@ class Ruling:
     attempts: int
 
 
-def round_judge(caller: Caller, recorder: Recorder, brief: Brief, history: History, step: Judge) -> History:
+def round_judge(caller: Caller, recorder: Recorder, brief: Brief, history: History, step: Judge) -> None:
     """Assesses the round's candidate; a reply that cannot be read is kept, and the next step asks again."""
     entry, rubric = history.rounds[-1], brief.rubric
     checks = checks_of(caller, rubric, entry.candidate)
@@ -47,7 +47,7 @@ def round_judge(caller: Caller, recorder: Recorder, brief: Brief, history: Histo
     if rubric.criteria:
         ruling = verdict_get(caller, recorder, brief, history, step, output)
         if ruling is None:
-            return history
+            return
     assessment = assess(
         rubric,
         ruling.verdict if ruling else None,
@@ -67,8 +67,7 @@ def round_judge(caller: Caller, recorder: Recorder, brief: Brief, history: Histo
         cut=seen is not None and seen < len(entry.candidate),
         attempts=ruling.attempts if ruling else 0,
     )
-    recorder.assessment(ruling.call if ruling else None, judged)
-    return after
+    recorder.assessment(ruling.call if ruling else None, judged, after=after)
 
 
 def checks_of(caller: Caller, rubric: Rubric, candidate: str) -> tuple[CheckResult, ...]:
@@ -125,7 +124,7 @@ def verdict_get(
     call.thinking = call.thinking or reading.thinking
     if reading.verdict is None:
         call.complaint = cut_words(reading.complaint) if reply.cut else reading.complaint
-        recorder.unfinished_call(call)
+        recorder.unfinished_call(call, after=history)
         return None
     seen_chars = view.candidate.seen_chars if view.candidate else None
     return Ruling(call, replace(reading.verdict, judge=call.model), seen_chars, asked + 1)

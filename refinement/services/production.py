@@ -27,8 +27,8 @@ def steered_by(view: ProducerView) -> Steered | None:
 
 def candidate_write(
     caller: Caller, recorder: Recorder, brief: Brief, history: History, step: Draft | Revise
-) -> History:
-    """Has the producer write the round's candidate, and keeps both; the history with it."""
+) -> None:
+    """Has the producer write the round's candidate, and keeps both."""
     view = producer_view(brief, history, step)
     prompt = producer_prompt(view)
     policy = brief.rubric.policy
@@ -55,6 +55,5 @@ def candidate_write(
         candidate=candidate,
         base_round=base_round,
         feedback=None if isinstance(step, Draft) else step.feedback,
+        after=replace(history, rounds=(*history.rounds, Round(step.round, candidate, None, base_round))),
     )
-    entry = Round(step.round, candidate, None, base_round)
-    return replace(history, rounds=(*history.rounds, entry))

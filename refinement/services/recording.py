@@ -1,6 +1,6 @@
 """Writing down what a step brought: all of it in one transaction, fenced by the lease."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from refinement.engine.metrics import RunMetrics
 from refinement.engine.safeguards import RalphSignal
-from refinement.engine.types import Assessment, Feedback, Finish, Penalty, Verdict
+from refinement.engine.types import Assessment, Feedback, Finish, History, Penalty, Verdict
 from refinement.models import (
     Call,
     CheckResult,
@@ -44,6 +44,10 @@ LOUD_END = f"SELECT EXISTS ({ANY_LIVE_TEXT}) OR EXISTS ({ANY_WEBHOOK}) OR EXISTS
 STEP_DONE = {"step_calls": 0, "step_failures": 0, "step_unreadable": 0}
 
 
+def ignore_history(history: History) -> None:
+    """For who needs none."""
+
+
 @dataclass(frozen=True, slots=True)
 class Judged:
     """A round's assessment and what is kept beside it."""
@@ -65,8 +69,10 @@ class Recorder:
     run: Run  # as it was when the step began
     actor: str
     release: bool
+    # What the run's history is after the step: told when it is written, and before anybody goes on from it.
+    keep: Callable[[History], None] = ignore_history
 
-    def unfinished_call(self, call: Call) -> None:
+    def unfinished_call(self, call: Call, *, after: History) -> None:
         """A call that did not end its step: a reply to be asked about again."""
         writes = self.writes(
             **usage_of(self.run, call),
@@ -75,10 +81,18 @@ class Recorder:
             step_unreadable=self.run.step_unreadable + 1,
         )
         writes.insert(call)
-        self.pass_on(writes, EventKind.UNREADABLE, round=call.round_number, complaint=call.complaint[:500])
+        told = {"round": call.round_number, "complaint": call.complaint[:500]}
+        self.pass_on(writes, EventKind.UNREADABLE, told, after=after)
 
     def candidate(
-        self, call: Call, *, number: int, candidate: str, base_round: int | None, feedback: Feedback | None
+        self,
+        call: Call,
+        *,
+        number: int,
+        candidate: str,
+        base_round: int | None,
+        feedback: Feedback | None,
+        after: History,
     ) -> None:
         """A new round with its candidate, and the call that wrote it."""
         writes = self.writes(**usage_of(self.run, call), **STEP_DONE)
@@ -100,7 +114,7 @@ class Recorder:
         if feedback is not None and feedback.instructions:
             beside = partial(self.use_instructions, feedback, number)
         kind = EventKind.DRAFTED if drafted else EventKind.REVISED
-        self.pass_on(writes, kind, beside, round=number, chars=len(candidate))
+        self.pass_on(writes, kind, {"round": number, "chars": len(candidate)}, beside, after=after)
 
     def use_instructions(self, feedback: Feedback, number: int) -> None:
         """What people said is used up by the round that was written with it: all of it or none."""
@@ -118,7 +132,7 @@ class Recorder:
         result.round = Round.objects.only("pk").get(run_id=self.lease.run_id, number=number)
         row_add(result)
 
-    def assessment(self, call: Call | None, judged: Judged) -> None:
+    def assessment(self, call: Call | None, judged: Judged, *, after: History) -> None:
         """What judge and checks said of a round, with the run's figures as they now stand."""
         metrics, number, assessment = judged.metrics, judged.number, judged.assessment
         writes = self.writes(
@@ -140,8 +154,8 @@ class Recorder:
             row = VerdictRow(position=position, **verdict_values(verdict))
             writes.insert(row, round_id=Found(ROUND_KEY, place))
         beside = partial(self.keep_checks, number, assessment) if assessment.checks else None
-        composite = str(round(assessment.composite, 6))
-        self.pass_on(writes, EventKind.JUDGED, beside, round=number, composite=composite)
+        told = {"round": number, "composite": str(round(assessment.composite, 6))}
+        self.pass_on(writes, EventKind.JUDGED, told, beside, after=after)
 
     def keep_checks(self, number: int, assessment: Assessment) -> None:
         key = Round.objects.values_list("pk", flat=True).get(run_id=self.lease.run_id, number=number)
@@ -159,7 +173,7 @@ class Recorder:
         )
         if call is not None:
             writes.insert(call)
-        self.pass_on(writes, EventKind.FAILED, role=role, message=message)
+        self.pass_on(writes, EventKind.FAILED, {"role": role, "message": message})
 
     @transaction.atomic
     def waiting(self, call: Call, *, until: datetime, reason: str, endpoint: str) -> None:
@@ -235,18 +249,26 @@ class Recorder:
         return writes
 
     def pass_on(
-        self, writes: Writes, kind: str, beside: Callable[[], None] | None = None, **data: object
+        self,
+        writes: Writes,
+        kind: str,
+        told: Mapping[str, object],
+        beside: Callable[[], None] | None = None,
+        *,
+        after: History | None = None,
     ) -> None:
         """Makes the writes with the event that tells of them and, where the holder lets go, sends on."""
         run_id = self.lease.run_id
-        writes.insert(event_row(run_id, kind, actor=self.actor, data=data))
+        writes.insert(event_row(run_id, kind, actor=self.actor, data=told))
+        keep = partial(self.keep, after) if after is not None else None
         joins = self.release and sending_joins()
         if joins:
-            beside = partial(_both, beside, partial(run_wake, run_id))
+            beside = partial(_all, beside, partial(_on_commit, keep), partial(run_wake, run_id))
         if not writes.make(beside):
             raise LeaseLost(f"run {run_id} is no longer held by {self.lease.owner}")
-        if self.release and not joins:
-            run_wake(run_id)
+        if not joins:
+            # In this order: whoever gets the message may be a thread of this process.
+            _all(keep, partial(run_wake, run_id) if self.release else None)
 
     def tally(self, judged: Judged) -> dict[str, Any]:
         """What lists show and filter by, with this round added."""
@@ -270,10 +292,16 @@ def ends_loudly(run: Run) -> bool:
     return bool(loud)
 
 
-def _both(first: Callable[[], None] | None, second: Callable[[], None]) -> None:
-    if first is not None:
-        first()
-    second()
+def _all(*doings: Callable[[], None] | None) -> None:
+    for do in doings:
+        if do is not None:
+            do()
+
+
+def _on_commit(do: Callable[[], None] | None) -> None:
+    """Before the ring for the message that is sent next: what is on commit is done in order."""
+    if do is not None:
+        transaction.on_commit(do)
 
 
 def usage_of(run: Run, call: Call) -> dict[str, Any]:

@@ -37,7 +37,7 @@ def test_the_scheme_chooses_the_broker():
     assert isinstance(building.broker_build("database://"), DatabaseBroker)
     redis = building.broker_build("redis://127.0.0.1:1/0")
     assert isinstance(redis, RedisBroker)
-    assert (redis.heartbeat_timeout, redis.maintenance_chance) == (15_000, 250_000)
+    assert (redis.heartbeat_timeout, redis.maintenance_chance) == (15_000, 1_000_000)
     rabbit = building.broker_build("amqp://127.0.0.1:1/")
     assert isinstance(rabbit, RabbitmqBroker)
     assert rabbit.confirm_delivery

@@ -2,6 +2,7 @@
 
 import threading
 from datetime import timedelta
+from time import monotonic
 
 import pytest
 from django.db import connections, transaction
@@ -106,6 +107,26 @@ def test_what_is_rolled_back_was_never_sent(broker, alias):
     assert broker.bell.rings() == 0
 
 
+@pytest.fixture
+def no_grace(monkeypatch):
+    """What nobody rang for is looked for and taken at once."""
+    monkeypatch.setattr(consuming, "GRACE", timedelta())
+    monkeypatch.setattr(consuming, "BLIND_LOOK_SECONDS", 0.0)
+
+
+def test_what_was_sent_elsewhere_is_left_to_its_sender_for_a_moment(broker, new_broker):
+    consumer = consume(broker)
+    assert next(consumer) is None
+    elsewhere = new_broker()
+    elsewhere.declare_queue("default")
+    elsewhere.consuming = True  # else it would ring for whoever is there
+    began = monotonic()
+    elsewhere.enqueue(message())
+    while next(consumer) is None:
+        assert monotonic() - began < 10
+    assert monotonic() - began >= consuming.GRACE.total_seconds()
+
+
 def test_what_is_sent_is_seen_after_the_commit_and_rings(broker, alias):
     consumer = consume(broker)
     with transaction.atomic(using=alias):
@@ -115,7 +136,7 @@ def test_what_is_sent_is_seen_after_the_commit_and_rings(broker, alias):
     take(consumer, 1)
 
 
-def test_a_delayed_message_waits_for_its_time(broker, alias):
+def test_a_delayed_message_waits_for_its_time(broker, alias, no_grace):
     sent = broker.enqueue(message(1), delay=60_000)
     broker.enqueue(message(2))
     consumer = consume(broker)

@@ -1,6 +1,7 @@
 """Dramatiq's own worker on this broker: actors run, retry, run side by side, and stop."""
 
 import threading
+import time
 
 import dramatiq
 import pytest
@@ -156,3 +157,34 @@ def test_a_message_sent_by_an_actor_joins_its_transaction(broker, work, alias):
     actor.send()
     broker.join("default", timeout=PATIENCE * 1000)
     assert heard == [1]
+
+
+def test_a_process_takes_up_what_its_step_sends_before_the_step_is_acknowledged(broker, work):
+    """One thread's worth of messages, and one more for a thread that is about to be free."""
+    seen, release = threading.Event(), threading.Event()
+
+    def second():
+        """Waits in the hands of this process."""
+
+    def first():
+        then.send()
+        seen.wait(PATIENCE)
+
+    then = declare(broker, second)
+    actor = declare(broker, first)
+    worker = work(broker, threads=1)
+    actor.send()
+    queue = worker.work_queue
+    until = time.monotonic() + PATIENCE
+    while not queue.qsize() and time.monotonic() < until:
+        release.wait(0.01)
+    assert queue.qsize() == 1  # claimed, though the only thread is still at its first
+    assert broker.finishing.count() == 1
+    seen.set()
+    broker.join("default", timeout=PATIENCE * 1000)
+    assert broker.finishing.count() == 0
+
+
+def test_what_is_sent_by_nobody_at_work_makes_no_room(broker):
+    broker.finishing.sent()
+    assert broker.finishing.count() == 0

@@ -18,7 +18,7 @@ from refinement.services.recollection import recall, remember
 from refinement.services.rubrics import default_rubrics_install
 from refinement.services.runs import run_create
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.django_db(transaction=True)  # what is remembered is, on commit
 FLAT = {"depth": 7, "relevance": 7, "completeness": 7, "grounded": 7, "specificity": 7, "structure": 7}
 
 

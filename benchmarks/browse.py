@@ -13,33 +13,27 @@ import argparse
 import gc
 import json
 import os
-import random
 import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 from benchmarks.crowd import talked_about
+from benchmarks.filling import RARE_WORD, filled
 from benchmarks.instance import ROOT, Instance, instance
 
 SIZES = (1_000, 10_000, 100_000)
 CHARS = 6_000
-ROUNDS = 4
 REPEATS = 25
 WARM_UPS = 3
 BAR_MS, BAR_RATIO = 60, 1.3
-RARE_WORD, COMMON_WORD = "thylacine", "restart"
+COMMON_WORD = "restart"
 NOWHERE = "http://127.0.0.1:9"
-ENDS = (
-    ("PASS", "passed", 50), ("FAIL", "max_rounds", 35), ("FAIL", "cycling", 9), ("ERROR", "judge_failed", 3),
-    ("CANCELLED", "cancelled", 2), ("DONE", "plateau", 1),
-)  # fmt: skip
 
 
 def main() -> None:
@@ -103,59 +97,6 @@ def measured(size: int, chars: int, *, processor: bool) -> dict[str, list[float]
         **{name: timed(client, address, clock) for name, address in pages(project)},
         **{name: timed(script, address, clock) for name, address in operations(project)},
     }
-
-
-def filled(size: int, chars: int) -> tuple[Any, Any]:
-    """A signed-in client, and a project with so many runs."""
-    from django.db import connection
-    from django.test import Client
-    from django.utils import timezone
-
-    from refinement.demo.project import demo_people
-    from refinement.demo.rows import Cast, runs_write
-    from refinement.models import Round, Run, RunTag, User
-    from refinement.services.people import project_create
-
-    rng = random.Random(size)
-    user = User.objects.create_superuser("bench@example.org", "a long enough password", name="Bench")
-    project = project_create(owner=user, name="Bench")
-    told, untold = stories(project, user, chars, rng)
-    cast = Cast(project, demo_people(project), told, untold)
-    for done in runs_write(cast, size, rng, until=timezone.now(), days=90, calls=False):
-        if done % 10_000 == 0:
-            print(f"{done:,}", end=" ", file=sys.stderr, flush=True)
-    numbers = list(Run.objects.filter(project=project).values_list("pk", flat=True))
-    for number in rng.sample(numbers, 3):
-        row = Round.objects.filter(run=number).order_by("number")[0]
-        Round.objects.filter(pk=row.pk).update(candidate=f"{row.candidate} {RARE_WORD}")
-        RunTag.objects.create(run_id=number, project=project, name="rare")
-    if connection.vendor == "postgresql":
-        with connection.cursor() as cursor:
-            cursor.execute("VACUUM ANALYZE")  # as the server does by itself after a while
-    client = Client(headers={"host": "localhost"})
-    client.force_login(user)
-    return client, project
-
-
-def stories(project: Any, user: Any, chars: int, rng: random.Random) -> tuple[list[Any], list[Any]]:
-    """What the runs are drawn from: every end, in fixed shares."""
-    from refinement.demo.project import demo_rubrics, named
-    from refinement.demo.stories import ended, story_told
-    from refinement.engine.profiles import rubric_for
-    from refinement.engine.types import Outcome, StopReason
-    from refinement.models import RunStatus
-
-    four = named(rubric_for("wiggum"), "Four rounds", max_rounds=str(ROUNDS), pass_threshold="none")
-    versions = [version for version, _ in demo_rubrics(project, user)]
-    told, untold = [], []
-    for outcome, reason, share in ENDS:
-        for _ in range(share):
-            story = story_told(four, rng, chars=chars, rounds=ROUNDS)
-            assert len(story.rounds) == ROUNDS, len(story.rounds)
-            story.ending = ended(Outcome(outcome), StopReason(reason), "It stopped.")
-            told.append((rng.choice(versions), story))
-    untold = [(version, replace(story, ending={"status": RunStatus.PAUSED})) for version, story in told[:10]]
-    return told, untold
 
 
 def pages(project: Any) -> Iterator[tuple[str, str]]:

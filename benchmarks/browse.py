@@ -33,6 +33,8 @@ REPEATS = 25
 WARM_UPS = 3
 BAR_MS, BAR_RATIO = 60, 1.3
 COMMON_WORD = "restart"
+LINE = b'<th scope="row">'
+Measured = dict[str, dict[str, Any]]  # by page: milliseconds of each request, sorted, and lines of its list
 NOWHERE = "http://127.0.0.1:9"
 
 
@@ -59,7 +61,7 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def asked(made: Instance, size: int, options: argparse.Namespace) -> dict[str, list[float]]:
+def asked(made: Instance, size: int, options: argparse.Namespace) -> Measured:
     """What a process of its own measured on this instance."""
     command = [
         sys.executable,
@@ -74,23 +76,25 @@ def asked(made: Instance, size: int, options: argparse.Namespace) -> dict[str, l
     done = subprocess.run(
         command, cwd=ROOT, env=made.environment, check=True, stdout=subprocess.PIPE, text=True
     )
-    found: dict[str, list[float]] = json.loads(done.stdout.splitlines()[-1])
+    found: Measured = json.loads(done.stdout.splitlines()[-1])
     return found
 
 
-def measured(size: int, chars: int, *, processor: bool) -> dict[str, list[float]]:
+def measured(size: int, chars: int, *, processor: bool) -> Measured:
     os.environ["DJANGO_SETTINGS_MODULE"] = "wiggum_site.settings"
     import django
 
     django.setup()
     from django.core.management import call_command
+    from django.urls import get_resolver
 
     call_command("collectstatic", interactive=False, verbosity=0)
     start = time.monotonic()
     client, project = filled(size, chars)
     print(f"{size:,} runs made in {time.monotonic() - start:.0f} s", file=sys.stderr)
+    get_resolver().url_patterns  # noqa: B018  as wiggum_site/asgi.py does
     gc.collect()
-    gc.freeze()  # as wiggum_site/asgi.py does
+    gc.freeze()
     clock = processor_seconds if processor else time.perf_counter
     script = token_client(project)
     return {
@@ -217,8 +221,7 @@ def processor_seconds() -> float:
     return used
 
 
-def timed(client: Any, address: str, clock: Callable[[], float]) -> list[float]:
-    """Milliseconds of each request, sorted."""
+def timed(client: Any, address: str, clock: Callable[[], float]) -> dict[str, Any]:
     took = []
     for _ in range(WARM_UPS + REPEATS):
         start = clock()
@@ -227,21 +230,26 @@ def timed(client: Any, address: str, clock: Callable[[], float]) -> list[float]:
         took.append((clock() - start) * 1000)
         assert answer.status_code == 200, (address, answer.status_code)
         assert body
-    return sorted(took[WARM_UPS:])
+    return {"took": sorted(took[WARM_UPS:]), "lines": body.count(LINE)}
 
 
-def show(database: str, results: dict[int, dict[str, list[float]]]) -> None:
-    """The table of one database: for each size median and 95th percentile, and the ratio of the ends."""
+def show(database: str, results: dict[int, Measured]) -> None:
+    """The table of one database: for each size median and 95th percentile, and the ratio of the ends.
+
+    Where a list is longer at the largest size, its lines are told: they count in the ratio as well.
+    """
     sizes = list(results)
     heads = "".join(f"{f'{size:,}':>16}" for size in sizes)
     print(f"\n{database}: median and 95th percentile in ms\n{'':30}{heads}{'ratio':>9}")
     for name in results[sizes[0]]:
-        rows = [results[size][name] for size in sizes]
+        rows = [results[size][name]["took"] for size in sizes]
         middles, slow = [statistics.median(row) for row in rows], [row[int(len(row) * 0.95)] for row in rows]
         cells = "".join(f"{middle:>8.1f}{late:>8.1f}" for middle, late in zip(middles, slow, strict=True))
         ratio = middles[-1] / middles[0]
-        over = " over" if slow[-1] > BAR_MS or ratio > BAR_RATIO else ""
-        print(f"{name:30}{cells}{ratio:>9.2f}{over}")
+        over = " over" if max(slow) > BAR_MS or ratio > BAR_RATIO else ""
+        few, many = results[sizes[0]][name]["lines"], results[sizes[-1]][name]["lines"]
+        lines = f"  ({few} and {many} lines)" if few != many else ""
+        print(f"{name:30}{cells}{ratio:>9.2f}{over}{lines}")
 
 
 if __name__ == "__main__":

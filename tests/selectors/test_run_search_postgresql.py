@@ -85,6 +85,7 @@ def step_by_step(project: Project, words: str, **how: Any) -> tuple[list[int], i
         numbers, steps = numbers + found.numbers, steps + 1
         if found.resume is None:
             return numbers, steps
+        assert steps < 2 * RUNS, "it does not get any further"
         how[end] = found.resume
 
 

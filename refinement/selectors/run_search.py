@@ -34,24 +34,26 @@ WITH found AS MATERIALIZED (
     WHERE words @@ websearch_to_tsquery('simple', %s) AND project_id = %s AND run_id > %s AND run_id < %s
 ) SELECT DISTINCT run_id FROM found ORDER BY run_id {order} LIMIT %s
 """
-# Of a run that holds the words in many texts, only the first of these is read.
+# Of a run that holds the words in many texts, only the first of these is read. OFFSET 0 keeps the planner
+# from looking for the words in all texts once for each run, which it does where the table is small.
 POSTGRESQL_NEAR = """
 SELECT near.id, hit.one FROM (
     SELECT id FROM refinement_run WHERE project_id = %s AND id > %s AND id < %s ORDER BY id {order} LIMIT %s
 ) near LEFT JOIN LATERAL (
-    SELECT 1 AS one FROM refinement_search
-    WHERE run_id = near.id AND words @@ websearch_to_tsquery('simple', %s) LIMIT 1
+    SELECT 1 AS one FROM (SELECT words FROM refinement_search WHERE run_id = near.id OFFSET 0) text
+    WHERE words @@ websearch_to_tsquery('simple', %s) LIMIT 1
 ) hit ON true ORDER BY near.id {order}
 """
 LAST_RUN = (1 << 32) - 1
 LAST_ROUND = (1 << 16) - 1
 # What a search may take before it stops for now. A text takes PostgreSQL ten times as long.
-SECONDS = {"sqlite": 0.005, "postgresql": 0.012}
+SECONDS = {"sqlite": 0.005, "postgresql": 0.01}
 # PostgreSQL reads along for as long as one of so many runs holds the words; beyond, it asks its index about
 # a part of the runs after the other, each as large as the time that is left allows.
 NEAR_RUNS = 100
 SPARSE = 4
-GROWTH = 16
+GROWTH = 64
+QUESTION_SECONDS = 0.001  # what any question takes, however little it asks for
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,7 @@ class Search:
 
     def room_for(self, count: int, *, since: float) -> float:
         """How many more can be done in the time that is left, at the pace of these."""
-        return count * self.left / max(monotonic() - since, 1e-6)
+        return count * self.left / max(monotonic() - since - QUESTION_SECONDS, 1e-4)
 
     @property
     def order(self) -> str:

@@ -13,36 +13,32 @@ import argparse
 import gc
 import json
 import os
-import random
 import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 from benchmarks.crowd import talked_about
+from benchmarks.filling import RARE_WORD, filled
 from benchmarks.instance import ROOT, Instance, instance
 
 SIZES = (1_000, 10_000, 100_000)
 CHARS = 6_000
-ROUNDS = 4
 REPEATS = 25
 WARM_UPS = 3
 BAR_MS, BAR_RATIO = 60, 1.3
 PART = "part"  # of a page that is open, asked for by htmx
 ALL_THREADS = "all its 50 threads"  # asked for on purpose: its bar is another one
 BARS_MS = {ALL_THREADS: 200}
-RARE_WORD, COMMON_WORD = "thylacine", "restart"
+COMMON_WORD = "restart"
+LINE = b'<th scope="row">'
+Measured = dict[str, dict[str, Any]]  # by page: milliseconds of each request, sorted, and lines of its list
 NOWHERE = "http://127.0.0.1:9"
-ENDS = (
-    ("PASS", "passed", 50), ("FAIL", "max_rounds", 35), ("FAIL", "cycling", 9), ("ERROR", "judge_failed", 3),
-    ("CANCELLED", "cancelled", 2), ("DONE", "plateau", 1),
-)  # fmt: skip
 
 
 def main() -> None:
@@ -68,7 +64,7 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def asked(made: Instance, size: int, options: argparse.Namespace) -> dict[str, list[float]]:
+def asked(made: Instance, size: int, options: argparse.Namespace) -> Measured:
     """What a process of its own measured on this instance."""
     command = [
         sys.executable,
@@ -83,23 +79,25 @@ def asked(made: Instance, size: int, options: argparse.Namespace) -> dict[str, l
     done = subprocess.run(
         command, cwd=ROOT, env=made.environment, check=True, stdout=subprocess.PIPE, text=True
     )
-    found: dict[str, list[float]] = json.loads(done.stdout.splitlines()[-1])
+    found: Measured = json.loads(done.stdout.splitlines()[-1])
     return found
 
 
-def measured(size: int, chars: int, *, processor: bool) -> dict[str, list[float]]:
+def measured(size: int, chars: int, *, processor: bool) -> Measured:
     os.environ["DJANGO_SETTINGS_MODULE"] = "wiggum_site.settings"
     import django
 
     django.setup()
     from django.core.management import call_command
+    from django.urls import get_resolver
 
     call_command("collectstatic", interactive=False, verbosity=0)
     start = time.monotonic()
     client, project = filled(size, chars)
     print(f"{size:,} runs made in {time.monotonic() - start:.0f} s", file=sys.stderr)
+    get_resolver().url_patterns  # noqa: B018  as wiggum_site/asgi.py does
     gc.collect()
-    gc.freeze()  # as wiggum_site/asgi.py does
+    gc.freeze()
     clock = processor_seconds if processor else time.perf_counter
     script = token_client(project)
     return {
@@ -109,59 +107,6 @@ def measured(size: int, chars: int, *, processor: bool) -> dict[str, list[float]
         },
         **{name: timed(script, address, clock) for name, address in operations(project)},
     }
-
-
-def filled(size: int, chars: int) -> tuple[Any, Any]:
-    """A signed-in client, and a project with so many runs."""
-    from django.db import connection
-    from django.test import Client
-    from django.utils import timezone
-
-    from refinement.demo.project import demo_people
-    from refinement.demo.rows import Cast, runs_write
-    from refinement.models import Round, Run, RunTag, User
-    from refinement.services.people import project_create
-
-    rng = random.Random(size)
-    user = User.objects.create_superuser("bench@example.org", "a long enough password", name="Bench")
-    project = project_create(owner=user, name="Bench")
-    told, untold = stories(project, user, chars, rng)
-    cast = Cast(project, demo_people(project), told, untold)
-    for done in runs_write(cast, size, rng, until=timezone.now(), days=90, calls=False):
-        if done % 10_000 == 0:
-            print(f"{done:,}", end=" ", file=sys.stderr, flush=True)
-    numbers = list(Run.objects.filter(project=project).values_list("pk", flat=True))
-    for number in rng.sample(numbers, 3):
-        row = Round.objects.filter(run=number).order_by("number")[0]
-        Round.objects.filter(pk=row.pk).update(candidate=f"{row.candidate} {RARE_WORD}")
-        RunTag.objects.create(run_id=number, project=project, name="rare")
-    if connection.vendor == "postgresql":
-        with connection.cursor() as cursor:
-            cursor.execute("VACUUM ANALYZE")  # as the server does by itself after a while
-    client = Client(headers={"host": "localhost"})
-    client.force_login(user)
-    return client, project
-
-
-def stories(project: Any, user: Any, chars: int, rng: random.Random) -> tuple[list[Any], list[Any]]:
-    """What the runs are drawn from: every end, in fixed shares."""
-    from refinement.demo.project import demo_rubrics, named
-    from refinement.demo.stories import ended, story_told
-    from refinement.engine.profiles import rubric_for
-    from refinement.engine.types import Outcome, StopReason
-    from refinement.models import RunStatus
-
-    four = named(rubric_for("wiggum"), "Four rounds", max_rounds=str(ROUNDS), pass_threshold="none")
-    versions = [version for version, _ in demo_rubrics(project, user)]
-    told, untold = [], []
-    for outcome, reason, share in ENDS:
-        for _ in range(share):
-            story = story_told(four, rng, chars=chars, rounds=ROUNDS)
-            assert len(story.rounds) == ROUNDS, len(story.rounds)
-            story.ending = ended(Outcome(outcome), StopReason(reason), "It stopped.")
-            told.append((rng.choice(versions), story))
-    untold = [(version, replace(story, ending={"status": RunStatus.PAUSED})) for version, story in told[:10]]
-    return told, untold
 
 
 def pages(project: Any) -> Iterator[tuple[str, str]]:
@@ -286,8 +231,7 @@ def processor_seconds() -> float:
     return used
 
 
-def timed(client: Any, address: str, clock: Callable[[], float], *, part: bool = False) -> list[float]:
-    """Milliseconds of each request, sorted."""
+def timed(client: Any, address: str, clock: Callable[[], float], *, part: bool = False) -> dict[str, Any]:
     took, headers = [], {"HX-Request": "true"} if part else {}
     for _ in range(WARM_UPS + REPEATS):
         start = clock()
@@ -296,21 +240,26 @@ def timed(client: Any, address: str, clock: Callable[[], float], *, part: bool =
         took.append((clock() - start) * 1000)
         assert answer.status_code == 200, (address, answer.status_code)
         assert body
-    return sorted(took[WARM_UPS:])
+    return {"took": sorted(took[WARM_UPS:]), "lines": body.count(LINE)}
 
 
-def show(database: str, results: dict[int, dict[str, list[float]]]) -> None:
-    """The table of one database: for each size median and 95th percentile, and the ratio of the ends."""
+def show(database: str, results: dict[int, Measured]) -> None:
+    """The table of one database: for each size median and 95th percentile, and the ratio of the ends.
+
+    Where a list is longer at the largest size, its lines are told: they count in the ratio as well.
+    """
     sizes = list(results)
     heads = "".join(f"{f'{size:,}':>16}" for size in sizes)
     print(f"\n{database}: median and 95th percentile in ms\n{'':30}{heads}{'ratio':>9}")
     for name in results[sizes[0]]:
-        rows = [results[size][name] for size in sizes]
+        rows = [results[size][name]["took"] for size in sizes]
         middles, slow = [statistics.median(row) for row in rows], [row[int(len(row) * 0.95)] for row in rows]
         cells = "".join(f"{middle:>8.1f}{late:>8.1f}" for middle, late in zip(middles, slow, strict=True))
         ratio = middles[-1] / middles[0]
-        over = " over" if slow[-1] > BARS_MS.get(name, BAR_MS) or ratio > BAR_RATIO else ""
-        print(f"{name:30}{cells}{ratio:>9.2f}{over}")
+        over = " over" if max(slow) > BARS_MS.get(name, BAR_MS) or ratio > BAR_RATIO else ""
+        few, many = results[sizes[0]][name]["lines"], results[sizes[-1]][name]["lines"]
+        lines = f"  ({few} and {many} lines)" if few != many else ""
+        print(f"{name:30}{cells}{ratio:>9.2f}{over}{lines}")
 
 
 if __name__ == "__main__":

@@ -61,7 +61,7 @@ def measure(size: str, latency: float, runs: int, processes: int) -> Figures:
             "shell", "-v0", "-c", "from refinement.services.local import local_project; local_project()"
         )
         wait_for(lambda: alive(app) == processes, 30)
-        warm_up = 4 * processes  # what a process does once is not a call's cost
+        warm_up = runs  # what a process or a thread does once, such as connecting, is not a call's cost
         app.manage("shell", "-v0", "-c", LAUNCH % warm_up)
         wait_for(lambda: report(app)["finished"] == warm_up, 60, every=0.5)
         app.manage("shell", "-v0", "-c", FORGET)

@@ -5,6 +5,7 @@ import os
 import warnings
 
 from django.core.asgi import get_asgi_application
+from django.urls import get_resolver
 
 from refinement.supervisor import die_with_parent
 
@@ -15,6 +16,8 @@ if os.environ.get("WIGGUM_SUPERVISED"):
 warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume synchronous iterators")
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "wiggum_site.settings")
 application = get_asgi_application()
-# What was loaded stays for good: looking through it again and again would hold up a page now and then.
+# What was loaded stays for good: looking through it again and again would hold up a page now and then. The
+# pages are loaded here, and not by the first request, to be among it.
+get_resolver().url_patterns  # noqa: B018
 gc.collect()
 gc.freeze()

@@ -18,6 +18,7 @@ from refinement.selectors.run_search import LAST_RUN, Found, search
 PAGE_SIZE = 25
 # How many of a search's finds are looked at for one page, and how many are put into another order.
 SEARCH_WINDOW = 300
+SPARE_FINDS = 2  # times a page's runs; without a filter, only those in the archive are left out
 SORTED_HITS = 1_000
 MOST_TAGS_SHOWN = 4
 MOST_POINTS = 60
@@ -84,14 +85,7 @@ def runs_place(
     size = size or PAGE_SIZE
     page, backwards = RunsPage(), place is not None and place.backwards
     rising = upwards != backwards
-    runs = runs_matching(project, filters, ordered_by=order.column)
-    found = _found(project, filters.words, order, place, rising) if filters.words else None
-    if found is not None:
-        runs = runs.filter(pk__in=found.numbers)
-        page.only_newest_sorted = order is not NEWEST and found.resume is not None
-    ordered = _in_order(runs, order, place, rising=rising, tagged=bool(filters.tag))
-    # One more than the page holds tells that the list goes on; whole rows are read after.
-    keys: list[Key] = list(ordered[: size + 1])
+    keys, found = _keys(project, filters, order, place, rising=rising, size=size)
     if backwards and len(keys) <= size:
         # The way back leads to the very beginning, as a whole page.
         return runs_place(project, filters, order=order, upwards=upwards, size=size)
@@ -99,19 +93,48 @@ def runs_place(
     if backwards:
         shown.reverse()
     _set_places(page, shown, order, place, more=more)
-    if found is not None and found.resume is not None and order is NEWEST and not more:
-        page.following, page.looked_through = Place(found.resume), False
+    if found is not None and found.resume is not None:
+        page.only_newest_sorted = order is not NEWEST
+        if order is NEWEST and not more:
+            page.following, page.looked_through = Place(found.resume), False
     page.numbers = [number for number, _ in shown]
     return page
 
 
-def _found(project: Project, words: str, order: Order, place: Place | None, rising: bool) -> Found:
+def _keys(
+    project: Project, filters: RunFilters, order: Order, place: Place | None, *, rising: bool, size: int
+) -> tuple[list[Key], Found | None]:
+    """The runs from the place on, one more than the page holds if the list goes on; and a search's finds."""
+    runs = runs_matching(project, filters, ordered_by=order.column)
+    if not filters.words:
+        return list(_in_order(runs, order, place, rising=rising, tagged=bool(filters.tag))[: size + 1]), None
+    for window in _windows(filters, order, size):
+        found = _found(project, filters.words, order, place, rising, limit=window)
+        among = runs.filter(pk__in=found.numbers)
+        keys = list(_in_order(among, order, place, rising=rising, tagged=bool(filters.tag))[: size + 1])
+        if len(keys) > size or len(found.numbers) < window:
+            break
+    return keys, found
+
+
+def _windows(filters: RunFilters, order: Order, size: int) -> tuple[int, ...]:
+    """How many of a search's finds to look at, and how many if these do not fill the page."""
+    if order is not NEWEST:
+        return (SORTED_HITS,)
+    few = SPARE_FINDS * size
+    by_words_alone = filters == RunFilters(words=filters.words)
+    return (few, SEARCH_WINDOW) if by_words_alone and few < SEARCH_WINDOW else (SEARCH_WINDOW,)
+
+
+def _found(
+    project: Project, words: str, order: Order, place: Place | None, rising: bool, *, limit: int
+) -> Found:
     """A search's finds nearest to the place; in an order of another kind, its newest."""
     if order is not NEWEST:
-        return search(project, words, limit=SORTED_HITS)
+        return search(project, words, limit=limit)
     above = place.number if place and rising else 0
     below = place.number if place and not rising else LAST_RUN
-    return search(project, words, limit=SEARCH_WINDOW, above=above, below=below, oldest_first=rising)
+    return search(project, words, limit=limit, above=above, below=below, oldest_first=rising)
 
 
 def _in_order(runs: QuerySet[Run], order: Order, place: Place | None, *, rising: bool, tagged: bool) -> Any:

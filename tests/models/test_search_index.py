@@ -10,6 +10,7 @@ from refinement.selectors.run_search import hits
 from tests.models.given import a_run
 
 search_migration = importlib.import_module("refinement.migrations.0013_search")
+milestones = importlib.import_module("refinement.migrations.0027_search_milestones")
 
 
 def found(project: Project, words: str) -> list[int]:
@@ -27,7 +28,7 @@ def test_triggers_are_all_there(db):
     with connection.cursor() as cursor:
         cursor.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")
         names = {name for (name,) in cursor.fetchall()}
-    assert set(search_migration.SQLITE_TRIGGERS) <= names
+    assert {*search_migration.SQLITE_TRIGGERS, *milestones.SQLITE_TRIGGERS} <= names
 
 
 def test_tasks_and_candidates_are_found(project):

@@ -190,7 +190,7 @@ def test_a_damaged_file_is_said(tmp_path: Path) -> None:
 
 def test_loading_can_be_cancelled() -> None:
     provider = EmbeddedProvider()
-    looks = iter([False, False])
+    looks = iter([False])
     with pytest.raises(Cancelled):
         ask(provider, judged("Hello"), is_cancelled=lambda: next(looks, True))
     assert provider._process is not None

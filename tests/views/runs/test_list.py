@@ -10,7 +10,7 @@ from django.utils.http import urlencode
 
 from refinement.models import Round, Run
 from refinement.selectors import run_filters, run_search, runs
-from tests.views.runs.listed import a_version, runs_of
+from tests.views.runs.listed import WITH_MILESTONE, a_version, runs_of
 
 pytestmark = pytest.mark.django_db
 HTMX = {"HX-Request": "true"}
@@ -220,13 +220,13 @@ def test_a_search_with_filters_goes_on_where_it_stopped(as_viewer, address, proj
 
 
 @pytest.mark.parametrize("sort", ["newest", "-newest"])
-@pytest.mark.parametrize("seconds", [0, 60], ids=["in parts", "at once"])
+@pytest.mark.parametrize("seconds", [-1, 60], ids=["in parts", "at once"])
 def test_several_words_are_looked_for_in_parts(as_viewer, address, project, monkeypatch, seconds, sort):
-    monkeypatch.setattr(run_search, "FIRST_PART", 2)
-    monkeypatch.setattr(run_search, "GROWTH", 1)
-    monkeypatch.setattr(run_search, "SECONDS", seconds)
-    made = [runs_of(project, task="wild zebras" if number in (1, 6) else "zebras")[0] for number in range(9)]
-    wanted = [made[6].pk, made[1].pk] if sort == "newest" else [made[1].pk, made[6].pk]
+    monkeypatch.setitem(run_search.SECONDS, "sqlite", seconds)
+    made = [number + step for number in WITH_MILESTONE[:7] for step in (0, 1)]
+    wanted = [made[11], made[2]] if sort == "newest" else [made[2], made[11]]
+    for number in made:
+        runs_of(project, pk=number, task="wild zebras" if number in wanted else "zebras, wild")
     seen, pages, answer = [], 1, ask(as_viewer, address, q='"wild zebras"', sort=sort)
     while True:
         seen += numbers(answer)
@@ -234,7 +234,18 @@ def test_several_words_are_looked_for_in_parts(as_viewer, address, project, monk
             break
         pages, answer = pages + 1, as_viewer.get(f"{address}?{answer.context['following']}")
     assert seen == wanted
-    assert (pages > 2) is (seconds == 0)
+    assert (pages > 2) is (seconds == -1)
+
+
+def test_a_search_goes_past_what_is_in_the_archive(as_viewer, address, project, monkeypatch):
+    """The few finds that fill a page at most times are not enough here."""
+    monkeypatch.setattr(runs, "PAGE_SIZE", 2)
+    wanted = [run.pk for run in runs_of(project, 3, task="zebras")]
+    runs_of(project, 7, task="zebras", archived_at=datetime(2026, 3, 2, tzinfo=UTC))
+    answer = ask(as_viewer, address, q="zebras")
+    assert (numbers(answer), answer.context["page"].looked_through) == (wanted[:0:-1], True)
+    answer = as_viewer.get(f"{address}?{answer.context['following']}")
+    assert (numbers(answer), answer.context["following"]) == ([wanted[0]], "")
 
 
 def test_a_project_without_runs_is_told_what_one_is(as_editor, as_viewer, address):

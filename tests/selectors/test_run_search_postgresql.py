@@ -1,0 +1,117 @@
+"""PostgreSQL looks at some runs after the others, and finds what one question for all of them finds."""
+
+import random
+from math import inf
+from typing import Any
+
+import pytest
+from django.db import connections
+
+from refinement.models import Project, Round, Rubric, RubricVersion, Run
+from refinement.selectors import run_search
+from refinement.selectors.run_search import LAST_RUN, hits, search
+from refinement.selectors.search_words import terms, web_query
+
+WORDS = ("stop", "the", "old", "instance", "Olé", "x1", "a_b", "don't")
+RARE = ("quagga", "okapi")
+RUNS = 120
+ALONE = """
+SELECT DISTINCT run_id FROM refinement_search
+WHERE words @@ websearch_to_tsquery('simple', %s) AND project_id = %s ORDER BY run_id
+"""
+
+
+@pytest.fixture
+def project(postgres_database, django_db_blocker):
+    """Among the runs of another one; the newest runs hold other words than the oldest."""
+    rng = random.Random(22)
+    with django_db_blocker.unblock():
+        made = [a_project(postgres_database, slug) for slug in ("search", "beside")]
+        for number in range(RUNS):
+            words = WORDS[:5] if number < RUNS / 2 else WORDS[3:]
+            for version in made:
+                a_run(version, postgres_database, [a_text(rng, words) for _ in range(3)])
+        try:
+            yield made[0].rubric.project
+        finally:
+            for version in made:
+                Run.objects.using(postgres_database).filter(rubric_version=version).delete()
+                version.rubric.project.delete(using=postgres_database)
+            connections[postgres_database].close()
+
+
+def a_project(alias: str, slug: str) -> RubricVersion:
+    project = Project.objects.using(alias).create(name=slug, slug=f"{slug}-{random.getrandbits(32)}")
+    rubric = Rubric.objects.using(alias).create(project=project, slug="own", name="Own")
+    version = RubricVersion(
+        rubric=rubric, number=1, name="Own", profile="wiggum", problem_class="text", scale_minimum=0,
+        evaluation_mode="judge_only", scale_maximum=10, policy={}, context={},
+    )  # fmt: skip
+    version.save(using=alias)
+    return version
+
+
+def a_run(version: RubricVersion, alias: str, texts: list[str]) -> None:
+    run = Run(
+        project=version.rubric.project, rubric=version.rubric, rubric_version=version, task=texts[0],
+        snapshot={}, nonce="n", producer_endpoint="ollama", producer_model="a", judge_endpoint="ollama",
+        judge_model="b",
+    )  # fmt: skip
+    run.save(using=alias)
+    Round.objects.using(alias).bulk_create(
+        Round(run=run, number=place, origin="draft", candidate=text, candidate_chars=len(text))
+        for place, text in enumerate(texts[1:], 1)
+    )
+
+
+def a_text(rng: random.Random, words: tuple[str, ...]) -> str:
+    rare = [rng.choice(RARE)] if rng.random() < 0.03 else []
+    return " ".join([*rng.choices(words, k=rng.randint(1, 8)), *rare])
+
+
+def a_query(rng: random.Random) -> str:
+    asked = []
+    for _ in range(rng.randint(1, 3)):
+        words = " ".join(rng.choices(WORDS + RARE, k=rng.randint(1, 3)))
+        asked.append(rng.choice(("", "", "-")) + rng.choice((words, f'"{words}"')))
+    return " ".join(asked)
+
+
+def step_by_step(project: Project, words: str, **how: Any) -> tuple[list[int], int]:
+    numbers: list[int] = []
+    end, steps = ("above" if how["oldest_first"] else "below"), 0
+    while True:
+        found = search(project, words, using="postgres", **how)
+        numbers, steps = numbers + found.numbers, steps + 1
+        if found.resume is None:
+            return numbers, steps
+        assert steps < 2 * RUNS, "it does not get any further"
+        how[end] = found.resume
+
+
+def all_at_once(project: Project, words: str) -> list[int]:
+    wanted = terms(words)
+    if not any(sign == "" for sign, _ in wanted):
+        return []
+    with connections["postgres"].cursor() as cursor:
+        cursor.execute(ALONE, [web_query(wanted), project.pk])
+        return [number for (number,) in cursor.fetchall()]
+
+
+@pytest.mark.parametrize("seconds", [-1, 0.003, inf], ids=["stopping everywhere", "sometimes", "at once"])
+def test_steps_find_what_one_question_finds(project, monkeypatch, seconds):
+    monkeypatch.setattr(run_search, "NEAR_RUNS", 8)
+    rng, found, most_steps = random.Random(23), 0, 0
+    for _ in range(120):
+        words, oldest_first, limit = a_query(rng), rng.random() < 0.5, rng.choice((5, 40, 500))
+        whole = all_at_once(project, words)
+        low, high = sorted(rng.sample(whole, 2)) if len(whole) > 1 else (0, LAST_RUN)
+        for above, below in ((0, LAST_RUN), (low, high)):
+            how = {"above": above, "below": below, "oldest_first": oldest_first, "limit": limit}
+            numbers, steps = step_by_step(project, words, seconds=seconds, **how)
+            wanted = [number for number in whole if above < number < below]
+            assert numbers == (wanted if oldest_first else wanted[::-1]), words
+            found, most_steps = found + len(numbers), max(steps, most_steps) if limit == 500 else most_steps
+    assert found > 1_000  # that the questions are worth asking
+    assert (most_steps > 1 if seconds == -1 else most_steps == 1) or seconds == 0.003
+    assert hits(project, "instance", limit=3, using="postgres") == all_at_once(project, "instance")[:-4:-1]

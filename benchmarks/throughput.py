@@ -4,16 +4,20 @@
 
 The ideal is the critical path of one run: its calls one after the other, at the server's latency. Runs are
 launched one after the other, as a script does, and launching counts: from the first to the last end. The
-runs' threads are shared out among the worker processes; CPU is that of all of them.
+runs' threads are shared out among the worker processes; CPU is that of all of them. Beside it stands what a
+call by Ollama's client alone costs in the same minute (`benchmarks.bare`): where the machine's speed changes,
+so do both.
 """
 
 import argparse
 import json
 import os
+import subprocess
+import sys
 import urllib.request
 from dataclasses import dataclass
 
-from benchmarks.instance import Instance, cpu_seconds, instance, model_server, wait_for
+from benchmarks.instance import ROOT, Instance, cpu_seconds, instance, model_server, wait_for
 
 ROUNDS = 3
 CALLS_A_RUN = 2 * ROUNDS  # a draft and two revisions, each judged
@@ -51,7 +55,7 @@ class Figures:
     latency: float
     wall_over_ideal: float
     cpu_ms_a_call: float
-    calls: int
+    bare_ms_a_call: float
 
 
 def measure(size: str, latency: float, runs: int, processes: int) -> Figures:
@@ -73,8 +77,16 @@ def measure(size: str, latency: float, runs: int, processes: int) -> Figures:
         found = report(app)
         assert found["right"] == runs, found
         used = sum(cpu_seconds(worker.pid) for worker in workers) - idle
+        bare = bare_call(url, -(-runs // processes), processes)
     ideal = CALLS_A_RUN * latency
-    return Figures(size, latency, found["wall"] / ideal, 1000 * used / found["calls"], found["calls"])
+    return Figures(size, latency, found["wall"] / ideal, 1000 * used / found["calls"], bare)
+
+
+def bare_call(url: str, threads: int, processes: int) -> float:
+    """Milliseconds of a call that does nothing else, in as many threads and processes."""
+    command = [sys.executable, "-m", "benchmarks.bare", url, "--threads", str(threads)]
+    started = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE) for _ in range(processes)]
+    return sum(float(process.communicate()[0]) for process in started) / processes
 
 
 def alive(app: Instance) -> int:
@@ -100,13 +112,13 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2, help="worker processes")
     options = parser.parse_args()
     print(f"{options.runs} runs of {ROUNDS} rounds, {options.workers} workers, {os.cpu_count()} cores")
-    print("| size | latency | wall / ideal | CPU a call |\n|---|---:|---:|---:|")
+    print("| size | latency | wall / ideal | CPU a call | a bare call |\n|---|---:|---:|---:|---:|")
     for size in options.size:
         for latency in options.latency:
             found = measure(size, latency, options.runs, options.workers)
             print(
                 f"| {found.size} | {found.latency:g} s | {found.wall_over_ideal:.2f} × "
-                f"| {found.cpu_ms_a_call:.1f} ms |",
+                f"| {found.cpu_ms_a_call:.1f} ms | {found.bare_ms_a_call:.1f} ms |",
                 flush=True,
             )
 

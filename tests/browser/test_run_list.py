@@ -4,6 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from refinement.models import Run, RunTag, SavedView
+from refinement.selectors import runs as listing
 from tests.browser.test_accessibility import in_both_themes
 from tests.views.runs.listed import runs_of
 
@@ -43,6 +44,18 @@ def test_filters_change_the_list_and_the_address_and_back_undoes_them(signed_in,
     signed_in.get_by_role("link", name="remove this filter").click()
     expect(lines(signed_in)).to_have_count(25)
     assert signed_in.url.endswith(runs)
+
+
+def test_a_search_that_found_nothing_yet_looks_further_by_itself(signed_in, runs, project, monkeypatch):
+    monkeypatch.setattr(listing, "SEARCH_WINDOW", 3)
+    runs_of(project, 1, title="Older", task="wild geese", outcome="PASS", stop_reason="passed")
+    runs_of(project, 20, title="Newer", task="wild geese", outcome="FAIL")
+    signed_in.goto(f"{runs}?q=geese&outcome=PASS")
+    expect(lines(signed_in)).to_have_count(1)
+    expect(lines(signed_in).first).to_contain_text("Older")
+    assert signed_in.url.endswith("?q=geese&outcome=PASS")
+    signed_in.goto(f"{runs}?q=geese&outcome=DONE")
+    expect(signed_in.get_by_role("heading", name="No run matches")).to_be_visible()
 
 
 def test_pages_and_orders(signed_in, runs):

@@ -213,10 +213,14 @@ def test_a_search_with_filters_goes_on_where_it_stopped(as_viewer, address, proj
     runs_of(project, 4, task="zebras")
     answer = ask(as_viewer, address, q="zebras", outcome="PASS")
     assert (numbers(answer), answer.context["page"].looked_through) == ([], False)
-    assert "Look further" in answer.content.decode()
+    body = answer.content.decode()
+    assert "Look further" in body
+    assert 'hx-trigger="load"' in body  # where there is nothing to read, it goes on by itself
+    assert f"down to number {answer.context['page'].following.number}" in body
     answer = as_viewer.get(f"{address}?{answer.context['following']}")
     assert numbers(answer) == [wanted.pk]
     assert answer.context["following"] == ""
+    assert 'hx-trigger="load"' not in answer.content.decode()
 
 
 @pytest.mark.parametrize("sort", ["newest", "-newest"])

@@ -10,7 +10,7 @@ import sys
 import time
 
 from benchmarks.instance import Instance, instance, model_server, resident_megabytes, wait_for
-from benchmarks.throughput import LAUNCH, ready
+from benchmarks.throughput import LAUNCH, alive
 
 STEPS_A_RUN = 7  # a draft and two revisions, each judged, and the end
 RUNS_AT_ONCE = 20  # as many wait together at most, so that the queue's own size does not count
@@ -34,7 +34,7 @@ def measure(size: str, steps: list[int], threads: int) -> list[float]:
     found = []
     with model_server(0.0) as url, instance(size, url) as app:
         worker = app.worker(threads=threads)
-        wait_for(lambda: b'"ok"' in ready(app), 30)
+        wait_for(lambda: alive(app) == 1, 30)
         finished = 0
         for wanted in steps:
             runs = -(-wanted // STEPS_A_RUN)

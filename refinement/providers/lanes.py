@@ -58,6 +58,12 @@ class Answer:
 
     def __init__(self) -> None:
         self.parser = httptools.HttpResponseParser(self)
+        # Servers made at home are sloppy, and no one else's answers share the connection.
+        self.parser.set_dangerous_leniencies(
+            lenient_chunked_length=True,
+            lenient_optional_cr_before_lf=True,
+            lenient_spaces_after_chunk_size=True,
+        )
         self.status = 0
         self.headers: list[tuple[bytes, bytes]] = []
         self.pieces: list[bytes] = []

@@ -33,6 +33,12 @@ WHOLE = {
     "after a greeting": ([b"HTTP/1.1 100 Continue\r\n\r\n" + SIZED, b"hello"], 200, True),
     "followed by another": ([SIZED + b"hello" + SIZED.replace(b"200", b"500") + b"there"], 200, False),
     "followed by rubbish": ([SIZED + b"hello", b"<html>"], 200, False),
+    "with bare line ends": ([SIZED.replace(b"\r\n", b"\n") + b"hello"], 200, True),
+    "with a length besides chunks": (
+        [CHUNKED.replace(b"\r\n\r\n", b"\r\nContent-Length: 5\r\n\r\n") + b"5 \r\nhello\r\n0\r\n\r\n"],
+        200,
+        True,
+    ),
     "a refusal": ([SIZED.replace(b"200 OK", b"503 Away") + b"hello"], 503, True),
 }
 
@@ -56,7 +62,6 @@ BROKEN = {
     "no last chunk": [CHUNKED + b"2\r\nhe\r\n", b""],
     "no HTTP": [b"<html>who are you</html>"],
     "two lengths": [SIZED.replace(b"\r\n\r\n", b"\r\nContent-Length: 6\r\n\r\n") + b"hello!"],
-    "a length and chunks": [SIZED.replace(b"\r\n\r\n", b"\r\nTransfer-Encoding: chunked\r\n\r\n")],
     "another protocol": [b"HTTP/1.1 101 Sure\r\nUpgrade: tea\r\nConnection: upgrade\r\n\r\n"],
     "a head without end": [b"HTTP/1.1 200 OK\r\n", *[b"X-More: " + b"x" * 60_000 + b"\r\n"] * 5],
 }

@@ -149,9 +149,9 @@ def test_a_place_that_gets_free_is_offered_to_the_first_who_waits(narrow: Scene)
     Run.objects.filter(waiting_for="").update(status="paused")
     place_offer("narrow")
     assert (messages(first), messages(second)) == (1, 0)
-    assert run_advance(first.pk).history is not None
+    assert run_advance(first.pk).tokens > 0
     assert messages(second) == 1, "the step's end offers its place to the next"
-    assert run_advance(second.pk).history is not None
+    assert run_advance(second.pk).tokens > 0
     assert narrow.asked() == 2
 
 

@@ -14,12 +14,14 @@ import json
 import os
 import subprocess
 import sys
+import time
 import urllib.request
 from dataclasses import dataclass
 
 from benchmarks.instance import ROOT, Instance, cpu_seconds, instance, model_server, wait_for
 
 ROUNDS = 3
+SETTLE_SECONDS = 1.0
 CALLS_A_RUN = 2 * ROUNDS  # a draft and two revisions, each judged
 LAUNCH = """
 from refinement.engine.codec import rubric_with
@@ -73,6 +75,9 @@ def measure(size: str, latency: float, runs: int, processes: int) -> Figures:
         app.manage("shell", "-v0", "-c", LAUNCH % runs)
         # Asking for the count costs the server little; a look at the database waits until it is over.
         wait_for(lambda: chats_seen(url) >= (runs + warm_up) * CALLS_A_RUN, 60 + 20 * latency, every=0.5)
+        time.sleep(
+            latency + SETTLE_SECONDS
+        )  # a process that starts beside the last steps would slow them down
         wait_for(lambda: report(app)["finished"] == runs, 60, every=0.5)
         found = report(app)
         assert found["right"] == runs, found

@@ -182,14 +182,12 @@ class DatabaseConsumer(Consumer):
         with connection_errors(self.alias):
             rows.finish(self.alias, self.owner, message.row_id)
         self._let_go([message.row_id])
-        self._finishing.done()
 
     def nack(self, message: MessageProxy) -> None:
         assert isinstance(message, ClaimedMessage)
         with connection_errors(self.alias):
             rows.bury(self.alias, self.owner, message.row_id)
         self._let_go([message.row_id])
-        self._finishing.done()
 
     def requeue(self, messages: Iterable[MessageProxy]) -> None:
         ids = [message.row_id for message in messages if isinstance(message, ClaimedMessage)]
@@ -211,6 +209,8 @@ class DatabaseConsumer(Consumer):
             self._let_go([message.row_id for message in unread])  # their leases run out by themselves
 
     def _let_go(self, ids: list[int]) -> None:
+        # First: counted as free twice, for a moment, a thread would be given a second message to sit on.
+        self._finishing.done()
         was_full = self._own_claims.count() >= self.prefetch
         self._own_claims.drop(ids)
         self._process_claims.drop(ids)

@@ -73,14 +73,15 @@ class ConsiderateConsumer(_RedisConsumer):
 
     def ack(self, message: MessageProxy) -> None:
         was_full = self.outstanding_message_count >= self.prefetch
-        super().ack(message)  # type: ignore[no-untyped-call]
+        # First: counted as free twice, for a moment, a thread would be given a second message to sit on.
         self.broker.finishing.done()
+        super().ack(message)  # type: ignore[no-untyped-call]
         if was_full:
             self.bell.ring()
 
     def nack(self, message: MessageProxy) -> None:
-        super().nack(message)  # type: ignore[no-untyped-call]
         self.broker.finishing.done()
+        super().nack(message)  # type: ignore[no-untyped-call]
 
     def close(self) -> None:
         """Gives back what Dramatiq forgets: it would come again only when this worker is missed."""

@@ -188,3 +188,20 @@ def test_a_process_takes_up_what_its_step_sends_before_the_step_is_acknowledged(
 def test_what_is_sent_by_nobody_at_work_makes_no_room(broker):
     broker.finishing.sent()
     assert broker.finishing.count() == 0
+
+
+def test_a_thread_is_not_counted_as_free_twice(broker, monkeypatch):
+    """Whoever looks when a message is let go of finds the thread either finishing or free."""
+    consumer = broker.consume("default", prefetch=1, timeout=0)
+    monkeypatch.setattr(dramatiq.middleware.CurrentMessage, "get_current_message", lambda: object())
+    declare(broker, print).send()
+    message = next(consumer)
+    broker.finishing.sent()
+    free = []
+
+    def look():
+        free.append(consumer.prefetch - consumer._own_claims.count() + broker.finishing.count())
+
+    monkeypatch.setattr(broker.bell, "ring", look)
+    consumer.ack(message)
+    assert free == [1]

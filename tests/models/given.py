@@ -1,7 +1,7 @@
 """Rows that hold, to be changed one field at a time into rows that must not."""
 
 from refinement.engine.profiles import rubric_for
-from refinement.models import Project, RubricVersion, Run
+from refinement.models import Project, Rubric, RubricVersion, Run
 from refinement.providers.registry import Target
 from refinement.services.rubrics import rubric_create
 from refinement.services.runs import run_create
@@ -20,3 +20,25 @@ def a_run(project: Project, version: RubricVersion | None = None, **changes: obj
         **changes,
     }
     return run_create(project=project, version=version or a_version(project), **given)
+
+
+def a_version_in(alias: str, slug: str) -> RubricVersion:
+    """Of a project of its own in another database than the one that services write to."""
+    project = Project.objects.using(alias).create(name=slug, slug=slug)
+    rubric = Rubric.objects.using(alias).create(project=project, slug="own", name="Own")
+    version = RubricVersion(
+        rubric=rubric, number=1, name="Own", profile="wiggum", problem_class="text", scale_minimum=0,
+        evaluation_mode="judge_only", scale_maximum=10, policy={}, context={},
+    )  # fmt: skip
+    version.save(using=alias)
+    return version
+
+
+def a_run_in(alias: str, version: RubricVersion, task: str) -> Run:
+    run = Run(
+        project=version.rubric.project, rubric=version.rubric, rubric_version=version, task=task,
+        snapshot={}, nonce="n", producer_endpoint="ollama", producer_model="a", judge_endpoint="ollama",
+        judge_model="b",
+    )  # fmt: skip
+    run.save(using=alias)
+    return run

@@ -5,9 +5,9 @@ import importlib
 import pytest
 from django.db import connection, connections
 
-from refinement.models import Project, Round, Rubric, RubricVersion, Run
+from refinement.models import Project, Round, RubricVersion, Run
 from refinement.selectors.run_search import hits
-from tests.models.given import a_run
+from tests.models.given import a_run, a_run_in, a_version_in
 
 search_migration = importlib.import_module("refinement.migrations.0013_search")
 milestones = importlib.import_module("refinement.migrations.0027_search_milestones")
@@ -94,18 +94,8 @@ def test_postgresql_keeps_its_index_as_well(postgres_database, django_db_blocker
 
 
 def kept_on_postgresql(alias: str) -> None:
-    project = Project.objects.using(alias).create(name="Search", slug="search")
-    rubric = Rubric.objects.using(alias).create(project=project, slug="own", name="Own")
-    version = RubricVersion(
-        rubric=rubric, number=1, name="Own", profile="wiggum", problem_class="text", scale_minimum=0,
-        evaluation_mode="judge_only", scale_maximum=10, policy={}, context={},
-    )  # fmt: skip
-    version.save(using=alias)
-    run = Run(
-        project=project, rubric=rubric, rubric_version=version, task="A zebra.", snapshot={}, nonce="n",
-        producer_endpoint="ollama", producer_model="a", judge_endpoint="ollama", judge_model="b",
-    )  # fmt: skip
-    run.save(using=alias)
+    version = a_version_in(alias, "search")
+    project, run = version.rubric.project, a_run_in(alias, version, "A zebra.")
     entry = a_round(run, 1, "A text about quaggas.")
     assert (found(project, "zebra"), found(project, '"about quaggas"')) == ([run.pk], [run.pk])
     assert found(project, '"quaggas about"') == []

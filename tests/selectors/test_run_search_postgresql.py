@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 from django.db import connections
 
-from refinement.models import Project, Round, Rubric, RubricVersion, Run
+from refinement.models import Project, Round, RubricVersion, Run
 from refinement.selectors import run_search
 from refinement.selectors.run_search import LAST_RUN, hits, search
 from refinement.selectors.search_words import terms, web_query
+from tests.models.given import a_run_in, a_version_in
 
 WORDS = ("stop", "the", "old", "instance", "Olé", "x1", "a_b", "don't")
 RARE = ("quagga", "okapi")
@@ -24,9 +25,12 @@ WHERE words @@ websearch_to_tsquery('simple', %s) AND project_id = %s ORDER BY r
 @pytest.fixture
 def project(postgres_database, django_db_blocker):
     """Among the runs of another one; the newest runs hold other words than the oldest."""
-    rng = random.Random(22)
+    rng, mark = random.Random(22), random.getrandbits(32)
     with django_db_blocker.unblock():
-        made = [a_project(postgres_database, slug) for slug in ("search", "beside")]
+        made = [
+            a_version_in(postgres_database, f"{slug}-{random.getrandbits(32)}")
+            for slug in ("search", "beside")
+        ]
         for number in range(RUNS):
             words = WORDS[:5] if number < RUNS / 2 else WORDS[3:]
             for version in made:
@@ -40,24 +44,8 @@ def project(postgres_database, django_db_blocker):
             connections[postgres_database].close()
 
 
-def a_project(alias: str, slug: str) -> RubricVersion:
-    project = Project.objects.using(alias).create(name=slug, slug=f"{slug}-{random.getrandbits(32)}")
-    rubric = Rubric.objects.using(alias).create(project=project, slug="own", name="Own")
-    version = RubricVersion(
-        rubric=rubric, number=1, name="Own", profile="wiggum", problem_class="text", scale_minimum=0,
-        evaluation_mode="judge_only", scale_maximum=10, policy={}, context={},
-    )  # fmt: skip
-    version.save(using=alias)
-    return version
-
-
 def a_run(version: RubricVersion, alias: str, texts: list[str]) -> None:
-    run = Run(
-        project=version.rubric.project, rubric=version.rubric, rubric_version=version, task=texts[0],
-        snapshot={}, nonce="n", producer_endpoint="ollama", producer_model="a", judge_endpoint="ollama",
-        judge_model="b",
-    )  # fmt: skip
-    run.save(using=alias)
+    run = a_run_in(alias, version, texts[0])
     Round.objects.using(alias).bulk_create(
         Round(run=run, number=place, origin="draft", candidate=text, candidate_chars=len(text))
         for place, text in enumerate(texts[1:], 1)

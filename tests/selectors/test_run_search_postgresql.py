@@ -25,7 +25,7 @@ WHERE words @@ websearch_to_tsquery('simple', %s) AND project_id = %s ORDER BY r
 @pytest.fixture
 def project(postgres_database, django_db_blocker):
     """Among the runs of another one; the newest runs hold other words than the oldest."""
-    rng, mark = random.Random(22), random.getrandbits(32)
+    rng = random.Random(22)
     with django_db_blocker.unblock():
         made = [
             a_version_in(postgres_database, f"{slug}-{random.getrandbits(32)}")

@@ -1,5 +1,6 @@
 """A run's rows as the engine's history, and as the brief its prompts are made from."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
@@ -24,8 +25,11 @@ from refinement.engine.types import (
     Verdict,
 )
 from refinement.judging.context import Brief, Calibration
+from refinement.models import CheckResult as CheckResultRow
 from refinement.models import EvaluatorResult, RoundOrigin, Run
 from refinement.models import Round as RoundRow
+from refinement.models import Verdict as VerdictRow
+from refinement.models.prepared import prepared
 
 
 def brief_of(run: Run) -> Brief:
@@ -54,12 +58,67 @@ def definition_of_run(run: Run) -> Rubric:
 
 def history_of(run: Run, rubric: Rubric, *, whole: bool = False) -> History:
     """What has happened so far. Unless `whole`, only the texts a next step can need are read."""
-    rows = rows_of(run, whole=whole).prefetch_related("verdicts", "check_results")
-    if rubric.runs_a_command:
-        rows = rows.select_related("evaluator_result").defer(
-            "candidate", "feedback", "evaluator_result__stdout", "evaluator_result__stderr"
+    rows = _whole_rounds(run.pk) if whole else _needed_rounds(run.pk, run.best_round or 0, run.rounds_judged)
+    verdicts = by_round(_verdicts(run.pk)) if rows else {}
+    checks = by_round(_check_results(run.pk)) if rows and rubric.checks else {}
+    outputs = by_round(_evaluator_results(run.pk)) if rows and rubric.runs_a_command else {}
+    rounds = (
+        round_of(
+            row,
+            rubric,
+            verdicts=verdicts.get(row.pk, []),
+            checks=checks.get(row.pk, []),
+            output=next(iter(outputs.get(row.pk, [])), None),
         )
-    return History(rounds=tuple(round_of(row, rubric) for row in rows), **account_of(run))
+        for row in rows
+    )
+    return History(rounds=tuple(rounds), **account_of(run))
+
+
+def by_round(rows: Iterable[Any]) -> dict[int, list[Any]]:
+    """What belongs to rounds, by their keys, in the order in which it came."""
+    found: dict[int, list[Any]] = {}
+    for row in rows:
+        found.setdefault(row.round_id, []).append(row)
+    return found
+
+
+# A worker that takes up a run which another one has advanced reads all this before every step.
+@prepared
+def _whole_rounds(run: int) -> QuerySet[RoundRow]:
+    return whole_rounds(run)
+
+
+@prepared
+def _needed_rounds(run: int, best: int, judged: int) -> QuerySet[RoundRow]:
+    # The first is the seed, the best a base to go back to, the last two are compared and judged.
+    needed = Q(number=1) | Q(number=best) | Q(number__gte=judged)
+    text = Case(When(needed, then=F("candidate")), default=Value(""), output_field=TextField())
+    return _rounds(run).annotate(text=text)
+
+
+@prepared
+def _verdicts(run: int) -> QuerySet[VerdictRow]:
+    return VerdictRow.objects.filter(round__run=run).order_by("position")
+
+
+@prepared
+def _check_results(run: int) -> QuerySet[CheckResultRow]:
+    return CheckResultRow.objects.filter(round__run=run).order_by("position")
+
+
+@prepared
+def _evaluator_results(run: int) -> QuerySet[EvaluatorResult]:
+    return EvaluatorResult.objects.filter(round__run=run).defer("stdout", "stderr")
+
+
+def whole_rounds(run: int) -> QuerySet[RoundRow]:
+    """Each with its candidate as `text`."""
+    return _rounds(run).annotate(text=F("candidate"))
+
+
+def _rounds(run: int) -> QuerySet[RoundRow]:
+    return RoundRow.objects.filter(run=run).order_by("number").defer("candidate", "feedback")
 
 
 def account_of(run: Run) -> dict[str, Any]:
@@ -74,29 +133,25 @@ def account_of(run: Run) -> dict[str, Any]:
     }
 
 
-def rows_of(run: Run, *, whole: bool) -> QuerySet[RoundRow]:
-    rows = RoundRow.objects.filter(run=run).order_by("number").defer("candidate", "feedback")
-    if whole:
-        return rows.annotate(text=F("candidate"))
-    # The first is the seed, the best a base to go back to, the last two are compared and judged.
-    needed = Q(number=1) | Q(number=run.best_round) | Q(number__gte=run.rounds_judged)
-    return rows.annotate(
-        text=Case(When(needed, then=F("candidate")), default=Value(""), output_field=TextField())
-    )
-
-
-def round_of(row: Any, rubric: Rubric) -> Round:
+def round_of(
+    row: Any,
+    rubric: Rubric,
+    *,
+    verdicts: Iterable[VerdictRow],
+    checks: Iterable[CheckResultRow],
+    output: EvaluatorResult | None,
+) -> Round:
     """The round as the engine knows it; its composite is computed anew from the exact scores."""
     by_hand = row.origin == RoundOrigin.HAND
     if row.judged_at is None:
         return Round(row.number, row.text, None, row.base_round, by_hand)
-    verdicts = [verdict_of(verdict) for verdict in row.verdicts.all()]
+    read = [verdict_of(verdict) for verdict in verdicts]
     assessment = assess(
         rubric,
-        verdicts[0] if verdicts else None,
-        tuple(check_result_of(result) for result in row.check_results.all()),
+        read[0] if read else None,
+        tuple(check_result_of(result) for result in checks),
         tuple(penalty_of(penalty) for penalty in row.penalties),
-        evaluator_in_brief(row) if rubric.runs_a_command else None,
+        evaluator_in_brief(output) if output else None,
     )
     return Round(row.number, row.text, assessment, row.base_round, by_hand)
 
@@ -135,10 +190,9 @@ def evaluator_of(row: EvaluatorResult) -> EvaluatorOutput:
     return EvaluatorOutput(row.stdout, row.stderr, row.exit_code, row.stopped, row.failure)
 
 
-def evaluator_in_brief(row: Any) -> EvaluatorOutput | None:
+def evaluator_in_brief(row: EvaluatorResult) -> EvaluatorOutput:
     """How it ended, without its words: those of past rounds go into no prompt."""
-    kept: EvaluatorResult | None = getattr(row, "evaluator_result", None)
-    return EvaluatorOutput("", "", kept.exit_code, kept.stopped, kept.failure) if kept else None
+    return EvaluatorOutput("", "", row.exit_code, row.stopped, row.failure)
 
 
 def penalty_of(values: dict[str, Any]) -> Penalty:

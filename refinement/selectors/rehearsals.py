@@ -8,7 +8,7 @@ from refinement.judging.context import Brief
 from refinement.judging.rehearsal import Said, assumed_assessment, assumed_verdict, brief_for, fits
 from refinement.models import Project, RubricVersion, Run
 from refinement.selectors.blindness import shown_runs
-from refinement.selectors.history import round_of, rows_of, verdict_of
+from refinement.selectors.history import round_of, verdict_of, whole_rounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ def borrowed_history(
     run: Run, version: RubricVersion, definition: Rubric, number: int, said: Said
 ) -> Borrowed:
     """The run's rounds up to this one; a verdict that this rubric cannot use gives way to the assumed one."""
-    rows = rows_of(run, whole=True).filter(number__lte=number).prefetch_related("verdicts", "check_results")
+    rows = whole_rounds(run.pk).filter(number__lte=number).prefetch_related("verdicts", "check_results")
     same = run.rubric_version_id == version.pk
     rounds, assumed = [], []
     for row in rows:
@@ -59,7 +59,9 @@ def _entry(row: Any, definition: Rubric, said: Said, *, same: bool) -> tuple[Rou
         fits(definition, verdicts[0]) if verdicts else not definition.criteria
     )
     if usable and same:
-        return round_of(row, definition), False
+        output = getattr(row, "evaluator_result", None) if definition.runs_a_command else None
+        checks = row.check_results.all()
+        return round_of(row, definition, verdicts=row.verdicts.all(), checks=checks, output=output), False
     verdict = (verdicts[0] if verdicts else None) if usable else assumed_verdict(definition, said)
     assessment = assumed_assessment(definition, row.text, verdict)
     return Round(row.number, row.text, assessment, row.base_round), not usable

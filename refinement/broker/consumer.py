@@ -17,6 +17,7 @@ from refinement.broker import rows
 from refinement.broker.bell import Bell
 from refinement.broker.doorbell import door_for
 from refinement.broker.finishing import Finishing
+from refinement.broker.passing import HeldMessage
 
 POLL_SECONDS = 0.25
 DEAF_POLL_SECONDS = 0.03  # on SQLite, for who has no door that others could ring at
@@ -50,7 +51,7 @@ class Claims:
             return list(self._ids)
 
 
-class ClaimedMessage(MessageProxy):
+class ClaimedMessage(HeldMessage):
     """A message together with the row that holds it."""
 
     def __init__(self, message: Message[object], row_id: int) -> None:
@@ -94,6 +95,8 @@ class DatabaseConsumer(Consumer):
         self._process_claims = claims  # outlives this consumer, as the work on its messages may
         self._own_claims = Claims()
         self._ready: deque[ClaimedMessage] = deque()
+        self._accepting = Lock()
+        self._closed = False
         self._door = door_for(connections[alias], bell)
         deaf = self._door is None and connections[alias].vendor == "sqlite"
         self._poll = DEAF_POLL_SECONDS if deaf else POLL_SECONDS
@@ -118,7 +121,7 @@ class DatabaseConsumer(Consumer):
             remaining = deadline - monotonic()
             if remaining <= 0:
                 return None
-            self.bell.wait(self._heard, min(remaining, self._poll))
+            self.bell.wait(self._heard, min(remaining, self._poll), unless=lambda: bool(self._ready))
 
     def _fetch(self, *, rung: bool) -> None:
         free = self.prefetch - self._own_claims.count() + self._finishing.count()
@@ -163,6 +166,17 @@ class DatabaseConsumer(Consumer):
         self._process_claims.add([row.pk])
         self._ready.append(ClaimedMessage(message, row.pk))
 
+    def accept(self, message: Message[object], row_id: int) -> bool:
+        """Takes a message that this process holds already; False when it takes none any more."""
+        with self._accepting:
+            if self._closed:
+                return False
+            self._own_claims.add([row_id])  # a consumer that was made anew does not know it
+            self._process_claims.add([row_id])
+            self._ready.append(ClaimedMessage(message, row_id))
+        self.bell.nudge()
+        return True
+
     def _keep_up(self) -> None:
         if monotonic() - self._kept_up_at < UPKEEP_SECONDS:
             return
@@ -179,12 +193,18 @@ class DatabaseConsumer(Consumer):
 
     def ack(self, message: MessageProxy) -> None:
         assert isinstance(message, ClaimedMessage)
+        if message.passed_on:
+            self._finishing.done()
+            return
         with connection_errors(self.alias):
             rows.finish(self.alias, self.owner, message.row_id)
         self._let_go([message.row_id])
 
     def nack(self, message: MessageProxy) -> None:
         assert isinstance(message, ClaimedMessage)
+        if message.passed_on:
+            self._finishing.done()
+            return
         with connection_errors(self.alias):
             rows.bury(self.alias, self.owner, message.row_id)
         self._let_go([message.row_id])
@@ -202,7 +222,9 @@ class DatabaseConsumer(Consumer):
         """Gives back what was claimed but not yet handed out."""
         if self._door is not None:
             self._door.close()
-        unread, self._ready = list(self._ready), deque()
+        with self._accepting:
+            self._closed = True
+            unread, self._ready = list(self._ready), deque()
         try:
             self.requeue(unread)
         except ConnectionClosed:

@@ -1,25 +1,42 @@
 """Dramatiq's broker on Redis: prompt, modest when idle, and nothing kept on stopping."""
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from contextlib import suppress
 from threading import Event, Lock, Thread
 from time import monotonic
 from typing import Any
+from uuid import uuid4
 
 import redis
 from dramatiq import Message, MessageProxy
 from dramatiq.brokers.redis import RedisBroker, _RedisConsumer
-from dramatiq.common import dq_name
+from dramatiq.common import current_millis, dq_name
 from dramatiq.errors import ConnectionClosed
 
 from refinement.broker.bell import Bell
 from refinement.broker.finishing import Finishing
+from refinement.broker.passing import HeldMessage, Passing
 
 # How late a message from another worker may be noticed. Not sooner: its sender takes it up in a moment, and
 # knows the run already.
 POLL_SECONDS = 1.0
 DELAY_SECONDS = 0.25  # how late a delayed message may be passed on
 LISTEN_AGAIN_SECONDS = 1.0
+# Dramatiq's own keys, as its dispatch.lua describes them. A message is exchanged for its successor where its
+# holder still has it and nobody waits; else the successor is queued, as Dramatiq would do it.
+EXCHANGE = """
+local queue, acks, messages = KEYS[1], KEYS[2], KEYS[3]
+redis.call("zadd", KEYS[4], ARGV[1], ARGV[2])
+local old, new, data = ARGV[3], ARGV[4], ARGV[5]
+redis.call("hset", messages, new, data)
+if redis.call("llen", queue) > 0 or redis.call("srem", acks, old) == 0 then
+    redis.call("rpush", queue, new)
+    return 0
+end
+redis.call("hdel", messages, old)
+redis.call("sadd", acks, new)
+return 1
+"""
 
 
 class ConsiderateConsumer(_RedisConsumer):
@@ -36,25 +53,38 @@ class ConsiderateConsumer(_RedisConsumer):
         self._heard = -1  # the rings when Redis was asked last
         self._asked_at = float("-inf")
         self._more = False  # whether it may have had more than there was room for
+        self._handed: deque[HeldMessage] = deque()  # by threads of this process, which held them already
+        self._accepting = Lock()
+        self._closed = False
         # Between two looks, Dramatiq's thread sees whether a delayed message's time has come.
         delays = queue_name == dq_name(queue_name)
         self._seconds = min(timeout / 1000, DELAY_SECONDS) if delays else timeout / 1000
 
     def __next__(self) -> MessageProxy | None:
-        if not self.message_cache:
+        if not self.message_cache and not self._handed:
             self._fetch_in_time(monotonic() + self._seconds)
-        if not self.message_cache:
-            return None
-        message = Message.decode(self.message_cache.pop(0))
-        self.queued_message_ids.add(message.message_id)
-        return MessageProxy(message)
+        if self.message_cache:
+            message = HeldMessage(Message.decode(self.message_cache.pop(0)))
+            self.queued_message_ids.add(message.message_id)
+            return message
+        return self._handed.popleft() if self._handed else None
+
+    def accept(self, message: Message[Any]) -> bool:
+        """Takes a message that this process holds already; False when it takes none any more."""
+        with self._accepting:
+            if self._closed:
+                return False
+            self.queued_message_ids.add(message.message_id)
+            self._handed.append(HeldMessage(message))
+        self.bell.nudge()
+        return True
 
     def _fetch_in_time(self, deadline: float) -> None:
         """Asks Redis where there is reason to, or waits for one."""
         if not self._more and self.bell.rings() == self._heard:
             next_look = min(deadline, self._asked_at + POLL_SECONDS)
-            rung = self.bell.wait(self._heard, next_look - monotonic())
-            if not rung and deadline <= next_look:
+            rung = self.bell.wait(self._heard, next_look - monotonic(), unless=lambda: bool(self._handed))
+            if self._handed or (not rung and deadline <= next_look):
                 return
         self._fetch()
 
@@ -72,6 +102,8 @@ class ConsiderateConsumer(_RedisConsumer):
         self.message_cache = [data for data in fetched if data is not None]
 
     def ack(self, message: MessageProxy) -> None:
+        if self._passed_on(message):
+            return
         was_full = self.outstanding_message_count >= self.prefetch
         # First: counted as free twice, for a moment, a thread would be given a second message to sit on.
         self.broker.finishing.done()
@@ -80,13 +112,26 @@ class ConsiderateConsumer(_RedisConsumer):
             self.bell.ring()
 
     def nack(self, message: MessageProxy) -> None:
+        if self._passed_on(message):
+            return
         self.broker.finishing.done()
         super().nack(message)  # type: ignore[no-untyped-call]
 
+    def _passed_on(self, message: MessageProxy) -> bool:
+        if not (isinstance(message, HeldMessage) and message.passed_on):
+            return False
+        self.broker.finishing.done()
+        self.queued_message_ids.discard(message.message_id)
+        return True
+
     def close(self) -> None:
         """Gives back what Dramatiq forgets: it would come again only when this worker is missed."""
+        with self._accepting:
+            self._closed = True
+            handed, self._handed = self._handed, deque()
         unread, self.message_cache = self.message_cache, []
-        ids = [Message.decode(data).options["redis_message_id"] for data in unread]
+        messages: list[Any] = [*map(Message.decode, unread), *handed]
+        ids = [message.options["redis_message_id"] for message in messages]
         if not ids:
             return
         try:
@@ -129,6 +174,10 @@ class ConsiderateRedisBroker(RedisBroker):
         super().__init__(**options)  # type: ignore[no-untyped-call]
         self.bells: defaultdict[str, Bell] = defaultdict(Bell)  # one for each queue: the others sleep on
         self.finishing = Finishing()
+        self.passing = Passing()
+        self.add_middleware(self.passing)
+        self.exchange = self.client.register_script(EXCHANGE)
+        self.consumers: dict[str, ConsiderateConsumer] = {}  # the newest of each queue
         self._channel = f"{self.namespace}.sent."
         self._starting = Lock()
         self._listener: Listener | None = None
@@ -142,9 +191,13 @@ class ConsiderateRedisBroker(RedisBroker):
             if self._listener is None:
                 self._listener = Listener(self.client, self._channel, self.bells)
                 self._listener.start()
-        return super().consume(queue_name, prefetch, timeout)
+        self.consumers[queue_name] = super().consume(queue_name, prefetch, timeout)  # type: ignore[assignment]
+        return self.consumers[queue_name]
 
     def enqueue(self, message: Message[Any], *, delay: int | None = None) -> Message[Any]:
+        held = self.passing.predecessor(message, delay)
+        if held is not None and message.queue_name in self.consumers:
+            return self._pass_on(held, message)
         sent: Message[Any] = super().enqueue(message, delay=delay)
         self.finishing.sent()
         if self._listener is None:
@@ -153,6 +206,25 @@ class ConsiderateRedisBroker(RedisBroker):
         else:
             self.bells[sent.queue_name].ring()
         return sent
+
+    def _pass_on(self, held: HeldMessage, message: Message[Any]) -> Message[Any]:
+        """Puts the message in the place of the one that its sender holds, or in line where others wait."""
+        new_id, queue = str(uuid4()), message.queue_name
+        message = message.copy(options={"redis_message_id": new_id})
+        self.emit_before("enqueue", message, None)
+        space = self.namespace
+        places = (queue, f"__acks__.{self.broker_id}.{queue}", f"{queue}.msgs", "__heartbeats__")
+        old_id = held.options["redis_message_id"]
+        said = [current_millis(), self.broker_id, old_id, new_id, message.encode()]
+        if self.exchange(keys=[f"{space}:{place}" for place in places], args=said):
+            held.passed_on = True
+            if not self.consumers[queue].accept(message):
+                self.do_requeue(queue, new_id)
+        else:
+            self.finishing.sent()
+            self.bells[queue].ring()
+        self.emit_after("enqueue", message, None)
+        return message
 
     def close(self) -> None:
         if self._listener is not None:

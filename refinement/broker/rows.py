@@ -2,14 +2,15 @@
 
 from collections.abc import Collection
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db import connections, models
 from django.db.models import F
 from django.utils import timezone
+from dramatiq import Message
 
 from refinement.models.queue import MessageState, QueuedMessage
-from refinement.models.statements import convert, rows_select, rows_touch, rows_update
+from refinement.models.statements import convert, rows_change, rows_select, rows_touch, rows_update
 
 LEASE = timedelta(seconds=15)
 DEAD_MESSAGES_KEPT = timedelta(days=7)
@@ -26,6 +27,15 @@ DUE = (
 DUE_SKIPPING_LOCKED = DUE.removesuffix(")") + " FOR UPDATE SKIP LOCKED)"
 FIRST = f'SELECT MIN("eta") FROM "{TABLE}" WHERE "queue" = %s AND "state" = \'queued\''  # noqa: S608
 FINISHED = f'DELETE FROM "{TABLE}" WHERE "id" = %s AND ("lease_owner" = %s OR "state" = \'queued\')'  # noqa: S608
+# What is as urgent and due goes first; equal on both columns, so that the index leads straight to it.
+IN_LINE = (
+    f'SELECT 1 FROM "{TABLE}" AS other WHERE other."queue" = %s AND other."state" = \'queued\' '  # noqa: S608
+    'AND other."priority" = %s AND other."eta" <= %s'
+)
+EXCHANGED = (
+    '"id" = %s AND "lease_owner" = %s AND "message_id" = %s AND "state" = \'claimed\' '
+    f"AND NOT EXISTS ({IN_LINE})"
+)
 
 
 def next_due(alias: str, queue: str) -> datetime | None:
@@ -66,6 +76,23 @@ def renew(alias: str, owner: str, ids: Collection[int]) -> None:
 def finish(alias: str, owner: str, row_id: int) -> None:
     """Deletes a message that is done, unless somebody else has claimed it meanwhile."""
     rows_touch(FINISHED, [row_id, owner], alias)
+
+
+def exchange(
+    alias: str, owner: str, row_id: int, old: str, new: Message[Any], body: str, priority: int
+) -> bool:
+    """Puts a message in the place of the one that the owner holds; not where others wait for their turn."""
+    now = timezone.now()
+    values = {
+        "message_id": new.message_id,
+        "body": body,
+        "eta": now,
+        "lease_until": now + LEASE,
+        "requeues": 0,
+        "updated_at": now,
+    }
+    where = [row_id, owner, old, new.queue_name, priority, now]
+    return bool(rows_change(QueuedMessage, values, EXCHANGED, where, alias))
 
 
 def bury(alias: str, owner: str, row_id: int) -> None:

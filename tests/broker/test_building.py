@@ -53,6 +53,7 @@ def test_every_middleware_is_named():
         "Callbacks",
         "Retries",
         "CurrentMessage",
+        "Passing",
     ]
 
 

@@ -7,6 +7,7 @@ import pytest
 import redis
 from dramatiq.brokers.redis import _scripts
 from dramatiq.errors import ConnectionClosed
+from dramatiq.middleware import CurrentMessage
 
 from refinement.broker import redis as redis_broker
 from refinement.broker.redis import ConsiderateRedisBroker
@@ -95,6 +96,109 @@ def test_no_more_is_fetched_than_there_is_room_for_and_an_ack_makes_room(url):
     consumer.ack(first)
     assert consumer.bell.wait(heard, 0), "whoever waits for room is told"
     assert next(consumer).args == (1,)
+
+
+@pytest.fixture
+def at_work(url):
+    """A thread that is at work on a message, seen from within: broker, consumer and message."""
+    broker = broker_with(url, sent=1)
+    consumer = broker.consume("runs", prefetch=2, timeout=10)
+    held = next(consumer)
+    CurrentMessage._MESSAGE.set(held)
+    yield broker, consumer, held
+    CurrentMessage._MESSAGE.set(None)
+
+
+def kept(broker):
+    """What Redis holds: the messages, those in line, and those in this broker's hands."""
+    client, space = broker.client, broker.namespace
+    return (
+        client.hlen(f"{space}:runs.msgs"),
+        client.llen(f"{space}:runs"),
+        client.scard(f"{space}:__acks__.{broker.broker_id}.runs"),
+    )
+
+
+def test_a_successor_takes_its_message_s_place(at_work):
+    broker, consumer, held = at_work
+    sent = broker.enqueue(a_message(0))
+    assert kept(broker) == (1, 0, 1)
+    consumer.ack(held)
+    assert kept(broker) == (1, 0, 1)
+    successor = next(consumer)
+    assert successor.message_id == sent.message_id != held.message_id
+    assert consumer.outstanding_message_count == 1
+    consumer.ack(successor)
+    assert kept(broker) == (0, 0, 0)
+    assert consumer.outstanding_message_count == 0
+
+
+def test_what_waits_in_redis_goes_first(at_work):
+    broker, consumer, held = at_work
+    CurrentMessage._MESSAGE.set(None)
+    broker.enqueue(a_message(7))
+    CurrentMessage._MESSAGE.set(held)
+    broker.enqueue(a_message(0))
+    consumer.ack(held)
+    assert arguments(consumer) == [7, 0]
+
+
+def test_who_lost_the_message_stands_in_line(at_work):
+    broker, consumer, held = at_work
+    broker.client.delete(f"{broker.namespace}:__acks__.{broker.broker_id}.runs")
+    broker.enqueue(a_message(0))
+    assert kept(broker)[1:] == (1, 0)
+    consumer.ack(held)
+    assert arguments(consumer) == [0]
+
+
+def test_other_work_and_later_times_are_sent_the_long_way(at_work):
+    broker, _, held = at_work
+    broker.enqueue(a_message(3))
+    broker.enqueue(a_message(0), delay=60_000)
+    assert kept(broker) == (2, 1, 1)
+    assert not held.passed_on
+
+
+def test_a_closed_consumer_leaves_the_successor_to_others(at_work, url):
+    broker, consumer, _ = at_work
+    consumer.close()
+    broker.enqueue(a_message(0))
+    assert kept(broker) == (1, 1, 0)
+
+
+def test_closing_gives_back_a_successor_that_was_not_handed_out(at_work):
+    broker, consumer, held = at_work
+    broker.enqueue(a_message(0))
+    consumer.ack(held)
+    consumer.close()
+    assert kept(broker) == (1, 1, 0)
+
+
+def test_a_step_that_fails_after_passing_on_leaves_its_successor_alone(at_work):
+    broker, consumer, held = at_work
+    broker.enqueue(a_message(0))
+    consumer.nack(held)
+    assert kept(broker) == (1, 0, 1)
+    assert next(consumer).args == (0,)
+
+
+def test_a_worker_that_stops_sends_the_long_way(at_work):
+    broker, _, held = at_work
+    broker.emit_before("worker_shutdown", None)
+    broker.enqueue(a_message(0))
+    assert kept(broker) == (2, 1, 1)
+    assert not held.passed_on
+
+
+def test_what_a_lost_worker_has_passed_on_goes_to_another(at_work, url):
+    broker, _, _ = at_work
+    sent = broker.enqueue(a_message(0))
+    broker.client.zadd(f"{broker.namespace}:__heartbeats__", {broker.broker_id: 1})
+    rescuer = ConsiderateRedisBroker(url=url, maintenance_chance=1_000_000)
+    rescuer.declare_queue("runs")
+    found = next(rescuer.consume("runs", prefetch=1, timeout=10))
+    assert found.message_id == sent.message_id
 
 
 def test_a_redis_that_went_away_is_said_in_dramatiqs_words(url):

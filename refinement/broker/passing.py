@@ -1,0 +1,43 @@
+"""A step's message and its successor: the run's next step stays in this process where nothing else waits.
+
+Sent the long way, a successor is queued, found, claimed and, after its step, acknowledged. But whoever sends
+it holds a message for the very same work, and is about to be free. So the held one is exchanged for the new
+one, in one go: there is still one message for each step, which the broker has before it forgets the last one,
+and which comes again if its holder is lost. Whatever waits goes first: then the successor stands in line.
+"""
+
+from typing import Any
+
+from dramatiq import Broker, Message, MessageProxy, Middleware, Worker
+from dramatiq.middleware import CurrentMessage
+
+
+class HeldMessage(MessageProxy):
+    """A message in the hands of this process."""
+
+    passed_on = False  # exchanged for its successor: there is nothing left to acknowledge
+
+
+class Passing(Middleware):
+    """Knows for which message a new one may be exchanged; a worker that stops keeps nothing for itself."""
+
+    def __init__(self) -> None:
+        self._stopping = False
+
+    def before_worker_boot(self, broker: Broker, worker: Worker) -> None:
+        self._stopping = False
+
+    def before_worker_shutdown(self, broker: Broker, worker: Worker) -> None:
+        self._stopping = True
+
+    def predecessor(self, message: Message[Any], delay: int | None) -> HeldMessage | None:
+        """The message that this thread is at work on, if the new one is to do the same once more, at once."""
+        held: object = CurrentMessage.get_current_message()
+        if delay is not None or self._stopping or not isinstance(held, HeldMessage):
+            return None
+        return held if not held.passed_on and work_of(held) == work_of(message) else None
+
+
+def work_of(message: Any) -> tuple[object, ...]:
+    """What a message asks for; its own name and how often it was tried are not part of it."""
+    return message.queue_name, message.actor_name, list(message.args), message.kwargs

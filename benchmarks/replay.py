@@ -17,7 +17,7 @@ from refinement.engine.types import Draft, Finish, History, Judge, Revise, Rubri
 from refinement.models import Call, Run
 from refinement.selectors.history import brief_of, history_of
 from refinement.selectors.steering import instructions_by_round
-from refinement.services.recording import feedback_values
+from refinement.services.record_values import feedback_values
 
 MARKER = re.compile(r"zz[0-9a-f]{8}")
 

@@ -35,7 +35,7 @@ from refinement.models import (
     User,
     Verdict,
 )
-from refinement.services.recording import check_rows
+from refinement.services.record_values import check_rows
 
 BATCH = 250
 ARCHIVED = 0.03

@@ -35,7 +35,7 @@ from refinement.judging.checks import run_checks
 from refinement.judging.context import Brief, judge_view, producer_view
 from refinement.judging.prompts import Prompt, judge_prompt, producer_prompt
 from refinement.models import RunStatus
-from refinement.services.recording import Judged, feedback_values, judged_values, verdict_values
+from refinement.services.record_values import Judged, feedback_values, judged_values, verdict_values
 from refinement.services.runs import title_of
 
 CHARS_A_TOKEN = 4

@@ -15,7 +15,8 @@ from refinement.models import Call
 from refinement.services.calling import Caller, Request, ignore_text
 from refinement.services.evaluating import CannotEvaluate, evaluator_output
 from refinement.services.lookout import lookout
-from refinement.services.recording import Judged, Recorder
+from refinement.services.record_values import Judged
+from refinement.services.recording import Recorder
 from refinement.services.windows import reply_room, window_for
 
 ASKS = 3  # once, and twice again with the complaint

@@ -1,18 +1,15 @@
 """Writing down what a step brought: all of it in one transaction, fenced by the lease."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from decimal import Decimal
 from functools import partial
 from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 
-from refinement.engine.metrics import RunMetrics
-from refinement.engine.safeguards import RalphSignal
-from refinement.engine.types import Assessment, Feedback, Finish, History, Penalty, Verdict
+from refinement.engine.types import Assessment, Feedback, Finish, History
 from refinement.models import (
     Call,
     CheckResult,
@@ -31,6 +28,15 @@ from refinement.models.writes import Found, Writes
 from refinement.services.events import event_record, event_row
 from refinement.services.leases import HELD, Lease, LeaseLost, held, lease_release, lease_write, released
 from refinement.services.notices import notice_run_ended, notice_run_waits
+from refinement.services.record_values import (
+    Judged,
+    check_rows,
+    feedback_values,
+    figures_of,
+    judged_values,
+    usage_of,
+    verdict_values,
+)
 from refinement.services.review_rules import ANY_RULE, reviews_by_rules
 from refinement.services.texts import storable
 from refinement.services.waking import run_wake, sending_joins
@@ -46,19 +52,6 @@ STEP_DONE = {"step_calls": 0, "step_failures": 0, "step_unreadable": 0}
 
 def ignore_history(history: History) -> None:
     """For who needs none."""
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """A round's assessment and what is kept beside it."""
-
-    number: int
-    assessment: Assessment
-    metrics: RunMetrics
-    signal: RalphSignal | None
-    seen_chars: int | None
-    cut: bool  # whether that is less than there is
-    attempts: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,15 +127,9 @@ class Recorder:
 
     def assessment(self, call: Call | None, judged: Judged, *, after: History) -> None:
         """What judge and checks said of a round, with the run's figures as they now stand."""
-        metrics, number, assessment = judged.metrics, judged.number, judged.assessment
+        number, assessment = judged.number, judged.assessment
         writes = self.writes(
-            r1=metrics.r1,
-            best=metrics.best,
-            last=metrics.last,
-            improvement=metrics.improvement,
-            best_round=metrics.best_round,
-            rounds_judged=metrics.rounds,
-            **self.tally(judged),
+            **figures_of(self.run, judged),
             **(usage_of(self.run, call) if call else {}),
             **STEP_DONE,
         )
@@ -270,16 +257,6 @@ class Recorder:
             # In this order: whoever gets the message may be a thread of this process.
             _all(keep, partial(run_wake, run_id) if self.release else None)
 
-    def tally(self, judged: Judged) -> dict[str, Any]:
-        """What lists show and filter by, with this round added."""
-        run = self.run
-        return {
-            "trajectory": [*run.trajectory, str(round(judged.assessment.composite, 6))],
-            "signal_rounds": run.signal_rounds + (judged.signal is not None),
-            "penalty_rounds": run.penalty_rounds + bool(judged.assessment.penalties),
-            "cut_rounds": run.cut_rounds + judged.cut,
-        }
-
     def event(self, kind: str, **data: object) -> None:
         event_record(self.lease.run_id, kind, actor=self.actor, data=data)
 
@@ -302,89 +279,3 @@ def _on_commit(do: Callable[[], None] | None) -> None:
     """Before the ring for the message that is sent next: what is on commit is done in order."""
     if do is not None:
         transaction.on_commit(do)
-
-
-def usage_of(run: Run, call: Call) -> dict[str, Any]:
-    """The run's account with this call added; only the holder of the lease ever writes it."""
-    return {
-        "prompt_tokens": run.prompt_tokens + call.prompt_tokens,
-        "completion_tokens": run.completion_tokens + call.completion_tokens,
-        "calls_made": run.calls_made + 1,
-        "model_seconds": Decimal(run.model_seconds) + Decimal(call.seconds),
-    }
-
-
-def judged_values(judged: Judged, call: Call | None) -> dict[str, Any]:
-    assessment = judged.assessment
-    return {
-        "judged_at": timezone.now(),
-        "parse_rung": call.rung if call else "",
-        "composite": assessment.composite,
-        "scores": {key: str(score) for key, score in assessment.scores.items()},
-        "penalties": [penalty_values(penalty) for penalty in assessment.penalties],
-        "signals": [] if judged.signal is None else [signal_values(judged.signal)],
-        "seen_chars": judged.seen_chars,
-        "judge_attempts": judged.attempts,
-    }
-
-
-def check_rows(round_id: int, assessment: Assessment) -> list[CheckResult]:
-    return [
-        CheckResult(
-            round_id=round_id,
-            position=position,
-            key=result.key,
-            passed=result.passed,
-            message=result.message,
-            severity=result.severity,
-            weight=result.weight,
-            suggestion=result.suggestion,
-            start=result.place.start if result.place else None,
-            end=result.place.end if result.place else None,
-        )
-        for position, result in enumerate(assessment.checks)
-    ]
-
-
-def verdict_values(verdict: Verdict) -> dict[str, Any]:
-    return {
-        "judge": verdict.judge,
-        "scores": [{**asdict(entry), "score": str(entry.score)} for entry in verdict.scores],
-        "issues": list(verdict.issues),
-        "asi": verdict.asi,
-    }
-
-
-def penalty_values(penalty: Penalty) -> dict[str, Any]:
-    return {"criterion": penalty.criterion, "points": str(penalty.points), "names": list(penalty.names)}
-
-
-def signal_values(signal: RalphSignal) -> dict[str, str]:
-    return {
-        "kind": "ralph",
-        "candidate_change": str(round(signal.candidate_change, 4)),
-        "verdict_change": str(round(signal.verdict_change, 4)),
-        "about": signal.about,
-    }
-
-
-def feedback_values(feedback: Feedback | None) -> dict[str, Any] | None:
-    if feedback is None:
-        return None
-    return {
-        "style": feedback.style.value,
-        "from_round": feedback.from_round,
-        "issues": list(feedback.issues),
-        "asi": feedback.asi,
-        "failures": [result.key for result in feedback.failures],
-        "note": feedback.note,
-        **instruction_values(feedback),
-    }
-
-
-def instruction_values(feedback: Feedback) -> dict[str, Any]:
-    """Who told the producer what; without a key where nobody did."""
-    said = [
-        {"id": entry.number, "author": entry.author, "text": entry.text} for entry in feedback.instructions
-    ]
-    return {"instructions": said} if said else {}

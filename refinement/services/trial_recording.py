@@ -11,7 +11,7 @@ from refinement.engine.scoring import assess
 from refinement.engine.types import CheckResult
 from refinement.judging.checks import run_checks
 from refinement.models import Bench, BenchCall, BenchStatus, BenchTrial, TrialStatus
-from refinement.services.recording import penalty_values, verdict_values
+from refinement.services.record_values import penalty_values, verdict_values
 from refinement.services.texts import storable
 from refinement.services.trial_asking import TrialAsked
 from refinement.services.trial_leases import TrialLease, trial_release

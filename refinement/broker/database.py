@@ -73,29 +73,28 @@ class DatabaseBroker(Broker):
         if delay is not None:
             message = message.copy(options={"eta": current_millis() + delay})
         self.emit_before("enqueue", message, delay)
-        body, priority = message.encode().decode(), self._priority(message.actor_name)
-        if not self._exchanged(message, body, priority, delay):
-            row_add(
-                QueuedMessage(
-                    queue=message.queue_name,
-                    message_id=message.message_id,
-                    body=body,
-                    priority=priority,
-                    eta=timezone.now() + timedelta(milliseconds=delay or 0),
-                ),
-                using=self.alias,
-            )
-            self.finishing.sent()
-            transaction.on_commit(self._tell, using=self.alias)
+        row_add(
+            QueuedMessage(
+                queue=message.queue_name,
+                message_id=message.message_id,
+                body=message.encode().decode(),
+                priority=self._priority(message.actor_name),
+                eta=timezone.now() + timedelta(milliseconds=delay or 0),
+            ),
+            using=self.alias,
+        )
+        self.finishing.sent()
+        transaction.on_commit(self._tell, using=self.alias)
         self.emit_after("enqueue", message, delay)
         return message
 
-    def _exchanged(self, message: Message[Any], body: str, priority: int, delay: int | None) -> bool:
-        """Whether the message has taken the place of the one that its sender holds."""
-        held = self.passing.predecessor(message, delay)
+    def pass_on(self, message: Message[Any]) -> bool:
+        """Puts the message in the place of the one that this thread holds, if the transaction commits."""
+        held = self.passing.predecessor(message)
         if not isinstance(held, ClaimedMessage) or message.queue_name not in self.consumers:
             return False
-        if not rows.exchange(self.alias, self.owner, held.row_id, held.message_id, message, body, priority):
+        priority = self._priority(message.actor_name)
+        if not rows.exchange(self.alias, self.owner, held.row_id, held.message_id, message, priority):
             return False
         transaction.on_commit(partial(self._hand_over, held, message), using=self.alias)
         return True

@@ -1,9 +1,10 @@
 """A step's message and its successor: the run's next step stays in this process where nothing else waits.
 
-Sent the long way, a successor is queued, found, claimed and, after its step, acknowledged. But whoever sends
-it holds a message for the very same work, and is about to be free. So the held one is exchanged for the new
-one, in one go: there is still one message for each step, which the broker has before it forgets the last one,
-and which comes again if its holder is lost. Whatever waits goes first: then the successor stands in line.
+Sent the long way, a successor is queued, found, claimed and, after its step, acknowledged. But whoever would
+send it holds a message for the very same work, and is about to be free. So a broker's `pass_on` exchanges the
+held one for the new one, in one go: there is still one message for each step, which the broker has before it
+forgets the last one, and which comes again if its holder is lost. Where others wait it says no: then the
+successor is to be sent, and stands in line behind them.
 """
 
 from typing import Any
@@ -30,10 +31,10 @@ class Passing(Middleware):
     def before_worker_shutdown(self, broker: Broker, worker: Worker) -> None:
         self._stopping = True
 
-    def predecessor(self, message: Message[Any], delay: int | None) -> HeldMessage | None:
-        """The message that this thread is at work on, if the new one is to do the same once more, at once."""
+    def predecessor(self, message: Message[Any]) -> HeldMessage | None:
+        """The message that this thread is at work on, if the new one is to do the same once more."""
         held: object = CurrentMessage.get_current_message()
-        if delay is not None or self._stopping or not isinstance(held, HeldMessage):
+        if self._stopping or not isinstance(held, HeldMessage):
             return None
         return held if not held.passed_on and work_of(held) == work_of(message) else None
 

@@ -22,18 +22,18 @@ from refinement.broker.passing import HeldMessage, Passing
 POLL_SECONDS = 1.0
 DELAY_SECONDS = 0.25  # how late a delayed message may be passed on
 LISTEN_AGAIN_SECONDS = 1.0
+CROWDED_SECONDS = 0.25  # for so long after somebody waited, nothing is passed on
 # Dramatiq's own keys, as its dispatch.lua describes them. A message is exchanged for its successor where its
-# holder still has it and nobody waits; else the successor is queued, as Dramatiq would do it.
+# holder still has it and nobody waits.
 EXCHANGE = """
 local queue, acks, messages = KEYS[1], KEYS[2], KEYS[3]
 redis.call("zadd", KEYS[4], ARGV[1], ARGV[2])
 local old, new, data = ARGV[3], ARGV[4], ARGV[5]
-redis.call("hset", messages, new, data)
 if redis.call("llen", queue) > 0 or redis.call("srem", acks, old) == 0 then
-    redis.call("rpush", queue, new)
     return 0
 end
 redis.call("hdel", messages, old)
+redis.call("hset", messages, new, data)
 redis.call("sadd", acks, new)
 return 1
 """
@@ -176,7 +176,8 @@ class ConsiderateRedisBroker(RedisBroker):
         self.finishing = Finishing()
         self.passing = Passing()
         self.add_middleware(self.passing)
-        self.exchange = self.client.register_script(EXCHANGE)
+        self._exchange = self.client.register_script(EXCHANGE)
+        self._crowded_until = 0.0
         self.consumers: dict[str, ConsiderateConsumer] = {}  # the newest of each queue
         self._channel = f"{self.namespace}.sent."
         self._starting = Lock()
@@ -195,9 +196,6 @@ class ConsiderateRedisBroker(RedisBroker):
         return self.consumers[queue_name]
 
     def enqueue(self, message: Message[Any], *, delay: int | None = None) -> Message[Any]:
-        held = self.passing.predecessor(message, delay)
-        if held is not None and message.queue_name in self.consumers:
-            return self._pass_on(held, message)
         sent: Message[Any] = super().enqueue(message, delay=delay)
         self.finishing.sent()
         if self._listener is None:
@@ -207,24 +205,29 @@ class ConsiderateRedisBroker(RedisBroker):
             self.bells[sent.queue_name].ring()
         return sent
 
-    def _pass_on(self, held: HeldMessage, message: Message[Any]) -> Message[Any]:
-        """Puts the message in the place of the one that its sender holds, or in line where others wait."""
-        new_id, queue = str(uuid4()), message.queue_name
+    def may_pass_on(self, message: Message[Any]) -> bool:
+        """Whether `pass_on` is worth a try, told without asking Redis."""
+        if monotonic() < self._crowded_until or message.queue_name not in self.consumers:
+            return False
+        return self.passing.predecessor(message) is not None
+
+    def pass_on(self, message: Message[Any]) -> bool:
+        """Puts the message in the place of the one that this thread holds."""
+        held, queue = self.passing.predecessor(message), message.queue_name
+        if held is None or queue not in self.consumers:
+            return False
+        new_id = str(uuid4())
         message = message.copy(options={"redis_message_id": new_id})
-        self.emit_before("enqueue", message, None)
-        space = self.namespace
         places = (queue, f"__acks__.{self.broker_id}.{queue}", f"{queue}.msgs", "__heartbeats__")
         old_id = held.options["redis_message_id"]
         said = [current_millis(), self.broker_id, old_id, new_id, message.encode()]
-        if self.exchange(keys=[f"{space}:{place}" for place in places], args=said):
-            held.passed_on = True
-            if not self.consumers[queue].accept(message):
-                self.do_requeue(queue, new_id)
-        else:
-            self.finishing.sent()
-            self.bells[queue].ring()
-        self.emit_after("enqueue", message, None)
-        return message
+        if not self._exchange(keys=[f"{self.namespace}:{place}" for place in places], args=said):
+            self._crowded_until = monotonic() + CROWDED_SECONDS
+            return False
+        held.passed_on = True
+        if not self.consumers[queue].accept(message):
+            self.do_requeue(queue, new_id)
+        return True
 
     def close(self) -> None:
         if self._listener is not None:

@@ -78,14 +78,12 @@ def finish(alias: str, owner: str, row_id: int) -> None:
     rows_touch(FINISHED, [row_id, owner], alias)
 
 
-def exchange(
-    alias: str, owner: str, row_id: int, old: str, new: Message[Any], body: str, priority: int
-) -> bool:
+def exchange(alias: str, owner: str, row_id: int, old: str, new: Message[Any], priority: int) -> bool:
     """Puts a message in the place of the one that the owner holds; not where others wait for their turn."""
     now = timezone.now()
     values = {
         "message_id": new.message_id,
-        "body": body,
+        "body": new.encode().decode(),
         "eta": now,
         "lease_until": now + LEASE,
         "requeues": 0,

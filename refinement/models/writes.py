@@ -48,18 +48,26 @@ class Write:
 
 
 class Writes:
-    """Gathers writes of one moment. The first is an update; where it finds no row, nothing is written."""
+    """Gathers writes of one moment. The leading update finds its row, or nothing is written."""
 
     def __init__(self, using: str = DEFAULT_DB_ALIAS) -> None:
         self._using = using
         self._connection: Any = connections[using]
-        self._writes: list[Write] = []
+        self._lead: Write | None = None
+        self._others: list[Write] = []
+
+    def lead(self, model: type[Model], values: Values, where: str, where_values: Sequence[Any]) -> None:
+        """Changes the one row where the condition holds, before all the others."""
+        self._lead = self._update(model, values, where, where_values)
 
     def update(self, model: type[Model], values: Values, where: str, where_values: Sequence[Any]) -> None:
-        """Changes the one row where the condition holds."""
+        """Changes the one row where the condition holds; there must be one."""
+        self._others.append(self._update(model, values, where, where_values))
+
+    def _update(self, model: type[Model], values: Values, where: str, where_values: Sequence[Any]) -> Write:
         columns, changes = update_parts(model, tuple(values))
         sent = [*update_values(columns, values, self._connection), *adapted(where_values, self._using)]
-        self._writes.append(Write(changes, where, sent, inserts=False))
+        return Write(changes, where, sent, inserts=False)
 
     def insert(self, row: Model, **found: Found) -> None:
         """Adds a row, whose key stays unknown; `found` are columns that the database fills in."""
@@ -70,28 +78,40 @@ class Writes:
             source = found.get(column[0])
             places.append(f"({source.sql})" if source else "%s")
             values += source.values if source else [value]
-        self._writes.append(Write(head, ", ".join(places), values, inserts=True))
+        self._others.append(Write(head, ", ".join(places), values, inserts=True))
 
-    def make(self, beside: Callable[[], None] | None = None) -> bool:
-        """All of it and, in the same transaction, what `beside` does; False when the first found no row."""
-        alone = beside is None and not self._connection.in_atomic_block and not watched(self._connection)
-        if alone and self._connection.vendor == "postgresql":
+    def make(
+        self, beside: Callable[[], None] | None = None, *, first: Callable[[], None] | None = None
+    ) -> bool:
+        """All of it and, in the same transaction, what `first` does before it and `beside` after it.
+
+        False when the leading update found no row: then nothing is written, by `first` neither.
+        """
+        alone = first is None and beside is None and not self._connection.in_atomic_block
+        if alone and self._connection.vendor == "postgresql" and not watched(self._connection):
             return self._at_once()
         with transaction.atomic(using=self._using):
-            if not self._made(self._writes[0]):
+            if first is not None:
+                first()
+            if not self._made(self._leading):
+                transaction.set_rollback(True, using=self._using)
                 return False
-            for write in self._writes[1:]:
+            for write in self._others:
                 if not self._made(write):
                     raise NothingChanged(write.head)
             if beside is not None:
                 beside()
         return True
 
+    @property
+    def _leading(self) -> Write:
+        assert self._lead is not None, "nothing says whether any of it may be written"
+        return self._lead
+
     def _at_once(self) -> bool:
-        sql = one_statement(tuple((write.head, write.tail, write.inserts) for write in self._writes))
-        return bool(
-            fetched(self._connection, sql, [value for write in self._writes for value in write.values])
-        )
+        writes = [self._leading, *self._others]
+        sql = one_statement(tuple((write.head, write.tail, write.inserts) for write in writes))
+        return bool(fetched(self._connection, sql, [value for write in writes for value in write.values]))
 
     def _made(self, write: Write) -> bool:
         sql = statement(write.head, write.tail, write.inserts)

@@ -12,9 +12,17 @@ from dramatiq.middleware import Interrupt
 
 from refinement.engine.types import Finish, Judge, Outcome, StopReason
 from refinement.services.execution import StepOptions, StepResult, run_step
-from refinement.services.leases import Lease, LeaseLost, lease_release, lease_take
+from refinement.services.leases import (
+    Lease,
+    LeaseLost,
+    lease_after,
+    lease_release,
+    lease_renew,
+    lease_take,
+)
 from refinement.services.metrics import count
 from refinement.services.places import place_offer
+from refinement.services.recollection import Kept, lease_kept, leases_kept
 from refinement.services.recording import Recorder
 from refinement.services.waking import run_wake
 
@@ -25,16 +33,16 @@ _process = f"{socket.gethostname()[:40]}:{os.getpid()}:{secrets.token_hex(4)}"
 
 def run_advance(run_id: int, options: StepOptions | None = None) -> StepResult | None:
     """One step of the run, or None when there is nothing to do: finished, paused, or somebody's."""
-    lease = lease_take(run_id, f"{_process}:{threading.get_ident()}")
-    if lease is None:
+    taken = run_take(run_id)
+    if taken is None:
         return None
-    began = time.monotonic()
+    lease, began = taken.lease, time.monotonic()
     try:
-        result = run_step(lease, options or StepOptions(actor="worker"), lease.run)
+        result = run_step(lease, options or StepOptions(actor="worker"), lease.run, told=taken.told)
     except Interrupt:
-        # The worker stops: the message that is sent now goes to another one.
-        if let_go(lease):
-            run_wake(lease.run_id)
+        # The worker stops, perhaps just after it has written that it would go on.
+        if let_go(lease) or let_go(lease_after(lease, lease.run)):
+            run_wake(lease.run_id)  # goes to another one
         return None
     except (DatabaseError, InterfaceError):
         let_go(lease)  # nothing is wrong with the run; the message is tried again
@@ -47,6 +55,22 @@ def run_advance(run_id: int, options: StepOptions | None = None) -> StepResult |
     account(lease, result, time.monotonic() - began)
     pass_place_on(lease, result)
     return result
+
+
+def run_take(run_id: int) -> Kept | None:
+    """The run's lease: kept from the step before, or taken now; None when there is nothing to do."""
+    kept = lease_kept(run_id)
+    if kept is not None and (kept.is_fresh() or lease_renew(kept.lease)):
+        return kept
+    lease = lease_take(run_id, f"{_process}:{threading.get_ident()}")
+    return None if lease is None else Kept(lease, told=False)
+
+
+def leases_give_back() -> None:
+    """When a worker has stopped: leases that it had kept for next steps go to others."""
+    for kept in leases_kept():
+        if let_go(kept.lease):
+            run_wake(kept.lease.run_id)
 
 
 def give_up(lease: Lease, error: Exception) -> bool:
@@ -94,6 +118,8 @@ def account(lease: Lease, result: StepResult, seconds: float) -> None:
     role = "judge" if isinstance(step, Judge) else "producer"
     kind = "finish" if isinstance(step, Finish) else role
     count("steps", kind)
+    if result.finish is not None and kind != "finish":
+        count("steps", "finish")  # of which it took none of its own
     count("step_seconds", kind, seconds)
     if kind != "finish":
         count("model_seconds", kind, result.model_seconds)

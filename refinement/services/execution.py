@@ -4,7 +4,6 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from functools import partial
 from typing import TypeAlias
 
 from django.db import transaction
@@ -22,8 +21,8 @@ from refinement.services.judgement import JudgeGaveUp, round_judge
 from refinement.services.leases import Lease, LeaseLost, lease_write
 from refinement.services.places import NoFreePlace
 from refinement.services.production import candidate_write
-from refinement.services.recollection import recall, remember
-from refinement.services.recording import Recorder, ignore_history
+from refinement.services.recollection import recall
+from refinement.services.recording import Recorder
 
 DEADLINE_SECONDS = 600.0
 PLACE_DELAY_SECONDS = 0.5
@@ -62,20 +61,18 @@ class StepOptions:
     local: Local = field(default_factory=Local)
 
 
-def run_step(lease: Lease, options: StepOptions, run: Run | None = None) -> StepResult:
-    """Carries out the run's next step under a lease that was taken."""
+def run_step(lease: Lease, options: StepOptions, run: Run | None = None, *, told: bool = False) -> StepResult:
+    """Carries out the run's next step under a lease that was taken; `told`, its event is there already."""
     run = run or Run.objects.get(pk=lease.run_id)
     brief, history = recall(lease, run)
     step = next_step(brief.rubric, history)
     options.on_step(step)
-    # Whoever keeps the run from step to step keeps its attempt as well, by which a memory is known.
-    keep = partial(remember, lease, brief) if options.release else ignore_history
-    recorder = Recorder(lease, run, options.actor, options.release, keep)
+    recorder = Recorder(lease, run, options.actor, options.release, brief)
     try:
         if isinstance(step, Finish):
             recorder.finish(step)
             return StepResult(step, finish=step)
-        step = begin(recorder, brief, history, step)
+        step = step if told else begin(recorder, brief, history, step)
         caller = Caller(run, lease, options.deadline_seconds, options.on_text, options.local)
         result = carry_out(caller, recorder, brief, history, step, options)
         return replace(result, tokens=caller.tokens, model_seconds=caller.seconds)
@@ -111,10 +108,10 @@ def carry_out(
     role = Role.JUDGE if isinstance(step, Judge) else Role.PRODUCER
     try:
         if isinstance(step, Judge):
-            round_judge(caller, recorder, brief, history, step)
+            finish = round_judge(caller, recorder, brief, history, step)
         else:
-            candidate_write(caller, recorder, brief, history, step)
-        return StepResult(step)
+            finish = candidate_write(caller, recorder, brief, history, step)
+        return StepResult(step, finish=finish)
     except NoFreePlace as full:
         delay = timedelta(seconds=PLACE_DELAY_SECONDS * (1 + random.random()))  # noqa: S311  spreads them
         until = recorder.queue_for_place(endpoint=full.endpoint, delay=delay)

@@ -5,7 +5,17 @@ from dataclasses import dataclass, replace
 from refinement.engine.metrics import run_metrics
 from refinement.engine.safeguards import RalphSignal, penalties_for, ralph_signal
 from refinement.engine.scoring import assess
-from refinement.engine.types import CheckResult, EvaluatorOutput, History, Judge, Role, Round, Rubric, Verdict
+from refinement.engine.types import (
+    CheckResult,
+    EvaluatorOutput,
+    Finish,
+    History,
+    Judge,
+    Role,
+    Round,
+    Rubric,
+    Verdict,
+)
 from refinement.judging.checks import COMMAND, CannotCheck, run_checks
 from refinement.judging.context import Brief, judge_view
 from refinement.judging.parsing import read_reply
@@ -36,7 +46,9 @@ class Ruling:
     attempts: int
 
 
-def round_judge(caller: Caller, recorder: Recorder, brief: Brief, history: History, step: Judge) -> None:
+def round_judge(
+    caller: Caller, recorder: Recorder, brief: Brief, history: History, step: Judge
+) -> Finish | None:
     """Assesses the round's candidate; a reply that cannot be read is kept, and the next step asks again."""
     entry, rubric = history.rounds[-1], brief.rubric
     checks = checks_of(caller, rubric, entry.candidate)
@@ -46,9 +58,10 @@ def round_judge(caller: Caller, recorder: Recorder, brief: Brief, history: Histo
         raise JudgeGaveUp(str(problem)) from problem
     ruling = None
     if rubric.criteria:
-        ruling = verdict_get(caller, recorder, brief, history, step, output)
-        if ruling is None:
-            return
+        found = verdict_get(caller, recorder, brief, history, step, output)
+        if not isinstance(found, Ruling):
+            return found
+        ruling = found
     assessment = assess(
         rubric,
         ruling.verdict if ruling else None,
@@ -68,7 +81,7 @@ def round_judge(caller: Caller, recorder: Recorder, brief: Brief, history: Histo
         cut=seen is not None and seen < len(entry.candidate),
         attempts=ruling.attempts if ruling else 0,
     )
-    recorder.assessment(ruling.call if ruling else None, judged, after=after)
+    return recorder.assessment(ruling.call if ruling else None, judged, after=after)
 
 
 def checks_of(caller: Caller, rubric: Rubric, candidate: str) -> tuple[CheckResult, ...]:
@@ -100,8 +113,8 @@ def verdict_get(
     history: History,
     step: Judge,
     evaluator: EvaluatorOutput | None,
-) -> Ruling | None:
-    """Asks once; None when the reply could not be read and may be asked for again."""
+) -> Ruling | Finish | None:
+    """Asks once; where the reply could not be read, None or what this has come to: the end of a budget."""
     rubric = brief.rubric
     view = judge_view(brief, history, step.round, evaluator)
     window = window_for(caller, brief, Role.JUDGE)
@@ -125,8 +138,7 @@ def verdict_get(
     call.thinking = call.thinking or reading.thinking
     if reading.verdict is None:
         call.complaint = cut_words(reading.complaint) if reply.cut else reading.complaint
-        recorder.unfinished_call(call, after=history)
-        return None
+        return recorder.unfinished_call(call, after=history)
     seen_chars = view.candidate.seen_chars if view.candidate else None
     return Ruling(call, replace(reading.verdict, judge=call.model), seen_chars, asked + 1)
 

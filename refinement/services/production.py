@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from refinement.engine.types import Draft, History, Revise, Role, Round
+from refinement.engine.types import Draft, Finish, History, Revise, Role, Round
 from refinement.judging.candidates import read_candidate
 from refinement.judging.context import Brief, ProducerView, producer_view
 from refinement.judging.prompts import producer_prompt
@@ -27,7 +27,7 @@ def steered_by(view: ProducerView) -> Steered | None:
 
 def candidate_write(
     caller: Caller, recorder: Recorder, brief: Brief, history: History, step: Draft | Revise
-) -> None:
+) -> Finish | None:
     """Has the producer write the round's candidate, and keeps both."""
     view = producer_view(brief, history, step)
     prompt = producer_prompt(view)
@@ -49,7 +49,7 @@ def candidate_write(
         call.error_kind, call.error_message = ErrorKind.BAD_REPLY.value, EMPTY
         raise CallFailed(call, ProviderError(ErrorKind.BAD_REPLY, EMPTY, retryable=True))
     base_round = None if isinstance(step, Draft) else step.base_round
-    recorder.candidate(
+    return recorder.candidate(
         call,
         number=step.round,
         candidate=candidate,

@@ -10,6 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from refinement.engine.types import Assessment, Feedback, Finish, History
+from refinement.judging.context import Brief
 from refinement.models import (
     Call,
     CheckResult,
@@ -26,6 +27,7 @@ from refinement.models import Verdict as VerdictRow
 from refinement.models.statements import row_add, rows_select
 from refinement.models.writes import Found, Writes
 from refinement.services.events import event_record, event_row
+from refinement.services.going_on import GoingOn, look_ahead
 from refinement.services.leases import HELD, Lease, LeaseLost, held, lease_release, lease_write, released
 from refinement.services.notices import notice_run_ended, notice_run_waits
 from refinement.services.record_values import (
@@ -50,10 +52,6 @@ LOUD_END = f"SELECT EXISTS ({ANY_LIVE_TEXT}) OR EXISTS ({ANY_WEBHOOK}) OR EXISTS
 STEP_DONE = {"step_calls": 0, "step_failures": 0, "step_unreadable": 0}
 
 
-def ignore_history(history: History) -> None:
-    """For who needs none."""
-
-
 @dataclass(frozen=True, slots=True)
 class Recorder:
     """Writes for one holder of a run: who it is, and whether it lets go after each step."""
@@ -62,20 +60,20 @@ class Recorder:
     run: Run  # as it was when the step began
     actor: str
     release: bool
-    # What the run's history is after the step: told when it is written, and before anybody goes on from it.
-    keep: Callable[[History], None] = ignore_history
+    brief: Brief | None = None  # by which a worker knows what comes after the step
 
-    def unfinished_call(self, call: Call, *, after: History) -> None:
+    def unfinished_call(self, call: Call, *, after: History) -> Finish | None:
         """A call that did not end its step: a reply to be asked about again."""
-        writes = self.writes(
+        change = {
             **usage_of(self.run, call),
-            step_calls=self.run.step_calls + 1,
-            step_failures=0,
-            step_unreadable=self.run.step_unreadable + 1,
-        )
+            "step_calls": self.run.step_calls + 1,
+            "step_failures": 0,
+            "step_unreadable": self.run.step_unreadable + 1,
+        }
+        writes = Writes()
         writes.insert(call)
         told = {"round": call.round_number, "complaint": call.complaint[:500]}
-        self.pass_on(writes, EventKind.UNREADABLE, told, after=after)
+        return self.pass_on(change, writes, EventKind.UNREADABLE, told, after=after)
 
     def candidate(
         self,
@@ -86,9 +84,10 @@ class Recorder:
         base_round: int | None,
         feedback: Feedback | None,
         after: History,
-    ) -> None:
+    ) -> Finish | None:
         """A new round with its candidate, and the call that wrote it."""
-        writes = self.writes(**usage_of(self.run, call), **STEP_DONE)
+        change = {**usage_of(self.run, call), **STEP_DONE}
+        writes = Writes()
         writes.insert(call)
         drafted = feedback is None
         writes.insert(
@@ -107,7 +106,8 @@ class Recorder:
         if feedback is not None and feedback.instructions:
             beside = partial(self.use_instructions, feedback, number)
         kind = EventKind.DRAFTED if drafted else EventKind.REVISED
-        self.pass_on(writes, kind, {"round": number, "chars": len(candidate)}, beside, after=after)
+        told = {"round": number, "chars": len(candidate)}
+        return self.pass_on(change, writes, kind, told, beside, after=after)
 
     def use_instructions(self, feedback: Feedback, number: int) -> None:
         """What people said is used up by the round that was written with it: all of it or none."""
@@ -125,14 +125,15 @@ class Recorder:
         result.round = Round.objects.only("pk").get(run_id=self.lease.run_id, number=number)
         row_add(result)
 
-    def assessment(self, call: Call | None, judged: Judged, *, after: History) -> None:
+    def assessment(self, call: Call | None, judged: Judged, *, after: History) -> Finish | None:
         """What judge and checks said of a round, with the run's figures as they now stand."""
         number, assessment = judged.number, judged.assessment
-        writes = self.writes(
+        change = {
             **figures_of(self.run, judged),
             **(usage_of(self.run, call) if call else {}),
             **STEP_DONE,
-        )
+        }
+        writes = Writes()
         if call is not None:
             writes.insert(call)
         place = [self.lease.run_id, number]
@@ -142,7 +143,7 @@ class Recorder:
             writes.insert(row, round_id=Found(ROUND_KEY, place))
         beside = partial(self.keep_checks, number, assessment) if assessment.checks else None
         told = {"round": number, "composite": str(round(assessment.composite, 6))}
-        self.pass_on(writes, EventKind.JUDGED, told, beside, after=after)
+        return self.pass_on(change, writes, EventKind.JUDGED, told, beside, after=after)
 
     def keep_checks(self, number: int, assessment: Assessment) -> None:
         key = Round.objects.values_list("pk", flat=True).get(run_id=self.lease.run_id, number=number)
@@ -151,16 +152,17 @@ class Recorder:
     def failure(self, call: Call | None, *, role: str, message: str) -> None:
         """A step that is given up; the next step ends the run in ERROR."""
         message = storable(message)
-        writes = self.writes(
-            failure_role=role,
-            failure_message=message,
+        change = {
+            "failure_role": role,
+            "failure_message": message,
             **(usage_of(self.run, call) if call else {}),
-            step_calls=self.run.step_calls + bool(call),
-            step_failures=self.run.step_failures + bool(call),
-        )
+            "step_calls": self.run.step_calls + bool(call),
+            "step_failures": self.run.step_failures + bool(call),
+        }
+        writes = Writes()
         if call is not None:
             writes.insert(call)
-        self.pass_on(writes, EventKind.FAILED, {"role": role, "message": message})
+        self.pass_on(change, writes, EventKind.FAILED, {"role": role, "message": message})
 
     @transaction.atomic
     def waiting(self, call: Call, *, until: datetime, reason: str, endpoint: str) -> None:
@@ -202,63 +204,75 @@ class Recorder:
         return until
 
     def finish(self, finish: Finish) -> None:
-        """The end of a run."""
-        writes = Writes()
-        end = released(
-            status=RunStatus.FINISHED,
-            outcome=finish.outcome,
-            stop_reason=finish.reason,
-            why=finish.why,
-            best_round=finish.best_round,
-            finished_at=timezone.now(),
-        )
-        writes.update(Run, end, HELD, held(self.lease))
+        """The end of a run as a step of its own."""
+        self.end(finish, self.run, {}, Writes())
+
+    def end(
+        self,
+        finish: Finish,
+        run: Run,
+        change: dict[str, Any],
+        writes: Writes,
+        beside: Callable[[], None] | None = None,
+    ) -> None:
+        """Makes the writes together with the run's end; `run` is what they make of it."""
+        over = {
+            "status": RunStatus.FINISHED,
+            "outcome": finish.outcome,
+            "stop_reason": finish.reason,
+            "why": finish.why,
+            "best_round": finish.best_round,
+            "finished_at": timezone.now(),
+        }
         said = {"outcome": finish.outcome, "reason": finish.reason, "why": finish.why}
-        writes.insert(event_row(self.lease.run_id, EventKind.STOPPED, actor=self.actor, data=said))
-        if not writes.make(partial(self.tell_of_end, finish) if ends_loudly(self.run) else None):
-            raise LeaseLost(f"run {self.lease.run_id} is no longer held by {self.lease.owner}")
+        writes.insert(event_row(run.pk, EventKind.STOPPED, actor=self.actor, data=said))
+        if ends_loudly(run):
+            beside = partial(_all, beside, partial(tell_of_end, run, finish))
+        self.make(writes, released(**{**change, **over}), beside)
 
-    def tell_of_end(self, finish: Finish) -> None:
-        """In the transaction of the end, so that whoever is to be told is told exactly once."""
-        LiveText.objects.filter(run_id=self.lease.run_id).delete()
-        notice_run_ended(self.run, outcome=finish.outcome)
-        hook_run_finished(self.run)
-        reviews_by_rules(self.run, finish.outcome)
+    def make(self, writes: Writes, lead: dict[str, Any], beside: Callable[[], None] | None) -> None:
+        """The writes begin with the run's own row: they are made by its holder or not at all."""
+        writes.lead(Run, lead, HELD, held(self.lease))
+        if not writes.make(beside):
+            raise self.lost()
 
-    def writes(self, **fields: Any) -> Writes:
-        """A step's writes, which begin with the run's own row: they are made by its holder or not at all."""
-        if self.release:
-            fields = released(woken_at=timezone.now(), **fields)
-        else:
-            fields["calling_endpoint"] = ""
-        writes = Writes()
-        writes.update(Run, fields, HELD, held(self.lease))
-        return writes
+    def lost(self) -> LeaseLost:
+        return LeaseLost(f"run {self.lease.run_id} is no longer held by {self.lease.owner}")
 
     def pass_on(
         self,
+        change: dict[str, Any],
         writes: Writes,
         kind: str,
         told: Mapping[str, object],
         beside: Callable[[], None] | None = None,
         *,
         after: History | None = None,
-    ) -> None:
-        """Makes the writes with the event that tells of them and, where the holder lets go, sends on."""
-        run_id = self.lease.run_id
-        writes.insert(event_row(run_id, kind, actor=self.actor, data=told))
-        keep = partial(self.keep, after) if after is not None else None
-        joins = self.release and sending_joins()
-        if joins:
-            beside = partial(_all, beside, partial(_on_commit, keep), partial(run_wake, run_id))
-        if not writes.make(beside):
-            raise LeaseLost(f"run {run_id} is no longer held by {self.lease.owner}")
-        if not joins:
-            # In this order: whoever gets the message may be a thread of this process.
-            _all(keep, partial(run_wake, run_id) if self.release else None)
+    ) -> Finish | None:
+        """Makes the writes with the event that tells of them; a worker's see to what comes next as well."""
+        writes.insert(event_row(self.lease.run_id, kind, actor=self.actor, data=told))
+        if not self.release:
+            self.make(writes, {**change, "calling_endpoint": ""}, beside)
+            return None
+        ahead = look_ahead(self.run, change, self.brief, after)
+        if ahead is not None and isinstance(ahead.step, Finish):
+            self.end(ahead.step, ahead.run, change, writes, beside)
+            return ahead.step
+        going = GoingOn(self.lease, self.actor, change, writes, beside, ahead)
+        if not (going.joined() if sending_joins() else going.afterwards()):
+            raise self.lost()
+        return None
 
     def event(self, kind: str, **data: object) -> None:
         event_record(self.lease.run_id, kind, actor=self.actor, data=data)
+
+
+def tell_of_end(run: Run, finish: Finish) -> None:
+    """In the transaction of the end, so that whoever is to be told is told exactly once."""
+    LiveText.objects.filter(run_id=run.pk).delete()
+    notice_run_ended(run, outcome=finish.outcome)
+    hook_run_finished(run)
+    reviews_by_rules(run, finish.outcome)
 
 
 def ends_loudly(run: Run) -> bool:
@@ -273,9 +287,3 @@ def _all(*doings: Callable[[], None] | None) -> None:
     for do in doings:
         if do is not None:
             do()
-
-
-def _on_commit(do: Callable[[], None] | None) -> None:
-    """Before the ring for the message that is sent next: what is on commit is done in order."""
-    if do is not None:
-        transaction.on_commit(do)

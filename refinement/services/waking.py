@@ -1,5 +1,6 @@
 """Messages are wake-ups: what is lost is sent again, what comes twice changes nothing."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -33,6 +34,26 @@ def run_wake(run_id: int, *, delay: timedelta = timedelta()) -> None:
     from refinement.actors import advance_run
 
     wake(advance_run, run_id, delay)
+
+
+def run_pass_on(run_id: int) -> bool:
+    """Has this process advance the run once more, by the message that this thread is at work on.
+
+    False where that cannot be, or where others wait for their turn: then a message is to be sent. With the
+    database as broker this joins the caller's transaction.
+    """
+    from refinement.actors import advance_run
+
+    pass_on: Callable[[object], bool] | None = getattr(advance_run.broker, "pass_on", None)
+    return pass_on is not None and pass_on(advance_run.message(run_id))
+
+
+def run_may_pass_on(run_id: int) -> bool:
+    """Whether `run_pass_on` is worth a try, where it can be made only after the commit."""
+    from refinement.actors import advance_run
+
+    may: Callable[[object], bool] | None = getattr(advance_run.broker, "may_pass_on", None)
+    return may is not None and may(advance_run.message(run_id))
 
 
 def sending_joins() -> bool:

@@ -109,6 +109,12 @@ def at_work(url):
     CurrentMessage._MESSAGE.set(None)
 
 
+def passed_on(broker):
+    message = a_message(0)
+    assert broker.pass_on(message)
+    return message
+
+
 def kept(broker):
     """What Redis holds: the messages, those in line, and those in this broker's hands."""
     client, space = broker.client, broker.namespace
@@ -121,7 +127,7 @@ def kept(broker):
 
 def test_a_successor_takes_its_message_s_place(at_work):
     broker, consumer, held = at_work
-    sent = broker.enqueue(a_message(0))
+    sent = passed_on(broker)
     assert kept(broker) == (1, 0, 1)
     consumer.ack(held)
     assert kept(broker) == (1, 0, 1)
@@ -135,41 +141,40 @@ def test_a_successor_takes_its_message_s_place(at_work):
 
 def test_what_waits_in_redis_goes_first(at_work):
     broker, consumer, held = at_work
-    CurrentMessage._MESSAGE.set(None)
+    assert broker.may_pass_on(a_message(0))
     broker.enqueue(a_message(7))
-    CurrentMessage._MESSAGE.set(held)
-    broker.enqueue(a_message(0))
-    consumer.ack(held)
-    assert arguments(consumer) == [7, 0]
-
-
-def test_who_lost_the_message_stands_in_line(at_work):
-    broker, consumer, held = at_work
-    broker.client.delete(f"{broker.namespace}:__acks__.{broker.broker_id}.runs")
-    broker.enqueue(a_message(0))
-    assert kept(broker)[1:] == (1, 0)
-    consumer.ack(held)
-    assert arguments(consumer) == [0]
-
-
-def test_other_work_and_later_times_are_sent_the_long_way(at_work):
-    broker, _, held = at_work
-    broker.enqueue(a_message(3))
-    broker.enqueue(a_message(0), delay=60_000)
+    assert not broker.pass_on(a_message(0))
+    assert not broker.may_pass_on(a_message(0))  # for a moment
     assert kept(broker) == (2, 1, 1)
+    consumer.ack(held)
+    assert arguments(consumer) == [7]
+
+
+def test_who_lost_the_message_passes_nothing_on(at_work):
+    broker, _, held = at_work
+    broker.client.delete(f"{broker.namespace}:__acks__.{broker.broker_id}.runs")
+    assert not broker.pass_on(a_message(0))
+    assert kept(broker) == (1, 0, 0)
+    assert not held.passed_on
+
+
+def test_other_work_is_not_passed_on(at_work):
+    broker, _, held = at_work
+    assert not broker.may_pass_on(a_message(3))
+    assert not broker.pass_on(a_message(3))
     assert not held.passed_on
 
 
 def test_a_closed_consumer_leaves_the_successor_to_others(at_work, url):
     broker, consumer, _ = at_work
     consumer.close()
-    broker.enqueue(a_message(0))
+    passed_on(broker)
     assert kept(broker) == (1, 1, 0)
 
 
 def test_closing_gives_back_a_successor_that_was_not_handed_out(at_work):
     broker, consumer, held = at_work
-    broker.enqueue(a_message(0))
+    passed_on(broker)
     consumer.ack(held)
     consumer.close()
     assert kept(broker) == (1, 1, 0)
@@ -177,23 +182,22 @@ def test_closing_gives_back_a_successor_that_was_not_handed_out(at_work):
 
 def test_a_step_that_fails_after_passing_on_leaves_its_successor_alone(at_work):
     broker, consumer, held = at_work
-    broker.enqueue(a_message(0))
+    passed_on(broker)
     consumer.nack(held)
     assert kept(broker) == (1, 0, 1)
     assert next(consumer).args == (0,)
 
 
-def test_a_worker_that_stops_sends_the_long_way(at_work):
-    broker, _, held = at_work
+def test_a_worker_that_stops_passes_nothing_on(at_work):
+    broker, _, _ = at_work
     broker.emit_before("worker_shutdown", None)
-    broker.enqueue(a_message(0))
-    assert kept(broker) == (2, 1, 1)
-    assert not held.passed_on
+    assert not broker.may_pass_on(a_message(0))
+    assert not broker.pass_on(a_message(0))
 
 
 def test_what_a_lost_worker_has_passed_on_goes_to_another(at_work, url):
     broker, _, _ = at_work
-    sent = broker.enqueue(a_message(0))
+    sent = passed_on(broker)
     broker.client.zadd(f"{broker.namespace}:__heartbeats__", {broker.broker_id: 1})
     rescuer = ConsiderateRedisBroker(url=url, maintenance_chance=1_000_000)
     rescuer.declare_queue("runs")

@@ -44,14 +44,14 @@ def at_the_claim(countdown: Countdown, *, after: bool) -> None:
         def dying(*args: Any, **more: Any) -> Any:
             if not after:
                 countdown.count()
-            lease = take(*args, **more)
-            if after and lease is not None:
+            taken = take(*args, **more)
+            if after and taken is not None:
                 countdown.count()
-            return lease
+            return taken
 
         return dying
 
-    replace(advancing, "lease_take", make)
+    replace(advancing, "run_take", make)
 
 
 def in_mid_generation(countdown: Countdown) -> None:

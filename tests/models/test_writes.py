@@ -25,7 +25,7 @@ def told(run: Run) -> list[str]:
 def judged(run: Run, number: int, why: str) -> Writes:
     """The run's row, a verdict for a round that the database finds, the round itself, and an event."""
     writes = Writes()
-    writes.update(
+    writes.lead(
         Run, {"why": why, "calls_made": 70_000}, '"id" = %s AND "attempt" = %s', [run.pk, run.attempt]
     )
     writes.update(Round, {"seen_chars": 7, "signals": [{"ü": "ä"}]}, '"run_id" = %s AND "number" = %s',
@@ -85,3 +85,28 @@ def test_what_is_done_beside_joins_them(run: Run):
         judged(run, 1, "why").make(fail)
     run.refresh_from_db()
     assert (run.why, told(run)) == ("", before)
+
+
+def test_what_is_done_first_is_undone_where_the_leading_update_finds_nothing(run: Run):
+    before = told(run)
+    writes = judged(run, 1, "why")
+    Run.objects.filter(pk=run.pk).update(attempt=run.attempt + 1)
+
+    def first() -> None:
+        event_row(run.pk, "revised", actor="worker").save()
+
+    assert not writes.make(first=first)
+    assert told(run) == before
+
+
+def test_what_is_done_first_may_say_what_leads(run: Run):
+    writes = Writes()
+    writes.insert(event_row(run.pk, "judged", actor="worker"))
+    before = told(run)
+
+    def first() -> None:
+        writes.lead(Run, {"why": "first"}, '"id" = %s', [run.pk])
+
+    assert writes.make(first=first)
+    run.refresh_from_db()
+    assert (run.why, told(run)) == ("first", [*before, "judged"])

@@ -56,12 +56,14 @@ def read(run):
 
 
 def test_what_is_remembered_is_what_would_be_read(run):
-    for _ in range(5):
+    for _ in range(4):
         assert run_advance(run.pk) is not None
         memory = recollection._memories.get(run.pk)
         brief, history = read(run)
         assert memory is not None
         assert (memory.brief, memory.history.rounds) == (brief, history.rounds)
+    assert run_advance(run.pk).finish is not None
+    assert run.pk not in recollection._memories  # nothing comes after its end
 
 
 def test_a_remembered_run_needs_no_reading(run):

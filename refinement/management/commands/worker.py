@@ -15,6 +15,7 @@ from django.utils import timezone
 from django.utils.module_loading import autodiscover_modules
 
 from refinement.management.plain_errors import plain_database_errors
+from refinement.services.advancing import leases_give_back
 from refinement.services.metrics import totals_flush
 from refinement.services.upkeep import Upkeep
 from refinement.services.workers import BEAT_SECONDS, worker_beat, worker_leave, worker_name
@@ -80,6 +81,7 @@ class Command(BaseCommand):
 
     def leave(self, name: str) -> None:
         try:
+            leases_give_back()
             totals_flush()
             worker_leave(name=name)
         except DatabaseError:

@@ -1,0 +1,145 @@
+"""What a worker does after a step: it goes on with the run where nobody waits, and else sends for the next.
+
+Going on, it writes the lease of the next step with the results of this one, and exchanges the message in its
+hands for the next (`broker/passing.py`): a step is one transaction then. Rows stay the truth: whoever stops
+the run raises its attempt, and who is lost leaves a lease to run out and a message that comes again.
+"""
+
+import copy
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from refinement.engine.steps import next_step
+from refinement.engine.types import History, Judge, Step
+from refinement.judging.context import Brief
+from refinement.models import EventKind, Run
+from refinement.models.writes import Writes
+from refinement.selectors.history import account_of
+from refinement.services.events import event_row
+from refinement.services.leases import (
+    HELD,
+    Lease,
+    LeaseLost,
+    held,
+    kept,
+    lease_after,
+    lease_release,
+    released,
+)
+from refinement.services.recollection import Kept, lease_keep, lease_kept, remember
+from refinement.services.waking import run_may_pass_on, run_pass_on, run_wake
+
+log = logging.getLogger("wiggum.steps")
+
+
+@dataclass(frozen=True, slots=True)
+class Ahead:
+    """The run as a step leaves it, and what comes then."""
+
+    run: Run
+    brief: Brief
+    history: History
+    step: Step
+
+
+def look_ahead(run: Run, change: dict[str, Any], brief: Brief | None, after: History | None) -> Ahead | None:
+    """What the engine will say after the step, from the very rows that are about to be written."""
+    if brief is None or after is None:
+        return None
+    run = changed(run, change)
+    return Ahead(run, brief, after, next_step(brief.rubric, replace(after, **account_of(run))))
+
+
+def changed(run: Run, change: dict[str, Any]) -> Run:
+    run = copy.copy(run)
+    for name, value in change.items():
+        setattr(run, name, value)
+    return run
+
+
+@dataclass(slots=True)
+class GoingOn:
+    """A step's writes, with what is needed to go on from them."""
+
+    lease: Lease
+    actor: str
+    change: dict[str, Any]
+    writes: Writes
+    beside: Callable[[], None] | None
+    ahead: Ahead | None  # None where it takes another reading to know
+    stays: bool = False
+
+    def joined(self) -> bool:
+        """Where messages are rows themselves: all in one transaction; False when the lease is lost."""
+        return self.writes.make(self._beside_or_send, first=self._stay_or_let_go)
+
+    def afterwards(self) -> bool:
+        """Where a message can be sent only when the writes are made; False when the lease is lost."""
+        self.stays = self.ahead is not None and run_may_pass_on(self.lease.run_id)
+        self._lead()
+        if not self.writes.make(self.beside):
+            return False
+        # In this order: whoever gets the message may be a thread of this process.
+        self._remember()
+        if not (self.stays and self._passed_on()):
+            run_wake(self.lease.run_id)
+        return True
+
+    def _stay_or_let_go(self) -> None:
+        transaction.on_commit(self._remember)  # before the message is handed over, which is on commit as well
+        self.stays = self.ahead is not None and run_pass_on(self.lease.run_id)
+        self._lead()
+
+    def _beside_or_send(self) -> None:
+        if self.beside is not None:
+            self.beside()
+        if not self.stays:
+            run_wake(self.lease.run_id)
+
+    def _lead(self) -> None:
+        now = timezone.now()
+        if self.stays:
+            lead = kept(self.lease, woken_at=now, **self.change)
+            self._tell()
+        else:
+            lead = released(woken_at=now, **self.change)
+        self.writes.lead(Run, lead, HELD, held(self.lease))
+
+    @property
+    def _told(self) -> bool:
+        """A revision's beginning is told when it begins: it says what people have asked for until then."""
+        return self.stays and self.ahead is not None and isinstance(self.ahead.step, Judge)
+
+    def _tell(self) -> None:
+        if self._told and self.ahead is not None and isinstance(self.ahead.step, Judge):
+            said = {"step": "judge", "round": self.ahead.step.round}
+            self.writes.insert(event_row(self.lease.run_id, EventKind.CLAIMED, actor=self.actor, data=said))
+
+    def _remember(self) -> None:
+        if self.ahead is None:
+            return
+        remember(self.lease, self.ahead.brief, self.ahead.history)
+        if self.stays:
+            self.ahead.run.attempt = self.lease.attempt + 1
+            lease_keep(Kept(lease_after(self.lease, self.ahead.run), self._told))
+
+    def _passed_on(self) -> bool:
+        """Whether the message is exchanged; else the lease is given back, for any worker to take the run."""
+        try:
+            if run_pass_on(self.lease.run_id):
+                return True
+        except Exception:
+            # As of a message that cannot be sent: the step is done, and the sweeper sends for the next.
+            log.exception("run=%s could not be passed on", self.lease.run_id)
+        unused = lease_kept(self.lease.run_id)
+        try:
+            if unused is not None:
+                lease_release(unused.lease, woken_at=timezone.now())
+        except LeaseLost:
+            pass  # somebody has stopped the run or taken it over: they see to it
+        return False

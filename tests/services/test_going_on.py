@@ -1,0 +1,226 @@
+"""A worker goes on with a run where nobody waits: the next lease is written with the last results."""
+
+import json
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+from dramatiq.middleware import CurrentMessage
+
+from refinement.models import QueuedMessage, Run
+from refinement.providers.registry import Target
+from refinement.selectors.rubrics import version_named
+from refinement.services import going_on, recollection, recording
+from refinement.services.advancing import leases_give_back, run_advance, run_take
+from refinement.services.leases import lease_take
+from refinement.services.lifecycle import run_cancel, run_pause, run_resume
+from refinement.services.rubrics import default_rubrics_install
+from refinement.services.runs import run_create
+from wiggum_site.broker import broker
+
+pytestmark = pytest.mark.django_db(transaction=True)
+KEYS = ("depth", "relevance", "completeness", "grounded", "specificity", "structure")
+STEPS = 5  # a seed, judged and revised twice: three verdicts and two revisions
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept():
+    recollection._memories.clear()
+    recollection._kept.clear()
+    yield
+    CurrentMessage._MESSAGE.set(None)
+    recollection._memories.clear()
+    recollection._kept.clear()
+
+
+@pytest.fixture
+def run(project, tmp_path):
+    return made(project, tmp_path)
+
+
+def made(project, folder):
+    default_rubrics_install(project=project)
+    lines = [
+        {"role": "judge", "text": json.dumps({**dict.fromkeys(KEYS, 5 + n), "issues": ["x"]})}
+        for n in range(3)
+    ]
+    lines += [{"role": "producer", "text": f"Revision {n} of the text"} for n in range(3)]
+    script = folder / "replies.jsonl"
+    script.write_text("\n".join(json.dumps(line) for line in lines))
+    target = Target(f"scripted:{script}", "scripted")
+    version = version_named(project, "wiggum")
+    return run_create(project=project, version=version, task="t", seed="First", producer=target, judge=target)
+
+
+@pytest.fixture
+def consumer():
+    consumer = broker.consume("runs", prefetch=4, timeout=0)
+    yield consumer
+    consumer.close()
+    broker.consumers.clear()
+
+
+def step(consumer):
+    """As a worker's thread: the next message, one step, and an acknowledgement."""
+    message = next(consumer)
+    assert message is not None
+    CurrentMessage._MESSAGE.set(message)
+    result = run_advance(*message.args)
+    CurrentMessage._MESSAGE.set(None)
+    consumer.ack(message)
+    return result
+
+
+def fresh(run):
+    return Run.objects.get(pk=run.pk)
+
+
+def told(run):
+    return [
+        (event.kind, event.data.get("step"), event.data.get("round"))
+        for event in run.events.order_by("pk")
+        if event.kind != "queued"
+    ]
+
+
+def test_the_run_is_still_held_after_the_step(run, consumer):
+    step(consumer)
+    row = fresh(run)
+    assert row.lease_owner
+    assert row.lease_until > timezone.now() + timedelta(seconds=10)
+    assert lease_take(run.pk, "somebody else") is None
+    assert QueuedMessage.objects.get().state == "claimed"
+
+
+def test_a_step_that_went_on_takes_no_lease_and_reads_nothing(run, consumer, monkeypatch):
+    step(consumer)
+    monkeypatch.setattr("refinement.services.advancing.lease_take", None)
+    with CaptureQueriesContext(connection) as queries:
+        step(consumer)
+    read = [query["sql"] for query in queries if "refinement_round" in query["sql"]]
+    assert not [sql for sql in read if sql.startswith("SELECT")]
+
+
+def test_it_all_comes_to_the_same_as_the_long_way(project, tmp_path, consumer):
+    long = made(project, tmp_path)
+    for _ in range(STEPS):
+        run_advance(long.pk)  # by nobody's message: taken, let go, sent for
+    QueuedMessage.objects.all().delete()
+    short = made(project, tmp_path)
+    for _ in range(STEPS):
+        step(consumer)
+    assert told(short) == told(long)
+    assert told(short)[-2:] == [("judged", None, 3), ("stopped", None, None)]
+    fields = ("status", "outcome", "stop_reason", "why", "best", "r1", "calls_made", "attempt", "trajectory")
+    assert [getattr(fresh(short), name) for name in fields] == [getattr(fresh(long), name) for name in fields]
+    assert not fresh(short).lease_owner
+
+
+def test_the_end_comes_with_the_last_verdict_and_leaves_nothing(run, consumer):
+    results = [step(consumer) for _ in range(STEPS)]
+    assert [result.finish is not None for result in results] == [False] * (STEPS - 1) + [True]
+    assert next(consumer) is None
+    assert not QueuedMessage.objects.exists()
+    assert (recollection._kept, recollection._memories) == ({}, {})
+
+
+def test_who_waits_goes_first(project, tmp_path, consumer):
+    first, second = made(project, tmp_path), made(project, tmp_path)
+    consumer.prefetch = 1
+    assert step(consumer).step.round == 1
+    assert not fresh(first).lease_owner  # the second was waiting: the first has let go, and stands in line
+    step(consumer)
+    assert fresh(second).rounds_judged == 1
+    assert fresh(first).rounds_judged == 1
+
+
+@pytest.mark.parametrize("stop", [run_pause, run_cancel])
+def test_whoever_stops_the_run_in_between_is_not_overruled(run, consumer, stop):
+    step(consumer)
+    stop(run=fresh(run))
+    before = fresh(run)
+    assert step(consumer).lost
+    after = fresh(run)
+    assert (after.status, after.attempt, after.rounds.count()) == (before.status, before.attempt, 1)
+
+
+def test_a_run_that_was_paused_and_resumed_in_between_goes_on(run, consumer):
+    step(consumer)
+    run_pause(run=fresh(run))
+    run_resume(run=fresh(run))
+    results = [step(consumer) for _ in range(STEPS)]
+    assert [result.lost for result in results].count(True) == 1
+    assert fresh(run).outcome == "FAIL"
+
+
+def test_a_kept_lease_that_has_grown_old_is_renewed_or_taken_anew(run, consumer, monkeypatch):
+    step(consumer)
+    monkeypatch.setattr(recollection, "RENEW_EVERY", timedelta(0))
+    Run.objects.filter(pk=run.pk).update(lease_until=timezone.now() + timedelta(seconds=1))
+    kept = recollection._kept[run.pk]
+    assert run_take(run.pk) is kept
+    assert fresh(run).lease_until > timezone.now() + timedelta(seconds=10)
+    recollection._kept[run.pk] = kept
+    Run.objects.filter(pk=run.pk).update(attempt=7, lease_owner="", lease_until=None)
+    taken = run_take(run.pk)
+    assert (taken.lease.attempt, taken.told) == (8, False)
+
+
+def test_a_lease_that_ran_out_is_anybody_s(run, consumer):
+    step(consumer)
+    Run.objects.filter(pk=run.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
+    assert lease_take(run.pk, "somebody else") is not None
+
+
+def test_a_worker_that_has_stopped_gives_back_what_it_kept(run, consumer):
+    step(consumer)
+    consumer.close()
+    leases_give_back()
+    assert not fresh(run).lease_owner
+    assert set(QueuedMessage.objects.values_list("state", flat=True)) == {"queued"}
+    assert recollection._kept == {}
+
+
+@pytest.fixture
+def sent(monkeypatch):
+    """A broker whose messages are sent only after the commit."""
+    woken = []
+    monkeypatch.setattr(recording, "sending_joins", lambda: False)
+    monkeypatch.setattr(going_on, "run_may_pass_on", lambda run_id: True)
+    monkeypatch.setattr(going_on, "run_wake", woken.append)
+    return woken
+
+
+def test_where_the_message_could_not_be_passed_on_the_lease_is_given_back(run, sent, monkeypatch):
+    monkeypatch.setattr(going_on, "run_pass_on", lambda run_id: False)
+    run_advance(run.pk)
+    assert not fresh(run).lease_owner
+    assert (sent, recollection._kept) == ([run.pk], {})
+
+
+def test_a_broker_that_does_not_answer_costs_no_result(run, sent, monkeypatch):
+    def away(run_id):
+        raise ConnectionError("no route to the broker")
+
+    monkeypatch.setattr(going_on, "run_pass_on", away)
+    run_advance(run.pk)
+    assert fresh(run).rounds_judged == 1
+    assert not fresh(run).lease_owner
+    assert sent == [run.pk]
+
+
+def test_passed_on_after_the_commit_it_is_kept(run, sent, monkeypatch):
+    seen = []
+
+    def passed(run_id):
+        seen.append(run_id in recollection._kept)  # whoever gets the message finds it
+        return True
+
+    monkeypatch.setattr(going_on, "run_pass_on", passed)
+    for _ in range(STEPS):
+        run_advance(run.pk)
+    assert seen == [True] * (STEPS - 1)
+    assert sent == []
+    assert fresh(run).outcome == "FAIL"

@@ -52,7 +52,13 @@ def look_ahead(run: Run, change: dict[str, Any], brief: Brief | None, after: His
     if brief is None or after is None:
         return None
     run = changed(run, change)
-    return Ahead(run, brief, after, next_step(brief.rubric, replace(after, **account_of(run))))
+    try:
+        step = next_step(brief.rubric, replace(after, **account_of(run)))
+    except Exception:
+        # What was done is kept all the same; the step that cannot be decided fails by itself.
+        log.exception("run=%s cannot be looked ahead of", run.pk)
+        return None
+    return Ahead(run, brief, after, step)
 
 
 def changed(run: Run, change: dict[str, Any]) -> Run:

@@ -76,6 +76,11 @@ def remember(lease: Lease, brief: Brief, history: History) -> None:
 def lease_keep(kept: Kept) -> None:
     """For whichever thread of this process gets the message for the run's next step."""
     _kept[kept.lease.run_id] = kept
+    if len(_kept) > MOST_RUNS:
+        # Each has its message in this process; more of them than threads have lost theirs.
+        for run_id, old in list(_kept.items()):
+            if not old.is_fresh():
+                _kept.pop(run_id, None)
 
 
 def lease_kept(run_id: int) -> Kept | None:

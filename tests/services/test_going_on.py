@@ -1,6 +1,7 @@
 """A worker goes on with a run where nobody waits: the next lease is written with the last results."""
 
 import json
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -181,6 +182,26 @@ def test_a_worker_that_has_stopped_gives_back_what_it_kept(run, consumer):
     assert not fresh(run).lease_owner
     assert set(QueuedMessage.objects.values_list("state", flat=True)) == {"queued"}
     assert recollection._kept == {}
+
+
+def test_leases_whose_messages_were_lost_are_not_kept_for_ever(run, consumer, monkeypatch):
+    step(consumer)
+    old = recollection._kept.pop(run.pk)
+    stale = replace(old, since=old.since - 60)
+    recollection._kept.update(dict.fromkeys(range(-recollection.MOST_RUNS, 0), stale))
+    recollection.lease_keep(old)
+    assert recollection._kept == {run.pk: old}
+
+
+def test_a_step_that_cannot_be_decided_costs_no_result(run, consumer, monkeypatch):
+    def undecided(rubric, history):
+        raise AssertionError("a mistake of ours")
+
+    monkeypatch.setattr(going_on, "next_step", undecided)
+    step(consumer)
+    assert fresh(run).rounds_judged == 1
+    assert not fresh(run).lease_owner  # let go of, and sent for
+    assert next(consumer) is not None
 
 
 @pytest.fixture

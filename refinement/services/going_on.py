@@ -108,23 +108,19 @@ class GoingOn:
             run_wake(self.lease.run_id)
 
     def _lead(self) -> None:
-        now = timezone.now()
-        if self.stays:
-            lead = kept(self.lease, woken_at=now, **self.change)
-            self._tell()
-        else:
-            lead = released(woken_at=now, **self.change)
+        """Says what becomes of the run's own row: it is kept, or let go of."""
+        now, change = timezone.now(), self.change
+        lead = kept(self.lease, woken_at=now, **change) if self.stays else released(woken_at=now, **change)
         self.writes.lead(Run, lead, HELD, held(self.lease))
+        if judging := self._judging_next():
+            said = {"step": "judge", "round": judging.round}
+            begun = event_row(self.lease.run_id, EventKind.CLAIMED, actor=self.actor, data=said)
+            self.writes.insert(begun)
 
-    @property
-    def _told(self) -> bool:
-        """A revision's beginning is told when it begins: it says what people have asked for until then."""
-        return self.stays and self.ahead is not None and isinstance(self.ahead.step, Judge)
-
-    def _tell(self) -> None:
-        if self._told and self.ahead is not None and isinstance(self.ahead.step, Judge):
-            said = {"step": "judge", "round": self.ahead.step.round}
-            self.writes.insert(event_row(self.lease.run_id, EventKind.CLAIMED, actor=self.actor, data=said))
+    def _judging_next(self) -> Judge | None:
+        """A verdict's beginning is told now; a revision's later, with what people have asked for by then."""
+        step = self.ahead.step if self.stays and self.ahead is not None else None
+        return step if isinstance(step, Judge) else None
 
     def _remember(self) -> None:
         if self.ahead is None:
@@ -132,7 +128,8 @@ class GoingOn:
         remember(self.lease, self.ahead.brief, self.ahead.history)
         if self.stays:
             self.ahead.run.attempt = self.lease.attempt + 1
-            lease_keep(Kept(lease_after(self.lease, self.ahead.run), self._told))
+            told = self._judging_next() is not None
+            lease_keep(Kept(lease_after(self.lease, self.ahead.run), told))
 
     def _passed_on(self) -> bool:
         """Whether the message is exchanged; else the lease is given back, for any worker to take the run."""

@@ -43,6 +43,7 @@ def test_on_a_phone_the_save_bar_leaves_the_page_to_the_rubric(editor_page):
     assert bar.bounding_box()["height"] <= 84
     assert editor_page.evaluate("document.documentElement.scrollWidth") == 390
     assert button.bounding_box()["height"] >= 34
+    editor_page.get_by_label("Name", exact=True).first.fill("Another name")
     saved(editor_page, 2)
 
 

@@ -25,7 +25,10 @@ class Row:
 
 
 def folded(pieces: Sequence[Piece]) -> list[Piece]:
-    """The passages with the middle of long unchanged ones as pieces of kind folded, cut at line ends."""
+    """The passages with the middle of long unchanged ones as pieces of kind folded.
+
+    They are cut at line ends, or between two words where a line is long.
+    """
     shown: list[Piece] = []
     last = len(pieces) - 1
     for position, piece in enumerate(pieces):
@@ -45,12 +48,16 @@ def folded(pieces: Sequence[Piece]) -> list[Piece]:
 def _head(text: str) -> int:
     """Where the shown beginning of an unchanged passage ends."""
     end = text.find("\n", NEARBY_CHARS // 2, NEARBY_CHARS * 2)
+    if end < 0:
+        end = text.rfind(" ", NEARBY_CHARS // 2, NEARBY_CHARS)
     return min(NEARBY_CHARS, len(text)) if end < 0 else end + 1
 
 
 def _tail(text: str) -> int:
     """Where the shown end of an unchanged passage begins."""
     start = text.rfind("\n", max(0, len(text) - NEARBY_CHARS * 2), max(0, len(text) - NEARBY_CHARS // 2))
+    if start < 0:
+        start = text.find(" ", max(0, len(text) - NEARBY_CHARS), max(0, len(text) - NEARBY_CHARS // 2))
     return max(0, len(text) - NEARBY_CHARS) if start < 0 else start + 1
 
 

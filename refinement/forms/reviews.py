@@ -109,15 +109,15 @@ class ReviewRuleForm(forms.Form):
         error_messages={"invalid_choice": "There is no such rubric in this project."},
     )
     percent = forms.IntegerField(
-        label="Out of a hundred",
+        label="Percent of the runs",
         required=False,
         min_value=1,
         max_value=100,
-        help_text="For a sample: how many of a hundred runs, 1 to 100.",
+        help_text="For a sample alone, 1 to 100: with 10, every tenth run or so.",
         error_messages=dict.fromkeys(OUT_OF_RANGE, "Say how many in a hundred: 1 to 100."),
     )
     due_days = forms.IntegerField(
-        label="Due after days",
+        label="Days until it is due",
         required=False,
         min_value=0,
         max_value=MOST_DUE_DAYS,

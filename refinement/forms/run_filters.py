@@ -45,8 +45,8 @@ CHOSEN = (
 )
 RANGES = (
     ("Launched", "since", "until"),
-    ("First round", "r1_min", "r1_max"),
-    ("Best", "best_min", "best_max"),
+    ("First score", "r1_min", "r1_max"),
+    ("Best score", "best_min", "best_max"),
 )
 SHOWN_APART = ("q", "sort")
 NO_NUMBER = {
@@ -122,14 +122,14 @@ class RunFilterForm(forms.Form):
     )
     tag = offered("Tag")
     kinship = one_of("Producer and judge", KINSHIPS)
-    mark = one_of("Rounds with", MARKS)
+    mark = one_of("A round with", MARKS)
     imported = one_of("Imported", IMPORTED)
     since = day("Launched from")
     until = day("Launched until")
-    r1_min = score("First round from")
-    r1_max = score("First round to")
-    best_min = score("Best from")
-    best_max = score("Best to")
+    r1_min = score("First score from")
+    r1_max = score("First score to")
+    best_min = score("Best score from")
+    best_max = score("Best score to")
     archived = forms.BooleanField(label="Archived runs", required=False)
     sort = one_of("Order", SORTS[1:], empty="Newest first")
 

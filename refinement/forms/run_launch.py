@@ -24,7 +24,7 @@ STARTS = (
 )
 NO_TASK = "Say what the text is for, and what the producer should do."
 NO_FILE = "Choose a file, or paste the text instead."
-NO_MODEL = "Choose a model, or type one below."
+NO_MODEL = "Choose a model, or type its name below."
 NO_SEED = "Paste the text to begin with, or let the producer write the first draft."
 
 
@@ -37,7 +37,7 @@ def typed_field(role: str) -> forms.CharField:
         label=f"Or type the {role}",
         required=False,
         max_length=400,
-        help_text="The endpoint, a colon and the model, such as ollama:qwen3:14b.",
+        help_text="The endpoint, a slash and the model, such as ollama/qwen3:14b.",
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )
 
@@ -111,6 +111,7 @@ class LaunchForm(forms.Form):
         self.initial.setdefault("key", secrets.token_hex(12))
         self._choices("rubric", list(rubrics), both=True)
         self._choices("version", list(versions))
+        self.nothing_offered = not any(offer.models for offer in offers)
         for role in ("producer", "judge"):
             self._choices(role, model_choices(offers, str(self[role].value() or "")))
         for override in OVERRIDES:
@@ -142,6 +143,12 @@ class LaunchForm(forms.Form):
     def overrides_open(self) -> bool:
         """Whether something is changed for this launch, or was typed wrong."""
         return any(field.value() or field.errors for field in self.overrides)
+
+    @property
+    def typed_open(self) -> bool:
+        """Whether a model is typed, was typed wrong, or none can be chosen."""
+        typed = (self["producer_typed"], self["judge_typed"])
+        return self.nothing_offered or any(field.value() or field.errors for field in typed)
 
     def complain_later(self) -> None:
         """Nobody has asked to launch yet: what is missing is not said, what was typed wrong is."""

@@ -115,7 +115,7 @@ def figures_of(sides: Sequence[Side], *, one_scale: bool) -> list[Figure]:
         _figure("Calls", sides, lambda side: Cell(f"{side.run.calls_made:,}")),
         _figure("Time of the models", sides, lambda side: Cell(duration(float(side.run.model_seconds)))),
         _figure("From start to end", sides, lambda side: Cell(_elapsed(side.run))),
-        _figure("To look at", sides, lambda side: Cell(_findings(side.run))),
+        _figure("Warnings", sides, lambda side: Cell(_findings(side.run))),
         _figure("Why it stopped", sides, lambda side: Cell(_why(side.run))),
     ]
 
@@ -135,7 +135,8 @@ def _scores(label: str, sides: Sequence[Side], name: str, *, one_scale: bool) ->
             continue
         sign = "+" if name == "improvement" and value > 0 else ""
         note = side.best_name if name == "best" else ""
-        cells.append(Cell(f"{sign}{shown(value, side.rubric.policy)}", note, top=value == top))
+        words = shown(value, side.rubric.policy).replace("-", "\N{MINUS SIGN}")
+        cells.append(Cell(f"{sign}{words}", note, top=value == top))
     return Figure(label, tuple(cells))
 
 
@@ -165,7 +166,7 @@ def _findings(run: Run) -> str:
     told = [f"{words} in {count} round{'' if count == 1 else 's'}" for count, words in counts if count]
     if run.kinship:
         told.insert(0, "producer and judge are related")
-    return "; ".join(told) or "nothing"
+    return "; ".join(told) or "none"
 
 
 def _why(run: Run) -> str:

@@ -5,8 +5,9 @@ import time
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 
-from refinement.providers.base import ModelInfo, ProviderError
+from refinement.providers.base import ErrorKind, ModelInfo, ProviderError
 from refinement.providers.registry import EndpointSpec, Target, build
+from refinement.providers.sorting import shown_address
 from refinement.selectors.endpoints import endpoint_specs
 
 LOOK_SECONDS = 1.0
@@ -69,10 +70,19 @@ def offer_of(spec: EndpointSpec, asked: "Future[list[ModelInfo]]") -> Offer:
         return Offer(spec.name, problem="It does not answer at the moment.")
     error = asked.exception()
     if error is not None:
-        words = error.message if isinstance(error, ProviderError) else "It cannot be used as it is set up."
-        return Offer(spec.name, problem=words)
+        return Offer(spec.name, problem=problem_words(spec, error))
     models = tuple(sorted(asked.result(), key=lambda info: info.name)[:MOST_MODELS])
     return Offer(spec.name, models, "" if models else "It serves no model at the moment.")
+
+
+def problem_words(spec: EndpointSpec, error: BaseException) -> str:
+    """Why there are no models, in one sentence: what a client's library adds helps nobody choose."""
+    if not isinstance(error, ProviderError):
+        return "It cannot be used as it is set up."
+    if error.kind == ErrorKind.UNREACHABLE and spec.url:
+        place = shown_address(spec.url)
+        return f"It cannot be reached at {place}. Check that it runs and that the address is right."
+    return error.message
 
 
 def target_typed(text: str) -> Target:

@@ -1,5 +1,8 @@
 """The home of a project, the way to it, and new projects."""
 
+import os
+from typing import cast
+
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse
@@ -8,11 +11,19 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from refinement.forms.projects import ProjectForm
 from refinement.selectors.home import home_of
+from refinement.selectors.launch_warnings import EMBEDDED
 from refinement.selectors.projects import current_project, member_count
 from refinement.selectors.reviews import asked_of
 from refinement.services.people import project_create
 from refinement.views.access import ProjectRequest, SignedInRequest, project_view
-from refinement.views.health import Part, broker_health, database_health, endpoint_health, worker_health
+from refinement.views.health import (
+    EndpointsPart,
+    Part,
+    broker_health,
+    database_health,
+    endpoint_health,
+    worker_health,
+)
 
 MOST_ASKED = 6
 
@@ -30,10 +41,12 @@ def home(request: SignedInRequest) -> HttpResponse:
 @project_view()
 def project_home(request: ProjectRequest) -> HttpResponse:
     """Where a member lands: what is at work, what is held up, what is new, and what to do first."""
+    system = system_state()
     page = {
         "section": "home",
         "member_count": member_count(request.project),
-        "system": system_state(),
+        "system": system,
+        "has_own_model": has_own_model(system),
         "home": home_of(request.project),
         "asked": asked_of(request.user, request.project, request.membership, MOST_ASKED),
         "can_edit": request.membership.can_edit,
@@ -49,6 +62,17 @@ def system_state() -> list[tuple[str, Part, bool]]:
         ("Worker", worker_health(), True),
         ("Model endpoints", endpoint_health(), False),
     ]
+
+
+def has_own_model(system: list[tuple[str, Part, bool]]) -> bool:
+    """Whether a model can be asked that is not the small one that comes along."""
+    usable = {
+        endpoint["name"]
+        for _, part, _ in system
+        for endpoint in cast(EndpointsPart, part).get("endpoints", [])
+        if endpoint["ok"]
+    }
+    return bool(usable - {EMBEDDED}) or bool(usable and os.environ.get("WIGGUM_GGUF", "").strip())
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -50,6 +50,9 @@
         field.append(new Option(`${value} (not offered at the moment)`, value));
       }
       field.value = value;
+      // What counts is in sight.
+      const folded = value && field.closest?.("details");
+      if (folded) folded.open = true;
     }
     estimate();
   };

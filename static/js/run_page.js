@@ -42,6 +42,10 @@
 
   const reveal = () => {
     for (const link of document.querySelectorAll("[data-png]")) link.hidden = false;
+    // On a phone the tabs scroll sideways; the open one is brought into sight.
+    const open = document.querySelector("#round-text .tabs [aria-current]");
+    const [here, all] = [open, open?.closest(".tabs")].map((part) => part?.getBoundingClientRect());
+    if (open && (here.right > all.right || here.left < all.left)) open.closest(".tabs").scrollLeft += here.left - all.left - 16;
   };
   reveal();
   document.addEventListener("htmx:afterSettle", reveal);

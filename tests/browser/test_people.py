@@ -30,7 +30,7 @@ def line_of(page: Page, name: str):
 def test_from_invitation_to_removal(signed_in, second, project):
     owner, guest = signed_in, second
     owner.goto(f"/p/{project.slug}/")
-    owner.get_by_role("link", name="Members").click()
+    owner.get_by_role("link", name="Project", exact=True).click()
     owner.get_by_label("Role", exact=True).select_option("editor")
     owner.get_by_role("button", name="Make invitation").click()
     link = owner.get_by_label("Invitation link").input_value()

@@ -37,6 +37,16 @@ def saved(page, number):
     expect(page.get_by_text(f"Version {number} is saved.")).to_be_visible()
 
 
+def test_on_a_phone_the_save_bar_leaves_the_page_to_the_rubric(editor_page):
+    editor_page.set_viewport_size({"width": 390, "height": 844})
+    bar, button = editor_page.locator(".save-bar"), editor_page.locator(".save-bar button")
+    assert bar.bounding_box()["height"] <= 84
+    assert editor_page.evaluate("document.documentElement.scrollWidth") == 390
+    assert button.bounding_box()["height"] >= 34
+    editor_page.get_by_label("Name", exact=True).first.fill("Another name")
+    saved(editor_page, 2)
+
+
 def test_criteria_are_moved_with_the_keyboard_alone(editor_page):
     page = editor_page
     page.locator("#criterion-0-weight").focus()

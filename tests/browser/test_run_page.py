@@ -65,6 +65,22 @@ def test_compare_two_rounds_in_place_and_side_by_side(signed_in, home):
     expect(signed_in.get_by_role("columnheader", name="Round 3")).to_be_visible()
 
 
+def test_what_is_chosen_the_moment_a_comparison_appears_is_not_lost(signed_in, home):
+    """htmx would listen to what it swapped in only 20 ms after that is there to be used."""
+    signed_in.goto(home)
+    signed_in.evaluate(
+        """() => new MutationObserver((_, watch) => {
+            const from = document.querySelector("#diff-a");
+            if (!from) return;
+            watch.disconnect();
+            from.value = "3";
+            from.dispatchEvent(new Event("change", { bubbles: true }));
+        }).observe(document.body, { childList: true, subtree: true })"""
+    )
+    signed_in.get_by_role("link", name="Diff to the one before").click()
+    expect(signed_in.get_by_text("This is the later text against the earlier one")).to_be_visible()
+
+
 def test_a_line_of_the_chart_can_be_hidden_and_values_are_told(signed_in, home):
     signed_in.goto(home)
     line = signed_in.locator(".chart-wide .chart-series-1")

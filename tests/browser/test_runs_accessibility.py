@@ -116,7 +116,7 @@ def test_they_read_without_script(opened, runs):
         "list": "Write the deployment guide",
         "filtered list": "PASS",
         "empty list": "No run",
-        "launch": "Launch a run",
+        "launch": "New run",
         "again, but": f"run {runs[0].pk}",
         "run": "Stopped after round 3",
         "round": "in a container",

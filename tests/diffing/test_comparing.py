@@ -1,5 +1,7 @@
 """Two texts compared: nothing is lost, little is marked, and what moved is said to have moved."""
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -108,6 +110,20 @@ def test_unchanged_stretches_are_folded_beside_a_change():
     assert (
         "".join(piece.text for piece in pieces if piece.kind not in {"deleted"}) == f"{long}\nThe end is far."
     )
+
+
+def test_a_long_line_is_folded_between_words():
+    long = " ".join(f"Sentence {n} stays as it is." for n in range(200))
+    pieces = folded(compared(f"Before. {long} After.", f"Changed. {long} Changed too.").pieces)
+    texts = [piece.text for piece in pieces if piece.kind in {"same", "folded"}]
+    assert [piece.kind for piece in pieces].count("folded") == 1
+    cuts = [f"{left[-1]}{right[0]}" for left, right in pairwise(texts)]
+    assert all(" " in cut for cut in cuts), cuts
+
+
+def test_a_line_without_a_single_blank_is_folded_all_the_same():
+    pieces = folded(compared("x\n" + "字" * 2000, "y\n" + "字" * 2000).pieces)
+    assert "folded" in [piece.kind for piece in pieces]
 
 
 def test_lines_that_stay_stand_beside_each_other():

@@ -76,6 +76,10 @@ def test_every_variable_given_to_our_processes_is_a_setting():
     }
 
 
+def test_web_and_workers_get_what_is_said_of_commands_and_none_by_default():
+    assert [service["environment"]["WIGGUM_COMMANDS"] for service in OURS] == ["${WIGGUM_COMMANDS:-}"] * 2
+
+
 def test_the_addresses_are_ones_that_the_settings_accept(data_dir):
     given = {name: str(value) for name, value in SERVICES["worker"]["environment"].items()}
     filled = {name: re.sub(r"\$\{\w+:[?-]([^}]*)\}", fill, value) for name, value in given.items()}

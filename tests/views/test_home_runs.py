@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from refinement.selectors import home
 from refinement.services.people import project_create
+from refinement.views.projects import has_own_model
 from tests.views.runs.listed import a_version, runs_of
 
 pytestmark = pytest.mark.django_db
@@ -77,6 +78,36 @@ def test_steps_that_are_done_are_ticked(as_owner, owner):
     answer = as_owner.get(f"/p/{project.slug}/")
     assert (answer.context["home"].has_runs, answer.context["home"].has_own_rubric) == (True, True)
     assert "Run the example" not in answer.content.decode()
+
+
+def a_system(*endpoints):
+    states = [{"name": name, "ok": ok, "message": ""} for name, ok in endpoints]
+    return [
+        ("Queue", {"ok": True, "message": ""}, True),
+        ("Model endpoints", {"ok": True, "message": "", "endpoints": states}, False),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("endpoints", "gguf", "own"),
+    [
+        ([("ollama", False), ("embedded", True)], "", False),
+        ([("ollama", True), ("embedded", True)], "", True),
+        ([("embedded", True)], "/models/large.gguf", True),
+        ([("embedded", False)], "/models/large.gguf", False),
+        ([], "", False),
+    ],
+)
+def test_a_model_of_ones_own_is_a_step_of_its_own(monkeypatch, endpoints, gguf, own):
+    monkeypatch.setenv("WIGGUM_GGUF", gguf)
+    assert has_own_model(a_system(*endpoints)) is own
+
+
+def test_only_administrators_are_led_to_the_form_for_model_servers(as_owner, owner, address, monkeypatch):
+    monkeypatch.setattr("refinement.views.projects.system_state", lambda: a_system(("embedded", True)))
+    assert "An administrator of this instance adds model servers" in as_owner.get(address).content.decode()
+    type(owner).objects.filter(pk=owner.pk).update(is_superuser=True)
+    assert 'href="/administration/endpoints/new/"' in as_owner.get(address).content.decode()
 
 
 def test_the_number_of_queries_does_not_grow_with_runs(as_viewer, address, project):

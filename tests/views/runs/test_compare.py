@@ -71,6 +71,12 @@ def test_both_lines_are_in_the_chart_and_in_its_table(as_viewer, project):
     assert "different scales" not in page
 
 
+def test_a_loss_has_a_minus_and_no_warning_is_called_none(as_viewer, project):
+    answer = as_viewer.get(address(finished_run(project, ["8", "7.5"]), finished_run(project, ["6", "7"])))
+    assert row_of(answer, "Improvement") == "Improvement \N{MINUS SIGN}0.50 +1.00 ★ highest"
+    assert row_of(answer, "Warnings") == "Warnings none none"
+
+
 def test_different_scales_become_shares_and_the_page_says_so(as_viewer, project):
     first = finished_run(project, ["5", "7.5"])
     second = finished_run(project, ["0.4", "0.9"], definition=ralph())

@@ -26,6 +26,13 @@ def test_changes_moves_and_who_asked(as_viewer, stage):
     assert "it cannot be told who asked" in text
 
 
+def test_where_nothing_can_be_traced_it_is_said_once(as_viewer, stage, monkeypatch):
+    monkeypatch.setattr("refinement.selectors.run_diffs.who_asked", lambda passage, requests: None)
+    text = as_viewer.get(address(guide_run(stage), "?a=1&b=2")).content.decode()
+    assert "None of them takes up words of what was asked for" in text
+    assert "not traced" not in text
+
+
 def test_side_by_side(as_viewer, stage):
     text = as_viewer.get(address(guide_run(stage), "?a=1&b=2&view=sides")).content.decode()
     assert 'role="columnheader">Round 1<' in text

@@ -1,5 +1,6 @@
 """Launching from the form: what becomes of it, who may, and what is refused in words."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -55,7 +56,7 @@ def test_the_page_offers_models_with_what_is_known_of_them(as_editor):
     assert 'value="ollama/loopback:8b"' in page
     assert "40,960 tokens of context" in page
     assert "Stops when" in page
-    assert "Launch a run" in page
+    assert "<h1>New run</h1>" in page
 
 
 def test_an_endpoint_that_is_down_says_why(as_editor, ollama_server):
@@ -126,6 +127,29 @@ def test_repeats_share_one_batch(as_editor):
     assert Run.objects.count() == 4
     (batch,) = set(Run.objects.values_list("batch", flat=True))
     assert batch
+
+
+TYPED = re.compile(r"<details[^>]*?( open)?>\s*<summary>Type the name of a model")
+
+
+def test_the_boxes_for_typed_models_are_folded_until_they_are_of_use(as_editor, ollama_server):
+    found = TYPED.search(as_editor.get(NEW).content.decode())
+    assert found
+    assert not found[1]
+    wrong = as_editor.post(NEW, filled(judge_typed="nowhere/model")).content.decode()
+    assert TYPED.search(wrong)[1]
+
+
+def test_without_any_model_to_choose_one_can_be_typed_at_once(as_editor, monkeypatch):
+    monkeypatch.setattr("refinement.views.runs.launch.models_for_launch", list)
+    assert TYPED.search(as_editor.get(NEW).content.decode())[1]
+
+
+def test_an_endpoint_that_is_away_is_said_to_be_in_one_sentence(as_editor, ollama_server):
+    ollama_server.go_away()
+    page = as_editor.get(NEW).content.decode()
+    assert f"It cannot be reached at {ollama_server.address}. Check that it runs" in page
+    assert "Failed to connect" not in page
 
 
 def test_a_typed_model_wins(as_editor):

@@ -124,6 +124,7 @@ def test_queued_running_and_paused(as_viewer, as_editor, stage):
     run = stage.launch(WIGGUM, seed=SEED)
     assert "At work, 0 of at most 3 rounds judged." in page(as_viewer, run)
     assert "Not judged yet." in page(as_viewer, run)
+    assert "<dt>Time</dt>" not in page(as_viewer, run), "the clock is in the part that moves"
     Run.objects.filter(pk=run.pk).update(status="queued")
     assert "A worker takes it up" in page(as_viewer, run)
     run_pause(run=run)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import LiteralString
 
 ROOT = Path(__file__).resolve().parent.parent
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -85,17 +86,30 @@ def model_server(latency: float, port: int = 0, **more: str) -> Iterator[str]:
 @contextmanager
 def postgres_database() -> Iterator[str]:
     """A new, empty database; its address."""
+    address = database_make(f"wiggum_bench_{os.getpid()}")
+    try:
+        yield address
+    finally:
+        database_drop(address)
+
+
+def database_make(name: str) -> str:
+    """Its address."""
+    on_server("CREATE DATABASE {}", name)
+    return f"{POSTGRES.rsplit('/', 1)[0]}/{name}"
+
+
+def database_drop(address: str) -> None:
+    on_server("DROP DATABASE IF EXISTS {} WITH (FORCE)", address.rsplit("/", 1)[1])
+
+
+def on_server(statement: LiteralString, name: str) -> None:
     import psycopg
     from psycopg import sql
 
-    name = sql.Identifier(f"wiggum_bench_{os.getpid()}")
     base = POSTGRES.replace("postgres://", "postgresql://", 1)
     with psycopg.connect(base, autocommit=True) as connection:
-        connection.execute(sql.SQL("CREATE DATABASE {}").format(name))
-        try:
-            yield f"{POSTGRES.rsplit('/', 1)[0]}/wiggum_bench_{os.getpid()}"
-        finally:
-            connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(name))
+        connection.execute(sql.SQL(statement).format(sql.Identifier(name)))
 
 
 @contextmanager
@@ -103,9 +117,7 @@ def instance(size: str, ollama_url: str) -> Iterator[Instance]:
     """A migrated instance of one of the sizes: sqlite, postgres, postgres+redis, postgres+rabbitmq."""
     with ExitStack() as stack:
         data = stack.enter_context(tempfile.TemporaryDirectory(prefix="wiggum-bench-"))
-        environment = {**os.environ, "WIGGUM_DATA_DIR": data, "WIGGUM_OLLAMA_URL": ollama_url}
-        for name in ("DATABASE_URL", "WIGGUM_BROKER_URL"):
-            environment.pop(name, None)
+        environment = environment_of(data, ollama_url)
         if size.startswith("postgres"):
             environment["DATABASE_URL"] = stack.enter_context(postgres_database())
         if size.endswith("+redis"):
@@ -118,6 +130,14 @@ def instance(size: str, ollama_url: str) -> Iterator[Instance]:
             yield made
         finally:
             made.stop()
+
+
+def environment_of(data: str, ollama_url: str) -> dict[str, str]:
+    """Ours, for an instance on SQLite that keeps everything there."""
+    environment = {**os.environ, "WIGGUM_DATA_DIR": data, "WIGGUM_OLLAMA_URL": ollama_url}
+    for name in ("DATABASE_URL", "WIGGUM_BROKER_URL"):
+        environment.pop(name, None)
+    return environment
 
 
 def cpu_seconds(pid: int) -> float:

@@ -94,7 +94,7 @@ def times_of_our_own() -> Iterator[None]:
 
 
 def runs_write(
-    cast: Cast, count: int, rng: random.Random, *, until: datetime, days: int, calls: bool
+    cast: Cast, count: int, rng: random.Random, *, until: datetime, days: float, calls: bool
 ) -> Iterator[int]:
     """Writes so many runs, the oldest first; yields how many are there after each batch."""
     apart = timedelta(days=days) / max(count, 1)

@@ -4,23 +4,30 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
-from typing import Any
 
-from django.db.models import BooleanField, DateTimeField, DecimalField, F, Func, Q, QuerySet, Value
+from django.db.models import CharField, DateTimeField, DecimalField, Exists, F, OuterRef, Q, QuerySet, Value
+from django.db.models.lookups import Exact, GreaterThanOrEqual, LessThan, LessThanOrEqual
 from django.utils import timezone
 
-from refinement.models import Project, Rubric, Run
+from refinement.models import Project, Rubric, Run, RunTag
 from refinement.selectors.blindness import shown_runs
+from refinement.selectors.run_conditions import (
+    AboveZero,
+    Among,
+    Condition,
+    Matching,
+    Part,
+    Unindexed,
+    runs_meeting,
+)
 from refinement.selectors.run_search import hits
 
-# A range of scores that so few runs are in is looked up by score; a wider one is met soon enough on the
-# way from the newest run back.
-FEW = 1_000
 # Runs are numbered as they are made, but for those that were made at the same moment.
 OUT_OF_STEP = 1_000
 MARKS = {"signal": "signal_rounds", "penalty": "penalty_rounds", "cut": "cut_rounds"}
 MOST_HITS = 20_000
 ANY_IMPORTED = "any"
+NONE = Q(pk__in=())
 SCORE = DecimalField(max_digits=14, decimal_places=6)
 
 
@@ -50,102 +57,92 @@ class RunFilters:
     archived: bool = False
 
 
-class AboveZero(Func):
-    """`column > 0` as text: an index for a part of the rows is used only where the condition is the same."""
-
-    template = "%(expressions)s > 0"
-    output_field = BooleanField()
-
-
-class Unindexed(Func):
-    """The same value; SQLite, which keeps no statistics, must not choose an index for it."""
-
-    template = "%(expressions)s"
-    arity = 1
-
-    def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> Any:
-        return self.as_sql(compiler, connection, template="(+%(expressions)s)", **context)
-
-
-def runs_matching(project: Project, filters: RunFilters, *, ordered_by: str = "id") -> QuerySet[Run]:
+def runs_matching(project: Project, filters: RunFilters, *, ordered_by: str = "id") -> Matching:
     """The runs that pass all filters but the words; conditions suit a list in this order."""
     alone = shown_runs(project).filter(archived_at__isnull=not filters.archived).order_by()
-    runs = alone.filter(**dict(_equal(project, filters)))
-    if filters.mark:
-        runs = runs.filter(AboveZero(F(MARKS[filters.mark])))
-    if filters.tag:
-        runs = runs.filter(tags__project=project, tags__name=filters.tag)
-    runs = _between_dates(runs, project, filters)
-    for field in ("r1", "best"):
-        low, high = getattr(filters, f"{field}_min"), getattr(filters, f"{field}_max")
-        if low is not None or high is not None:
-            limits = {f"{field}__gte": low, f"{field}__lte": high}
-            given = {end: value for end, value in limits.items() if value is not None}
-            runs = _between_scores(runs, field, given, apart=None if ordered_by == field else alone)
-    return runs
+    conditions = [*_equal(project, filters, ordered_by), *_scores(filters, ordered_by)]
+    dates = _between_dates(project, filters)
+    if filters.archived:  # its index is the only one that these have
+        return Matching(alone.filter(*(condition.beside for condition in conditions), dates))
+    return runs_meeting(alone, conditions, dates, ordered_by=ordered_by)
 
 
 def runs_found(project: Project, filters: RunFilters) -> QuerySet[Run]:
     """Every run that the list would show, newest first; of a search, as many as can be looked through."""
-    runs = runs_matching(project, filters)
+    runs = runs_matching(project, filters).runs
     if filters.words:
-        runs = runs.filter(pk__in=hits(project, filters.words, limit=MOST_HITS))
+        runs = runs.filter(Among(hits(project, filters.words, limit=MOST_HITS)))
     return runs.order_by("-pk")
 
 
-def _equal(project: Project, filters: RunFilters) -> Iterator[tuple[str, object]]:
-    columns = {
+def _equal(project: Project, filters: RunFilters, ordered_by: str) -> Iterator[Condition]:
+    """A value that a column or a tag has."""
+    columns: dict[str, object] = {
         "outcome": filters.outcome,
         "stop_reason": filters.reason,
-        "status": filters.status,
         "producer_model": filters.producer,
         "judge_model": filters.judge,
         "created_by": filters.person,
         "kinship": filters.kinship,
         "decision": filters.decision,
+        "source": "" if filters.imported == ANY_IMPORTED else filters.imported,
     }
-    yield from ((name, value) for name, value in columns.items() if value not in ("", None))
-    if filters.imported:
-        yield ("source__isnull", False) if filters.imported == ANY_IMPORTED else ("source", filters.imported)
     if filters.rubric:
-        yield "rubric", Rubric.objects.filter(project=project, slug=filters.rubric).values("pk")[:1]
+        columns["rubric"] = Rubric.objects.filter(project=project, slug=filters.rubric).values("pk")[:1]
+    wanted = [Q(**{name: value}) for name, value in columns.items() if value not in ("", None)]
+    if filters.imported == ANY_IMPORTED:
+        wanted.append(Q(source__isnull=False))
+    if filters.mark:
+        wanted.append(Q(AboveZero(F(MARKS[filters.mark]))))
+    yield from (Condition(each, each) for each in wanted)
+    if filters.status:  # workers have indexes for it, which suit no list
+        beside = Q(Exact(Unindexed(F("status"), output_field=CharField()), Value(filters.status)))
+        yield Condition(Q(status=filters.status), beside)
+    if filters.tag:
+        rows = RunTag.objects.filter(project=project, name=filters.tag).order_by()
+        tagged = Q(tags__project=project, tags__name=filters.tag)
+        # In another order than the tags' own, one is looked for on each run.
+        on_run = Q(Exists(RunTag.objects.filter(run=OuterRef("pk"), name=filters.tag)))
+        beside = tagged if ordered_by == "id" else on_run
+        yield Condition(tagged, beside, index=("-tags__run_id",), elsewhere=Part(rows, "run_id"))
 
 
-def _between_dates(runs: QuerySet[Run], project: Project, filters: RunFilters) -> QuerySet[Run]:
-    if filters.since is None and filters.until is None:
-        return runs
-    runs = runs.alias(made_at=Unindexed(F("created_at"), output_field=DateTimeField()))
+def _scores(filters: RunFilters, ordered_by: str) -> Iterator[Condition]:
+    """Scores within limits: by their index where these are the list's order, or few are within them."""
+    for field in ("r1", "best"):
+        within, beside = Q(), Q()
+        for end, value, sign in (
+            ("gte", getattr(filters, f"{field}_min"), GreaterThanOrEqual),
+            ("lte", getattr(filters, f"{field}_max"), LessThanOrEqual),
+        ):
+            if value is not None:
+                within &= Q(**{f"{field}__{end}": value})
+                beside &= Q(sign(Unindexed(F(field), output_field=SCORE), Value(value, output_field=SCORE)))
+        if within:
+            yield Condition(
+                within, within if ordered_by == field else beside, order=field, index=(f"-{field}", "-id")
+            )
+
+
+def _between_dates(project: Project, filters: RunFilters) -> Q:
+    """Numbers, which the list's index has, and dates, for those at the ends."""
+    within, made_at = Q(), Unindexed(F("created_at"), output_field=DateTimeField())
     numbers = Run.objects.filter(project=project).order_by("created_at").values_list("pk", flat=True)
     if filters.since is not None:
         start = midnight(filters.since)
         first = numbers.filter(created_at__gte=start).first()
         if first is None:
-            return runs.none()
-        runs = runs.filter(made_at__gte=start, pk__gte=first - OUT_OF_STEP)
+            return NONE
+        within &= Q(GreaterThanOrEqual(made_at, Value(start)), pk__gte=first - OUT_OF_STEP)
     if filters.until is not None:
         end = midnight(filters.until + timedelta(days=1))
         last = numbers.filter(created_at__lt=end).last()
         if last is None:
-            return runs.none()
-        runs = runs.filter(made_at__lt=end, pk__lte=last + OUT_OF_STEP)
-    return runs
+            return NONE
+        within &= Q(LessThan(made_at, Value(end)), pk__lte=last + OUT_OF_STEP)
+    return within
 
 
 def midnight(day: date) -> datetime:
     """The day's first moment where the reader is."""
     return timezone.make_aware(datetime.combine(day, time()))
-
-
-def _between_scores(
-    runs: QuerySet[Run], field: str, limits: dict[str, Decimal], *, apart: QuerySet[Run] | None
-) -> QuerySet[Run]:
-    """Within the limits; `apart` are the list's runs before any filter, unless scores are its order."""
-    if apart is None:
-        return runs.filter(**limits)
-    few = list(apart.filter(**limits).values_list("pk", flat=True)[: FEW + 1])
-    if len(few) <= FEW:
-        return runs.filter(pk__in=few)
-    within = Q()
-    for end, value in limits.items():
-        within &= Q(**{end.replace(field, f"{field}_score"): Value(value, output_field=SCORE)})
-    return runs.alias(**{f"{field}_score": Unindexed(F(field), output_field=SCORE)}).filter(within)

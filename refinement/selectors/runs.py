@@ -11,6 +11,7 @@ from refinement.charts import Sparkline, sparkline
 from refinement.models import Project, Run, RunTag
 from refinement.models.prepared import prepared
 from refinement.selectors.blindness import hidden_runs, without_hidden
+from refinement.selectors.run_conditions import Among, Matching, in_all
 from refinement.selectors.run_filters import RunFilters, runs_matching
 from refinement.selectors.run_orders import NEWEST, Order, Place, beyond
 from refinement.selectors.run_search import LAST_RUN, Found, search
@@ -105,13 +106,13 @@ def _keys(
     project: Project, filters: RunFilters, order: Order, place: Place | None, *, rising: bool, size: int
 ) -> tuple[list[Key], Found | None]:
     """The runs from the place on, one more than the page holds if the list goes on; and a search's finds."""
-    runs = runs_matching(project, filters, ordered_by=order.column)
+    matching = runs_matching(project, filters, ordered_by=order.column)
     if not filters.words:
-        return list(_in_order(runs, order, place, rising=rising, tagged=bool(filters.tag))[: size + 1]), None
+        return _from_place(matching, order, place, rising=rising, limit=size + 1), None
     for window in _windows(filters, order, size):
         found = _found(project, filters.words, order, place, rising, limit=window)
-        among = runs.filter(pk__in=found.numbers)
-        keys = list(_in_order(among, order, place, rising=rising, tagged=bool(filters.tag))[: size + 1])
+        among = Matching(matching.runs.filter(Among(found.numbers)))
+        keys = _from_place(among, order, place, rising=rising, limit=size + 1)
         if len(keys) > size or len(found.numbers) < window:
             break
     return keys, found
@@ -137,17 +138,22 @@ def _found(
     return search(project, words, limit=limit, above=above, below=below, oldest_first=rising)
 
 
-def _in_order(runs: QuerySet[Run], order: Order, place: Place | None, *, rising: bool, tagged: bool) -> Any:
+def _from_place(
+    matching: Matching, order: Order, place: Place | None, *, rising: bool, limit: int
+) -> list[Key]:
     """Numbers and keys from the place on."""
+    if matching.parts and order is NEWEST:
+        beyond_run = place.number if place else None
+        numbers = in_all(matching.parts, rising=rising, beyond=beyond_run, limit=limit)
+        return [(number, number) for number in numbers]
+    runs = matching.runs
     if order.scored:
         runs = runs.filter(**{f"{order.column}__isnull": False})
     if place is not None:
         runs = beyond(runs, order, place, rising=rising)
-    # By tag, the tags' own index has the runs in their order.
-    number = F("tags__run_id") if tagged and order is NEWEST else F("pk")
-    ends = [number] if order is NEWEST else [order.expression, number]
+    ends = [F(matching.number)] if order is NEWEST else [order.expression, F("pk")]
     ordered = runs.order_by(*(OrderBy(end, descending=not rising) for end in ends))
-    return ordered.values_list("pk", order.expression)
+    return list(ordered.values_list("pk", order.expression)[:limit])
 
 
 def _set_places(page: RunsPage, shown: list[Key], order: Order, place: Place | None, *, more: bool) -> None:

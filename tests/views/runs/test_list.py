@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils.http import urlencode
 
 from refinement.models import Round, Run
-from refinement.selectors import run_filters, run_search, runs
+from refinement.selectors import run_conditions, run_search, runs
 from tests.views.runs.listed import WITH_MILESTONE, a_version, runs_of
 
 pytestmark = pytest.mark.django_db
@@ -65,7 +65,7 @@ FILTERS = [
 @pytest.mark.parametrize(("query", "fields"), FILTERS, ids=[str(query) for query, _ in FILTERS])
 @pytest.mark.parametrize("few", [1_000, 0], ids=["few", "many"])
 def test_a_filter_lets_through_what_it_names(as_viewer, address, project, query, fields, few, monkeypatch):
-    monkeypatch.setattr(run_filters, "FEW", few)
+    monkeypatch.setattr(run_conditions, "FEW", few)
     old = datetime(2026, 3, 1, 23, 59, tzinfo=UTC)
     runs_of(project, 2, created_at=old)
     [wanted] = runs_of(project, **{"created_at": old, **fields})

@@ -1,0 +1,144 @@
+"""Conditions on a project's runs, and runs that meet several of them.
+
+Each condition has an index with its runs in some order. SQLite, which keeps no statistics, does not know
+which of several names few runs, and would read through many for them. So each is asked for its first few.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.core.exceptions import EmptyResultSet
+from django.db import connections
+from django.db.models import BooleanField, F, Func, Q, QuerySet
+
+from refinement.models import Run
+
+# So few runs are looked up one by one; of more, enough are met soon on the way through a list's own order.
+FEW = 1_000
+# These go through several indexes side by side for what is in all, and no farther than they are asked to.
+MERGING = ("sqlite",)
+
+
+class AboveZero(Func):
+    """`column > 0` as text: an index for a part of the rows is used only where the condition is the same."""
+
+    template = "%(expressions)s > 0"
+    output_field = BooleanField()
+
+
+class Unindexed(Func):
+    """The same value; SQLite must not choose an index for it."""
+
+    template = "%(expressions)s"
+    arity = 1
+
+    def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> Any:
+        return self.as_sql(compiler, connection, template="(+%(expressions)s)", **context)
+
+
+class Among(Func):
+    """`id IN (1, 2, 3)` as text: a thousand parameters take longer than what is done with them."""
+
+    output_field = BooleanField()
+
+    def __init__(self, numbers: Iterable[int]) -> None:
+        super().__init__(F("pk"))
+        self.numbers = ", ".join(str(int(number)) for number in numbers)
+
+    def as_sql(self, compiler: Any, connection: Any, *_: Any, **__: Any) -> Any:
+        if not self.numbers:
+            raise EmptyResultSet
+        sql, values = compiler.compile(self.get_source_expressions()[0])
+        return f"{sql} IN ({self.numbers})", values
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The runs of one condition, by the column that has their numbers; an index has them in this order."""
+
+    rows: QuerySet[Any]
+    column: str = "id"
+
+    def numbers(self, *, rising: bool, beyond: int | None) -> QuerySet[Any, Any]:
+        """Those after this one, if there is one."""
+        side = "gt" if rising else "lt"
+        rows = self.rows if beyond is None else self.rows.filter(**{f"{self.column}__{side}": beyond})
+        return rows.values_list(self.column, flat=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """What its index answers, and the same beside others when it names many runs."""
+
+    alone: Q
+    beside: Q
+    order: str = "id"  # the list's, in which the index has its runs
+    index: tuple[str, ...] = ("-id",)  # the same as the index has it
+    elsewhere: Part | None = None  # another table with its runs, and with those in the archive
+
+    @property
+    def number(self) -> str:
+        """A run's number as the index has it."""
+        return self.index[-1].removeprefix("-")
+
+
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """Runs that meet all conditions; and for a list of them, newest first, how it is had fast.
+
+    Where several conditions name many runs each, there may be parts: what is in all of them is found by their
+    indexes, without a look at a single run.
+    """
+
+    runs: QuerySet[Run]
+    number: str = "id"  # by which the list is ordered
+    parts: tuple[Part, ...] = ()
+
+
+def runs_meeting(
+    runs: QuerySet[Run], conditions: Sequence[Condition], rest: Q, *, ordered_by: str
+) -> Matching:
+    """Those of the runs that meet all conditions, and a rest without an index, for a list in this order."""
+    if [condition.order for condition in conditions] == [ordered_by]:
+        return Matching(runs.filter(conditions[0].alone, rest), conditions[0].number)
+    many, few = [], []
+    for condition in conditions:
+        numbers = _few(runs.filter(condition.alone).order_by(*condition.index))
+        if numbers is None:
+            many.append(condition)
+        else:
+            few.append(numbers)
+    if few:
+        # Nothing else is said of the runs: SQLite would choose an index for it, and look for the few in that.
+        runs = Run.objects.using(runs.db).filter(Among(set.intersection(*few))).order_by()
+        return Matching(runs.filter(*(condition.beside for condition in many), rest))
+    return _many(runs, many, rest, ordered_by)
+
+
+def _few(runs: QuerySet[Run]) -> set[int] | None:
+    """The numbers of these runs; None if they are many."""
+    numbers = runs.values_list("pk", flat=True)
+    return None if numbers[FEW : FEW + 1] else set(numbers[:FEW])
+
+
+def _many(runs: QuerySet[Run], conditions: Sequence[Condition], rest: Q, ordered_by: str) -> Matching:
+    """The same where each condition names many runs. It may be that few meet all."""
+    newest = [condition for condition in conditions if condition.order == ordered_by == "id"]
+    every = runs.filter(*(condition.beside for condition in conditions), rest)
+    if len(newest) < 2:
+        return Matching(every, newest[0].number if newest else "id")
+    scores = (condition.beside for condition in conditions if condition.order != "id")
+    first, *others = newest
+    one = runs.filter(first.alone, *scores, rest)
+    parts = [other.elsewhere or Part(runs.filter(other.alone)) for other in others]
+    if connections[runs.db].vendor in MERGING:
+        return Matching(every, parts=(Part(one), *parts))
+    # PostgreSQL does the same with a join, if it is asked for one.
+    return Matching(one.filter(*(Q(pk__in=part.rows.values(part.column)) for part in parts)))
+
+
+def in_all(parts: Sequence[Part], *, rising: bool, beyond: int | None, limit: int) -> list[int]:
+    """The first runs that are in every part."""
+    first, *others = (part.numbers(rising=rising, beyond=beyond) for part in parts)
+    return list(first.intersection(*others).order_by("id" if rising else "-id")[:limit])

@@ -35,7 +35,13 @@ from refinement.judging.checks import run_checks
 from refinement.judging.context import Brief, judge_view, producer_view
 from refinement.judging.prompts import Prompt, judge_prompt, producer_prompt
 from refinement.models import RunStatus
-from refinement.services.record_values import Judged, feedback_values, judged_values, verdict_values
+from refinement.services.record_values import (
+    Judged,
+    feedback_values,
+    judged_values,
+    scores_of,
+    verdict_values,
+)
 from refinement.services.runs import title_of
 
 CHARS_A_TOKEN = 4
@@ -109,18 +115,12 @@ class Story:
     @cached_property
     def run_values(self) -> dict[str, Any]:
         """What every run of this story has in its row; to be asked for when it is told."""
-        metrics = self.metrics
         return {
             "title": title_of(self.task),
             "task": self.task,
             "seed": self.seed,
             "snapshot": rubric_to_json(replace(self.rubric, seed_text="", seed_scores={})),
-            "r1": metrics.r1,
-            "best": metrics.best,
-            "last": metrics.last,
-            "improvement": metrics.improvement,
-            "best_round": metrics.best_round,
-            "rounds_judged": metrics.rounds,
+            **scores_of(self.metrics),
             "trajectory": self.trajectory,
             "signal_rounds": self.signals,
             "penalty_rounds": sum(bool(entry.get("penalties")) for entry in self.rounds),

@@ -35,9 +35,7 @@ def usage_of(run: Run, call: Call) -> dict[str, Any]:
     }
 
 
-def figures_of(run: Run, judged: Judged) -> dict[str, Any]:
-    """What the run's row says of its scores, for lists and filters, with this round added."""
-    metrics = judged.metrics
+def scores_of(metrics: RunMetrics) -> dict[str, Any]:
     return {
         "r1": metrics.r1,
         "best": metrics.best,
@@ -45,6 +43,13 @@ def figures_of(run: Run, judged: Judged) -> dict[str, Any]:
         "improvement": metrics.improvement,
         "best_round": metrics.best_round,
         "rounds_judged": metrics.rounds,
+    }
+
+
+def figures_of(run: Run, judged: Judged) -> dict[str, Any]:
+    """What the run's row says of its scores, for lists and filters, with this round added."""
+    return {
+        **scores_of(judged.metrics),
         "trajectory": [*run.trajectory, str(round(judged.assessment.composite, 6))],
         "signal_rounds": run.signal_rounds + (judged.signal is not None),
         "penalty_rounds": run.penalty_rounds + bool(judged.assessment.penalties),

@@ -21,7 +21,8 @@ def test_a_token_from_making_to_revoking(signed_in, project):
     expect(page.get_by_role("status")).to_contain_text("no longer works")
     assert script.get("/projects").status_code == 401
     page.goto("/api/v1/docs")
-    expect(page.locator("#operations-Runs-run_launch")).to_be_visible()
+    # A hundred operations: beside other tests they take their time to draw.
+    expect(page.locator("#operations-Runs-run_launch")).to_be_visible(timeout=30_000)
 
 
 def test_nothing_stands_in_anybodys_way(browser, site, as_owner, project):

@@ -113,27 +113,25 @@ def pass_place_on(lease: Lease, result: StepResult) -> None:
 
 
 def account(lease: Lease, result: StepResult, seconds: float) -> None:
-    """One line in the log and the totals of the metrics page."""
+    """A line in the log and the totals of the metrics page; the end of a run has its own wherever it came."""
     run, step = lease.run, result.step
-    role = "judge" if isinstance(step, Judge) else "producer"
-    kind = "finish" if isinstance(step, Finish) else role
-    count("steps", kind)
-    if result.finish is not None and kind != "finish":
-        count("steps", "finish")  # of which it took none of its own
-    count("step_seconds", kind, seconds)
+    kind = "judge" if isinstance(step, Judge) else "finish" if isinstance(step, Finish) else "producer"
+    model = {"judge": run.judge_model, "producer": run.producer_model}.get(kind, "-")
     if kind != "finish":
         count("model_seconds", kind, result.model_seconds)
         count("tokens", kind, result.tokens)
     if result.error:
         count("failures", result.error)
-    log.info(
-        "step run=%s round=%s role=%s model=%s tokens=%s seconds=%.3f%s%s",
-        run.pk,
-        getattr(step, "round", "-"),
-        kind,
-        run.judge_model if kind == "judge" else run.producer_model if kind == "producer" else "-",
-        result.tokens,
-        seconds,
-        f" error={result.error}" if result.error else "",
-        " lost" if result.lost else "",
-    )
+    note = f" error={result.error}" if result.error else " lost" if result.lost else ""
+    tell_step(run.pk, getattr(step, "round", "-"), kind, model, result.tokens, seconds, note)
+    if result.finish is not None and kind != "finish":
+        tell_step(run.pk, "-", "finish", "-", 0, 0.0)
+
+
+def tell_step(
+    run_id: int, number: object, kind: str, model: str, tokens: int, seconds: float, note: str = ""
+) -> None:
+    count("steps", kind)
+    count("step_seconds", kind, seconds)
+    said = "step run=%s round=%s role=%s model=%s tokens=%s seconds=%.3f%s"
+    log.info(said, run_id, number, kind, model, tokens, seconds, note)

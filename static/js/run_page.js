@@ -50,6 +50,17 @@
   reveal();
   document.addEventListener("htmx:afterSettle", reveal);
 
+  // Who looks at a difference, or has just asked for something, is not taken back to the text by what is new.
+  const asked = new Set();
+  const byReader = (detail) => detail.elt?.closest?.("#run-rounds li, #round-text");
+  document.addEventListener("htmx:beforeRequest", ({ detail }) => byReader(detail) && asked.add(detail.xhr));
+  document.addEventListener("htmx:afterRequest", ({ detail }) => asked.delete(detail.xhr));
+  document.addEventListener("htmx:oobBeforeSwap", ({ detail }) => {
+    if (detail.target?.id !== "round") return;
+    const open = document.querySelector("#round-text .tabs [aria-current]");
+    if (asked.size || (open && !open.matches("li:first-child > *"))) detail.shouldSwap = false;
+  });
+
   // Left and right go from round to round, while a round's button has the focus.
   document.addEventListener("keydown", (event) => {
     const here = event.target.closest?.(".round-card");

@@ -1,6 +1,6 @@
 """The message broker that the settings ask for, with every middleware named."""
 
-from threading import Event, get_ident
+from threading import Event
 from urllib.parse import urlsplit
 
 import dramatiq
@@ -19,6 +19,7 @@ from dramatiq.middleware import (
 from dramatiq.middleware.threading import raise_thread_exception
 
 from refinement.broker.database import DatabaseBroker
+from refinement.broker.interrupting import interrupt_all, work_begins, work_is_done
 from wiggum_site.freshness import close_stale_connections
 
 CONNECT_SECONDS = 2.0
@@ -57,7 +58,6 @@ class Stopping(Middleware):
 
     def __init__(self) -> None:
         self.stopping = Event()
-        self.at_work: set[int] = set()
 
     @property
     def actor_options(self) -> set[str]:
@@ -69,12 +69,11 @@ class Stopping(Middleware):
     def before_worker_shutdown(self, broker: dramatiq.Broker, worker: dramatiq.Worker) -> None:
         # In this order: a step that begins now sees the flag, or is among those to be interrupted.
         self.stopping.set()
-        for thread_id in tuple(self.at_work):
-            raise_thread_exception(thread_id, Shutdown)
+        interrupt_all(lambda thread_id: raise_thread_exception(thread_id, Shutdown))
 
     def before_process_message(self, broker: dramatiq.Broker, message: dramatiq.MessageProxy) -> None:
         if broker.get_actor(message.actor_name).options.get("notify_shutdown", True):
-            self.at_work.add(get_ident())
+            work_begins()
         if self.stopping.is_set():
             # Sent before the first one is acknowledged: whatever happens in between, it is not lost.
             broker.enqueue(message.copy(), delay=PASS_ON_DELAY_MS)
@@ -88,10 +87,10 @@ class Stopping(Middleware):
         result: object | None = None,
         exception: BaseException | None = None,
     ) -> None:
-        self.at_work.discard(get_ident())
+        work_is_done()
 
     def after_skip_message(self, broker: dramatiq.Broker, message: dramatiq.MessageProxy) -> None:
-        self.at_work.discard(get_ident())
+        work_is_done()
 
 
 def middleware() -> list[Middleware]:

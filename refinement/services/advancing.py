@@ -10,6 +10,7 @@ import time
 from django.db import DatabaseError, InterfaceError, close_old_connections
 from dramatiq.middleware import Interrupt
 
+from refinement.broker.interrupting import work_is_done
 from refinement.engine.types import Finish, Judge, Outcome, StopReason
 from refinement.services.execution import StepOptions, StepResult, run_step
 from refinement.services.leases import (
@@ -39,6 +40,7 @@ def run_advance(run_id: int, options: StepOptions | None = None) -> StepResult |
     lease, began = taken.lease, time.monotonic()
     try:
         result = run_step(lease, options or StepOptions(actor="worker"), lease.run, told=taken.told)
+        work_is_done()
     except Interrupt:
         # The worker stops, perhaps just after it has written that it would go on.
         if let_go(lease) or let_go(lease_after(lease, lease.run)):

@@ -13,6 +13,7 @@ from django.db import DatabaseError, InterfaceError, close_old_connections
 from django.utils import timezone
 from dramatiq.middleware import Interrupt
 
+from refinement.broker.interrupting import work_is_done
 from refinement.models import BenchCall
 from refinement.providers.base import Cancelled, ErrorKind, ProviderError
 from refinement.providers.retrying import delay_before
@@ -51,6 +52,7 @@ def trial_advance(trial_id: int) -> bool:
     began = time.monotonic()
     try:
         called = trial_step(lease)
+        work_is_done()
     except (TrialLost, Cancelled):
         called = True
     except Interrupt:

@@ -57,6 +57,7 @@ def made(project, folder):
 
 @pytest.fixture
 def consumer():
+    broker.passing.before_worker_boot(broker, None)  # another test's worker may have stopped in this process
     consumer = broker.consume("runs", prefetch=4, timeout=0)
     yield consumer
     consumer.close()

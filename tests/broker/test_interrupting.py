@@ -1,0 +1,75 @@
+"""A worker that stops interrupts what is at work, and nobody who is done with it."""
+
+import threading
+import time
+
+from dramatiq.middleware import Shutdown
+from dramatiq.middleware.threading import raise_thread_exception
+
+from refinement.broker.interrupting import interrupt_all, work_begins, work_is_done
+
+PATIENCE = 10
+
+
+class Worker(threading.Thread):
+    """Works until it is told to be done, and then for a while longer."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self.at_work, self.enough, self.is_done, self.over = (threading.Event() for _ in range(4))
+        self.interrupted = ""
+
+    def run(self) -> None:
+        try:
+            work_begins()
+            self.at_work.set()
+            while not self.enough.is_set():
+                time.sleep(0.005)
+            work_is_done()
+            self.is_done.set()
+            while not self.over.is_set():
+                time.sleep(0.005)
+        except Shutdown:
+            self.interrupted = "done" if self.is_done.is_set() else "at work"
+            work_is_done()
+
+
+def interrupt() -> None:
+    interrupt_all(lambda thread_id: raise_thread_exception(thread_id, Shutdown))
+
+
+def test_who_is_at_work_is_interrupted():
+    worker = Worker()
+    worker.start()
+    assert worker.at_work.wait(PATIENCE)
+    interrupt()
+    worker.join(PATIENCE)
+    assert worker.interrupted == "at work"
+
+
+def test_who_is_done_is_left_alone():
+    worker = Worker()
+    worker.start()
+    worker.enough.set()
+    assert worker.is_done.wait(PATIENCE)
+    interrupt()
+    worker.over.set()
+    worker.join(PATIENCE)
+    assert worker.interrupted == ""
+
+
+def test_an_interrupt_never_comes_after_the_work_is_done():
+    """Many threads that are done just when they are to be interrupted."""
+    for _ in range(40):
+        workers = [Worker() for _ in range(4)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            assert worker.at_work.wait(PATIENCE)
+        for worker in workers:
+            worker.enough.set()
+        interrupt()
+        for worker in workers:
+            worker.over.set()
+            worker.join(PATIENCE)
+        assert {worker.interrupted for worker in workers} <= {"", "at work"}

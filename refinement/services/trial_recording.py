@@ -11,6 +11,7 @@ from refinement.engine.scoring import assess
 from refinement.engine.types import CheckResult
 from refinement.judging.checks import run_checks
 from refinement.models import Bench, BenchCall, BenchStatus, BenchTrial, TrialStatus
+from refinement.services.lost_connections import outlasting_lost_connections
 from refinement.services.record_values import penalty_values, verdict_values
 from refinement.services.texts import storable
 from refinement.services.trial_asking import TrialAsked
@@ -51,6 +52,7 @@ def trial_fail(lease: TrialLease, call: BenchCall | None, *, message: str, **cou
     trial_end(lease, call, status=TrialStatus.FAILED, error=storable(message), **counts)
 
 
+@outlasting_lost_connections
 @transaction.atomic
 def trial_end(lease: TrialLease, call: BenchCall | None, **fields: Any) -> None:
     """The end of a trial, and of its bench where it was the last."""
@@ -66,6 +68,7 @@ def trial_end(lease: TrialLease, call: BenchCall | None, **fields: Any) -> None:
         )
 
 
+@outlasting_lost_connections
 @transaction.atomic
 def trial_ask_again(lease: TrialLease, call: BenchCall) -> None:
     """A reply that could not be read is kept, and the next message asks again."""
@@ -81,6 +84,7 @@ def trial_ask_again(lease: TrialLease, call: BenchCall) -> None:
     trial_wake(lease.trial_id)
 
 
+@outlasting_lost_connections
 @transaction.atomic
 def trial_wait(lease: TrialLease, call: BenchCall, *, until: datetime, reason: str) -> None:
     """A call without a reply: the trial comes back later."""
@@ -97,6 +101,7 @@ def trial_wait(lease: TrialLease, call: BenchCall, *, until: datetime, reason: s
     trial_wake(lease.trial_id, delay=until - timezone.now())
 
 
+@outlasting_lost_connections
 @transaction.atomic
 def trial_queue_for_place(lease: TrialLease, *, endpoint: str, delay: timedelta) -> None:
     """The endpoint serves as many as it may; the trial is let go and comes back shortly."""

@@ -5,12 +5,12 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from dramatiq.middleware import CurrentMessage
 
-from refinement.models import QueuedMessage, Run
+from refinement.models import Call, QueuedMessage, Run
 from refinement.providers.registry import Target
 from refinement.selectors.rubrics import version_named
 from refinement.services import going_on, recollection, recording
@@ -19,6 +19,7 @@ from refinement.services.leases import lease_take
 from refinement.services.lifecycle import run_cancel, run_pause, run_resume
 from refinement.services.rubrics import default_rubrics_install
 from refinement.services.runs import run_create
+from refinement.services.waking import sweep
 from wiggum_site.broker import broker
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -192,6 +193,33 @@ def test_leases_whose_messages_were_lost_are_not_kept_for_ever(run, consumer, mo
     recollection._kept.update(dict.fromkeys(range(-recollection.MOST_RUNS, 0), stale))
     recollection.lease_keep(old)
     assert recollection._kept == {run.pk: old}
+
+
+@pytest.fixture
+def no_answer(monkeypatch):
+    """Breaks the connection off just after its next commit that writes a call."""
+    commit, broken = connection.commit, []
+
+    def breaking():
+        written = not broken and Call.objects.exists()
+        commit()
+        if written:
+            broken.append(True)
+            raise OperationalError("the connection broke off")
+
+    monkeypatch.setattr(connection, "commit", breaking)
+    return broken
+
+
+def test_a_commit_whose_answer_was_lost_is_not_made_twice(run, consumer, no_answer):
+    assert step(consumer).lost  # as far as anybody here can know
+    assert no_answer
+    assert (fresh(run).rounds_judged, Call.objects.count()) == (1, 1)
+    Run.objects.update(lease_until=timezone.now() - timedelta(seconds=1), woken_at=None)
+    assert sweep().sent == 1
+    for _ in range(STEPS - 1):
+        step(consumer)
+    assert (fresh(run).outcome, Call.objects.count()) == ("FAIL", STEPS)
 
 
 def test_a_step_that_cannot_be_decided_costs_no_result(run, consumer, monkeypatch):

@@ -20,6 +20,11 @@ PART = "part"  # of a page that is open, asked for by htmx
 API = "API"
 ALL_THREADS = "all its 50 threads"
 COMMON_WORD = "restart"
+# Many runs have what these ask for, but none where their order begins.
+FOUND_LATE = (
+    *("errors, best first", "first rounds, most improved", "penalties, best first", "a month, most rounds"),
+    "filters that never meet",
+)
 
 
 def addresses(project: Any) -> dict[str, str]:
@@ -96,6 +101,7 @@ def filters(middle: int, today: Any) -> dict[str, dict[str, object]]:
 
     person = User.objects.get(email="mina.okafor@demo.example").pk
     week = {"since": today - timedelta(days=60), "until": today - timedelta(days=53)}
+    month = {"since": today - timedelta(days=90), "until": today - timedelta(days=60)}
     orders: dict[str, dict[str, object]] = {}
     for order in ORDERS:
         orders |= {f"order: {order}": {"sort": order}, f"order: {order}, up": {"sort": f"-{order}"}}
@@ -132,6 +138,13 @@ def filters(middle: int, today: Any) -> dict[str, dict[str, object]]:
         "a rare and a common filter": {"outcome": "DONE", "rubric": "answers"},
         "rare, in another order": {"outcome": "DONE", "sort": "best"},
         "tag, in another order": {"tag": "docs", "sort": "best"},
+        "errors, best first": {"outcome": "ERROR", "sort": "best"},
+        "first rounds, most improved": {"r1_min": 6, "sort": "improvement"},
+        "penalties, best first": {"mark": "penalty", "sort": "best"},
+        "two scores, newest": {"r1_min": 6, "best_max": 7.7},
+        "a month, most rounds": {**month, "sort": "rounds"},
+        "filters that never meet": {"outcome": "ERROR", "r1_min": 6, "judge": FEW_JUDGE, "sort": "time"},
+        "archived, best first": {"archived": "on", "sort": "best"},
         "search, rare": {"q": RARE_WORD},
         "search, common": {"q": COMMON_WORD},
         "search, none": {"q": "quagga"},

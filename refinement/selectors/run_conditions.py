@@ -11,6 +11,7 @@ from typing import Any
 from django.core.exceptions import EmptyResultSet
 from django.db import connections
 from django.db.models import BooleanField, F, Func, Q, QuerySet
+from django.db.models.lookups import Exact
 
 from refinement.models import Run
 
@@ -69,7 +70,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What its index answers, and the same beside others when it names many runs."""
+    """What its index answers, and the same as it is asked of runs that were found in another way."""
 
     alone: Q
     beside: Q
@@ -81,6 +82,13 @@ class Condition:
     def number(self) -> str:
         """A run's number as the index has it."""
         return self.index[-1].removeprefix("-")
+
+
+def column_is(name: str, value: Any) -> Condition:
+    """A column has this value; it has an index of its own, and stands in those of all orders."""
+    column: Any = Run._meta.get_field(name)
+    seen = Unindexed(F(name), output_field=column)
+    return Condition(Q(**{name: value}), Q(Exact(seen, value)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,13 +132,13 @@ def _few(runs: QuerySet[Run]) -> set[int] | None:
 
 def _many(runs: QuerySet[Run], conditions: Sequence[Condition], rest: Q, ordered_by: str) -> Matching:
     """The same where each condition names many runs. It may be that few meet all."""
-    newest = [condition for condition in conditions if condition.order == ordered_by == "id"]
     every = runs.filter(*(condition.beside for condition in conditions), rest)
-    if len(newest) < 2:
-        return Matching(every, newest[0].number if newest else "id")
-    scores = (condition.beside for condition in conditions if condition.order != "id")
-    first, *others = newest
-    one = runs.filter(first.alone, *scores, rest)
+    newest = all(order == "id" for order in (ordered_by, *(condition.order for condition in conditions)))
+    if len(conditions) < 2 or not newest:
+        # Through the index of the list's order, which has all that is asked of a run.
+        return Matching(every)
+    first, *others = conditions
+    one = runs.filter(first.alone, rest)
     parts = [other.elsewhere or Part(runs.filter(other.alone)) for other in others]
     if connections[runs.db].vendor in MERGING:
         return Matching(every, parts=(Part(one), *parts))

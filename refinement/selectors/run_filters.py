@@ -5,8 +5,19 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 
-from django.db.models import CharField, DateTimeField, DecimalField, Exists, F, OuterRef, Q, QuerySet, Value
-from django.db.models.lookups import Exact, GreaterThanOrEqual, LessThan, LessThanOrEqual
+from django.db.models import (
+    BigAutoField,
+    CharField,
+    DateTimeField,
+    DecimalField,
+    Exists,
+    F,
+    OuterRef,
+    Q,
+    QuerySet,
+    Value,
+)
+from django.db.models.lookups import GreaterThanOrEqual, IsNull, LessThan, LessThanOrEqual
 from django.utils import timezone
 
 from refinement.models import Project, Rubric, Run, RunTag
@@ -18,6 +29,7 @@ from refinement.selectors.run_conditions import (
     Matching,
     Part,
     Unindexed,
+    column_is,
     runs_meeting,
 )
 from refinement.selectors.run_search import hits
@@ -60,8 +72,8 @@ class RunFilters:
 def runs_matching(project: Project, filters: RunFilters, *, ordered_by: str = "id") -> Matching:
     """The runs that pass all filters but the words; conditions suit a list in this order."""
     alone = shown_runs(project).filter(archived_at__isnull=not filters.archived).order_by()
-    conditions = [*_equal(project, filters, ordered_by), *_scores(filters, ordered_by)]
-    dates = _between_dates(project, filters)
+    conditions = [*_equal(project, filters), *_scores(filters, ordered_by)]
+    dates = _between_dates(project, filters, ordered_by)
     if filters.archived:  # its index is the only one that these have
         return Matching(alone.filter(*(condition.beside for condition in conditions), dates))
     return runs_meeting(alone, conditions, dates, ordered_by=ordered_by)
@@ -75,11 +87,12 @@ def runs_found(project: Project, filters: RunFilters) -> QuerySet[Run]:
     return runs.order_by("-pk")
 
 
-def _equal(project: Project, filters: RunFilters, ordered_by: str) -> Iterator[Condition]:
+def _equal(project: Project, filters: RunFilters) -> Iterator[Condition]:
     """A value that a column or a tag has."""
     columns: dict[str, object] = {
         "outcome": filters.outcome,
         "stop_reason": filters.reason,
+        "status": filters.status,
         "producer_model": filters.producer,
         "judge_model": filters.judge,
         "created_by": filters.person,
@@ -89,22 +102,18 @@ def _equal(project: Project, filters: RunFilters, ordered_by: str) -> Iterator[C
     }
     if filters.rubric:
         columns["rubric"] = Rubric.objects.filter(project=project, slug=filters.rubric).values("pk")[:1]
-    wanted = [Q(**{name: value}) for name, value in columns.items() if value not in ("", None)]
+    yield from (column_is(name, value) for name, value in columns.items() if value not in ("", None))
     if filters.imported == ANY_IMPORTED:
-        wanted.append(Q(source__isnull=False))
+        seen = Unindexed(F("source"), output_field=CharField())
+        yield Condition(Q(source__isnull=False), Q(IsNull(seen, False)))
     if filters.mark:
-        wanted.append(Q(AboveZero(F(MARKS[filters.mark]))))
-    yield from (Condition(each, each) for each in wanted)
-    if filters.status:  # workers have indexes for it, which suit no list
-        beside = Q(Exact(Unindexed(F("status"), output_field=CharField()), Value(filters.status)))
-        yield Condition(Q(status=filters.status), beside)
+        marked = F(MARKS[filters.mark])
+        yield Condition(Q(AboveZero(marked)), Q(AboveZero(Unindexed(marked))))
     if filters.tag:
         rows = RunTag.objects.filter(project=project, name=filters.tag).order_by()
         tagged = Q(tags__project=project, tags__name=filters.tag)
-        # In another order than the tags' own, one is looked for on each run.
         on_run = Q(Exists(RunTag.objects.filter(run=OuterRef("pk"), name=filters.tag)))
-        beside = tagged if ordered_by == "id" else on_run
-        yield Condition(tagged, beside, index=("-tags__run_id",), elsewhere=Part(rows, "run_id"))
+        yield Condition(tagged, on_run, index=("-tags__run_id",), elsewhere=Part(rows, "run_id"))
 
 
 def _scores(filters: RunFilters, ordered_by: str) -> Iterator[Condition]:
@@ -124,22 +133,25 @@ def _scores(filters: RunFilters, ordered_by: str) -> Iterator[Condition]:
             )
 
 
-def _between_dates(project: Project, filters: RunFilters) -> Q:
-    """Numbers, which the list's index has, and dates, for those at the ends."""
+def _between_dates(project: Project, filters: RunFilters, ordered_by: str) -> Q:
+    """Dates; and numbers, by which the list of the newest begins and ends where they do."""
     within, made_at = Q(), Unindexed(F("created_at"), output_field=DateTimeField())
+    number = F("pk") if ordered_by == "id" else Unindexed(F("pk"), output_field=BigAutoField())
     numbers = Run.objects.filter(project=project).order_by("created_at").values_list("pk", flat=True)
     if filters.since is not None:
         start = midnight(filters.since)
         first = numbers.filter(created_at__gte=start).first()
         if first is None:
             return NONE
-        within &= Q(GreaterThanOrEqual(made_at, Value(start)), pk__gte=first - OUT_OF_STEP)
+        within &= Q(GreaterThanOrEqual(made_at, Value(start)))
+        within &= Q(GreaterThanOrEqual(number, first - OUT_OF_STEP))
     if filters.until is not None:
         end = midnight(filters.until + timedelta(days=1))
         last = numbers.filter(created_at__lt=end).last()
         if last is None:
             return NONE
-        within &= Q(LessThan(made_at, Value(end)), pk__lte=last + OUT_OF_STEP)
+        within &= Q(LessThan(made_at, Value(end)))
+        within &= Q(LessThanOrEqual(number, last + OUT_OF_STEP))
     return within
 
 

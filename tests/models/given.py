@@ -25,7 +25,10 @@ def a_run(project: Project, version: RubricVersion | None = None, **changes: obj
 def a_version_in(alias: str, slug: str) -> RubricVersion:
     """Of a project of its own in another database than the one that services write to."""
     project = Project.objects.using(alias).create(name=slug, slug=slug)
-    rubric = Rubric.objects.using(alias).create(project=project, slug="own", name="Own")
+    return a_version_of(alias, Rubric.objects.using(alias).create(project=project, slug="own", name="Own"))
+
+
+def a_version_of(alias: str, rubric: Rubric) -> RubricVersion:
     version = RubricVersion(
         rubric=rubric, number=1, name="Own", profile="wiggum", problem_class="text", scale_minimum=0,
         evaluation_mode="judge_only", scale_maximum=10, policy={}, context={},

@@ -1,65 +1,27 @@
 """Several filters at once: whichever way their runs are found, they are those that pass each of them."""
 
 import random
-from decimal import Decimal
 from itertools import combinations
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
-from django.utils import timezone
 
-from refinement.models import Run
 from refinement.selectors import run_conditions
-from refinement.selectors.run_filters import RunFilters, runs_found
+from refinement.selectors.run_filters import runs_found
 from refinement.selectors.run_orders import NEWEST, ORDERS
 from refinement.selectors.runs import runs_place
+from tests.selectors.filtered import FILTERS, RUNS, filters_of, passing, runs_made
 from tests.views.runs.listed import a_version, runs_of
 
 pytestmark = pytest.mark.django_db
-RUNS = 160
-VALUES = {
-    "outcome": ("PASS", "FAIL"),
-    "producer_model": ("qwen3:14b", "qwen3:4b"),
-    "judge_model": ("gemma3:27b", "llama3.3:70b"),
-    "kinship": ("", "same_model"),
-    "decision": (None, "approved"),
-    "source": (None, "jsonl"),
-    "signal_rounds": (0, 2),
-    "best": ("6", "9.5"),
-    "r1": ("5", "7"),
-}
-FILTERS = {
-    "outcome": ("FAIL", lambda run: run.outcome == "FAIL"),
-    "status": ("finished", lambda run: run.status == "finished"),
-    "producer": ("qwen3:4b", lambda run: run.producer_model == "qwen3:4b"),
-    "judge": ("llama3.3:70b", lambda run: run.judge_model == "llama3.3:70b"),
-    "rubric": ("other", lambda run: run.rubric.slug == "other"),
-    "tag": ("docs", lambda run: run.tags.filter(name="docs").exists()),
-    "kinship": ("same_model", lambda run: run.kinship == "same_model"),
-    "decision": ("approved", lambda run: run.decision == "approved"),
-    "imported": ("any", lambda run: run.source is not None),
-    "mark": ("signal", lambda run: run.signal_rounds > 0),
-    "best_min": (Decimal(9), lambda run: run.best >= 9),
-    "r1_max": (Decimal(6), lambda run: run.r1 <= 6),
-}
 # The limit for few runs, and whether the database goes through indexes side by side.
 WAYS = {"few": (1_000, True), "some": (60, True), "merged": (0, True), "joined": (0, False)}
 
 
 @pytest.fixture
 def made(project):
-    """Every value on about half of the runs; some are in the archive."""
-    rng = random.Random(5)
-    versions = [a_version(project), a_version(project, "other")]
-    for _ in range(RUNS):
-        fields = {name: rng.choice(values) for name, values in VALUES.items()}
-        archived = timezone.now() if rng.random() < 0.1 else None
-        runs_of(
-            project, version=rng.choice(versions), archived_at=archived,
-            tags=rng.choice(((), ("docs",), ("docs", "release"))), **fields,
-        )  # fmt: skip
-    return list(Run.objects.filter(project=project).select_related("rubric").order_by("-pk"))
+    return runs_made(project, [a_version(project), a_version(project, "other")])
 
 
 @pytest.fixture(params=WAYS)
@@ -69,17 +31,6 @@ def way(request, monkeypatch):
     if not merged:
         monkeypatch.setattr(run_conditions, "MERGING", ())
     return request.param
-
-
-def passing(runs, names, *, archived=False):
-    tests = [FILTERS[name][1] for name in names]
-    return [
-        run for run in runs if (run.archived_at is not None) is archived and all(each(run) for each in tests)
-    ]
-
-
-def filters_of(names, **more):
-    return RunFilters(**{name: FILTERS[name][0] for name in names}, **more)
 
 
 def test_two_filters_let_through_what_passes_both(project, made, way):
@@ -146,6 +97,43 @@ def test_many_runs_are_not_looked_at_for_the_few_that_pass_both(project, made, m
     searches = [line for line in plan if line.startswith(("SEARCH", "SCAN"))]
     for name in ("run_by_producer", "run_by_judge", "run_tag_newest"):
         assert any(f"INDEX {name} " in line for line in searches), (name, plan)
+
+
+def plans(project, filters, order):
+    """How SQLite answers each question of a list, as far as it is about runs."""
+    with CaptureQueriesContext(connection) as asked:
+        runs_place(project, filters, order=order)
+    found = []
+    for query in asked.captured_queries:
+        with connection.cursor() as cursor:
+            cursor.execute(f"EXPLAIN QUERY PLAN {query['sql']}")
+            found.append([row[-1] for row in cursor.fetchall() if " refinement_run " in f"{row[-1]} "])
+    return found
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("archived", [False, True])
+def test_no_row_is_read_to_find_out_whether_it_passes(project, made, monkeypatch, order, archived):
+    """Rows are long. On the way through many of them, everything is in the index."""
+    monkeypatch.setattr(run_conditions, "FEW", 0)
+    days = {"since": made[-1].created_at.date(), "until": made[0].created_at.date()}
+    chosen = random.Random(7).sample(list(combinations(FILTERS, 2)), 15)
+    for names in [(), *combinations(FILTERS, 1), *chosen]:
+        if names == ("tag",) and order == "newest":
+            continue  # its own index, and a look at each run whether it is in the archive
+        for dates in ({}, days):
+            *_, plan = plans(project, filters_of(names, archived=archived, **dates), ORDERS[order])
+            assert plan, names
+            assert all("COVERING INDEX" in line for line in plan), (names, plan)
+
+
+@pytest.mark.parametrize(
+    ("name", "index"),
+    [("outcome", "run_by_outcome"), ("mark", "run_with_signal"), ("imported", "run_imported")],
+)
+def test_one_filter_is_answered_by_its_own_index(project, made, name, index):
+    (plan,) = plans(project, filters_of([name]), NEWEST)
+    assert f"COVERING INDEX {index} " in plan[0]
 
 
 def test_the_number_of_queries_does_not_depend_on_how_many_runs_there_are(project, made):

@@ -1,0 +1,64 @@
+"""Runs that differ in all that lists are filtered by, and which of them pass: told without a database."""
+
+import random
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from typing import Any
+
+from django.utils import timezone
+
+from refinement.models import Project, RubricVersion, Run
+from refinement.selectors.run_filters import RunFilters
+from tests.views.runs.listed import runs_of
+
+RUNS = 160
+VALUES = {
+    "outcome": ("PASS", "FAIL"),
+    "producer_model": ("qwen3:14b", "qwen3:4b"),
+    "judge_model": ("gemma3:27b", "llama3.3:70b"),
+    "kinship": ("", "same_model"),
+    "decision": (None, "approved"),
+    "source": (None, "jsonl"),
+    "signal_rounds": (0, 2),
+    "best": ("6", "9.5"),
+    "r1": ("5", "7"),
+}
+FILTERS = {
+    "outcome": ("FAIL", lambda run: run.outcome == "FAIL"),
+    "status": ("finished", lambda run: run.status == "finished"),
+    "producer": ("qwen3:4b", lambda run: run.producer_model == "qwen3:4b"),
+    "judge": ("llama3.3:70b", lambda run: run.judge_model == "llama3.3:70b"),
+    "rubric": ("other", lambda run: run.rubric.slug == "other"),
+    "tag": ("docs", lambda run: run.tags.filter(name="docs").exists()),
+    "kinship": ("same_model", lambda run: run.kinship == "same_model"),
+    "decision": ("approved", lambda run: run.decision == "approved"),
+    "imported": ("any", lambda run: run.source is not None),
+    "mark": ("signal", lambda run: run.signal_rounds > 0),
+    "best_min": (Decimal(9), lambda run: run.best >= 9),
+    "r1_max": (Decimal(6), lambda run: run.r1 <= 6),
+}
+
+
+def runs_made(project: Project, versions: Sequence[RubricVersion]) -> list[Run]:
+    """Every value on about half of the runs; some are in the archive."""
+    rng = random.Random(5)
+    for _ in range(RUNS):
+        fields = {name: rng.choice(values) for name, values in VALUES.items()}
+        archived = timezone.now() if rng.random() < 0.1 else None
+        runs_of(
+            project, version=rng.choice(versions), archived_at=archived,
+            tags=rng.choice(((), ("docs",), ("docs", "release"))), **fields,
+        )  # fmt: skip
+    return list(Run.objects.filter(project=project).select_related("rubric").order_by("-pk"))
+
+
+def passing(runs: list[Run], names: Iterable[str], *, archived: bool = False) -> list[Run]:
+    """Those that pass all these filters."""
+    tests = [FILTERS[name][1] for name in names]
+    return [
+        run for run in runs if (run.archived_at is not None) is archived and all(each(run) for each in tests)
+    ]
+
+
+def filters_of(names: Iterable[str], **more: Any) -> RunFilters:
+    return RunFilters(**{name: FILTERS[name][0] for name in names}, **more)

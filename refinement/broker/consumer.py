@@ -1,7 +1,7 @@
 """A consumer claims due messages under a lease, renews it while they are worked on, and gives it back."""
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from threading import Lock
@@ -17,7 +17,7 @@ from refinement.broker import rows
 from refinement.broker.bell import Bell
 from refinement.broker.doorbell import door_for
 from refinement.broker.finishing import Finishing
-from refinement.broker.passing import HeldMessage
+from refinement.broker.passing import HeldMessage, Passing
 
 POLL_SECONDS = 0.25
 DEAF_POLL_SECONDS = 0.03  # on SQLite, for who has no door that others could ring at
@@ -80,6 +80,7 @@ class DatabaseConsumer(Consumer):
         bell: Bell,
         claims: Claims,
         finishing: Finishing,
+        passing: Passing,
         queue: str,
         prefetch: int,
         timeout: int,
@@ -92,6 +93,7 @@ class DatabaseConsumer(Consumer):
         self.prefetch = prefetch
         self.seconds = timeout / 1000
         self._finishing = finishing
+        self._passing = passing
         self._process_claims = claims  # outlives this consumer, as the work on its messages may
         self._own_claims = Claims()
         self._ready: deque[ClaimedMessage] = deque()
@@ -192,21 +194,23 @@ class DatabaseConsumer(Consumer):
             rows.sweep_dead(self.alias)
 
     def ack(self, message: MessageProxy) -> None:
-        assert isinstance(message, ClaimedMessage)
-        if message.passed_on:
-            self._finishing.done()
-            return
-        with connection_errors(self.alias):
-            rows.finish(self.alias, self.owner, message.row_id)
-        self._let_go([message.row_id])
+        self._end(message, rows.finish)
 
     def nack(self, message: MessageProxy) -> None:
+        self._end(message, rows.bury)
+
+    def _end(self, message: MessageProxy, end: Callable[[str, str, int], None]) -> None:
         assert isinstance(message, ClaimedMessage)
         if message.passed_on:
             self._finishing.done()
             return
-        with connection_errors(self.alias):
-            rows.bury(self.alias, self.owner, message.row_id)
+        try:
+            with connection_errors(self.alias):
+                end(self.alias, self.owner, message.row_id)
+        except ConnectionClosed:
+            # Dramatiq would try for ever. Who stops lets it be: the message comes again, and changes nothing.
+            if not self._passing.stopping:
+                raise
         self._let_go([message.row_id])
 
     def requeue(self, messages: Iterable[MessageProxy]) -> None:

@@ -60,6 +60,7 @@ class DatabaseBroker(Broker):
             bell=self.bell,
             claims=self.claims,
             finishing=self.finishing,
+            passing=self.passing,
             queue=queue_name,
             prefetch=prefetch,
             timeout=timeout,

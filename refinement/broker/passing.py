@@ -23,18 +23,18 @@ class Passing(Middleware):
     """Knows for which message a new one may be exchanged; a worker that stops keeps nothing for itself."""
 
     def __init__(self) -> None:
-        self._stopping = False
+        self.stopping = False
 
     def before_worker_boot(self, broker: Broker, worker: Worker) -> None:
-        self._stopping = False
+        self.stopping = False
 
     def before_worker_shutdown(self, broker: Broker, worker: Worker) -> None:
-        self._stopping = True
+        self.stopping = True
 
     def predecessor(self, message: Message[Any]) -> HeldMessage | None:
         """The message that this thread is at work on, if the new one is to do the same once more."""
         held: object = CurrentMessage.get_current_message()
-        if self._stopping or not isinstance(held, HeldMessage):
+        if self.stopping or not isinstance(held, HeldMessage):
             return None
         return held if not held.passed_on and work_of(held) == work_of(message) else None
 

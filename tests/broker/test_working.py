@@ -5,7 +5,7 @@ import time
 
 import dramatiq
 import pytest
-from django.db import connections, transaction
+from django.db import OperationalError, connections, transaction
 from dramatiq.errors import ConnectionClosed, QueueJoinTimeout
 
 from refinement.models import QueuedMessage
@@ -119,8 +119,6 @@ def test_waiting_for_an_unfinished_queue_ends(broker):
 
 
 def test_a_lost_connection_is_said_in_words_that_dramatiq_retries(broker, alias, monkeypatch):
-    from django.db import OperationalError
-
     consumer = broker.consume("default", timeout=0)
 
     def broken(*args):
@@ -132,6 +130,26 @@ def test_a_lost_connection_is_said_in_words_that_dramatiq_retries(broker, alias,
     assert connections[alias].connection is None
     monkeypatch.undo()
     assert next(consumer) is None
+
+
+@pytest.mark.parametrize("end", ["ack", "nack"])
+def test_who_stops_does_not_wait_for_a_database_that_is_away(broker, alias, monkeypatch, end):
+    declare(broker, lambda: None).send()
+    consumer = broker.consume("default", timeout=1000)
+    message = next(consumer)
+    with monkeypatch.context() as patch:
+
+        def broken(*args):
+            raise OperationalError("server closed the connection")
+
+        patch.setattr("refinement.broker.rows.finish", broken)
+        patch.setattr("refinement.broker.rows.bury", broken)
+        with pytest.raises(ConnectionClosed):
+            getattr(consumer, end)(message)  # Dramatiq tries again
+        broker.passing.before_worker_shutdown(broker, None)
+        getattr(consumer, end)(message)
+    assert QueuedMessage.objects.using(alias).get().state == "claimed"  # until its lease has run out
+    assert not broker.claims.all()
 
 
 def test_a_message_sent_by_an_actor_joins_its_transaction(broker, work, alias):

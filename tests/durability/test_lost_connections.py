@@ -8,13 +8,15 @@ import pytest
 from benchmarks.instance import wait_for
 from tests.durability.services import missing
 from tests.durability.stage import CALLS, ROUNDS, Stage, stage_set
+from tests.durability.stopping import told_to_stop
 
 
-@pytest.fixture(params=["postgres", "postgres+redis"])
+@pytest.fixture
 def team(request: pytest.FixtureRequest) -> Iterator[Stage]:
-    if reason := missing(request.param):
+    size = getattr(request, "param", "postgres")
+    if reason := missing(size):
         pytest.skip(reason)
-    with stage_set(request.param) as stage:
+    with stage_set(size) as stage:
         yield stage
 
 
@@ -33,6 +35,7 @@ def test_a_connection_cut_in_mid_generation_costs_no_call(team: Stage) -> None:
     assert team.rounds(run) == ROUNDS
 
 
+@pytest.mark.parametrize("team", ["postgres", "postgres+redis"], indirect=True)
 def test_a_reply_that_comes_while_the_database_is_away_is_kept(team: Stage) -> None:
     assert team.database is not None
     team.server.chunk_delay = 0.08  # no call lasts until somebody would look whether the run is still wanted
@@ -45,6 +48,23 @@ def test_a_reply_that_comes_while_the_database_is_away_is_kept(team: Stage) -> N
             team.database.mend()
         team.wait_for_end(run)
     assert team.chats(run) == CALLS
+    assert team.rounds(run) == ROUNDS
+
+
+def test_a_worker_told_to_stop_while_the_database_is_away_does(team: Stage) -> None:
+    """Even with a reply in its hands that it tries to keep; another asks once more, and the run goes on."""
+    assert team.database is not None
+    team.server.chunk_delay = 0.08
+    worker = team.worker("--lease", "4")
+    (run,) = team.launch()
+    wait_for(lambda: team.chats(run) == 1, 30)
+    team.database.unplug()
+    wait_for(lambda: replied_a_second_ago(team, 1), 30)
+    told_to_stop(worker)
+    team.database.mend()
+    with team.working("--lease", "4"):
+        team.wait_for_end(run)
+    assert team.chats(run) == CALLS + 1
     assert team.rounds(run) == ROUNDS
 
 

@@ -1,23 +1,11 @@
 """A worker that is told to stop lets go of its runs at once, and another goes on with them."""
 
-import signal
-import subprocess
-import time
-
 from benchmarks.instance import wait_for
 from tests.durability.stage import CALLS, Stage
+from tests.durability.stopping import told_to_stop
 from tests.loopback.faults import Fault
 
-STOPS_WITHIN = 10.0
 GOES_ON_WITHIN = 25.0  # a process starts, and takes up every run; nobody may be stuck for 30 s
-
-
-def told_to_stop(worker: subprocess.Popen[bytes]) -> None:
-    """SIGTERM, and the promise about it."""
-    began = time.monotonic()
-    worker.send_signal(signal.SIGTERM)
-    assert worker.wait(timeout=30) == 0
-    assert time.monotonic() - began < STOPS_WITHIN
 
 
 def goes_on_at_once(stage: Stage, runs: list[int]) -> None:

@@ -20,7 +20,8 @@ from refinement.services.metrics import totals_flush
 from refinement.services.upkeep import Upkeep
 from refinement.services.workers import BEAT_SECONDS, worker_beat, worker_leave, worker_name
 
-STOP_MILLISECONDS = 8_000
+# For threads, and once more for those that fetch messages: these wait three seconds where a broker is away.
+STOP_MILLISECONDS = 6_000
 UPKEEP_SECONDS = 2.0
 # Dozens of threads that ask for Python's lock every 5 ms, as they do by default, cost more than their work.
 SWITCH_SECONDS = 0.05

@@ -89,7 +89,7 @@
       if (!place || !window.htmx) continue;
       page.searchParams.set("part", name);
       const address = place.getAttribute("hx-get") ?? page.pathname + page.search;
-      window.htmx.ajax("GET", address, { source: place, target: place, swap: "outerHTML" });
+      window.htmx.ajax("GET", address, { source: place, target: place, swap: "keep" });
     }
     state.stale.clear();
   };
@@ -178,7 +178,7 @@
     if (!place || state.over) return;
     if (!document.hidden) {
       const before = place.dataset.after;
-      await window.htmx.ajax("GET", place.dataset.live, { source: place, target: place, swap: "outerHTML" });
+      await window.htmx.ajax("GET", place.dataset.live, { source: place, target: place, swap: "keep" });
       const now = block();
       if (now && now.dataset.after !== before) {
         document.dispatchEvent(new CustomEvent("run:event", { detail: { kind: "" } }));

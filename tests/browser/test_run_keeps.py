@@ -1,4 +1,4 @@
-"""What a reader has in hand on a run's page outlasts what is new: menus, disclosures, choices, focus, selections."""
+"""What readers have in hand on a run's page outlasts what is new: menus, choices, focus, selections."""
 
 import pytest
 from django.utils import timezone
@@ -36,7 +36,7 @@ def it_ends(run: Run) -> None:
         judged_at=timezone.now(), composite="8.3", scores={"depth": "8.3"}
     )
     Run.objects.filter(pk=run.pk).update(
-        status="finished", outcome="FAIL", stop_reason="max_rounds", finished_at=timezone.now(), why="All used."
+        status="finished", outcome="FAIL", stop_reason="max_rounds", finished_at=timezone.now()
     )
     Event.objects.create(run=run, kind="stopped", actor="worker", data={})
 

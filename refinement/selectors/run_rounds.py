@@ -29,6 +29,7 @@ ALIKE = 85  # of 100: from here on two sentences ask for the same
 MOST_COMPARED_CHARS = 400_000  # longer candidates are not measured against one another on the way to a page
 MOST_NAMES = 30
 MOST_ISSUES = 100
+WORDY = 400  # characters on one criterion: from here on a narrow column is too long
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +111,11 @@ class RoundFacts:
     @property
     def failed_checks(self) -> int:
         return sum(not check.passed for check in self.checks)
+
+    @property
+    def wordy(self) -> bool:
+        """Whether the verdict needs more than a narrow column."""
+        return any(len(line.reasoning) > WORDY for line in self.scores)
 
 
 def round_facts(run: Run, rubric: Rubric, number: int) -> RoundFacts | None:

@@ -18,12 +18,12 @@ from refinement.selectors.evaluator_results import EvaluatorFacts, evaluator_fac
 from refinement.selectors.run_words import (
     RUNG_WORDS,
     capital_round_name,
-    difference,
     origin_words,
     penalty_sentence,
     percent,
     signal_sentence,
 )
+from refinement.selectors.score_words import composite_change, given_change
 
 ALIKE = 85  # of 100: from here on two sentences ask for the same
 MOST_COMPARED_CHARS = 400_000  # longer candidates are not measured against one another on the way to a page
@@ -195,7 +195,7 @@ def score_lines(
             continue
         score, words = Decimal(row.scores[criterion.key]), said.get(criterion.key, {})
         stated = Decimal(words["score"]) if "score" in words else score
-        delta = difference(score, Decimal(earlier[criterion.key]), 2) if criterion.key in earlier else ""
+        delta = given_change(score, Decimal(earlier[criterion.key])) if criterion.key in earlier else ""
         lines.append(
             ScoreLine(
                 slot=place + 1,
@@ -301,13 +301,13 @@ def moved_scores(rubric: Rubric, row: Round, after: Round) -> list[str]:
     if row.composite is None or after.composite is None:
         return []
     decimals = rubric.policy.composite_decimals
-    whole = difference(after.composite, row.composite, decimals) or "unchanged"
+    whole = composite_change(after.composite, row.composite, decimals) or "unchanged"
     earlier, later = row.scores or {}, after.scores or {}
     moves = [
-        f"{criterion.name} {gap.rstrip('0').rstrip('.')}"
+        f"{criterion.name} {gap}"
         for criterion in rubric.criteria
         if criterion.key in earlier and criterion.key in later
-        for gap in [difference(Decimal(later[criterion.key]), Decimal(earlier[criterion.key]), 2)]
+        for gap in [given_change(Decimal(later[criterion.key]), Decimal(earlier[criterion.key]))]
         if gap
     ]
     detail = f" ({', '.join(moves)})" if moves else ""

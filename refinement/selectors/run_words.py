@@ -133,12 +133,6 @@ def plain_number(value: Decimal) -> str:
     return f"{round(value, 4).normalize():f}"
 
 
-def difference(now: Decimal, before: Decimal, decimals: int) -> str:
-    """A change of score with its sign, as pages write it; empty where there is none to see."""
-    gap = round(now - before, decimals)
-    return "" if gap == 0 else f"{'+' if gap > 0 else '−'}{abs(gap):.{decimals}f}"
-
-
 def duration(seconds: float) -> str:
     """A length of time in the two largest units that say something."""
     whole = round(seconds)

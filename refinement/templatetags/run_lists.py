@@ -1,5 +1,6 @@
 """How a run is said in a line of a list."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from decimal import Decimal
 
@@ -14,6 +15,7 @@ from refinement.models import Run, RunSource, RunStatus
 from refinement.selectors.decisions import badge_of
 from refinement.selectors.run_words import REASON_WORDS, duration
 from refinement.selectors.runs import Listed
+from refinement.selectors.score_words import composite_words
 from refinement.templatetags.wording import OUTCOME_CLASSES, exact_words
 
 register = template.Library()
@@ -120,10 +122,10 @@ def comes(moment: datetime) -> SafeString:
     )
 
 
-@register.filter
-def points(value: Decimal) -> str:
-    """A score with two decimals, so that those of a column stand one below the other."""
-    return f"{value:.2f}"
+@register.simple_tag
+def run_score(value: Decimal, run: Run, decimals: Mapping[int, int]) -> str:
+    """A composite of a run in a list that knows its rubrics' decimals."""
+    return composite_words(value, decimals.get(run.rubric_version_id))
 
 
 @register.filter

@@ -179,7 +179,7 @@ def test_repeats_of_one_launch_get_mean_and_spread(as_viewer, project, other_pro
     assert "Repeats of one launch 3 of 3 finished" in text_of(answer)
     section = answer.content.decode().split("Repeats of one launch")[1]
     row = re.search(r'<tr><th scope="row">Best.*?</tr>', section, re.S)[0]
-    assert " ".join(re.sub(r"<[^>]+>", " ", row).split()) == "Best 8 ± 1 7 9"
+    assert " ".join(re.sub(r"<[^>]+>", " ", row).split()) == "Best 8.00 ± 1.00 7.00 9.00"
 
 
 def test_runs_of_different_launches_are_no_repeats(as_viewer, project):

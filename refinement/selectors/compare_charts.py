@@ -4,6 +4,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from itertools import zip_longest
 
 from refinement.charts import Mark, Series, TrajectoryChart, trajectory_chart
@@ -33,6 +34,7 @@ class Trajectories:
     """The picture, the table behind it, and whether scores stand there as shares of their scales."""
 
     chart: TrajectoryChart
+    narrow: TrajectoryChart  # for a phone
     rows: tuple[tuple[str, tuple[str, ...]], ...]
     as_shares: bool
 
@@ -74,7 +76,8 @@ def trajectories_of(sides: Sequence[Side]) -> Trajectories:
     }
     decimals = max(side.rubric.policy.composite_decimals for side in sides) if shared else 0
     names = _round_names(sides, max(map(len, columns)))
-    chart = trajectory_chart(
+    drawn = partial(
+        trajectory_chart,
         [_series(side, column) for side, column in zip(sides, columns, strict=True)],
         sides[0].rubric.scale if shared else SHARE,
         limits.pop() if len(limits) == 1 else None,
@@ -82,15 +85,17 @@ def trajectories_of(sides: Sequence[Side]) -> Trajectories:
         labels=names,
         decimals=decimals,
         title="Composite scores by round, one line a run",
-        name="runs",
-        width=1100,
-        height=280,
     )
     rows = (
         (name, tuple(_words(value, decimals, shared=shared) for value in values))
         for name, values in zip(names, zip_longest(*columns), strict=True)
     )
-    return Trajectories(chart, tuple(rows), as_shares=not shared)
+    return Trajectories(
+        chart=drawn(name="runs", width=1100, height=280),
+        narrow=drawn(name="runs-narrow", width=400, height=240),
+        rows=tuple(rows),
+        as_shares=not shared,
+    )
 
 
 def _share(side: Side, value: Decimal) -> Decimal:

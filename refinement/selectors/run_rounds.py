@@ -141,7 +141,7 @@ def round_facts(run: Run, rubric: Rubric, number: int) -> RoundFacts | None:
         issues=tuple(IssueLine(str(issue), issue_fate(str(issue), later)) for issue in shown_issues),
         more_issues=len(verdict.issues) - len(shown_issues) if verdict else 0,
         asi=verdict.asi if verdict else "",
-        fate=fate_of(rubric, row, after, verdict, later),
+        fate=fate_of(rubric, row, after, verdict, later, over=run.is_finished),
         checks=check_lines(row) if rubric.checks else (),
         penalties=tuple(penalty_line(entry, rubric) for entry in row.penalties),
         signals=tuple(signal_sentence(signal) for signal in row.signals),
@@ -256,13 +256,19 @@ def issue_fate(issue: str, later: Verdict | None) -> str:
 
 
 def fate_of(
-    rubric: Rubric, row: Round, after: Round | None, verdict: Verdict | None, later: Verdict | None
+    rubric: Rubric,
+    row: Round,
+    after: Round | None,
+    verdict: Verdict | None,
+    later: Verdict | None,
+    *,
+    over: bool,
 ) -> Fate | None:
     """What can be known: how much was rewritten, which scores moved, whether the same is asked again."""
     if after is None or verdict is None:
         return None
     sentences = [*untold(verdict, after), *rewritten(row, after), *moved_scores(rubric, row, after)]
-    word = "not judged yet"
+    word = "not judged" if over else "not judged yet"
     if later is not None:
         again = alike(verdict.asi, later.asi)
         word = "asked again" if again else "not asked again"

@@ -60,6 +60,13 @@ REASON_WORDS: Mapping[str, str] = {
     "cancelled": "cancelled",
     "imported": "ended elsewhere",
 }
+SAID_BY_OUTCOME = ("passed", "cancelled")
+
+
+def reason_words(run: Run) -> str:
+    """Why it stopped, in a word or two; nothing where the outcome says it already."""
+    words = REASON_WORDS.get(run.stop_reason, run.stop_reason)
+    return "" if words in SAID_BY_OUTCOME else words
 
 
 def origin_words(row: Round) -> str:

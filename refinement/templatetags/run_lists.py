@@ -13,7 +13,7 @@ from django.utils.safestring import SafeString
 from refinement.charts import Sparkline
 from refinement.models import Run, RunSource, RunStatus
 from refinement.selectors.decisions import badge_of
-from refinement.selectors.run_words import REASON_WORDS, duration
+from refinement.selectors.run_words import duration, reason_words
 from refinement.selectors.runs import Listed
 from refinement.selectors.score_words import composite_words
 from refinement.templatetags.wording import OUTCOME_CLASSES, exact_words
@@ -36,13 +36,12 @@ MARK_WORDS = (
 def run_state(run: Run) -> SafeString:
     """Outcome and reason of a finished run, or what another one is doing."""
     if run.outcome:
-        reason = REASON_WORDS.get(run.stop_reason, run.stop_reason)
         return format_html(
-            '<span class="chip {}">{}</span> <span class="soft small" title="{}">{}</span>',
+            '<span class="chip {}">{}</span> <span class="soft small reason" title="{}">{}</span>',
             OUTCOME_CLASSES.get(run.outcome, ""),
             run.outcome,
             run.why,
-            "" if reason == run.outcome.lower() else reason,
+            reason_words(run),
         )
     chip = STATUS_CLASSES.get(RunStatus(run.status), "")
     waits = run.waiting_for if run.status == RunStatus.WAITING else ""
@@ -60,7 +59,9 @@ def run_decision(run: Run) -> SafeString | str:
     badge = badge_of(run.decision)
     if badge is None:
         return ""
-    return format_html(' <span class="chip {}" title="Decided by a person">{}</span>', badge[1], badge[0])
+    return format_html(
+        ' <span class="chip decided {}" title="Decided by a person">{}</span>', badge[1], badge[0]
+    )
 
 
 @register.simple_tag

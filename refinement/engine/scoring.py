@@ -96,5 +96,9 @@ def best_round(rubric: Rubric, rounds: Sequence[Round]) -> Round | None:
 
 def shown(value: Decimal, policy: Policy) -> str:
     """A score as people read it: rounded for display only."""
-    quantum = Decimal(1).scaleb(-policy.composite_decimals)
-    return str(value.quantize(quantum, rounding=ROUND_HALF_EVEN))
+    return shown_to(value, policy.composite_decimals)
+
+
+def shown_to(value: Decimal, decimals: int) -> str:
+    """The same for a page that knows nothing of the policy but how many decimals it shows."""
+    return str(value.quantize(Decimal(1).scaleb(-decimals), rounding=ROUND_HALF_EVEN))

@@ -10,11 +10,16 @@ from django.http import Http404
 from refinement.judging.same_text import fingerprint
 from refinement.models import Bench, BenchTrial, Project, Round, Rubric, RubricVersion, TrialStatus
 from refinement.selectors.blindness import shown_runs, without_hidden
+from refinement.selectors.score_words import composite_words
 
 MOST_RUNS = 20
 MOST_ROUNDS = 50
 MOST_BENCHES = 50
 ROUND_FIELDS = ("pk", "number", "candidate_chars", "composite", "run_id")
+OF_THE_VERSION = {
+    "rubric": F("run__rubric_version__name"),
+    "decimals": F("run__rubric_version__policy__composite_decimals"),
+}
 VERSION_TEXTS = (
     "purpose", "background", "output_contract", "search_space", "templates", "seed_text", "context", "policy",
 )  # fmt: skip
@@ -98,7 +103,7 @@ def recent_rounds(project: Project) -> list[Mapping[str, Any]]:
     # By way of the runs, which are found by project: rounds of all projects lie together.
     runs = list(shown_runs(project).order_by("-id").values_list("pk", flat=True)[:MOST_RUNS])
     rounds = Round.objects.filter(run_id__in=runs).order_by("-run_id", "-number")
-    return [*rounds.values(*ROUND_FIELDS, rubric=F("run__rubric_version__name"))[:MOST_ROUNDS]]
+    return [*rounds.values(*ROUND_FIELDS, **OF_THE_VERSION)[:MOST_ROUNDS]]
 
 
 def round_in(project: Project, pk: int) -> Round | None:
@@ -109,7 +114,11 @@ def round_in(project: Project, pk: int) -> Round | None:
 
 def round_words(values: Mapping[str, Any]) -> str:
     """A round as a choice in a form."""
-    score = "" if values["composite"] is None else f", scored {values['composite']:.2f}"
+    score = (
+        ""
+        if values["composite"] is None
+        else f", scored {composite_words(values['composite'], values['decimals'])}"
+    )
     return (
         f"Run {values['run_id']}, round {values['number']}{score}: "
         f"{values['candidate_chars']:,} characters ({values['rubric']})"

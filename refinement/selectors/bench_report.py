@@ -15,6 +15,7 @@ from refinement.engine.agreement import (
 from refinement.engine.scoring import composite
 from refinement.engine.types import CheckResult, Rubric, Scale
 from refinement.models import Bench, BenchTrial, TrialStatus
+from refinement.selectors.score_words import mean_decimals
 
 PLOT_WIDTH = 200
 PLOT_HEIGHT = 26
@@ -72,7 +73,7 @@ class Report:
     @property
     def digits(self) -> int:
         """How many decimals tell means apart on this scale."""
-        return 2 if self.rubric.scale.maximum - self.rubric.scale.minimum >= 5 else 3
+        return mean_decimals(self.rubric.scale.minimum, self.rubric.scale.maximum)
 
 
 def bench_report(rubric: Rubric, trials: Sequence[BenchTrial], people: Mapping[str, str]) -> Report:

@@ -13,7 +13,8 @@ from refinement.engine.sentences import round_name
 from refinement.engine.types import Rubric
 from refinement.models import Project, Round, Run, RunStatus
 from refinement.selectors.blindness import shown_runs
-from refinement.selectors.run_words import REASON_WORDS, duration
+from refinement.selectors.run_words import duration, reason_words
+from refinement.selectors.score_words import DECIMALS_OF_RUN
 
 FEWEST, MOST = 2, 5
 SHOWN_CHARS = 20_000  # of a best candidate; the whole text is a file
@@ -96,7 +97,7 @@ def latest_runs(project: Project, chosen: Sequence[int]) -> list[Run]:
         "title", "source", "status", "outcome", "stop_reason", "best", "rounds_judged", "created_at",
         "project_id", "producer_model", "judge_model", "rubric__name", "rubric_version__number",
         "created_by__name", "created_by__email",
-    )  # fmt: skip
+    ).annotate(decimals=DECIMALS_OF_RUN)  # fmt: skip
     newest = brief.filter(archived_at__isnull=True).order_by("-pk")[:CHOICE]
     picked = brief.filter(pk__in=chosen).order_by("-pk")
     return list({run.pk: run for run in (*picked, *newest)}.values())
@@ -144,7 +145,7 @@ def _result(side: Side) -> Cell:
     run = side.run
     if not run.outcome:
         return Cell(RunStatus(run.status).label)
-    return Cell(run.outcome, REASON_WORDS.get(run.stop_reason, run.stop_reason))
+    return Cell(run.outcome, reason_words(run))
 
 
 def _of_rounds(side: Side) -> str:

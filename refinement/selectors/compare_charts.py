@@ -4,6 +4,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from itertools import zip_longest
 
 from refinement.charts import Mark, Series, TrajectoryChart, trajectory_chart
@@ -11,14 +12,17 @@ from refinement.engine.types import Scale
 from refinement.models import Project, Run
 from refinement.selectors.blindness import shown_runs
 from refinement.selectors.compare import Side
+from refinement.selectors.score_words import composite_words
 
 SHARE = Scale(Decimal(0), Decimal(100))
 MOST_REPEATS = 500
-_REPEATED = (
+_COMPOSITES = (
     ("First score (r1)", "r1"),
     ("Best", "best"),
     ("Last", "last"),
     ("Improvement", "improvement"),
+)
+_COUNTS = (
     ("Rounds judged", "rounds_judged"),
     ("Prompt tokens", "prompt_tokens"),
     ("Completion tokens", "completion_tokens"),
@@ -30,6 +34,7 @@ class Trajectories:
     """The picture, the table behind it, and whether scores stand there as shares of their scales."""
 
     chart: TrajectoryChart
+    narrow: TrajectoryChart  # for a phone
     rows: tuple[tuple[str, tuple[str, ...]], ...]
     as_shares: bool
 
@@ -39,10 +44,10 @@ class Spread:
     """A figure over repeats; the deviation is that of a sample."""
 
     label: str
-    mean: Decimal
-    deviation: Decimal
-    lowest: Decimal
-    highest: Decimal
+    mean: str
+    deviation: str
+    lowest: str
+    highest: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +76,8 @@ def trajectories_of(sides: Sequence[Side]) -> Trajectories:
     }
     decimals = max(side.rubric.policy.composite_decimals for side in sides) if shared else 0
     names = _round_names(sides, max(map(len, columns)))
-    chart = trajectory_chart(
+    drawn = partial(
+        trajectory_chart,
         [_series(side, column) for side, column in zip(sides, columns, strict=True)],
         sides[0].rubric.scale if shared else SHARE,
         limits.pop() if len(limits) == 1 else None,
@@ -79,15 +85,17 @@ def trajectories_of(sides: Sequence[Side]) -> Trajectories:
         labels=names,
         decimals=decimals,
         title="Composite scores by round, one line a run",
-        name="runs",
-        width=1100,
-        height=280,
     )
     rows = (
         (name, tuple(_words(value, decimals, shared=shared) for value in values))
         for name, values in zip(names, zip_longest(*columns), strict=True)
     )
-    return Trajectories(chart, tuple(rows), as_shares=not shared)
+    return Trajectories(
+        chart=drawn(name="runs", width=1100, height=280),
+        narrow=drawn(name="runs-narrow", width=400, height=240),
+        rows=tuple(rows),
+        as_shares=not shared,
+    )
 
 
 def _share(side: Side, value: Decimal) -> Decimal:
@@ -118,27 +126,35 @@ def _words(value: Decimal | None, decimals: int, *, shared: bool) -> str:
 
 def repeats_of(project: Project, sides: Sequence[Side]) -> list[Repeats]:
     """For each launch of which two or more runs are compared: mean and spread over all its runs."""
-    batches: dict[str, list[int]] = {}
+    batches: dict[str, list[Side]] = {}
     for side in sides:
         if side.run.batch:
-            batches.setdefault(side.run.batch, []).append(side.run.pk)
-    shared = {batch: numbers for batch, numbers in batches.items() if len(numbers) > 1}
+            batches.setdefault(side.run.batch, []).append(side)
+    shared = {batch: launched for batch, launched in batches.items() if len(launched) > 1}
     if not shared:
         return []
-    names = [name for _, name in _REPEATED]
+    names = [name for _, name in (*_COMPOSITES, *_COUNTS)]
     rows = shown_runs(project).filter(batch__in=shared).order_by("pk")
     found = list(rows.only("batch", "status", *names)[:MOST_REPEATS])
     return [
-        _repeats(numbers, [run for run in found if run.batch == batch]) for batch, numbers in shared.items()
+        _repeats(launched, [run for run in found if run.batch == batch]) for batch, launched in shared.items()
     ]
 
 
-def _repeats(numbers: Sequence[int], runs: Sequence[Run]) -> Repeats:
+def _count(value: Decimal) -> str:
+    """A count, or a mean of counts."""
+    return f"{value:,.1f}".removesuffix(".0")
+
+
+def _repeats(sides: Sequence[Side], runs: Sequence[Run]) -> Repeats:
     finished = [run for run in runs if run.is_finished]
+    decimals = sides[0].rubric.policy.composite_decimals
     figures = []
-    for label, name in _REPEATED:
+    for label, name in (*_COMPOSITES, *_COUNTS):
         values = [Decimal(value) for run in finished if (value := getattr(run, name)) is not None]
         if len(values) > 1:
-            mean, deviation = statistics.mean(values), statistics.stdev(values)
-            figures.append(Spread(label, mean, deviation, min(values), max(values)))
-    return Repeats(tuple(numbers), len(finished), len(runs), tuple(figures))
+            found = (statistics.mean(values), statistics.stdev(values), min(values), max(values))
+            counted = (label, name) in _COUNTS
+            words = (_count(value) if counted else composite_words(value, decimals) for value in found)
+            figures.append(Spread(label, *words))
+    return Repeats(tuple(side.run.pk for side in sides), len(finished), len(runs), tuple(figures))

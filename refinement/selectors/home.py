@@ -10,6 +10,7 @@ from refinement.models import Project, RubricVersion, Run, RunStatus
 from refinement.selectors.blindness import shown_runs
 from refinement.selectors.run_options import MOST_OFFERED
 from refinement.selectors.runs import Listed, listed
+from refinement.selectors.score_words import decimals_of
 
 MOST_GOING = 8
 MOST_HELD = 6
@@ -26,6 +27,7 @@ class Home:
     waiting: list[Listed]
     yours: list[Listed]
     recent: list[Listed]
+    decimals: dict[int, int]  # of composites, by rubric version
     has_runs: bool
     has_own_rubric: bool
 
@@ -46,6 +48,7 @@ def home_of(project: Project) -> Home:
         waiting=lines(waiting),
         yours=lines(yours),
         recent=lines(recent),
+        decimals=decimals_of(entry.run for entry in shown.values()),
         has_runs=bool(shown) or Run.objects.filter(project=project).exists(),
         has_own_rubric=_own_rubric(project),
     )

@@ -16,7 +16,8 @@ from refinement.engine.types import ZERO, Rubric
 from refinement.models import BlindReading, HumanScore, Round, RubricVersion, Run, User
 from refinement.models.prepared import prepared
 from refinement.selectors.blindness import seen_words_for
-from refinement.selectors.run_words import difference, plain_number
+from refinement.selectors.run_words import plain_number
+from refinement.selectors.score_words import composite_change, composite_words, given_change, given_words
 
 MOST_PEOPLE = 20  # in the table of one round
 MOST_PAIRS = 2_000  # readings of one run
@@ -218,11 +219,12 @@ def _row(
     def words(value: Decimal | None) -> str:
         if value is None:
             return "–"
-        return f"{value:.{decimals}f}" if fixed else plain_number(value)
+        return composite_words(value, decimals) if fixed else given_words(value)
 
     def gap(value: Decimal | None) -> str:
-        words = "" if value is None or judge is None else difference(value, judge, decimals)
-        return words if fixed or "." not in words else words.rstrip("0").rstrip(".")
+        if value is None or judge is None:
+            return ""
+        return composite_change(value, judge, decimals) if fixed else given_change(value, judge)
 
     given = [value for value in everybody if value is not None]
     mean = sum(given, ZERO) / len(given) if given else None
@@ -231,8 +233,8 @@ def _row(
         name=name,
         judge=words(judge),
         cells=tuple(cells[value] for value in listed),
-        mean="–" if mean is None else f"{mean:.{decimals}f}",
-        gap="" if mean is None or judge is None else difference(mean, judge, decimals),
+        mean="–" if mean is None else composite_words(mean, decimals),
+        gap="" if mean is None or judge is None else composite_change(mean, judge, decimals),
     )
 
 

@@ -9,6 +9,7 @@ from django.db.models.functions import Left
 from refinement.judging.length import shorten
 from refinement.models import Project, Round, Rubric, Run
 from refinement.selectors.blindness import shown_runs, without_hidden
+from refinement.selectors.score_words import composite_words
 
 LISTED_RUNS = 20
 LISTED_ROUNDS = 100
@@ -69,11 +70,11 @@ def judged_rounds(rubric: Rubric) -> list[tuple[str, list[RoundChoice]]]:
     rows = (
         Round.objects.filter(run__in=list(named), judged_at__isnull=False)
         .order_by("-run_id", "number")
-        .values_list("run_id", "number", "composite")[:LISTED_ROUNDS]
-    )
+        .values_list("run_id", "number", "composite", "run__rubric_version__policy__composite_decimals")
+    )[:LISTED_ROUNDS]
     grouped: dict[int, list[RoundChoice]] = {}
-    for run, number, composite in rows:
-        label = f"Run {run}, round {number}, composite {composite or 0:.2f}"
+    for run, number, composite, decimals in rows:
+        label = f"Run {run}, round {number}, composite {composite_words(composite or Decimal(0), decimals)}"
         grouped.setdefault(run, []).append(RoundChoice(f"{run}-{number}", label))
     return [(f"Run {run}: {shorten(named[run], TASK_CHARS)}", choices) for run, choices in grouped.items()]
 

@@ -13,7 +13,7 @@ from refinement.models import ApiToken, Event, EventKind, LiveText, Membership, 
 from refinement.models.prepared import prepared
 
 MOST_EVENTS = 500  # of one look: who was away for longer refreshes the page anyway
-TAIL_CHARS = 20_000  # of a text under way: what a reader can follow
+TAIL_CHARS = 40_000  # of a text under way: what a reader can follow, and all of a wordy judge's reply
 PLACE = "a free place at "
 TOKEN = "token:"
 # What people do beside the loop says nothing about the step under way.
@@ -133,6 +133,7 @@ class LiveState:
     ended_at: datetime | None
     next_try_at: datetime | None
     newest_event: int
+    writer: str  # judge or producer, whose reply is under way; empty between steps
 
     @property
     def is_finished(self) -> bool:
@@ -205,7 +206,15 @@ def state_of(row: Mapping[str, Any], event: Mapping[str, Any] | None) -> LiveSta
         ended_at=row["finished_at"],
         next_try_at=row["next_try_at"] if row["status"] == RunStatus.WAITING else None,
         newest_event=row["newest_event"] or 0,
+        writer=writer_of(event) if event and row["status"] == RunStatus.RUNNING else "",
     )
+
+
+def writer_of(event: Mapping[str, Any]) -> str:
+    """Who is asked now, from the last thing that happened."""
+    if event["kind"] == EventKind.CLAIMED:
+        return "judge" if event["data"].get("step") == "judge" else "producer"
+    return "judge" if event["kind"] == EventKind.UNREADABLE else ""
 
 
 def words_for(row: Mapping[str, Any], event: Mapping[str, Any] | None) -> str:

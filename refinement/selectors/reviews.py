@@ -2,11 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
 
 from django.db.models import Count, F, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
-from django.utils import timezone
 
 from refinement.models import Membership, Project, ReviewRequest, ReviewRule, User
 from refinement.models.prepared import prepared
@@ -33,8 +31,6 @@ class Asked:
     row: ReviewRequest
     asker: str
     reason: str  # the rule that asked, in words
-    overdue: bool
-    today: bool
     may_take_back: bool
 
 
@@ -144,13 +140,11 @@ def _whole(rows: QuerySet[ReviewRequest]) -> QuerySet[ReviewRequest]:
 
 
 def _in_words(rows: Sequence[ReviewRequest] | QuerySet[ReviewRequest], membership: Membership) -> list[Asked]:
-    today = timezone.localdate()
-    return [_line(row, membership, today) for row in rows]
+    return [_line(row, membership) for row in rows]
 
 
-def _line(row: ReviewRequest, membership: Membership, today: date) -> Asked:
+def _line(row: ReviewRequest, membership: Membership) -> Asked:
     asker = row.rule.created_by_id if row.rule else row.asked_by_id
-    waits = row.closed_at is None and row.due_on is not None
     return Asked(
         row=row,
         asker="a rule"
@@ -159,7 +153,5 @@ def _line(row: ReviewRequest, membership: Membership, today: date) -> Asked:
         if row.asked_by
         else "somebody who has left",
         reason=rule_words(row.rule) if row.rule else "",
-        overdue=bool(waits and row.due_on and row.due_on < today),
-        today=bool(waits and row.due_on == today),
         may_take_back=row.closed_at is None and (membership.is_owner or asker == membership.user_id),
     )

@@ -5,12 +5,13 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from django.core.paginator import Page, Paginator
-from django.db.models import CharField, Count, Exists, IntegerField, OuterRef, Q, QuerySet, Subquery
+from django.db.models import CharField, Count, Exists, F, IntegerField, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce, Lower, Substr
 
 from refinement.engine.types import Outcome
 from refinement.models import Check, Criterion, Project, Rubric, RubricVersion, Run
 from refinement.selectors.blindness import shown_runs, without_hidden
+from refinement.selectors.score_words import DECIMALS_OF_RUN
 
 PAGE_SIZE = 25
 VERSIONS_PAGE_SIZE = 50
@@ -54,6 +55,7 @@ class ListedRubric:
     checks: int
     runs: int
     results: Results | None = field(default=None)
+    decimals: int | None = None  # of its composites
 
     @property
     def runs_words(self) -> str:
@@ -110,6 +112,7 @@ def _newest_versions(project: Project) -> QuerySet[RubricVersion]:
             criteria_count=_rows_of(Criterion.objects.filter(version=OuterRef("pk")).values("version")),
             checks_count=_rows_of(Check.objects.filter(version=OuterRef("pk")).values("version")),
             runs_count=CappedCount(runs[:MOST_COUNTED]),
+            decimals=F("policy__composite_decimals"),
         )
         .order_by(Lower("name"), "rubric_id")
     )
@@ -128,6 +131,7 @@ def _listed(row: RubricVersion, results: dict[int, Results]) -> ListedRubric:
         checks=row.checks_count,  # type: ignore[attr-defined]
         runs=row.runs_count,  # type: ignore[attr-defined]
         results=results.get(row.rubric_id),
+        decimals=row.decimals,  # type: ignore[attr-defined]
     )
 
 
@@ -177,7 +181,7 @@ def recent_runs(rubric: Rubric, version: RubricVersion | None = None) -> list[Ru
             *("status", "outcome", "stop_reason", "best", "rounds_judged", "created_at", "judge_model"),
             *("producer_model", "rubric_version__number", "created_by__name", "created_by__email"),
         )
-        .annotate(task_start=Substr("task", 1, 121, output_field=CharField()))
+        .annotate(task_start=Substr("task", 1, 121, output_field=CharField()), decimals=DECIMALS_OF_RUN)
         .order_by("-id")
     )
 

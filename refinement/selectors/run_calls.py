@@ -8,6 +8,7 @@ from django.db.models import QuerySet
 from django.db.models.functions import Length, Substr
 
 from refinement.engine.types import Information, Rubric
+from refinement.judging.parsing.under_way import Entry, entries_so_far
 from refinement.models import Call, Run
 from refinement.models.prepared import prepared
 from refinement.selectors.context_tables import KIND_WORDS
@@ -41,6 +42,7 @@ class CallLine:
     cut: bool
     reply_start: str
     reply_chars: int
+    reading: tuple[Entry, ...]  # what a judge's reply begins with, where it can be read
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +104,7 @@ def _of_round(run: int, number: int) -> QuerySet[Call]:
 
 
 def call_line(rubric: Rubric, call: Call) -> CallLine:
+    start = getattr(call, "reply_start", "") or ""
     return CallLine(
         pk=call.pk,
         round_name=capital_round_name(rubric, call.round_number),
@@ -119,8 +122,9 @@ def call_line(rubric: Rubric, call: Call) -> CallLine:
         error=ERROR_WORDS.get(call.error_kind, call.error_kind),
         error_message=call.error_message,
         cut=call.finish_reason == "length",
-        reply_start=getattr(call, "reply_start", "") or "",
+        reply_start=start,
         reply_chars=getattr(call, "reply_chars", 0) or 0,
+        reading=tuple(entries_so_far(start) or ()) if call.role == "judge" else (),
     )
 
 

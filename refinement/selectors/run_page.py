@@ -17,12 +17,12 @@ from refinement.models.prepared import prepared
 from refinement.selectors.run_words import (
     KINSHIP_WORDS,
     capital_round_name,
-    difference,
     duration,
     next_step_hint,
     origin_words,
     state_sentence,
 )
+from refinement.selectors.score_words import composite_change, given_words
 
 MOST_LINES = 24  # criteria on the chart; the table has all of them
 MOST_FULL_CARDS = 8  # with more rounds than this each has a small button
@@ -107,7 +107,7 @@ def run_facts(run: Run) -> RunFacts:
         best_name=capital_round_name(rubric, run.best_round) if run.best_round else "",
         gain=""
         if run.best is None or run.r1 is None
-        else difference(run.best, run.r1, policy.composite_decimals),
+        else composite_change(run.best, run.r1, policy.composite_decimals),
         time=time_words(run),
         budgets=budget_lines(run, rubric),
         rounds=round_lines(run, rubric, rows),
@@ -164,7 +164,7 @@ def _round_line(run: Run, rubric: Rubric, row: Round, before: Decimal | None) ->
     policy = rubric.policy
     delta = ""
     if row.composite is not None and before is not None:
-        delta = difference(row.composite, before, policy.composite_decimals)
+        delta = composite_change(row.composite, before, policy.composite_decimals)
     scores = row.scores or {}
     return RoundLine(
         number=row.number,
@@ -176,7 +176,10 @@ def _round_line(run: Run, rubric: Rubric, row: Round, before: Decimal | None) ->
         best=row.number == run.best_round,
         origin=origin_words(row),
         chars=row.candidate_chars,
-        scores=tuple(str(scores.get(criterion.key, "")) for criterion in rubric.criteria),
+        scores=tuple(
+            given_words(Decimal(scores[criterion.key])) if criterion.key in scores else ""
+            for criterion in rubric.criteria
+        ),
         flags=tuple(flags_of(run, row)),
         by_hand=row.origin == RoundOrigin.HAND,
     )

@@ -18,17 +18,18 @@ from refinement.selectors.evaluator_results import EvaluatorFacts, evaluator_fac
 from refinement.selectors.run_words import (
     RUNG_WORDS,
     capital_round_name,
-    difference,
     origin_words,
     penalty_sentence,
     percent,
     signal_sentence,
 )
+from refinement.selectors.score_words import composite_change, given_change
 
 ALIKE = 85  # of 100: from here on two sentences ask for the same
 MOST_COMPARED_CHARS = 400_000  # longer candidates are not measured against one another on the way to a page
 MOST_NAMES = 30
 MOST_ISSUES = 100
+WORDY = 400  # characters on one criterion: from here on a narrow column is too long
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +112,11 @@ class RoundFacts:
     def failed_checks(self) -> int:
         return sum(not check.passed for check in self.checks)
 
+    @property
+    def wordy(self) -> bool:
+        """Whether the verdict needs more than a narrow column."""
+        return any(len(line.reasoning) > WORDY for line in self.scores)
+
 
 def round_facts(run: Run, rubric: Rubric, number: int) -> RoundFacts | None:
     """The round with all that was said of it; None where there is none. A fixed number of queries."""
@@ -135,7 +141,7 @@ def round_facts(run: Run, rubric: Rubric, number: int) -> RoundFacts | None:
         issues=tuple(IssueLine(str(issue), issue_fate(str(issue), later)) for issue in shown_issues),
         more_issues=len(verdict.issues) - len(shown_issues) if verdict else 0,
         asi=verdict.asi if verdict else "",
-        fate=fate_of(rubric, row, after, verdict, later),
+        fate=fate_of(rubric, row, after, verdict, later, over=run.is_finished),
         checks=check_lines(row) if rubric.checks else (),
         penalties=tuple(penalty_line(entry, rubric) for entry in row.penalties),
         signals=tuple(signal_sentence(signal) for signal in row.signals),
@@ -189,7 +195,7 @@ def score_lines(
             continue
         score, words = Decimal(row.scores[criterion.key]), said.get(criterion.key, {})
         stated = Decimal(words["score"]) if "score" in words else score
-        delta = difference(score, Decimal(earlier[criterion.key]), 2) if criterion.key in earlier else ""
+        delta = given_change(score, Decimal(earlier[criterion.key])) if criterion.key in earlier else ""
         lines.append(
             ScoreLine(
                 slot=place + 1,
@@ -250,13 +256,19 @@ def issue_fate(issue: str, later: Verdict | None) -> str:
 
 
 def fate_of(
-    rubric: Rubric, row: Round, after: Round | None, verdict: Verdict | None, later: Verdict | None
+    rubric: Rubric,
+    row: Round,
+    after: Round | None,
+    verdict: Verdict | None,
+    later: Verdict | None,
+    *,
+    over: bool,
 ) -> Fate | None:
     """What can be known: how much was rewritten, which scores moved, whether the same is asked again."""
     if after is None or verdict is None:
         return None
     sentences = [*untold(verdict, after), *rewritten(row, after), *moved_scores(rubric, row, after)]
-    word = "not judged yet"
+    word = "not judged" if over else "not judged yet"
     if later is not None:
         again = alike(verdict.asi, later.asi)
         word = "asked again" if again else "not asked again"
@@ -295,13 +307,13 @@ def moved_scores(rubric: Rubric, row: Round, after: Round) -> list[str]:
     if row.composite is None or after.composite is None:
         return []
     decimals = rubric.policy.composite_decimals
-    whole = difference(after.composite, row.composite, decimals) or "unchanged"
+    whole = composite_change(after.composite, row.composite, decimals) or "unchanged"
     earlier, later = row.scores or {}, after.scores or {}
     moves = [
-        f"{criterion.name} {gap.rstrip('0').rstrip('.')}"
+        f"{criterion.name} {gap}"
         for criterion in rubric.criteria
         if criterion.key in earlier and criterion.key in later
-        for gap in [difference(Decimal(later[criterion.key]), Decimal(earlier[criterion.key]), 2)]
+        for gap in [given_change(Decimal(later[criterion.key]), Decimal(earlier[criterion.key]))]
         if gap
     ]
     detail = f" ({', '.join(moves)})" if moves else ""

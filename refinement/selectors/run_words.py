@@ -60,6 +60,13 @@ REASON_WORDS: Mapping[str, str] = {
     "cancelled": "cancelled",
     "imported": "ended elsewhere",
 }
+SAID_BY_OUTCOME = ("passed", "cancelled")
+
+
+def reason_words(run: Run) -> str:
+    """Why it stopped, in a word or two; nothing where the outcome says it already."""
+    words = REASON_WORDS.get(run.stop_reason, run.stop_reason)
+    return "" if words in SAID_BY_OUTCOME else words
 
 
 def origin_words(row: Round) -> str:
@@ -131,12 +138,6 @@ def percent(share: Any) -> str:
 def plain_number(value: Decimal) -> str:
     """A number without trailing zeros and never in powers of ten."""
     return f"{round(value, 4).normalize():f}"
-
-
-def difference(now: Decimal, before: Decimal, decimals: int) -> str:
-    """A change of score with its sign, as pages write it; empty where there is none to see."""
-    gap = round(now - before, decimals)
-    return "" if gap == 0 else f"{'+' if gap > 0 else '−'}{abs(gap):.{decimals}f}"
 
 
 def duration(seconds: float) -> str:

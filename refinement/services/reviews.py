@@ -1,7 +1,7 @@
 """Asking people to review runs, and closing what was asked."""
 
 from collections.abc import Sequence
-from datetime import date
+from datetime import date, timedelta
 
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
@@ -18,6 +18,7 @@ from refinement.services.webhook_events import hook_review_asked
 
 NOTE_CHARS = 1_000
 MOST_REVIEWERS = 20
+LAST_ZONE = timedelta(hours=12)  # behind UTC: nobody has a later today
 _record = AuditOf("review")
 
 
@@ -82,6 +83,11 @@ def reviews_release(membership: Membership, by: User) -> None:
         _closed(request, by, "review.take_back", taken_back=True)
 
 
+def earliest_today() -> date:
+    """Today where it comes last: who asks in the evening there has not chosen a day that is past."""
+    return (timezone.now() - LAST_ZONE).date()
+
+
 def refuse_unaskable(project: Project, reviewers: Sequence[User], note: str, due_on: date | None) -> None:
     """What is wrong with a request is said before anybody is asked."""
     if not reviewers:
@@ -90,7 +96,7 @@ def refuse_unaskable(project: Project, reviewers: Sequence[User], note: str, due
         raise ValidationError({"reviewers": f"Ask {MOST_REVIEWERS} people at most."})
     if len(note) > NOTE_CHARS:
         raise ValidationError({"note": f"The note is longer than {NOTE_CHARS:,} characters."})
-    if due_on is not None and due_on < timezone.localdate():
+    if due_on is not None and due_on < earliest_today():
         raise ValidationError({"due_on": "This day is past; choose today or a later one."})
     members = active_members(project, [person.pk for person in reviewers])
     for person in reviewers:

@@ -23,6 +23,7 @@ def state_frame(state: LiveState) -> bytes:
         {
             "status": state.status,
             "words": state.words,
+            "writer": state.writer,
             "rounds": state.rounds_words,
             "judged": state.rounds,
             "tokens": state.tokens_words,

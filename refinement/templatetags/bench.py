@@ -4,8 +4,9 @@ from decimal import Decimal
 
 from django import template
 
-from refinement.models import BenchTrial, TrialStatus
+from refinement.models import BenchTrial, RubricVersion, TrialStatus
 from refinement.selectors.bench_words import RUNGS
+from refinement.selectors.score_words import composite_words, mean_decimals
 
 register = template.Library()
 
@@ -21,6 +22,12 @@ CHIPS = {
 def trimmed(value: Decimal, digits: int) -> str:
     """A score with as many decimals as it has, but not more than these."""
     return f"{round(value, digits).normalize():f}"
+
+
+@register.filter
+def mean_on(value: Decimal, version: RubricVersion) -> str:
+    """A mean of the bench, on the scale of the version that it was made with."""
+    return composite_words(Decimal(value), mean_decimals(version.scale_minimum, version.scale_maximum))
 
 
 @register.filter

@@ -1,5 +1,6 @@
 """How a run is said in a line of a list."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from decimal import Decimal
 
@@ -12,8 +13,9 @@ from django.utils.safestring import SafeString
 from refinement.charts import Sparkline
 from refinement.models import Run, RunSource, RunStatus
 from refinement.selectors.decisions import badge_of
-from refinement.selectors.run_words import REASON_WORDS, duration
+from refinement.selectors.run_words import duration, reason_words
 from refinement.selectors.runs import Listed
+from refinement.selectors.score_words import composite_words
 from refinement.templatetags.wording import OUTCOME_CLASSES, exact_words
 
 register = template.Library()
@@ -34,13 +36,12 @@ MARK_WORDS = (
 def run_state(run: Run) -> SafeString:
     """Outcome and reason of a finished run, or what another one is doing."""
     if run.outcome:
-        reason = REASON_WORDS.get(run.stop_reason, run.stop_reason)
         return format_html(
-            '<span class="chip {}">{}</span> <span class="soft small" title="{}">{}</span>',
+            '<span class="chip {}">{}</span> <span class="soft small reason" title="{}">{}</span>',
             OUTCOME_CLASSES.get(run.outcome, ""),
             run.outcome,
             run.why,
-            "" if reason == run.outcome.lower() else reason,
+            reason_words(run),
         )
     chip = STATUS_CLASSES.get(RunStatus(run.status), "")
     waits = run.waiting_for if run.status == RunStatus.WAITING else ""
@@ -58,7 +59,9 @@ def run_decision(run: Run) -> SafeString | str:
     badge = badge_of(run.decision)
     if badge is None:
         return ""
-    return format_html(' <span class="chip {}" title="Decided by a person">{}</span>', badge[1], badge[0])
+    return format_html(
+        ' <span class="chip decided {}" title="Decided by a person">{}</span>', badge[1], badge[0]
+    )
 
 
 @register.simple_tag
@@ -120,10 +123,10 @@ def comes(moment: datetime) -> SafeString:
     )
 
 
-@register.filter
-def points(value: Decimal) -> str:
-    """A score with two decimals, so that those of a column stand one below the other."""
-    return f"{value:.2f}"
+@register.simple_tag
+def run_score(value: Decimal, run: Run, decimals: Mapping[int, int]) -> str:
+    """A composite of a run in a list that knows its rubrics' decimals."""
+    return composite_words(value, decimals.get(run.rubric_version_id))
 
 
 @register.filter

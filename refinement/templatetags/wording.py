@@ -1,7 +1,7 @@
 """How times, numbers and outcomes are said on pages."""
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 
 from django import template
@@ -11,6 +11,7 @@ from django.utils.safestring import SafeString
 from django.utils.timesince import timesince
 
 from refinement.engine.types import Outcome
+from refinement.selectors.score_words import composite_words, given_words
 
 register = template.Library()
 
@@ -19,6 +20,7 @@ MONTHS = (
     *("July", "August", "September", "October", "November", "December"),
 )
 UNITS = (("week", 604_800), ("day", 86_400), ("hour", 3_600), ("minute", 60))  # in seconds
+SOON_DAYS = 14  # days that are counted; later ones are named
 SHORTEST_MONTH = 28 * 86_400  # from here on it takes a calendar to say how long ago
 
 OUTCOME_CLASSES: Mapping[str, str] = {
@@ -49,10 +51,37 @@ def exact_time(moment: datetime) -> SafeString:
 @register.simple_tag
 def exact_day(moment: datetime) -> SafeString:
     """The day, with the exact time for machines and on pointing at it."""
-    day = f"{timezone.localtime(moment):%-d %B %Y}"
+    day = day_words(timezone.localtime(moment).date())
     return format_html(
-        '<time datetime="{}" title="{}">{}</time>', moment.isoformat(), exact_words(moment), day
+        '<time datetime="{}" title="{}" data-day>{}</time>', moment.isoformat(), exact_words(moment), day
     )
+
+
+@register.simple_tag
+def due(day: date) -> SafeString:
+    """How far off a due day is, with the day itself on pointing at it.
+
+    Such a day has no zone: it is today where the reader is, which `static/js/times.js` knows better.
+    """
+    left = (day - timezone.localdate()).days
+    return format_html(
+        '<time class="chip{}" datetime="{}" title="{}" data-due>{}</time>',
+        " chip-bad" if left < 0 else "" if left else " chip-warn",
+        day.isoformat(),
+        day_words(day),
+        due_words(day, left),
+    )
+
+
+def due_words(day: date, left: int) -> str:
+    if left < 0:
+        return f"overdue by {-left} day{'' if left == -1 else 's'}"
+    near = {0: "due today", 1: "due tomorrow"}
+    return near.get(left) or (f"due in {left} days" if left <= SOON_DAYS else f"due {day_words(day)}")
+
+
+def day_words(day: date) -> str:
+    return f"{day.day} {MONTHS[day.month]} {day.year}"
 
 
 def ago_words(moment: datetime) -> str:
@@ -80,8 +109,14 @@ def grouped(number: int) -> str:
 
 @register.filter
 def score(value: Decimal) -> str:
-    """A score for display, with two decimals at most."""
-    return f"{round(value, 2).normalize():f}"
+    """A score as a judge or a person gave it."""
+    return given_words(value)
+
+
+@register.filter
+def composite(value: Decimal, decimals: int | None) -> str:
+    """A composite with its rubric's decimals."""
+    return composite_words(value, decimals)
 
 
 @register.simple_tag

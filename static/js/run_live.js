@@ -1,6 +1,6 @@
 // A run's page while the run goes on: one stream tells what is new, and the page asks for the parts that changed.
 {
-  const TAIL = 20000; // characters of the text under way that are kept on the page
+  const TAIL = 40000; // characters of the text under way that are kept on the page
   const FIRST_WAIT = 1000;
   const LONGEST_WAIT = 60000;
   const MOST_FAILURES = 25;
@@ -13,7 +13,7 @@
 
   const block = () => document.getElementById("run-live");
   const part = (name) => block()?.querySelector(`[data-live-${name}]`);
-  const state = { source: null, after: "", text: "", failures: 0, timer: 0, hidden: 0, stale: new Set(), refreshing: 0, over: false };
+  const state = { source: null, after: "", text: "", reader: null, failures: 0, timer: 0, hidden: 0, stale: new Set(), refreshing: 0, over: false };
 
   const write = (name, words) => {
     const place = part(name);
@@ -21,18 +21,40 @@
   };
 
   // --- the text ---------------------------------------------------------------------------------
-  const showText = () => {
-    const place = document.getElementById("live-text");
-    if (!place) return;
-    const following = place.scrollTop + place.clientHeight >= place.scrollHeight - 24;
-    place.textContent = state.text;
-    place.hidden = !state.text;
-    if (following) place.scrollTop = place.scrollHeight;
+  // What is new is added at the end, so that words which somebody has selected stay selected.
+  const following = (place, work) => {
+    const atEnd = place.scrollTop + place.clientHeight >= place.scrollHeight - 24;
+    work();
+    if (atEnd) place.scrollTop = place.scrollHeight;
   };
 
-  const onText = (data) => {
-    state.text = ((data.begins ? "" : state.text) + data.text).slice(-TAIL);
-    showText();
+  const addText = (piece, anew) => {
+    const place = document.getElementById("live-text");
+    if (!place) return;
+    following(place, () => {
+      if (anew || !place.lastChild || state.text.length >= TAIL) place.textContent = state.text;
+      else place.lastChild.appendData(piece);
+    });
+    place.hidden = !state.text;
+  };
+
+  // A judge's reply is shown as what it says; what is not JSON stays text.
+  const read = (piece, anew) => {
+    const place = document.getElementById("live-reading");
+    if (!place) return;
+    if (anew) {
+      place.replaceChildren();
+      state.reader = block().dataset.writer === "judge" ? verdictReader(place) : null;
+    }
+    following(place, () => {
+      place.hidden = !state.reader?.feed(piece);
+    });
+  };
+
+  const onText = ({ begins = false, text }) => {
+    state.text = ((begins ? "" : state.text) + text).slice(-TAIL);
+    addText(text, begins);
+    read(text, begins);
   };
 
   // --- words and figures --------------------------------------------------------------------------
@@ -66,6 +88,9 @@
     if (!place) return;
     if (place.dataset.status !== data.status) refreshSoon(["head"]);
     place.dataset.status = data.status;
+    const another = place.dataset.writer !== data.writer;
+    place.dataset.writer = data.writer;
+    if (another) read(state.text, true);
     write("words", data.words);
     write("status", STATUSES[data.status] ?? data.status);
     write("rounds", data.rounds);
@@ -89,7 +114,7 @@
       if (!place || !window.htmx) continue;
       page.searchParams.set("part", name);
       const address = place.getAttribute("hx-get") ?? page.pathname + page.search;
-      window.htmx.ajax("GET", address, { source: place, target: place, swap: "outerHTML" });
+      window.htmx.ajax("GET", address, { source: place, target: place, swap: "keep" });
     }
     state.stale.clear();
   };
@@ -178,7 +203,7 @@
     if (!place || state.over) return;
     if (!document.hidden) {
       const before = place.dataset.after;
-      await window.htmx.ajax("GET", place.dataset.live, { source: place, target: place, swap: "outerHTML" });
+      await window.htmx.ajax("GET", place.dataset.live, { source: place, target: place, swap: "keep" });
       const now = block();
       if (now && now.dataset.after !== before) {
         document.dispatchEvent(new CustomEvent("run:event", { detail: { kind: "" } }));

@@ -57,8 +57,10 @@
   document.addEventListener("htmx:afterRequest", ({ detail }) => asked.delete(detail.xhr));
   document.addEventListener("htmx:oobBeforeSwap", ({ detail }) => {
     if (detail.target?.id !== "round") return;
-    const open = document.querySelector("#round-text .tabs [aria-current]");
-    if (asked.size || (open && !open.matches("li:first-child > *"))) detail.shouldSwap = false;
+    const [here, next] = [detail.target, detail.fragment].map((part) => part.querySelector("#round-text"));
+    const open = here?.querySelector(".tabs [aria-current]");
+    const elsewhere = asked.size || (open && !open.matches("li:first-child > *"));
+    if (here && next && elsewhere) here.dataset.same = next.dataset.same = "what the reader looks at";
   });
 
   // Left and right go from round to round, while a round's button has the focus.

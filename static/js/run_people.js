@@ -12,23 +12,12 @@
   const refresh = (id) => {
     const place = document.getElementById(id);
     const address = place?.getAttribute("hx-get");
-    if (address && window.htmx) window.htmx.ajax("GET", address, { source: place, target: place, swap: "outerHTML" });
+    if (address && window.htmx) window.htmx.ajax("GET", address, { source: place, target: place, swap: "keep" });
   };
 
   document.addEventListener("run:event", (event) => {
     const kind = event.detail.kind;
     for (const id of kind ? (PARTS[kind] ?? []) : EVERYTHING) refresh(id);
-  });
-
-  // What the reader had opened stays open when its card comes anew.
-  const opened = new Set();
-  document.addEventListener("htmx:beforeSwap", (event) => {
-    if (event.detail.target?.id !== "round-people") return;
-    opened.clear();
-    for (const entry of event.detail.target.querySelectorAll("details[id]")) if (entry.open) opened.add(entry.id);
-  });
-  document.addEventListener("htmx:afterSettle", () => {
-    for (const id of opened) document.getElementById(id)?.setAttribute("open", "");
   });
 
   const tell = (detail) => document.dispatchEvent(new CustomEvent("run:event", { detail }));

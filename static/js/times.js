@@ -1,19 +1,41 @@
-// Exact times in the reader's own zone. Without script they stand in the server's, which is named with them.
+// Times and days as the reader has them. Without script they stand in the server's zone, which is named with times.
 (() => {
   "use strict";
-  const exact = new Intl.DateTimeFormat(document.documentElement.lang || "en", {
-    day: "numeric", month: "long", year: "numeric", hour: "2-digit", minute: "2-digit", hour12: false,
-    timeZoneName: "short",
-  });
+  const DAY = 86400000;
+  const SOON = 14; // days that are counted; later ones are named, as in refinement/templatetags/wording.py
+  const language = document.documentElement.lang || "en";
+  // Not as a browser would write it, but as the server does: 3 March 2026, 14:05 CET.
+  const month = new Intl.DateTimeFormat(language, { month: "long" });
+  const clock = new Intl.DateTimeFormat(language, { hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZoneName: "short" });
+  const day = (moment) => `${moment.getDate()} ${month.format(moment)} ${moment.getFullYear()}`;
+  const exact = (moment) => `${day(moment)}, ${clock.format(moment)}`;
+
+  // A due day has no zone of its own: it is today when the reader's calendar says so.
+  function tellDue(time) {
+    const now = new Date();
+    const [year, number, date] = time.dateTime.split("-").map(Number);
+    const left = Math.round((Date.UTC(year, number - 1, date) - Date.UTC(now.getFullYear(), now.getMonth(), now.getDate())) / DAY);
+    time.classList.toggle("chip-bad", left < 0);
+    time.classList.toggle("chip-warn", left === 0);
+    if (left < 0) time.textContent = `overdue by ${-left} day${left === -1 ? "" : "s"}`;
+    else if (left > SOON) time.textContent = `due ${time.title}`;
+    else time.textContent = ["due today", "due tomorrow"][left] ?? `due in ${left} days`;
+  }
+
+  function tell(time) {
+    const moment = new Date(time.dateTime);
+    if (Number.isNaN(moment.getTime())) return;
+    if ("day" in time.dataset) time.textContent = day(moment);
+    // Where a time is told as "2 days ago", the exact one is what pointing at it shows.
+    if (time.title) time.title = exact(moment);
+    else time.textContent = exact(moment);
+  }
 
   function retell(root) {
     for (const time of root.querySelectorAll("time[datetime]:not([data-zoned])")) {
-      const moment = new Date(time.dateTime);
-      if (Number.isNaN(moment.getTime())) continue;
+      if ("due" in time.dataset) tellDue(time);
+      else tell(time);
       time.dataset.zoned = "";
-      // Where a time is told as "2 days ago", the exact one is what pointing at it shows.
-      if (time.title) time.title = exact.format(moment);
-      else time.textContent = exact.format(moment);
     }
   }
 

@@ -130,6 +130,15 @@ def test_a_line_of_the_chart_can_be_hidden_and_values_are_told(signed_in, home):
     expect(signed_in).to_have_url(f"{signed_in.url.split('/p/')[0]}{home}rounds/3/")
 
 
+def test_signs_on_the_chart_can_be_seen(signed_in, home):
+    signed_in.goto(home)
+    for kind in ("penalty", "signal"):
+        sign = signed_in.locator(f".chart-wide .chart-mark-{kind} text").first
+        # In the card's own colour around it, a sign of a few pixels is gone.
+        assert sign.evaluate("sign => getComputedStyle(sign).stroke") == "none"
+        assert sign.evaluate("sign => getComputedStyle(sign).fill") != "rgb(255, 255, 255)"
+
+
 def test_the_chart_can_be_kept_as_a_picture(signed_in, home, tmp_path):
     signed_in.goto(home)
     for name, start in (("PNG", b"\x89PNG"), ("SVG", b"<svg")):

@@ -1,6 +1,6 @@
 """Asking for reviews, closing what was asked, and what comes at once."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from django.core.exceptions import PermissionDenied, ValidationError
@@ -9,7 +9,14 @@ from django.utils import timezone
 from refinement.models import AuditEntry, Membership, ReviewRequest, User
 from refinement.selectors.projects import NotFound
 from refinement.services.memberships import member_leave, member_remove
-from refinement.services.reviews import MOST_REVIEWERS, NOTE_CHARS, review_done, review_take_back, reviews_ask
+from refinement.services.reviews import (
+    MOST_REVIEWERS,
+    NOTE_CHARS,
+    earliest_today,
+    review_done,
+    review_take_back,
+    reviews_ask,
+)
 from tests.conftest import member
 from tests.lifecycle.given import at_once
 from tests.views.test_role_matrix import run_in
@@ -69,7 +76,7 @@ def test_a_closed_request_can_be_followed_by_another(run, editor, viewer):
         ({"reviewers": []}, "reviewers", "Choose who is to review."),
         ({"note": "x" * (NOTE_CHARS + 1)}, "note", "The note is longer than 1,000 characters."),
         (
-            {"due_on": timezone.localdate() - timedelta(days=1)},
+            {"due_on": timezone.localdate() - timedelta(days=2)},
             "due_on",
             "This day is past; choose today or a later one.",
         ),
@@ -165,3 +172,11 @@ def test_done_against_taking_back_counts_once(run, project, editor, viewer):
     request.refresh_from_db()
     assert request.taken_back == back
     assert AuditEntry.objects.filter(action__in=["review.done", "review.take_back"]).count() == 1
+
+
+@pytest.mark.parametrize(
+    ("now", "first"), [("2026-03-02T11:59", "2026-03-01"), ("2026-03-02T12:01", "2026-03-02")]
+)
+def test_a_day_is_not_past_while_it_is_today_somewhere(monkeypatch, now, first):
+    monkeypatch.setattr(timezone, "now", lambda: datetime.fromisoformat(f"{now}+00:00"))
+    assert earliest_today().isoformat() == first

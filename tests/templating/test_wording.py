@@ -1,13 +1,13 @@
 """Times as pages say them: in the words of Django's own, without its detours."""
 
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta, timezone
 from zoneinfo import ZoneInfo
 
 import pytest
 from django.utils import timezone as clock
 from django.utils.timesince import timesince
 
-from refinement.templatetags.wording import ago, ago_words, exact_words
+from refinement.templatetags.wording import ago, ago_words, due, exact_day, exact_words
 
 NOW = datetime(2026, 3, 29, 12, 30, 30, 500, tzinfo=UTC)
 SPANS = [
@@ -48,3 +48,24 @@ def test_both_stand_in_one_element():
         "5\N{NO-BREAK SPACE}minutes ago</time>"
     )
     assert ago(None) == ""
+
+
+@pytest.mark.parametrize(
+    ("day", "words"),
+    [
+        (date(2026, 3, 27), ">overdue by 2 days<"),
+        (date(2026, 3, 28), ">overdue by 1 day<"),
+        (date(2026, 3, 29), ' chip-warn" datetime="2026-03-29" title="29 March 2026" data-due>due today<'),
+        (date(2026, 3, 30), ">due tomorrow<"),
+        (date(2026, 4, 12), ">due in 14 days<"),
+        (date(2026, 4, 13), ">due 13 April 2026<"),
+    ],
+)
+def test_how_far_off_a_due_day_is(day, words):
+    assert words in due(day)
+
+
+def test_a_day_has_its_exact_time_with_it():
+    assert exact_day(NOW) == (
+        f'<time datetime="{NOW.isoformat()}" title="29 March 2026, 12:30 UTC" data-day>29 March 2026</time>'
+    )

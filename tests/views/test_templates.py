@@ -14,6 +14,8 @@ FORBIDDEN = {
     "a script address": r"javascript:",
     "a remote address": r"(?:src|href|action)\s*=\s*[\"'](?:https?:)?//",
     "an hx-on attribute": r"\shx-on[:\s=]",
+    # The tags of `wording` tell times and days in the reader's zone; `c` is for machines.
+    "a time in the server's words": r"\|(?:date|time):(?!['\"]c['\"])|\|time(?:since|until)\b",
 }
 FOLDER = Path(settings.BASE_DIR) / "templates"
 TEMPLATES = sorted(path for path in FOLDER.rglob("*") if path.suffix in {".html", ".svg"})
@@ -33,7 +35,7 @@ def test_a_template_is_clean(path):
     [
         '<p style="x">', "<style>", "<script>x</script>", '<script type="module">x</script>',
         '<a onclick="x">', '<a href="javascript:x">', '<img src="https://example.org/x.png">',
-        '<script src="//example.org/x.js"></script>', '<p hx-on:click="x">',
+        '<script src="//example.org/x.js"></script>', '<p hx-on:click="x">', '{{ at|date:"j F Y" }}',
     ],
 )  # fmt: skip
 def test_what_is_forbidden_is_recognised(text):

@@ -13,6 +13,7 @@ from refinement.models import Run
 from refinement.selectors.run_options import run_options
 from refinement.selectors.run_orders import Place, place_from
 from refinement.selectors.runs import RunsPage, runs_page
+from refinement.selectors.score_words import decimals_of
 from refinement.views.access import ProjectRequest, project_view
 
 
@@ -57,6 +58,7 @@ def _context(request: ProjectRequest, form: RunFilterForm, page: RunsPage) -> di
         "section": "runs",
         "form": form,
         "page": page,
+        "decimals": decimals_of(entry.run for entry in page.lines),
         "query": query,
         "address": reverse("run_list", args=[project.slug]),
         "rubrics_address": reverse("rubric_list", args=[project.slug]),

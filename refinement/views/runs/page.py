@@ -17,7 +17,7 @@ from refinement.selectors.run_calls import call_line, calls_of_round, said, seen
 from refinement.selectors.run_page import RunFacts, run_facts, tags_of, trajectory_of
 from refinement.selectors.run_rounds import RoundFacts, round_facts
 from refinement.selectors.run_texts import candidate_text
-from refinement.selectors.run_words import REASON_WORDS
+from refinement.selectors.run_words import reason_words
 from refinement.services.lifecycle import MOST_MORE_ROUNDS
 from refinement.views.access import ProjectRequest, project_view
 from refinement.views.comments.context import counts_context, talk_context
@@ -121,7 +121,7 @@ def head_context(facts: RunFacts) -> dict[str, Any]:
     return {
         "decided": decisions_of(run, rubric),
         "imported": import_of(run, rubric, {line.number: line.composite for line in facts.rounds}),
-        "reason": REASON_WORDS.get(run.stop_reason, run.stop_reason),
+        "reason": reason_words(run),
         "tags": tags,
         "typed_tags": ", ".join(tags),
         "more_rounds": "2",

@@ -14,7 +14,7 @@ from refinement.selectors.run_calls import said
 from refinement.selectors.run_diffs import round_diff
 from refinement.selectors.run_page import RunFacts, run_facts, trajectory_of
 from refinement.selectors.run_texts import candidate_text
-from refinement.selectors.run_words import REASON_WORDS
+from refinement.selectors.run_words import reason_words
 from refinement.selectors.shares import (
     reads_blind,
     shared_calls,
@@ -91,7 +91,7 @@ def _head(token: str, link: ShareLink, facts: RunFacts) -> dict[str, Any]:
         "run": run,
         "facts": facts,
         "sentence": shared_sentence(run, facts.rubric),
-        "reason": REASON_WORDS.get(run.stop_reason, run.stop_reason),
+        "reason": reason_words(run),
         "task": said("task", run.task),
         "rounds": list(zip(facts.rounds, addresses, strict=True)),
         "toggles": list(enumerate(["Composite", *facts.criteria[:24]])),

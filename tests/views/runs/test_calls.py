@@ -95,3 +95,13 @@ def test_the_wrong_person_call_and_method(as_viewer, as_outsider, as_owner, proj
     assert as_viewer.get(address(run, f"?call={other.calls.first().pk}")).status_code == 404
     assert as_viewer.get(address(run, "?call=x")).status_code == 404
     assert as_owner.post(address(run)).status_code == 405
+
+
+def test_a_judge_s_reply_begins_with_what_it_says(as_viewer, project):
+    run = finished_run(project, ["7"])
+    reply = '{"criteria": {"depth": {"reasoning": "It <b>names</b> the steps.", "score": 7}}, "issues": []}'
+    Call.objects.filter(run=run, role="judge").update(reply=reply)
+    page = as_viewer.get(f"/p/{project.slug}/runs/{run.pk}/calls/").content.decode()
+    assert '<b><bdi>Depth</bdi></b> <span class="num">7</span>' in page
+    assert "It &lt;b&gt;names&lt;/b&gt; the steps." in page
+    assert "{&quot;criteria" not in page

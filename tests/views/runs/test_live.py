@@ -1,8 +1,10 @@
 """The live block and the door of the stream; the stream itself is tested over real sockets."""
 
+import re
+
 import pytest
 
-from refinement.models import LiveText, Run
+from refinement.models import Event, LiveText, Run
 from refinement.services.lifecycle import run_cancel
 from refinement.services.rubrics import default_rubrics_install
 from tests.models.given import a_run
@@ -75,3 +77,30 @@ def test_only_members_watch(as_outsider, anonymous, run, name):
 
 def test_a_run_of_another_project_is_not_there(as_outsider, other_project, run):
     assert as_outsider.get(f"/p/beta/runs/{run.pk}/live/").status_code == 404
+
+
+def under_way(run: Run, step: str, text: str) -> None:
+    Run.objects.filter(pk=run.pk).update(status="running", lease_owner="a worker", attempt=1)
+    Event.objects.create(run=run, kind="claimed", actor="worker", data={"step": step, "round": 1})
+    LiveText.objects.create(run=run, attempt=1, position=0, text=text)
+
+
+VERDICT = '{"criteria": {"depth": {"reasoning": "It <b>names</b> the steps.", "score": 7'
+
+
+def test_a_judge_s_reply_is_shown_as_what_it_says(as_viewer, run):
+    under_way(run, "judge", VERDICT)
+    page = as_viewer.get(address(run)).content.decode()
+    assert '<bdi>Depth</bdi> <b class="num">7</b>' in page
+    assert '<span class="text-block" dir="auto">It &lt;b&gt;names&lt;/b&gt; the steps.</span>' in page
+    assert "{&quot;criteria&quot;" in page  # a click away
+    assert 'data-writer="judge"' in page
+
+
+@pytest.mark.parametrize(("step", "text"), [("revise", VERDICT), ("judge", "Depth: 7/10. It is deep.")])
+def test_what_a_producer_writes_and_what_is_not_json_stays_text(as_viewer, run, step, text):
+    under_way(run, step, text)
+    page = as_viewer.get(address(run)).content.decode()
+    assert "live-entry" not in page
+    assert re.search(r'id="live-reading"[^>]* hidden>', page)
+    assert not re.search(r'id="live-text"[^>]* hidden>', page)

@@ -4,7 +4,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from refinement.models import Run
+from refinement.models import Run, Verdict
 from refinement.services.runs import tags_set
 from tests.views.runs.finished import finished_run
 from tests.views.runs.guide import TASK, guide_run
@@ -86,7 +86,7 @@ def test_a_live_page_gets_the_open_round_only_when_it_had_no_verdict(as_viewer, 
     assert 'id="round"' not in strip
     fresh = as_viewer.get(address(run, "?part=rounds&open=1&fresh=1"), headers=HTMX).content.decode()
     assert 'id="round"' in fresh
-    assert 'hx-swap-oob="true"' in fresh
+    assert 'hx-swap-oob="keep"' in fresh
 
 
 def test_budgets_tags_and_the_whole_task(as_viewer, project):
@@ -146,3 +146,27 @@ def test_a_run_without_rounds_says_so(as_viewer, project):
     text = page(as_viewer, run)
     assert "No round was judged" in text
     assert "There is no round" in text
+
+
+def test_a_reason_that_the_outcome_says_already_is_not_said_again(as_viewer, project):
+    run = finished_run(project, ["9.5"], outcome="PASS", stop_reason="passed")
+    assert '<span class="chip">passed</span>' not in as_viewer.get(address(run)).content.decode()
+    Run.objects.filter(pk=run.pk).update(outcome="FAIL", stop_reason="max_rounds")
+    assert '<span class="chip">rounds used up</span>' in as_viewer.get(address(run)).content.decode()
+
+
+def test_where_there_is_no_round_there_is_nothing_to_decide(as_editor, project):
+    run = finished_run(project, ["7"])
+    assert "the judge's result stands" in as_editor.get(address(run)).content.decode()
+    run.rounds.all().delete()
+    assert 'id="decide"' not in as_editor.get(address(run)).content.decode()
+
+
+def test_what_was_never_judged_does_not_wait_to_be(as_viewer, project):
+    run = finished_run(project, ["7", "8"])
+    unjudged = {"judged_at": None, "composite": None, "scores": None}
+    run.rounds.filter(number=2).update(**unjudged, feedback={"from_round": 1})
+    Verdict.objects.filter(round__run=run, round__number=2).delete()
+    page = as_viewer.get(address(run, "rounds/1/")).content.decode()
+    assert "· not judged<" in page
+    assert "not judged yet" not in page

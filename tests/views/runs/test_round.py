@@ -145,3 +145,15 @@ def test_there_is_no_such_round(as_viewer, as_outsider, project):
         assert as_outsider.get(address(run, 1, rest)).status_code == 404
     assert as_viewer.get(address(run, 9), headers=HTMX).status_code == 404
     assert as_viewer.post(address(run, 1)).status_code == 405
+
+
+def test_a_judge_of_many_words_gets_room_and_is_folded(as_viewer, project):
+    short = finished_run(project, ["7"])
+    wordy = finished_run(project, ["7"], said="It names every step and says why. " * 70)
+    page = as_viewer.get(f"/p/{project.slug}/runs/{short.pk}/rounds/1/").content.decode()
+    assert "round-wordy" not in page
+    assert "fold-start" not in page
+    page = as_viewer.get(f"/p/{project.slug}/runs/{wordy.pk}/rounds/1/").content.decode()
+    assert "round-wordy" in page
+    # Reasoning and improvement of six criteria, two issues and the ASI.
+    assert page.count("Show all 2,380 characters") == 6 * 2 + 2 + 1

@@ -311,3 +311,12 @@ def test_an_empty_run_has_a_page(anonymous, shared, project):
     Round.objects.filter(run=run).delete()
 
     assert "There is no round" in read(anonymous, shared(run=run))
+
+
+def test_a_judge_of_many_words_is_folded(anonymous, shared, project):
+    assert '<details class="score" open>' in read(anonymous, shared())
+    run = finished_run(project, ["7"], said="It names every step and says why. " * 70)
+    page = read(anonymous, shared(run=run))
+    assert '<details class="score">' in page
+    assert "round-wordy" in page
+    assert "Show all 2,380 characters" in page

@@ -1,0 +1,111 @@
+"""A judge's reply on a run's page while it is written: what it says, and the reply itself a click away."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from refinement.models import Event, LiveText, Run
+from tests.browser.conftest import watched
+from tests.browser.test_accessibility import in_both_themes
+from tests.judging.test_under_way import REPLIES, told
+from tests.loopback.replies import Asked, instance
+from tests.loopback.server import LoopbackServer
+from tests.streaming.served import Served
+from tests.views.runs.finished import finished_run
+
+PATIENCE = 30_000.0
+GOES_ON = {"status": "running", "outcome": "", "stop_reason": "", "finished_at": None, "attempt": 1}
+# A reply as it comes: in pieces of this length, and what is read of it in the end.
+READ = """([text, length]) => {
+  const place = document.createElement("ol");
+  const reader = verdictReader(place);
+  let read = false;
+  for (let at = 0; at < text.length; at += length) read = reader.feed(text.slice(at, at + length));
+  const said = (item, place) => item.querySelector(place)?.textContent.toWellFormed() ?? "";
+  const words = (part) => [said(part, ".soft"), said(part, ".text-block")];
+  const parts = (item) => [...item.querySelectorAll(".live-part")].map(words);
+  const entry = (item) => [said(item, "bdi"), said(item, "b"), parts(item)];
+  return read ? [...place.children].map(entry) : null;
+}"""
+
+
+@pytest.fixture
+def run(site, project) -> Run:
+    made = finished_run(project, ["7.15", "8.6"], **GOES_ON)
+    Event.objects.create(run=made, kind="claimed", actor="worker", data={"step": "judge", "round": 2})
+    return made
+
+
+def home(run: Run) -> str:
+    return f"/p/{run.project.slug}/runs/{run.pk}/"
+
+
+def test_page_and_server_read_the_same(signed_in: Page, run: Run):
+    signed_in.goto(home(run))
+    for name, text in REPLIES.items():
+        for end in {*range(0, len(text), max(1, len(text) // 40)), len(text)}:
+            for length in (1, 13, 100_000):
+                # Where nothing is read yet there is nothing to show, whichever way it is said.
+                read = signed_in.evaluate(READ, [text[:end], length])
+                assert (read or None) == (told(text[:end]) or None), (name, text[:end])
+
+
+def test_it_comes_by_itself_where_there_is_no_stream(signed_in: Page, run: Run):
+    text = REPLIES["whole"]
+    LiveText.objects.create(run=run, attempt=1, position=0, text=text[:60])
+    signed_in.goto(home(run))
+    reading, raw = signed_in.locator("#live-reading"), signed_in.locator("#live-text")
+    expect(reading.locator(".live-entry")).to_have_count(1)
+    expect(raw).to_be_hidden()
+    signed_in.get_by_label("The reply itself").check()
+    expect(raw).to_be_visible()
+    LiveText.objects.create(run=run, attempt=1, position=1, text=text[60:])
+    expect(raw).to_have_text(text)
+    expect(reading).to_be_hidden()
+    signed_in.get_by_label("The reply itself").uncheck()
+    expect(reading).to_contain_text("Nothing on rollback.")
+    assert in_both_themes(signed_in) == []
+
+
+# --- with a stream --------------------------------------------------------------------------------
+def slow_judge(asked: Asked) -> str:
+    if asked.schema is None:
+        return '{"a producer": "may write JSON"}'
+    return json.dumps(instance(asked.schema, 7, 0.9))
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    (tmp_path / "data").mkdir()
+    with LoopbackServer(slow_judge, chunks=30, chunk_delay=0.2) as server:
+        made = Served(tmp_path / "data", server)
+        yield made
+        made.instance.clean_up()
+
+
+def test_it_is_read_as_it_is_written_and_also_from_its_middle(browser: Browser, served: Served):
+    run = served.launch(rounds=1)
+    base = f"http://127.0.0.1:{served.instance.port}"
+    context = browser.new_context(base_url=base)
+    context.add_cookies([{"name": "sessionid", "value": served.sessions["olivia"], "url": base}])
+    page, complaints = watched(context)
+    page.set_default_timeout(PATIENCE)
+    page.goto(f"/p/alpha/runs/{run}/")
+    expect(page.locator("#live-text")).to_contain_text("a producer", timeout=PATIENCE)
+    expect(page.locator("#live-text")).to_be_visible()
+    expect(page.locator("#live-reading")).to_be_hidden()
+
+    entries = page.locator("#live-reading .live-entry")
+    expect(entries).to_have_count(2, timeout=PATIENCE)
+    expect(page.locator("#live-text")).to_be_hidden()
+    expect(entries.first).to_contain_text("Depth")
+    page.reload()
+    expect(entries.nth(3)).to_be_visible(timeout=PATIENCE)
+    expect(entries.first).to_contain_text("Depth")
+    expect(entries.first.locator("b")).to_have_text("7")
+    served.server.chunk_delay = 0.0
+    context.close()
+    assert complaints == []

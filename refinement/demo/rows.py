@@ -216,7 +216,7 @@ def call_values(run: Run, said: Said) -> dict[str, Any]:
     return {
         "round_number": said.round,
         "role": said.role,
-        "attempt": 1,
+        "attempt": said.attempt,
         "endpoint": "ollama",
         "model": run.judge_model if judge else run.producer_model,
         "messages": [{"role": each.role, "content": each.content} for each in said.prompt.messages],
@@ -228,7 +228,8 @@ def call_values(run: Run, said: Said) -> dict[str, Any]:
         "prompt_tokens": said.prompt_tokens,
         "completion_tokens": said.reply_tokens,
         "seconds": said.seconds,
-        "rung": "strict" if judge else "",
+        "rung": "strict" if judge and not said.complaint else "",
+        "complaint": said.complaint,
     }
 
 

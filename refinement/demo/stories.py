@@ -33,8 +33,9 @@ from refinement.engine.types import (
 )
 from refinement.judging.checks import run_checks
 from refinement.judging.context import Brief, judge_view, producer_view
-from refinement.judging.prompts import Prompt, judge_prompt, producer_prompt
+from refinement.judging.prompts import Prompt, ask_again, judge_prompt, producer_prompt
 from refinement.models import RunStatus
+from refinement.services.judgement import ASKS
 from refinement.services.record_values import (
     Judged,
     feedback_values,
@@ -67,12 +68,13 @@ BREAKS = (
     "paused",
     "queued",
 )
+NO_SCORES = "The scores are missing."
 SERVER_AWAY = "ollama cannot be reached at 127.0.0.1:11434: connection refused"
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One call: who was asked what in which round, and the reply or the error."""
+    """One call: who was asked what in which round, and the reply."""
 
     role: str
     round: int
@@ -81,7 +83,8 @@ class Said:
     withheld: list[str]
     reply: str
     seconds: Decimal
-    error: str = ""
+    attempt: int = 1
+    complaint: str = ""  # what was wrong with the reply
 
     @property
     def prompt_tokens(self) -> int:
@@ -161,7 +164,7 @@ class Teller:
                 story.ending = finished(step)
                 return story
             judged = len(story.history.assessed)
-            if self.ends and judged >= self.breaks_after:
+            if self.stops_at(step, judged):
                 story.ending = self.broken_off(judged)
                 return story
             if isinstance(step, Judge):
@@ -173,6 +176,26 @@ class Teller:
             spent = sum(entry.prompt_tokens + entry.reply_tokens for entry in story.said)
             usage = Usage(spent, sum((entry.seconds for entry in story.said), Decimal(0)), len(story.said))
             story.history = replace(story.history, usage=usage)
+
+    def stops_at(self, step: Draft | Judge | Revise, judged: int) -> bool:
+        """Whether it breaks off now; whoever fails does so at work of their own."""
+        if not self.ends or judged < self.breaks_after:
+            return False
+        if self.ends == "judge fails":
+            if isinstance(step, Judge) and self.story.rubric.criteria:
+                self.babble(step)
+                return True
+            return False
+        return self.ends != "producer fails" or not isinstance(step, Judge)
+
+    def babble(self, step: Judge) -> None:
+        """A judge that is asked three times, and never gives a score."""
+        view = judge_view(self.brief, self.story.history, step.round)
+        prompt = judge_prompt(view)
+        for attempt in range(1, ASKS + 1):
+            self.call("judge", step.round, prompt, view, texts.NO_VERDICT)
+            self.story.said[-1] = replace(self.story.said[-1], attempt=attempt, complaint=NO_SCORES)
+            prompt = ask_again(prompt, texts.NO_VERDICT, NO_SCORES)
 
     def steered(self, step: Revise) -> Revise:
         """The step with what somebody tells this revision, now and then."""
@@ -277,7 +300,7 @@ class Teller:
             return ended(Outcome.ERROR, StopReason.INTERNAL_ERROR, why)
         if "fails" in self.ends:
             role = Role.JUDGE if self.ends.startswith("judge") else Role.PRODUCER
-            message = "its reply could not be read after 3 attempts. The scores are missing."
+            message = f"its reply could not be read after {ASKS} attempts. {NO_SCORES}"
             if role is Role.PRODUCER:
                 message = "The model is not there: qwen3:14b. Pull it, or choose another."
             given_up = replace(self.story.history, failure=Failure(role, message))

@@ -113,3 +113,10 @@ def revised(rng: random.Random, text: str, about: Subject, *, much: bool = False
     if rng.random() < 0.5:
         parts.insert(rng.choice(prose), paragraph(rng, about))
     return "\n\n".join(parts)
+
+
+# What a judge says that keeps to no form.
+NO_VERDICT = (
+    "This is a solid text overall. It explains the service well and is easy to follow, although it could say "
+    "more about what to do when something goes wrong. I would be happy to look at another version!"
+)

@@ -41,6 +41,21 @@ def seed(**options):
     return said.getvalue()
 
 
+def test_who_fails_has_been_asked():
+    seed(runs=150)
+    failed = Run.objects.filter(stop_reason="judge_failed")
+    assert failed.exists()
+    for run in failed:
+        calls = list(run.calls.order_by("round_number", "pk"))
+        assert [(call.role, call.attempt, call.rung) for call in calls[-3:]] == [
+            ("judge", 1, ""), ("judge", 2, ""), ("judge", 3, ""),
+        ]  # fmt: skip
+        assert run.calls_made == len(calls)
+        assert run.rounds.get(number=calls[-1].round_number).judged_at is None
+    for run in Run.objects.filter(stop_reason="producer_failed"):
+        assert run.rounds.filter(judged_at=None).count() == 0
+
+
 def test_a_project_is_made_with_all_that_belongs_to_it():
     said = seed(runs=120)
     project = Project.objects.get(slug="demo")

@@ -44,10 +44,20 @@ class Spread:
     """A figure over repeats; the deviation is that of a sample."""
 
     label: str
-    mean: str
-    deviation: str
-    lowest: str
-    highest: str
+    mean: Decimal
+    deviation: Decimal
+    lowest: Decimal
+    highest: Decimal
+    decimals: int | None  # of a composite; None for what is counted
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Mean, deviation, lowest and highest as a page shows them."""
+        values = (self.mean, self.deviation, self.lowest, self.highest)
+        return tuple(
+            _count(value) if self.decimals is None else composite_words(value, self.decimals)
+            for value in values
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,8 +163,7 @@ def _repeats(sides: Sequence[Side], runs: Sequence[Run]) -> Repeats:
     for label, name in (*_COMPOSITES, *_COUNTS):
         values = [Decimal(value) for run in finished if (value := getattr(run, name)) is not None]
         if len(values) > 1:
-            found = (statistics.mean(values), statistics.stdev(values), min(values), max(values))
-            counted = (label, name) in _COUNTS
-            words = (_count(value) if counted else composite_words(value, decimals) for value in found)
-            figures.append(Spread(label, *words))
+            mean, deviation = statistics.mean(values), statistics.stdev(values)
+            places = None if (label, name) in _COUNTS else decimals
+            figures.append(Spread(label, mean, deviation, min(values), max(values), places))
     return Repeats(tuple(side.run.pk for side in sides), len(finished), len(runs), tuple(figures))

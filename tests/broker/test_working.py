@@ -179,12 +179,13 @@ def test_a_message_sent_by_an_actor_joins_its_transaction(broker, work, alias):
 
 def test_a_process_takes_up_what_its_step_sends_before_the_step_is_acknowledged(broker, work):
     """One thread's worth of messages, and one more for a thread that is about to be free."""
-    seen, release = threading.Event(), threading.Event()
+    begun, seen, release = threading.Event(), threading.Event(), threading.Event()
 
     def second():
         """Waits in the hands of this process."""
 
     def first():
+        begun.set()  # from now on, what is in the worker's queue is another one
         then.send()
         seen.wait(PATIENCE)
 
@@ -192,6 +193,7 @@ def test_a_process_takes_up_what_its_step_sends_before_the_step_is_acknowledged(
     actor = declare(broker, first)
     worker = work(broker, threads=1)
     actor.send()
+    assert begun.wait(PATIENCE)
     queue = worker.work_queue
     until = time.monotonic() + PATIENCE
     while not queue.qsize() and time.monotonic() < until:

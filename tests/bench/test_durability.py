@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, OperationalError, connection, transaction
 from django.utils import timezone
 from dramatiq.middleware import Shutdown
 
@@ -53,6 +53,25 @@ def test_a_message_that_comes_twice_judges_once(table: Table):
     (trial,) = trials(bench)
     assert [trial_advance(trial.pk) for _ in range(3)] == [True, False, False]
     assert len(table.server.chats) == 1
+
+
+def test_a_connection_that_breaks_off_as_the_verdict_is_kept_costs_no_call(table: Table, monkeypatch):
+    table.says(8, 8)
+    (trial,) = trials(table.bench(repeats=1))
+    commit, broken = connection.commit, []
+
+    def breaking():
+        if not broken and BenchCall.objects.exists():
+            broken.append(True)
+            raise OperationalError("the connection broke off")
+        commit()
+
+    monkeypatch.setattr(connection, "commit", breaking)
+    assert trial_advance(trial.pk)
+    assert broken
+    trial.refresh_from_db()
+    assert trial.status == "done"
+    assert (len(table.server.chats), BenchCall.objects.count()) == (1, 1)
 
 
 def test_two_workers_with_the_same_message_judge_once(table: Table):

@@ -69,12 +69,13 @@ class Refine:
     def says(self, *, slow: int | None = None, **lists: Sequence[str]) -> None:
         """What the models answer, in order; a request that was not answered to its end is not counted.
 
-        The request number `slow` gets its answer so slowly that it can be stopped in the middle.
+        The request number `slow` gets its answer so slowly that it can be stopped in the middle, also by a
+        command that is started meanwhile.
         """
 
         def reply(asked: Asked) -> str:
             chats = self.server.chats
-            self.server.chunk_delay = 0.5 if len(chats) == slow else 0.0
+            self.server.chunk_delay = 1.5 if len(chats) == slow else 0.0
             answered = sum(1 for entry in chats if entry.role == asked.role and entry.finished)
             return lists[asked.role][answered]
 

@@ -4,8 +4,7 @@ For each database, a project of each size is filled (4 rounds a run, candidates 
 Then every page is asked for many times, of all sizes in turn, request by request: a machine that changes its
 speed does so for all of them. Printed are medians and 95th percentiles in milliseconds, and how the largest
 size compares with the smallest: the median of the ratios of requests that were made right after each other.
-The bars: 60 ms at the 95th percentile (200 for all 500 comments of a run at once), and a ratio of 1.3 (2 for
-lists in whose order nothing that passes their filters comes early: a whole index is gone through for them).
+The bars: 60 ms at the 95th percentile (200 for all 500 comments of a run at once), and a ratio of 1.3.
 
 Filling takes minutes. `--keep DIR` leaves what was filled in that folder (and in databases on the PostgreSQL
 server) and uses it the next time; `--fill` does no more than that, `--forget` removes it. On a machine that
@@ -24,14 +23,13 @@ from pathlib import Path
 from benchmarks.asking import COLLECT, Asker, asker
 from benchmarks.filling import CHARS
 from benchmarks.kept import forget, kept
-from benchmarks.pages import ALL_THREADS, FOUND_LATE
+from benchmarks.pages import ALL_THREADS
 
 SIZES = (1_000, 10_000, 100_000)
 REPEATS = 60
 WARM_UPS = 3
 BAR_MS, BAR_RATIO = 60, 1.3
 BARS_MS = {ALL_THREADS: 200}  # asked for on purpose: its bar is another one
-BARS_RATIO = dict.fromkeys(FOUND_LATE, 2.0)
 
 
 @dataclass(slots=True)
@@ -139,8 +137,7 @@ def told(name: str, rows: Sequence[Measured]) -> str:
     """
     cells = "".join(f"{row.middle:>8.1f}{row.slow:>8.1f}" for row in rows)
     ratio = paired_ratio(rows[0].took, rows[-1].took)
-    most_ms, most_ratio = BARS_MS.get(name, BAR_MS), BARS_RATIO.get(name, BAR_RATIO)
-    over = max(row.slow for row in rows) > most_ms or ratio > most_ratio
+    over = max(row.slow for row in rows) > BARS_MS.get(name, BAR_MS) or ratio > BAR_RATIO
     lengths = [row.lines for row in rows]
     lines = f"  ({', '.join(map(str, lengths))} lines)" if len(set(lengths)) > 1 else ""
     return f"{name:30}{cells}{ratio:>9.2f}{' over' if over else ''}{lines}"

@@ -20,11 +20,6 @@ PART = "part"  # of a page that is open, asked for by htmx
 API = "API"
 ALL_THREADS = "all its 50 threads"
 COMMON_WORD = "restart"
-# Many runs have what these ask for, but none where their order begins.
-FOUND_LATE = (
-    *("errors, best first", "first rounds, most improved", "penalties, best first", "a month, most rounds"),
-    "filters that never meet",
-)
 
 
 def addresses(project: Any) -> dict[str, str]:
@@ -138,6 +133,7 @@ def filters(middle: int, today: Any) -> dict[str, dict[str, object]]:
         "a rare and a common filter": {"outcome": "DONE", "rubric": "answers"},
         "rare, in another order": {"outcome": "DONE", "sort": "best"},
         "tag, in another order": {"tag": "docs", "sort": "best"},
+        # What many runs have, but none where the order begins.
         "errors, best first": {"outcome": "ERROR", "sort": "best"},
         "first rounds, most improved": {"r1_min": 6, "sort": "improvement"},
         "penalties, best first": {"mark": "penalty", "sort": "best"},

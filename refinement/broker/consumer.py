@@ -175,7 +175,10 @@ class DatabaseConsumer(Consumer):
                 return False
             self._own_claims.add([row_id])  # a consumer that was made anew does not know it
             self._process_claims.add([row_id])
-            self._ready.append(ClaimedMessage(message, row_id))
+            claimed = ClaimedMessage(message, row_id)
+            if self._passing.put_to_work(claimed):
+                return True
+            self._ready.append(claimed)
         self.bell.nudge()
         return True
 

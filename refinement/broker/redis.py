@@ -75,7 +75,10 @@ class ConsiderateConsumer(_RedisConsumer):
             if self._closed:
                 return False
             self.queued_message_ids.add(message.message_id)
-            self._handed.append(HeldMessage(message))
+            held = HeldMessage(message)
+            if self.broker.passing.put_to_work(held):
+                return True
+            self._handed.append(held)
         self.bell.nudge()
         return True
 

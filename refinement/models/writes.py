@@ -4,7 +4,7 @@ What a step brings is five rows in four tables. One by one, PostgreSQL is asked 
 with dozens of threads each answer is waited for and each wait hands Python's lock around.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -13,12 +13,14 @@ from django.db import DEFAULT_DB_ALIAS, connections, transaction
 from django.db.models import Model
 
 from refinement.models.statements import (
+    Column,
     Values,
     adapted,
     carried_out,
     fetched,
     insert_parts,
     insert_values,
+    new_values,
     update_parts,
     update_values,
     watched,
@@ -45,6 +47,7 @@ class Write:
     tail: str
     values: list[Any]
     inserts: bool
+    unless: str = ""  # an insert's: where this query finds anything, it is left out
 
 
 class Writes:
@@ -55,6 +58,7 @@ class Writes:
         self._connection: Any = connections[using]
         self._lead: Write | None = None
         self._others: list[Write] = []
+        self.left_out = False  # whether the one insert that has an `unless` was
 
     def lead(self, model: type[Model], values: Values, where: str, where_values: Sequence[Any]) -> None:
         """Changes the one row where the condition holds, before all the others."""
@@ -72,13 +76,31 @@ class Writes:
     def insert(self, row: Model, **found: Found) -> None:
         """Adds a row, whose key stays unknown; `found` are columns that the database fills in."""
         columns, head = insert_parts(type(row))
-        places: list[str] = []
-        values: list[Any] = []
-        for column, value in zip(columns, insert_values(columns, row, self._connection), strict=True):
-            source = found.get(column[0])
-            places.append(f"({source.sql})" if source else "%s")
-            values += source.values if source else [value]
-        self._others.append(Write(head, ", ".join(places), values, inserts=True))
+        self._insert(head, columns, insert_values(columns, row, self._connection), found)
+
+    def add(self, model: type[Model], values: Values, *, unless: Found | None = None, **found: Found) -> None:
+        """The same for values by their columns' names; left out where `unless` finds anything."""
+        columns, head = insert_parts(model)
+        self._insert(head, columns, new_values(columns, values, self._connection), found, unless)
+
+    def _insert(
+        self,
+        head: str,
+        columns: Sequence[Column],
+        values: list[Any],
+        found: Mapping[str, Found],
+        unless: Found | None = None,
+    ) -> None:
+        places, sent = ["%s"] * len(columns), values
+        if found:
+            places, sent = [], []
+            for column, value in zip(columns, values, strict=True):
+                source = found.get(column[0])
+                places.append(f"({source.sql})" if source else "%s")
+                sent += source.values if source else [value]
+        if unless is not None:
+            sent = [*sent, *unless.values]
+        self._others.append(Write(head, ", ".join(places), sent, True, unless.sql if unless else ""))
 
     def make(
         self, beside: Callable[[], None] | None = None, *, first: Callable[[], None] | None = None
@@ -97,8 +119,11 @@ class Writes:
                 transaction.set_rollback(True, using=self._using)
                 return False
             for write in self._others:
-                if not self._made(write):
+                if self._made(write):
+                    continue
+                if not write.unless:
                     raise NothingChanged(write.head)
+                self.left_out = True
             if beside is not None:
                 beside()
         return True
@@ -110,28 +135,36 @@ class Writes:
 
     def _at_once(self) -> bool:
         writes = [self._leading, *self._others]
-        sql = one_statement(tuple((write.head, write.tail, write.inserts) for write in writes))
-        return bool(fetched(self._connection, sql, [value for write in writes for value in write.values]))
+        sql = one_statement(tuple((write.head, write.tail, write.inserts, write.unless) for write in writes))
+        made = fetched(self._connection, sql, [value for write in writes for value in write.values])
+        self.left_out = any(0 in row for row in made)
+        return bool(made)
 
     def _made(self, write: Write) -> bool:
-        sql = statement(write.head, write.tail, write.inserts)
+        sql = statement(write.head, write.tail, write.inserts, write.unless)
         return bool(carried_out(self._connection, sql, write.values))
 
 
 @lru_cache(maxsize=256)
-def statement(head: str, tail: str, inserts: bool) -> str:
+def statement(head: str, tail: str, inserts: bool, unless: str = "") -> str:
+    if unless:
+        return f"{head} SELECT {tail} WHERE NOT EXISTS ({unless})"
     return f"{head} VALUES ({tail})" if inserts else f"{head} WHERE {tail}"
 
 
 @lru_cache(maxsize=256)
-def one_statement(writes: tuple[tuple[str, str, bool], ...]) -> str:
+def one_statement(writes: tuple[tuple[str, str, bool, str], ...]) -> str:
     """All in one; a later update that finds no row divides by zero, which undoes everything."""
-    (head, tail, _), *others = writes
+    (head, tail, *_), *others = writes
     parts, checks = [f'held ("held") AS ({head} WHERE {tail} RETURNING "id")'], ["1"]
-    for number, (head, tail, inserts) in enumerate(others):
-        if inserts:
-            parts.append(f"w{number} AS ({head} SELECT {tail} FROM held)")  # noqa: S608
+    for number, (head, tail, inserts, unless) in enumerate(others):
+        if unless:
+            part = f'{head} SELECT {tail} FROM held WHERE NOT EXISTS ({unless}) RETURNING "id"'  # noqa: S608
+            checks.append(f"(SELECT COUNT(*) FROM w{number})")  # noqa: S608
+        elif inserts:
+            part = f"{head} SELECT {tail} FROM held"  # noqa: S608
         else:
-            parts.append(f'w{number} AS ({head} FROM held WHERE {tail} RETURNING "id")')
+            part = f'{head} FROM held WHERE {tail} RETURNING "id"'
             checks.append(f"1 / (SELECT COUNT(*) FROM w{number})")  # noqa: S608
+        parts.append(f"w{number} AS ({part})")
     return f"WITH {', '.join(parts)} SELECT {', '.join(checks)} FROM held"  # noqa: S608

@@ -12,10 +12,12 @@ from refinement.selectors.run_words import round_name_in
 
 MOST_SHOWN = 50
 # Asked before every revision, mostly in vain: as a plain statement it costs next to nothing.
-WAITING = (
-    f'SELECT "id", "author_name", "text" FROM "{Instruction._meta.db_table}" '  # noqa: S608
-    'WHERE "run_id" = %s AND "used_in_round" IS NULL AND "withdrawn_at" IS NULL ORDER BY "id"'
+OF_THOSE_THAT_WAIT = (
+    f'FROM "{Instruction._meta.db_table}" '
+    'WHERE "run_id" = %s AND "used_in_round" IS NULL AND "withdrawn_at" IS NULL'
 )
+WAITING = f'SELECT "id", "author_name", "text" {OF_THOSE_THAT_WAIT} ORDER BY "id"'
+ANY_WAITING = f"SELECT 1 {OF_THOSE_THAT_WAIT}"
 
 
 @dataclass(frozen=True, slots=True)

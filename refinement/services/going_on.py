@@ -15,12 +15,13 @@ from django.db import transaction
 from django.utils import timezone
 
 from refinement.engine.steps import next_step
-from refinement.engine.types import History, Judge, Step
+from refinement.engine.types import History, Judge, Revise, Step
 from refinement.judging.context import Brief
-from refinement.models import EventKind, Run
-from refinement.models.writes import Writes
+from refinement.models import Event, EventKind, Run
+from refinement.models.writes import Found, Writes
 from refinement.selectors.history import account_of
-from refinement.services.events import event_row
+from refinement.selectors.steering import ANY_WAITING
+from refinement.services.events import event_values
 from refinement.services.leases import (
     HELD,
     Lease,
@@ -79,6 +80,7 @@ class GoingOn:
     beside: Callable[[], None] | None
     ahead: Ahead | None  # None where it takes another reading to know
     stays: bool = False
+    tells: bool = False  # of the next step, unless that is left out
 
     def joined(self) -> bool:
         """Where messages are rows themselves: all in one transaction; False when the lease is lost."""
@@ -112,15 +114,22 @@ class GoingOn:
         now, change = timezone.now(), self.change
         lead = kept(self.lease, woken_at=now, **change) if self.stays else released(woken_at=now, **change)
         self.writes.lead(Run, lead, HELD, held(self.lease))
-        if judging := self._judging_next():
-            said = {"step": "judge", "round": judging.round}
-            begun = event_row(self.lease.run_id, EventKind.CLAIMED, actor=self.actor, data=said)
-            self.writes.insert(begun)
+        if self.stays and self.ahead is not None:
+            self._tell_of(self.ahead.step)
 
-    def _judging_next(self) -> Judge | None:
-        """A verdict's beginning is told now; a revision's later, with what people have asked for by then."""
-        step = self.ahead.step if self.stays and self.ahead is not None else None
-        return step if isinstance(step, Judge) else None
+    def _tell_of(self, step: Step) -> None:
+        """Says with the results of this step that the next has begun."""
+        if isinstance(step, Judge):
+            name, unless = "judge", None
+        elif isinstance(step, Revise):
+            # Where people have asked for something, it is begun later, with what they want by then.
+            name, unless = "revise", Found(ANY_WAITING, [self.lease.run_id])
+        else:
+            return
+        said = {"step": name, "round": step.round}
+        begun = event_values(self.lease.run_id, EventKind.CLAIMED, actor=self.actor, data=said)
+        self.writes.add(Event, begun, unless=unless)
+        self.tells = True
 
     def _remember(self) -> None:
         if self.ahead is None:
@@ -128,7 +137,7 @@ class GoingOn:
         remember(self.lease, self.ahead.brief, self.ahead.history)
         if self.stays:
             self.ahead.run.attempt = self.lease.attempt + 1
-            told = self._judging_next() is not None
+            told = self.tells and not self.writes.left_out
             lease_keep(Kept(lease_after(self.lease, self.ahead.run), told))
 
     def _passed_on(self) -> bool:

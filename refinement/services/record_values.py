@@ -26,8 +26,14 @@ class Judged:
 
 
 def usage_of(run: Run, call: Call) -> dict[str, Any]:
-    """The run's account with this call added; only the holder of the lease ever writes it."""
+    """The run's account with this call added; only the holder of the lease ever writes it.
+
+    And of the model that was called its family and window, which a run's first call of it has chosen.
+    """
+    window, family = f"{call.role}_context", f"{call.role}_family"
     return {
+        window: getattr(run, window),
+        family: getattr(run, family),
         "prompt_tokens": run.prompt_tokens + call.prompt_tokens,
         "completion_tokens": run.completion_tokens + call.completion_tokens,
         "calls_made": run.calls_made + 1,

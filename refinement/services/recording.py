@@ -15,6 +15,7 @@ from refinement.models import (
     Call,
     CheckResult,
     EvaluatorResult,
+    Event,
     EventKind,
     Instruction,
     LiveText,
@@ -26,7 +27,7 @@ from refinement.models import (
 from refinement.models import Verdict as VerdictRow
 from refinement.models.statements import row_add, rows_select
 from refinement.models.writes import Found, Writes
-from refinement.services.events import event_record, event_row
+from refinement.services.events import event_record, event_values
 from refinement.services.going_on import GoingOn, look_ahead
 from refinement.services.leases import HELD, Lease, LeaseLost, held, lease_release, lease_write, released
 from refinement.services.lost_connections import outlasting_lost_connections
@@ -93,18 +94,17 @@ class Recorder:
         writes = Writes()
         writes.insert(call)
         drafted = feedback is None
-        writes.insert(
-            Round(
-                run_id=self.lease.run_id,
-                number=number,
-                origin=RoundOrigin.DRAFT if drafted else RoundOrigin.REVISION,
-                base_round=base_round,
-                feedback=feedback_values(feedback),
-                candidate=candidate,
-                candidate_chars=len(candidate),
-                candidate_cut=call.finish_reason == "length",
-            )
-        )
+        written = {
+            "run_id": self.lease.run_id,
+            "number": number,
+            "origin": RoundOrigin.DRAFT if drafted else RoundOrigin.REVISION,
+            "base_round": base_round,
+            "feedback": feedback_values(feedback),
+            "candidate": candidate,
+            "candidate_chars": len(candidate),
+            "candidate_cut": call.finish_reason == "length",
+        }
+        writes.add(Round, written)
         beside = None
         if feedback is not None and feedback.instructions:
             beside = partial(self.use_instructions, feedback, number)
@@ -144,8 +144,8 @@ class Recorder:
         place = [self.lease.run_id, number]
         writes.update(Round, judged_values(judged, call), UNJUDGED, place)
         for position, verdict in enumerate(assessment.verdicts):
-            row = VerdictRow(position=position, **verdict_values(verdict))
-            writes.insert(row, round_id=Found(ROUND_KEY, place))
+            said = {"position": position, **verdict_values(verdict)}
+            writes.add(VerdictRow, said, round_id=Found(ROUND_KEY, place))
         beside = partial(self.keep_checks, number, assessment) if assessment.checks else None
         told = {"round": number, "composite": str(round(assessment.composite, 6))}
         return self.pass_on(change, writes, EventKind.JUDGED, told, beside, after=after)
@@ -234,7 +234,7 @@ class Recorder:
             "finished_at": timezone.now(),
         }
         said = {"outcome": finish.outcome, "reason": finish.reason, "why": finish.why}
-        writes.insert(event_row(run.pk, EventKind.STOPPED, actor=self.actor, data=said))
+        writes.add(Event, event_values(run.pk, EventKind.STOPPED, actor=self.actor, data=said))
         if ends_loudly(run):
             beside = partial(_all, beside, partial(tell_of_end, run, finish))
         self.make(writes, released(**{**change, **over}), beside)
@@ -259,7 +259,7 @@ class Recorder:
         after: History | None = None,
     ) -> Finish | None:
         """Makes the writes with the event that tells of them; a worker's see to what comes next as well."""
-        writes.insert(event_row(self.lease.run_id, kind, actor=self.actor, data=told))
+        writes.add(Event, event_values(self.lease.run_id, kind, actor=self.actor, data=told))
         if not self.release:
             self.make(writes, {**change, "calling_endpoint": ""}, beside)
             return None

@@ -19,7 +19,6 @@ from refinement.providers.context import (
     text_size,
 )
 from refinement.services.calling import Caller, CallFailed, timed
-from refinement.services.leases import lease_write
 from refinement.services.texts import storable
 
 CHARS_OF_A_TOKEN_WRITTEN = 4  # how long a text of so many tokens turns out, about
@@ -53,8 +52,9 @@ def window_for(caller: Caller, brief: Brief, role: Role) -> int | None:
         roles = [Role.JUDGE, Role.PRODUCER]  # one model, one window
     wanted = max(context_tokens_for(*expected(brief, each), None) for each in roles)
     window = wanted if limit is None else min(wanted, limit)
+    # Written down with what the call brings: without it, the next try chooses the same.
     setattr(caller.run, field, window)
-    lease_write(caller.lease, **{field: window, f"{role.value}_family": info.family})
+    setattr(caller.run, f"{role.value}_family", info.family)
     return window
 
 

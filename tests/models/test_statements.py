@@ -1,5 +1,6 @@
 """Prepared statements write and read the same rows as the ORM does."""
 
+import json
 from datetime import UTC, timedelta
 from datetime import timezone as zones
 from decimal import Decimal
@@ -11,6 +12,7 @@ from refinement.models import Event, MessageState, QueuedMessage, User
 from refinement.models.statements import (
     columns_of,
     fields_read,
+    json_text,
     model_of,
     row_add,
     row_insert,
@@ -18,6 +20,7 @@ from refinement.models.statements import (
     rows_select,
     rows_touch,
     rows_update,
+    values_add,
 )
 from tests.models.given import a_run
 
@@ -39,6 +42,34 @@ def test_an_inserted_row_is_the_orms_row(project):
     )
     assert abs(kept.at - timezone.now()) < timedelta(seconds=30)
     assert not event._state.adding
+
+
+def test_values_make_the_same_row_as_an_instance(project):
+    run = a_run(project)
+    user = User.objects.create_user("a@example.org", "x")
+    said = {"kind": "queued", "actor": "Ünï", "data": {"a": [1, None, "é", 0.1, True], "b": ("1.5",)}}
+    row_add(Event(run=run, user=user, **said))
+    values_add(Event, {"run_id": run.pk, "user_id": user.pk, **said})
+    made = Event.objects.create(run=run, user=user, **said)
+    ours = list(Event.objects.filter(kind="queued", actor="Ünï", pk__lt=made.pk))
+    assert len(ours) == 2
+    for field in (field.attname for field in Event._meta.concrete_fields if field.name not in ("id", "at")):
+        kept = getattr(Event.objects.get(pk=made.pk), field)
+        assert [getattr(event, field) for event in ours] == [kept, kept], field
+    assert all(abs(event.at - timezone.now()) < timedelta(seconds=30) for event in ours)
+
+
+def test_what_values_do_not_say_is_as_in_a_new_row(project):
+    run = a_run(project)
+    values_add(Event, {"run_id": run.pk, "kind": "paused", "actor": "a"})
+    kept = run.events.get(kind="paused")
+    assert (kept.user, kept.data) == (None, {})
+
+
+def test_half_a_pair_of_surrogates_is_kept_as_django_keeps_it():
+    assert json.loads(json_text({"a": "\ud800"})) == {"a": "\ud800"}
+    with pytest.raises(TypeError):
+        json_text({"a": object()})
 
 
 def test_an_update_touches_what_its_condition_names(project):

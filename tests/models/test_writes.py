@@ -5,11 +5,12 @@ from django.db import DataError, IntegrityError, connection
 
 from refinement.models import Event, Round, Run, Verdict
 from refinement.models.writes import Found, NothingChanged, Writes
-from refinement.services.events import event_row
+from refinement.services.events import event_record, event_values
 from tests.models.given import a_run
 
 pytestmark = pytest.mark.django_db(transaction=True)  # a write of its own, outside of any transaction
 
+ANY_EVENT = 'SELECT 1 FROM "refinement_event" WHERE "run_id" = %s AND "kind" = %s'
 ROUND = 'SELECT "id" FROM "refinement_round" WHERE "run_id" = %s AND "number" = %s'
 
 
@@ -34,7 +35,7 @@ def judged(run: Run, number: int, why: str) -> Writes:
         Verdict(position=0, judge="ünï", scores=[], issues=["100 % of '%s'"], asi="Say more."),
         round_id=Found(ROUND, [run.pk, number]),
     )
-    writes.insert(event_row(run.pk, "judged", actor="worker", data={"round": number}))
+    writes.add(Event, event_values(run.pk, "judged", actor="worker", data={"round": number}))
     return writes
 
 
@@ -93,7 +94,7 @@ def test_what_is_done_first_is_undone_where_the_leading_update_finds_nothing(run
     Run.objects.filter(pk=run.pk).update(attempt=run.attempt + 1)
 
     def first() -> None:
-        event_row(run.pk, "revised", actor="worker").save()
+        event_record(run.pk, "revised", actor="worker")
 
     assert not writes.make(first=first)
     assert told(run) == before
@@ -101,7 +102,7 @@ def test_what_is_done_first_is_undone_where_the_leading_update_finds_nothing(run
 
 def test_what_is_done_first_may_say_what_leads(run: Run):
     writes = Writes()
-    writes.insert(event_row(run.pk, "judged", actor="worker"))
+    writes.add(Event, event_values(run.pk, "judged", actor="worker"))
     before = told(run)
 
     def first() -> None:
@@ -110,3 +111,17 @@ def test_what_is_done_first_may_say_what_leads(run: Run):
     assert writes.make(first=first)
     run.refresh_from_db()
     assert (run.why, told(run)) == ("first", [*before, "judged"])
+
+
+@pytest.mark.parametrize("in_a_transaction", [False, True])
+@pytest.mark.parametrize("found", [False, True])
+def test_an_insert_is_left_out_where_its_query_finds_anything(run: Run, found: bool, in_a_transaction: bool):
+    if found:
+        event_record(run.pk, "steered", actor="somebody")
+    before = told(run)
+    writes = judged(run, 1, "why")
+    begun = event_values(run.pk, "claimed", actor="worker")
+    writes.add(Event, begun, unless=Found(ANY_EVENT, [run.pk, "steered"]))
+    assert writes.make((lambda: None) if in_a_transaction else None)
+    assert writes.left_out is found
+    assert told(run) == [*before, "judged", *([] if found else ["claimed"])]

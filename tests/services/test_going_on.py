@@ -19,6 +19,7 @@ from refinement.services.leases import lease_take
 from refinement.services.lifecycle import run_cancel, run_pause, run_resume
 from refinement.services.rubrics import default_rubrics_install
 from refinement.services.runs import run_create
+from refinement.services.steering import instruction_give
 from refinement.services.waking import sweep
 from wiggum_site.broker import broker
 
@@ -104,6 +105,28 @@ def test_a_step_that_went_on_takes_no_lease_and_reads_nothing(run, consumer, mon
         step(consumer)
     read = [query["sql"] for query in queries if "refinement_round" in query["sql"]]
     assert not [sql for sql in read if sql.startswith("SELECT")]
+
+
+def test_the_next_step_s_beginning_is_told_with_the_results_of_this_one(run, consumer):
+    step(consumer)
+    assert told(run)[-2:] == [("judged", None, 1), ("claimed", "revise", 2)]
+    assert recollection._kept[run.pk].told
+    with CaptureQueriesContext(connection) as queries:
+        step(consumer)
+    assert not [query for query in queries if "refinement_instruction" in query["sql"]]
+    assert told(run)[-2:] == [("revised", None, 2), ("claimed", "judge", 2)]
+
+
+def test_a_revision_that_people_wait_for_begins_with_what_they_say(run, consumer, owner):
+    given = instruction_give(run=run, text="Say how it is undone.", user=owner)
+    step(consumer)
+    assert told(run)[-1] == ("judged", None, 1)
+    assert not recollection._kept[run.pk].told
+    later = instruction_give(run=run, text="And by whom.", user=owner)  # before it has begun
+    step(consumer)
+    begun = run.events.get(kind="claimed", data__step="revise")
+    assert begun.data["instructions"] == [given.pk, later.pk]
+    assert not run.instructions.filter(used_in_round=None).exists()
 
 
 def test_it_all_comes_to_the_same_as_the_long_way(project, tmp_path, consumer):

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
+from refinement.providers.alarm import Alarm
+
 Schema = Mapping[str, object]
 
 
@@ -98,6 +100,7 @@ class CallControl:
     deadline_seconds: float = 600.0
     is_cancelled: Callable[[], bool] = field(default=lambda: False)
     on_text: Callable[[str], None] = field(default=lambda piece: None)
+    alarm: Alarm | None = None  # where somebody rings when the call is to stop, there is less to ask
 
 
 class Provider(Protocol):

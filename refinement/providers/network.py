@@ -44,6 +44,7 @@ def _in_slices(
         except TimeoutError:
             _look(until, timed_out)
         except OSError as error:
+            _look(None, timed_out)  # the line may have been cut because the call is to stop
             raise failed(str(error)) from error
 
 
@@ -52,24 +53,49 @@ class SlicedStream(httpcore.NetworkStream):
 
     def __init__(self, sock: socket.socket) -> None:
         self._socket = sock
-        self._socket.settimeout(SLICE_SECONDS)
+        self._slice = 0.0
+        self._wait_for(SLICE_SECONDS)
         self.was_kept = False  # whether an earlier request was answered on it
         self.answered = False  # whether any byte of the present request's answer has come
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        data = _in_slices(
-            partial(self._socket.recv, max_bytes), timeout, httpcore.ReadTimeout, httpcore.ReadError
-        )
+        watch = current()
+        alarm = None if watch is None or timeout is not None else watch.alarm
+        if watch is None or alarm is None:
+            data = self._read(max_bytes, timeout, lambda: SLICE_SECONDS)
+        else:
+            alarm.wait_on(self._socket)
+            try:
+                if alarm.rung:
+                    watch.check()
+                data = self._read(max_bytes, None, watch.slice_seconds)
+            finally:
+                alarm.wait_on(None)  # the connection may be another call's in a moment
+            if alarm.rung:
+                watch.check()
         if data:
             self.answered = True
-            watch = current()
             if watch is not None:
                 watch.check_sometimes()
         return data
 
+    def _read(self, max_bytes: int, timeout: float | None, seconds: Callable[[], float]) -> bytes:
+        def step() -> bytes:
+            self._wait_for(seconds())
+            return self._socket.recv(max_bytes)
+
+        return _in_slices(step, timeout, httpcore.ReadTimeout, httpcore.ReadError)
+
+    def _wait_for(self, seconds: float) -> None:
+        """How long a wait lasts before somebody looks."""
+        if self._slice != seconds:
+            self._slice = seconds
+            self._socket.settimeout(seconds)
+
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
         if self.answered:
             self.was_kept, self.answered = True, False
+        self._wait_for(SLICE_SECONDS)
         rest = memoryview(buffer)
         while rest:
             sent = _in_slices(

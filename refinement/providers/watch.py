@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from refinement.providers.base import CallControl, Cancelled, ErrorKind, ProviderError
 
 SLICE_SECONDS = 0.4  # the longest that any wait goes on without looking whether it should
+ALARMED_SECONDS = 2.0  # the same where an alarm tells
 
 
 class Watch:
@@ -15,6 +16,7 @@ class Watch:
 
     def __init__(self, control: CallControl, where: str) -> None:
         self._is_cancelled = control.is_cancelled
+        self.alarm = control.alarm
         self._limit = control.deadline_seconds
         self._where = where
         self.started = time.monotonic()
@@ -43,6 +45,11 @@ class Watch:
     def patience(self) -> float:
         """How long a wait may last before the next check, in seconds."""
         return max(0.001, min(SLICE_SECONDS, self._deadline - time.monotonic()))
+
+    def slice_seconds(self) -> float:
+        """The same for a wait that the alarm can end."""
+        near = self._deadline - time.monotonic() < ALARMED_SECONDS
+        return SLICE_SECONDS if self.alarm is None or near else ALARMED_SECONDS
 
     def elapsed(self) -> float:
         return time.monotonic() - self.started

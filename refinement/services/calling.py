@@ -1,7 +1,8 @@
 """One model call of a run: asked, followed, stopped when the run is, and kept whole."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -9,11 +10,13 @@ from django.db import connection
 from django.db.models import Max
 from django.utils import timezone
 
+from refinement.broker.interrupting import woken_by
 from refinement.engine.types import Role
 from refinement.judging.checks import CommandRunner
 from refinement.judging.prompts import Prompt
 from refinement.models import Call, Run
 from refinement.models.calls import Exchange
+from refinement.providers.alarm import Alarm
 from refinement.providers.base import (
     CallControl,
     CompletionRequest,
@@ -116,8 +119,8 @@ class Caller:
         self.take_place(endpoint)
         started, clock = timezone.now(), time.monotonic()
         try:
-            with live_text(self.lease, self.on_text) as writing, lookout.watching(self.lease) as holds:
-                control = self.control(holds, writing)
+            with live_text(self.lease, self.on_text) as writing, self.watched() as (holds, alarm):
+                control = self.control(holds, writing, alarm)
                 reply = self.provider(request.role).complete(self.completion(model, request), control)
         except ProviderError as error:
             self.seconds += time.monotonic() - clock
@@ -147,8 +150,17 @@ class Caller:
         if limit is not None and not place_take(self.lease, endpoint, limit):
             raise NoFreePlace(endpoint)
 
-    def control(self, holds: Callable[[], bool], on_text: Callable[[str], None]) -> CallControl:
-        return control_of(self.deadline_seconds, holds, lambda: lease_renew(self.lease), on_text)
+    @contextmanager
+    def watched(self) -> Iterator[tuple[Callable[[], bool], Alarm | None]]:
+        """What to ask whether the lease holds; in a worker also what rings when it is lost or has to be."""
+        alarm = lookout.alarm()
+        with lookout.watching(self.lease, alarm) as holds, woken_by(alarm.ring if alarm else None):
+            yield holds, alarm
+
+    def control(
+        self, holds: Callable[[], bool], on_text: Callable[[str], None], alarm: Alarm | None = None
+    ) -> CallControl:
+        return control_of(self.deadline_seconds, holds, lambda: lease_renew(self.lease), on_text, alarm)
 
 
 def control_of(
@@ -156,6 +168,7 @@ def control_of(
     holds: Callable[[], bool],
     renew: Callable[[], bool],
     on_text: Callable[[str], None] = ignore_text,
+    alarm: Alarm | None = None,
 ) -> CallControl:
     """Looks now and then whether the lease holds, and renews it along the way."""
     renewed = time.monotonic()
@@ -175,7 +188,7 @@ def control_of(
             connection.close()  # a reply is worth more than a look: one that fails is taken again soon
         return lost
 
-    return CallControl(deadline_seconds, is_cancelled, on_text)
+    return CallControl(deadline_seconds, is_cancelled, on_text, alarm)
 
 
 class CallFailed(Exception):

@@ -3,38 +3,59 @@
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from threading import Lock
+from threading import Event, Lock, Thread
+
+from django.db import DatabaseError, InterfaceError, connection
 
 from refinement.models import Run
 from refinement.models.statements import rows_select
+from refinement.providers.alarm import Alarm
 from refinement.services.leases import Lease
 
 LOOK_EVERY = 0.3  # seconds; whoever waits asks every 0.4, so that a stop takes effect within a second
+OVERDUE_SECONDS = 1.5  # an attendant that has not looked for so long may hang: whoever waits looks again
+STOP_SECONDS = 2.0
 AS_HELD = f'SELECT "id", "lease_owner", "attempt" FROM "{Run._meta.db_table}" WHERE "status" = \'running\''  # noqa: S608
 
 
 class Lookout:
-    """Knows which of the leases in use are lost: cancelled, paused or taken over by somebody else."""
+    """Knows which of the leases in use are lost: cancelled, paused or taken over by somebody else.
+
+    Whoever waits for a model asks now and then, and one of them looks for all. In a worker a thread does so
+    and rings: the dozens that wait need not wake for it.
+    """
 
     def __init__(self) -> None:
         self._looking = Lock()
         self._watched: set[Lease] = set()
         self._lost: set[Lease] = set()
         self._looked = 0.0
+        self._alarms: dict[Lease, Alarm] = {}
+        self._attended = False
+        self._wanted = Event()
+
+    def alarm(self) -> Alarm | None:
+        """For a call that is about to be made; None where nobody would ring it."""
+        return Alarm() if self._attended else None
 
     @contextmanager
-    def watching(self, lease: Lease) -> Iterator[Callable[[], bool]]:
+    def watching(self, lease: Lease, alarm: Alarm | None = None) -> Iterator[Callable[[], bool]]:
         """What to ask whether the lease still holds, as often as one likes."""
         self._watched.add(lease)
+        if alarm is not None:
+            self._alarms[lease] = alarm
+            self._wanted.set()
         try:
             yield lambda: self._holds(lease)
         finally:
             self._watched.discard(lease)
             self._lost.discard(lease)
+            self._alarms.pop(lease, None)
 
     def _holds(self, lease: Lease) -> bool:
+        patience = OVERDUE_SECONDS if self._attended else LOOK_EVERY
         # Nobody waits for another's look: a database that hangs holds up one call, not all of them.
-        if time.monotonic() - self._looked >= LOOK_EVERY and self._looking.acquire(blocking=False):
+        if time.monotonic() - self._looked >= patience and self._looking.acquire(blocking=False):
             try:
                 self._look()
             finally:
@@ -45,9 +66,41 @@ class Lookout:
         watched = self._watched.copy()
         places = ", ".join(["%s"] * len(watched))
         numbers = sorted(lease.run_id for lease in watched)
-        held = set(rows_select(f'{AS_HELD} AND "id" IN ({places})', numbers))
+        held = set(rows_select(f'{AS_HELD} AND "id" IN ({places})', numbers)) if watched else set()
         self._lost = {lease for lease in watched if (lease.run_id, lease.owner, lease.attempt) not in held}
         self._looked = time.monotonic()
+
+    @contextmanager
+    def attended(self) -> Iterator[None]:
+        """Meanwhile a thread of its own looks, and rings for whoever has lost a run."""
+        stopping = Event()
+        thread = Thread(target=self._attend, args=(stopping,), name="lookout", daemon=True)
+        self._attended = True
+        thread.start()
+        try:
+            yield
+        finally:
+            self._attended = False
+            stopping.set()
+            self._wanted.set()
+            thread.join(STOP_SECONDS)
+
+    def _attend(self, stopping: Event) -> None:
+        while not stopping.wait(LOOK_EVERY):
+            self._wanted.clear()
+            if not self._alarms:
+                self._wanted.wait()  # nobody is at work: there is nothing to look at until somebody is
+                continue
+            try:
+                with self._looking:
+                    self._look()
+            except (DatabaseError, InterfaceError):
+                connection.close()  # the next look has a new one
+                continue
+            for lease in self._lost.copy():
+                if alarm := self._alarms.get(lease):
+                    alarm.ring()
+        connection.close()
 
 
 lookout = Lookout()

@@ -6,7 +6,7 @@ import time
 from dramatiq.middleware import Shutdown
 from dramatiq.middleware.threading import raise_thread_exception
 
-from refinement.broker.interrupting import interrupt_all, work_begins, work_is_done
+from refinement.broker.interrupting import interrupt_all, woken_by, work_begins, work_is_done
 
 PATIENCE = 10
 
@@ -73,3 +73,28 @@ def test_an_interrupt_never_comes_after_the_work_is_done():
             worker.over.set()
             worker.join(PATIENCE)
         assert {worker.interrupted for worker in workers} <= {"", "at work"}
+
+
+def test_who_waits_for_long_is_woken_to_find_it():
+    """A thread that is inside of a wait notices an interrupt only when that is over."""
+    waiting, seen = threading.Event(), []
+
+    def work() -> None:
+        asleep = threading.Semaphore(0)
+        try:
+            with woken_by(asleep.release):
+                work_begins()
+                waiting.set()
+                asleep.acquire(timeout=60)
+        except Shutdown:
+            seen.append("interrupted")
+        finally:
+            work_is_done()
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    assert waiting.wait(PATIENCE)
+    time.sleep(0.1)
+    interrupt()
+    thread.join(PATIENCE)
+    assert seen == ["interrupted"]

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from refinement.providers import lanes, transport
+from refinement.providers import lanes, transport, watch
+from refinement.providers.alarm import Alarm
 from refinement.providers.base import CallControl, Cancelled, ErrorKind, Provider
 from refinement.providers.ollama import OllamaProvider
 from tests.loopback.faults import Fault
@@ -20,19 +21,23 @@ from tests.providers.asking import MAKERS, Stopper, ask, failure, wanted
 PROMPTLY = 1.0
 
 
-def cancelled_when(provider: Provider, stopper: Stopper, server: LoopbackServer, ready: object) -> float:
+def cancelled_when(
+    provider: Provider, stopper: Stopper, server: LoopbackServer, ready: object, alarm: Alarm | None = None
+) -> float:
     """Presses the button once the server is ready for it; how long the call then took to end."""
     ended: list[float] = []
 
     def run() -> None:
         with pytest.raises(Cancelled):
-            provider.complete(wanted(), CallControl(is_cancelled=stopper))
+            provider.complete(wanted(), CallControl(is_cancelled=stopper, alarm=alarm))
         ended.append(time.monotonic())
 
     thread = threading.Thread(target=run)
     thread.start()
     server.wait_for(ready)  # type: ignore[arg-type]
     stopper.press()
+    if alarm is not None:
+        alarm.ring()
     thread.join(5)
     assert ended, "the call did not end"
     return ended[0] - stopper.pressed_at
@@ -44,6 +49,22 @@ def test_cancel_before_the_first_byte(ollama_server: LoopbackServer, kind: str) 
     took = cancelled_when(MAKERS[kind](ollama_server), Stopper(), ollama_server, lambda: ollama_server.chats)
     assert took < PROMPTLY
     ollama_server.wait_for(lambda: ollama_server.chats[0].aborted)
+
+
+@pytest.fixture
+def nobody_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever has an alarm waits for it alone."""
+    monkeypatch.setattr(watch, "ALARMED_SECONDS", 60.0)
+
+
+@pytest.mark.usefixtures("nobody_asks")
+@pytest.mark.parametrize("kind", MAKERS)
+def test_an_alarm_ends_a_call_before_its_first_byte(ollama_server: LoopbackServer, kind: str) -> None:
+    ollama_server.faults = [Fault("hang", nth=(1,))]
+    provider, server = MAKERS[kind](ollama_server), ollama_server
+    assert cancelled_when(provider, Stopper(), server, lambda: server.chats, Alarm()) < PROMPTLY
+    server.wait_for(lambda: server.chats[0].aborted)
+    assert ask(provider).text  # on a connection of its own
 
 
 @pytest.mark.parametrize("kind", MAKERS)
@@ -169,6 +190,15 @@ def test_an_encrypted_connection_answers_and_stops(tls_server: LoopbackServer) -
     tls_server.faults = [Fault("hang")]
     took = cancelled_when(provider, Stopper(), tls_server, lambda: len(tls_server.chats) == 3)
     assert took < PROMPTLY
+
+
+@pytest.mark.usefixtures("nobody_asks")
+def test_an_alarm_ends_an_encrypted_call(tls_server: LoopbackServer) -> None:
+    tls_server.faults = [Fault("hang", nth=(1,))]
+    provider = OllamaProvider(tls_server.address)
+    took = cancelled_when(provider, Stopper(), tls_server, lambda: tls_server.chats, Alarm())
+    assert took < PROMPTLY
+    assert ask(provider).text
 
 
 def test_a_certificate_that_is_not_trusted_is_unreachable(

@@ -1,11 +1,14 @@
 """One look serves all runs of a process: it finds each that was lost, and asks the database seldom."""
 
+import threading
+import time
 from contextlib import ExitStack
 
 import pytest
-from django.db import DatabaseError, connection
+from django.db import DatabaseError, OperationalError, connection
 from django.test.utils import CaptureQueriesContext
 
+from benchmarks.instance import wait_for
 from refinement.engine.profiles import rubric_for
 from refinement.models import Run, RunStatus
 from refinement.providers.registry import Target
@@ -69,6 +72,66 @@ def test_a_look_that_fails_is_taken_again(leases, always, monkeypatch):
                 holds()
         assert holds()
         Run.objects.filter(pk=leases[0].run_id).update(status=RunStatus.PAUSED)
+        assert not holds()
+
+
+def test_who_attends_rings_for_a_lost_run_and_no_other(leases, transactional_db):
+    lookout = Lookout()
+    assert lookout.alarm() is None  # nobody would ring it
+    with lookout.attended(), ExitStack() as stack:
+        alarms = [lookout.alarm() for _ in leases]
+        for lease, alarm in zip(leases, alarms, strict=True):
+            stack.enter_context(lookout.watching(lease, alarm))
+        assert not alarms[0].rung
+        Run.objects.filter(pk=leases[0].run_id).update(status=RunStatus.PAUSED)
+        wait_for(lambda: alarms[0].rung, 10)
+        assert [alarm.rung for alarm in alarms] == [True, False, False, False, False]
+    assert lookout.alarm() is None
+    assert not [thread for thread in threading.enumerate() if thread.name == "lookout"]
+
+
+def test_who_attends_asks_nothing_while_nobody_is_at_work(leases, monkeypatch):
+    monkeypatch.setattr(lookout_module, "LOOK_EVERY", 0.01)
+    looks = []
+    monkeypatch.setattr(Lookout, "_look", lambda self: looks.append(len(self._watched)))
+    lookout = Lookout()
+    with lookout.attended():
+        with lookout.watching(leases[0], lookout.alarm()):
+            wait_for(lambda: looks, 10)
+        time.sleep(0.05)  # a look may be under way
+        looks.clear()
+        time.sleep(0.2)
+        assert not looks
+        with lookout.watching(leases[1], lookout.alarm()):
+            wait_for(lambda: looks, 10)
+
+
+def test_who_attends_looks_again_when_the_database_was_away(leases, transactional_db, monkeypatch):
+    monkeypatch.setattr(lookout_module, "LOOK_EVERY", 0.01)
+    tries = []
+
+    def away_twice(*args):
+        tries.append(args)
+        if len(tries) < 3:
+            raise OperationalError("away")
+        return []
+
+    monkeypatch.setattr(lookout_module, "rows_select", away_twice)
+    lookout = Lookout()
+    with lookout.attended():
+        alarm = lookout.alarm()
+        with lookout.watching(leases[0], alarm):
+            wait_for(lambda: alarm.rung, 10)
+
+
+def test_where_who_attends_hangs_those_who_wait_look_themselves(leases, monkeypatch):
+    lookout = Lookout()
+    monkeypatch.setattr(Lookout, "_attend", lambda self, stopping: stopping.wait(10))
+    with lookout.attended(), lookout.watching(leases[0], lookout.alarm()) as holds:
+        assert holds()
+        Run.objects.filter(pk=leases[0].run_id).update(status=RunStatus.PAUSED)
+        assert holds()  # somebody has looked just now
+        monkeypatch.setattr(lookout_module, "OVERDUE_SECONDS", 0)
         assert not holds()
 
 

@@ -5,6 +5,8 @@ import signal
 import sys
 import time
 from argparse import ArgumentParser
+from collections.abc import Callable
+from functools import partial
 from threading import Event
 from typing import Any
 
@@ -16,6 +18,7 @@ from django.utils.module_loading import autodiscover_modules
 
 from refinement.management.plain_errors import plain_database_errors
 from refinement.services.advancing import leases_give_back
+from refinement.services.lookout import lookout
 from refinement.services.metrics import totals_flush
 from refinement.services.upkeep import Upkeep
 from refinement.services.workers import BEAT_SECONDS, worker_beat, worker_leave, worker_name
@@ -56,29 +59,36 @@ class Command(BaseCommand):
 
     def run(self, threads: int, queues: set[str], stopping: Event) -> None:
         """Works, with a sign of life every few seconds, until `stopping` is set."""
-        name, started_at = worker_name(), timezone.now()
+        name = worker_name()
+        beat = partial(worker_beat, name=name, started_at=timezone.now(), threads=threads)
         worker, upkeep = self.worker(threads, queues), Upkeep()
-        worker_beat(name=name, started_at=started_at, threads=threads)
+        beat()
         gc.collect()
         gc.freeze()  # what was loaded until now stays: it is not looked through again
         gc.set_threshold(GARBAGE_AFTER)
-        worker.start()
-        beaten = time.monotonic()
         try:
-            while True:
-                close_old_connections()
+            with lookout.attended():
+                worker.start()
                 try:
-                    upkeep.once(patient=not has_room(worker))
-                    if time.monotonic() - beaten >= BEAT_SECONDS:
-                        beaten = time.monotonic()
-                        worker_beat(name=name, started_at=started_at, threads=threads)
-                except DatabaseError as error:
-                    self.stderr.write(f"wiggum: the worker could not reach the database: {error}")
-                if stopping.wait(UPKEEP_SECONDS):
-                    return
+                    self.look_after(worker, upkeep, stopping, beat)
+                finally:
+                    worker.stop(timeout=STOP_MILLISECONDS)
         finally:
-            worker.stop(timeout=STOP_MILLISECONDS)
             self.leave(name)
+
+    def look_after(self, worker: Any, upkeep: Upkeep, stopping: Event, beat: Callable[[], None]) -> None:
+        beaten = time.monotonic()
+        while True:
+            close_old_connections()
+            try:
+                upkeep.once(patient=not has_room(worker))
+                if time.monotonic() - beaten >= BEAT_SECONDS:
+                    beaten = time.monotonic()
+                    beat()
+            except DatabaseError as error:
+                self.stderr.write(f"wiggum: the worker could not reach the database: {error}")
+            if stopping.wait(UPKEEP_SECONDS):
+                return
 
     def leave(self, name: str) -> None:
         try:

@@ -7,8 +7,6 @@ import dramatiq
 from django.conf import settings
 from django.db import DatabaseError
 from dramatiq.middleware import (
-    AgeLimit,
-    Callbacks,
     CurrentMessage,
     Middleware,
     Retries,
@@ -97,10 +95,8 @@ def middleware() -> list[Middleware]:
     """All middleware of a broker, outermost first."""
     return [
         FreshConnections(),
-        AgeLimit(),
         TimeLimit(),
         Stopping(),
-        Callbacks(),
         Retries(),
         CurrentMessage(),
     ]

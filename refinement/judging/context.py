@@ -38,6 +38,7 @@ Value = TypeVar("Value")
 
 PRODUCER_TEMPLATES = ("draft", "revision", "feedback")
 KEY_CHANGE_CHARS = 59
+KINDS = tuple(Information)
 EDITED = "edited by a person"
 EVALUATOR_CHARS = 6_000  # for each of stdout and stderr
 
@@ -193,12 +194,12 @@ class Gate:
     @property
     def seen(self) -> tuple[Information, ...]:
         """The kinds that were let through, in the order of the table people see."""
-        return tuple(kind for kind in Information if kind in self._passed)
+        return tuple(kind for kind in KINDS if kind in self._passed)
 
     @property
     def withheld(self) -> tuple[Information, ...]:
         """The kinds that this role does not get, whether or not there was something to withhold."""
-        return tuple(kind for kind in Information if kind not in self.allowed)
+        return tuple(kind for kind in KINDS if kind not in self.allowed)
 
 
 def permitted(rubric: Rubric, role: Role) -> frozenset[Information]:

@@ -5,6 +5,7 @@ did. Here the parser is in C, a request is sent in one piece, and a reply's piec
 passed on together.
 """
 
+import re
 import ssl
 import time
 from collections.abc import Callable, Iterator
@@ -20,7 +21,7 @@ from refinement.providers.network import SlicedBackend, SlicedStream
 KEPT_SECONDS = 30.0
 READ_BYTES = 65_536
 MOST_HEAD_BYTES = 262_144  # of an answer's head: a server that never ends it is no model server
-HEAD_ENDERS = (b"\r", b"\n", b"\0")
+HEAD_ENDER = re.compile(rb"[\r\n\0]")
 PORTS = {"http": 80, "https": 443}
 # What the sockets raise, in the words of httpx.
 FAILURES: tuple[tuple[type[Exception], type[httpx.TransportError]], ...] = (
@@ -225,7 +226,7 @@ def written(request: httpx.Request) -> bytes:
         raise httpx.UnsupportedProtocol(f"Model servers are asked by GET and POST, not {request.method}.")
     lines = [b"%s %s HTTP/1.1" % (request.method.encode(), request.url.raw_path)]
     for name, value in request.headers.raw:
-        if any(sign in value for sign in HEAD_ENDERS):
+        if HEAD_ENDER.search(value):
             raise httpx.LocalProtocolError(
                 f"The header {name.decode(errors='replace')} has a line end in it."
             )

@@ -93,10 +93,11 @@ class DirectClient(httpx.Client):
         address = self._addresses.get(url)
         if address is None:
             address = self._addresses[url] = self.build_request(method, url).url
+        heads: list[tuple[Any, Any]] = [*self.headers.raw, *(headers or {}).items()]
         request = httpx.Request(
             method,
             address,
-            headers=[*self.headers.items(), *(headers or {}).items()],
+            headers=heads,
             json=json,
             extensions={"timeout": WAITS},
         )
@@ -104,6 +105,7 @@ class DirectClient(httpx.Client):
             request = self._authorize(request)
         response = self._direct.handle_request(request)
         response.request = request
+        response.encoding = "utf-8"  # as JSON always is; httpx would look for it in the head
         try:
             yield response
         finally:

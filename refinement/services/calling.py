@@ -27,7 +27,7 @@ from refinement.providers.base import (
     Schema,
 )
 from refinement.providers.registry import EndpointSpec, build
-from refinement.selectors.endpoints import endpoint_spec, provider_for
+from refinement.selectors.endpoints import endpoint_spec
 from refinement.services.leases import RENEW_EVERY, Lease, lease_renew
 from refinement.services.live import live_text
 from refinement.services.lookout import lookout
@@ -76,11 +76,20 @@ class Caller:
     local: Local = field(default_factory=Local)
     tokens: int = 0  # what the step's calls have used, for the log
     seconds: float = 0.0
+    specs: dict[str, EndpointSpec] = field(default_factory=dict)
 
     def target(self, role: Role) -> tuple[str, str]:
         if role is Role.JUDGE:
             return self.run.judge_endpoint, self.run.judge_model
         return self.run.producer_endpoint, self.run.producer_model
+
+    def spec(self, endpoint: str) -> EndpointSpec:
+        """What is set for the endpoint, as it was when the step began."""
+        if self.local.endpoints and endpoint in self.local.endpoints:
+            return self.local.endpoints[endpoint]
+        if endpoint not in self.specs:
+            self.specs[endpoint] = endpoint_spec(endpoint)
+        return self.specs[endpoint]
 
     def provider(self, role: Role) -> Provider:
         endpoint, _ = self.target(role)
@@ -90,7 +99,7 @@ class Caller:
         if endpoint.startswith("scripted:"):
             # A script's k-th line for a role answers the run's k-th call of it, whoever makes it.
             consumed = {role.value: Call.objects.filter(run=self.run, role=role.value).count()}
-        return provider_for(endpoint, consumed=consumed)
+        return build(self.spec(endpoint), consumed=consumed)
 
     def attempt(self, role: Role, round_number: int) -> int:
         """The number of the step's next call, after those that are kept of it."""
@@ -146,7 +155,7 @@ class Caller:
 
     def take_place(self, endpoint: str) -> None:
         """Counts this run among those at the endpoint; raises NoFreePlace where it serves enough."""
-        limit = (self.local.endpoints.get(endpoint) or endpoint_spec(endpoint)).concurrency
+        limit = self.spec(endpoint).concurrency
         if limit is not None and not place_take(self.lease, endpoint, limit):
             raise NoFreePlace(endpoint)
 

@@ -1,6 +1,6 @@
 """What a step brought, as the values of the rows that keep it."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -98,7 +98,15 @@ def check_rows(round_id: int, assessment: Assessment) -> list[CheckResult]:
 def verdict_values(verdict: Verdict) -> dict[str, Any]:
     return {
         "judge": verdict.judge,
-        "scores": [{**asdict(entry), "score": str(entry.score)} for entry in verdict.scores],
+        "scores": [
+            {
+                "key": entry.key,
+                "score": str(entry.score),
+                "reasoning": entry.reasoning,
+                "improvement": entry.improvement,
+            }
+            for entry in verdict.scores
+        ],
         "issues": list(verdict.issues),
         "asi": verdict.asi,
     }

@@ -13,7 +13,7 @@ from refinement.models import Run, RunStatus
 from refinement.models.statements import rows_select
 
 if TYPE_CHECKING:
-    from dramatiq import Actor
+    from dramatiq import Actor, Message
 
 FIRST_PATIENCE = timedelta(seconds=10)  # how long a message may take to arrive before another is sent
 MOST_DOUBLINGS = 6
@@ -36,24 +36,31 @@ def run_wake(run_id: int, *, delay: timedelta = timedelta()) -> None:
     wake(advance_run, run_id, delay)
 
 
-def run_pass_on(run_id: int) -> bool:
+def run_message(run_id: int) -> "Message[Any]":
+    """What has a worker advance the run, to be passed on."""
+    from refinement.actors import advance_run
+
+    return advance_run.message(run_id)
+
+
+def run_pass_on(message: "Message[Any]") -> bool:
     """Has this process advance the run once more, by the message that this thread is at work on.
 
     False where that cannot be, or where others wait for their turn: then a message is to be sent. With the
     database as broker this joins the caller's transaction.
     """
-    from refinement.actors import advance_run
+    from refinement.actors import broker
 
-    pass_on: Callable[[object], bool] | None = getattr(advance_run.broker, "pass_on", None)
-    return pass_on is not None and pass_on(advance_run.message(run_id))
+    pass_on: Callable[[object], bool] | None = getattr(broker, "pass_on", None)
+    return pass_on is not None and pass_on(message)
 
 
-def run_may_pass_on(run_id: int) -> bool:
+def run_may_pass_on(message: "Message[Any]") -> bool:
     """Whether `run_pass_on` is worth a try, where it can be made only after the commit."""
-    from refinement.actors import advance_run
+    from refinement.actors import broker
 
-    may: Callable[[object], bool] | None = getattr(advance_run.broker, "may_pass_on", None)
-    return may is not None and may(advance_run.message(run_id))
+    may: Callable[[object], bool] | None = getattr(broker, "may_pass_on", None)
+    return may is not None and may(message)
 
 
 def sending_joins() -> bool:

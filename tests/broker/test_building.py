@@ -47,10 +47,8 @@ def test_every_middleware_is_named():
     names = [type(each).__name__ for each in building.broker_build("database://").middleware]
     assert names == [
         "FreshConnections",
-        "AgeLimit",
         "TimeLimit",
         "Stopping",
-        "Callbacks",
         "Retries",
         "CurrentMessage",
         "Passing",

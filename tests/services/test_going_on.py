@@ -261,20 +261,20 @@ def sent(monkeypatch):
     """A broker whose messages are sent only after the commit."""
     woken = []
     monkeypatch.setattr(recording, "sending_joins", lambda: False)
-    monkeypatch.setattr(going_on, "run_may_pass_on", lambda run_id: True)
+    monkeypatch.setattr(going_on, "run_may_pass_on", lambda message: True)
     monkeypatch.setattr(going_on, "run_wake", woken.append)
     return woken
 
 
 def test_where_the_message_could_not_be_passed_on_the_lease_is_given_back(run, sent, monkeypatch):
-    monkeypatch.setattr(going_on, "run_pass_on", lambda run_id: False)
+    monkeypatch.setattr(going_on, "run_pass_on", lambda message: False)
     run_advance(run.pk)
     assert not fresh(run).lease_owner
     assert (sent, recollection._kept) == ([run.pk], {})
 
 
 def test_a_broker_that_does_not_answer_costs_no_result(run, sent, monkeypatch):
-    def away(run_id):
+    def away(message):
         raise ConnectionError("no route to the broker")
 
     monkeypatch.setattr(going_on, "run_pass_on", away)
@@ -287,8 +287,8 @@ def test_a_broker_that_does_not_answer_costs_no_result(run, sent, monkeypatch):
 def test_passed_on_after_the_commit_it_is_kept(run, sent, monkeypatch):
     seen = []
 
-    def passed(run_id):
-        seen.append(run_id in recollection._kept)  # whoever gets the message finds it
+    def passed(message):
+        seen.append(message.args[0] in recollection._kept)  # whoever gets the message finds it
         return True
 
     monkeypatch.setattr(going_on, "run_pass_on", passed)

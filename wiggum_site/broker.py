@@ -41,10 +41,10 @@ class FreshConnections(Middleware):
         result: object | None = None,
         exception: BaseException | None = None,
     ) -> None:
-        close_stale_connections()
+        close_stale_connections(listen=False)
 
     def after_skip_message(self, broker: dramatiq.Broker, message: dramatiq.MessageProxy) -> None:
-        close_stale_connections()
+        close_stale_connections(listen=False)
 
 
 class Stopping(Middleware):

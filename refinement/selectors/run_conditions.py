@@ -17,8 +17,12 @@ from refinement.models import Run
 
 # So few runs are looked up one by one; of more, enough are met soon on the way through a list's own order.
 FEW = 1_000
+# Of several indexes that are gone through side by side, a stride leads past so many entries of each at most.
+SHARE = 4_000
 # These go through several indexes side by side for what is in all, and no farther than they are asked to.
 MERGING = ("sqlite",)
+# These tell of a run as soon as they come to it on their way, so that one can stop there.
+STEPPING = ("sqlite",)
 
 
 class AboveZero(Func):
@@ -61,11 +65,17 @@ class Part:
     rows: QuerySet[Any]
     column: str = "id"
 
-    def numbers(self, *, rising: bool, beyond: int | None) -> QuerySet[Any, Any]:
-        """Those after this one, if there is one."""
-        side = "gt" if rising else "lt"
-        rows = self.rows if beyond is None else self.rows.filter(**{f"{self.column}__{side}": beyond})
+    def numbers(self, *, rising: bool, beyond: int | None, up_to: int | None = None) -> QuerySet[Any, Any]:
+        """Those after the one number and not after the other, as far as there are such."""
+        near, far = ("gt", "lte") if rising else ("lt", "gte")
+        ends = {f"{self.column}__{near}": beyond, f"{self.column}__{far}": up_to}
+        rows = self.rows.filter(**{end: number for end, number in ends.items() if number is not None})
         return rows.values_list(self.column, flat=True)
+
+    def nth(self, count: int, *, rising: bool, beyond: int | None) -> QuerySet[Any, Any]:
+        """The number that comes after so many others."""
+        numbers = self.numbers(rising=rising, beyond=beyond)
+        return numbers.order_by(self.column if rising else f"-{self.column}")[count : count + 1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,16 +102,27 @@ def column_is(name: str, value: Any) -> Condition:
 
 
 @dataclass(frozen=True, slots=True)
+class Way:
+    """Through an order's index: the runs that it leads past, and what those that are looked for meet."""
+
+    runs: QuerySet[Run]
+    wanted: Q
+
+
+@dataclass(frozen=True, slots=True)
 class Matching:
-    """Runs that meet all conditions; and for a list of them, newest first, how it is had fast.
+    """Runs that meet all conditions; and for a list of them, how it is had fast.
 
     Where several conditions name many runs each, there may be parts: what is in all of them is found by their
-    indexes, without a look at a single run.
+    indexes, without a look at a single run, newest first. Where runs are looked for on the way through the
+    index of the list's order, there may be that way: it can be gone in steps.
     """
 
     runs: QuerySet[Run]
     number: str = "id"  # by which the list is ordered
     parts: tuple[Part, ...] = ()
+    near: int | None = None  # from the newest on, each part has its share up to here; None: it has no more
+    way: Way | None = None
 
 
 def runs_meeting(
@@ -109,44 +130,71 @@ def runs_meeting(
 ) -> Matching:
     """Those of the runs that meet all conditions, and a rest without an index, for a list in this order."""
     if [condition.order for condition in conditions] == [ordered_by]:
+        if ordered_by != "id":
+            return met_on_the_way(runs, conditions, rest, ordered_by=ordered_by)
         return Matching(runs.filter(conditions[0].alone, rest), conditions[0].number)
-    many, few = [], []
+    newest = all(order == "id" for order in (ordered_by, *(condition.order for condition in conditions)))
+    merging = connections[runs.db].vendor in MERGING
+    merged = merging and newest and len(conditions) > 1 and not rest
+    many: list[Condition] = []
+    few: list[set[int]] = []
+    after_share: list[int] = []
     for condition in conditions:
-        numbers = _few(runs.filter(condition.alone).order_by(*condition.index))
-        if numbers is None:
+        numbers = runs.filter(condition.alone).order_by(*condition.index).values_list("pk", flat=True)
+        past = numbers[FEW : FEW + 1]
+        if merged:
+            part = condition.elsewhere or Part(runs.filter(condition.alone))
+            past = part.nth(SHARE, rising=False, beyond=None)
+        if past:
+            many.append(condition)
+            after_share += past
+        elif len(found := set(numbers[: FEW + 1])) > FEW:
             many.append(condition)
         else:
-            few.append(numbers)
+            few.append(found)
     if few:
         # Nothing else is said of the runs: SQLite would choose an index for it, and look for the few in that.
         runs = Run.objects.using(runs.db).filter(Among(set.intersection(*few))).order_by()
         return Matching(runs.filter(*(condition.beside for condition in many), rest))
-    return _many(runs, many, rest, ordered_by)
+    # Dates end the way through the list's own index, but not those of all that are gone through side by side.
+    if len(many) < 2 or not newest or (merging and rest):
+        return met_on_the_way(runs, many, rest, ordered_by=ordered_by)
+    return _many(runs, many, rest, max(after_share, default=None))
 
 
-def _few(runs: QuerySet[Run]) -> set[int] | None:
-    """The numbers of these runs; None if they are many."""
-    numbers = runs.values_list("pk", flat=True)
-    return None if numbers[FEW : FEW + 1] else set(numbers[:FEW])
-
-
-def _many(runs: QuerySet[Run], conditions: Sequence[Condition], rest: Q, ordered_by: str) -> Matching:
-    """The same where each condition names many runs. It may be that few meet all."""
-    every = runs.filter(*(condition.beside for condition in conditions), rest)
-    newest = all(order == "id" for order in (ordered_by, *(condition.order for condition in conditions)))
-    if len(conditions) < 2 or not newest:
-        # Through the index of the list's order, which has all that is asked of a run.
-        return Matching(every)
+def _many(runs: QuerySet[Run], conditions: Sequence[Condition], rest: Q, near: int | None) -> Matching:
+    """The same, newest first, where each condition names many runs. It may be that few meet all."""
     first, *others = conditions
     one = runs.filter(first.alone, rest)
     parts = [other.elsewhere or Part(runs.filter(other.alone)) for other in others]
     if connections[runs.db].vendor in MERGING:
-        return Matching(every, parts=(Part(one), *parts))
+        every = runs.filter(*(condition.beside for condition in conditions), rest)
+        return Matching(every, parts=(Part(one), *parts), near=near)
     # PostgreSQL does the same with a join, if it is asked for one.
     return Matching(one.filter(*(Q(pk__in=part.rows.values(part.column)) for part in parts)))
 
 
-def in_all(parts: Sequence[Part], *, rising: bool, beyond: int | None, limit: int) -> list[int]:
-    """The first runs that are in every part."""
-    first, *others = (part.numbers(rising=rising, beyond=beyond) for part in parts)
+def met_on_the_way(
+    runs: QuerySet[Run], conditions: Sequence[Condition], rest: Q, *, ordered_by: str
+) -> Matching:
+    """Those that meet all conditions, through the index of the list's order, which has all that is asked."""
+    every = runs.filter(*(condition.beside for condition in conditions), rest)
+    if connections[runs.db].vendor not in STEPPING:
+        return Matching(every)
+    # Limits of what the list is ordered by are ends of the way; and so are dates, in a list of the newest.
+    newest = ordered_by == "id"
+    ends, wanted = (rest, Q()) if newest else (Q(), rest)
+    for condition in conditions:
+        if condition.order == ordered_by and not newest:
+            ends &= condition.beside
+        else:
+            wanted &= condition.beside
+    return Matching(every, way=Way(runs.filter(ends), wanted) if wanted else None)
+
+
+def in_all(
+    parts: Sequence[Part], *, rising: bool, beyond: int | None, up_to: int | None = None, limit: int
+) -> list[int]:
+    """The first runs that are in every part, between these ends."""
+    first, *others = (part.numbers(rising=rising, beyond=beyond, up_to=up_to) for part in parts)
     return list(first.intersection(*others).order_by("id" if rising else "-id")[:limit])

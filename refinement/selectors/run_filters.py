@@ -30,6 +30,7 @@ from refinement.selectors.run_conditions import (
     Part,
     Unindexed,
     column_is,
+    met_on_the_way,
     runs_meeting,
 )
 from refinement.selectors.run_search import hits
@@ -74,8 +75,12 @@ def runs_matching(project: Project, filters: RunFilters, *, ordered_by: str = "i
     alone = shown_runs(project).filter(archived_at__isnull=not filters.archived).order_by()
     conditions = [*_equal(project, filters), *_scores(filters, ordered_by)]
     dates = _between_dates(project, filters, ordered_by)
-    if filters.archived:  # its index is the only one that these have
+    if dates is NONE:
+        return Matching(alone.none())
+    if filters.archived and ordered_by != "id":  # its index is the only one that these have: they are sorted
         return Matching(alone.filter(*(condition.beside for condition in conditions), dates))
+    if filters.archived:
+        return met_on_the_way(alone, conditions, dates, ordered_by=ordered_by)
     return runs_meeting(alone, conditions, dates, ordered_by=ordered_by)
 
 

@@ -5,18 +5,21 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import F, OrderBy, QuerySet
+from django.db.models import QuerySet
 
 from refinement.charts import Sparkline, sparkline
 from refinement.models import Project, Run, RunTag
 from refinement.models.prepared import prepared
 from refinement.selectors.blindness import hidden_runs, without_hidden
-from refinement.selectors.run_conditions import Among, Matching, in_all
+from refinement.selectors.run_conditions import Among, Matching
 from refinement.selectors.run_filters import RunFilters, runs_matching
-from refinement.selectors.run_orders import NEWEST, Order, Place, beyond
+from refinement.selectors.run_orders import NEWEST, Order, Place
 from refinement.selectors.run_search import LAST_RUN, Found, search
+from refinement.selectors.run_steps import Key, Step, step
 
 PAGE_SIZE = 25
+# The first answer comes soon. Whoever looks further, with script or without, is there in fewer steps.
+FURTHER_STRIDES = 5
 # How many of a search's finds are looked at for one page, and how many are put into another order.
 SEARCH_WINDOW = 300
 SPARE_FINDS = 2  # times a page's runs; without a filter, only those in the archive are left out
@@ -32,7 +35,6 @@ SHOWN_FIELDS = (
     *("rubric__name", "rubric__slug", "rubric_version__number", "created_by__name", "created_by__email"),
     *("rubric_version__scale_minimum", "rubric_version__scale_maximum"),
 )
-Key = tuple[int, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,7 @@ class RunsPage:
     numbers: list[int] = field(default_factory=list)
     following: Place | None = None
     previous: Place | None = None
-    looked_through: bool = True  # False: a search has further finds that were not looked at yet
+    looked_through: bool = True  # False: further runs were not looked at yet; the next page begins with them
     only_newest_sorted: bool = False
 
 
@@ -66,9 +68,10 @@ def runs_page(
     upwards: bool = False,
     place: Place | None = None,
     size: int | None = None,
+    strides: int | None = 1,
 ) -> RunsPage:
     """A page of the project's runs. Runs that are added meanwhile move nothing on it."""
-    page = runs_place(project, filters, order=order, upwards=upwards, place=place, size=size)
+    page = runs_place(project, filters, order=order, upwards=upwards, place=place, size=size, strides=strides)
     page.lines = listed(page.numbers)
     return page
 
@@ -81,41 +84,57 @@ def runs_place(
     upwards: bool = False,
     place: Place | None = None,
     size: int | None = None,
+    strides: int | None = 1,
 ) -> RunsPage:
-    """The same page without its lines: the numbers of its runs, and where others begin."""
+    """The same page without its lines: the numbers of its runs, and where others begin.
+
+    It may have fewer than there is room for, or none, though the list goes on: what was not looked at yet
+    begins at the next place. More strides lead farther, and None to the end, but for the words of a search.
+    """
     size = size or PAGE_SIZE
     page, backwards = RunsPage(), place is not None and place.backwards
     rising = upwards != backwards
-    keys, found = _keys(project, filters, order, place, rising=rising, size=size)
+    # The way back leads past what was looked at before: nobody is asked there whether to look further.
+    strides = None if backwards else strides
+    reached = _reached(project, filters, order, place, rising=rising, limit=size + 1, strides=strides)
+    keys = reached.keys
     if backwards and len(keys) <= size:
         # The way back leads to the very beginning, as a whole page.
-        return runs_place(project, filters, order=order, upwards=upwards, size=size)
+        return runs_place(project, filters, order=order, upwards=upwards, size=size, strides=None)
     shown, more = keys[:size], len(keys) > size
     if backwards:
         shown.reverse()
     _set_places(page, shown, order, place, more=more)
-    if found is not None and found.resume is not None:
-        page.only_newest_sorted = order is not NEWEST
-        if order is NEWEST and not more:
-            page.following, page.looked_through = Place(found.resume), False
+    page.only_newest_sorted = reached.only_newest
+    if reached.resume is not None and not more:
+        page.following, page.looked_through = reached.resume, False
     page.numbers = [number for number, _ in shown]
     return page
 
 
-def _keys(
-    project: Project, filters: RunFilters, order: Order, place: Place | None, *, rising: bool, size: int
-) -> tuple[list[Key], Found | None]:
-    """The runs from the place on, one more than the page holds if the list goes on; and a search's finds."""
+def _reached(
+    project: Project,
+    filters: RunFilters,
+    order: Order,
+    place: Place | None,
+    *,
+    rising: bool,
+    limit: int,
+    strides: int | None,
+) -> Step:
+    """The runs from the place on, so many at most."""
     matching = runs_matching(project, filters, ordered_by=order.column)
     if not filters.words:
-        return _from_place(matching, order, place, rising=rising, limit=size + 1), None
-    for window in _windows(filters, order, size):
+        return step(matching, order, place, rising=rising, limit=limit, strides=strides)
+    for window in _windows(filters, order, limit - 1):
         found = _found(project, filters.words, order, place, rising, limit=window)
         among = Matching(matching.runs.filter(Among(found.numbers)))
-        keys = _from_place(among, order, place, rising=rising, limit=size + 1)
-        if len(keys) > size or len(found.numbers) < window:
+        keys = step(among, order, place, rising=rising, limit=limit, strides=None).keys
+        if len(keys) == limit or len(found.numbers) < window:
             break
-    return keys, found
+    if found.resume is None:
+        return Step(keys)
+    return Step(keys, Place(found.resume)) if order is NEWEST else Step(keys, only_newest=True)
 
 
 def _windows(filters: RunFilters, order: Order, size: int) -> tuple[int, ...]:
@@ -136,24 +155,6 @@ def _found(
     above = place.number if place and rising else 0
     below = place.number if place and not rising else LAST_RUN
     return search(project, words, limit=limit, above=above, below=below, oldest_first=rising)
-
-
-def _from_place(
-    matching: Matching, order: Order, place: Place | None, *, rising: bool, limit: int
-) -> list[Key]:
-    """Numbers and keys from the place on."""
-    if matching.parts and order is NEWEST:
-        beyond_run = place.number if place else None
-        numbers = in_all(matching.parts, rising=rising, beyond=beyond_run, limit=limit)
-        return [(number, number) for number in numbers]
-    runs = matching.runs
-    if order.scored:
-        runs = runs.filter(**{f"{order.column}__isnull": False})
-    if place is not None:
-        runs = beyond(runs, order, place, rising=rising)
-    ends = [F(matching.number)] if order is NEWEST else [order.expression, F("pk")]
-    ordered = runs.order_by(*(OrderBy(end, descending=not rising) for end in ends))
-    return list(ordered.values_list("pk", order.expression)[:limit])
 
 
 def _set_places(page: RunsPage, shown: list[Key], order: Order, place: Place | None, *, more: bool) -> None:

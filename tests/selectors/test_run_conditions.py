@@ -1,6 +1,7 @@
 """Several filters at once: whichever way their runs are found, they are those that pass each of them."""
 
 import random
+from decimal import Decimal
 from itertools import combinations
 
 import pytest
@@ -9,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from refinement.selectors import run_conditions
 from refinement.selectors.run_filters import runs_found
-from refinement.selectors.run_orders import NEWEST, ORDERS
+from refinement.selectors.run_orders import NEWEST, ORDERS, Place
 from refinement.selectors.runs import runs_place
 from tests.selectors.filtered import FILTERS, RUNS, filters_of, passing, runs_made
 from tests.views.runs.listed import a_version, runs_of
@@ -99,15 +100,16 @@ def test_many_runs_are_not_looked_at_for_the_few_that_pass_both(project, made, m
         assert any(f"INDEX {name} " in line for line in searches), (name, plan)
 
 
-def plans(project, filters, order):
+def plans(project, filters, order, **more):
     """How SQLite answers each question of a list, as far as it is about runs."""
     with CaptureQueriesContext(connection) as asked:
-        runs_place(project, filters, order=order)
+        runs_place(project, filters, order=order, **more)
     found = []
     for query in asked.captured_queries:
         with connection.cursor() as cursor:
             cursor.execute(f"EXPLAIN QUERY PLAN {query['sql']}")
-            found.append([row[-1] for row in cursor.fetchall() if " refinement_run " in f"{row[-1]} "])
+            lines = [row[-1] for row in cursor.fetchall()]
+            found.append([line for line in lines if " refinement_run " in f"{line} " or "B-TREE" in line])
     return found
 
 
@@ -124,7 +126,23 @@ def test_no_row_is_read_to_find_out_whether_it_passes(project, made, monkeypatch
         for dates in ({}, days):
             *_, plan = plans(project, filters_of(names, archived=archived, **dates), ORDERS[order])
             assert plan, names
-            assert all("COVERING INDEX" in line for line in plan), (names, plan)
+            sorted_by = [line for line in plan if "B-TREE" in line]
+            assert not sorted_by or archived, (names, plan)
+            assert all("COVERING INDEX" in line for line in plan if line not in sorted_by), (names, plan)
+
+
+@pytest.mark.parametrize("order", ORDERS.values(), ids=ORDERS)
+@pytest.mark.parametrize("upwards", [False, True])
+@pytest.mark.parametrize("strides", [1, None], ids=["in steps", "to the end"])
+def test_nor_to_put_runs_in_order_from_a_place_on(project, made, monkeypatch, order, upwards, strides):
+    monkeypatch.setattr(run_conditions, "FEW", 0)
+    place = Place(made[80].pk, None if order is NEWEST else Decimal(7))
+    for names in [*combinations(FILTERS, 1), ("outcome", "r1_max"), ("tag", "best_min"), ("judge", "mark")]:
+        if names == ("tag",) and order is NEWEST:
+            continue
+        filters = filters_of(names)
+        *_, plan = plans(project, filters, order, upwards=upwards, place=place, strides=strides)
+        assert all("COVERING INDEX" in line for line in plan), (names, plan)
 
 
 @pytest.mark.parametrize(

@@ -27,10 +27,14 @@ class Paging(Schema):
 
 
 class Page(Schema, Generic[Item]):
-    """A page of a list; `next` is null on the last one."""
+    """A page of a list; `next` is null on the last one, and there alone."""
 
     items: list[Item]
-    next: str | None = Field(None, description="The `cursor` of the next page; null where there is none.")
+    next: str | None = Field(
+        None,
+        description="The `cursor` of the next page; null where there is none. A page may have fewer entries "
+        "than were asked for, or none, and a next one all the same.",
+    )
 
     @classmethod
     def of(cls, items: Sequence[Item], following: str | None) -> Self:

@@ -23,7 +23,7 @@ from refinement.providers.registry import Target
 from refinement.selectors.offers import target_typed
 from refinement.selectors.rubrics import RubricNotFound, definition_of, version_named
 from refinement.selectors.run_orders import NEWEST, Order, Place, place_from
-from refinement.selectors.runs import runs_place
+from refinement.selectors.runs import FURTHER_STRIDES, runs_place
 from refinement.services.launching import MOST_REPEATS, runs_launch
 from refinement.services.runs import MOST_TAGS
 from refinement.views.runs.context import run_or_404
@@ -112,15 +112,21 @@ class Launched(Schema):
 @router.get("", response=Page[RunLine])
 @member()
 def run_list(request: ApiRequest, query: Query[RunQuery]) -> HttpResponse:
-    """The project's runs: filtered, searched and sorted as on the page."""
+    """The project's runs: filtered, searched and sorted as on the page.
+
+    Where what passes comes late in the order, a page ends after some thousand runs were looked at, with what
+    was found so far, which may be nothing. Go on with `next` until you have enough, or until it is null.
+    """
     form, wanted = filter_form(request, query), fields_of(RunLine, query.fields)
+    place = place_of(query, form.order)
     page = runs_place(
         request.project,
         form.filters,
         order=form.order,
         upwards=form.upwards,
-        place=place_of(query, form.order),
+        place=place,
         size=query.limit,
+        strides=FURTHER_STRIDES if place else 1,
     )
     following = cursor_to(f"{query.sort}:{page.following}") if page.following else None
     # Written as it is: read as schemas once more, a hundred lines took twice as long.

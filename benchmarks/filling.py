@@ -40,6 +40,7 @@ RARE: tuple[dict[str, Any], ...] = (
     {"producer_model": FEW_PRODUCER, "judge_model": FEW_JUDGE, "kinship": ""},
 )
 OFTEN_PRODUCER, OFTEN_TAG = "qwen3:4b", "docs"  # a page of each thousand are runs that failed with both
+OFTEN_JUDGE = "gemma3:27b"  # of half of the runs, and never of one that judges its own family
 COMPARED_RUNS = 50
 BUILD_MEMORY = "512MB"  # for the making of an index; what is made is the same
 ENDS = (

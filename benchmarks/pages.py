@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from benchmarks.filling import (
     FEW_JUDGE,
     FEW_PRODUCER,
+    OFTEN_JUDGE,
     OFTEN_PRODUCER,
     OFTEN_TAG,
     RARE_WORD,
@@ -18,8 +19,14 @@ from benchmarks.filling import (
 
 PART = "part"  # of a page that is open, asked for by htmx
 API = "API"
+WHOLE = "all steps"  # of a list: its first answer and those by which its page goes on
 ALL_THREADS = "all its 50 threads"
 COMMON_WORD = "restart"
+# Lists of what many runs have, but none where the order begins, or none at all.
+LATE = (
+    *("errors, best first", "first rounds, most improved", "penalties, best first", "two scores, newest"),
+    *("a month, most rounds", "filters that seldom meet", "filters that never meet", "never met, newest"),
+)
 
 
 def addresses(project: Any) -> dict[str, str]:
@@ -42,7 +49,10 @@ def lists(project: Any, middle: int, newest: int) -> Iterator[tuple[str, str]]:
 
     today = Run.objects.get(pk=newest).created_at.date()
     for name, query in filters(middle, today).items():
-        yield name, f"{reverse('run_list', args=[project.slug])}?{urlencode(query)}"
+        address = f"{reverse('run_list', args=[project.slug])}?{urlencode(query)}"
+        yield name, address
+        if name in LATE:
+            yield f"{WHOLE}: {name}", address
 
 
 def pages(project: Any, middle: int, newest: int, talked: int) -> Iterator[tuple[str, str]]:
@@ -133,13 +143,13 @@ def filters(middle: int, today: Any) -> dict[str, dict[str, object]]:
         "a rare and a common filter": {"outcome": "DONE", "rubric": "answers"},
         "rare, in another order": {"outcome": "DONE", "sort": "best"},
         "tag, in another order": {"tag": "docs", "sort": "best"},
-        # What many runs have, but none where the order begins.
         "errors, best first": {"outcome": "ERROR", "sort": "best"},
         "first rounds, most improved": {"r1_min": 6, "sort": "improvement"},
         "penalties, best first": {"mark": "penalty", "sort": "best"},
         "two scores, newest": {"r1_min": 6, "best_max": 7.7},
         "a month, most rounds": {**month, "sort": "rounds"},
         "filters that never meet": {"outcome": "ERROR", "r1_min": 6, "judge": FEW_JUDGE, "sort": "time"},
+        "never met, newest": {"judge": OFTEN_JUDGE, "kinship": "same_family"},
         "archived, best first": {"archived": "on", "sort": "best"},
         "search, rare": {"q": RARE_WORD},
         "search, common": {"q": COMMON_WORD},

@@ -154,8 +154,8 @@ def test_pages_follow_each_other_without_a_gap(api_viewer, project, sort):
 def test_a_page_may_be_short_though_there_is_a_next_one(api_viewer, project, monkeypatch, query):
     monkeypatch.setattr(run_conditions, "FEW", 0)
     monkeypatch.setattr(run_steps, "MILESTONES", run_steps.NUMBERS)
-    monkeypatch.setattr(run_steps, "MOST_MILESTONES", 4)
-    monkeypatch.setattr(run_conditions, "SHARE", 3)
+    monkeypatch.setattr(run_steps, "MOST_MILESTONES", 1)
+    monkeypatch.setattr(run_conditions, "SHARE", 1)
     wanted = [run.pk for run in runs_of(project, 4, best="5", penalty_rounds=1)][::-1]
     for _ in range(6):
         runs_of(project, best="9")

@@ -59,7 +59,7 @@ def in_mid_generation(countdown: Countdown) -> None:
     from refinement.services.calling import Caller
 
     def make(control_for: Callable[..., Any]) -> Callable[..., Any]:
-        def dying(self: Any, holds: Callable[[], bool], on_text: Callable[[str], None]) -> Any:
+        def dying(self: Any, holds: Callable[[], bool], on_text: Callable[[str], None], *more: Any) -> Any:
             pieces = 0
 
             def counted(piece: str) -> None:
@@ -69,7 +69,7 @@ def in_mid_generation(countdown: Countdown) -> None:
                 if pieces == 2:
                     countdown.count()
 
-            return control_for(self, holds, counted)
+            return control_for(self, holds, counted, *more)
 
         return dying
 

@@ -17,7 +17,7 @@ from refinement.models import Run
 
 # So few runs are looked up one by one; of more, enough are met soon on the way through a list's own order.
 FEW = 1_000
-# Of several indexes that are gone through side by side, a stride leads past so many entries of each at most.
+# Through several indexes side by side, a stride leads past so many entries of each at most, or numbers of runs.
 SHARE = 4_000
 # These go through several indexes side by side for what is in all, and no farther than they are asked to.
 MERGING = ("sqlite",)
@@ -113,15 +113,18 @@ class Way:
 class Matching:
     """Runs that meet all conditions; and for a list of them, how it is had fast.
 
-    Where several conditions name many runs each, there may be parts: what is in all of them is found by their
-    indexes, without a look at a single run, newest first. Where runs are looked for on the way through the
-    index of the list's order, there may be that way: it can be gone in steps.
+    Where several conditions name many runs each, newest first, there are parts: what is in all of them is
+    found by their indexes, from one number to another. Where runs are looked for on the way through the index
+    of the list's order, there may be that way. Either can be gone in steps.
     """
 
     runs: QuerySet[Run]
     number: str = "id"  # by which the list is ordered
     parts: tuple[Part, ...] = ()
     near: int | None = None  # from the newest on, each part has its share up to here; None: it has no more
+    merges: bool = (
+        False  # whether the parts are asked side by side; else the runs themselves, as they join them
+    )
     way: Way | None = None
 
 
@@ -135,14 +138,14 @@ def runs_meeting(
         return Matching(runs.filter(conditions[0].alone, rest), conditions[0].number)
     newest = all(order == "id" for order in (ordered_by, *(condition.order for condition in conditions)))
     merging = connections[runs.db].vendor in MERGING
-    merged = merging and newest and len(conditions) > 1 and not rest
+    in_parts = newest and len(conditions) > 1 and not rest
     many: list[Condition] = []
     few: list[set[int]] = []
     after_share: list[int] = []
     for condition in conditions:
         numbers = runs.filter(condition.alone).order_by(*condition.index).values_list("pk", flat=True)
         past = numbers[FEW : FEW + 1]
-        if merged:
+        if in_parts:
             part = condition.elsewhere or Part(runs.filter(condition.alone))
             past = part.nth(SHARE, rising=False, beyond=None)
         if past:
@@ -169,9 +172,10 @@ def _many(runs: QuerySet[Run], conditions: Sequence[Condition], rest: Q, near: i
     parts = [other.elsewhere or Part(runs.filter(other.alone)) for other in others]
     if connections[runs.db].vendor in MERGING:
         every = runs.filter(*(condition.beside for condition in conditions), rest)
-        return Matching(every, parts=(Part(one), *parts), near=near)
+        return Matching(every, parts=(Part(one), *parts), near=near, merges=True)
     # PostgreSQL does the same with a join, if it is asked for one.
-    return Matching(one.filter(*(Q(pk__in=part.rows.values(part.column)) for part in parts)))
+    joined = one.filter(*(Q(pk__in=part.rows.values(part.column)) for part in parts))
+    return Matching(joined, parts=(Part(one), *parts), near=near)
 
 
 def met_on_the_way(
@@ -193,8 +197,10 @@ def met_on_the_way(
 
 
 def in_all(
-    parts: Sequence[Part], *, rising: bool, beyond: int | None, up_to: int | None = None, limit: int
+    matching: Matching, *, rising: bool, beyond: int | None, up_to: int | None = None, limit: int
 ) -> list[int]:
     """The first runs that are in every part, between these ends."""
-    first, *others = (part.numbers(rising=rising, beyond=beyond, up_to=up_to) for part in parts)
-    return list(first.intersection(*others).order_by("id" if rising else "-id")[:limit])
+    asked = matching.parts if matching.merges else (Part(matching.runs),)
+    first, *others = (part.numbers(rising=rising, beyond=beyond, up_to=up_to) for part in asked)
+    found = first.intersection(*others) if others else first
+    return list(found.order_by("id" if rising else "-id")[:limit])

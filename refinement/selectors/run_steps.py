@@ -1,6 +1,6 @@
 """A list's runs from a place on: those that pass its filters, as far as one step leads.
 
-What passes may come late in the list's order, or not at all, and SQLite would go through a whole index for
+What passes may come late in the list's order, or not at all, and a whole index would be gone through for
 it. So a step ends after some thousand entries, and says from where to look further. How far it has come it
 learns on the way: one run of many is a milestone, which is told whether it passes or not. Steps find together
 what one question would, and a list whose runs come early costs nothing more.
@@ -105,19 +105,26 @@ def _side_by_side(
     """Runs that are in all parts, to where one of these has had its share."""
     start = place.number if place else None
     end = None
-    if strides == 1 and start is None and not rising:
-        end = matching.near
+    if strides is not None and start is not None:
+        end = _numbers_on(start, run_conditions.SHARE * strides, rising=rising)
     elif strides is not None:
-        share = run_conditions.SHARE * strides
-        end = _nearest_end(matching.parts, rising=rising, beyond=start, share=share)
-    numbers = in_all(matching.parts, rising=rising, beyond=start, up_to=end, limit=limit)
+        end = _nearest_end(matching.parts, rising=rising) if rising else matching.near
+    numbers = in_all(matching, rising=rising, beyond=start, up_to=end, limit=limit)
     resume = Place(end) if end is not None and len(numbers) < limit else None
     return Step([(number, number) for number in numbers], resume)
 
 
-def _nearest_end(parts: Sequence[Part], *, rising: bool, beyond: int | None, share: int) -> int | None:
+def _numbers_on(start: int, share: int, *, rising: bool) -> int | None:
+    """So many numbers on, each of a run or of none; None where that is beyond all runs."""
+    if not rising:
+        return start - share if start > share else None
+    last = Run.objects.order_by("-pk").values_list("pk", flat=True)[:1]
+    return start + share if any(number > start + share for number in last) else None
+
+
+def _nearest_end(parts: Sequence[Part], *, rising: bool) -> int | None:
     """The number at which the first of the parts has had its share; None where all come to their end."""
-    ends = [Subquery(part.nth(share, rising=rising, beyond=beyond)) for part in parts]
+    ends = [Subquery(part.nth(run_conditions.SHARE, rising=rising, beyond=None)) for part in parts]
     # Any one row: all that is asked for is beside it.
     found = Run.objects.order_by().values_list(*ends)[:1]
     numbers = [number for row in found for number in row if number is not None]

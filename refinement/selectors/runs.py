@@ -19,7 +19,7 @@ from refinement.selectors.run_steps import Key, Step, step
 
 PAGE_SIZE = 25
 # The first answer comes soon. Whoever looks further, with script or without, is there in fewer steps.
-FURTHER_STRIDES = 5
+FURTHER_STRIDES = 25
 # How many of a search's finds are looked at for one page, and how many are put into another order.
 SEARCH_WINDOW = 300
 SPARE_FINDS = 2  # times a page's runs; without a filter, only those in the archive are left out

@@ -139,7 +139,7 @@ def test_more_strides_lead_farther(project, made, stride, names, order):
     near, far = (steps(project, filters_of(names), strides=count, **how) for count in (1, 3))
     assert numbers_of(near) == numbers_of(far) == expected(passing(made, names), ORDERS[order], False)
     assert len(near[0].numbers) <= len(far[0].numbers)
-    assert len(near) > len(far)
+    assert len(near) > len(far) or len(near) == 2  # through all of them in the second step
 
 
 def test_a_full_page_is_as_it_would_be_without_steps(project, made, stride):
@@ -197,10 +197,10 @@ def test_runs_that_are_read_blind_are_left_out_of_every_step(project, made, stri
 
 
 @pytest.mark.parametrize(
-    ("names", "order", "questions"), [(("outcome",), "best", 2), (("outcome", "judge"), "newest", 4)]
+    ("names", "order", "questions"), [(("outcome",), "best", 2), (("outcome", "judge"), "newest", 3)]
 )
 def test_a_step_asks_as_often_wherever_it_begins(project, made, stride, names, order, questions):
-    """Each filter for its few, where to end if it goes through several indexes, and for the runs."""
+    """Each filter for its few, and for the runs."""
     counts, following = set(), runs_place(project, filters_of(names), order=ORDERS[order]).following
     while following:
         with CaptureQueriesContext(connection) as asked:
@@ -210,10 +210,17 @@ def test_a_step_asks_as_often_wherever_it_begins(project, made, stride, names, o
     assert counts == {questions}
 
 
-def test_other_databases_are_asked_for_all_at_once(project, made, stride, monkeypatch):
+def test_other_databases_are_asked_for_all_at_once_on_the_way(project, made, stride, monkeypatch):
     monkeypatch.setattr(run_conditions, "STEPPING", ())
+    page = runs_place(project, filters_of(("outcome", "judge")), order=ORDERS["best"], size=RUNS)
+    assert page.looked_through
+    assert page.numbers == expected(passing(made, ("outcome", "judge")), ORDERS["best"], False)
+
+
+@pytest.mark.parametrize("upwards", [False, True])
+@pytest.mark.parametrize("names", [("outcome", "judge"), ("tag", "mark"), ("mark", "rubric", "outcome")])
+def test_where_indexes_are_joined_steps_find_the_same(project, made, stride, monkeypatch, names, upwards):
+    """As PostgreSQL does it."""
     monkeypatch.setattr(run_conditions, "MERGING", ())
-    for order in (NEWEST, ORDERS["best"]):
-        page = runs_place(project, filters_of(("outcome", "judge")), order=order, size=RUNS)
-        assert page.looked_through
-        assert page.numbers == expected(passing(made, ("outcome", "judge")), order, False)
+    pages = steps(project, filters_of(names), order=NEWEST, upwards=upwards, size=SIZE)
+    assert numbers_of(pages) == expected(passing(made, names), NEWEST, upwards)

@@ -17,12 +17,10 @@ from refinement.models import Run
 
 # So few runs are looked up one by one; of more, enough are met soon on the way through a list's own order.
 FEW = 1_000
-# Through several indexes side by side, a stride leads past so many entries of each at most, or numbers of runs.
+# Through several indexes side by side, a stride leads past so many entries of each at most, or numbers.
 SHARE = 4_000
 # These go through several indexes side by side for what is in all, and no farther than they are asked to.
 MERGING = ("sqlite",)
-# These tell of a run as soon as they come to it on their way, so that one can stop there.
-STEPPING = ("sqlite",)
 
 
 class AboveZero(Func):
@@ -183,8 +181,6 @@ def met_on_the_way(
 ) -> Matching:
     """Those that meet all conditions, through the index of the list's order, which has all that is asked."""
     every = runs.filter(*(condition.beside for condition in conditions), rest)
-    if connections[runs.db].vendor not in STEPPING:
-        return Matching(every)
     # Limits of what the list is ordered by are ends of the way; and so are dates, in a list of the newest.
     newest = ordered_by == "id"
     ends, wanted = (rest, Q()) if newest else (Q(), rest)

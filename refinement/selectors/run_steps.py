@@ -11,6 +11,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
+from django.db import connections
 from django.db.models import BooleanField, ExpressionWrapper, F, Func, OrderBy, Q, QuerySet, Subquery
 
 from refinement.models import Run
@@ -75,15 +76,16 @@ def _ordered(
 def _on_the_way(way: Way, order: Order, place: Place | None, *, rising: bool, limit: int, most: int) -> Step:
     """Runs that pass and milestones in their order, until there are enough of either."""
     keys: list[Key] = []
-    milestones = 0
-    with closing(_passed(way, order, place, rising=rising, limit=limit + most)) as passed:
-        for number, key, wanted in passed:
+    milestones, rows = 0, max(limit, most)
+    with closing(_passed(way, order, place, rising=rising, limit=rows)) as passed:
+        for count, (number, key, wanted) in enumerate(passed, start=1):
             if wanted:
                 keys.append((number, key))
             if len(keys) == limit:
                 break
             milestones += is_milestone(number)
-            if milestones == most:
+            # What comes next was not looked at: PostgreSQL has been asked for no more rows than these.
+            if milestones == most or count == rows:
                 return Step(keys, Place(number, None if order is NEWEST else key))
     return Step(keys)
 
@@ -96,7 +98,8 @@ def _passed(
     runs = way.runs.annotate(wanted=wanted).filter(Q(wanted=True) | Q(IsMilestone(F("pk"))))
     rows = _ordered(runs, order, place, rising=rising).values_list("pk", order.expression, "wanted")
     # One after the other: SQLite goes on to the next only when it is asked for it.
-    yield from rows[:limit].iterator(chunk_size=1)
+    few = rows[:limit]
+    yield from few.iterator(chunk_size=1) if connections[few.db].vendor == "sqlite" else few
 
 
 def _side_by_side(

@@ -210,13 +210,6 @@ def test_a_step_asks_as_often_wherever_it_begins(project, made, stride, names, o
     assert counts == {questions}
 
 
-def test_other_databases_are_asked_for_all_at_once_on_the_way(project, made, stride, monkeypatch):
-    monkeypatch.setattr(run_conditions, "STEPPING", ())
-    page = runs_place(project, filters_of(("outcome", "judge")), order=ORDERS["best"], size=RUNS)
-    assert page.looked_through
-    assert page.numbers == expected(passing(made, ("outcome", "judge")), ORDERS["best"], False)
-
-
 @pytest.mark.parametrize("upwards", [False, True])
 @pytest.mark.parametrize("names", [("outcome", "judge"), ("tag", "mark"), ("mark", "rubric", "outcome")])
 def test_where_indexes_are_joined_steps_find_the_same(project, made, stride, monkeypatch, names, upwards):

@@ -154,17 +154,19 @@ def statement(head: str, tail: str, inserts: bool, unless: str = "") -> str:
 
 @lru_cache(maxsize=256)
 def one_statement(writes: tuple[tuple[str, str, bool, str], ...]) -> str:
-    """All in one; a later update that finds no row divides by zero, which undoes everything."""
+    """All in one; a later update that finds no row divides by zero, which undoes everything.
+
+    Each is counted, one after the other: PostgreSQL makes what nobody asks about in an order of its own.
+    """
     (head, tail, *_), *others = writes
     parts, checks = [f'held ("held") AS ({head} WHERE {tail} RETURNING "id")'], ["1"]
     for number, (head, tail, inserts, unless) in enumerate(others):
-        if unless:
-            part = f'{head} SELECT {tail} FROM held WHERE NOT EXISTS ({unless}) RETURNING "id"'  # noqa: S608
-            checks.append(f"(SELECT COUNT(*) FROM w{number})")  # noqa: S608
-        elif inserts:
+        count = f"(SELECT COUNT(*) FROM w{number})"  # noqa: S608
+        if inserts:
             part = f"{head} SELECT {tail} FROM held"  # noqa: S608
+            part += f" WHERE NOT EXISTS ({unless})" if unless else ""
         else:
-            part = f'{head} FROM held WHERE {tail} RETURNING "id"'
-            checks.append(f"1 / (SELECT COUNT(*) FROM w{number})")  # noqa: S608
-        parts.append(f"w{number} AS ({part})")
+            part, count = f"{head} FROM held WHERE {tail}", f"1 / {count}"
+        parts.append(f'w{number} AS ({part} RETURNING "id")')
+        checks.append(count)
     return f"WITH {', '.join(parts)} SELECT {', '.join(checks)} FROM held"  # noqa: S608

@@ -23,6 +23,7 @@ from refinement.selectors.run_orders import NEWEST, Order, Place, beyond
 # factor, so that there are some among the runs of a project that has only every second number as well.
 MILESTONES, NUMBERS, FACTOR = 128, 1 << 16, 40503
 MOST_MILESTONES = 12
+SPARE_ROWS = 4  # beside the runs of a page, for the milestones that are met where nearly every run passes
 Key = tuple[int, Any]
 
 
@@ -76,7 +77,7 @@ def _ordered(
 def _on_the_way(way: Way, order: Order, place: Place | None, *, rising: bool, limit: int, most: int) -> Step:
     """Runs that pass and milestones in their order, until there are enough of either."""
     keys: list[Key] = []
-    milestones, rows = 0, max(limit, most)
+    milestones, rows = 0, max(limit + SPARE_ROWS, most)
     with closing(_passed(way, order, place, rising=rising, limit=rows)) as passed:
         for count, (number, key, wanted) in enumerate(passed, start=1):
             if wanted:

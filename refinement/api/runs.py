@@ -1,7 +1,6 @@
 """Runs: found by the filters of the pages, read, and launched."""
 
 import secrets
-from functools import partial
 from typing import Annotated, Any, Literal
 
 from django.core.exceptions import ValidationError
@@ -19,12 +18,12 @@ from refinement.api.problems import Refused, Wrong
 from refinement.api.run_shapes import WHOLE, RunLine, RunWhole, Told, run_lines, run_whole
 from refinement.forms.run_filters import RunFilterForm
 from refinement.forms.run_overrides import rubric_overridden
-from refinement.models import Project, RubricVersion, Run
+from refinement.models import RubricVersion, Run
 from refinement.providers.registry import Target
 from refinement.selectors.offers import target_typed
 from refinement.selectors.rubrics import RubricNotFound, definition_of, version_named
 from refinement.selectors.run_orders import NEWEST, Order, Place, place_from
-from refinement.selectors.runs import FURTHER_STRIDES, RunsPage, runs_place
+from refinement.selectors.runs import runs_place_filled
 from refinement.services.launching import MOST_REPEATS, runs_launch
 from refinement.services.runs import MOST_TAGS
 from refinement.views.runs.context import run_or_404
@@ -110,19 +109,6 @@ class Launched(Schema):
     runs: list[RunWhole]
 
 
-def page_of(project: Project, form: RunFilterForm, place: Place | None, size: int) -> RunsPage:
-    """A page and, where that stopped short of being full, a long step more: nobody watches a script."""
-    ask = partial(runs_place, project, form.filters, order=form.order, upwards=form.upwards)
-    page = ask(place=place, size=size)
-    left = size - len(page.numbers)
-    if page.looked_through or form.filters.words or not left:
-        return page
-    more = ask(place=page.following, size=left, strides=FURTHER_STRIDES)
-    page.numbers += more.numbers
-    page.following, page.looked_through = more.following, more.looked_through
-    return page
-
-
 @router.get("", response=Page[RunLine])
 @member()
 def run_list(request: ApiRequest, query: Query[RunQuery]) -> HttpResponse:
@@ -132,7 +118,14 @@ def run_list(request: ApiRequest, query: Query[RunQuery]) -> HttpResponse:
     what was found so far, which may be nothing. Go on with `next` until you have enough, or until it is null.
     """
     form, wanted = filter_form(request, query), fields_of(RunLine, query.fields)
-    page = page_of(request.project, form, place_of(query, form.order), query.limit)
+    page = runs_place_filled(
+        request.project,
+        form.filters,
+        order=form.order,
+        upwards=form.upwards,
+        place=place_of(query, form.order),
+        size=query.limit,
+    )
     following = cursor_to(f"{query.sort}:{page.following}") if page.following else None
     # Written as it is: read as schemas once more, a hundred lines took twice as long.
     return HttpResponse(

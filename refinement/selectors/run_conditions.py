@@ -120,9 +120,7 @@ class Matching:
     number: str = "id"  # by which the list is ordered
     parts: tuple[Part, ...] = ()
     near: int | None = None  # from the newest on, each part has its share up to here; None: it has no more
-    merges: bool = (
-        False  # whether the parts are asked side by side; else the runs themselves, as they join them
-    )
+    merges: bool = False  # whether the parts are asked side by side; else the runs, which join them
     way: Way | None = None
 
 

@@ -112,6 +112,34 @@ def runs_place(
     return page
 
 
+def runs_place_filled(
+    project: Project,
+    filters: RunFilters,
+    *,
+    order: Order,
+    upwards: bool,
+    place: Place | None,
+    size: int,
+) -> RunsPage:
+    """The same for whoever does not watch: a page that stopped short of being full takes a long step more."""
+    page = runs_place(project, filters, order=order, upwards=upwards, place=place, size=size)
+    left = size - len(page.numbers)
+    if page.looked_through or filters.words or not left:
+        return page
+    more = runs_place(
+        project,
+        filters,
+        order=order,
+        upwards=upwards,
+        place=page.following,
+        size=left,
+        strides=FURTHER_STRIDES,
+    )
+    page.numbers += more.numbers
+    page.following, page.looked_through = more.following, more.looked_through
+    return page
+
+
 def _reached(
     project: Project,
     filters: RunFilters,

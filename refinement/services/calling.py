@@ -84,22 +84,18 @@ class Caller:
         return self.run.producer_endpoint, self.run.producer_model
 
     def spec(self, endpoint: str) -> EndpointSpec:
-        """What is set for the endpoint, as it was when the step began."""
-        if self.local.endpoints and endpoint in self.local.endpoints:
-            return self.local.endpoints[endpoint]
+        """What is set for the endpoint, looked up once in a step."""
         if endpoint not in self.specs:
-            self.specs[endpoint] = endpoint_spec(endpoint)
+            self.specs[endpoint] = self.local.endpoints.get(endpoint) or endpoint_spec(endpoint)
         return self.specs[endpoint]
 
     def provider(self, role: Role) -> Provider:
         endpoint, _ = self.target(role)
-        if endpoint in self.local.endpoints:
-            return build(self.local.endpoints[endpoint], commands=True)
         consumed = None
         if endpoint.startswith("scripted:"):
             # A script's k-th line for a role answers the run's k-th call of it, whoever makes it.
             consumed = {role.value: Call.objects.filter(run=self.run, role=role.value).count()}
-        return build(self.spec(endpoint), consumed=consumed)
+        return build(self.spec(endpoint), consumed=consumed, commands=endpoint in self.local.endpoints)
 
     def attempt(self, role: Role, round_number: int) -> int:
         """The number of the step's next call, after those that are kept of it."""

@@ -7,10 +7,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from refinement.api import runs as api_runs
 from refinement.engine.types import Outcome
 from refinement.models import AuditEntry, IdempotencyKey, Run, RunTag
-from refinement.selectors import run_conditions, run_steps
+from refinement.selectors import run_conditions, run_steps, runs
 from refinement.services.blind_readings import blind_reading_begin
 from refinement.services.rubrics import default_rubrics_install
 from tests.views.runs.finished import finished_run
@@ -157,7 +156,7 @@ def test_a_page_may_be_short_though_there_is_a_next_one(api_viewer, project, mon
     monkeypatch.setattr(run_steps, "MILESTONES", run_steps.NUMBERS)
     monkeypatch.setattr(run_steps, "MOST_MILESTONES", 1)
     monkeypatch.setattr(run_conditions, "SHARE", 1)
-    monkeypatch.setattr(api_runs, "FURTHER_STRIDES", 2)
+    monkeypatch.setattr(runs, "FURTHER_STRIDES", 2)
     wanted = [run.pk for run in runs_of(project, 4, best="5", penalty_rounds=1)][::-1]
     for _ in range(6):
         runs_of(project, best="9")

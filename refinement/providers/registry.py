@@ -12,7 +12,9 @@ import httpx
 
 from refinement.providers.base import Provider
 
-SCRIPTED_PREFIX = "scripted:"
+# Neither is among FACTORIES: they read files and start programs, so no setting, page or import can make one.
+SCRIPTED, COMMAND = "scripted", "command"
+SCRIPTED_PREFIX = f"{SCRIPTED}:"
 DEFAULT_OLLAMA_URL = "http://127.0.0.1:11434"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -54,14 +56,32 @@ def parse_target(text: str) -> Target:
 
 
 def find_spec(endpoint: str, specs: Sequence[EndpointSpec]) -> EndpointSpec:
-    """The spec of that name, or one for scripted:FILE; raises ValueError that lists the known names."""
-    if endpoint.startswith(SCRIPTED_PREFIX):
-        return EndpointSpec(name=endpoint, kind="scripted", url=endpoint.removeprefix(SCRIPTED_PREFIX))
+    """The spec of that name; raises ValueError that lists the known names.
+
+    Names come from imports and old rows as well as from people, so a name never leads to a file.
+    """
     for spec in specs:
         if spec.name == endpoint:
             return spec
     known = ", ".join(spec.name for spec in specs)
-    raise ValueError(f"there is no endpoint named {endpoint!r}; known are {known} and scripted:FILE.")
+    if endpoint.startswith(SCRIPTED_PREFIX):
+        raise ValueError(
+            "Scripted replies only work in the foreground, with “wiggum refine” and without --detach. "
+            f"Choose one of {known}."
+        )
+    raise ValueError(f"there is no endpoint named {endpoint!r}; known are {known}.")
+
+
+def scripted_specs(*endpoints: str) -> dict[str, EndpointSpec]:
+    """Specs for those of the endpoints that are scripted:FILE.
+
+    Only for a command that a person started on their own machine: it reads the files under their account.
+    """
+    return {
+        endpoint: EndpointSpec(endpoint, SCRIPTED, url=endpoint.removeprefix(SCRIPTED_PREFIX))
+        for endpoint in endpoints
+        if endpoint.startswith(SCRIPTED_PREFIX)
+    }
 
 
 # --- providers ------------------------------------------------------------------------------------
@@ -97,23 +117,23 @@ FACTORIES: dict[str, Callable[[EndpointSpec], Provider]] = {
     "embedded": _embedded,
 }
 NEEDS_URL = frozenset({"openai_compatible"})
-COMMAND = "command"  # not among the others: no setting and no page can make one
 _built: dict[tuple[str, ...], Provider] = {}
 _building = threading.Lock()
 
 
 def build(
-    spec: EndpointSpec, *, consumed: Mapping[str, int] | None = None, commands: bool = False
+    spec: EndpointSpec, *, consumed: Mapping[str, int] | None = None, foreground: bool = False
 ) -> Provider:
     """The provider for the spec, one a process; a script is read anew and starts after `consumed`.
 
-    `commands` is for those who run things on their own machine: without it, a command is refused.
+    `foreground` is for commands that people run on their own machine: without it, scripts and commands
+    are refused.
     """
-    if spec.kind == "scripted":
+    if foreground and spec.kind == SCRIPTED:
         from refinement.providers.scripted import ScriptedProvider
 
         return ScriptedProvider(spec.url, consumed)
-    if spec.kind == COMMAND and commands:
+    if foreground and spec.kind == COMMAND:
         return _command(spec)  # keeps nothing between calls
     if spec.kind not in FACTORIES:
         raise ValueError(f"unknown kind {spec.kind!r}; known are {', '.join(FACTORIES)}.")

@@ -1,7 +1,6 @@
 """The endpoints of this instance: from the environment, and from administrators' rows."""
 
 import os
-from collections.abc import Mapping
 from functools import lru_cache
 
 from refinement.models import Endpoint
@@ -50,13 +49,13 @@ def endpoint_spec(name: str) -> EndpointSpec:
     try:
         # The environment's endpoints need no query: they are the ones a step asks for most.
         fixed = fixed_specs()
-        if name.startswith("scripted:") or any(spec.name == name for spec in fixed):
+        if any(spec.name == name for spec in fixed):
             return find_spec(name, fixed)
         return find_spec(name, endpoint_specs())
     except ValueError as error:
         raise NoSuchEndpoint(str(error)) from None
 
 
-def provider_for(name: str, *, consumed: Mapping[str, int] | None = None) -> Provider:
+def provider_for(name: str) -> Provider:
     """The provider behind an endpoint's name, one a process."""
-    return build(endpoint_spec(name), consumed=consumed)
+    return build(endpoint_spec(name))

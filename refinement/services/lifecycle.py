@@ -14,7 +14,7 @@ from refinement.engine.codec import rubric_from_json, rubric_to_json
 from refinement.engine.stopping import spent_budget
 from refinement.engine.types import History, Outcome, Rubric, StopReason, Usage
 from refinement.models import EventKind, Instruction, LiveText, Round, RoundOrigin, Run, RunStatus, User
-from refinement.providers.registry import Target
+from refinement.providers.registry import Target, scripted_specs
 from refinement.selectors.commands import command_refusal
 from refinement.selectors.history import definition_of_run
 from refinement.selectors.imports import lacking, listed
@@ -237,6 +237,11 @@ def run_rerun(*, run: Run, user: User | None = None) -> Run:
     definition = definition_of_run(run)
     if refusal := command_refusal(definition):
         raise WrongState(refusal)
+    if scripted_specs(run.producer_endpoint, run.judge_endpoint):
+        raise WrongState(
+            f"Run {run.pk} uses scripted replies, which only work with “wiggum refine” on the command line. "
+            "Choose “Again, but…” to pick a model."
+        )
     again = run_create(
         project=run.project,
         version=run.rubric_version,

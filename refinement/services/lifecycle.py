@@ -35,7 +35,7 @@ LET_GO: dict[str, object] = {
     "waiting_endpoint": "",
 }
 NOT_FINISHED: dict[str, object] = {"outcome": "", "stop_reason": "", "why": "", "finished_at": None}
-STEP_ANEW: dict[str, object] = {"step_failures": 0, "step_unreadable": 0}
+STEP_ANEW: dict[str, object] = {"step_failures": 0, "step_unreadable": 0, "step_crashes": 0}
 REFUSALS = {
     "cancel": "it cannot be cancelled.",
     "pause": "it cannot be paused.",
@@ -134,7 +134,10 @@ def run_resume(*, run: Run, user: User | None = None) -> Run:
     """Lets a paused run go on."""
     run = locked(run)
     change = Change(run, user, "resume")
-    change.apply([RunStatus.PAUSED], status=RunStatus.QUEUED, woken_at=timezone.now(), **LET_GO)
+    # Somebody has looked at it: workers that were lost before do not count any more.
+    change.apply(
+        [RunStatus.PAUSED], status=RunStatus.QUEUED, woken_at=timezone.now(), step_crashes=0, **LET_GO
+    )
     change.event(EventKind.RESUMED)
     run_wake(run.pk)
     return run

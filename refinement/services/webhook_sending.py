@@ -27,6 +27,7 @@ MOST_AT_ONCE = 4  # for one webhook: a slow server must not keep all threads of 
 KEPT = timedelta(days=30)
 CLEAN_AT_ONCE = 500
 PURPOSE = "webhook"  # of the key that keeps secrets
+WORKER_LOST = "The worker stopped while it was sending. See its log, then send it again."
 UNREADABLE_SECRET = "Its secret was kept under another SECRET_KEY and cannot be read. Make a new secret."
 # Every worker asks this every two seconds, mostly in vain; an index holds the few that wait.
 ANY_OVERDUE = (
@@ -88,6 +89,8 @@ def _at_work(webhook_id: int, now: datetime) -> int:
 
 def _attempted(delivery: WebhookDelivery) -> Attempted:
     """No transaction is open here: the other side may take its time."""
+    if delivery.tries > delivery.most_tries:  # the last try was never recorded: its worker was lost
+        return Attempted(None, WORKER_LOST, "", 0)
     try:
         secret = unsealed(PURPOSE, delivery.webhook.sealed_secret)
     except Unreadable:

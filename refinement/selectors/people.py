@@ -2,17 +2,21 @@
 
 import re
 from dataclasses import dataclass
+from datetime import timedelta
 
 from django.contrib.auth import HASH_SESSION_KEY
 from django.contrib.sessions.models import Session
 from django.db.models import Case, IntegerField, QuerySet, When
 from django.utils import timezone
 
-from refinement.models import Invitation, MemberRole, Membership, Project, SessionInfo, User
+from refinement.models import AuditEntry, Invitation, MemberRole, Membership, Project, SessionInfo, User
+from refinement.services.origins import network_of
 
 MOST_MEMBERS = 500
 MOST_INVITATIONS = 50
 MOST_SESSIONS = 50
+MOST_SIGN_INS = 100
+SIGN_INS_COUNT = timedelta(days=90)
 BROWSERS = (
     ("Edge", r"\bEdg(e|A|iOS)?/"),
     ("Opera", r"\b(OPR|Opera)/"),
@@ -71,3 +75,14 @@ def browser_words(agent: str) -> str:
     browser = next((name for name, sign in BROWSERS if re.search(sign, agent)), "A browser")
     system = next((name for name, sign in SYSTEMS if re.search(sign, agent)), "")
     return f"{browser} on {system}" if system else browser
+
+
+def has_signed_in_from(email: str, network: str) -> bool:
+    """Whether this person's latest sign-ins include one from this network."""
+    since = timezone.now() - SIGN_INS_COUNT
+    # The condition on the project is for the index, which begins with it: sign-ins belong to none.
+    sign_ins = AuditEntry.objects.filter(
+        project=None, user__email__iexact=email, action="session.start", at__gte=since
+    )
+    addresses = sign_ins.order_by("-id").values_list("address", flat=True)[:MOST_SIGN_INS]
+    return network in {network_of(address) for address in addresses if address}

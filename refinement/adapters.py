@@ -109,7 +109,7 @@ class TwoFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
         try:
             return unsealed(PURPOSE, encrypted_text)
         except Unreadable:
-            # Kept under another SECRET_KEY. A key that nobody knows fits no code; an empty one would.
+            # Encrypted with a key that is gone. A secret that nobody knows fits no code; an empty one would.
             return base64.b32encode(secrets.token_bytes(20)).decode()
 
     def generate_authenticator_name(self, user: Any, type: Any) -> str:  # noqa: A002  allauth's name

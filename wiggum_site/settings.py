@@ -21,6 +21,7 @@ WORKER_THREADS = env.number("WIGGUM_WORKER_THREADS", 32, minimum=1, maximum=512)
 # --- security ---------------------------------------------------------------------------------
 DEBUG = env.flag("DEBUG", False)
 SECRET_KEY = env.secret_key(DATA_DIR)
+SECRET_KEY_FALLBACKS = env.secret_key_fallbacks(DATA_DIR)
 ALLOWED_HOSTS = env.names("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env.names("CSRF_TRUSTED_ORIGINS", [])
 # HTTPS is on when the instance is told that it stands behind it; a laptop's loopback address has none.

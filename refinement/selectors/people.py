@@ -64,8 +64,8 @@ def sessions_of(user: User, this: str | None) -> list[SignedIn]:
     infos = {info.session_key: info for info in SessionInfo.objects.filter(user=user)[:MOST_SESSIONS]}
     rows = Session.objects.filter(session_key__in=infos, expire_date__gt=timezone.now())
     # A changed password closes sessions without deleting them.
-    good = user.get_session_auth_hash()
-    alive = [infos[row.session_key] for row in rows if row.get_decoded().get(HASH_SESSION_KEY, "") == good]
+    good = {user.get_session_auth_hash(), *user.get_session_auth_fallback_hash()}
+    alive = [infos[row.session_key] for row in rows if row.get_decoded().get(HASH_SESSION_KEY, "") in good]
     listed = [SignedIn(info, browser_words(info.agent), info.session_key == this) for info in alive]
     return sorted(listed, key=lambda entry: (not entry.is_this, -entry.info.last_used_at.timestamp()))
 

@@ -29,6 +29,7 @@ def only_line(result) -> str:
         ("WIGGUM_TRUSTED_PROXIES", "-1", "not between"),
         ("DEBUG", "perhaps", "neither true nor false"),
         ("SECRET_KEY", "short", "shorter than 32 characters"),
+        ("WIGGUM_SECRET_KEY_FALLBACKS", f"{'s' * 40},short", "shorter than 32 characters"),
         ("WIGGUM_OIDC_ISSUER", "ftp://host", "must start with"),
         ("WIGGUM_OIDC_ISSUER", "http://id.example.org", "must start with https://"),
         ("WIGGUM_OIDC_ISSUER", "https://id.example.org/?x=1", "has no query"),

@@ -62,7 +62,8 @@ class Command(BaseCommand):
         if count := len(secrets_report().unreadable):
             self.stderr.write(
                 f"wiggum: {count} stored secrets cannot be decrypted, because SECRET_KEY was changed: "
-                "webhooks and second factors fail. Set WIGGUM_SECRET_KEY_FALLBACKS to the old key. See: wiggum doctor"
+                "webhooks and second factors fail. Set WIGGUM_SECRET_KEY_FALLBACKS to the old key, and see "
+                "what wiggum doctor says."
             )
 
     def collect_static(self) -> None:

@@ -1,6 +1,7 @@
 """Settings from the environment: each value is checked where it is read, and a bad one is said aloud."""
 
 import os
+import re
 import secrets
 from ipaddress import ip_network
 from pathlib import Path
@@ -167,6 +168,17 @@ def broker(name: str = "WIGGUM_BROKER_URL") -> str:
         known = ", ".join(f"{known}://" for known in BROKER_SCHEMES)
         raise BadSetting(name, f"unknown scheme {scheme!r}; use one of {known}.")
     return "database://" if scheme == "database" else address(name, value, schemes=BROKER_SCHEMES[1:])
+
+
+def key_variables(name: str = "WIGGUM_KEY_VARIABLES") -> list[str]:
+    """Names of variables and prefixes that end with *; a bare * would hand out every secret there is."""
+    allowed = names(name, ["WIGGUM_KEY_*"])
+    for pattern in allowed:
+        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*\*?", pattern):
+            raise BadSetting(
+                name, f"{pattern!r} is no variable; use names, or prefixes such as WIGGUM_KEY_*."
+            )
+    return allowed
 
 
 def check_endpoints() -> None:

@@ -39,6 +39,8 @@ SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
+# Environment variables that endpoints added in the browser may send as their key; a name, or a prefix and *.
+KEY_VARIABLES = env.key_variables()
 # Into which private networks webhooks may be sent; into none unless somebody says so.
 WEBHOOK_NETWORKS = env.networks("WIGGUM_WEBHOOK_PRIVATE")
 # The programs that a rubric's evaluator may start, by the first word of its command; * is any. None unless

@@ -6,6 +6,7 @@ import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from fnmatch import fnmatchcase
 from typing import Any
 
 import httpx
@@ -28,6 +29,7 @@ class EndpointSpec:
     api_key_variable: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
     concurrency: int | None = None  # how many calls at once the endpoint takes; the caller keeps to it
+    refusal: str = ""  # why the endpoint must not be called; nobody can set it
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,19 @@ def find_spec(endpoint: str, specs: Sequence[EndpointSpec]) -> EndpointSpec:
             return spec
     known = ", ".join(spec.name for spec in specs)
     raise ValueError(f"there is no endpoint named {endpoint!r}; known are {known} and scripted:FILE.")
+
+
+def key_variable_problem(variable: str, allowed: Sequence[str]) -> str:
+    """Why this variable must not be sent as a key; empty if it may be.
+
+    `allowed` has names of variables, and prefixes that end with `*`.
+    """
+    if not variable or any(fnmatchcase(variable, pattern) for pattern in allowed):
+        return ""
+    return (
+        f"{variable} cannot be used for a key: allowed are {', '.join(allowed)}. Rename the variable, or "
+        "have it added to the setting WIGGUM_KEY_VARIABLES of web and workers."
+    )
 
 
 # --- providers ------------------------------------------------------------------------------------
@@ -109,6 +124,10 @@ def build(
 
     `commands` is for those who run things on their own machine: without it, a command is refused.
     """
+    if spec.refusal:
+        from refinement.providers.refused import RefusedProvider
+
+        return RefusedProvider(spec.refusal)
     if spec.kind == "scripted":
         from refinement.providers.scripted import ScriptedProvider
 
@@ -179,7 +198,7 @@ def spec_from(entry: object, where: str) -> EndpointSpec:
     """The spec an object describes; raises ValueError that names the field at fault."""
     if not isinstance(entry, dict):
         raise ValueError(f"{where} must be an object.")
-    known = {part.name for part in fields(EndpointSpec)}
+    known = {part.name for part in fields(EndpointSpec)} - {"refusal"}
     for unknown in sorted(set(entry) - known):
         raise ValueError(f"{where}.{unknown} is not known; known are {', '.join(sorted(known))}.")
     for name in ("name", "kind", "url", "api_key_variable"):

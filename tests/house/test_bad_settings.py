@@ -26,6 +26,7 @@ def only_line(result) -> str:
         ("WIGGUM_WORKER_THREADS", "many", "not a whole number"),
         ("WIGGUM_WORKER_THREADS", "0", "not between"),
         ("WIGGUM_API_RATE", "0", "not between"),
+        ("WIGGUM_KEY_VARIABLES", "WIGGUM_KEY_*,*", "'*' is no variable"),
         ("WIGGUM_TRUSTED_PROXIES", "-1", "not between"),
         ("DEBUG", "perhaps", "neither true nor false"),
         ("SECRET_KEY", "short", "shorter than 32 characters"),

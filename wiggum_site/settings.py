@@ -34,7 +34,9 @@ CSRF_COOKIE_SECURE = HTTPS
 TRUSTED_PROXIES = env.number("WIGGUM_TRUSTED_PROXIES", int(HTTPS), minimum=0, maximum=10)
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS
-SECURE_HSTS_PRELOAD = HTTPS
+# Preloading lists the whole domain in browsers for years: a choice of its owner, not a default to warn about.
+SECURE_HSTS_PRELOAD = HTTPS and env.flag("WIGGUM_HSTS_PRELOAD", False)
+SILENCED_SYSTEM_CHECKS = ["security.W021"]
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"

@@ -82,7 +82,7 @@ def problem_of(address: str) -> str:
 @settings(max_examples=1_000)
 @example("http://[fe80::1%25lo]/")
 @example("http://[::1%25lo]/")
-@example("http://exa%6dple.org/")
+@example("http://exa%6dple.example/")
 @example("http://127.0.0.1./")
 @example("http://\u2488.0.0.1/")
 def test_every_address_is_accepted_or_refused_with_words(address):

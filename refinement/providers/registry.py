@@ -6,6 +6,7 @@ import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from fnmatch import fnmatchcase
 from typing import Any
 
 import httpx
@@ -30,6 +31,7 @@ class EndpointSpec:
     api_key_variable: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
     concurrency: int | None = None  # how many calls at once the endpoint takes; the caller keeps to it
+    refusal: str = ""  # why the endpoint must not be called; nobody can set it
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,19 @@ def scripted_specs(*endpoints: str) -> dict[str, EndpointSpec]:
     }
 
 
+def key_variable_problem(variable: str, allowed: Sequence[str]) -> str:
+    """Why this variable must not be sent as a key; empty if it may be.
+
+    `allowed` has names of variables, and prefixes that end with `*`.
+    """
+    if not variable or any(fnmatchcase(variable, pattern) for pattern in allowed):
+        return ""
+    return (
+        f"{variable} cannot be used for a key: allowed are {', '.join(allowed)}. Rename the variable, or "
+        "have it added to the setting WIGGUM_KEY_VARIABLES of web and workers."
+    )
+
+
 # --- providers ------------------------------------------------------------------------------------
 # The imports stand inside: a process pays for the kinds it uses.
 def _ollama(spec: EndpointSpec) -> Provider:
@@ -129,6 +144,10 @@ def build(
     `foreground` is for commands that people run on their own machine: without it, scripts and commands
     are refused.
     """
+    if spec.refusal:
+        from refinement.providers.refused import RefusedProvider
+
+        return RefusedProvider(spec.refusal)
     if foreground and spec.kind == SCRIPTED:
         from refinement.providers.scripted import ScriptedProvider
 
@@ -199,7 +218,7 @@ def spec_from(entry: object, where: str) -> EndpointSpec:
     """The spec an object describes; raises ValueError that names the field at fault."""
     if not isinstance(entry, dict):
         raise ValueError(f"{where} must be an object.")
-    known = {part.name for part in fields(EndpointSpec)}
+    known = {part.name for part in fields(EndpointSpec)} - {"refusal"}
     for unknown in sorted(set(entry) - known):
         raise ValueError(f"{where}.{unknown} is not known; known are {', '.join(sorted(known))}.")
     for name in ("name", "kind", "url", "api_key_variable"):

@@ -28,7 +28,10 @@ KEPT = timedelta(days=30)
 CLEAN_AT_ONCE = 500
 PURPOSE = "webhook"  # of the key that keeps secrets
 WORKER_LOST = "The worker stopped while it was sending. See its log, then send it again."
-UNREADABLE_SECRET = "Its secret was kept under another SECRET_KEY and cannot be read. Make a new secret."
+UNREADABLE_SECRET = (
+    "Its secret was encrypted with another SECRET_KEY. Make a new secret, or ask an administrator to name "
+    "the old key in WIGGUM_SECRET_KEY_FALLBACKS."
+)
 # Every worker asks this every two seconds, mostly in vain; an index holds the few that wait.
 ANY_OVERDUE = (
     'SELECT 1 FROM "refinement_webhookdelivery" WHERE "state" = \'pending\' AND "next_try_at" <= %s '

@@ -9,7 +9,7 @@ import pytest
 from refinement.engine.profiles import rubric_for
 from refinement.engine.types import EvaluationMode, Evaluator
 from refinement.models import CheckResult, Round, Run, Verdict
-from refinement.providers.confined import Finished
+from refinement.providers.sandbox import Finished
 from refinement.services.evaluating import result_row
 from refinement.services.runs import tags_set
 from tests.api.conftest import api_client

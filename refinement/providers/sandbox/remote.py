@@ -15,6 +15,7 @@ ANSWER_SECONDS = 30.0  # on top of the job's own
 ANSWER_BYTES = 2_000_000
 STOPPED_CHARS = 200
 EXIT_CODES = range(256)
+UNREADABLE = "the evaluator service gave an answer that cannot be read"
 _finished = TypeAdapter(Finished)
 
 
@@ -33,6 +34,8 @@ def run_remotely(path: str, job: Job, look: Callable[[], None]) -> Finished:
             answer = json.loads(_line(connection, time.monotonic() + job.seconds + ANSWER_SECONDS, look))
     except (OSError, ValueError) as error:
         raise CannotStart(f"the evaluator service at {path} does not answer: {error}") from error
+    if not isinstance(answer, dict):
+        raise CannotStart(UNREADABLE)
     return _result(answer)
 
 
@@ -49,11 +52,11 @@ def _result(answer: dict[str, object]) -> Finished:
     try:
         finished = _finished.validate_python(answer.get("finished"))
     except ValidationError as error:
-        raise CannotStart("the evaluator service gave an answer that cannot be read") from error
+        raise CannotStart(UNREADABLE) from error
     known = finished.open_to in ("", "all") and len(finished.stopped) <= STOPPED_CHARS
     ended = finished.exit_code in EXIT_CODES if not finished.stopped else finished.exit_code is None
     if not known or not ended or min(finished.out_missing, finished.err_missing, finished.seconds) < 0:
-        raise CannotStart("the evaluator service gave an answer that makes no sense")
+        raise CannotStart(UNREADABLE)
     return finished
 
 

@@ -9,6 +9,7 @@ job.
 
 import json
 import os
+import select
 import signal
 import socket
 import socketserver
@@ -47,9 +48,9 @@ class Server(socketserver.ThreadingUnixStreamServer):
         """What came of the job, or why it was not run."""
 
         def look() -> None:
-            with suppress(BlockingIOError):
-                if not connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT):
-                    raise ClientGone
+            readable, _, _ = select.select([connection], [], [], 0)
+            if readable and not connection.recv(1, socket.MSG_PEEK):
+                raise ClientGone
 
         try:
             job = job_of(request)
@@ -71,10 +72,10 @@ class Handler(socketserver.StreamRequestHandler):
     server: Server
 
     def handle(self) -> None:
-        with suppress(OSError, ClientGone):
-            line = self.rfile.readline(REQUEST_BYTES)
-            if line.endswith(b"\n"):
-                answer = self.server.answer(json.loads(line), self.connection)
+        with suppress(OSError, ValueError, ClientGone):
+            request = json.loads(self.rfile.readline(REQUEST_BYTES))
+            if isinstance(request, dict):
+                answer = self.server.answer(request, self.connection)
                 self.wfile.write(json.dumps(answer).encode() + b"\n")
 
 

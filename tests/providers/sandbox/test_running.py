@@ -13,9 +13,18 @@ from pathlib import Path
 
 import pytest
 
-from refinement.providers.sandbox import Busy, CannotStart, Job, Limits, NoSandbox, Surroundings, run_job
+from refinement.providers.sandbox import (
+    Busy,
+    CannotStart,
+    Job,
+    Limits,
+    NoSandbox,
+    Surroundings,
+    bubblewrap,
+    run_job,
+)
 from refinement.providers.sandbox import running as running_module
-from refinement.providers.sandbox.bubblewrap import own_paths, sandbox_problem
+from refinement.providers.sandbox.bubblewrap import NOBODY, own_paths, sandbox_problem
 from tests.house.processes import ROOT
 
 _numbers = itertools.count(1)
@@ -274,3 +283,43 @@ def test_a_worker_that_is_killed_takes_its_command_along(endless):
         worker.send_signal(signal.SIGKILL)
         worker.wait()
     assert gone(endless)
+
+
+@pytest.fixture
+def unsafely(monkeypatch):
+    """Runs without a sandbox, as where bubblewrap is missing and the setting allows it."""
+    monkeypatch.setattr(bubblewrap, "PROGRAM", "there-is-no-bwrap")
+
+    def run(*command, **options):
+        return run_job(Job(command, "the text", 20, **options), Surroundings(allow_unsafe=True), lambda: None)
+
+    return run
+
+
+def test_without_a_sandbox_a_command_runs_if_the_setting_allows_it_and_the_result_says_so(unsafely):
+    done = unsafely("/bin/sh", "-c", "cat {file}; id -u; pwd; exit 3", file_name="candidate.py")
+    text, folder = done.out.splitlines()
+    assert (text, done.exit_code, done.open_to) == (
+        f"the text{NOBODY if os.geteuid() == 0 else os.geteuid()}",
+        3,
+        "all",
+    )
+    assert not Path(folder).exists()
+    assert unsafely("cat").out == "the text"
+
+
+def test_without_a_sandbox_very_deep_folders_are_removed(unsafely):
+    script = "import os; print(os.getcwd()); [(os.mkdir('d'), os.chdir('d')) for _ in range(1500)]"
+    done = unsafely("python3", "-c", script)
+    assert done.exit_code == 0
+    assert not Path(done.out.strip()).exists()
+
+
+def test_without_a_sandbox_what_cannot_be_started_is_no_result(unsafely):
+    with pytest.raises(CannotStart, match="No such file"):
+        unsafely("there-is-no-such-program")
+
+
+def test_where_there_is_a_sandbox_the_setting_changes_nothing():
+    done = run_job(Job(("pwd",), "", 20), Surroundings(allow_unsafe=True), lambda: None)
+    assert (done.out, done.open_to) == ("/work\n", "")

@@ -10,8 +10,9 @@ import struct
 import sys
 
 from refinement.providers.sandbox import CannotStart, Job, Limits, NoSandbox, Surroundings, run_job
+from refinement.providers.sandbox.protection import close_to_own_account
 
-PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP = 4, 38, 22
+PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP = 38, 22
 NAMESPACES = 0x7E020080  # all of clone's CLONE_NEW* flags
 LOAD, EQUAL, ANY_BIT, RETURN = 0x20, 0x15, 0x45, 0x06  # of the kernel's packet filters
 ALLOW, FAIL, EPERM, ENOSYS = 0x7FFF0000, 0x00050000, 1, 38
@@ -57,7 +58,7 @@ def kept_keys(name: str) -> int:
 def main(config: dict) -> None:
     if not config["namespaces"]:
         forbid_namespaces()
-    libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
+    close_to_own_account()
     here = Surroundings(allow_unsafe=config["unsafe"])
     for line in sys.stdin:
         attempt = json.loads(line)

@@ -78,7 +78,7 @@ def test_an_evaluators_output_is_text_on_every_page_and_in_the_api(as_viewer, vi
         assert sign not in page, sign
     assert "red\ufffd\ufffdevil" in page
     assert "cut: 4,936,000 bytes of its middle were not kept" in page
-    assert "did not let Wiggum shut off the network" in page
+    assert "Ran without a sandbox" in page
     assert "The command was stopped." in page
     assert len(page) < 500_000
     told = (

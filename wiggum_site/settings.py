@@ -48,6 +48,12 @@ WEBHOOK_NETWORKS = env.networks("WIGGUM_WEBHOOK_PRIVATE")
 # The programs that a rubric's evaluator may start, by the first word of its command; * is any. None unless
 # somebody says so: each process reads its own, so that a worker's machine decides what runs on it.
 COMMANDS = env.names("WIGGUM_COMMANDS", [])
+# Files and folders that commands may read in the sandbox, besides the system's programs.
+COMMANDS_READABLE = env.names("WIGGUM_COMMANDS_READABLE", [])
+# The socket of the evaluator service; without one, workers run commands on their own machine.
+EVALUATOR_SOCKET = env.text("WIGGUM_EVALUATOR_SOCKET", "")
+# Runs commands with all rights of the worker's account where there is no sandbox.
+UNSAFE_COMMANDS = env.flag("WIGGUM_UNSAFE_COMMANDS_WITHOUT_SANDBOX", False)
 SESSION_ENGINE = "wiggum_site.sessions"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"

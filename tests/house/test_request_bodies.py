@@ -116,7 +116,7 @@ def test_a_body_that_keeps_arriving_gets_more_time():
 
 
 def refused_beside(waiting, newcomer, **limits):
-    """The answer to a newcomer while requests of these addresses wait for their bodies; then to one after them."""
+    """The answer to a newcomer while requests of these addresses wait for their bodies."""
 
     async def scene():
         application = RequestBodies(reading, Limits(**limits))

@@ -41,7 +41,7 @@ MOST_DEPTH = 100  # a sanitiser's time grows with the square of the depth
 
 
 def markdown(text: str) -> SafeString | None:
-    """The text as HTML of headings, lists, tables, code and links; None where it is too long, too deep or would grow too large."""
+    """The text as HTML of headings, lists, tables, code and links; None where there is too much of it."""
     if len(text) <= SHORT:
         return _remembered(text)
     return None if len(text) > MOST_CHARS else _rendered(text)

@@ -30,8 +30,10 @@ WORDS = {
     404: "There is nothing at this address, or nothing for you.",
     405: "This address does not take this method; the Allow header names those it takes.",
     413: "The request is too large.",
+    429: "Too many requests, or too many open streams. Wait, then try again.",
     500: "Something broke on our side. Try again in a moment; if it stays, tell your administrator.",
     503: "This is not possible at the moment. Try again later.",
+    507: "The server's disk is full. Nothing was saved; ask its administrator to free space, then try again.",
 }
 # Refusals that are the state of things rather than the request's fault; their message says what is the case.
 CONFLICTS: dict[type[Exception], str] = {

@@ -18,6 +18,7 @@ from refinement.services.decisions import DecidedMeanwhile
 from refinement.services.hand_rounds import RoundsMoved
 from refinement.services.lifecycle import WrongState
 from refinement.services.memberships import LastOwner
+from refinement.storage_errors import is_disk_full
 from refinement.views.blindness import ReadsBlind
 
 log = logging.getLogger("wiggum.api")
@@ -98,6 +99,8 @@ def problem(
 
 def answer_to(error: Exception) -> HttpResponse:
     """The answer to whatever an operation raised."""
+    if is_disk_full(error):
+        return problem(507, code="disk_full")
     match error:
         case Refused():
             return problem(

@@ -1,12 +1,12 @@
 """All settings, from the environment, with defaults for one machine."""
 
-import logging
 from pathlib import Path
 
 from csp.constants import NONE, SELF
 from whitenoise.compress import Compressor
 
 from wiggum_site import environment as env
+from wiggum_site.log_lines import LineFormatter
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -243,14 +243,6 @@ if LOG_LEVEL not in LOG_LEVELS:
     raise env.BadSetting(
         "WIGGUM_LOG_LEVEL", f"{LOG_LEVEL!r} is no level; use one of {', '.join(LOG_LEVELS)}."
     )
-
-
-class LineFormatter(logging.Formatter):
-    """One line a record: what came from outside cannot look like a record of its own."""
-
-    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  logging's name
-        return "\\n".join(super().formatMessage(record).splitlines())
-
 
 LOGGING = {
     "version": 1,

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from refinement.streaming.hub import MOST_OF_ONE_PERSON
 from tests.browser.conftest import watched
 from tests.browser.test_comments import SELECT
 from tests.loopback.server import LoopbackServer
@@ -104,3 +105,22 @@ def test_two_who_resolve_the_same_thread_are_one_and_one_who_is_told(run, pages)
     expect(olivia.locator("#talk-note")).to_contain_text("edgar resolved this thread before you did.")
     expect(thread[olivia].get_by_text("settled by edgar")).to_be_visible()
     olivia.unroute_all()
+
+
+def test_a_page_that_is_refused_a_stream_asks_instead_and_says_so(served: Served, browser: Browser):
+    run = served.launch(then="from refinement.services.lifecycle import run_pause; run_pause(run=run)")
+    readers = [served.listen(run) for _ in range(MOST_OF_ONE_PERSON)]
+    base = f"http://127.0.0.1:{served.instance.port}"
+    context = browser.new_context(base_url=base)
+    context.add_cookies([{"name": "sessionid", "value": served.sessions["olivia"], "url": base}])
+    page = context.new_page()
+    try:
+        with page.expect_response(lambda answer: answer.url.endswith("/live/"), timeout=PATIENCE) as asked:
+            page.goto(f"/p/alpha/runs/{run}/")
+        assert asked.value.status == 200
+        notice = page.locator("[data-live-notice]")
+        expect(notice).to_contain_text("This page refreshes every few seconds.", timeout=PATIENCE)
+    finally:
+        context.close()
+        for reader in readers:
+            reader.hang_up()

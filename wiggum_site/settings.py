@@ -104,16 +104,8 @@ TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
         "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
         "OPTIONS": {
-            "loaders": [
-                (
-                    "wiggum_site.templating.loader.Loader",
-                    [
-                        "django.template.loaders.filesystem.Loader",
-                        "django.template.loaders.app_directories.Loader",
-                    ],
-                )
-            ],
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
@@ -123,7 +115,7 @@ TEMPLATES = [
         },
     }
 ]
-FORM_RENDERER = "refinement.forms.rendering.HouseRenderer"
+FORM_RENDERER = "refinement.forms.rendering.FormRenderer"
 
 # --- accounts -----------------------------------------------------------------------------------
 AUTH_USER_MODEL = "refinement.User"

@@ -1,9 +1,15 @@
 """Long texts of models on pages."""
 
 import pytest
+from django.template import Context, Template
 
-from refinement.templatetags.folding import MOST_CHARS, beginning, folded
+from refinement.templatetags.folding import MOST_CHARS, beginning
 from tests.views.rubrics.given import HOSTILE
+
+
+def folded(text, limit):
+    page = Template("{% load folding %}{% folded text limit %}")
+    return page.render(Context({"text": text, "limit": limit}))
 
 
 @pytest.mark.parametrize("length", [0, 10, 100, 125])
@@ -16,13 +22,13 @@ def test_what_is_long_begins_between_two_words_and_opens():
     assert f"{'many words ' * 8}many words…</span>" in shown
     assert "Show all 1,100 characters" in shown
     assert "many words " * 100 in shown
-    assert "not on this page" not in shown
+    assert "not shown here" not in shown
 
 
 def test_what_a_page_has_no_room_for_is_said():
     shown = folded("x" * (MOST_CHARS + 1_234), 100)
     assert "Show all 21,234 characters" in shown
-    assert "1,234 more characters are not on this page" in shown
+    assert "1,234 more characters are not shown here" in shown
     assert "x" * (MOST_CHARS + 1) not in shown
 
 

@@ -1,21 +1,19 @@
-"""Times as pages say them: in the words of Django's own, without its detours."""
+"""Times on pages."""
 
 from datetime import UTC, date, datetime, timedelta, timezone
 from zoneinfo import ZoneInfo
 
 import pytest
+from django.template import Context, Template
 from django.utils import timezone as clock
-from django.utils.timesince import timesince
 
-from refinement.templatetags.wording import ago, ago_words, due, exact_day, exact_words
+from refinement.templatetags.wording import ago_words, exact_words
 
 NOW = datetime(2026, 3, 29, 12, 30, 30, 500, tzinfo=UTC)
-SPANS = [
-    *(timedelta(seconds=seconds) for seconds in (60, 61, 119, 120, 3_599, 3_600, 7_199, 7_200)),
-    *(timedelta(hours=hours) for hours in (23, 24, 25, 47, 48, 167, 168, 335, 336)),
-    *(timedelta(days=days, seconds=-1) for days in (2, 7, 14, 28, 29, 31, 32, 365, 366, 800)),
-    *(timedelta(days=days) for days in (7, 27, 28, 29, 30, 31, 32, 59, 364, 365, 366, 800)),
-]
+
+
+def shown(tag, value):
+    return Template(f"{{% load wording %}}{{% {tag} value %}}").render(Context({"value": value}))
 
 
 @pytest.fixture(autouse=True)
@@ -23,10 +21,16 @@ def at_noon(monkeypatch):
     monkeypatch.setattr(clock, "now", lambda: NOW)
 
 
-@pytest.mark.parametrize("span", SPANS, ids=str)
-def test_how_long_ago_is_said_as_django_says_it(span):
-    moment = NOW - span
-    assert ago_words(moment) == f"{timesince(moment, NOW, depth=1)} ago"
+@pytest.mark.parametrize(
+    ("span", "words"),
+    [
+        (timedelta(seconds=60), "1\N{NO-BREAK SPACE}minute ago"),
+        (timedelta(hours=25), "1\N{NO-BREAK SPACE}day ago"),
+        (timedelta(days=40), "1\N{NO-BREAK SPACE}month ago"),
+    ],
+)
+def test_how_long_ago_is_said_in_one_unit(span, words):
+    assert ago_words(NOW - span) == words
 
 
 @pytest.mark.parametrize("seconds", [0, 59, 59.999, -1, -86_400])
@@ -43,11 +47,11 @@ def test_the_exact_time_is_said_as_the_calendar_says_it(month):
 
 
 def test_both_stand_in_one_element():
-    assert ago(NOW - timedelta(minutes=5)) == (
+    assert shown("ago", NOW - timedelta(minutes=5)) == (
         '<time datetime="2026-03-29T12:25:30.000500+00:00" title="29 March 2026, 12:25 UTC">'
         "5\N{NO-BREAK SPACE}minutes ago</time>"
     )
-    assert ago(None) == ""
+    assert shown("ago", None) == ""
 
 
 @pytest.mark.parametrize(
@@ -62,10 +66,10 @@ def test_both_stand_in_one_element():
     ],
 )
 def test_how_far_off_a_due_day_is(day, words):
-    assert words in due(day)
+    assert words in shown("due", day)
 
 
 def test_a_day_has_its_exact_time_with_it():
-    assert exact_day(NOW) == (
+    assert shown("exact_day", NOW) == (
         f'<time datetime="{NOW.isoformat()}" title="29 March 2026, 12:30 UTC" data-day>29 March 2026</time>'
     )

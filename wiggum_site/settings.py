@@ -41,7 +41,6 @@ WEBHOOK_NETWORKS = env.networks("WIGGUM_WEBHOOK_PRIVATE")
 # The programs that a rubric's evaluator may start, by the first word of its command; * is any. None unless
 # somebody says so: each process reads its own, so that a worker's machine decides what runs on it.
 COMMANDS = env.names("WIGGUM_COMMANDS", [])
-SESSION_ENGINE = "wiggum_site.sessions"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_SAMESITE = "Lax"

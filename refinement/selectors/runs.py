@@ -5,11 +5,8 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import QuerySet
-
 from refinement.charts import Sparkline, sparkline
 from refinement.models import Project, Run, RunTag
-from refinement.models.prepared import prepared
 from refinement.selectors.blindness import hidden_runs, without_hidden
 from refinement.selectors.run_conditions import Among, Matching
 from refinement.selectors.run_filters import RunFilters, runs_matching
@@ -209,10 +206,9 @@ def listed(numbers: Sequence[int]) -> list[Listed]:
     return [_line(found[number], tags.get(number, [])) for number in shown if number in found]
 
 
-@prepared
-def _with_shown_fields(numbers: tuple[int, ...]) -> QuerySet[Run]:
+def _with_shown_fields(numbers: tuple[int, ...]) -> list[Run]:
     rows = Run.objects.select_related("rubric", "rubric_version", "created_by").only(*SHOWN_FIELDS)
-    return rows.filter(pk__in=numbers).order_by()
+    return list(rows.filter(pk__in=numbers).order_by())
 
 
 def run_tags(numbers: Sequence[int]) -> dict[int, list[str]]:
@@ -223,9 +219,8 @@ def run_tags(numbers: Sequence[int]) -> dict[int, list[str]]:
     return tags
 
 
-@prepared
-def _tags_of(numbers: tuple[int, ...]) -> "QuerySet[RunTag, tuple[int, str]]":
-    return RunTag.objects.filter(run__in=numbers).order_by("name").values_list("run_id", "name")
+def _tags_of(numbers: tuple[int, ...]) -> list[tuple[int, str]]:
+    return list(RunTag.objects.filter(run__in=numbers).order_by("name").values_list("run_id", "name"))
 
 
 def run_values(numbers: Sequence[int], columns: Sequence[str]) -> Iterable[tuple[Any, ...]]:

@@ -1,6 +1,7 @@
 """The ground all tests stand on: nothing is skipped where nothing may be, and the cast."""
 
 import os
+import socket
 from pathlib import Path
 
 import hypothesis
@@ -104,6 +105,20 @@ def pytest_make_collect_report(collector):
         report.outcome = "failed"
         report.longrepr = f"{collector.nodeid} was skipped, and nothing may be."
     return report
+
+
+@pytest.fixture(autouse=True, scope="session")
+def no_name_service():
+    """No name is looked up but localhost: tests that need another put numbers in its place."""
+    look_up = socket.getaddrinfo
+
+    def numbers_only(host, port, family=0, type=0, proto=0, flags=0):  # noqa: A002  the socket module's name
+        known = host in (None, "localhost", b"localhost", "", socket.gethostname())
+        return look_up(host, port, family, type, proto, flags if known else flags | socket.AI_NUMERICHOST)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(socket, "getaddrinfo", numbers_only)
+        yield
 
 
 @pytest.fixture

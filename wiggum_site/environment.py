@@ -1,6 +1,7 @@
 """Settings from the environment: each value is checked where it is read, and a bad one is said aloud."""
 
 import os
+import re
 import secrets
 from ipaddress import ip_network
 from pathlib import Path
@@ -13,6 +14,10 @@ TRUE = {"1", "true", "yes", "on"}
 FALSE = {"0", "false", "no", "off", ""}
 DATABASE_ENGINES = {"sqlite": "sqlite3", "postgres": "postgresql", "postgresql": "postgresql"}
 BROKER_SCHEMES = ("database", "redis", "rediss", "amqp", "amqps")
+
+KEY_CHARS = 32
+KEY_FILE = "secret_key"
+OLD_KEYS_FILE = "secret_key_fallbacks"
 
 
 class BadSetting(SystemExit):
@@ -71,10 +76,10 @@ def secret_key(directory: Path) -> str:
     """The given key, or one made once and kept in the data directory, readable by its owner only."""
     given = os.environ.get("SECRET_KEY", "").strip()
     if given:
-        if len(given) < 32:
+        if len(given) < KEY_CHARS:
             raise BadSetting("SECRET_KEY", "shorter than 32 characters; leave it unset to have one made.")
         return given
-    kept = directory / "secret_key"
+    kept = directory / KEY_FILE
     try:
         # Exclusive creation: when web and worker start together, one makes the key and both read it.
         descriptor = os.open(kept, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -84,9 +89,39 @@ def secret_key(directory: Path) -> str:
         with os.fdopen(descriptor, "w") as stream:
             stream.write(secrets.token_urlsafe(64))
     key = kept.read_text().strip()
-    if len(key) < 32:
+    if len(key) < KEY_CHARS:
         raise BadSetting("SECRET_KEY", f"{kept} is damaged; delete it to have a new key made.")
     return key
+
+
+def secret_key_fallbacks(directory: Path, name: str = "WIGGUM_SECRET_KEY_FALLBACKS") -> list[str]:
+    """Old secret keys that are still accepted: those given, and those that a rotation left behind."""
+    given = names(name, [])
+    if any(len(key) < KEY_CHARS for key in given):
+        raise BadSetting(name, "a key is shorter than 32 characters; separate keys by commas.")
+    left = directory / OLD_KEYS_FILE
+    # The file belongs to the key in the file beside it, not to one from the environment.
+    if not os.environ.get("SECRET_KEY", "").strip() and left.exists():
+        given += [key for key in left.read_text().split() if len(key) >= KEY_CHARS]
+    return list(dict.fromkeys(given))
+
+
+def secret_key_replace(directory: Path) -> None:
+    """Makes a new key for the next start; the present one stays valid as a fallback."""
+    current = (directory / KEY_FILE).read_text().strip()
+    # In this order: a key is never lost, whenever this is interrupted.
+    _write_private(directory / OLD_KEYS_FILE, current)
+    _write_private(directory / KEY_FILE, secrets.token_urlsafe(64))
+
+
+def _write_private(path: Path, text: str) -> None:
+    """Replaces the file as a whole, or not at all."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as stream:
+        stream.write(text)
+        stream.flush()
+        os.fsync(stream.fileno())
+    draft.replace(path)
 
 
 def address(name: str, default: str, *, schemes: tuple[str, ...]) -> str:
@@ -133,6 +168,17 @@ def broker(name: str = "WIGGUM_BROKER_URL") -> str:
         known = ", ".join(f"{known}://" for known in BROKER_SCHEMES)
         raise BadSetting(name, f"unknown scheme {scheme!r}; use one of {known}.")
     return "database://" if scheme == "database" else address(name, value, schemes=BROKER_SCHEMES[1:])
+
+
+def key_variables(name: str = "WIGGUM_KEY_VARIABLES") -> list[str]:
+    """Names of variables and prefixes that end with *; a bare * would hand out every secret there is."""
+    allowed = names(name, ["WIGGUM_KEY_*"])
+    for pattern in allowed:
+        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*\*?", pattern):
+            raise BadSetting(
+                name, f"{pattern!r} is no variable; use names, or prefixes such as WIGGUM_KEY_*."
+            )
+    return allowed
 
 
 def check_endpoints() -> None:

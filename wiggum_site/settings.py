@@ -21,6 +21,7 @@ WORKER_THREADS = env.number("WIGGUM_WORKER_THREADS", 32, minimum=1, maximum=512)
 # --- security ---------------------------------------------------------------------------------
 DEBUG = env.flag("DEBUG", False)
 SECRET_KEY = env.secret_key(DATA_DIR)
+SECRET_KEY_FALLBACKS = env.secret_key_fallbacks(DATA_DIR)
 ALLOWED_HOSTS = env.names("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env.names("CSRF_TRUSTED_ORIGINS", [])
 # HTTPS is on when the instance is told that it stands behind it; a laptop's loopback address has none.
@@ -29,13 +30,19 @@ SECURE_SSL_REDIRECT = HTTPS
 SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz)$"]  # asked by the machine itself, behind whatever ends HTTPS
 SESSION_COOKIE_SECURE = HTTPS
 CSRF_COOKIE_SECURE = HTTPS
+# How many proxies in front append to X-Forwarded-For; the one that ends HTTPS is one of them.
+TRUSTED_PROXIES = env.number("WIGGUM_TRUSTED_PROXIES", int(HTTPS), minimum=0, maximum=10)
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS
-SECURE_HSTS_PRELOAD = HTTPS
+# Preloading lists the whole domain in browsers for years: a choice of its owner, not a default to warn about.
+SECURE_HSTS_PRELOAD = HTTPS and env.flag("WIGGUM_HSTS_PRELOAD", False)
+SILENCED_SYSTEM_CHECKS = ["security.W021"]
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
+# Environment variables that endpoints added in the browser may send as their key; a name, or a prefix and *.
+KEY_VARIABLES = env.key_variables()
 # Into which private networks webhooks may be sent; into none unless somebody says so.
 WEBHOOK_NETWORKS = env.networks("WIGGUM_WEBHOOK_PRIVATE")
 # The programs that a rubric's evaluator may start, by the first word of its command; * is any. None unless
@@ -59,6 +66,14 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 
+# Rate limits of pages count in the memory of the web process, of which there is one. With Django's default of
+# 300 entries, whoever tries many names would push the counts of others out.
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+        "OPTIONS": {"MAX_ENTRIES": 20_000},
+    }
+}
 # How many requests a token may make in a minute, in all web processes together.
 API_RATE = env.number("WIGGUM_API_RATE", 600, minimum=1, maximum=1_000_000)
 
@@ -137,6 +152,11 @@ ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
 ACCOUNT_EMAIL_SUBJECT_PREFIX = "[Wiggum] "
 # Nobody can sign up, so a stranger's address needs no mail that invites it to.
 ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
+ACCOUNT_RATE_LIMITS = {
+    "login_failed": "10/m/ip,10/5m/key",  # wrong passwords, by address and by account
+    "login_failed_here": "5/5m/key",  # wrong passwords for one account at one address
+    "code_failed": "5/5m/user",  # wrong codes of a second factor
+}
 ACCOUNT_FORMS = {
     "login": "refinement.forms.accounts.LoginForm",
     "change_password": "refinement.forms.accounts.ChangePasswordForm",

@@ -81,7 +81,7 @@ class EndpointNew(Schema):
     name: str = Field(max_length=60, examples=["gpu"])
     kind: Kind
     url: str = Field(max_length=400, examples=["https://gpu.example.org/v1"])
-    api_key_variable: str = Field("", max_length=120, examples=["GPU_API_KEY"])
+    api_key_variable: str = Field("", max_length=120, examples=["WIGGUM_KEY_GPU"])
     concurrency: int | None = Places
     enabled: bool = True
 

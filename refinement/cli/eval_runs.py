@@ -202,7 +202,7 @@ def refuse_absent(jobs: Sequence[Job]) -> None:
         (who.endpoint, who.model): who for job in jobs for who in (job.target, job.judge)
     }.values():
         try:
-            provider = build(target.spec, commands=True) if target.spec else provider_for(target.endpoint)
+            provider = build(target.spec, foreground=True) if target.spec else provider_for(target.endpoint)
             provider.model_info(target.model)
         except NoSuchEndpoint as error:
             raise BadInput(f"target {target.name}: {error.message}") from None

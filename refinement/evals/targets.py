@@ -10,7 +10,15 @@ from refinement.evals.filling import Unreadable, file_text
 from refinement.evals.types import LOCAL_PREFIX, BadEval, Target
 from refinement.interchange.fields import Missing, Notes, brief
 from refinement.interchange.yaml_reading import BadFile, Fields, Items, Node, Scalar, read_tree
-from refinement.providers.registry import COMMAND, FACTORIES, NAME, EndpointSpec, parse_target, spec_from
+from refinement.providers.registry import (
+    COMMAND,
+    FACTORIES,
+    NAME,
+    EndpointSpec,
+    parse_target,
+    scripted_specs,
+    spec_from,
+)
 
 PROVIDER = re.compile(r"ollama:chat:(?P<model>\S+)")
 FILE_NAMES = ("targets.yaml", "targets.yml")
@@ -116,9 +124,10 @@ def read_provider(notes: Notes, node: Node, name: str) -> Target | Missing:
 
 
 def instance_target(text: str) -> Target:
-    """A model of an endpoint that the instance knows: ENDPOINT/MODEL, `embedded` or scripted:FILE."""
+    """A model of an endpoint that the instance knows, ENDPOINT/MODEL or `embedded`; or scripted:FILE."""
     parsed = parse_target(text)
-    return Target(name=text.strip(), endpoint=parsed.endpoint, model=parsed.model)
+    spec = scripted_specs(parsed.endpoint).get(parsed.endpoint)
+    return Target(name=text.strip(), endpoint=parsed.endpoint, model=parsed.model, spec=spec)
 
 
 def described(notes: Notes, node: Fields, name: str, kind: str, folder: Path) -> Target | Missing:

@@ -31,7 +31,7 @@ class EndpointForm(forms.Form):
         label="Variable with the key",
         required=False,
         max_length=120,
-        help_text="The name of an environment variable of web and workers, such as GPU_API_KEY. "
+        help_text="The name of an environment variable of web and workers, such as WIGGUM_KEY_GPU. "
         "Never the key.",
         widget=forms.TextInput(attrs=PLAIN),
     )

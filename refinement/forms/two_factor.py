@@ -3,6 +3,8 @@
 import struct
 from typing import Any
 
+from allauth.account.adapter import get_adapter as account_adapter
+from allauth.core import context, ratelimit
 from allauth.mfa.adapter import get_adapter
 from allauth.mfa.base import forms as base_forms
 from allauth.mfa.totp import forms as totp_forms
@@ -28,14 +30,26 @@ UNREADABLE = (
 )
 
 
-class AuthenticateForm(base_forms.AuthenticateForm):  # type: ignore[misc]
+class _GuessLimit:
+    """Limits wrong codes for one person, more tightly than wrong passwords: codes are only six digits."""
+
+    def clean_code(self) -> Any:
+        limit = {"action": "code_failed", "user": self.user}  # type: ignore[attr-defined]
+        if not ratelimit.consume(context.request, **limit):
+            raise account_adapter().validation_error("too_many_login_attempts")
+        code = super().clean_code()  # type: ignore[misc]
+        ratelimit.clear(context.request, **limit)
+        return code
+
+
+class AuthenticateForm(_GuessLimit, base_forms.AuthenticateForm):  # type: ignore[misc]
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         reword(self.fields["code"], "Code", CODE_HELP)
         self.fields["code"].widget.attrs.update(autofocus=True, inputmode="numeric")
 
 
-class ReauthenticateForm(base_forms.ReauthenticateForm):  # type: ignore[misc]
+class ReauthenticateForm(_GuessLimit, base_forms.ReauthenticateForm):  # type: ignore[misc]
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         reword(self.fields["code"], "Code", CODE_HELP)

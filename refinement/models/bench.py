@@ -119,6 +119,7 @@ class BenchTrial(models.Model):
     calls_made = models.PositiveSmallIntegerField(default=0)
     unreadable = models.PositiveSmallIntegerField(default=0)
     failures = models.PositiveSmallIntegerField(default=0)
+    crashes = models.PositiveSmallIntegerField(default=0)  # workers that were lost while they judged it
     prompt_tokens = models.PositiveIntegerField(default=0)
     completion_tokens = models.PositiveIntegerField(default=0)
     seconds = models.DecimalField(max_digits=12, decimal_places=3, default=0)

@@ -140,6 +140,7 @@ class Run(models.Model):
     step_calls = models.PositiveSmallIntegerField(default=0)
     step_failures = models.PositiveSmallIntegerField(default=0)
     step_unreadable = models.PositiveSmallIntegerField(default=0)
+    step_crashes = models.PositiveSmallIntegerField(default=0)  # workers that were lost in this step
     extended_after = models.PositiveIntegerField(default=0)
     rerun_of = models.ForeignKey("self", models.SET_NULL, null=True, blank=True, related_name="reruns")
     # What people decided, from the newest decision; the judge's own record stays as it is.

@@ -197,7 +197,10 @@ def _connect(sock: socket.socket, target: Any, until: float | None) -> None:
 def addresses_of(host: str, port: int, timeout: float | None) -> list[Address]:
     """What the name stands for; a name service that hangs does not keep the call from stopping."""
     if _is_numeric(host):
-        return list(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
+        try:
+            return list(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
+        except OSError as error:  # a zone that this machine does not have
+            raise httpcore.ConnectError(str(error)) from error
     until = _end(timeout)
     found: list[Address] = []
     problems: list[Exception] = []

@@ -6,13 +6,16 @@ import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from fnmatch import fnmatchcase
 from typing import Any
 
 import httpx
 
 from refinement.providers.base import Provider
 
-SCRIPTED_PREFIX = "scripted:"
+# Neither is among FACTORIES: they read files and start programs, so no setting, page or import can make one.
+SCRIPTED, COMMAND = "scripted", "command"
+SCRIPTED_PREFIX = f"{SCRIPTED}:"
 DEFAULT_OLLAMA_URL = "http://127.0.0.1:11434"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -28,6 +31,7 @@ class EndpointSpec:
     api_key_variable: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
     concurrency: int | None = None  # how many calls at once the endpoint takes; the caller keeps to it
+    refusal: str = ""  # why the endpoint must not be called; nobody can set it
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +58,45 @@ def parse_target(text: str) -> Target:
 
 
 def find_spec(endpoint: str, specs: Sequence[EndpointSpec]) -> EndpointSpec:
-    """The spec of that name, or one for scripted:FILE; raises ValueError that lists the known names."""
-    if endpoint.startswith(SCRIPTED_PREFIX):
-        return EndpointSpec(name=endpoint, kind="scripted", url=endpoint.removeprefix(SCRIPTED_PREFIX))
+    """The spec of that name; raises ValueError that lists the known names.
+
+    Names come from imports and old rows as well as from people, so a name never leads to a file.
+    """
     for spec in specs:
         if spec.name == endpoint:
             return spec
     known = ", ".join(spec.name for spec in specs)
-    raise ValueError(f"there is no endpoint named {endpoint!r}; known are {known} and scripted:FILE.")
+    if endpoint.startswith(SCRIPTED_PREFIX):
+        raise ValueError(
+            "Scripted replies only work in the foreground, with “wiggum refine” and without --detach. "
+            f"Choose one of {known}."
+        )
+    raise ValueError(f"there is no endpoint named {endpoint!r}; known are {known}.")
+
+
+def scripted_specs(*endpoints: str) -> dict[str, EndpointSpec]:
+    """Specs for those of the endpoints that are scripted:FILE.
+
+    Only for a command that a person started on their own machine: it reads the files under their account.
+    """
+    return {
+        endpoint: EndpointSpec(endpoint, SCRIPTED, url=endpoint.removeprefix(SCRIPTED_PREFIX))
+        for endpoint in endpoints
+        if endpoint.startswith(SCRIPTED_PREFIX)
+    }
+
+
+def key_variable_problem(variable: str, allowed: Sequence[str]) -> str:
+    """Why this variable must not be sent as a key; empty if it may be.
+
+    `allowed` has names of variables, and prefixes that end with `*`.
+    """
+    if not variable or any(fnmatchcase(variable, pattern) for pattern in allowed):
+        return ""
+    return (
+        f"{variable} cannot be used for a key: allowed are {', '.join(allowed)}. Rename the variable, or "
+        "have it added to the setting WIGGUM_KEY_VARIABLES of web and workers."
+    )
 
 
 # --- providers ------------------------------------------------------------------------------------
@@ -97,23 +132,27 @@ FACTORIES: dict[str, Callable[[EndpointSpec], Provider]] = {
     "embedded": _embedded,
 }
 NEEDS_URL = frozenset({"openai_compatible"})
-COMMAND = "command"  # not among the others: no setting and no page can make one
 _built: dict[tuple[str, ...], Provider] = {}
 _building = threading.Lock()
 
 
 def build(
-    spec: EndpointSpec, *, consumed: Mapping[str, int] | None = None, commands: bool = False
+    spec: EndpointSpec, *, consumed: Mapping[str, int] | None = None, foreground: bool = False
 ) -> Provider:
     """The provider for the spec, one a process; a script is read anew and starts after `consumed`.
 
-    `commands` is for those who run things on their own machine: without it, a command is refused.
+    `foreground` is for commands that people run on their own machine: without it, scripts and commands
+    are refused.
     """
-    if spec.kind == "scripted":
+    if spec.refusal:
+        from refinement.providers.refused import RefusedProvider
+
+        return RefusedProvider(spec.refusal)
+    if foreground and spec.kind == SCRIPTED:
         from refinement.providers.scripted import ScriptedProvider
 
         return ScriptedProvider(spec.url, consumed)
-    if spec.kind == COMMAND and commands:
+    if foreground and spec.kind == COMMAND:
         return _command(spec)  # keeps nothing between calls
     if spec.kind not in FACTORIES:
         raise ValueError(f"unknown kind {spec.kind!r}; known are {', '.join(FACTORIES)}.")
@@ -179,7 +218,7 @@ def spec_from(entry: object, where: str) -> EndpointSpec:
     """The spec an object describes; raises ValueError that names the field at fault."""
     if not isinstance(entry, dict):
         raise ValueError(f"{where} must be an object.")
-    known = {part.name for part in fields(EndpointSpec)}
+    known = {part.name for part in fields(EndpointSpec)} - {"refusal"}
     for unknown in sorted(set(entry) - known):
         raise ValueError(f"{where}.{unknown} is not known; known are {', '.join(sorted(known))}.")
     for name in ("name", "kind", "url", "api_key_variable"):

@@ -1,12 +1,19 @@
 """The endpoints of this instance: from the environment, and from administrators' rows."""
 
 import os
-from collections.abc import Mapping
 from functools import lru_cache
+
+from django.conf import settings
 
 from refinement.models import Endpoint
 from refinement.providers.base import ErrorKind, Provider, ProviderError
-from refinement.providers.registry import EndpointSpec, build, default_specs, find_spec
+from refinement.providers.registry import (
+    EndpointSpec,
+    build,
+    default_specs,
+    find_spec,
+    key_variable_problem,
+)
 
 
 class NoSuchEndpoint(ProviderError, ValueError):
@@ -40,9 +47,15 @@ def endpoint_specs() -> list[EndpointSpec]:
     specs = list(fixed_specs())
     names = {spec.name for spec in specs}
     rows = Endpoint.objects.filter(enabled=True).exclude(name__in=names)
-    return specs + [
-        EndpointSpec(row.name, row.kind, row.url, row.api_key_variable, {}, row.concurrency) for row in rows
-    ]
+    return specs + [row_spec(row) for row in rows]
+
+
+def row_spec(row: Endpoint) -> EndpointSpec:
+    """The endpoint of a row; one whose key comes from a variable that is not allowed is never called."""
+    refusal = key_variable_problem(row.api_key_variable, settings.KEY_VARIABLES)
+    return EndpointSpec(
+        row.name, row.kind, row.url, row.api_key_variable, {}, row.concurrency, refusal=refusal
+    )
 
 
 def endpoint_spec(name: str) -> EndpointSpec:
@@ -50,13 +63,13 @@ def endpoint_spec(name: str) -> EndpointSpec:
     try:
         # The environment's endpoints need no query: they are the ones a step asks for most.
         fixed = fixed_specs()
-        if name.startswith("scripted:") or any(spec.name == name for spec in fixed):
+        if any(spec.name == name for spec in fixed):
             return find_spec(name, fixed)
         return find_spec(name, endpoint_specs())
     except ValueError as error:
         raise NoSuchEndpoint(str(error)) from None
 
 
-def provider_for(name: str, *, consumed: Mapping[str, int] | None = None) -> Provider:
+def provider_for(name: str) -> Provider:
     """The provider behind an endpoint's name, one a process."""
-    return build(endpoint_spec(name), consumed=consumed)
+    return build(endpoint_spec(name))

@@ -14,6 +14,7 @@ from refinement.models import ApiToken, Event, EventKind, LiveText, Membership, 
 MOST_EVENTS = 500  # of one look: who was away for longer refreshes the page anyway
 TAIL_CHARS = 40_000  # of a text under way: what a reader can follow, and all of a wordy judge's reply
 PLACE = "a free place at "
+WORKER_LOST = "The worker stopped or stopped responding"
 TOKEN = "token:"
 # What people do beside the loop says nothing about the step under way.
 BESIDE = (
@@ -230,6 +231,8 @@ def words_for(row: Mapping[str, Any], event: Mapping[str, Any] | None) -> str:
 def waiting_words(reason: str) -> str:
     if reason.startswith(PLACE):
         return f"Waiting for {reason}: it serves as many runs as it may."
+    if reason.startswith(WORKER_LOST):
+        return f"Waiting to try again. {reason}"
     return f"Waiting for a model server. {reason}"
 
 

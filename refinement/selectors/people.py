@@ -2,17 +2,21 @@
 
 import re
 from dataclasses import dataclass
+from datetime import timedelta
 
 from django.contrib.auth import HASH_SESSION_KEY
 from django.contrib.sessions.models import Session
 from django.db.models import Case, IntegerField, QuerySet, When
 from django.utils import timezone
 
-from refinement.models import Invitation, MemberRole, Membership, Project, SessionInfo, User
+from refinement.models import AuditEntry, Invitation, MemberRole, Membership, Project, SessionInfo, User
+from refinement.services.origins import network_of
 
 MOST_MEMBERS = 500
 MOST_INVITATIONS = 50
 MOST_SESSIONS = 50
+MOST_SIGN_INS = 100
+SIGN_INS_COUNT = timedelta(days=90)
 BROWSERS = (
     ("Edge", r"\bEdg(e|A|iOS)?/"),
     ("Opera", r"\b(OPR|Opera)/"),
@@ -60,8 +64,8 @@ def sessions_of(user: User, this: str | None) -> list[SignedIn]:
     infos = {info.session_key: info for info in SessionInfo.objects.filter(user=user)[:MOST_SESSIONS]}
     rows = Session.objects.filter(session_key__in=infos, expire_date__gt=timezone.now())
     # A changed password closes sessions without deleting them.
-    good = user.get_session_auth_hash()
-    alive = [infos[row.session_key] for row in rows if row.get_decoded().get(HASH_SESSION_KEY, "") == good]
+    good = {user.get_session_auth_hash(), *user.get_session_auth_fallback_hash()}
+    alive = [infos[row.session_key] for row in rows if row.get_decoded().get(HASH_SESSION_KEY, "") in good]
     listed = [SignedIn(info, browser_words(info.agent), info.session_key == this) for info in alive]
     return sorted(listed, key=lambda entry: (not entry.is_this, -entry.info.last_used_at.timestamp()))
 
@@ -71,3 +75,14 @@ def browser_words(agent: str) -> str:
     browser = next((name for name, sign in BROWSERS if re.search(sign, agent)), "A browser")
     system = next((name for name, sign in SYSTEMS if re.search(sign, agent)), "")
     return f"{browser} on {system}" if system else browser
+
+
+def has_signed_in_from(email: str, network: str) -> bool:
+    """Whether this person's latest sign-ins include one from this network."""
+    since = timezone.now() - SIGN_INS_COUNT
+    # The condition on the project is for the index, which begins with it: sign-ins belong to none.
+    sign_ins = AuditEntry.objects.filter(
+        project=None, user__email__iexact=email, action="session.start", at__gte=since
+    )
+    addresses = sign_ins.order_by("-id").values_list("address", flat=True)[:MOST_SIGN_INS]
+    return network in {network_of(address) for address in addresses if address}

@@ -6,16 +6,20 @@ import secrets
 import socket
 import threading
 import time
+from contextlib import suppress
 
 from django.db import DatabaseError, InterfaceError, close_old_connections
 from dramatiq.middleware import Interrupt
 
 from refinement.broker.interrupting import work_is_done
 from refinement.engine.types import Finish, Judge, Outcome, StopReason
+from refinement.selectors.live import WORKER_LOST
 from refinement.services.execution import StepOptions, StepResult, run_step
 from refinement.services.leases import (
+    MOST_CRASHES,
     Lease,
     LeaseLost,
+    crash_pause,
     lease_after,
     lease_release,
     lease_renew,
@@ -28,7 +32,7 @@ from refinement.services.recording import Recorder
 from refinement.services.waking import run_wake
 
 log = logging.getLogger("wiggum.steps")
-MOST_CRASHES = 6  # of one step, for reasons that nobody foresaw
+MOST_ERRORS = 6  # of one step, for reasons that nobody foresaw
 _process = f"{socket.gethostname()[:40]}:{os.getpid()}:{secrets.token_hex(4)}"
 
 
@@ -38,6 +42,8 @@ def run_advance(run_id: int, options: StepOptions | None = None) -> StepResult |
     if taken is None:
         return None
     lease, began = taken.lease, time.monotonic()
+    if lease.took_over and not may_try_again(lease):
+        return None
     try:
         result = run_step(lease, options or StepOptions(actor="worker"), lease.run, told=taken.told)
         work_is_done()
@@ -75,25 +81,48 @@ def leases_give_back() -> None:
             run_wake(kept.lease.run_id)
 
 
+def may_try_again(lease: Lease) -> bool:
+    """Whether to go on with a step in which a worker was lost; else the run waits, or ends in ERROR."""
+    crashes = lease.run.step_crashes
+    try:
+        if crashes >= MOST_CRASHES:
+            log.error("run=%s ends after %s workers were lost in one step", lease.run_id, crashes)
+            end_in_error(
+                lease,
+                f"{WORKER_LOST} {crashes} times during this step, so it is not tried again. It may have run "
+                "out of memory. See the logs of the worker and of its system, then retry the run.",
+            )
+            return False
+        if pause := crash_pause(crashes):
+            log.warning("run=%s waits after %s workers were lost in one step", lease.run_id, crashes)
+            Recorder(lease, lease.run, "worker", release=True).wait_after_crash(delay=pause)
+            return False
+    except LeaseLost:
+        return False  # somebody cancelled, paused or took over meanwhile
+    return True
+
+
 def give_up(lease: Lease, error: Exception) -> bool:
     """Ends a run whose step failed too often in a way that nobody foresaw; else gives it back, and counts."""
-    crashes = lease.run.step_failures + 1
-    if crashes < MOST_CRASHES:
-        let_go(lease, step_failures=crashes)
+    errors = lease.run.step_failures + 1
+    if errors < MOST_ERRORS:
+        let_go(lease, step_failures=errors)
         return False
-    log.error("run=%s is given up after %s failures of one step", lease.run_id, crashes, exc_info=error)
+    log.error("run=%s is given up after %s failures of one step", lease.run_id, errors, exc_info=error)
     why = (
-        f"Stopped because a step failed {crashes} times for a reason that Wiggum did not foresee "
+        f"Stopped because a step failed {errors} times for a reason that Wiggum did not foresee "
         f"({type(error).__name__}). See the worker's log; when the cause is mended, retry the run."
     )
-    try:
-        Recorder(lease, lease.run, "worker", release=True).finish(
-            Finish(Outcome.ERROR, StopReason.INTERNAL_ERROR, why, lease.run.best_round)
-        )
-    except LeaseLost:
-        return True  # somebody cancelled, paused or took over meanwhile
-    count("failures", "internal")
+    with suppress(LeaseLost):  # somebody cancelled, paused or took over meanwhile
+        end_in_error(lease, why)
     return True
+
+
+def end_in_error(lease: Lease, why: str) -> None:
+    """Ends the run as its holder; raises LeaseLost."""
+    finish = Finish(Outcome.ERROR, StopReason.INTERNAL_ERROR, why, lease.run.best_round)
+    Recorder(lease, lease.run, "worker", release=True).finish(finish)
+    count("failures", "internal")
 
 
 def let_go(lease: Lease, **fields: object) -> bool:

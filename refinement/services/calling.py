@@ -26,7 +26,7 @@ from refinement.providers.base import (
     Reply,
     Schema,
 )
-from refinement.providers.registry import EndpointSpec, build
+from refinement.providers.registry import SCRIPTED, EndpointSpec, build
 from refinement.selectors.endpoints import endpoint_spec
 from refinement.services.leases import RENEW_EVERY, Lease, lease_renew
 from refinement.services.live import live_text
@@ -92,10 +92,11 @@ class Caller:
     def provider(self, role: Role) -> Provider:
         endpoint, _ = self.target(role)
         consumed = None
-        if endpoint.startswith("scripted:"):
+        spec = self.spec(endpoint)
+        if spec.kind == SCRIPTED:
             # A script's k-th line for a role answers the run's k-th call of it, whoever makes it.
             consumed = {role.value: Call.objects.filter(run=self.run, role=role.value).count()}
-        return build(self.spec(endpoint), consumed=consumed, commands=endpoint in self.local.endpoints)
+        return build(spec, consumed=consumed, foreground=endpoint in self.local.endpoints)
 
     def attempt(self, role: Role, round_number: int) -> int:
         """The number of the step's next call, after those that are kept of it."""

@@ -9,14 +9,12 @@ from django.db import IntegrityError, transaction
 from refinement.models import Endpoint, User
 from refinement.models.endpoints import EndpointKind
 from refinement.providers.registry import spec_from
-from refinement.selectors.endpoints import fixed_specs
+from refinement.selectors.endpoints import fixed_specs, row_spec
 from refinement.selectors.projects import NotFound
 from refinement.services.audit import audit_record
 
 FIELDS = ("name", "kind", "url", "api_key_variable", "concurrency", "enabled")
 SPEC_FIELDS = ("name", "kind", "url", "api_key_variable", "concurrency")
-# Secrets of the instance itself: whoever may set an address in a browser need not know them.
-OWN_PREFIXES = ("WIGGUM_", "DATABASE_", "SECRET_", "EMAIL_", "DJANGO_", "PG")
 
 
 class EndpointChanged(Exception):
@@ -86,14 +84,15 @@ def _save(row: Endpoint) -> None:
         raise ValidationError({"name": "An endpoint of the environment has this name."})
     if row.kind not in EndpointKind.values:
         raise ValidationError({"kind": f"Choose one of {', '.join(EndpointKind.values)}."})
-    if row.api_key_variable.upper().startswith(OWN_PREFIXES):
-        words = "This variable is the instance’s own, and is sent to no endpoint. Name one made for the key."
-        raise ValidationError({"api_key_variable": words})
     try:
         spec_from({field: getattr(row, field) for field in SPEC_FIELDS}, "endpoint")
     except ValueError as wrong:
         field = str(wrong).partition(" ")[0].removeprefix("endpoint.").rstrip(":")
         raise ValidationError({field if field in SPEC_FIELDS else "__all__": _plainly(str(wrong))}) from None
+    # Whoever may set an address in a browser must not learn the secrets of the instance with it. An endpoint
+    # that was saved with another variable can still be switched off.
+    if row.enabled and (problem := row_spec(row).refusal):
+        raise ValidationError({"api_key_variable": problem})
     row.full_clean()
     try:
         with transaction.atomic():

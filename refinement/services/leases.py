@@ -1,5 +1,6 @@
 """Leases: who may advance a run now. A lease that was lost writes nothing any more."""
 
+import random
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -10,6 +11,10 @@ from refinement.models.statements import columns_of, model_of, rows_change, rows
 
 LEASE = timedelta(seconds=15)  # a killed worker's runs go on after so long
 RENEW_EVERY = LEASE / 3
+# A step may kill its worker every time: it needs more memory than there is, or crashes a library. Five leaves
+# room for a machine that is restarted a few times during one long step. A worker that is told to stop gives
+# its leases back, so a deploy does not count.
+MOST_CRASHES = 5
 
 
 class LeaseLost(Exception):
@@ -24,33 +29,48 @@ class Lease:
     owner: str
     attempt: int
     run: Run = field(compare=False, repr=False)  # as it was when the lease was taken
+    took_over: bool = False  # from a holder that was lost in this step
 
 
-DUE_AND_FREE = (
-    '"id" = %s AND ("lease_until" IS NULL OR "lease_until" < %s) '
-    "AND (\"status\" IN ('queued', 'running') OR (\"status\" = 'waiting' AND \"next_try_at\" <= %s))"
-)
+DUE = "(\"status\" IN ('queued', 'running') OR (\"status\" = 'waiting' AND \"next_try_at\" <= %s))"
 HELD = '"id" = %s AND "lease_owner" = %s AND "attempt" = %s AND "status" = \'running\''
 # What a run knew at its start never changes and may be long: a worker that remembers it reads it no more.
 KNOWN_AT_THE_START = ("task", "seed", "snapshot", "calibration")
 # The attempt fences: an earlier holder that wakes up late no longer matches.
-TAKE = (
+HOLD = (
     f'UPDATE "{Run._meta.db_table}" SET "status" = \'running\', "lease_owner" = %s, "lease_until" = %s, '  # noqa: S608
     '"attempt" = "attempt" + 1, "started_at" = COALESCE("started_at", %s), "next_try_at" = NULL, '
-    '"waiting_for" = \'\', "waiting_endpoint" = \'\', "calling_endpoint" = \'\', "wakes" = 0 '
-    f"WHERE {DUE_AND_FREE} RETURNING "
-    + ", ".join(f'"{column}"' for column in columns_of(Run, KNOWN_AT_THE_START))
+    '"waiting_for" = \'\', "waiting_endpoint" = \'\', "calling_endpoint" = \'\', "wakes" = 0'
+)
+RETURNING = "RETURNING " + ", ".join(f'"{column}"' for column in columns_of(Run, KNOWN_AT_THE_START))
+TAKE = f'{HOLD} WHERE "id" = %s AND {DUE} AND "lease_until" IS NULL {RETURNING}'
+# A lease that ran out was never given back: its holder was lost, which is counted as the lease is taken.
+TAKE_OVER = (
+    f'{HOLD}, "step_crashes" = "step_crashes" + 1 '
+    f'WHERE "id" = %s AND {DUE} AND "lease_until" < %s {RETURNING}'
 )
 
 
 def lease_take(run_id: int, owner: str) -> Lease | None:
     """Claims a run that is due and that nobody holds; None when there is nothing to do."""
     now = timezone.now()
-    taken = rows_select(TAKE, [owner, now + LEASE, now, run_id, now, now])
-    if not taken:
+    values = [owner, now + LEASE, now, run_id, now]
+    taken = rows_select(TAKE, values)
+    taken_over = [] if taken else rows_select(TAKE_OVER, [*values, now])
+    if not taken and not taken_over:
         return None
-    run = model_of(Run, taken[0], without=KNOWN_AT_THE_START)
-    return Lease(run_id, owner, run.attempt, run)
+    (row,) = taken or taken_over
+    run = model_of(Run, row, without=KNOWN_AT_THE_START)
+    return Lease(run_id, owner, run.attempt, run, took_over=bool(taken_over))
+
+
+def crash_pause(crashes: int) -> timedelta:
+    """How long to wait after so many crashes in one step: not at all after the first.
+
+    All that a worker was doing stops with it and would start again together. Spread over a growing time, what
+    is harmless finishes its step apart from what kills the worker, and is not given up with it.
+    """
+    return LEASE * 2**crashes * random.random() if crashes > 1 else timedelta()  # noqa: S311  not a secret
 
 
 def lease_renew(lease: Lease) -> bool:

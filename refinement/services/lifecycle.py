@@ -14,7 +14,7 @@ from refinement.engine.codec import rubric_from_json, rubric_to_json
 from refinement.engine.stopping import spent_budget
 from refinement.engine.types import History, Outcome, Rubric, StopReason, Usage
 from refinement.models import EventKind, Instruction, LiveText, Round, RoundOrigin, Run, RunStatus, User
-from refinement.providers.registry import Target
+from refinement.providers.registry import Target, scripted_specs
 from refinement.selectors.commands import command_refusal
 from refinement.selectors.history import definition_of_run
 from refinement.selectors.imports import lacking, listed
@@ -35,7 +35,7 @@ LET_GO: dict[str, object] = {
     "waiting_endpoint": "",
 }
 NOT_FINISHED: dict[str, object] = {"outcome": "", "stop_reason": "", "why": "", "finished_at": None}
-STEP_ANEW: dict[str, object] = {"step_failures": 0, "step_unreadable": 0}
+STEP_ANEW: dict[str, object] = {"step_failures": 0, "step_unreadable": 0, "step_crashes": 0}
 REFUSALS = {
     "cancel": "it cannot be cancelled.",
     "pause": "it cannot be paused.",
@@ -134,7 +134,10 @@ def run_resume(*, run: Run, user: User | None = None) -> Run:
     """Lets a paused run go on."""
     run = locked(run)
     change = Change(run, user, "resume")
-    change.apply([RunStatus.PAUSED], status=RunStatus.QUEUED, woken_at=timezone.now(), **LET_GO)
+    # Somebody has looked at it: workers that were lost before do not count any more.
+    change.apply(
+        [RunStatus.PAUSED], status=RunStatus.QUEUED, woken_at=timezone.now(), step_crashes=0, **LET_GO
+    )
     change.event(EventKind.RESUMED)
     run_wake(run.pk)
     return run
@@ -237,6 +240,11 @@ def run_rerun(*, run: Run, user: User | None = None) -> Run:
     definition = definition_of_run(run)
     if refusal := command_refusal(definition):
         raise WrongState(refusal)
+    if scripted_specs(run.producer_endpoint, run.judge_endpoint):
+        raise WrongState(
+            f"Run {run.pk} uses scripted replies, which only work with “wiggum refine” on the command line. "
+            "Choose “Again, but…” to pick a model."
+        )
     again = run_create(
         project=run.project,
         version=run.rubric_version,

@@ -27,6 +27,7 @@ from refinement.models import (
 from refinement.models import Verdict as VerdictRow
 from refinement.models.statements import row_add, rows_select
 from refinement.models.writes import Found, Writes
+from refinement.selectors.live import WORKER_LOST
 from refinement.services.events import event_record, event_values
 from refinement.services.going_on import GoingOn, look_ahead
 from refinement.services.leases import HELD, Lease, LeaseLost, held, lease_release, lease_write, released
@@ -51,7 +52,7 @@ ROUND_KEY = f'SELECT "id" FROM "{Round._meta.db_table}" WHERE "run_id" = %s AND 
 ANY_LIVE_TEXT = f'SELECT 1 FROM "{LiveText._meta.db_table}" WHERE "run_id" = %s'  # noqa: S608
 # One look for all that a run's end may set off: most runs' ends set off nothing.
 LOUD_END = f"SELECT EXISTS ({ANY_LIVE_TEXT}) OR EXISTS ({ANY_WEBHOOK}) OR EXISTS ({ANY_RULE})"
-STEP_DONE = {"step_calls": 0, "step_failures": 0, "step_unreadable": 0}
+STEP_DONE = {"step_calls": 0, "step_failures": 0, "step_unreadable": 0, "step_crashes": 0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +211,18 @@ class Recorder:
         if self.release:
             run_wake(self.lease.run_id, delay=delay)
         return until
+
+    @outlasting_lost_connections
+    @transaction.atomic
+    def wait_after_crash(self, *, delay: timedelta) -> None:
+        """Workers were lost in this step; the run is let go and comes back later."""
+        until = timezone.now() + delay
+        reason = f"{WORKER_LOST} {self.run.step_crashes} times during this step."
+        lease_release(
+            self.lease, status=RunStatus.WAITING, next_try_at=until, waiting_for=reason, woken_at=until
+        )
+        self.event(EventKind.WAITING, until=until.isoformat(), reason=reason, error="worker_lost")
+        run_wake(self.lease.run_id, delay=delay)
 
     @outlasting_lost_connections
     def finish(self, finish: Finish) -> None:

@@ -1,11 +1,13 @@
 """Where a person is signed in: noted while it is used, and ended from their account page."""
 
 import time
+from datetime import timedelta
 from typing import Any
 
 from django.contrib.auth import SESSION_KEY
 from django.contrib.sessions.models import Session
 from django.db import transaction
+from django.db.models import Exists, OuterRef
 from django.http import HttpRequest
 from django.utils import timezone
 
@@ -16,6 +18,9 @@ from refinement.services.origins import address_of
 NOTED = "noted"  # the session's own memory of its entry: number, key, time
 NOTE_SECONDS = 300  # a session that is noted on every page is a write on every page
 AGENT_CHARS = 300
+CLEAN_AT_ONCE = 1_000
+# A session's entry may be there a moment before the session itself.
+ENDED_FOR = timedelta(hours=1)
 
 
 def on_signed_in(sender: Any, request: HttpRequest | None, user: User, **kwargs: Any) -> None:
@@ -101,3 +106,13 @@ def _end(keys: Any) -> int:
 def _forget_ended(user: User) -> None:
     alive = Session.objects.filter(expire_date__gt=timezone.now()).values("session_key")
     SessionInfo.objects.filter(user=user).exclude(session_key__in=alive).delete()
+
+
+def sessions_clean() -> int:
+    """Deletes expired sessions, and entries whose session is gone, a bounded number at a time; how many."""
+    now = timezone.now()
+    expired = Session.objects.filter(expire_date__lt=now).order_by("expire_date")
+    cleaned = _end(expired.values_list("session_key", flat=True)[:CLEAN_AT_ONCE])
+    session = Session.objects.filter(session_key=OuterRef("session_key"))
+    ended = SessionInfo.objects.filter(~Exists(session), last_used_at__lt=now - ENDED_FOR).order_by("pk")
+    return cleaned + _end(ended.values_list("session_key", flat=True)[:CLEAN_AT_ONCE])

@@ -25,6 +25,7 @@ class TrialLease:
     trial_id: int
     owner: str
     attempt: int
+    took_over: bool = False  # from a holder that was lost
 
     @property
     def held(self) -> QuerySet[BenchTrial]:
@@ -36,23 +37,29 @@ class TrialLease:
 def trial_take(trial_id: int, owner: str) -> TrialLease | None:
     """Claims a trial that is due and that nobody holds; None when there is nothing to do."""
     now = timezone.now()
-    taken = BenchTrial.objects.filter(due_and_free(), pk=trial_id).update(
-        status=TrialStatus.RUNNING,
-        lease_owner=owner,
-        lease_until=now + LEASE,
-        attempt=F("attempt") + 1,
-        started_at=Coalesce("started_at", now),
-        next_try_at=None,
-        waiting_for="",
-        waiting_endpoint="",
-        calling_endpoint="",
-        wakes=0,
-    )
-    if not taken:
+    hold = {
+        "status": TrialStatus.RUNNING,
+        "lease_owner": owner,
+        "lease_until": now + LEASE,
+        "attempt": F("attempt") + 1,
+        "started_at": Coalesce("started_at", now),
+        "next_try_at": None,
+        "waiting_for": "",
+        "waiting_endpoint": "",
+        "calling_endpoint": "",
+        "wakes": 0,
+    }
+    due = BenchTrial.objects.filter(due_and_free(), pk=trial_id)
+    taken = due.filter(lease_until=None).update(**hold)
+    # A lease that ran out was never given back: its holder was lost, which is counted as the lease is taken.
+    took_over = not taken and bool(due.filter(lease_until__lt=now).update(crashes=F("crashes") + 1, **hold))
+    if not taken and not took_over:
         return None
     trial = BenchTrial.objects.select_related("bench__rubric_version").get(pk=trial_id)
     # Between the two, somebody may have cancelled; every write says so by finding no row.
-    return TrialLease(trial, trial_id, owner, trial.attempt) if trial.lease_owner == owner else None
+    if trial.lease_owner != owner:
+        return None
+    return TrialLease(trial, trial_id, owner, trial.attempt, took_over)
 
 
 def trial_holds(lease: TrialLease) -> bool:

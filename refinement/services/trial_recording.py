@@ -11,6 +11,7 @@ from refinement.engine.scoring import assess
 from refinement.engine.types import CheckResult
 from refinement.judging.checks import run_checks
 from refinement.models import Bench, BenchCall, BenchStatus, BenchTrial, TrialStatus
+from refinement.selectors.live import WORKER_LOST
 from refinement.services.lost_connections import outlasting_lost_connections
 from refinement.services.record_values import penalty_values, verdict_values
 from refinement.services.texts import storable
@@ -99,6 +100,16 @@ def trial_wait(lease: TrialLease, call: BenchCall, *, until: datetime, reason: s
     )
     call.save()
     trial_wake(lease.trial_id, delay=until - timezone.now())
+
+
+@outlasting_lost_connections
+@transaction.atomic
+def trial_wait_after_crash(lease: TrialLease, *, delay: timedelta) -> None:
+    """Workers were lost while they judged it; the trial is let go and comes back later."""
+    until = timezone.now() + delay
+    reason = f"{WORKER_LOST} {lease.trial.crashes} times."
+    trial_release(lease, status=TrialStatus.WAITING, next_try_at=until, waiting_for=reason, woken_at=until)
+    trial_wake(lease.trial_id, delay=delay)
 
 
 @outlasting_lost_connections

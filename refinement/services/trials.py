@@ -18,7 +18,9 @@ from refinement.models import BenchCall
 from refinement.providers.base import Cancelled, ErrorKind, ProviderError
 from refinement.providers.retrying import delay_before
 from refinement.selectors.endpoints import endpoint_spec
+from refinement.selectors.live import WORKER_LOST
 from refinement.services.execution import PLACE_DELAY_SECONDS
+from refinement.services.leases import MOST_CRASHES, crash_pause
 from refinement.services.metrics import count
 from refinement.services.places import place_offer
 from refinement.services.trial_asking import TrialAsked, TrialFailed, trial_ask
@@ -35,6 +37,7 @@ from refinement.services.trial_recording import (
     trial_fail,
     trial_queue_for_place,
     trial_wait,
+    trial_wait_after_crash,
 )
 from refinement.services.trial_waking import trial_wake
 
@@ -51,7 +54,7 @@ def trial_advance(trial_id: int) -> bool:
         return False
     began = time.monotonic()
     try:
-        called = trial_step(lease)
+        called = (not lease.took_over or may_try_again(lease)) and trial_step(lease)
         work_is_done()
     except (TrialLost, Cancelled):
         called = True
@@ -67,6 +70,20 @@ def trial_advance(trial_id: int) -> bool:
     log.info("trial bench=%s trial=%s seconds=%.3f", lease.trial.bench_id, trial_id, time.monotonic() - began)
     if called:
         place_offer(lease.trial.bench.endpoint)
+    return True
+
+
+def may_try_again(lease: TrialLease) -> bool:
+    """Whether to ask once more after a worker was lost; else the trial waits, or has failed."""
+    crashes = lease.trial.crashes
+    if crashes >= MOST_CRASHES:
+        log.error("trial=%s fails after %s workers were lost", lease.trial_id, crashes)
+        words = f"{WORKER_LOST} {crashes} times during this trial, so it is not tried again."
+        trial_fail(lease, None, message=f"{words} See the worker's log, then start a new test.")
+        return False
+    if pause := crash_pause(crashes):
+        trial_wait_after_crash(lease, delay=pause)
+        return False
     return True
 
 

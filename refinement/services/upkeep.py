@@ -14,6 +14,7 @@ from refinement.services.idempotency import keys_forget
 from refinement.services.metrics import count, totals_flush
 from refinement.services.notice_mail import mail_is_due, notices_mail
 from refinement.services.notice_reading import notices_clean
+from refinement.services.sessions import sessions_clean
 from refinement.services.trial_waking import trials_sweep
 from refinement.services.waking import sweep
 from refinement.services.webhook_sending import deliveries_clean, deliveries_sweep
@@ -55,10 +56,10 @@ class Upkeep:
             self.mailing.start()
 
     def forget_old(self) -> None:
-        """Answered requests, old deliveries, notices long read: hourly, and at once where much is left."""
+        """Hourly, and again at once while there is more: each step deletes a bounded number of rows."""
         if monotonic() >= self.forget_at:
             keys_forget()
-            left = deliveries_clean() + notices_clean()
+            left = deliveries_clean() + notices_clean() + sessions_clean()
             self.forget_at = 0.0 if left else monotonic() + HOUR
 
     def notice_returns(self) -> None:

@@ -27,7 +27,11 @@ MOST_AT_ONCE = 4  # for one webhook: a slow server must not keep all threads of 
 KEPT = timedelta(days=30)
 CLEAN_AT_ONCE = 500
 PURPOSE = "webhook"  # of the key that keeps secrets
-UNREADABLE_SECRET = "Its secret was kept under another SECRET_KEY and cannot be read. Make a new secret."
+WORKER_LOST = "The worker stopped while it was sending. See its log, then send it again."
+UNREADABLE_SECRET = (
+    "Its secret was encrypted with another SECRET_KEY. Make a new secret, or ask an administrator to name "
+    "the old key in WIGGUM_SECRET_KEY_FALLBACKS."
+)
 # Every worker asks this every two seconds, mostly in vain; an index holds the few that wait.
 ANY_OVERDUE = (
     'SELECT 1 FROM "refinement_webhookdelivery" WHERE "state" = \'pending\' AND "next_try_at" <= %s '
@@ -88,6 +92,8 @@ def _at_work(webhook_id: int, now: datetime) -> int:
 
 def _attempted(delivery: WebhookDelivery) -> Attempted:
     """No transaction is open here: the other side may take its time."""
+    if delivery.tries > delivery.most_tries:  # the last try was never recorded: its worker was lost
+        return Attempted(None, WORKER_LOST, "", 0)
     try:
         secret = unsealed(PURPOSE, delivery.webhook.sealed_secret)
     except Unreadable:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from django.core.cache import cache
 from django.http import HttpRequest
 
-from refinement.services.origins import address_of
+from refinement.services.origins import address_of, network_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,4 +30,4 @@ class Limit:
                 cache.add(key, 1, self.seconds)
 
     def _key(self, request: HttpRequest) -> str:
-        return f"limit:{self.name}:{address_of(request) or 'unknown'}"
+        return f"limit:{self.name}:{network_of(address_of(request)) or 'unknown'}"

@@ -12,9 +12,16 @@ from refinement.webhooks.networks import Network
 MOST_CHARS = 500
 LOOK_UP_SECONDS = 3.0
 Number = ipaddress.IPv4Address | ipaddress.IPv6Address
-# An IPv4 address in other clothes: a translator on the way would take them off.
-TRANSLATED = ipaddress.IPv6Network("64:ff9b::/96")
-COMPATIBLE = ipaddress.IPv6Network("::/96")
+# IPv6 networks whose last 32 bits are an IPv4 address, to which a translator on the way would send.
+EMBEDDING = tuple(
+    ipaddress.IPv6Network(text)
+    for text in (
+        "::/96",  # IPv4-compatible
+        "::ffff:0:0/96",  # IPv4-mapped
+        "::ffff:0:0:0/96",  # IPv4-translated, RFC 2765
+        "64:ff9b::/96",  # NAT64
+    )
+)
 # Beyond what Python's registry knows as not global, in every version of it.
 NEVER_PUBLIC: tuple[Network, ...] = tuple(
     ipaddress.ip_network(text)
@@ -45,6 +52,8 @@ def _parts_problem(url: httpx.URL) -> str:
         return "An address starts with https:// or http://."
     if not url.host:
         return "The address names no host; write it like https://example.org/hook."
+    if "%" in url.host:
+        return "A host has no % in it. Leave out the zone of an IPv6 address, such as %eth0."
     if url.userinfo:
         return "Leave the user name and password out: everybody who may see the webhook would see them."
     if url.fragment:
@@ -102,11 +111,8 @@ def may_reach(number: str, allowed: Iterable[Network]) -> bool:
 
 def undressed(number: Number) -> Number:
     """The IPv4 address that an IPv6 one stands for, or the address itself."""
-    if isinstance(number, ipaddress.IPv4Address):
+    if isinstance(number, ipaddress.IPv4Address) or number.is_loopback or number.is_unspecified:
         return number
-    if number.ipv4_mapped or number.sixtofour:
-        return number.ipv4_mapped or number.sixtofour or number
-    inside = int(number) & 0xFFFF_FFFF
-    if number in TRANSLATED or (number in COMPATIBLE and inside > 1):
-        return ipaddress.IPv4Address(inside)
-    return number
+    if any(number in network for network in EMBEDDING):
+        return ipaddress.IPv4Address(int(number) & 0xFFFF_FFFF)
+    return number.sixtofour or number

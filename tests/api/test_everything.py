@@ -162,7 +162,7 @@ def reviewed(script, other, run: int, reader: int) -> None:
 def shared_and_told(script, run: int) -> None:
     share = done(script.post(f"{HERE}/runs/{run}/shares", {"days": 1}), 201)
     done(script.post(f"{HERE}/shares/{share['id']}/revoke"))
-    hook = {"address": "https://93.184.216.34/", "events": ["run.finished"]}
+    hook = {"address": "https://hooks.example.org/", "events": ["run.finished"]}
     number = done(script.post(f"{HERE}/webhooks", hook), 201)["id"]
     done(script.delete(f"{HERE}/webhooks/{number}"), 204)
     done(script.post(f"{HERE}/invitations", {}), 201)

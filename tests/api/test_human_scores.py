@@ -105,7 +105,7 @@ def test_who_gives_it_up_sees_and_scores_openly(api_viewer, here):
 def test_no_operation_tells_a_blind_reader_a_score(project, owner, editor, run):
     """Every address that can be read, with the run's numbers in it, byte by byte."""
     hook, _ = webhook_create(
-        project=project, by=owner, values=HookValues("https://93.184.216.34/", ["comment.created"])
+        project=project, by=owner, values=HookValues("https://hooks.example.org/", ["comment.created"])
     )
     comment = say(run, editor, "The judge gave 8.6431!")
     api_client(editor, project, "editor").put(

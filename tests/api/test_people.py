@@ -79,7 +79,7 @@ NEW = {
     "name": "gpu",
     "kind": "openai_compatible",
     "url": "https://gpu.example.org/v1",
-    "api_key_variable": "GPU_KEY",
+    "api_key_variable": "WIGGUM_KEY_GPU",
 }
 
 
@@ -105,7 +105,7 @@ def test_an_administrator_adds_changes_and_removes_an_endpoint(in_person):
     tag = in_person.get("/endpoints/gpu").headers["ETag"]
     assert in_person.patch("/endpoints/gpu", {"concurrency": 2}).status_code == 428
     done = in_person.patch("/endpoints/gpu", {"concurrency": 2}, If_Match=tag)
-    assert (done.json()["concurrency"], done.json()["api_key_variable"]) == (2, "GPU_KEY")
+    assert (done.json()["concurrency"], done.json()["api_key_variable"]) == (2, "WIGGUM_KEY_GPU")
     assert in_person.patch("/endpoints/gpu", {"enabled": False}, If_Match=tag).status_code == 412
     assert in_person.delete("/endpoints/gpu").status_code == 204
     assert in_person.get("/endpoints/gpu").status_code == 404
@@ -120,8 +120,10 @@ def test_a_new_address_gets_no_key_that_was_meant_for_the_old_one(in_person):
     moved = in_person.patch("/endpoints/gpu", {"url": "https://elsewhere.example.org/v1"}, If_Match=tag)
     assert moved.json()["api_key_variable"] == ""
     tag = moved.headers["ETag"]
-    named = {"url": NEW["url"], "api_key_variable": "GPU_KEY"}
-    assert in_person.patch("/endpoints/gpu", named, If_Match=tag).json()["api_key_variable"] == "GPU_KEY"
+    named = {"url": NEW["url"], "api_key_variable": "WIGGUM_KEY_GPU"}
+    assert (
+        in_person.patch("/endpoints/gpu", named, If_Match=tag).json()["api_key_variable"] == "WIGGUM_KEY_GPU"
+    )
 
 
 @pytest.mark.parametrize(
@@ -132,6 +134,7 @@ def test_a_new_address_gets_no_key_that_was_meant_for_the_old_one(in_person):
         ({"url": "ftp://gpu.example.org"}, "body.url"),
         ({"url": "https://me:key@gpu.example.org/v1"}, "body.url"),
         ({"api_key_variable": "sk-a-real-key"}, "body.api_key_variable"),
+        ({"api_key_variable": "POSTGRES_PASSWORD"}, "body.api_key_variable"),
         ({"kind": "command"}, "body.kind"),
         ({"concurrency": 0}, "body.concurrency"),
     ],

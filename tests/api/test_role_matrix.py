@@ -180,7 +180,7 @@ RULES: dict[str, Rule] = {
     "trial_call_list": Rule("viewer"),
     # --- webhooks
     "webhook_list": Rule("owner"),
-    "webhook_new": Rule("owner", body={"address": "https://93.184.216.34/", "events": ["run.finished"]}),
+    "webhook_new": Rule("owner", body={"address": "https://hooks.example.org/", "events": ["run.finished"]}),
     "webhook_read": Rule("owner"),
     "webhook_changed": Rule("owner", body={"note": "Ours"}, headers={"If_Match": '"x"'}),
     "webhook_removed": Rule("owner"),

@@ -16,7 +16,7 @@ from tests.views.comments.given import answer, say
 from tests.views.runs.finished import finished_run
 
 pytestmark = pytest.mark.django_db
-HOOK = HookValues("https://93.184.216.34/", ["run.waiting"])
+HOOK = HookValues("https://hooks.example.org/", ["run.waiting"])
 
 
 def more_of_everything(project, run, comment, hook, owner, number):

@@ -9,7 +9,7 @@ from tests.webhooks.receiver import receiving
 
 pytestmark = pytest.mark.django_db
 ROOT = "/projects/alpha/webhooks"
-NEW = {"address": "https://93.184.216.34/hook", "events": ["run.finished"]}
+NEW = {"address": "https://hooks.example.org/hook", "events": ["run.finished"]}
 
 
 def test_the_secret_is_shown_once_and_kept_nowhere(api_owner):
@@ -42,8 +42,10 @@ def test_a_change_is_made_on_top_of_what_was_read(api_owner):
         ({"address": "http://127.0.0.1/"}, "body.address"),
         ({"address": "http://[::ffff:10.0.0.1]/"}, "body.address"),
         ({"address": "http://169.254.169.254/latest/meta-data"}, "body.address"),
-        ({"address": "https://me:key@93.184.216.34/"}, "body.address"),
-        ({"address": "gopher://93.184.216.34/"}, "body.address"),
+        ({"address": "https://me:key@hooks.example.org/"}, "body.address"),
+        ({"address": "gopher://hooks.example.org/"}, "body.address"),
+        ({"address": "https://[fe80::1%25lo]/"}, "body.address"),
+        ({"address": "https://[::ffff:0:10.0.0.1]/"}, "body.address"),
         ({"events": []}, "body.events"),
         ({"events": ["run.exploded"]}, "body.events"),
     ],

@@ -18,7 +18,7 @@ from dramatiq.middleware import Shutdown
 from refinement.models import BenchCall, BenchTrial, QueuedMessage, Run
 from refinement.services import trials as trials_service
 from refinement.services.bench import bench_cancel
-from refinement.services.leases import lease_take
+from refinement.services.leases import MOST_CRASHES, lease_take
 from refinement.services.places import place_offer, place_take
 from refinement.services.trial_asking import trial_ask
 from refinement.services.trial_leases import (
@@ -34,7 +34,7 @@ from refinement.services.trial_recording import trial_done
 from refinement.services.trial_waking import trials_sweep
 from refinement.services.trials import trial_advance
 from refinement.services.upkeep import Upkeep
-from tests.bench.given import Table, advance, definition, messages, statuses, trials
+from tests.bench.given import Table, advance, definition, messages, now_due, statuses, trials
 from tests.lifecycle.given import Scene, at_once, endpoint_of, targets, worker_threads
 from tests.loopback.replies import from_lists, made_to_fit
 from tests.runs.stage import verdict
@@ -256,6 +256,29 @@ def test_a_killed_workers_trial_is_taken_up_again(table: Table):
     (trial,) = trials(bench)
     assert (trial.status, trial.composite, trial.attempt) == ("done", 8, 2)
     assert BenchCall.objects.count() == 1
+
+
+def test_a_trial_that_always_kills_its_worker_fails(table: Table):
+    table.says(*[8] * MOST_CRASHES)
+    bench = table.bench(repeats=1)
+    (trial,) = trials(bench)
+    table.server.latency = 30
+    for number in range(1, MOST_CRASHES + 1):
+        killed_worker(trial, table)
+        assert len(table.server.chats) == number
+        BenchTrial.objects.update(lease_until=long_ago())
+        if 2 <= number < MOST_CRASHES:
+            assert trial_advance(trial.pk)  # takes it over, and lets it wait
+            trial.refresh_from_db()
+            assert (trial.status, trial.crashes) == ("waiting", number)
+            now_due(bench)
+    assert trial_advance(trial.pk)
+    (trial,) = trials(bench)
+    assert (trial.status, trial.crashes, trial.composite) == ("failed", MOST_CRASHES, None)
+    assert trial.error.startswith("The worker stopped or stopped responding 5 times during this trial")
+    bench.refresh_from_db()
+    assert bench.status == "finished"
+    assert len(table.server.chats) == MOST_CRASHES
 
 
 # --- places at an endpoint ------------------------------------------------------------------------

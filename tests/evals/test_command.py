@@ -62,6 +62,16 @@ def test_a_command_line_agent_and_a_script_on_this_machine(evals):
     assert 'failures="0"' in (evals.folder / "wiggum-eval" / "junit.xml").read_text()
 
 
+def test_scripted_replies_work_in_the_foreground(evals):
+    evals.write("replies.jsonl", json.dumps({"role": "producer", "text": "Hello, Ada!"}) + "\n")
+    suite = SUITE.split("targets:")[0].replace("[Ada, Bob]", "Ada").replace("./loud.sh", "./evals/loud.sh")
+    evals.write("greet.eval.yaml", suite)
+    evals.write("evals/loud.sh", LOUD, executable=True)
+    done = evals("greet.eval.yaml", "--target", "scripted:replies.jsonl")
+    assert done.returncode == 0, done.stderr
+    assert runs_in(evals) == [("PASS", "scripted:replies.jsonl")]
+
+
 def test_what_cannot_be_run_is_said_before_anything_runs(evals, ollama_server):
     suite = {"input": "Hi", "tests": [{"assert": [{"type": "contains", "value": "x"}]}]}
     evals.write("good.eval.yaml", json.dumps(suite))

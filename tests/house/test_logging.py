@@ -8,7 +8,10 @@ import sys
 import pytest
 
 from tests.house.processes import PATIENCE, ROOT, environment, manage, wait_for
+from tests.loopback.fixtures import ollama_server
+from tests.loopback.replies import from_lists
 
+__all__ = ["ollama_server"]
 LINE = r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} (\w+) ([\w.]+): (.*)$"
 SAY = """
 import logging
@@ -57,9 +60,8 @@ def test_a_bad_value_is_said_in_one_line(data_dir, name, value, word):
     assert word in line
 
 
-def test_a_worker_says_one_line_for_each_step(migrated_dir, tmp_path):
-    settings = environment(migrated_dir)
-    script = tmp_path / "replies.jsonl"
+def test_a_worker_says_one_line_for_each_step(migrated_dir, tmp_path, ollama_server):
+    settings = environment(migrated_dir, WIGGUM_OLLAMA_URL=ollama_server.address)
     verdict = {
         "depth": 9.5,
         "relevance": 9.5,
@@ -69,10 +71,9 @@ def test_a_worker_says_one_line_for_each_step(migrated_dir, tmp_path):
         "structure": 9.5,
         "issues": [],
     }
-    replies = [{"role": "producer", "text": "A guide."}, {"role": "judge", "text": json.dumps(verdict)}]
-    script.write_text("".join(json.dumps(reply) + "\n" for reply in replies))
+    ollama_server.replies = from_lists({"producer": ["A guide."], "judge": [json.dumps(verdict)]})
     arguments = ["--rubric", "wiggum", "--task", "Write a guide.", "--detach"]
-    models = ["--producer", f"scripted:{script}", "--judge", f"scripted:{script}"]
+    models = ["--producer", "ollama/loopback:1b", "--judge", "ollama/loopback:8b"]
     queued = manage("refine", *arguments, *models, env=settings)
     assert queued.returncode == 0, queued.stderr
     run = queued.stdout.strip()

@@ -112,7 +112,7 @@ def test_health_tells_what_is_missing_without_starting_anything(tmp_path: Path):
 
 def test_no_setting_makes_a_command():
     spec = EndpointSpec("agent", "command", options={"command": ["cat"]})
-    assert ask(build(spec, commands=True)).text == "Write about hats."
+    assert ask(build(spec, foreground=True)).text == "Write about hats."
     with pytest.raises(ValueError, match="unknown kind 'command'"):
         build(spec)
     entry = {"name": "agent", "kind": "command", "options": {"command": ["cat"]}}

@@ -34,6 +34,11 @@ def test_a_name_that_is_none_cannot_be_reached() -> None:
         SlicedBackend().connect_tcp("no-such-host.invalid", 80)
 
 
+def test_a_zone_that_this_machine_does_not_have_cannot_be_reached() -> None:
+    with pytest.raises(httpcore.ConnectError):
+        SlicedBackend().connect_tcp("fe80::1%no-such-zone", 80)
+
+
 def test_a_name_service_that_hangs_can_be_left(monkeypatch: pytest.MonkeyPatch) -> None:
     release = threading.Event()
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: release.wait(10) and [])

@@ -8,7 +8,15 @@ from pathlib import Path
 import pytest
 
 from refinement.providers import registry
-from refinement.providers.registry import EndpointSpec, Target, build, default_specs, find_spec, parse_target
+from refinement.providers.registry import (
+    EndpointSpec,
+    Target,
+    build,
+    default_specs,
+    find_spec,
+    parse_target,
+    scripted_specs,
+)
 
 
 @pytest.mark.parametrize(
@@ -92,9 +100,15 @@ def test_a_limit_for_ollama_that_is_none_is_said_aloud(value: str) -> None:
 def test_an_endpoint_is_found_by_name() -> None:
     specs = default_specs({})
     assert find_spec("embedded", specs).kind == "embedded"
-    assert find_spec("scripted:a/b.jsonl", specs).url == "a/b.jsonl"
-    with pytest.raises(ValueError, match="known are ollama, embedded and scripted:FILE"):
+    with pytest.raises(ValueError, match=r"known are ollama, embedded\."):
         find_spec("hub", specs)
+
+
+def test_no_name_leads_to_a_script() -> None:
+    with pytest.raises(ValueError, match=r"only work in the foreground.* Choose one of ollama, embedded\."):
+        find_spec("scripted:a/b.jsonl", default_specs({}))
+    assert scripted_specs("ollama", "embedded") == {}
+    assert scripted_specs("ollama", "scripted:a/b.jsonl")["scripted:a/b.jsonl"].url == "a/b.jsonl"
 
 
 @pytest.mark.parametrize("kind", registry.FACTORIES)
@@ -110,8 +124,15 @@ def test_a_provider_is_built_once(kind: str) -> None:
 def test_a_script_is_read_anew_each_time(tmp_path: Path) -> None:
     path = tmp_path / "script.jsonl"
     path.write_text('{"role": "judge", "text": "x"}')
-    spec = find_spec(f"scripted:{path}", [])
-    assert build(spec) is not build(spec, consumed={"judge": 1})
+    (spec,) = scripted_specs(f"scripted:{path}").values()
+    first = build(spec, foreground=True)
+    assert build(spec, consumed={"judge": 1}, foreground=True) is not first
+
+
+def test_a_script_is_read_only_in_the_foreground(tmp_path: Path) -> None:
+    (spec,) = scripted_specs(f"scripted:{tmp_path / 'nowhere.jsonl'}").values()
+    with pytest.raises(ValueError, match="unknown kind 'scripted'"):
+        build(spec)
 
 
 def test_an_unknown_kind_is_refused() -> None:

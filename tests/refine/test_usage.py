@@ -37,6 +37,7 @@ WRONG = [
     ([*PLAIN, "--producer", "ollama", "--judge", "ollama/x"], "'ollama' names no model"),
     ([*PLAIN, "--producer", "nowhere/x", "--judge", "ollama/x"], "no endpoint named 'nowhere'; known are"),
     ([*PLAIN, "--producer", "scripted:", "--judge", "ollama/x"], "needs the path of a file"),
+    ([*PLAIN, *MODELS, "--detach", "--judge", "scripted:a.jsonl"], "only work in the foreground"),
     (["--rubric", "none", "--task", "x", *MODELS], "no rubric 'none' in project local; there are"),
     (["--rubric", "wiggum@9", "--task", "x", *MODELS], "has no version '9'; the newest is 1"),
     (["--rubric", "wiggum@first", "--task", "x", *MODELS], "has no version 'first'"),

@@ -21,8 +21,11 @@ from refinement.services.rubrics import default_rubrics_install
 from refinement.services.runs import run_create
 from refinement.services.steering import instruction_give
 from refinement.services.waking import sweep
+from tests.loopback.fixtures import ollama_server
+from tests.loopback.replies import from_lists
 from wiggum_site.broker import broker
 
+__all__ = ["ollama_server"]
 pytestmark = pytest.mark.django_db(transaction=True)
 KEYS = ("depth", "relevance", "completeness", "grounded", "specificity", "structure")
 STEPS = 5  # a seed, judged and revised twice: three verdicts and two revisions
@@ -38,21 +41,23 @@ def nothing_kept():
     recollection._kept.clear()
 
 
+@pytest.fixture(autouse=True)
+def model_server(ollama_server, monkeypatch):
+    """Replies that repeat after each whole run."""
+    said = [json.dumps({**dict.fromkeys(KEYS, 5 + n), "issues": ["x"]}) for n in range(3)]
+    written = [f"Revision {n} of the text" for n in range(2)]
+    ollama_server.replies = from_lists({"judge": said, "producer": written}, cycle=True)
+    monkeypatch.setenv("WIGGUM_OLLAMA_URL", ollama_server.address)
+
+
 @pytest.fixture
-def run(project, tmp_path):
-    return made(project, tmp_path)
+def run(project):
+    return made(project)
 
 
-def made(project, folder):
+def made(project):
     default_rubrics_install(project=project)
-    lines = [
-        {"role": "judge", "text": json.dumps({**dict.fromkeys(KEYS, 5 + n), "issues": ["x"]})}
-        for n in range(3)
-    ]
-    lines += [{"role": "producer", "text": f"Revision {n} of the text"} for n in range(3)]
-    script = folder / "replies.jsonl"
-    script.write_text("\n".join(json.dumps(line) for line in lines))
-    target = Target(f"scripted:{script}", "scripted")
+    target = Target("ollama", "loopback:8b")
     version = version_named(project, "wiggum")
     return run_create(project=project, version=version, task="t", seed="First", producer=target, judge=target)
 
@@ -129,12 +134,12 @@ def test_a_revision_that_people_wait_for_begins_with_what_they_say(run, consumer
     assert not run.instructions.filter(used_in_round=None).exists()
 
 
-def test_it_all_comes_to_the_same_as_the_long_way(project, tmp_path, consumer):
-    long = made(project, tmp_path)
+def test_it_all_comes_to_the_same_as_the_long_way(project, consumer):
+    long = made(project)
     for _ in range(STEPS):
         run_advance(long.pk)  # by nobody's message: taken, let go, sent for
     QueuedMessage.objects.all().delete()
-    short = made(project, tmp_path)
+    short = made(project)
     for _ in range(STEPS):
         step(consumer)
     assert told(short) == told(long)
@@ -152,8 +157,8 @@ def test_the_end_comes_with_the_last_verdict_and_leaves_nothing(run, consumer):
     assert (recollection._kept, recollection._memories) == ({}, {})
 
 
-def test_who_waits_goes_first(project, tmp_path, consumer):
-    first, second = made(project, tmp_path), made(project, tmp_path)
+def test_who_waits_goes_first(project, consumer):
+    first, second = made(project), made(project)
     consumer.prefetch = 1
     assert step(consumer).step.round == 1
     assert not fresh(first).lease_owner  # the second was waiting: the first has let go, and stands in line

@@ -17,7 +17,10 @@ from refinement.services.lifecycle import run_pause, run_resume
 from refinement.services.recollection import recall, remember
 from refinement.services.rubrics import default_rubrics_install
 from refinement.services.runs import run_create
+from tests.loopback.fixtures import ollama_server
+from tests.loopback.replies import from_lists
 
+__all__ = ["ollama_server"]
 pytestmark = pytest.mark.django_db(transaction=True)  # what is remembered is, on commit
 FLAT = {"depth": 7, "relevance": 7, "completeness": 7, "grounded": 7, "specificity": 7, "structure": 7}
 
@@ -30,15 +33,13 @@ def nothing_remembered():
 
 
 @pytest.fixture
-def run(project, tmp_path):
+def run(project, ollama_server, monkeypatch):
     default_rubrics_install(project=project)
-    lines = [
-        {"role": "judge", "text": json.dumps({**FLAT, "depth": 5 + n, "issues": ["x"]})} for n in range(3)
-    ]
-    lines += [{"role": "producer", "text": f"Revision {n} of the text"} for n in range(3)]
-    script = tmp_path / "replies.jsonl"
-    script.write_text("\n".join(json.dumps(line) for line in lines))
-    target = Target(f"scripted:{script}", "scripted")
+    said = [json.dumps({**FLAT, "depth": 5 + n, "issues": ["x"]}) for n in range(3)]
+    written = [f"Revision {n} of the text" for n in range(3)]
+    ollama_server.replies = from_lists({"judge": said, "producer": written})
+    monkeypatch.setenv("WIGGUM_OLLAMA_URL", ollama_server.address)
+    target = Target("ollama", "loopback:8b")
     version = version_named(project, "wiggum")
     return run_create(project=project, version=version, task="t", seed="First", producer=target, judge=target)
 

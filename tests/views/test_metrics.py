@@ -48,7 +48,7 @@ def read(client, **headers):
 def queued_runs(number):
     project = local_project()
     version = version_named(project, "wiggum")
-    target = Target("scripted:nowhere.jsonl", "scripted")
+    target = Target("ollama", "nothing:1b")
     return [
         run_create(project=project, version=version, task="Write.", producer=target, judge=target)
         for _ in range(number)

@@ -197,7 +197,7 @@ def share_in(project: Project) -> ShareLink:
 
 def webhook_in(project: Project) -> Webhook:
     return project.webhooks.first() or Webhook.objects.create(
-        project=project, address="https://93.184.216.34/", events=["run.finished"], sealed_secret="x"
+        project=project, address="https://hooks.example.org/", events=["run.finished"], sealed_secret="x"
     )
 
 
@@ -356,7 +356,7 @@ def put_back(project: Project, values: dict[str, object]) -> None:
     if "view" in values:
         SavedView.objects.get_or_create(pk=values["view"], project=project, defaults={"name": "Ours"})
     if "webhook" in values and not project.webhooks.exists():
-        Webhook.objects.create(pk=values["webhook"], project=project, address="https://93.184.216.34/")
+        Webhook.objects.create(pk=values["webhook"], project=project, address="https://hooks.example.org/")
 
 
 def sent(rule: Rule, method: str) -> dict[str, str]:

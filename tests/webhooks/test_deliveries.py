@@ -94,6 +94,26 @@ def test_failures_are_kept_and_tried_again_until_it_is_given_up(delivery, receiv
     assert work() == 0
 
 
+def test_one_whose_worker_is_lost_each_time_is_given_up(delivery, receiver, monkeypatch):
+    class WorkerKilled(BaseException):
+        pass
+
+    def killed(*args, **more):
+        raise WorkerKilled
+
+    monkeypatch.setattr(webhook_sending, "post", killed)
+    for _ in range(MOST_TRIES):
+        with pytest.raises(WorkerKilled):
+            delivery_send(delivery.pk)
+        WebhookDelivery.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+    delivery_send(delivery.pk)
+    delivery.refresh_from_db()
+    assert (delivery.state, delivery.lease_until) == ("failed", None)
+    assert "The worker stopped while it was sending" in WebhookAttempt.objects.get().error
+    WebhookDelivery.objects.update(woken_at=None)
+    assert deliveries_sweep() == 0
+
+
 def test_pauses_are_spread():
     assert len({pause_after(1) for _ in range(20)}) > 1
     assert all(timedelta(seconds=12) <= pause_after(1) <= timedelta(seconds=18) for _ in range(100))

@@ -87,6 +87,7 @@ def examined_there(server: str, token: str | None, project: str | None) -> list[
 
 def instance_checks(models: Sequence[str]) -> dict[str, Check]:
     from refinement.cli.doctor import data, endpoints, queues, web
+    from refinement.cli.doctor.secrets import stored_secrets
     from refinement.providers.registry import parse_target
 
     try:
@@ -96,6 +97,7 @@ def instance_checks(models: Sequence[str]) -> dict[str, Check]:
     data.connecting_limit()
     return {
         "secret key": secret_key,
+        "stored secrets": stored_secrets,
         "database": data.database,
         "migrations": data.migrations,
         "database clock": data.database_clock,

@@ -45,6 +45,9 @@ def no_endpoint(name: str, specs: Sequence[EndpointSpec]) -> Finding:
 def endpoint(spec: EndpointSpec, asked_for: Sequence[str] = ()) -> list[Finding]:
     """Whether the endpoint answers, and has the models that are needed of it."""
     name = f"endpoint {spec.name}"
+    if spec.refusal:
+        what = f"{spec.api_key_variable} is not allowed as its key"
+        return [fail(name, what, "Rename the variable, or add it to the setting WIGGUM_KEY_VARIABLES.")]
     if spec.api_key_variable and not os.environ.get(spec.api_key_variable):
         what = f"its key is to be in {spec.api_key_variable}, which is not set here"
         return [

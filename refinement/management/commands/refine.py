@@ -17,10 +17,11 @@ from refinement.engine.types import Outcome
 from refinement.management.plain_errors import plain_database_errors
 from refinement.management.progress import Progress
 from refinement.models import Run, RunStatus
-from refinement.providers.registry import Target, parse_target
+from refinement.providers.registry import Target, parse_target, scripted_specs
 from refinement.selectors.endpoints import endpoint_spec
 from refinement.selectors.reports import run_report
 from refinement.selectors.rubrics import definition_of, version_named
+from refinement.services.calling import Local
 from refinement.services.execution import StepOptions
 from refinement.services.foreground import RunBusy, foreground_resume, run_in_foreground
 from refinement.services.lifecycle import WrongState, run_resume
@@ -79,7 +80,8 @@ class Command(BaseCommand):
 
     def carry_out(self, run: Run, *, as_json: bool) -> None:
         progress = Progress(sys.stderr, run, rubric_from_json(run.snapshot))
-        options = StepOptions(on_step=progress.step, on_text=progress.text)
+        local = Local(scripted_specs(run.producer_endpoint, run.judge_endpoint))
+        options = StepOptions(on_step=progress.step, on_text=progress.text, local=local)
         try:
             if not run.is_finished:
                 run_in_foreground(run.pk, options, progress.waiting)
@@ -117,8 +119,8 @@ def created(options: dict[str, Any]) -> Run:
     definition = rubric_with(definition_of(version), changes(options))
     if definition.criteria and not options["judge"]:
         raise ValueError("--judge is missing; this rubric has criteria that need one.")
-    producer = target(options["producer"])
-    judge = target(options["judge"]) if options["judge"] else producer
+    producer = target(options["producer"], detach=options["detach"])
+    judge = target(options["judge"], detach=options["detach"]) if options["judge"] else producer
     return run_create(
         project=project,
         version=version,
@@ -140,9 +142,11 @@ def resumed(options: dict[str, Any]) -> Run:
         raise LookupError(f"there is no run {options['resume']}.") from None
 
 
-def target(text: str) -> Target:
+def target(text: str, *, detach: bool) -> Target:
+    """Who is asked; a worker, which does a detached run, reads no scripts."""
     found = parse_target(text)
-    endpoint_spec(found.endpoint)
+    if detach or not scripted_specs(found.endpoint):
+        endpoint_spec(found.endpoint)
     return found
 
 

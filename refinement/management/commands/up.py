@@ -16,6 +16,7 @@ from django.db import connections
 from django.db.migrations.executor import MigrationExecutor
 
 from refinement.management.plain_errors import plain_database_errors
+from refinement.services.secret_rotation import secrets_report
 from refinement.services.setup_links import setup_link_make
 from refinement.serving import PLAN, ServingPlan
 from refinement.static_fingerprint import kept_fingerprint, static_fingerprint, static_is_current
@@ -44,6 +45,7 @@ class Command(BaseCommand):
         port_check(host, port)
         with plain_database_errors():
             self.migrate()
+            self.warn_of_unreadable_secrets()
             token = setup_link_make()
             connections.close_all()
         self.collect_static()
@@ -55,6 +57,14 @@ class Command(BaseCommand):
         if executor.migration_plan(executor.loader.graph.leaf_nodes()):
             self.stdout.write("Preparing the database ...")
             call_command("migrate", verbosity=0, interactive=False)
+
+    def warn_of_unreadable_secrets(self) -> None:
+        if count := len(secrets_report().unreadable):
+            self.stderr.write(
+                f"wiggum: {count} stored secrets cannot be decrypted, because SECRET_KEY was changed: "
+                "webhooks and second factors fail. Set WIGGUM_SECRET_KEY_FALLBACKS to the old key, and see "
+                "what wiggum doctor says."
+            )
 
     def collect_static(self) -> None:
         """Collects static files, unless they are those of the last time."""

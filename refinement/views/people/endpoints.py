@@ -10,6 +10,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from refinement.forms.endpoints import EndpointForm
 from refinement.models import Endpoint
+from refinement.selectors.endpoints import row_spec
 from refinement.services.endpoints import (
     FIELDS,
     EndpointChanged,
@@ -93,5 +94,6 @@ def _page(
     status: int = 200,
     **more: Any,
 ) -> HttpResponse:
-    page = {"tab": "system", "form": form, "row": row, **more}
+    refusal = row_spec(row).refusal if row else ""
+    page = {"tab": "system", "form": form, "row": row, "refusal": refusal, **more}
     return render(request, "refinement/people/endpoint.html", page, status=status)

@@ -3,11 +3,14 @@
 from datetime import timedelta
 
 import pytest
+from django.contrib.sessions.models import Session
 from django.test import Client
 from django.utils import timezone
 
 from refinement.models import SessionInfo
 from refinement.selectors.people import browser_words
+from refinement.services.sessions import CLEAN_AT_ONCE
+from refinement.services.upkeep import Upkeep
 
 pytestmark = pytest.mark.django_db
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
@@ -123,3 +126,48 @@ def test_use_is_noted_every_few_minutes_and_not_on_every_page(laptop):
 )  # fmt: skip
 def test_browsers_are_named(agent, words):
     assert browser_words(agent) == words
+
+
+def expired(count):
+    past = timezone.now() - timedelta(days=1)
+    rows = [Session(session_key=f"expired{number}", expire_date=past) for number in range(count)]
+    Session.objects.bulk_create(rows)
+    return [row.session_key for row in rows]
+
+
+def test_upkeep_clears_expired_sessions_and_their_entries(laptop, owner):
+    keys = expired(5)
+    SessionInfo.objects.bulk_create(SessionInfo(user=owner, session_key=key) for key in keys)
+
+    Upkeep().forget_old()
+
+    kept = Session.objects.get()
+    assert kept.expire_date > timezone.now()
+    assert SessionInfo.objects.get().session_key == kept.session_key
+    assert laptop.get("/account/").status_code == 200
+
+
+def test_upkeep_clears_entries_of_sessions_that_were_ended(laptop, owner):
+    long_ago = timezone.now() - timedelta(days=2)
+    SessionInfo.objects.create(user=owner, session_key="ended", last_used_at=long_ago)
+    SessionInfo.objects.create(user=owner, session_key="being made")
+
+    Upkeep().forget_old()
+
+    left = set(SessionInfo.objects.values_list("session_key", flat=True))
+    assert left == {laptop.session.session_key, "being made"}
+
+
+def test_a_sweep_clears_a_bounded_number_and_the_next_goes_on_at_once(db):
+    expired(2 * CLEAN_AT_ONCE + 10)
+    upkeep = Upkeep()
+
+    left = []
+    for _ in range(4):
+        upkeep.forget_old()
+        left.append(Session.objects.count())
+
+    assert left == [CLEAN_AT_ONCE + 10, 10, 0, 0]
+    expired(1)
+    upkeep.forget_old()
+    assert Session.objects.count() == 1  # nothing was left: the next look is in an hour

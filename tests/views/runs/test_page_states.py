@@ -176,7 +176,7 @@ def test_an_internal_error(as_viewer, stage, monkeypatch):
         raise RuntimeError("unforeseen")
 
     run = stage.launch(WIGGUM, seed=SEED)
-    Run.objects.filter(pk=run.pk).update(status="queued", step_failures=advancing.MOST_CRASHES - 1)
+    Run.objects.filter(pk=run.pk).update(status="queued", step_failures=advancing.MOST_ERRORS - 1)
     monkeypatch.setattr(advancing, "run_step", broken)
     advancing.run_advance(run.pk)
     run.refresh_from_db()

@@ -15,12 +15,16 @@ from tests.views.runs.finished import finished_run
 
 pytestmark = pytest.mark.django_db
 LIST = "/p/alpha/settings/webhooks/"
-TYPED = {"address": "https://93.184.216.34/hook", "events": ["run.finished", "run.waiting"], "active": "on"}
+TYPED = {
+    "address": "https://hooks.example.org/hook",
+    "events": ["run.finished", "run.waiting"],
+    "active": "on",
+}
 
 
 @pytest.fixture
 def hook(project, owner):
-    values = HookValues("https://93.184.216.34/hook", ["run.finished", "comment.created"])
+    values = HookValues("https://hooks.example.org/hook", ["run.finished", "comment.created"])
     return webhook_create(project=project, by=owner, values=values)[0]
 
 
@@ -65,7 +69,9 @@ def test_the_secret_is_shown_once(as_owner, project, owner):
     ("typed", "said"),
     [
         ({"address": "http://127.0.0.1:8000/"}, "private or reserved network"),
-        ({"address": "https://me:word@93.184.216.34/"}, "Leave the user name and password out"),
+        ({"address": "https://me:word@hooks.example.org/"}, "Leave the user name and password out"),
+        ({"address": "https://[fe80::1%25lo]/"}, "Leave out the zone"),
+        ({"address": "https://[::ffff:0:10.0.0.1]/"}, "private or reserved network"),
         ({"address": ""}, "This field is required"),
         ({"events": []}, "Choose at least one event"),
         ({"events": ["run.exploded"]}, "run.exploded is not one of the available choices"),

@@ -1,14 +1,14 @@
 # One image for the web process and for workers; compose.yaml says which is which.
 FROM python:3.11-slim
 
-# The embedded model's library uses GNU OpenMP, which the slim image lacks.
+# The embedded model's library uses GNU OpenMP, which the slim image lacks; bubblewrap is the evaluators' sandbox.
 RUN apt-get update \
-    && apt-get install --yes --no-install-recommends libgomp1 \
+    && apt-get install --yes --no-install-recommends bubblewrap libgomp1 \
     && rm -rf /var/lib/apt/lists/*
 
 RUN groupadd --gid 10001 wiggum \
     && useradd --uid 10001 --gid wiggum --create-home wiggum \
-    && install --directory --owner wiggum --group wiggum --mode 0700 /data
+    && install --directory --owner wiggum --group wiggum --mode 0700 /data /run/evaluator
 
 WORKDIR /app
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 PYTHONUNBUFFERED=1

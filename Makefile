@@ -7,7 +7,7 @@ LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --no-
 CHROMIUM := /usr/bin/chromium-headless-shell
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-dev up worker chromium test lint lock
+.PHONY: help install install-dev up worker chromium bubblewrap test lint lock
 
 help:  ## list what can be made
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1 : /'
@@ -22,7 +22,7 @@ up: install  ## start Wiggum on http://127.0.0.1:8000/ (HOST= and PORT= change t
 worker: install  ## start one more worker process
 	@exec $(BIN)/python manage.py worker
 
-test: install-dev chromium  ## run all tests (ARGS= goes to pytest)
+test: install-dev chromium bubblewrap  ## run all tests (ARGS= goes to pytest)
 	@$(BIN)/python -m tests.parts $(ARGS)
 
 lint: install-dev  ## check style, types, migrations and the settings for production
@@ -92,3 +92,18 @@ chromium:
 	install() { $$as_root apt-get -qq install -y --no-install-recommends $$1 >/dev/null; }; \
 	{ $$as_root apt-get -qq update && { install chromium-headless-shell || install chromium; }; } || \
 	echo "make test: Chromium could not be installed; browser tests cannot run."
+
+# Tests of evaluators run real commands in the sandbox; where it cannot be installed they are skipped, and say so.
+bubblewrap:
+	@if command -v bwrap >/dev/null; then exit 0; fi; \
+	if ! command -v apt-get >/dev/null; then \
+	  echo "make test: bubblewrap is not installed; tests of evaluators cannot run."; exit 0; \
+	fi; \
+	if [ "$$(id -u)" = 0 ]; then as_root=""; \
+	elif sudo -n true 2>/dev/null; then as_root="sudo"; \
+	else echo "make test: bubblewrap is not installed; tests of evaluators cannot run. Install it: sudo apt-get install bubblewrap"; exit 0; \
+	fi; \
+	echo "Installing bubblewrap for the tests of evaluators ..."; \
+	export DEBIAN_FRONTEND=noninteractive; \
+	{ $$as_root apt-get -qq update && $$as_root apt-get -qq install -y --no-install-recommends bubblewrap >/dev/null; } || \
+	echo "make test: bubblewrap could not be installed; tests of evaluators cannot run."

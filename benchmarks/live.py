@@ -20,6 +20,7 @@ from pathlib import Path
 
 from benchmarks.instance import Instance, cpu_seconds, instance, model_server, resident_megabytes, wait_for
 
+PAGES_OF_ONE_PERSON = 20  # one person may not have all
 LONG = 100_000  # rounds of a run that is still going on when the measurement is over
 SETUP = """
 import json
@@ -33,12 +34,15 @@ from refinement.selectors.rubrics import definition_of, version_named
 from refinement.services.local import local_project
 from refinement.services.runs import run_create
 project = local_project()
-user = User.objects.create_user("watcher@example.org", "a long enough password")
-Membership.objects.create(project=project, user=user, role="viewer")
-kept = SessionStore()
-kept[SESSION_KEY], kept[HASH_SESSION_KEY] = str(user.pk), user.get_session_auth_hash()
-kept[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[0]
-kept.save()
+sessions = []
+for number in range(%d):
+    user = User.objects.create_user(f"watcher{number}@example.org", "a long enough password")
+    Membership.objects.create(project=project, user=user, role="viewer")
+    kept = SessionStore()
+    kept[SESSION_KEY], kept[HASH_SESSION_KEY] = str(user.pk), user.get_session_auth_hash()
+    kept[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[0]
+    kept.save()
+    sessions.append(kept.session_key)
 version = version_named(project, "wiggum")
 rubric = rubric_with(definition_of(version), {"policy.max_rounds": "%d", "policy.stop_rules": "max_rounds"})
 runs = [
@@ -46,7 +50,7 @@ runs = [
                producer=Target("ollama", "loopback:1b"), judge=Target("ollama", "loopback:8b")).pk
     for number in range(%d)
 ]
-print(json.dumps({"session": kept.session_key, "runs": runs}))
+print(json.dumps({"sessions": sessions, "runs": runs}))
 """
 
 
@@ -109,7 +113,9 @@ async def measure(app: Instance, size: str, pages: int, runs: int, seconds: floa
     port = free_port()
     web = start_web(app, port)
     wait_for(lambda: is_listening(port), 30)
-    told = json.loads(app.manage("shell", "-v0", "-c", SETUP % (LONG, runs)))
+    told = json.loads(
+        app.manage("shell", "-v0", "-c", SETUP % (1 + pages // PAGES_OF_ONE_PERSON, LONG, runs))
+    )
     serving = children(web)
     app.worker(threads=runs)
     await asyncio.sleep(3)
@@ -117,10 +123,11 @@ async def measure(app: Instance, size: str, pages: int, runs: int, seconds: floa
     heard = Heard()
     numbers = [told["runs"][index % runs] for index in range(pages)]
     readers = []
-    for run in numbers:
+    for index, run in enumerate(numbers):
         # All in one moment would be a hundred connections to the database, which most servers refuse.
         await asyncio.sleep(0.05)
-        readers.append(asyncio.create_task(watch(port, run, told["session"], heard)))
+        session = told["sessions"][index // PAGES_OF_ONE_PERSON]
+        readers.append(asyncio.create_task(watch(port, run, session, heard)))
     while heard.pages < pages and not any(
         reader.done() for reader in readers
     ):  # opening a page is not what is measured, nor what it has missed

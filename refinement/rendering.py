@@ -12,6 +12,10 @@ import nh3
 from django.utils.safestring import SafeString, mark_safe
 
 MOST_CHARS = 200_000  # longer texts are shown as they are written
+# A table's rows are padded to the width of its head, and every link gets attributes: HTML that outgrows its
+# text by more than this is not shown. A plain table of single digits grows five to six times.
+MOST_HTML_CHARS = 1_000_000
+MOST_GROWTH, GROWTH_FROM = 8, 10_000
 SHORT, REMEMBERED = 2_000, 1_024  # most characters of a text whose HTML is kept, and how many of them
 
 _TAGS = frozenset(
@@ -37,7 +41,7 @@ MOST_DEPTH = 100  # a sanitiser's time grows with the square of the depth
 
 
 def markdown(text: str) -> SafeString | None:
-    """The text as HTML of headings, lists, tables, code and links; None where it is too long or too deep."""
+    """The text as HTML of headings, lists, tables, code and links; None where there is too much of it."""
     if len(text) <= SHORT:
         return _remembered(text)
     return None if len(text) > MOST_CHARS else _rendered(text)
@@ -52,7 +56,9 @@ def _remembered(text: str) -> SafeString | None:
 def _rendered(text: str) -> SafeString | None:
     harmless = text.translate(_SPECIAL).replace("![", f"{_PICTURE}[")
     html: str = cmarkgfm.github_flavored_markdown_to_html(_TAG_START.sub(_LESS, harmless))
-    if depth(html) > MOST_DEPTH:
+    most = min(MOST_HTML_CHARS, GROWTH_FROM + MOST_GROWTH * len(text))
+    # Twice as much before sanitising, which writes quotation marks and boxes shorter.
+    if len(html) > 2 * most or depth(html) > MOST_DEPTH:
         return None
     for box, sign in _BOXES:
         html = html.replace(box, sign)
@@ -65,7 +71,7 @@ def _rendered(text: str) -> SafeString | None:
         attribute_filter=_kept,
     )
     shown = clean.replace(_LESS, "&lt;").replace(_PICTURE, "!")
-    return mark_safe(shown)  # noqa: S308  the sanitiser's output is the one HTML that is trusted
+    return None if len(shown) > most else mark_safe(shown)  # noqa: S308  the sanitiser's output is the one HTML that is trusted
 
 
 def _kept(tag: str, attribute: str, value: str) -> str | None:

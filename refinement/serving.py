@@ -3,12 +3,15 @@
 import http.client
 import json
 import os
+import signal
 from dataclasses import asdict, dataclass
 from typing import Self
 
-from refinement.supervisor import Child, Supervisor
+from refinement.supervisor import Child, Supervisor, Watchdog
 
 PLAN = "WIGGUM_SERVING_PLAN"
+READY_TIMEOUT_SECONDS = 2.0
+PROBE_TIMEOUT_SECONDS = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,21 +35,35 @@ class ServingPlan:
 def serve(plan: ServingPlan) -> None:
     """Keeps the plan's processes running until a SIGINT or SIGTERM."""
     environment = os.environ | {"WIGGUM_SUPERVISED": "1"}
+    children = {name: Child(name, command, environment) for name, command in plan.commands.items()}
+    # An orphan that finishes its requests first would keep the port from the next start.
+    children["web"].orphan_signal = signal.SIGKILL
     Supervisor(
-        children=[Child(name, command, environment) for name, command in plan.commands.items()],
+        children=list(children.values()),
         is_ready=lambda: is_served(plan),
         on_ready=lambda: print(plan.announcement, flush=True),
+        watchdogs=[Watchdog(children["web"], answers=lambda: is_answered(plan))],
     ).run()
 
 
 def is_served(plan: ServingPlan) -> bool:
     """Whether the web process answers that it is well."""
-    connection = http.client.HTTPConnection(plan.host, plan.port, timeout=2)
+    return health_status(plan, READY_TIMEOUT_SECONDS) == http.HTTPStatus.OK
+
+
+def is_answered(plan: ServingPlan) -> bool:
+    """Whether the web process answers at all: a process that refuses a request is not hung."""
+    return health_status(plan, PROBE_TIMEOUT_SECONDS) is not None
+
+
+def health_status(plan: ServingPlan, timeout: float) -> int | None:
+    """The status of /healthz; None without an answer in time."""
+    connection = http.client.HTTPConnection(plan.host, plan.port, timeout=timeout)
     try:
         connection.request("GET", "/healthz", headers={"Host": plan.accepted_host})
-        return connection.getresponse().status == http.HTTPStatus.OK
+        return connection.getresponse().status
     except (OSError, http.client.HTTPException):
-        return False
+        return None
     finally:
         connection.close()
 

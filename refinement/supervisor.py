@@ -16,6 +16,8 @@ FIRST_PAUSE_SECONDS = 0.5
 LONGEST_PAUSE_SECONDS = 30.0
 STEADY_SECONDS = 30.0  # a process that lived this long has not been crashing
 STOP_SECONDS = 12.0
+PROBE_EVERY_SECONDS = 4.0
+PROBE_FAILURES = 4  # in a row; with probes that time out after 3 s, a hung process is replaced in 15 to 19 s
 PR_SET_PDEATHSIG = 1
 
 
@@ -23,13 +25,13 @@ def say(line: str) -> None:
     print(f"wiggum: {line}", file=sys.stderr, flush=True)
 
 
-def die_with_parent(parent: int) -> None:
-    """Asks Linux to end this process when its parent ends, however that ends."""
+def die_with_parent(parent: int, number: int) -> None:
+    """Asks Linux to send this process a signal when its parent ends, however that ends."""
     if sys.platform != "linux":
         return
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, number)
     if os.getppid() != parent:  # it ended before we could ask
-        os.kill(os.getpid(), signal.SIGTERM)
+        os.kill(os.getpid(), number)
 
 
 @dataclass(slots=True)
@@ -39,20 +41,21 @@ class Child:
     name: str
     command: Sequence[str]
     environment: Mapping[str, str]
+    orphan_signal: int = signal.SIGTERM  # what it gets when the supervisor is killed
     process: subprocess.Popen[bytes] | None = None
     started: float = 0.0
     start_at: float = 0.0
     pause: float = FIRST_PAUSE_SECONDS
 
     def start(self) -> None:
-        supervisor = os.getpid()
+        supervisor, number = os.getpid(), self.orphan_signal
         self.started = monotonic()
         self.process = subprocess.Popen(
             self.command,
             env=dict(self.environment),
             stdin=subprocess.DEVNULL,
             process_group=0,  # Ctrl-C reaches the supervisor alone, which then stops them in order
-            preexec_fn=lambda: die_with_parent(supervisor),  # safe: the supervisor has one thread
+            preexec_fn=lambda: die_with_parent(supervisor, number),  # safe: the supervisor has one thread
         )
 
     def tend(self) -> None:
@@ -62,12 +65,17 @@ class Child:
                 self.start()
             return
         code = self.process.poll()
-        if code is None:
-            return
-        self.signal(signal.SIGKILL)  # what the process itself had started and left behind
+        if code is not None:
+            self.restart(ending(code))
+
+    def restart(self, reason: str) -> None:
+        """Kills what is left of the process and its children, and schedules the next start."""
+        assert self.process is not None
+        self.signal(signal.SIGKILL)
+        self.process.wait()
         if monotonic() - self.started >= STEADY_SECONDS:
             self.pause = FIRST_PAUSE_SECONDS
-        say(f"the {self.name} process {ending(code)}; starting it again in {self.pause:g} s.")
+        say(f"the {self.name} process {reason}; starting it again in {self.pause:g} s.")
         self.process = None
         self.start_at = monotonic() + self.pause
         self.pause = min(self.pause * 2, LONGEST_PAUSE_SECONDS)
@@ -103,12 +111,45 @@ def ending(code: int) -> str:
 
 
 @dataclass(slots=True)
+class Watchdog:
+    """Restarts a child that runs but no longer answers.
+
+    A process that has not answered yet is still starting and left alone, however long that takes.
+    """
+
+    child: Child
+    answers: Callable[[], bool]
+    watched: subprocess.Popen[bytes] | None = None  # the process that the figures below belong to
+    has_answered: bool = False
+    failures: int = 0
+    probe_at: float = 0.0
+
+    def look(self) -> None:
+        """Probes the child when a probe is due."""
+        process = self.child.process
+        if process is not self.watched:
+            self.watched, self.has_answered, self.failures, self.probe_at = process, False, 0, 0.0
+        if process is None or monotonic() < self.probe_at:
+            return
+        began = monotonic()
+        if self.answers():
+            self.has_answered, self.failures = True, 0
+        elif self.has_answered:
+            self.failures += 1
+        if self.has_answered:  # until then every look is a probe: no answer is missed
+            self.probe_at = began + PROBE_EVERY_SECONDS
+        if self.failures >= PROBE_FAILURES:
+            self.child.restart(f"did not answer {self.failures} health checks in a row and was killed")
+
+
+@dataclass(slots=True)
 class Supervisor:
     """Runs its children until it is told to stop; `is_ready` is asked until it says yes, once."""
 
     children: Sequence[Child]
     is_ready: Callable[[], bool]
     on_ready: Callable[[], None]
+    watchdogs: Sequence[Watchdog] = ()
     stopping: Event = field(default_factory=Event)
 
     def run(self) -> None:
@@ -123,6 +164,8 @@ class Supervisor:
                 if not announced and self.is_ready():
                     announced = True
                     self.on_ready()
+                for watchdog in self.watchdogs:
+                    watchdog.look()
                 self.stopping.wait(TICK_SECONDS)
         finally:
             self.stop_children()

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from refinement import rendering
-from refinement.rendering import MOST_CHARS, markdown
+from refinement.rendering import MOST_CHARS, MOST_HTML_CHARS, markdown
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -90,3 +90,40 @@ def test_a_short_text_is_rendered_once_and_comes_out_the_same():
     assert first == rendering._rendered(text)
     assert markdown("x" * (rendering.SHORT + 1)) == f"<p>{'x' * (rendering.SHORT + 1)}</p>\n"
     assert rendering._remembered.cache_info().currsize == 1
+
+
+def padded_table(columns: int, chars: int) -> str:
+    """A wide head and rows of one cell, which are padded to its width."""
+    head = "|" + "a|" * columns + "\n|" + "-|" * columns + "\n"
+    return head + "a\n" * ((chars - len(head)) // 2)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        padded_table(724, 199_000),
+        padded_table(24_000, 199_000),
+        padded_table(200, 1_990),  # as small as a comment
+        "www.a.b " * 24_000,
+        "[](m) " * 33_000,
+        "<http://a.b> " * 15_000,
+    ],
+    ids=["table", "wide table", "small table", "addresses", "empty links", "angle brackets"],
+)
+def test_html_that_outgrows_its_text_is_not_shown(text):
+    assert markdown(text) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "|a|b|c|\n|-|-|-|\n" + "|1|2|3|\n" * 20_000,
+        "- a\n" * 49_000,
+        "&" * 199_000,
+        '"' * 199_000,
+        "- [ ] \n" * 28_000,
+    ],
+    ids=["table", "list", "escaped", "quoted", "boxes"],
+)
+def test_long_ordinary_texts_are_rendered(text):
+    assert len(markdown(text)) < MOST_HTML_CHARS

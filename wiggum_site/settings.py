@@ -1,12 +1,12 @@
 """All settings, from the environment, with defaults for one machine."""
 
-import logging
 from pathlib import Path
 
 from csp.constants import NONE, SELF
 from whitenoise.compress import Compressor
 
 from wiggum_site import environment as env
+from wiggum_site.log_lines import LineFormatter
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -48,6 +48,12 @@ WEBHOOK_NETWORKS = env.networks("WIGGUM_WEBHOOK_PRIVATE")
 # The programs that a rubric's evaluator may start, by the first word of its command; * is any. None unless
 # somebody says so: each process reads its own, so that a worker's machine decides what runs on it.
 COMMANDS = env.names("WIGGUM_COMMANDS", [])
+# Files and folders that commands may read in the sandbox, besides the system's programs.
+COMMANDS_READABLE = env.names("WIGGUM_COMMANDS_READABLE", [])
+# The socket of the evaluator service; without one, workers run commands on their own machine.
+EVALUATOR_SOCKET = env.text("WIGGUM_EVALUATOR_SOCKET", "")
+# Runs commands with all rights of the worker's account where there is no sandbox.
+UNSAFE_COMMANDS = env.flag("WIGGUM_UNSAFE_COMMANDS_WITHOUT_SANDBOX", False)
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_SAMESITE = "Lax"
@@ -228,14 +234,6 @@ if LOG_LEVEL not in LOG_LEVELS:
     raise env.BadSetting(
         "WIGGUM_LOG_LEVEL", f"{LOG_LEVEL!r} is no level; use one of {', '.join(LOG_LEVELS)}."
     )
-
-
-class LineFormatter(logging.Formatter):
-    """One line a record: what came from outside cannot look like a record of its own."""
-
-    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  logging's name
-        return "\\n".join(super().formatMessage(record).splitlines())
-
 
 LOGGING = {
     "version": 1,

@@ -29,7 +29,9 @@ class AnswersMiddleware(MiddlewareMixin):
         if not request.path.startswith(PREFIX):
             return response
         if response.status_code >= 400 and response.headers.get("Content-Type") != MEDIA_TYPE:
-            kept = {name: response.headers[name] for name in ("Allow",) if name in response.headers}
+            kept = {
+                name: response.headers[name] for name in ("Allow", "Retry-After") if name in response.headers
+            }
             response = problem(response.status_code, headers=kept)
         if not response.headers.get("Content-Type", "").startswith("text/html"):
             response.headers.setdefault("Cache-Control", "private, no-store")

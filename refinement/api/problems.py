@@ -18,6 +18,7 @@ from refinement.services.decisions import DecidedMeanwhile
 from refinement.services.hand_rounds import RoundsMoved
 from refinement.services.lifecycle import WrongState
 from refinement.services.memberships import LastOwner
+from refinement.storage_errors import is_disk_full
 from refinement.views.blindness import ReadsBlind
 
 log = logging.getLogger("wiggum.api")
@@ -30,8 +31,10 @@ WORDS = {
     404: "There is nothing at this address, or nothing for you.",
     405: "This address does not take this method; the Allow header names those it takes.",
     413: "The request is too large.",
+    429: "Too many requests, or too many open streams. Wait, then try again.",
     500: "Something broke on our side. Try again in a moment; if it stays, tell your administrator.",
     503: "This is not possible at the moment. Try again later.",
+    507: "The server's disk is full. Nothing was saved; ask its administrator to free space, then try again.",
 }
 # Refusals that are the state of things rather than the request's fault; their message says what is the case.
 CONFLICTS: dict[type[Exception], str] = {
@@ -96,6 +99,8 @@ def problem(
 
 def answer_to(error: Exception) -> HttpResponse:
     """The answer to whatever an operation raised."""
+    if is_disk_full(error):
+        return problem(507, code="disk_full")
     match error:
         case Refused():
             return problem(

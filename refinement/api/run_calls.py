@@ -25,6 +25,7 @@ STREAM = {
             "content": {"text/event-stream": {"schema": {"type": "string"}}},
         },
         204: {"description": "This server cannot stream; ask for the list of events instead."},
+        429: {"description": "You have too many streams open."},
         503: {"description": "Too many streams are open."},
     }
 }

@@ -63,7 +63,7 @@ class EvaluatorShape(Schema):
     stdout_missing: int = Field(description="Bytes of its middle that were not kept.")
     stderr_missing: int
     seconds: str = Field(examples=["1.25"])
-    open_to: str = Field(description="What the machine could not shut off: nothing, files or all.")
+    open_to: str = Field(description="Empty if it ran in the sandbox, all if it ran without one.")
     at: datetime
 
 

@@ -21,6 +21,7 @@ OUTPUT_BYTES = 1_000_000
 STDERR_BYTES = 64_000  # the end of it is what people read
 TAIL_CHARS = 600
 PIECE = 65_536
+ENDING_SECONDS = 0.01
 # Wiggum's own settings are not the command's business, its secrets least of all.
 WITHHELD = frozenset({"SECRET_KEY", "DATABASE_URL", "DJANGO_SETTINGS_MODULE"})
 WITHHELD_PREFIX = "WIGGUM_"
@@ -38,6 +39,7 @@ class Command:
     variables: Mapping[str, str] | None = None  # in place of those that a caller's own command gets
     passed: tuple[int, ...] = ()  # descriptors that it is given besides the three
     seconds: float | None = None  # after which it is ended, and what it wrote until then is kept
+    cleanup_seconds: float = 0.0  # between SIGTERM and SIGKILL, for a command that ends others itself
 
     @property
     def name(self) -> str:
@@ -162,7 +164,7 @@ def run_command(
     try:
         return _followed(process, command, look)
     finally:
-        _end_group(process)
+        _end_group(process, command.cleanup_seconds)
         for stream in (process.stdout, process.stderr):
             if stream is not None:
                 stream.close()
@@ -191,10 +193,10 @@ def _followed(process: "subprocess.Popen[bytes]", command: Command, look: Callab
             look()
             if streams.get_map():
                 _read(streams, SLICE_SECONDS)
-            else:  # it closed both streams and goes on working
-                time.sleep(SLICE_SECONDS)
+            else:  # it closed both streams: mostly it is about to end
+                time.sleep(ENDING_SECONDS)
             late = time.monotonic() > until
-        _end_group(process)
+        _end_group(process, command.cleanup_seconds)
         while streams.get_map() and not _too_much(out, err) and _read(streams, 0):  # still on its way
             pass
     cut = _too_much(out, err)
@@ -232,8 +234,13 @@ def _read(streams: selectors.BaseSelector, seconds: float) -> bool:
     return found
 
 
-def _end_group(process: "subprocess.Popen[bytes]") -> None:
+def _end_group(process: "subprocess.Popen[bytes]", cleanup_seconds: float) -> None:
     if process.returncode is None:
+        if cleanup_seconds and not _has_ended(process):
+            process.terminate()
+            until = time.monotonic() + cleanup_seconds
+            while not _has_ended(process) and time.monotonic() < until:
+                time.sleep(ENDING_SECONDS)
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()

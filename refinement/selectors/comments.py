@@ -38,7 +38,7 @@ class CommentLine:
     row: Comment
     name: str
     initials: str
-    html: SafeString | None  # None where it is too deeply nested to be rendered
+    html: SafeString | None  # None where it is too deeply nested or too large to be rendered
     to: tuple[str, ...]  # whom it mentions
     mine: bool
     may_delete: bool

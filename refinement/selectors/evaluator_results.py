@@ -6,9 +6,9 @@ from refinement.engine.evaluating import command_line
 from refinement.models import EvaluatorResult, Round
 
 OPEN_WORDS = {
-    "": "It ran without a network, and without sight of what this instance keeps.",
-    "files": "It ran without a network. This machine did not let Wiggum hide the instance's files from it.",
-    "all": "This machine did not let Wiggum shut off the network or hide the instance's files from it.",
+    "": "Ran in a sandbox, without network or access to this instance's files.",
+    "files": "Ran without network. The instance's files were not hidden from it.",
+    "all": "Ran without a sandbox: network and files of the worker's account were open to it.",
 }
 
 

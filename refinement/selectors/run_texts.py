@@ -44,9 +44,7 @@ def candidate_text(
     rendered = None if raw else markdown(text)
     if rendered is not None:
         return CandidateText(rendered, (), 0, "")
-    why = (
-        "" if raw else "It is too long or too deeply nested to be rendered, so it is shown as it was written."
-    )
+    why = "" if raw else "This text is too large or too deeply nested to be rendered. It is shown as written."
     return CandidateText(None, *_lines(text, by_line(marks), by_line(threads)), why)
 
 

@@ -11,18 +11,30 @@ from refinement.engine.evaluating import judged_output
 from refinement.engine.types import EvaluatorOutput, Handover, Rubric
 from refinement.models import EvaluatorResult
 from refinement.providers.base import Cancelled
-from refinement.providers.confined import CannotStart, Finished, Job, run_confined
+from refinement.providers.sandbox import (
+    Busy,
+    CannotStart,
+    Finished,
+    Job,
+    NoSandbox,
+    Surroundings,
+    run_job,
+)
+from refinement.providers.sandbox.bubblewrap import own_paths
+from refinement.providers.sandbox.remote import run_remotely
 from refinement.selectors.commands import command_refusal
 from refinement.selectors.history import evaluator_of
 from refinement.services.calling import Caller, ignore_text
 from refinement.services.lookout import lookout
+from refinement.services.places import NoFreePlace, place_pass_on
 from refinement.services.recording import Recorder
 from refinement.services.texts import storable
 
 # Colours and moves of a terminal; and signs that would act on whoever shows them.
 TERMINAL = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-SYSTEM_FOLDERS = ("/run",)  # where servers of this machine listen without a network
+PLACE = "the evaluator"  # what runs wait for while every core runs a command
+WAIT_SECONDS = 2.0  # a place that gets free is offered at once; this is for one that is missed
 
 
 class CannotEvaluate(Exception):
@@ -45,22 +57,47 @@ def evaluator_output(
 
 
 def run_it(caller: Caller, rubric: Rubric, candidate: str) -> Finished:
+    """Runs the command; raises NoFreePlace where the run must wait, without holding a thread."""
     evaluator = rubric.evaluator
     job = Job(
         command=evaluator.command,
-        given=candidate,
+        text=candidate,
         seconds=evaluator.timeout,
         file_name=evaluator.file_name if evaluator.handover is Handover.FILE else "",
-        hidden=hidden_paths(),
     )
+    program = evaluator.command[0][:200]
     try:
         with lookout.watching(caller.lease) as holds:
-            return run_confined(job, stopping(caller.control(holds, ignore_text).is_cancelled))
+            finished = job_run(job, stopping(caller.control(holds, ignore_text).is_cancelled))
+    except Busy:
+        raise NoFreePlace(PLACE, WAIT_SECONDS) from None
+    except NoSandbox as problem:
+        raise CannotEvaluate(f"the evaluator's command {program} was not run: {problem}") from problem
     except CannotStart as problem:
         raise CannotEvaluate(
-            f"the evaluator's command {evaluator.command[0][:200]} cannot be started ({problem}). Check that "
-            "it is installed where the worker runs and that the worker may start it, then retry the run."
+            f"the evaluator's command {program} cannot be started ({problem}). Install it under /usr or /opt "
+            "where commands run, or add its folder to WIGGUM_COMMANDS_READABLE there, then retry the run."
         ) from problem
+    place_pass_on(PLACE)
+    return finished
+
+
+def job_run(job: Job, look: Callable[[], None]) -> Finished:
+    """In the evaluator service where there is one, otherwise on this machine."""
+    if settings.EVALUATOR_SOCKET:
+        return run_remotely(settings.EVALUATOR_SOCKET, job, look)
+    return run_job(job, surroundings(job.command[0]), look)
+
+
+def surroundings(program: str) -> Surroundings:
+    """What the settings say about commands on this machine."""
+    # A program with a path is shown if the administrator named it; `*` shows nothing more.
+    named = (program,) if program.startswith("/") and program in settings.COMMANDS else ()
+    return Surroundings(
+        readable=(*settings.COMMANDS_READABLE, *named),
+        hidden=(*own_paths(), *hidden_paths()),
+        allow_unsafe=settings.UNSAFE_COMMANDS,
+    )
 
 
 def stopping(is_cancelled: Callable[[], bool]) -> Callable[[], None]:
@@ -72,13 +109,12 @@ def stopping(is_cancelled: Callable[[], bool]) -> Callable[[], None]:
 
 
 def hidden_paths() -> tuple[str, ...]:
-    """What the instance keeps: its key, its database, and the sockets of the servers beside it."""
-    paths = [str(settings.DATA_DIR), *SYSTEM_FOLDERS]
+    """Where this instance keeps its key and its database."""
     database = settings.DATABASES["default"]
-    if "sqlite" in str(database["ENGINE"]):
-        file = str(Path(str(database["NAME"])).absolute())
-        paths += [file, f"{file}-wal", f"{file}-shm"]
-    return tuple(paths)
+    if "sqlite" not in str(database["ENGINE"]):
+        return (str(settings.DATA_DIR),)
+    file = str(Path(str(database["NAME"])).absolute())
+    return (str(settings.DATA_DIR), file, f"{file}-wal", f"{file}-shm")
 
 
 def readable(text: str) -> str:

@@ -25,7 +25,6 @@ from refinement.services.recollection import recall
 from refinement.services.recording import Recorder
 
 DEADLINE_SECONDS = 600.0
-PLACE_DELAY_SECONDS = 0.5
 Working: TypeAlias = Draft | Judge | Revise
 STEP_NAMES = {Draft: "draft", Judge: "judge", Revise: "revise"}
 
@@ -113,7 +112,7 @@ def carry_out(
             finish = candidate_write(caller, recorder, brief, history, step)
         return StepResult(step, finish=finish)
     except NoFreePlace as full:
-        delay = timedelta(seconds=PLACE_DELAY_SECONDS * (1 + random.random()))  # noqa: S311  spreads them
+        delay = timedelta(seconds=full.delay_seconds * (1 + random.random()))  # noqa: S311  spreads them
         until = recorder.queue_for_place(endpoint=full.endpoint, delay=delay)
         return StepResult(step, next_try_at=until, reason=str(full))
     except CallFailed as failed:

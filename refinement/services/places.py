@@ -10,13 +10,16 @@ from refinement.services.leases import Lease, lease_write
 from refinement.services.trial_waking import trial_offer, trials_at
 from refinement.services.waking import run_wake
 
+PLACE_DELAY_SECONDS = 0.5  # until a run that found no place tries again, unless it is sent for before
+
 
 class NoFreePlace(Exception):
-    """The endpoint serves as many runs as it may; this one waits its turn."""
+    """The endpoint, or the evaluator, serves as many runs as it may; this one waits its turn."""
 
-    def __init__(self, endpoint: str) -> None:
+    def __init__(self, endpoint: str, delay_seconds: float = PLACE_DELAY_SECONDS) -> None:
         super().__init__(f"no free place at {endpoint}")
         self.endpoint = endpoint
+        self.delay_seconds = delay_seconds
 
 
 @transaction.atomic
@@ -42,7 +45,13 @@ def place_offer(endpoint: str) -> None:
     if not has_places(endpoint):
         return
     # Trials first: somebody watches them, and there are ten at most.
-    if not trial_offer(endpoint) and waiting_for_place(endpoint).exists():
+    if not trial_offer(endpoint):
+        place_pass_on(endpoint)
+
+
+def place_pass_on(endpoint: str) -> None:
+    """Sends for the oldest run that waits for a place there, if one does."""
+    if waiting_for_place(endpoint).exists():
         send_for_oldest(endpoint)
 
 

@@ -19,10 +19,9 @@ from refinement.providers.base import Cancelled, ErrorKind, ProviderError
 from refinement.providers.retrying import delay_before
 from refinement.selectors.endpoints import endpoint_spec
 from refinement.selectors.live import WORKER_LOST
-from refinement.services.execution import PLACE_DELAY_SECONDS
 from refinement.services.leases import MOST_CRASHES, crash_pause
 from refinement.services.metrics import count
-from refinement.services.places import place_offer
+from refinement.services.places import PLACE_DELAY_SECONDS, place_offer
 from refinement.services.trial_asking import TrialAsked, TrialFailed, trial_ask
 from refinement.services.trial_leases import (
     TrialLease,

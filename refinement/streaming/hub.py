@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import logging
 import random
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import ParamSpec, TypeVar
@@ -21,6 +22,7 @@ CHECK_EVERY = 3.0  # who was removed from the project hears nothing more within 
 HEARTBEAT_EVERY = 15.0
 LONGEST = 3600.0  # then the page comes back: what nobody ended is not kept for ever
 MOST_WATCHERS = 2_000
+MOST_OF_ONE_PERSON = 40  # tabs and scripts together; hidden tabs close their stream
 P = ParamSpec("P")
 T = TypeVar("T")
 logger = logging.getLogger("wiggum.live")
@@ -32,19 +34,27 @@ class Hub:
     def __init__(self, looking: Callable[[Mapping[int, Wanted]], Mapping[int, News]] = look) -> None:
         self._looking = looking
         self._watchers: dict[int, set[Watcher]] = {}
+        # Read by views in other threads; changed on the event loop alone.
+        self._open_streams: Counter[int] = Counter()
         self._poller: asyncio.Task[None] | None = None
         # One thread, and with it one connection to the database, which is closed when nobody watches.
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="live")
 
     def __len__(self) -> int:
-        return sum(len(watchers) for watchers in self._watchers.values())
+        return self._open_streams.total()
 
     @property
     def is_full(self) -> bool:
         return len(self) >= MOST_WATCHERS
 
+    def is_full_for(self, user_id: int) -> bool:
+        """Whether a person has as many streams open as one person may."""
+        return self._open_streams[user_id] >= MOST_OF_ONE_PERSON
+
     async def stream(self, watcher: Watcher) -> AsyncIterator[bytes]:
         """The watcher's frames until the run is over, the reader leaves, or may read no more."""
+        if self.is_full or self.is_full_for(watcher.user_id):
+            return  # many were asked for at once; coming back, they are refused in words
         now = asyncio.get_running_loop().time()
         watcher.until = now + LONGEST * random.uniform(0.75, 1)  # noqa: S311  spreads, hides nothing
         watcher.spoken_at = now
@@ -59,10 +69,14 @@ class Hub:
 
     def _join(self, watcher: Watcher) -> None:
         self._watchers.setdefault(watcher.run_id, set()).add(watcher)
+        self._open_streams[watcher.user_id] += 1
         if self._poller is None:
             self._poller = asyncio.create_task(self._poll())
 
     def _leave(self, watcher: Watcher) -> None:
+        self._open_streams[watcher.user_id] -= 1
+        if not self._open_streams[watcher.user_id]:
+            del self._open_streams[watcher.user_id]
         others = self._watchers.get(watcher.run_id, set())
         others.discard(watcher)
         if not others:

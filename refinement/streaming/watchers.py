@@ -19,6 +19,7 @@ class Watcher:
         self, *, run_id: int, user_id: int, project_id: int, session: str, after: int, stays: bool = False
     ) -> None:
         self.run_id = run_id
+        self.user_id = user_id
         self.person = (user_id, project_id)
         self.session = session
         self.after = after

@@ -6,6 +6,7 @@
   const MOST_FAILURES = 25;
   const HIDDEN_FOR = 15000; // a page that nobody sees lets go of its stream, and takes it up when it is seen again
   const POLL_EVERY = 2000; // where there is no stream to be had
+  const ASKING = "Live updates are not available right now. This page refreshes every few seconds.";
   const REFRESH_AFTER = 150;
   // What each kind of event changes on the page besides the words of the step.
   const ALL = ["head", "chart", "rounds"];
@@ -13,7 +14,7 @@
 
   const block = () => document.getElementById("run-live");
   const part = (name) => block()?.querySelector(`[data-live-${name}]`);
-  const state = { source: null, after: "", text: "", reader: null, failures: 0, timer: 0, hidden: 0, stale: new Set(), refreshing: 0, over: false };
+  const state = { source: null, after: "", text: "", reader: null, failures: 0, opened: false, polling: false, timer: 0, hidden: 0, stale: new Set(), refreshing: 0, over: false };
 
   const write = (name, words) => {
     const place = part(name);
@@ -163,7 +164,7 @@
 
   const open = () => {
     const place = block();
-    if (!place || state.over || state.source || document.hidden) return;
+    if (!place || state.over || state.source || state.polling || document.hidden) return;
     const address = new URL(place.dataset.events, location.href);
     address.searchParams.set("after", state.after || place.dataset.after);
     const source = new EventSource(address);
@@ -176,9 +177,15 @@
       });
     source.addEventListener("open", () => {
       state.failures = 0;
+      state.opened = true;
       notice("");
     });
-    source.addEventListener("error", () => source === state.source && later());
+    source.addEventListener("error", () => {
+      if (source !== state.source) return;
+      // Closed by an answer that is no stream, such as one stream too many: the page asks instead.
+      if (source.readyState === EventSource.CLOSED && !state.opened) ask();
+      else later();
+    });
     on("text", onText);
     on("state", onState);
     on("event", onEvent);
@@ -203,7 +210,8 @@
     if (!place || state.over) return;
     if (!document.hidden) {
       const before = place.dataset.after;
-      await window.htmx.ajax("GET", place.dataset.live, { source: place, target: place, swap: "keep" });
+      // A request that fails is made again.
+      await window.htmx.ajax("GET", place.dataset.live, { source: place, target: place, swap: "keep" }).catch(() => null);
       const now = block();
       if (now && now.dataset.after !== before) {
         document.dispatchEvent(new CustomEvent("run:event", { detail: { kind: "" } }));
@@ -211,11 +219,20 @@
       }
       if (!now || now.dataset.status === "finished") return;
       tick();
+      if (state.polling) notice(ASKING);
     }
     setTimeout(poll, POLL_EVERY);
   };
 
+  const ask = () => {
+    close();
+    state.polling = true;
+    notice(ASKING);
+    state.timer = setTimeout(poll, POLL_EVERY);
+  };
+
   const onVisibility = () => {
+    if (state.polling) return;
     clearTimeout(state.hidden);
     if (document.hidden) state.hidden = setTimeout(close, HIDDEN_FOR);
     else if (!state.source && !state.over) {

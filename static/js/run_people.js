@@ -44,6 +44,12 @@
     });
     source.addEventListener("blind", () => location.reload());
     source.addEventListener("gone", close);
+    source.addEventListener("error", () => {
+      // Refused, such as one stream too many: the page asks instead.
+      if (source !== state.source || source.readyState !== EventSource.CLOSED) return;
+      close();
+      ask();
+    });
   };
 
   const poll = async () => {
@@ -63,6 +69,11 @@
     setTimeout(poll, POLL_EVERY);
   };
 
+  const ask = () => {
+    state.polling = true;
+    setTimeout(poll, POLL_EVERY);
+  };
+
   const listen = () => {
     const place = block();
     if (!place || place.dataset.status !== "finished" || state.source || state.polling) return;
@@ -70,8 +81,7 @@
       open();
       return;
     }
-    state.polling = true;
-    setTimeout(poll, POLL_EVERY);
+    ask();
   };
 
   document.addEventListener("visibilitychange", () => {

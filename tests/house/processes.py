@@ -87,9 +87,9 @@ class Instance:
     """A running `manage.py up`, with what it has printed so far."""
 
     def __init__(self, data_dir: Path, **settings: str) -> None:
-        self.port = free_port()
-        self.output = data_dir.parent / f"output-{self.port}"
-        self.settings = environment(data_dir, PORT=str(self.port), **settings)
+        self.port = int(settings.get("PORT") or free_port())
+        self.output = data_dir.parent / f"output-{self.port}-{time.monotonic_ns()}"
+        self.settings = environment(data_dir, **{**settings, "PORT": str(self.port)})
         with self.output.open("w") as stream:
             self.process = subprocess.Popen(
                 [sys.executable, "manage.py", "up"],

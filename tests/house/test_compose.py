@@ -1,5 +1,6 @@
 """The containers: what compose.yaml and the Dockerfile name is there, and works outside of them too."""
 
+import os
 import re
 import subprocess
 import sys
@@ -33,8 +34,8 @@ def known_settings():
     )
 
 
-def test_it_has_the_four_services_each_watched_and_restarted():
-    assert set(SERVICES) == {"app", "worker", "postgres", "redis"}
+def test_it_has_the_five_services_each_watched_and_restarted():
+    assert set(SERVICES) == {"app", "worker", "evaluator", "postgres", "redis"}
     for service in SERVICES.values():
         assert service["healthcheck"]["test"][0] == "CMD"
         assert service["restart"] == "unless-stopped"
@@ -42,8 +43,62 @@ def test_it_has_the_four_services_each_watched_and_restarted():
 
 def test_whatever_is_kept_is_kept_in_a_named_volume():
     named = yaml.safe_load(COMPOSE)["volumes"]
-    used = [volume.split(":")[0] for service in SERVICES.values() for volume in service.get("volumes", [])]
-    assert sorted(used) == sorted(named) == ["data", "postgres", "redis"]
+    used = {volume.split(":")[0] for service in SERVICES.values() for volume in service.get("volumes", [])}
+    assert sorted(used) == sorted(named) == ["data", "evaluator", "postgres", "redis"]
+
+
+EVALUATOR = SERVICES["evaluator"]
+
+
+def test_the_evaluator_has_nothing_worth_stealing():
+    assert "env_file" not in EVALUATOR
+    assert set(EVALUATOR["environment"]) == {
+        "WIGGUM_COMMANDS",
+        "WIGGUM_COMMANDS_READABLE",
+        "WIGGUM_EVALUATOR_SOCKET",
+        "WIGGUM_UNSAFE_COMMANDS_WITHOUT_SANDBOX",
+    }
+    assert EVALUATOR["environment"]["WIGGUM_UNSAFE_COMMANDS_WITHOUT_SANDBOX"].endswith(":-0}")
+    assert EVALUATOR["volumes"] == ["evaluator:/run/evaluator"]
+    assert (EVALUATOR["network_mode"], EVALUATOR["read_only"], EVALUATOR["cap_drop"]) == (
+        "none",
+        True,
+        ["ALL"],
+    )
+    assert not {"ports", "networks", "extra_hosts", "privileged", "secrets"} & set(EVALUATOR)
+    assert "no-new-privileges:true" in EVALUATOR["security_opt"]
+    assert {"mem_limit", "pids_limit"} <= set(EVALUATOR)
+
+
+def test_web_and_workers_reach_the_evaluator_by_the_socket_that_it_listens_at():
+    socket = EVALUATOR["environment"]["WIGGUM_EVALUATOR_SOCKET"]
+    assert {service["environment"]["WIGGUM_EVALUATOR_SOCKET"] for service in OURS} == {socket}
+    assert all("evaluator:/run/evaluator" in service["volumes"] for service in OURS)
+    assert socket in EVALUATOR["healthcheck"]["test"][-1]
+    assert "bubblewrap" in DOCKERFILE
+
+
+def test_the_evaluators_command_serves_and_its_health_check_tells(tmp_path):
+    path = tmp_path / "socket"
+    check = [
+        sys.executable,
+        "-c",
+        EVALUATOR["healthcheck"]["test"][-1].replace("/run/evaluator/socket", str(path)),
+    ]
+
+    def is_well():
+        return subprocess.run(check, capture_output=True, timeout=PATIENCE).returncode == 0
+
+    assert not is_well()
+    given = {"PATH": os.environ["PATH"], "WIGGUM_EVALUATOR_SOCKET": str(path)}
+    service = subprocess.Popen([sys.executable, *EVALUATOR["command"][1:]], cwd=ROOT, env=given)
+    try:
+        wait_for(is_well, "the evaluator to answer")
+        service.terminate()
+        assert service.wait(PATIENCE) == 0
+    finally:
+        service.kill()
+        service.wait()
 
 
 def test_no_secret_has_a_default():

@@ -3,14 +3,11 @@
 import http.client
 import json
 import os
-import shutil
 import signal
 import socket
-
-import pytest
+import time
 
 from tests.house.processes import (
-    Instance,
     children,
     descendants,
     environment,
@@ -20,34 +17,6 @@ from tests.house.processes import (
 )
 
 READY = r"Wiggum is ready at (http://127\.0\.0\.1:\d+/)\n"
-
-
-@pytest.fixture(scope="module")
-def prepared(tmp_path_factory):
-    """A data directory as a first start leaves it: preparing one takes longer than all the rest."""
-    directory = tmp_path_factory.mktemp("prepared") / "data"
-    instance = Instance(directory)
-    try:
-        instance.wait_until_said(READY)
-        first_output = instance.said()
-        assert instance.stop() == 0
-    finally:
-        instance.clean_up()
-    return directory, first_output
-
-
-@pytest.fixture
-def start(prepared, data_dir):
-    instances = []
-    shutil.copytree(prepared[0], data_dir, dirs_exist_ok=True)
-
-    def begin(**settings):
-        instances.append(Instance(data_dir, **settings))
-        return instances[-1]
-
-    yield begin
-    for instance in instances:
-        instance.clean_up()
 
 
 def get(port, path):
@@ -112,6 +81,51 @@ def test_the_serving_process_alone_is_replaced_too(start):
     os.kill(serving, signal.SIGKILL)
     instance.wait_until_said(r"the web process ended with exit code 1")
     wait_for(lambda: get(instance.port, "/healthz")[0] == 200, "the web process to answer again")
+
+
+def test_a_web_process_that_hangs_is_replaced(start):
+    instance = start()
+    instance.wait_until_said(READY)
+    wait_for(lambda: get(instance.port, "/readyz")[0] == 200, "a worker's sign of life")
+    web, worker = instance.child("granian"), instance.child("manage.py worker")
+    (serving,) = children(web)
+    os.kill(serving, signal.SIGSTOP)
+    stopped = time.monotonic()
+    instance.wait_until_said(r"the web process did not answer 4 health checks in a row and was killed")
+    assert 10 < time.monotonic() - stopped < 25
+    wait_for(lambda: get(instance.port, "/healthz")[0] == 200, "the web process to answer again")
+    assert not is_running(serving)
+    assert instance.child("granian") != web
+    assert instance.child("manage.py worker") == worker
+    assert instance.stop() == 0
+
+
+def test_a_start_right_after_a_kill_finds_the_port_free(start):
+    instance = start()
+    instance.wait_until_said(READY)
+    below = descendants(instance.process.pid)
+    web = instance.child("granian")
+    for pid in (web, *children(web)):
+        os.kill(pid, signal.SIGSTOP)  # too busy to stop when asked
+    instance.process.kill()
+    instance.process.wait()
+    try:
+        again = start(PORT=str(instance.port))
+        again.wait_until_said(READY)
+        assert again.stop() == 0
+    finally:
+        for pid in filter(is_running, below):
+            os.kill(pid, signal.SIGKILL)
+
+
+def test_a_port_that_becomes_free_in_time_is_waited_for(start):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        instance = start(PORT=str(taken.getsockname()[1]))
+        instance.wait_until_said(rf"Port {instance.port} is in use; waiting up to 8 s")
+    instance.wait_until_said(READY)
+    assert instance.stop() == 0
 
 
 def test_nothing_outlives_a_killed_supervisor(start):

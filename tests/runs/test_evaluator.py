@@ -81,8 +81,8 @@ def test_a_complete_failure_is_at_the_bottom_whatever_the_judge_says(stage):
 
 def test_it_is_run_once_for_a_round_however_often_the_judge_is_asked(stage, monkeypatch):
     ran = []
-    real = evaluating.run_confined
-    monkeypatch.setattr(evaluating, "run_confined", lambda *given: ran.append(1) or real(*given))
+    real = evaluating.run_job
+    monkeypatch.setattr(evaluating, "run_job", lambda *given: ran.append(1) or real(*given))
     rubric = evaluated("date +%N")
     stage.says(producer=drafts(2), judge=["no verdict", verdict(rubric, 7), "none", verdict(rubric, 8)])
     run = stage.play(rubric)
@@ -101,7 +101,7 @@ def test_what_is_not_allowed_is_refused_and_no_worker_runs_it(stage, settings, m
     with pytest.raises(WrongState, match="WIGGUM_COMMANDS"):
         run_rerun(run=finished)
     settings.COMMANDS = []
-    monkeypatch.setattr(evaluating, "run_confined", None)
+    monkeypatch.setattr(evaluating, "run_job", None)
     stage.says(producer=drafts(1), judge=[verdict(rubric, 7)])
     stage.carry_on(run)
     assert (run.outcome, run.stop_reason) == ("ERROR", "judge_failed")
@@ -124,13 +124,13 @@ def test_it_stops_when_its_run_is_cancelled(stage, monkeypatch):
     rubric = evaluated("sleep 100")
     stage.says(producer=drafts(1), judge=[verdict(rubric, 7)])
     run = stage.launch(rubric)
-    real = evaluating.run_confined
+    real = evaluating.run_job
 
-    def cancelled(job, look):
+    def cancelled(job, here, look):
         run_cancel(run=Run.objects.get(pk=run.pk))
-        return real(job, look)
+        return real(job, here, look)
 
-    monkeypatch.setattr(evaluating, "run_confined", cancelled)
+    monkeypatch.setattr(evaluating, "run_job", cancelled)
     stage.carry_on(run)
     assert run.outcome == "CANCELLED"
     assert not EvaluatorResult.objects.exists()

@@ -12,7 +12,7 @@ from refinement.selectors.live import TAIL_CHARS, Glance
 from refinement.services.blind_readings import blind_reading_begin
 from refinement.streaming import hub as hub_module
 from refinement.streaming.frames import OPENING, frame
-from refinement.streaming.hub import Hub
+from refinement.streaming.hub import MOST_OF_ONE_PERSON, Hub
 from refinement.streaming.looking import News, Wanted, look, standing
 from refinement.streaming.watchers import MOST_WAITING, Watcher
 from tests.views.runs.finished import finished_run
@@ -33,8 +33,8 @@ def event(number: int, kind: str = "judged") -> dict[str, Any]:
     return {"id": number, "kind": kind, "at": "", "round": 1}
 
 
-def watcher(run: int = 1, after: int = 0) -> Watcher:
-    return Watcher(run_id=run, user_id=1, project_id=1, session="s", after=after)
+def watcher(run: int = 1, after: int = 0, user: int = 1) -> Watcher:
+    return Watcher(run_id=run, user_id=user, project_id=1, session="s", after=after)
 
 
 def heard(reader: Watcher) -> list[bytes]:
@@ -167,13 +167,30 @@ def test_one_look_serves_everybody(hasty):
 
     async def watch() -> list[list[bytes]]:
         hub = Hub(looking)
-        readers = [watcher(run=number % 2) for number in range(50)]
+        readers = [watcher(run=number % 2, user=number) for number in range(50)]
         return await asyncio.gather(*(first_frames(hub, reader, 2) for reader in readers))
 
     for frames in on_a_loop(watch()):
         assert frames == [OPENING, frame("event", event(1), 1)]
     assert looks[0] == {0, 1}
     assert len(looks) < 5
+
+
+def test_one_person_cannot_take_every_stream(hasty):
+    async def watch() -> tuple[list[list[bytes]], bool, bool, int]:
+        hub = Hub(lambda wanted: {run: News(glance()) for run in wanted})
+        opened = [hub.stream(watcher()) for _ in range(MOST_OF_ONE_PERSON)]
+        for stream in opened:
+            await anext(stream)
+        beyond = [await first_frames(hub, watcher(user=user), 1) for user in (1, 2)]
+        full = hub.is_full_for(1), hub.is_full_for(2)
+        for stream in opened:
+            await stream.aclose()
+        return beyond, *full, len(hub)
+
+    beyond, full_for_one, full_for_another, left = on_a_loop(watch())
+    assert beyond == [[], [OPENING]]
+    assert (full_for_one, full_for_another, left) == (True, False, 0)
 
 
 def test_nobody_watches_and_nothing_is_asked(hasty):

@@ -1,5 +1,6 @@
 """The stream of a run over a real socket, from a real server, with a real worker behind it."""
 
+import json
 import re
 import time
 from collections.abc import Iterator
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from refinement.streaming.hub import MOST_OF_ONE_PERSON
 from tests.house.processes import children, wait_for
 from tests.loopback.replies import from_lists, made_to_fit
 from tests.loopback.server import LoopbackServer
@@ -131,6 +133,27 @@ def test_a_member_who_is_removed_hears_no_more(served: Served):
     assert not other.ended.is_set()
     assert served.ask(f"/p/alpha/runs/{run}/events/", "edgar").status == 404
     other.hang_up()
+
+
+def test_one_person_has_a_number_of_streams_and_others_have_theirs(served: Served):
+    run = paused_run(served)
+    readers = [served.listen(run) for _ in range(MOST_OF_ONE_PERSON)]
+    try:
+        for reader in readers:
+            reader.wait_for(lambda reader=reader: reader.of("state"), "the state")
+        refused = served.ask(f"/p/alpha/runs/{run}/events/")
+        assert (refused.status, refused.getheader("Retry-After")) == (429, "30")
+        assert refused.read() == b"You have too many live pages open. Close some of them, then try again."
+        problem = served.ask(f"/api/v1/projects/alpha/runs/{run}/stream")
+        assert (problem.status, problem.getheader("Retry-After")) == (429, "30")
+        assert "too many open streams" in json.loads(problem.read())["detail"]
+        other = served.listen(run, "vera")
+        other.wait_for(lambda: other.of("state"), "the state")
+        other.hang_up()
+    finally:
+        for reader in readers:
+            reader.hang_up()
+    wait_for(lambda: served.ask(f"/p/alpha/runs/{run}/events/").status == 200, "a free place")
 
 
 def test_who_signs_out_hears_no_more(served: Served):

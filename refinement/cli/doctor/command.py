@@ -45,8 +45,8 @@ def doctor(
     """Look at what Wiggum needs, and say what is wrong and what to do.
 
     Python and packages, settings, disk, database, migrations, broker, workers, clocks, port, static files,
-    endpoints and their models. With --server: whether that instance can be reached, is ready, goes by the
-    same clock and takes the token. Nothing is changed.
+    endpoints and their models, the evaluators' sandbox. With --server: whether that instance can be reached,
+    is ready, goes by the same clock and takes the token. Nothing is changed.
     """
     with StatusLine(sys.stderr) as status:
         status.show("Looking")
@@ -86,7 +86,7 @@ def examined_there(server: str, token: str | None, project: str | None) -> list[
 
 
 def instance_checks(models: Sequence[str]) -> dict[str, Check]:
-    from refinement.cli.doctor import data, endpoints, queues, web
+    from refinement.cli.doctor import data, endpoints, evaluators, queues, web
     from refinement.cli.doctor.secrets import stored_secrets
     from refinement.providers.registry import parse_target
 
@@ -106,6 +106,7 @@ def instance_checks(models: Sequence[str]) -> dict[str, Check]:
         "port": web.port,
         "static files": web.static_files,
         "endpoints": partial(endpoints.endpoints, wanted),
+        "evaluators": evaluators.evaluators,
     }
 
 

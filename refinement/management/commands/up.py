@@ -1,10 +1,12 @@
 """Starts everything on one machine: the tables, the static files, one web and one worker process."""
 
+import errno
 import os
 import signal
 import socket
 import subprocess
 import sys
+import time
 from argparse import ArgumentParser
 from types import FrameType
 from typing import Any, NoReturn
@@ -23,6 +25,9 @@ from refinement.static_fingerprint import kept_fingerprint, static_fingerprint, 
 from wiggum_site import environment as env
 
 EVERY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  names them, binds nothing
+# The instance before this one may still be ending.
+PORT_WAIT_SECONDS = 8.0
+PORT_LOOK_SECONDS = 0.1
 MANAGE = [sys.executable, str(settings.BASE_DIR / "manage.py")]
 
 
@@ -83,8 +88,15 @@ def stop_quietly(_signal: int, _frame: FrameType | None) -> None:
 
 
 def port_check(host: str, port: int) -> None:
-    """Ends the process with one line when the address cannot be listened on."""
-    if problem := port_problem(host, port):
+    """Waits a moment for the address to become free; ends the process with one line when it does not."""
+    problem = port_problem(host, port)
+    if problem == os.strerror(errno.EADDRINUSE):
+        print(f"Port {port} is in use; waiting up to {PORT_WAIT_SECONDS:g} s for it ...", flush=True)
+        until = time.monotonic() + PORT_WAIT_SECONDS
+        while problem and time.monotonic() < until:
+            time.sleep(PORT_LOOK_SECONDS)
+            problem = port_problem(host, port)
+    if problem:
         raise SystemExit(
             f"wiggum: cannot listen on {host} port {port} ({problem}); "
             "stop what uses it, or choose another with HOST= and PORT=."
@@ -125,7 +137,10 @@ def web_command(host: str, port: int) -> list[str]:
         *(sys.executable, "-m", "granian", "wiggum_site.asgi:application"),
         *("--interface", "asginl", "--host", host, "--port", str(port), "--workers", "1"),
         # One open event stream would hold up the end for ever without a limit.
-        *("--workers-kill-timeout", "3", "--backlog", "4096", "--backpressure", "4096"),
+        *("--workers-kill-timeout", "3", "--backlog", "4096", "--backpressure", "16384"),
+        # A connection that sends no whole request head is closed in time. With HTTP/2 on, granian waits for
+        # the first byte without a limit; the proxy in front speaks HTTP/1 to us anyway.
+        *("--http", "1", "--http1-header-read-timeout", "10000", "--http1-buffer-size", "65536"),
         *("--no-ws", "--log-level", "warning", "--no-access-log", "--working-dir", str(settings.BASE_DIR)),
     ]
 

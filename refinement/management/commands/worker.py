@@ -17,6 +17,7 @@ from django.utils import timezone
 from django.utils.module_loading import autodiscover_modules
 
 from refinement.management.plain_errors import plain_database_errors
+from refinement.providers.sandbox.protection import close_to_own_account
 from refinement.services.advancing import leases_give_back
 from refinement.services.lookout import lookout
 from refinement.services.metrics import totals_flush
@@ -50,6 +51,7 @@ class Command(BaseCommand):
         threads: int = options["threads"]
         if threads < 1:
             raise CommandError("A worker needs at least one thread.")
+        close_to_own_account()
         sys.setswitchinterval(SWITCH_SECONDS)
         stopping = Event()
         for number in (signal.SIGINT, signal.SIGTERM):

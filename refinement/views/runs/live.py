@@ -16,6 +16,7 @@ from refinement.views.runs.context import run_or_404
 
 STREAM = "text/event-stream"
 NOT_KEPT = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}  # by browsers, nor held by proxies
+RETRY_AFTER = "30"
 LARGEST_NUMBER = 2**63 - 1
 
 
@@ -43,8 +44,10 @@ def events_streamed(request: ProjectRequest, run: Run, *, session: str) -> HttpR
     """The run's stream for whom the session (or token) stands, as long as it does."""
     if not can_stream(request) or request.method == "HEAD":
         return HttpResponse(status=204, content_type=STREAM)
+    if hub.is_full_for(request.user.pk):
+        return refused("You have too many live pages open. Close some of them, then try again.", 429)
     if hub.is_full:
-        return HttpResponse("Too many live pages are open; try again later.", status=503)
+        return refused("Too many live pages are open. Try again later.", 503)
     answer = StreamingHttpResponse(
         hub.stream(watcher_for(request, run, session)), content_type=STREAM, headers=NOT_KEPT
     )
@@ -52,6 +55,10 @@ def events_streamed(request: ProjectRequest, run: Run, *, session: str) -> HttpR
         # The stream asks nothing itself, and its connection would otherwise stay open as long as it does.
         connection.close()
     return cast(HttpResponse, answer)
+
+
+def refused(words: str, status: int) -> HttpResponse:
+    return HttpResponse(words, status=status, content_type="text/plain", headers={"Retry-After": RETRY_AFTER})
 
 
 def can_stream(request: HttpRequest) -> bool:

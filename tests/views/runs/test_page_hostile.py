@@ -9,7 +9,7 @@ import pytest
 from refinement.engine.profiles import rubric_for
 from refinement.engine.types import EvaluationMode, Evaluator
 from refinement.models import CheckResult, Round, Run, Verdict
-from refinement.providers.confined import Finished
+from refinement.providers.sandbox import Finished
 from refinement.services.evaluating import result_row
 from refinement.services.runs import tags_set
 from tests.api.conftest import api_client
@@ -78,7 +78,7 @@ def test_an_evaluators_output_is_text_on_every_page_and_in_the_api(as_viewer, vi
         assert sign not in page, sign
     assert "red\ufffd\ufffdevil" in page
     assert "cut: 4,936,000 bytes of its middle were not kept" in page
-    assert "did not let Wiggum shut off the network" in page
+    assert "Ran without a sandbox" in page
     assert "The command was stopped." in page
     assert len(page) < 500_000
     told = (
@@ -117,7 +117,7 @@ def test_a_long_candidate_says_what_is_missing_and_where_it_is(as_viewer, projec
     text = "word\n" * 100_000
     run = finished_run(project, ["5"], candidates=[text])
     page = as_viewer.get(f"/p/{project.slug}/runs/{run.pk}/rounds/1/").content.decode()
-    assert "too long or too deeply nested to be rendered" in page
+    assert "too large or too deeply nested to be rendered" in page
     assert "more characters are not on this page" in page
     whole = as_viewer.get(f"/p/{project.slug}/runs/{run.pk}/rounds/1/?form=text")
     assert whole.content.decode() == text

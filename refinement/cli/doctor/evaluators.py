@@ -1,0 +1,38 @@
+"""Whether evaluators' commands can run, and in a sandbox."""
+
+import socket
+
+from refinement.cli.doctor.findings import Finding, fail, ok, warn
+from refinement.providers.sandbox.bubblewrap import INSTALL, sandbox_problem
+
+NAME = "evaluators"
+CONNECT_SECONDS = 3.0
+
+
+def evaluators() -> Finding:
+    """The sandbox of this machine, or the service that runs commands in its place."""
+    from django.conf import settings
+
+    from refinement.services.evaluating import surroundings
+
+    if not settings.COMMANDS:
+        return ok(NAME, "commands are off (WIGGUM_COMMANDS names none)")
+    if settings.EVALUATOR_SOCKET:
+        return service(settings.EVALUATOR_SOCKET)
+    problem = sandbox_problem(surroundings(""))
+    if not problem:
+        return ok(NAME, "commands run in a sandbox (bubblewrap)")
+    if settings.UNSAFE_COMMANDS:
+        return warn(NAME, f"commands run without a sandbox: {problem}", INSTALL.partition(" Or set ")[0])
+    return fail(NAME, f"commands are refused: {problem}", INSTALL)
+
+
+def service(path: str) -> Finding:
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(CONNECT_SECONDS)
+        try:
+            connection.connect(path)
+        except OSError as error:
+            remedy = "Start it (docker compose up --detach evaluator), or unset WIGGUM_EVALUATOR_SOCKET."
+            return fail(NAME, f"the evaluator service at {path} does not answer ({error})", remedy)
+    return ok(NAME, f"the evaluator service answers at {path}")

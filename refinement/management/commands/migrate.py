@@ -1,0 +1,15 @@
+"""Django's migrate, one at a time."""
+
+from typing import Any
+
+from django.core.management.commands import migrate
+
+from refinement.management.migration_lock import migration_lock
+
+
+class Command(migrate.Command):
+    """Waits while another process migrates the same database, then applies what is left."""
+
+    def handle(self, *args: Any, **options: Any) -> str | None:
+        with migration_lock(options["database"]):
+            return super().handle(*args, **options)

@@ -1,0 +1,95 @@
+"""Asks the evaluator service to run a job."""
+
+import json
+import socket
+import time
+from collections.abc import Callable
+
+from pydantic import TypeAdapter, ValidationError
+
+from refinement.providers.sandbox.jobs import Busy, CannotStart, Finished, Job, NoSandbox
+from refinement.providers.watch import SLICE_SECONDS
+
+CONNECT_SECONDS = 10.0  # a service that is being restarted is waited for
+ANSWER_SECONDS = 30.0  # on top of the job's own
+ANSWER_BYTES = 2_000_000
+STOPPED_CHARS = 200
+EXIT_CODES = range(256)
+UNREADABLE = "the evaluator service gave an answer that cannot be read"
+_finished = TypeAdapter(Finished)
+
+
+def run_remotely(path: str, job: Job, look: Callable[[], None]) -> Finished:
+    """Like `run_job`, in the service that listens at this path."""
+    request = {
+        "command": list(job.command),
+        "text": job.text,
+        "seconds": job.seconds,
+        "file_name": job.file_name,
+        "network": job.network,
+    }
+    try:
+        with _connected(path, look) as connection:
+            connection.sendall(json.dumps(request).encode() + b"\n")
+            answer = json.loads(_line(connection, time.monotonic() + job.seconds + ANSWER_SECONDS, look))
+    except (OSError, ValueError) as error:
+        raise CannotStart(f"the evaluator service at {path} does not answer: {error}") from error
+    if not isinstance(answer, dict):
+        raise CannotStart(UNREADABLE)
+    return _result(answer)
+
+
+def _result(answer: dict[str, object]) -> Finished:
+    """Checked: commands that run without a sandbox could have tampered with the service."""
+    message = str(answer.get("message", ""))[:1_000]
+    match answer.get("failure"):
+        case "busy":
+            raise Busy
+        case "no_sandbox":
+            raise NoSandbox(message)
+        case str():
+            raise CannotStart(message)
+    try:
+        finished = _finished.validate_python(answer.get("finished"))
+    except ValidationError as error:
+        raise CannotStart(UNREADABLE) from error
+    known = finished.open_to in ("", "all") and len(finished.stopped) <= STOPPED_CHARS
+    ended = finished.exit_code in EXIT_CODES if not finished.stopped else finished.exit_code is None
+    if not known or not ended or min(finished.out_missing, finished.err_missing, finished.seconds) < 0:
+        raise CannotStart(UNREADABLE)
+    return finished
+
+
+def _connected(path: str, look: Callable[[], None]) -> socket.socket:
+    until = time.monotonic() + CONNECT_SECONDS
+    while True:
+        connection = socket.socket(socket.AF_UNIX)
+        connection.settimeout(SLICE_SECONDS)
+        try:
+            connection.connect(path)
+        except OSError:
+            connection.close()
+            if time.monotonic() > until:
+                raise
+            look()
+            time.sleep(SLICE_SECONDS / 4)
+        else:
+            connection.settimeout(ANSWER_SECONDS)
+            return connection
+
+
+def _line(connection: socket.socket, until: float, look: Callable[[], None]) -> bytes:
+    connection.settimeout(SLICE_SECONDS)
+    read = bytearray()
+    while not read.endswith(b"\n"):
+        look()
+        try:
+            piece = connection.recv(65_536)
+        except TimeoutError:
+            if time.monotonic() > until:
+                raise
+            continue
+        read += piece
+        if not piece or len(read) > ANSWER_BYTES:
+            raise ConnectionError("it hung up" if not piece else "its answer is too long")
+    return bytes(read)

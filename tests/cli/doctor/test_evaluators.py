@@ -1,0 +1,49 @@
+"""Whether evaluators' commands can run: off, in a sandbox, in the service, unsafe, or refused."""
+
+import os
+import socket
+
+import pytest
+
+from refinement.cli.doctor.evaluators import evaluators
+from refinement.providers.sandbox.bubblewrap import sandbox_problem
+
+
+@pytest.fixture
+def no_bubblewrap(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+
+def test_commands_that_are_off_need_nothing(settings, no_bubblewrap):
+    settings.COMMANDS = []
+    assert (evaluators().status, "commands are off" in evaluators().what) == ("ok", True)
+
+
+def test_the_sandbox_is_tried(settings):
+    if problem := sandbox_problem():
+        pytest.skip(problem)
+    settings.COMMANDS = ["pytest"]
+    assert (evaluators().status, evaluators().what) == ("ok", "commands run in a sandbox (bubblewrap)")
+
+
+def test_without_bubblewrap_it_says_what_to_install(settings, no_bubblewrap):
+    settings.COMMANDS = ["pytest"]
+    finding = evaluators()
+    assert (finding.status, finding.what) == ("fail", "commands are refused: bubblewrap is not installed")
+    assert "Install bubblewrap" in finding.remedy
+    settings.UNSAFE_COMMANDS = True
+    finding = evaluators()
+    assert (finding.status, "without a sandbox" in finding.what) == ("warn", True)
+    assert "UNSAFE" not in finding.remedy
+
+
+def test_the_service_is_asked_where_there_is_one(settings, no_bubblewrap, tmp_path):
+    settings.COMMANDS = ["pytest"]
+    settings.EVALUATOR_SOCKET = os.fspath(tmp_path / "socket")
+    finding = evaluators()
+    assert (finding.status, "does not answer" in finding.what) == ("fail", True)
+    assert "docker compose up" in finding.remedy
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(settings.EVALUATOR_SOCKET)
+        server.listen()
+        assert evaluators().status == "ok"

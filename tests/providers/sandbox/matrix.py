@@ -1,0 +1,25 @@
+"""What must hold for every attempt, whatever account the worker has."""
+
+from tests.providers.sandbox.attempts import ATTEMPTS, Attempt
+from tests.providers.sandbox.surroundings import Machine
+
+NAMES = [attempt.name for attempt in ATTEMPTS]
+
+
+def assert_held(machine: Machine, attempt: Attempt) -> None:
+    """It ran, got nothing, and nothing is left of it: no process, no file, no key."""
+    result = machine.attempt(attempt)
+    assert "open_to" in result, result
+    assert result["open_to"] == ""
+    assert not result["escaped"], result["out"]
+    assert result["left"] == []
+    assert machine.executed() == []
+
+
+def assert_refused(machine: Machine, attempt: Attempt) -> None:
+    """It was not run at all, and the message says what to do."""
+    result = machine.attempt(attempt)
+    assert "Install bubblewrap" in result["refused"]
+    assert "WIGGUM_UNSAFE_COMMANDS_WITHOUT_SANDBOX=1" in result["refused"]
+    assert result["left"] == []
+    assert machine.executed() == []

@@ -1,12 +1,10 @@
-"""The database itself refuses to change or delete an audit entry.
+"""The database refuses to change or delete an audit entry.
 
 A project or an account that goes is forgotten by its entries: that reference alone may become NULL.
 
-On SQLite, a later migration that alters `AuditEntry` rebuilds the table and drops its triggers: it makes
-them again at its end with `add_triggers` of this module. A test watches.
+On SQLite, a later migration that alters `AuditEntry` rebuilds the table and drops its triggers: it adds
+them again at its end with `add_triggers`. A test watches.
 """
-
-from django.db import migrations
 
 TABLE = "refinement_auditentry"
 FORGOTTEN = ("project_id", "user_id")
@@ -39,16 +37,15 @@ def add_triggers(apps, schema_editor):
         f"CREATE TRIGGER {TABLE}_unchanged BEFORE UPDATE ON {TABLE} {rows} WHEN ({when}) {action}"
     )
     schema_editor.execute(f"CREATE TRIGGER {TABLE}_kept BEFORE DELETE ON {TABLE} {rows} {action}")
+    if schema_editor.connection.vendor == "postgresql":  # no trigger on rows sees a TRUNCATE
+        schema_editor.execute(
+            f"CREATE TRIGGER {TABLE}_not_emptied BEFORE TRUNCATE ON {TABLE} FOR EACH STATEMENT {action}"
+        )
 
 
 def drop_triggers(apps, schema_editor):
     postgresql = schema_editor.connection.vendor == "postgresql"
-    for name in ("unchanged", "kept"):
+    for name in ("unchanged", "kept", *(["not_emptied"] if postgresql else [])):
         schema_editor.execute(f"DROP TRIGGER {TABLE}_{name}" + (f" ON {TABLE}" if postgresql else ""))
     if postgresql:
         schema_editor.execute("DROP FUNCTION refinement_refuse_audit_change()")
-
-
-class Migration(migrations.Migration):
-    dependencies = [("refinement", "0015_audit_address")]
-    operations = [migrations.RunPython(add_triggers, drop_triggers)]

@@ -1,16 +1,18 @@
-"""Full-text search over tasks and candidates, kept up to date by the database itself.
+"""Full-text search over tasks and candidates, kept up to date by the database.
 
-On SQLite, an FTS5 index without a copy of the texts: it has to be told what it forgets, so triggers hand
-it the old text. A later migration that alters `Run` or `Round` on SQLite rebuilds the table and drops its
-triggers: it makes them again at its end with `add_sqlite_triggers` of this module. A test watches.
+On SQLite, an FTS5 index without a copy of the texts: it has to be given the old text to forget it, so triggers do
+that. A later migration that alters `Run` or `Round` on SQLite rebuilds the table and drops its triggers: it drops
+them first with `drop_sqlite_triggers` and adds them again with `add_sqlite_triggers`. A test watches.
 
-A text's number in the index is `project << 48 | run << 16 | round` (the task is round 0): what belongs to
-one project is one range, and the newest run stands at its end.
+A text's number in the index is `project << 48 | run << 16 | round` (the task is round 0): what belongs to one project
+is one range, and the newest run is at its end.
+
+Milestones: FTS5 looks for words that never stand together until its index ends, whatever range of numbers it was asked
+for. Every 128th run or so has one more entry, a word that no text holds, as round 65,535: a search for this word or the
+others can check the clock there.
 """
 
 # ruff: noqa: S608  the statements are made from the names in this file alone
-from django.db import migrations
-
 # Only the beginning of a very long text is searched: PostgreSQL refuses a vector of more than a megabyte,
 # and a worker that writes a candidate must not fail or wait because of the index.
 SEARCHED_CHARS = 200_000
@@ -62,10 +64,28 @@ SQLITE_TRIGGERS = {
     ),
     "refinement_search_round_gone": f"BEFORE DELETE ON refinement_round BEGIN {candidate('OLD', True)} END",
 }
+# Characters that Unicode gives no meaning to, and FTS5 takes for letters.
+MILESTONE = "\ue7a1\uf0d3\ue91c\uf4b6\ue05e"
+# One of 128 numbers, spread so that no rhythm in which projects take turns to launch runs has none of them.
+HAS_MILESTONE = "{row}.id * 40503 % 65536 < 512"
+MILESTONE_NUMBER = "({row}.project_id << 48) | ({row}.id << 16) | 65535"
+MILESTONE_TRIGGERS = {
+    "refinement_search_milestone_added": (
+        f"AFTER INSERT ON refinement_run WHEN {HAS_MILESTONE.format(row='NEW')} "
+        f"BEGIN {ADD} VALUES ({MILESTONE_NUMBER.format(row='NEW')}, '{MILESTONE}'); END"
+    ),
+    "refinement_search_milestone_gone": (
+        f"BEFORE DELETE ON refinement_run WHEN {HAS_MILESTONE.format(row='OLD')} "
+        f"BEGIN {FORGET} VALUES ('delete', {MILESTONE_NUMBER.format(row='OLD')}, '{MILESTONE}'); END"
+    ),
+}
+SQLITE_TRIGGERS |= MILESTONE_TRIGGERS
 SQLITE_FILL = (
     f"{ADD} SELECT {TASK_NUMBER.format(row='run')}, {start('run.task')} FROM refinement_run run",
     f"{ADD} SELECT {ROUND_NUMBER.format(row='each')}, {start('each.candidate')} "
     "FROM refinement_round each JOIN refinement_run run ON run.id = each.run_id",
+    f"{ADD} SELECT {MILESTONE_NUMBER.format(row='run')}, '{MILESTONE}' FROM refinement_run run "
+    f"WHERE {HAS_MILESTONE.format(row='run')}",
 )
 
 # No foreign keys: triggers keep the rows, and whoever empties the tables of runs empties this one.
@@ -157,9 +177,14 @@ POSTGRESQL_BACK = (
 
 
 def add_sqlite_triggers(schema_editor):
-    """Those that are missing; for this migration, and for later ones that rebuild a table."""
+    """Adds those that are missing."""
     for name, rule in SQLITE_TRIGGERS.items():
         schema_editor.execute(f"CREATE TRIGGER IF NOT EXISTS {name} {rule}")
+
+
+def drop_sqlite_triggers(schema_editor):
+    for name in SQLITE_TRIGGERS:
+        schema_editor.execute(f"DROP TRIGGER IF EXISTS {name}")
 
 
 def add_search(apps, schema_editor):
@@ -178,12 +203,5 @@ def drop_search(apps, schema_editor):
         for statement in POSTGRESQL_BACK:
             schema_editor.execute(statement)
         return
-    for name in SQLITE_TRIGGERS:
-        schema_editor.execute(f"DROP TRIGGER IF EXISTS {name}")
+    drop_sqlite_triggers(schema_editor)
     schema_editor.execute("DROP TABLE refinement_search")
-
-
-class Migration(migrations.Migration):
-    dependencies = [("refinement", "0012_run_list_indexes")]
-
-    operations = [migrations.RunPython(add_search, drop_search)]

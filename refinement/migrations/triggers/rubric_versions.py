@@ -1,6 +1,8 @@
-"""The database itself refuses to change a saved rubric version, its criteria or its checks."""
+"""The database refuses to change a saved rubric version, its criteria or its checks.
 
-from django.db import migrations
+On SQLite, a later migration that alters one of these tables rebuilds it and drops its trigger: it drops the triggers
+first and adds them again at its end. A test watches.
+"""
 
 MODELS = ("RubricVersion", "Criterion", "Check")
 MESSAGE = "a saved rubric version cannot be changed"
@@ -38,8 +40,3 @@ def drop_triggers(apps, schema_editor):
         schema_editor.execute(f"DROP TRIGGER {table}_immutable" + (f" ON {table}" if postgresql else ""))
     if postgresql:
         schema_editor.execute("DROP FUNCTION refinement_refuse_update()")
-
-
-class Migration(migrations.Migration):
-    dependencies = [("refinement", "0003_runs")]
-    operations = [migrations.RunPython(add_triggers, drop_triggers)]

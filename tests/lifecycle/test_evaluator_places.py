@@ -12,6 +12,7 @@ from refinement.providers.sandbox import running
 from refinement.services.advancing import run_advance
 from tests.lifecycle.given import Scene, advance, kinds, messages, now_due, rubric, worker_threads
 from tests.loopback.replies import made_to_fit
+from tests.sandboxed import needs_sandbox
 
 pytestmark = pytest.mark.django_db(transaction=True)
 MANY = 34
@@ -19,6 +20,7 @@ MANY = 34
 
 @pytest.fixture
 def busy(scene: Scene, settings) -> Scene:
+    needs_sandbox()
     settings.COMMANDS = ["sh"]
     scene.server.replies = made_to_fit(5.0)
     return scene

@@ -1,6 +1,7 @@
 """An evaluator's command in whole runs: evidence for the judge, kept with the round, never run unasked."""
 
 import json
+import threading
 from dataclasses import replace
 
 import pytest
@@ -9,12 +10,15 @@ from django.core.exceptions import ValidationError
 from refinement.engine.profiles import context_rules_for, rubric_for
 from refinement.engine.types import EvaluationMode, Evaluator, Handover, ProblemClass
 from refinement.models import EvaluatorResult, Project, Run
+from refinement.providers.sandbox import Surroundings
+from refinement.providers.sandbox.service import Server
 from refinement.selectors.history import history_of
 from refinement.services import evaluating
 from refinement.services.imports import SourceFile, import_files
 from refinement.services.lifecycle import WrongState, run_cancel, run_rerun
 from refinement.views.runs.export import report, whole
 from tests.runs.stage import composites, drafts, texts, verdict
+from tests.sandboxed import needs_sandbox
 
 pytestmark = pytest.mark.django_db
 
@@ -34,6 +38,7 @@ def evaluated(script: str, **changes):
 
 @pytest.fixture(autouse=True)
 def _allowed(settings):
+    needs_sandbox()
     settings.COMMANDS = ["/bin/sh"]
 
 
@@ -155,3 +160,38 @@ def test_its_output_comes_back_from_a_file_byte_by_byte_and_stands_in_the_report
     assert "ended with exit code 1." in told
     assert "```text\nred \ufffd <b>\ny\n" in told
     assert "bytes of it were not kept" in told
+
+
+def test_without_a_sandbox_nothing_runs_and_the_run_says_what_to_install(stage, monkeypatch, tmp_path):
+    proof = tmp_path / "proof"
+    rubric = evaluated(f"touch {proof}")
+    stage.says(producer=drafts(1), judge=[verdict(rubric, 7)])
+    run = stage.launch(rubric)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    stage.carry_on(run)
+    assert (composites(run), run.stop_reason) == ([None], "judge_failed")
+    assert "/bin/sh was not run: bubblewrap is not installed. Install bubblewrap" in run.why
+    assert not proof.exists()
+
+
+def test_with_a_socket_the_evaluator_service_runs_it(stage, settings, tmp_path):
+    settings.EVALUATOR_SOCKET = str(tmp_path / "socket")
+    rubric = evaluated("echo in the service")
+    stage.says(producer=drafts(2), judge=[verdict(rubric, 7), verdict(rubric, 8)])
+    with Server(settings.EVALUATOR_SOCKET, frozenset({"/bin/sh"}), Surroundings()) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+        thread.start()
+        try:
+            run = stage.play(rubric)
+        finally:
+            server.shutdown()
+            thread.join()
+    rows = EvaluatorResult.objects.filter(round__run=run)
+    assert [(row.stdout, row.open_to) for row in rows] == [("in the service\n", "")] * 2
+
+
+def test_a_program_is_shown_by_its_path_only_if_the_setting_names_it(settings):
+    settings.COMMANDS, settings.COMMANDS_READABLE = ["/srv/checks/score.py", "*"], ["/srv/tools"]
+    assert evaluating.surroundings("/srv/checks/score.py").readable == ("/srv/tools", "/srv/checks/score.py")
+    assert evaluating.surroundings("/srv/other").readable == ("/srv/tools",)
+    assert str(settings.DATA_DIR) in evaluating.surroundings("sh").hidden

@@ -6,7 +6,7 @@ import socket
 import pytest
 
 from refinement.cli.doctor.evaluators import evaluators
-from refinement.providers.sandbox.bubblewrap import sandbox_problem
+from tests.sandboxed import needs_sandbox
 
 
 @pytest.fixture
@@ -20,8 +20,7 @@ def test_commands_that_are_off_need_nothing(settings, no_bubblewrap):
 
 
 def test_the_sandbox_is_tried(settings):
-    if problem := sandbox_problem():
-        pytest.skip(problem)
+    needs_sandbox()
     settings.COMMANDS = ["pytest"]
     assert (evaluators().status, evaluators().what) == ("ok", "commands run in a sandbox (bubblewrap)")
 

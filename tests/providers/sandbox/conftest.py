@@ -1,15 +1,13 @@
-"""Tests of the sandbox need bubblewrap, as the product does."""
-
-import sys
+"""Tests of the sandbox need bubblewrap, as the product does, and a Python that every account may start."""
 
 import pytest
 
-from refinement.providers.sandbox.bubblewrap import sandbox_problem
+from tests.providers.sandbox.surroundings import interpreter
+from tests.sandboxed import needs_sandbox
 
 
 @pytest.fixture(autouse=True, scope="session")
 def _sandbox():
-    if sys.platform != "linux":
-        pytest.skip("the sandbox is Linux's")
-    if problem := sandbox_problem():
-        pytest.skip(problem)
+    needs_sandbox()
+    if interpreter() is None:
+        pytest.skip("there is no python3 in /usr/bin or /usr/local/bin")

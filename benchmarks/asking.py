@@ -1,30 +1,26 @@
 """A process that asks for pages of one instance, in process, whenever it is told to: `Asker` starts one.
 
 It reads the name of a page from each line and answers with one line of JSON: how many milliseconds the page
-took, from the middleware to the last byte, and how many lines its list has; of a list with all its steps, the
-sums. Its first line has all the names.
+took, from the middleware to the last byte, and how many lines its list has. Its first line has all the names.
 """
 
 import argparse
 import gc
 import json
 import os
-import re
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from html import unescape
 from pathlib import Path
 from typing import Any
 
 from benchmarks.filling import OWNER
 from benchmarks.instance import ROOT, Instance
-from benchmarks.pages import API, PART, WHOLE, addresses
+from benchmarks.pages import API, PART, addresses
 
 LINE = b'<th scope="row">'
-FURTHER = re.compile(rb'hx-get="([^"]+)" hx-trigger="load')  # by which the page of a list goes on
 COLLECT = "collect garbage"  # no page; the same for all sizes, and never while one of them is measured
 Answer = tuple[float, int]
 
@@ -89,8 +85,7 @@ def main() -> None:
             print("[0, 0]", flush=True)
             continue
         client = script if name.startswith(API) else person
-        how = {"part": name.startswith(PART), "whole": name.startswith(WHOLE)}
-        print(json.dumps(timed(client, asked[name], clock, **how)), flush=True)
+        print(json.dumps(timed(client, asked[name], clock, part=name.startswith(PART))), flush=True)
 
 
 def signed_in(owner: Any) -> Any:
@@ -111,16 +106,7 @@ def token_client(owner: Any, project: Any) -> Any:
     return Client(headers={"host": "localhost", "authorization": f"Bearer {token}"})
 
 
-def timed(client: Any, address: str, clock: Callable[[], float], *, part: bool, whole: bool) -> Answer:
-    took, body = answered(client, address, clock, part=part)
-    lines = lines_of(body)
-    while whole and (further := FURTHER.search(body)):
-        more, body = answered(client, unescape(further[1].decode()), clock, part=True)
-        took, lines = took + more, lines + lines_of(body)
-    return took, lines
-
-
-def answered(client: Any, address: str, clock: Callable[[], float], *, part: bool) -> tuple[float, bytes]:
+def timed(client: Any, address: str, clock: Callable[[], float], *, part: bool) -> Answer:
     headers = {"HX-Request": "true"} if part else {}
     start = clock()
     answer = client.get(address, headers=headers)
@@ -128,7 +114,7 @@ def answered(client: Any, address: str, clock: Callable[[], float], *, part: boo
     took = (clock() - start) * 1000
     assert answer.status_code == 200, (address, answer.status_code)
     assert body
-    return took, body
+    return took, lines_of(body)
 
 
 def lines_of(body: bytes) -> int:

@@ -17,7 +17,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
-from importlib import import_module
 from typing import Any
 
 ROUNDS = 4
@@ -178,15 +177,16 @@ def search_made_in_one_go(rng: random.Random) -> Iterator[None]:
     if connection.vendor != "postgresql":
         yield
         return
-    migration = import_module("refinement.migrations.0013_search")
+    from refinement.migrations.triggers import search
+
     with connection.cursor() as cursor:
         before = rows_of(cursor, SHAPE)
         with connection.schema_editor() as editor:
-            migration.drop_search(None, editor)
+            search.drop_search(None, editor)
         yield
         cursor.execute("SELECT set_config('maintenance_work_mem', %s, false)", [BUILD_MEMORY])
         with connection.schema_editor() as editor:
-            migration.add_search(None, editor)
+            search.add_search(None, editor)
         cursor.execute("RESET maintenance_work_mem")
         assert rows_of(cursor, SHAPE) == before, "the index is not the one that was taken away"
         check_against_triggers(cursor, rng)

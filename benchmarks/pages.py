@@ -19,14 +19,8 @@ from benchmarks.filling import (
 
 PART = "part"  # of a page that is open, asked for by htmx
 API = "API"
-WHOLE = "all steps"  # of a list: its first answer and those by which its page goes on
 ALL_THREADS = "all its 50 threads"
 COMMON_WORD = "restart"
-# Lists of what many runs have, but none where the order begins, or none at all.
-LATE = (
-    *("errors, best first", "first rounds, most improved", "penalties, best first", "two scores, newest"),
-    *("a month, most rounds", "filters that seldom meet", "filters that never meet", "never met, newest"),
-)
 
 
 def addresses(project: Any) -> dict[str, str]:
@@ -49,10 +43,7 @@ def lists(project: Any, middle: int, newest: int) -> Iterator[tuple[str, str]]:
 
     today = Run.objects.get(pk=newest).created_at.date()
     for name, query in filters(middle, today).items():
-        address = f"{reverse('run_list', args=[project.slug])}?{urlencode(query)}"
-        yield name, address
-        if name in LATE:
-            yield f"{WHOLE}: {name}", address
+        yield name, f"{reverse('run_list', args=[project.slug])}?{urlencode(query)}"
 
 
 def pages(project: Any, middle: int, newest: int, talked: int) -> Iterator[tuple[str, str]]:

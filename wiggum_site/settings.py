@@ -54,7 +54,6 @@ COMMANDS_READABLE = env.names("WIGGUM_COMMANDS_READABLE", [])
 EVALUATOR_SOCKET = env.text("WIGGUM_EVALUATOR_SOCKET", "")
 # Runs commands with all rights of the worker's account where there is no sandbox.
 UNSAFE_COMMANDS = env.flag("WIGGUM_UNSAFE_COMMANDS_WITHOUT_SANDBOX", False)
-SESSION_ENGINE = "wiggum_site.sessions"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_SAMESITE = "Lax"
@@ -125,16 +124,8 @@ TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
         "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
         "OPTIONS": {
-            "loaders": [
-                (
-                    "wiggum_site.templating.loader.Loader",
-                    [
-                        "django.template.loaders.filesystem.Loader",
-                        "django.template.loaders.app_directories.Loader",
-                    ],
-                )
-            ],
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
@@ -144,7 +135,7 @@ TEMPLATES = [
         },
     }
 ]
-FORM_RENDERER = "refinement.forms.rendering.HouseRenderer"
+FORM_RENDERER = "refinement.forms.rendering.FormRenderer"
 
 # --- accounts -----------------------------------------------------------------------------------
 AUTH_USER_MODEL = "refinement.User"

@@ -23,7 +23,7 @@ from refinement.providers.registry import Target
 from refinement.selectors.offers import target_typed
 from refinement.selectors.rubrics import RubricNotFound, definition_of, version_named
 from refinement.selectors.run_orders import NEWEST, Order, Place, place_from
-from refinement.selectors.runs import runs_place_filled
+from refinement.selectors.runs import runs_place
 from refinement.services.launching import MOST_REPEATS, runs_launch
 from refinement.services.runs import MOST_TAGS
 from refinement.views.runs.context import run_or_404
@@ -114,11 +114,10 @@ class Launched(Schema):
 def run_list(request: ApiRequest, query: Query[RunQuery]) -> HttpResponse:
     """The project's runs: filtered, searched and sorted as on the page.
 
-    Where what passes comes late in the order, a page ends after a hundred thousand runs were looked at, with
-    what was found so far, which may be nothing. Go on with `next` until you have enough, or until it is null.
+    A search that runs out of time returns what it has found so far. Follow `next` until it is null.
     """
     form, wanted = filter_form(request, query), fields_of(RunLine, query.fields)
-    page = runs_place_filled(
+    page = runs_place(
         request.project,
         form.filters,
         order=form.order,

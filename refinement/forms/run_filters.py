@@ -9,7 +9,6 @@ from django.utils.http import urlencode
 
 from refinement.engine.safeguards import Kinship
 from refinement.engine.types import Outcome
-from refinement.forms.plain_widgets import PlainInput, PlainSelect
 from refinement.models import DecisionKind, Project, RunSource, RunStatus
 from refinement.selectors.run_filters import ANY_IMPORTED, RunFilters
 from refinement.selectors.run_options import RunOptions
@@ -65,17 +64,17 @@ def one_of(label: str, choices: list[tuple[str, str]], empty: str = "Any") -> fo
         required=False,
         choices=[("", empty), *choices],
         error_messages=told,
-        widget=PlainSelect,
+        widget=forms.Select,
     )
 
 
 def offered(label: str) -> forms.CharField:
     """A choice among what the runs have; the address may hold one that is no longer offered."""
-    return forms.CharField(label=label, required=False, max_length=400, widget=PlainSelect)
+    return forms.CharField(label=label, required=False, max_length=400, widget=forms.Select)
 
 
 def score(label: str) -> forms.DecimalField:
-    control = PlainInput("number", {"step": "any", "inputmode": "decimal"})
+    control = forms.NumberInput({"step": "any", "inputmode": "decimal"})
     return forms.DecimalField(
         label=label, required=False, max_digits=14, decimal_places=6, error_messages=NO_NUMBER, widget=control
     )
@@ -87,7 +86,7 @@ def day(label: str) -> forms.DateField:
         required=False,
         input_formats=["%Y-%m-%d"],
         error_messages=NO_DATE,
-        widget=PlainInput("date"),
+        widget=forms.DateInput({"type": "date"}),
     )
 
 
@@ -117,7 +116,7 @@ class RunFilterForm(forms.Form):
         required=False,
         min_value=1,
         max_value=2**53,
-        widget=PlainSelect,
+        widget=forms.Select,
         error_messages={"invalid": "Choose a person from the list."},
     )
     tag = offered("Tag")

@@ -31,8 +31,6 @@ class Round(models.Model):
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
     )
     author_name = models.CharField(max_length=120, null=True, blank=True)
-    feedback = models.JSONField(null=True, blank=True)
-    candidate = models.TextField()
     candidate_chars = models.PositiveIntegerField()
     candidate_cut = models.BooleanField(default=False)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -45,6 +43,9 @@ class Round(models.Model):
     seen_chars = models.PositiveIntegerField(null=True, blank=True)
     judge_attempts = models.PositiveSmallIntegerField(default=0)
     parse_rung = models.CharField(max_length=30, blank=True)
+    # Last: SQLite reads a row from its start, and most readers want the figures alone.
+    feedback = models.JSONField(null=True, blank=True)
+    candidate = models.TextField()
 
     class Meta:
         ordering: ClassVar = ["number"]

@@ -87,10 +87,6 @@ class Run(models.Model):
     title = models.CharField(max_length=TITLE_CHARS, blank=True)  # the beginning of the task, for lists
     source = models.CharField(max_length=10, null=True, blank=True, choices=RunSource)  # of an imported run
     batch = models.CharField(max_length=16, blank=True)  # runs that were launched together share one
-    task = models.TextField()
-    seed = models.TextField(blank=True)
-    snapshot = models.JSONField()
-    calibration = models.JSONField(null=True, blank=True)
     nonce = models.CharField(max_length=32)
     producer_endpoint = models.CharField(max_length=400)
     producer_model = models.CharField(max_length=200)
@@ -107,7 +103,6 @@ class Run(models.Model):
     stop_reason = models.CharField(
         max_length=30, blank=True, choices=[(r.value, r.value) for r in StopReason]
     )
-    why = models.TextField(blank=True)
     # For lists, filters and sorting; decisions are made from the exact scores in the rounds.
     r1 = models.DecimalField(max_digits=14, decimal_places=6, null=True, blank=True)
     best = models.DecimalField(max_digits=14, decimal_places=6, null=True, blank=True)
@@ -130,7 +125,6 @@ class Run(models.Model):
     lease_until = models.DateTimeField(null=True, blank=True)
     attempt = models.PositiveIntegerField(default=0)
     next_try_at = models.DateTimeField(null=True, blank=True)
-    waiting_for = models.TextField(blank=True)
     waiting_endpoint = models.CharField(max_length=400, blank=True)
     calling_endpoint = models.CharField(max_length=400, blank=True)  # counts while the lease holds
     # When a message was last sent for this run, and how often since it was last claimed.
@@ -147,7 +141,15 @@ class Run(models.Model):
     decision = models.CharField(max_length=10, null=True, blank=True)
     chosen_round = models.PositiveIntegerField(null=True, blank=True)
     failure_role = models.CharField(max_length=10, blank=True)
+
+    # Long texts come last: SQLite reads a row from its start, and lists need none of these.
+    why = models.TextField(blank=True)
+    waiting_for = models.TextField(blank=True)
     failure_message = models.TextField(blank=True)
+    task = models.TextField()
+    seed = models.TextField(blank=True)
+    snapshot = models.JSONField()
+    calibration = models.JSONField(null=True, blank=True)
 
     class Meta:
         ordering: ClassVar = ["-id"]

@@ -4,14 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Sum, Value, When, Window
+from django.db.models import Case, Count, Exists, F, OuterRef, Q, Subquery, Sum, Value, When, Window
 from django.db.models.functions import RowNumber
 from django.utils.safestring import SafeString
 
 from refinement.anchoring import Quotation, line_of, passage_of
 from refinement.engine.types import Rubric
 from refinement.models import Comment, Membership, Run, Thread, ThreadPlace, User
-from refinement.models.prepared import prepared
 from refinement.rendering import markdown
 from refinement.selectors.person_names import all_but_names
 from refinement.selectors.run_words import capital_round_name
@@ -138,16 +137,16 @@ def comment_counts(run: Run) -> dict[str, int]:
     return {number: count for number, count in found.items() if count}
 
 
-@prepared
-def _counted(run: int) -> "QuerySet[Thread, tuple[int | None, int | None]]":
+def _counted(run: int) -> list[tuple[int | None, int | None]]:
     """Counted thread by thread: a row of each comment would be joined to its thread otherwise."""
     alive = Comment.objects.filter(thread=OuterRef("pk"), deleted_at=None).order_by().values("thread")
     counts = Subquery(alive.annotate(count=Count("id")).values("count"))
-    return Thread.objects.filter(run=run).order_by().values_list("round_number").annotate(total=Sum(counts))
+    return list(
+        Thread.objects.filter(run=run).order_by().values_list("round_number").annotate(total=Sum(counts))
+    )
 
 
-@prepared
-def _threads(run: int, number: int | None, wanted: int | None, everything: bool) -> QuerySet[Thread]:
+def _threads(run: int, number: int | None, wanted: int | None, everything: bool) -> list[Thread]:
     """One more than are shown."""
     alive = Comment.objects.filter(thread=OuterRef("pk"), deleted_at=None)
     here = Q(place=ThreadPlace.RUN) | Q(round_number=number)
@@ -157,7 +156,7 @@ def _threads(run: int, number: int | None, wanted: int | None, everything: bool)
     settled = Case(When(resolved_at=None, then=Value(0)), default=Value(1))
     rows = rows.select_related("resolved_by").defer(*all_but_names("resolved_by"))
     ordered = rows.order_by(rank, settled, "-id")
-    return ordered[: 1 + (ALL_THREADS if everything else MOST_THREADS)]
+    return list(ordered[: 1 + (ALL_THREADS if everything else MOST_THREADS)])
 
 
 def _comments(threads: Sequence[Thread], whole: int | None, *, everything: bool) -> dict[int, list[Comment]]:
@@ -170,8 +169,7 @@ def _comments(threads: Sequence[Thread], whole: int | None, *, everything: bool)
     return found
 
 
-@prepared
-def _newest(threads: tuple[int, ...], whole: int | None, everything: bool) -> QuerySet[Comment]:
+def _newest(threads: tuple[int, ...], whole: int | None, everything: bool) -> list[Comment]:
     newest = Window(RowNumber(), partition_by=F("thread"), order_by=F("id").desc())
     count = Window(Count("id"), partition_by=F("thread"))
     rows = Comment.objects.filter(thread__in=threads).annotate(place=newest, count=count)
@@ -179,7 +177,7 @@ def _newest(threads: tuple[int, ...], whole: int | None, everything: bool) -> Qu
     if everything:
         rows = rows.annotate(recent=Window(RowNumber(), order_by=F("id").desc()))
         shown |= Q(recent__lte=ALL_COMMENTS)
-    return rows.filter(shown).select_related("author").defer(*all_but_names("author")).order_by("id")
+    return list(rows.filter(shown).select_related("author").defer(*all_but_names("author")).order_by("id"))
 
 
 def called_in(comments: Sequence[Comment]) -> dict[int, tuple[str, ...]]:
@@ -190,10 +188,9 @@ def called_in(comments: Sequence[Comment]) -> dict[int, tuple[str, ...]]:
     return called
 
 
-@prepared
-def _mentions(comments: tuple[int, ...]) -> "QuerySet[Any]":
+def _mentions(comments: tuple[int, ...]) -> list[Any]:
     rows = Comment.mentioned.through.objects.filter(comment__in=comments)
-    return rows.select_related("user").defer(*all_but_names("user")).order_by("id")
+    return list(rows.select_related("user").defer(*all_but_names("user")).order_by("id"))
 
 
 def thread_line(

@@ -3,13 +3,10 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import QuerySet
-
 from refinement.engine.scoring import shown
 from refinement.engine.sentences import round_name
 from refinement.engine.types import Rubric
 from refinement.models import Decision, DecisionKind, Run
-from refinement.models.prepared import prepared
 
 MOST_LISTED = 50
 DID = {
@@ -65,9 +62,8 @@ def decisions_of(run: Run, rubric: Rubric) -> DecisionFacts:
     )
 
 
-@prepared
-def _newest(run: int) -> QuerySet[Decision]:
-    return Decision.objects.filter(run=run).order_by("-number")[:MOST_LISTED]
+def _newest(run: int) -> list[Decision]:
+    return list(Decision.objects.filter(run=run).order_by("-number")[:MOST_LISTED])
 
 
 def decision_line(row: Decision, rubric: Rubric) -> DecisionLine:

@@ -29,7 +29,6 @@ from refinement.models import CheckResult as CheckResultRow
 from refinement.models import EvaluatorResult, RoundOrigin, Run
 from refinement.models import Round as RoundRow
 from refinement.models import Verdict as VerdictRow
-from refinement.models.prepared import prepared
 
 
 def brief_of(run: Run) -> Brief:
@@ -84,32 +83,27 @@ def by_round(rows: Iterable[Any]) -> dict[int, list[Any]]:
 
 
 # A worker that takes up a run which another one has advanced reads all this before every step.
-@prepared
-def _whole_rounds(run: int) -> QuerySet[RoundRow]:
-    return whole_rounds(run)
+def _whole_rounds(run: int) -> list[RoundRow]:
+    return list(whole_rounds(run))
 
 
-@prepared
-def _needed_rounds(run: int, best: int, judged: int) -> QuerySet[RoundRow]:
+def _needed_rounds(run: int, best: int, judged: int) -> list[RoundRow]:
     # The first is the seed, the best a base to go back to, the last two are compared and judged.
     needed = Q(number=1) | Q(number=best) | Q(number__gte=judged)
     text = Case(When(needed, then=F("candidate")), default=Value(""), output_field=TextField())
-    return _rounds(run).annotate(text=text)
+    return list(_rounds(run).annotate(text=text))
 
 
-@prepared
-def _verdicts(run: int) -> QuerySet[VerdictRow]:
-    return VerdictRow.objects.filter(round__run=run).order_by("position")
+def _verdicts(run: int) -> list[VerdictRow]:
+    return list(VerdictRow.objects.filter(round__run=run).order_by("position"))
 
 
-@prepared
-def _check_results(run: int) -> QuerySet[CheckResultRow]:
-    return CheckResultRow.objects.filter(round__run=run).order_by("position")
+def _check_results(run: int) -> list[CheckResultRow]:
+    return list(CheckResultRow.objects.filter(round__run=run).order_by("position"))
 
 
-@prepared
-def _evaluator_results(run: int) -> QuerySet[EvaluatorResult]:
-    return EvaluatorResult.objects.filter(round__run=run).defer("stdout", "stderr")
+def _evaluator_results(run: int) -> list[EvaluatorResult]:
+    return list(EvaluatorResult.objects.filter(round__run=run).defer("stdout", "stderr"))
 
 
 def whole_rounds(run: int) -> QuerySet[RoundRow]:

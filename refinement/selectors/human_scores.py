@@ -7,14 +7,13 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from django.db.models import QuerySet, TextField
+from django.db.models import TextField
 from django.db.models.functions import Cast
 
 from refinement.engine.agreement import Agreement, agreement_of, near_gap
 from refinement.engine.scoring import shown
 from refinement.engine.types import ZERO, Rubric
 from refinement.models import BlindReading, HumanScore, Round, RubricVersion, Run, User
-from refinement.models.prepared import prepared
 from refinement.selectors.blindness import seen_words_for
 from refinement.selectors.run_words import plain_number
 from refinement.selectors.score_words import composite_change, composite_words, given_change, given_words
@@ -116,14 +115,12 @@ def readings_of(rubric: Rubric, row: Round) -> RoundReadings:
     )
 
 
-@prepared
-def _scores_of(row: int) -> QuerySet[HumanScore]:
-    return HumanScore.objects.filter(round=row).order_by("id")
+def _scores_of(row: int) -> list[HumanScore]:
+    return list(HumanScore.objects.filter(round=row).order_by("id"))
 
 
-@prepared
-def _readings_of(run: int) -> QuerySet[BlindReading]:
-    return BlindReading.objects.filter(run=run).order_by("id")[:MOST_PAIRS]
+def _readings_of(run: int) -> list[BlindReading]:
+    return list(BlindReading.objects.filter(run=run).order_by("id")[:MOST_PAIRS])
 
 
 class Given(NamedTuple):
@@ -144,11 +141,10 @@ def _given(run: Run) -> list[Given]:
     return [Given(*row) for row in _given_in(run.pk)]
 
 
-@prepared
-def _given_in(run: int) -> "QuerySet[HumanScore, tuple[Any, ...]]":
+def _given_in(run: int) -> list[tuple[Any, ...]]:
     judged, scores = (Cast(name, TextField()) for name in ("round__scores", "scores"))
     fields = ("author_id", "round__number", "round__composite", judged, "composite", scores)
-    return HumanScore.objects.filter(run=run).order_by("id").values_list(*fields)[:MOST_PAIRS]
+    return list(HumanScore.objects.filter(run=run).order_by("id").values_list(*fields)[:MOST_PAIRS])
 
 
 def _person(entry: HumanScore, rubric: Rubric, reader: User | None, since: datetime | None) -> PersonLine:
@@ -176,10 +172,9 @@ def newest_number(run: Run) -> int:
     return _newest_number(run.rubric_id)[0]
 
 
-@prepared
-def _newest_number(rubric: int) -> "QuerySet[RubricVersion, int]":
+def _newest_number(rubric: int) -> list[int]:
     rows = RubricVersion.objects.filter(rubric=rubric).order_by("-number")
-    return rows.values_list("number", flat=True)[:1]
+    return list(rows.values_list("number", flat=True)[:1])
 
 
 def scores_in(entry: HumanScore) -> dict[str, Decimal]:

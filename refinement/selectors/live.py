@@ -6,11 +6,10 @@ from datetime import datetime
 from typing import Any
 
 from django.contrib.sessions.models import Session
-from django.db.models import F, OuterRef, Q, QuerySet, Subquery
+from django.db.models import F, OuterRef, Q, Subquery
 from django.utils import timezone
 
 from refinement.models import ApiToken, Event, EventKind, LiveText, Membership, Run, RunStatus
-from refinement.models.prepared import prepared
 
 MOST_EVENTS = 500  # of one look: who was away for longer refreshes the page anyway
 TAIL_CHARS = 40_000  # of a text under way: what a reader can follow, and all of a wordy judge's reply
@@ -170,8 +169,7 @@ def live_states(run_ids: Collection[int]) -> dict[int, LiveState]:
     return {row["pk"]: state_of(row, told.get(row["last_step"])) for row in rows}
 
 
-@prepared
-def _stands(run_ids: tuple[int, ...]) -> "QuerySet[Run, Any]":
+def _stands(run_ids: tuple[int, ...]) -> list[Any]:
     events = Event.objects.filter(run=OuterRef("pk")).order_by("-id").values("id")
     newest, of_the_loop = events[:1], events.exclude(kind__in=BESIDE)[:1]
     stands: Any = (
@@ -185,12 +183,11 @@ def _stands(run_ids: tuple[int, ...]) -> "QuerySet[Run, Any]":
             **{name: F(path) for name, path in STATE_FIELDS.items()},
         )
     )
-    return stands  # type: ignore[no-any-return]
+    return list(stands)
 
 
-@prepared
-def _steps(events: tuple[int, ...]) -> "QuerySet[Event, Any]":
-    return Event.objects.filter(pk__in=events).values("id", "kind", "data")
+def _steps(events: tuple[int, ...]) -> list[Any]:
+    return list(Event.objects.filter(pk__in=events).values("id", "kind", "data"))
 
 
 def state_of(row: Mapping[str, Any], event: Mapping[str, Any] | None) -> LiveState:

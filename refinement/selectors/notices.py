@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from django.db.models import BooleanField, Case, Q, QuerySet, Value, When
 
 from refinement.models import Notice, NoticeChoice, NoticeKind, User
-from refinement.models.prepared import prepared
 from refinement.selectors.blindness import blind_runs_of
 from refinement.services.texts import one_line
 
@@ -58,9 +57,8 @@ def unread_count(user: User) -> int:
     return len(_unread(user.pk))
 
 
-@prepared
-def _unread(user: int) -> "QuerySet[Notice, int]":
-    return _told(user).filter(read_at=None).order_by().values_list("pk", flat=True)[:MOST_COUNTED]
+def _unread(user: int) -> list[int]:
+    return list(_told(user).filter(read_at=None).order_by().values_list("pk", flat=True)[:MOST_COUNTED])
 
 
 def unread_words(count: int) -> str:

@@ -7,7 +7,6 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.http import Http404
 
 from refinement.models import BlindReading, MemberRole, Membership, Project, User
-from refinement.models.prepared import prepared
 
 if TYPE_CHECKING:
     Person = User | AnonymousUser
@@ -39,10 +38,9 @@ def membership_for(user: "Person", slug: str) -> Membership:
     raise NotFound("There is no project at this address, or you are not a member of it.")
 
 
-@prepared
-def _memberships_at(user: int, slug: str) -> QuerySet[Membership]:
+def _memberships_at(user: int, slug: str) -> list[Membership]:
     rows = Membership.objects.select_related("project").annotate(reads_blind=Exists(_open_readings()))
-    return rows.filter(user=user, project__slug=slug).order_by("pk")[:1]
+    return list(rows.filter(user=user, project__slug=slug).order_by("pk")[:1])
 
 
 def _open_readings() -> QuerySet[BlindReading]:

@@ -7,7 +7,6 @@ from django.db.models import Count, F, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from refinement.models import Membership, Project, ReviewRequest, ReviewRule, User
-from refinement.models.prepared import prepared
 from refinement.models.runs import Run
 from refinement.selectors.blindness import without_hidden
 from refinement.selectors.person_names import all_but_names
@@ -87,11 +86,10 @@ def reviews_of(run: Run, membership: Membership) -> list[Asked]:
     return _in_words(_asked_about(run.pk), membership)
 
 
-@prepared
-def _asked_about(run: int) -> QuerySet[ReviewRequest]:
+def _asked_about(run: int) -> list[ReviewRequest]:
     rows = ReviewRequest.objects.filter(run=run).select_related(*FOLLOWED)
     rows = rows.defer(*all_but_names("reviewer", "asked_by"))
-    return rows.order_by(F("closed_at").desc(nulls_first=True), "-id")[:MOST_ON_RUN]
+    return list(rows.order_by(F("closed_at").desc(nulls_first=True), "-id")[:MOST_ON_RUN])
 
 
 def place_of(run_id: int, user: User, project: Project) -> Place:
@@ -108,15 +106,14 @@ def place_of(run_id: int, user: User, project: Project) -> Place:
     )
 
 
-@prepared
-def projects_with_reviews(user: int) -> QuerySet[Project]:
+def projects_with_reviews(user: int) -> list[Project]:
     """The person's projects, each with how many reviews wait in it for them."""
     waiting = ReviewRequest.objects.filter(
         project=OuterRef("pk"), reviewer=user, closed_at__isnull=True
     ).order_by()
     counted = waiting.values("project").annotate(waiting=Count("pk")).values("waiting")
     projects = Project.objects.filter(memberships__user=user)
-    return projects.annotate(reviews_waiting=Coalesce(Subquery(counted), 0))
+    return list(projects.annotate(reviews_waiting=Coalesce(Subquery(counted), 0)))
 
 
 def rules_of(project: Project) -> list[tuple[ReviewRule, str, list[str]]]:

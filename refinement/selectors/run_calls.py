@@ -10,7 +10,6 @@ from django.db.models.functions import Length, Substr
 from refinement.engine.types import Information, Rubric
 from refinement.judging.parsing.under_way import Entry, entries_so_far
 from refinement.models import Call, Run
-from refinement.models.prepared import prepared
 from refinement.selectors.context_tables import KIND_WORDS
 from refinement.selectors.run_words import ERROR_WORDS, RUNG_WORDS, capital_round_name, duration
 
@@ -98,9 +97,8 @@ def calls_of_round(run: Run, number: int) -> list[Call]:
     return _of_round(run.pk, number)
 
 
-@prepared
-def _of_round(run: int, number: int) -> QuerySet[Call]:
-    return _without_long_texts(Call.objects.filter(run=run, round_number=number))[:MOST_OF_ROUND]
+def _of_round(run: int, number: int) -> list[Call]:
+    return list(_without_long_texts(Call.objects.filter(run=run, round_number=number))[:MOST_OF_ROUND])
 
 
 def call_line(rubric: Rubric, call: Call) -> CallLine:

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils import timezone
 
@@ -13,7 +12,6 @@ from refinement.engine.codec import rubric_from_json
 from refinement.engine.scoring import shown
 from refinement.engine.types import Rubric
 from refinement.models import Round, RoundOrigin, Run, RunTag
-from refinement.models.prepared import prepared
 from refinement.selectors.run_words import (
     KINSHIP_WORDS,
     capital_round_name,
@@ -114,9 +112,8 @@ def run_facts(run: Run) -> RunFacts:
     )
 
 
-@prepared
-def _rounds_of(run: int) -> QuerySet[Round]:
-    return Round.objects.filter(run=run).order_by("number").defer("candidate", "feedback")
+def _rounds_of(run: int) -> list[Round]:
+    return list(Round.objects.filter(run=run).order_by("number").defer("candidate", "feedback"))
 
 
 def tags_of(run: Run) -> list[str]:
@@ -124,9 +121,8 @@ def tags_of(run: Run) -> list[str]:
     return _tag_names(run.pk)
 
 
-@prepared
-def _tag_names(run: int) -> "QuerySet[RunTag, str]":
-    return RunTag.objects.filter(run=run).values_list("name", flat=True)
+def _tag_names(run: int) -> list[str]:
+    return list(RunTag.objects.filter(run=run).values_list("name", flat=True))
 
 
 def time_words(run: Run) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 from rapidfuzz import fuzz
 
 from refinement.engine.safeguards import change
@@ -13,7 +13,6 @@ from refinement.engine.scoring import shown
 from refinement.engine.types import Rubric
 from refinement.judging.length import judged as judged_words
 from refinement.models import CheckResult, Round, Run, Verdict
-from refinement.models.prepared import prepared
 from refinement.selectors.evaluator_results import EvaluatorFacts, evaluator_facts
 from refinement.selectors.run_words import (
     RUNG_WORDS,
@@ -153,9 +152,8 @@ def round_facts(run: Run, rubric: Rubric, number: int) -> RoundFacts | None:
     )
 
 
-@prepared
-def _numbered(run: int, number: int) -> QuerySet[Round]:
-    return Round.objects.filter(run=run, number=number).order_by("pk")
+def _numbered(run: int, number: int) -> list[Round]:
+    return list(Round.objects.filter(run=run, number=number).order_by("pk"))
 
 
 def beside(run: Run, number: int) -> tuple[Round | None, Round | None]:
@@ -165,11 +163,10 @@ def beside(run: Run, number: int) -> tuple[Round | None, Round | None]:
     return before, found[0] if found else None
 
 
-@prepared
-def _beside(run: int, number: int, before: int) -> QuerySet[Round]:
+def _beside(run: int, number: int, before: int) -> list[Round]:
     written_on_it = Q(number__gt=number, feedback__from_round=number)
     rows = Round.objects.filter(Q(number=before) | written_on_it, run=run).order_by("number")
-    return rows.defer("candidate")[:2]
+    return list(rows.defer("candidate")[:2])
 
 
 def verdicts_of(rows: Sequence[Round]) -> dict[int, Verdict]:
@@ -177,9 +174,8 @@ def verdicts_of(rows: Sequence[Round]) -> dict[int, Verdict]:
     return {verdict.round_id: verdict for verdict in _verdicts(tuple(row.pk for row in rows))}
 
 
-@prepared
-def _verdicts(rounds: tuple[int, ...]) -> QuerySet[Verdict]:
-    return Verdict.objects.filter(round__in=rounds).order_by("-position")
+def _verdicts(rounds: tuple[int, ...]) -> list[Verdict]:
+    return list(Verdict.objects.filter(round__in=rounds).order_by("-position"))
 
 
 def score_lines(
@@ -231,9 +227,8 @@ def check_lines(row: Round) -> tuple[CheckLine, ...]:
     )
 
 
-@prepared
-def _checked(row: int) -> QuerySet[CheckResult]:
-    return CheckResult.objects.filter(round=row).order_by("passed", "position")[:200]
+def _checked(row: int) -> list[CheckResult]:
+    return list(CheckResult.objects.filter(round=row).order_by("passed", "position")[:200])
 
 
 def penalty_line(penalty: Mapping[str, Any], rubric: Rubric) -> PenaltyLine:
@@ -297,10 +292,9 @@ def rewritten(row: Round, after: Round) -> list[str]:
     return [f"{percent(change(row.candidate, texts[0]))} of the text changed."]
 
 
-@prepared
-def _short_text(row: int) -> "QuerySet[Round, str]":
+def _short_text(row: int) -> list[str]:
     rows = Round.objects.filter(pk=row, candidate_chars__lte=MOST_COMPARED_CHARS)
-    return rows.order_by("pk").values_list("candidate", flat=True)
+    return list(rows.order_by("pk").values_list("candidate", flat=True))
 
 
 def moved_scores(rubric: Rubric, row: Round, after: Round) -> list[str]:

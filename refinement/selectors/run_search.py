@@ -2,11 +2,11 @@
 
 Words are whole and without regard to case; all of them stand in one text. "Words in quotes" stand
 together, and a word with a minus before it is not there. The index is kept by the database itself (see
-the migration `0013_search`); a text in it has the number `project << 48 | run << 16 | round`.
+`migrations/triggers/search.py`); a text in it has the number `project << 48 | run << 16 | round`.
 
 Words that are common but never meet would have every text read. A search stops for now when its time is up
-and says from where to look further: SQLite's reads along and looks at the clock at each milestone (see the
-migration `0027_search_milestones`), PostgreSQL's looks at some runs after the others.
+and says from where to look further: SQLite's reads along and looks at the clock at each
+milestone in its index, PostgreSQL's looks at some runs after the others.
 """
 
 from collections.abc import Iterable, Sequence

@@ -3,29 +3,25 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any
+from time import monotonic
+from typing import Any, TypeAlias
 
-from django.db.models import QuerySet
+from django.db.models import F, OrderBy, QuerySet
 
 from refinement.charts import Sparkline, sparkline
 from refinement.models import Project, Run, RunTag
-from refinement.models.prepared import prepared
 from refinement.selectors.blindness import hidden_runs, without_hidden
-from refinement.selectors.run_conditions import Among, Matching
 from refinement.selectors.run_filters import RunFilters, runs_matching
-from refinement.selectors.run_orders import NEWEST, Order, Place
-from refinement.selectors.run_search import LAST_RUN, Found, search
-from refinement.selectors.run_steps import Key, Step, step
+from refinement.selectors.run_orders import NEWEST, Order, Place, beyond
+from refinement.selectors.run_search import LAST_RUN, search
 
 PAGE_SIZE = 25
-# The first answer comes soon. Whoever looks further, with script or without, is there in fewer steps.
-FURTHER_STRIDES = 25
-# How many of a search's finds are looked at for one page, and how many are put into another order.
-SEARCH_WINDOW = 300
-SPARE_FINDS = 2  # times a page's runs; without a filter, only those in the archive are left out
-SORTED_HITS = 1_000
+SEARCH_SECONDS = 0.03  # after which a search shows what it has found so far
+SEARCH_BATCH = 300  # matches that are filtered at a time
+SORTED_HITS = 1_000  # matches that are put into another order than newest first
 MOST_TAGS_SHOWN = 4
 MOST_POINTS = 60
+Key: TypeAlias = tuple[int, Any]
 SHOWN_FIELDS = (
     *("title", "status", "outcome", "stop_reason", "why", "producer_model", "judge_model", "kinship"),
     *("r1", "best", "best_round", "improvement", "trajectory", "rounds_judged", "model_seconds"),
@@ -56,8 +52,8 @@ class RunsPage:
     numbers: list[int] = field(default_factory=list)
     following: Place | None = None
     previous: Place | None = None
-    looked_through: bool = True  # False: further runs were not looked at yet; the next page begins with them
-    only_newest_sorted: bool = False
+    search_stopped: bool = False  # the search ran out of time: `following` continues it
+    only_newest_sorted: bool = False  # a search found more than was put into the order
 
 
 def runs_page(
@@ -68,10 +64,9 @@ def runs_page(
     upwards: bool = False,
     place: Place | None = None,
     size: int | None = None,
-    strides: int | None = 1,
 ) -> RunsPage:
     """A page of the project's runs. Runs that are added meanwhile move nothing on it."""
-    page = runs_place(project, filters, order=order, upwards=upwards, place=place, size=size, strides=strides)
+    page = runs_place(project, filters, order=order, upwards=upwards, place=place, size=size)
     page.lines = listed(page.numbers)
     return page
 
@@ -84,109 +79,77 @@ def runs_place(
     upwards: bool = False,
     place: Place | None = None,
     size: int | None = None,
-    strides: int | None = 1,
 ) -> RunsPage:
-    """The same page without its lines: the numbers of its runs, and where others begin.
-
-    It may have fewer than there is room for, or none, though the list goes on: what was not looked at yet
-    begins at the next place. More strides lead farther, and None to the end, but for the words of a search.
-    """
+    """The same page without its lines: the numbers of its runs, and where others begin."""
     size = size or PAGE_SIZE
     page, backwards = RunsPage(), place is not None and place.backwards
     rising = upwards != backwards
-    # The way back leads past what was looked at before: nobody is asked there whether to look further.
-    strides = None if backwards else strides
-    reached = _reached(project, filters, order, place, rising=rising, limit=size + 1, strides=strides)
-    keys = reached.keys
-    if backwards and len(keys) <= size:
-        # The way back leads to the very beginning, as a whole page.
-        return runs_place(project, filters, order=order, upwards=upwards, size=size, strides=None)
+    runs = runs_matching(project, filters)
+    if filters.words:
+        keys = _found_keys(page, project, filters.words, runs, order, place, rising=rising, limit=size + 1)
+    else:
+        keys = _keys(runs, order, place, rising=rising, limit=size + 1)
+    if backwards and len(keys) <= size and not page.search_stopped:
+        # Going back has reached the beginning: show the first page whole.
+        return runs_place(project, filters, order=order, upwards=upwards, size=size)
     shown, more = keys[:size], len(keys) > size
     if backwards:
         shown.reverse()
+    if more:
+        page.following, page.search_stopped = None, False
     _set_places(page, shown, order, place, more=more)
-    page.only_newest_sorted = reached.only_newest
-    if reached.resume is not None and not more:
-        page.following, page.looked_through = reached.resume, False
     page.numbers = [number for number, _ in shown]
     return page
 
 
-def runs_place_filled(
-    project: Project,
-    filters: RunFilters,
-    *,
-    order: Order,
-    upwards: bool,
-    place: Place | None,
-    size: int,
-) -> RunsPage:
-    """The same for whoever does not watch: a page that stopped short of being full takes a long step more."""
-    page = runs_place(project, filters, order=order, upwards=upwards, place=place, size=size)
-    left = size - len(page.numbers)
-    if page.looked_through or filters.words or not left:
-        return page
-    more = runs_place(
-        project,
-        filters,
-        order=order,
-        upwards=upwards,
-        place=page.following,
-        size=left,
-        strides=FURTHER_STRIDES,
-    )
-    page.numbers += more.numbers
-    page.following, page.looked_through = more.following, more.looked_through
-    return page
+def _keys(runs: QuerySet[Run], order: Order, place: Place | None, *, rising: bool, limit: int) -> list[Key]:
+    """Number and sort key of the first runs after the place."""
+    if order.scored:
+        runs = runs.filter(**{f"{order.column}__isnull": False})
+    if place is not None:
+        runs = beyond(runs, order, place, rising=rising)
+    ends = [F("pk")] if order is NEWEST else [order.expression, F("pk")]
+    ordered = runs.order_by(*(OrderBy(end, descending=not rising) for end in ends))
+    return list(ordered.values_list("pk", order.expression)[:limit])
 
 
-def _reached(
+def _found_keys(
+    page: RunsPage,
     project: Project,
-    filters: RunFilters,
+    words: str,
+    runs: QuerySet[Run],
     order: Order,
     place: Place | None,
     *,
     rising: bool,
     limit: int,
-    strides: int | None,
-) -> Step:
-    """The runs from the place on, so many at most."""
-    matching = runs_matching(project, filters, ordered_by=order.column)
-    if not filters.words:
-        return step(matching, order, place, rising=rising, limit=limit, strides=strides)
-    for window in _windows(filters, order, limit - 1):
-        found = _found(project, filters.words, order, place, rising, limit=window)
-        among = Matching(matching.runs.filter(Among(found.numbers)))
-        keys = step(among, order, place, rising=rising, limit=limit, strides=None).keys
-        if len(keys) == limit or len(found.numbers) < window:
-            break
-    if found.resume is None:
-        return Step(keys)
-    return Step(keys, Place(found.resume)) if order is NEWEST else Step(keys, only_newest=True)
-
-
-def _windows(filters: RunFilters, order: Order, size: int) -> tuple[int, ...]:
-    """How many of a search's finds to look at, and how many if these do not fill the page."""
+) -> list[Key]:
+    """The same among the runs that hold the words, within the time that a search may take."""
     if order is not NEWEST:
-        return (SORTED_HITS,)
-    few = SPARE_FINDS * size
-    by_words_alone = filters == RunFilters(words=filters.words)
-    return (few, SEARCH_WINDOW) if by_words_alone and few < SEARCH_WINDOW else (SEARCH_WINDOW,)
-
-
-def _found(
-    project: Project, words: str, order: Order, place: Place | None, rising: bool, *, limit: int
-) -> Found:
-    """A search's finds nearest to the place; in an order of another kind, its newest."""
-    if order is not NEWEST:
-        return search(project, words, limit=limit)
+        found = search(project, words, limit=SORTED_HITS, seconds=SEARCH_SECONDS)
+        page.only_newest_sorted = found.resume is not None
+        return _keys(runs.filter(pk__in=found.numbers), order, place, rising=rising, limit=limit)
+    keys: list[Key] = []
+    until = monotonic() + SEARCH_SECONDS
     above = place.number if place and rising else 0
     below = place.number if place and not rising else LAST_RUN
-    return search(project, words, limit=limit, above=above, below=below, oldest_first=rising)
+    while True:
+        left = until - monotonic()
+        found = search(
+            project, words, limit=SEARCH_BATCH, above=above, below=below, oldest_first=rising, seconds=left
+        )
+        among = runs.filter(pk__in=found.numbers)
+        keys += _keys(among, order, None, rising=rising, limit=limit - len(keys))
+        if found.resume is None or len(keys) == limit:
+            return keys
+        above, below = (found.resume, below) if rising else (above, found.resume)
+        if monotonic() > until:
+            page.search_stopped, page.following = True, Place(found.resume)
+            return keys
 
 
 def _set_places(page: RunsPage, shown: list[Key], order: Order, place: Place | None, *, more: bool) -> None:
-    """A run more than the page holds tells that the list goes on in the direction of reading."""
+    """One run more than the page holds says that the list continues in the reading direction."""
     if not shown:
         return
     backwards = place is not None and place.backwards
@@ -209,10 +172,9 @@ def listed(numbers: Sequence[int]) -> list[Listed]:
     return [_line(found[number], tags.get(number, [])) for number in shown if number in found]
 
 
-@prepared
-def _with_shown_fields(numbers: tuple[int, ...]) -> QuerySet[Run]:
+def _with_shown_fields(numbers: tuple[int, ...]) -> list[Run]:
     rows = Run.objects.select_related("rubric", "rubric_version", "created_by").only(*SHOWN_FIELDS)
-    return rows.filter(pk__in=numbers).order_by()
+    return list(rows.filter(pk__in=numbers).order_by())
 
 
 def run_tags(numbers: Sequence[int]) -> dict[int, list[str]]:
@@ -223,9 +185,8 @@ def run_tags(numbers: Sequence[int]) -> dict[int, list[str]]:
     return tags
 
 
-@prepared
-def _tags_of(numbers: tuple[int, ...]) -> "QuerySet[RunTag, tuple[int, str]]":
-    return RunTag.objects.filter(run__in=numbers).order_by("name").values_list("run_id", "name")
+def _tags_of(numbers: tuple[int, ...]) -> list[tuple[int, str]]:
+    return list(RunTag.objects.filter(run__in=numbers).order_by("name").values_list("run_id", "name"))
 
 
 def run_values(numbers: Sequence[int], columns: Sequence[str]) -> Iterable[tuple[Any, ...]]:

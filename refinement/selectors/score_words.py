@@ -8,11 +8,10 @@ are between.
 from collections.abc import Iterable
 from decimal import Decimal
 
-from django.db.models import F, QuerySet
+from django.db.models import F
 
 from refinement.engine.scoring import shown_to
 from refinement.models import RubricVersion, Run
-from refinement.models.prepared import prepared
 
 USUAL_DECIMALS = 2  # where a rubric does not say, as the engine has it
 DECIMALS_OF_RUN = F("rubric_version__policy__composite_decimals")
@@ -56,7 +55,6 @@ def decimals_of(runs: Iterable[Run]) -> dict[int, int]:
     return dict(_decimals(tuple(sorted(versions)))) if versions else {}
 
 
-@prepared
-def _decimals(versions: tuple[int, ...]) -> "QuerySet[RubricVersion, tuple[int, int]]":
+def _decimals(versions: tuple[int, ...]) -> list[tuple[int, int]]:
     rows = RubricVersion.objects.filter(pk__in=versions).order_by()
-    return rows.values_list("pk", "policy__composite_decimals")
+    return list(rows.values_list("pk", "policy__composite_decimals"))

@@ -1,11 +1,11 @@
 """What somebody typed into a search as a list of terms, and in the two databases' own languages."""
 
 import re
-from importlib import import_module
+
+from refinement.migrations.triggers.search import MILESTONE
 
 MOST_TERMS = 12
 TERM = re.compile(r'(-?)(?:"([^"]*)"|(\S+))')
-MILESTONE: str = import_module("refinement.migrations.0027_search_milestones").MILESTONE
 Terms = list[tuple[str, str]]
 
 

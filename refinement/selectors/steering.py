@@ -2,11 +2,8 @@
 
 from dataclasses import dataclass
 
-from django.db.models import QuerySet
-
 from refinement.engine import types as engine
 from refinement.models import Event, EventKind, Instruction, Run, RunStatus
-from refinement.models.prepared import prepared
 from refinement.models.statements import rows_select
 from refinement.selectors.run_words import round_name_in
 
@@ -56,9 +53,10 @@ def steering_of(run: Run) -> Steering:
     return Steering(waiting, used[:MOST_SHOWN], max(0, len(rows) - MOST_SHOWN))
 
 
-@prepared
-def _newest(run: int) -> QuerySet[Instruction]:
-    return Instruction.objects.filter(run=run, withdrawn_at__isnull=True).order_by("-id")[: MOST_SHOWN + 1]
+def _newest(run: int) -> list[Instruction]:
+    return list(
+        Instruction.objects.filter(run=run, withdrawn_at__isnull=True).order_by("-id")[: MOST_SHOWN + 1]
+    )
 
 
 def being_used(run: Run) -> frozenset[int]:

@@ -6,11 +6,7 @@ from decimal import Decimal
 
 from django import template
 from django.utils import timezone
-from django.utils.html import format_html, format_html_join
-from django.utils.http import urlencode
-from django.utils.safestring import SafeString
 
-from refinement.charts import Sparkline
 from refinement.models import Run, RunSource, RunStatus
 from refinement.selectors.decisions import badge_of
 from refinement.selectors.run_words import duration, reason_words
@@ -32,95 +28,60 @@ MARK_WORDS = (
 )
 
 
-@register.simple_tag
-def run_state(run: Run) -> SafeString:
+@register.inclusion_tag("refinement/tags/run_state.html")
+def run_state(run: Run) -> dict[str, str]:
     """Outcome and reason of a finished run, or what another one is doing."""
     if run.outcome:
-        return format_html(
-            '<span class="chip {}">{}</span> <span class="soft small reason" title="{}">{}</span>',
-            OUTCOME_CLASSES.get(run.outcome, ""),
-            run.outcome,
-            run.why,
-            reason_words(run),
-        )
-    chip = STATUS_CLASSES.get(RunStatus(run.status), "")
-    waits = run.waiting_for if run.status == RunStatus.WAITING else ""
-    return format_html(
-        '<span class="chip {}">{}</span> <span class="soft small">{}</span>',
-        chip,
-        RunStatus(run.status).label,
-        waits if len(waits) <= 60 else f"{waits[:59]}…",
-    )
+        chip = OUTCOME_CLASSES.get(run.outcome, "")
+        return {"chip": chip, "words": run.outcome, "detail": reason_words(run), "title": run.why}
+    status = RunStatus(run.status)
+    waits = run.waiting_for if status == RunStatus.WAITING else ""
+    return {
+        "chip": STATUS_CLASSES.get(status, ""),
+        "words": status.label,
+        "detail": waits if len(waits) <= 60 else f"{waits[:59]}…",
+    }
 
 
-@register.simple_tag
-def run_decision(run: Run) -> SafeString | str:
-    """What people decided, where they did."""
+@register.inclusion_tag("refinement/tags/chip.html")
+def run_decision(run: Run) -> dict[str, str]:
+    """What people decided, if anything."""
     badge = badge_of(run.decision)
     if badge is None:
-        return ""
-    return format_html(
-        ' <span class="chip decided {}" title="Decided by a person">{}</span>', badge[1], badge[0]
-    )
+        return {}
+    words, kind = badge
+    return {"before": " ", "kind": f"decided {kind}".strip(), "words": words, "title": "Decided by a person"}
 
 
-@register.simple_tag
-def run_source(run: Run) -> SafeString | str:
+@register.inclusion_tag("refinement/tags/chip.html")
+def run_source(run: Run) -> dict[str, str]:
     """Where an imported run came from."""
     if run.source is None:
-        return ""
-    return format_html(
-        ' <span class="chip" title="Imported from: {}">imported</span>', RunSource(run.source).label
-    )
+        return {}
+    return {"before": " ", "words": "imported", "title": f"Imported from: {RunSource(run.source).label}"}
 
 
-@register.simple_tag
-def run_marks(run: Run) -> SafeString | str:
-    """What in its rounds ought to be looked at."""
-    found = [
+@register.inclusion_tag("refinement/tags/run_marks.html")
+def run_marks(run: Run) -> dict[str, list[tuple[str, str]]]:
+    """What in its rounds needs a look."""
+    marks = [
         (words, title.format(count)) for name, words, title in MARK_WORDS if (count := getattr(run, name))
     ]
-    return format_html_join(" ", '<span class="mark-word" title="{1}">{0}</span>', found)
+    return {"marks": marks}
 
 
-@register.simple_tag
-def run_line(line: Sparkline | None) -> SafeString | str:
-    """A run's scores as a line the size of a word; by hand, because a list has many of them."""
-    if line is None:
-        return ""
-    return format_html(
-        '<svg class="sparkline" width="{0}" height="{1}" viewBox="0 0 {0} {1}" role="img" '
-        'aria-label="Scores by round: {2}"><polyline class="sparkline-line" points="{3}"/>'
-        '<circle class="sparkline-best" cx="{4}" cy="{5}" r="2.5"/></svg>',
-        line.width,
-        line.height,
-        line.words,
-        line.points,
-        line.best_x,
-        line.best_y,
-    )
+@register.inclusion_tag("refinement/tags/run_tags.html")
+def run_tags(address: str, entry: Listed) -> dict[str, object]:
+    """Each tag as a link to all runs that have it."""
+    return {"address": address, "tags": entry.tags, "more": entry.more_tags}
 
 
-@register.simple_tag
-def run_tags(address: str, entry: Listed) -> SafeString | str:
-    """Each tag as the way to all runs that have it."""
-    chips = format_html_join(
-        "",
-        ' <a class="chip tag" href="{}?{}"><bdi>{}</bdi></a>',
-        ((address, urlencode({"tag": name}), name) for name in entry.tags),
-    )
-    more = format_html(' <span class="faint">+{}</span>', entry.more_tags) if entry.more_tags else ""
-    return format_html("{}{}", chips, more)
-
-
-@register.simple_tag
-def comes(moment: datetime) -> SafeString:
-    """When something is due: in how long, with the exact time for machines and on pointing at it."""
+@register.inclusion_tag("refinement/tags/time.html")
+def comes(moment: datetime) -> dict[str, str]:
+    """When something is due: in how long, with the exact time for machines and as a tooltip."""
     left = (moment - timezone.now()).total_seconds()
     words = "due now" if left < 1 else f"in {duration(left)}"
-    return format_html(
-        '<time datetime="{}" title="{}">{}</time>', moment.isoformat(), exact_words(moment), words
-    )
+    return {"moment": moment.isoformat(), "title": exact_words(moment), "words": words}
 
 
 @register.simple_tag

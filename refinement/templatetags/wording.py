@@ -6,8 +6,6 @@ from decimal import Decimal
 
 from django import template
 from django.utils import timezone
-from django.utils.html import format_html
-from django.utils.safestring import SafeString
 from django.utils.timesince import timesince
 
 from refinement.engine.types import Outcome
@@ -15,13 +13,7 @@ from refinement.selectors.score_words import composite_words, given_words
 
 register = template.Library()
 
-MONTHS = (
-    *("", "January", "February", "March", "April", "May", "June"),
-    *("July", "August", "September", "October", "November", "December"),
-)
-UNITS = (("week", 604_800), ("day", 86_400), ("hour", 3_600), ("minute", 60))  # in seconds
-SOON_DAYS = 14  # days that are counted; later ones are named
-SHORTEST_MONTH = 28 * 86_400  # from here on it takes a calendar to say how long ago
+SOON_DAYS = 14  # due days that are counted; later ones are named
 
 OUTCOME_CLASSES: Mapping[str, str] = {
     Outcome.PASS: "chip-ok",
@@ -31,46 +23,42 @@ OUTCOME_CLASSES: Mapping[str, str] = {
 }
 
 
-@register.simple_tag
-def ago(moment: datetime | None) -> SafeString | str:
-    """How long ago, with the exact time for machines and on pointing at it."""
+@register.inclusion_tag("refinement/tags/time.html")
+def ago(moment: datetime | None) -> dict[str, object]:
+    """How long ago, with the exact time for machines and as a tooltip; nothing for None."""
     if moment is None:
-        return ""
-    # A page has dozens of them, and nothing in them is anybody's words that would have to be escaped.
-    return SafeString(
-        f'<time datetime="{moment.isoformat()}" title="{exact_words(moment)}">{ago_words(moment)}</time>'
-    )
+        return {}
+    return {"moment": moment.isoformat(), "title": exact_words(moment), "words": ago_words(moment)}
 
 
-@register.simple_tag
-def exact_time(moment: datetime) -> SafeString:
+@register.inclusion_tag("refinement/tags/time.html")
+def exact_time(moment: datetime) -> dict[str, object]:
     """The exact time."""
-    return format_html('<time datetime="{}">{}</time>', moment.isoformat(), exact_words(moment))
+    return {"moment": moment.isoformat(), "words": exact_words(moment)}
 
 
-@register.simple_tag
-def exact_day(moment: datetime) -> SafeString:
-    """The day, with the exact time for machines and on pointing at it."""
-    day = day_words(timezone.localtime(moment).date())
-    return format_html(
-        '<time datetime="{}" title="{}" data-day>{}</time>', moment.isoformat(), exact_words(moment), day
-    )
+@register.inclusion_tag("refinement/tags/time.html")
+def exact_day(moment: datetime) -> dict[str, object]:
+    """The day, with the exact time for machines and as a tooltip."""
+    words = day_words(timezone.localtime(moment).date())
+    return {"moment": moment.isoformat(), "title": exact_words(moment), "mark": "data-day", "words": words}
 
 
-@register.simple_tag
-def due(day: date) -> SafeString:
-    """How far off a due day is, with the day itself on pointing at it.
+@register.inclusion_tag("refinement/tags/time.html")
+def due(day: date) -> dict[str, object]:
+    """How far off a due day is, with the day itself as a tooltip.
 
-    Such a day has no zone: it is today where the reader is, which `static/js/times.js` knows better.
+    Such a day has no time zone: `static/js/times.js` corrects it to the reader's own day.
     """
     left = (day - timezone.localdate()).days
-    return format_html(
-        '<time class="chip{}" datetime="{}" title="{}" data-due>{}</time>',
-        " chip-bad" if left < 0 else "" if left else " chip-warn",
-        day.isoformat(),
-        day_words(day),
-        due_words(day, left),
-    )
+    chip = "chip chip-bad" if left < 0 else "chip" if left else "chip chip-warn"
+    return {
+        "moment": day.isoformat(),
+        "title": day_words(day),
+        "mark": "data-due",
+        "words": due_words(day, left),
+        "chip": chip,
+    }
 
 
 def due_words(day: date, left: int) -> str:
@@ -81,24 +69,16 @@ def due_words(day: date, left: int) -> str:
 
 
 def day_words(day: date) -> str:
-    return f"{day.day} {MONTHS[day.month]} {day.year}"
+    return f"{day:%-d %B %Y}"
 
 
 def ago_words(moment: datetime) -> str:
     now = timezone.now()
-    seconds = int((now - moment).total_seconds())
-    if seconds < 60:
-        return "just now"
-    if seconds >= SHORTEST_MONTH:
-        return f"{timesince(moment, now, depth=1)} ago"
-    name, length = next(unit for unit in UNITS if seconds >= unit[1])
-    count = seconds // length
-    return f"{count}\N{NO-BREAK SPACE}{name}{'' if count == 1 else 's'} ago"
+    return "just now" if (now - moment).total_seconds() < 60 else f"{timesince(moment, now, depth=1)} ago"
 
 
 def exact_words(moment: datetime) -> str:
-    here = timezone.localtime(moment)
-    return f"{here.day} {MONTHS[here.month]} {here.year}, {here.hour:02}:{here.minute:02} {here.tzname()}"
+    return f"{timezone.localtime(moment):%-d %B %Y, %H:%M %Z}"
 
 
 @register.filter
@@ -119,7 +99,7 @@ def composite(value: Decimal, decimals: int | None) -> str:
     return composite_words(value, decimals)
 
 
-@register.simple_tag
-def outcome_chip(outcome: str) -> SafeString:
+@register.inclusion_tag("refinement/tags/chip.html")
+def outcome_chip(outcome: str) -> dict[str, str]:
     """An outcome as a chip with a sign of its own."""
-    return format_html('<span class="chip {}">{}</span>', OUTCOME_CLASSES.get(outcome, ""), outcome)
+    return {"kind": OUTCOME_CLASSES.get(outcome, ""), "words": outcome}

@@ -9,7 +9,6 @@ from django.urls import reverse
 
 from refinement.engine.types import Outcome
 from refinement.models import AuditEntry, IdempotencyKey, Run, RunTag
-from refinement.selectors import run_conditions, run_steps, runs
 from refinement.services.blind_readings import blind_reading_begin
 from refinement.services.rubrics import default_rubrics_install
 from tests.views.runs.finished import finished_run
@@ -146,27 +145,6 @@ def test_pages_follow_each_other_without_a_gap(api_viewer, project, sort):
             break
         query["cursor"] = page["next"]
     assert len(seen) == len(set(seen)) == 7
-
-
-@pytest.mark.parametrize(
-    "query", [{"mark": "penalty", "sort": "best"}, {"outcome": "FAIL", "mark": "penalty"}], ids=str
-)
-def test_a_page_may_be_short_though_there_is_a_next_one(api_viewer, project, monkeypatch, query):
-    monkeypatch.setattr(run_conditions, "FEW", 0)
-    monkeypatch.setattr(run_steps, "MILESTONES", run_steps.NUMBERS)
-    monkeypatch.setattr(run_steps, "MOST_MILESTONES", 1)
-    monkeypatch.setattr(run_conditions, "SHARE", 1)
-    monkeypatch.setattr(runs, "FURTHER_STRIDES", 2)
-    wanted = [run.pk for run in runs_of(project, 4, best="5", penalty_rounds=1)][::-1]
-    for _ in range(6):
-        runs_of(project, best="9")
-        runs_of(project, best="9", outcome="PASS", penalty_rounds=0 if "sort" in query else 1)
-    pages = [api_viewer.get(RUNS, {**query, "limit": "3"}).json()]
-    while pages[-1]["next"]:
-        pages.append(api_viewer.get(RUNS, {**query, "limit": "3", "cursor": pages[-1]["next"]}).json())
-    assert pages[0]["items"] == []
-    assert [entry["id"] for page in pages for entry in page["items"]] == wanted
-    assert max(len(page["items"]) for page in pages) <= 3
 
 
 def test_some_fields_alone(api_viewer, project):

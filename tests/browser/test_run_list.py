@@ -4,8 +4,6 @@ import pytest
 from playwright.sync_api import expect
 
 from refinement.models import Run, RunTag, SavedView
-from refinement.selectors import run_conditions, run_steps
-from refinement.selectors import runs as listing
 from tests.browser.test_accessibility import in_both_themes
 from tests.views.runs.listed import runs_of
 
@@ -36,7 +34,7 @@ def test_filters_change_the_list_and_the_address_and_back_undoes_them(signed_in,
     assert signed_in.url.endswith("?q=zebras")
     signed_in.get_by_text("Filters", exact=True).click()
     signed_in.get_by_label("Outcome").select_option("FAIL")
-    expect(signed_in.get_by_role("heading", name="No run matches")).to_be_visible()
+    expect(signed_in.get_by_role("heading", name="No runs match")).to_be_visible()
     assert signed_in.url.endswith("?q=zebras&outcome=FAIL")
 
     signed_in.go_back()
@@ -47,59 +45,14 @@ def test_filters_change_the_list_and_the_address_and_back_undoes_them(signed_in,
     assert signed_in.url.endswith(runs)
 
 
-def test_a_search_that_found_nothing_yet_looks_further_by_itself(signed_in, runs, project, monkeypatch):
-    monkeypatch.setattr(listing, "SEARCH_WINDOW", 3)
-    runs_of(project, 1, title="Older", task="wild geese", outcome="PASS", stop_reason="passed")
-    runs_of(project, 20, title="Newer", task="wild geese", outcome="FAIL")
-    signed_in.goto(f"{runs}?q=geese&outcome=PASS")
-    expect(lines(signed_in)).to_have_count(1)
-    expect(lines(signed_in).first).to_contain_text("Older")
-    assert signed_in.url.endswith("?q=geese&outcome=PASS")
-    signed_in.goto(f"{runs}?q=geese&outcome=DONE")
-    expect(signed_in.get_by_role("heading", name="No run matches")).to_be_visible()
-
-
-@pytest.fixture
-def short_steps(monkeypatch):
-    """Each leads past five runs."""
-    monkeypatch.setattr(run_conditions, "FEW", 0)
-    monkeypatch.setattr(run_steps, "MILESTONES", run_steps.NUMBERS)
-    monkeypatch.setattr(run_steps, "MOST_MILESTONES", 5)
-
-
-def test_a_list_goes_on_by_itself_until_its_page_is_full(signed_in, site, project, short_steps):
-    for place in range(120):
-        runs_of(project, title=f"Run {place}", best=str(9 - place / 100), penalty_rounds=int(place % 4 == 3))
-    address = f"/p/{project.slug}/runs/?mark=penalty&sort=best"
-    signed_in.goto(address)
-    expect(lines(signed_in)).to_have_count(25)
-    titles = signed_in.locator("#run-lines th a[href$='/']").filter(has_text="Run ").all_inner_texts()
-    assert titles == [f"Run {place}" for place in range(3, 103, 4)]
-    assert signed_in.url.endswith(address)
-    signed_in.get_by_label("Choose all on this page").check()
-    expect(signed_in.get_by_text("25 chosen")).to_be_visible()
-
-    signed_in.get_by_role("navigation", name="Pages").get_by_role("link").click()
-    expect(lines(signed_in)).to_have_count(5)
-    expect(signed_in.locator("#run-following a")).to_have_count(0)
-    expect(signed_in.locator("#run-reach")).to_have_text("")
-    signed_in.get_by_role("link", name="Previous").click()
-    expect(lines(signed_in)).to_have_count(25)
-    signed_in.go_back()
-    expect(lines(signed_in)).to_have_count(5)
-    signed_in.go_back()
-    expect(lines(signed_in)).to_have_count(25)
-    assert signed_in.url.endswith(address)
-
-
-def test_a_list_in_which_nothing_passes_says_so_in_the_end(signed_in, site, project, short_steps):
+def test_a_list_in_which_nothing_passes_says_so_in_the_end(signed_in, site, project):
     runs_of(project, 20, best="9", r1="3")
     runs_of(project, 1, best="2", r1="8", title="The last one")
     signed_in.goto(f"/p/{project.slug}/runs/?sort=best&best_min=3")
     expect(lines(signed_in)).to_have_count(20)
     signed_in.locator("#filter-r1_min").fill("7")
     signed_in.locator("#filter-r1_min").blur()
-    expect(signed_in.get_by_role("heading", name="No run matches")).to_be_visible()
+    expect(signed_in.get_by_role("heading", name="No runs match")).to_be_visible()
     assert signed_in.url.endswith("?r1_min=7&best_min=3&sort=best")
     signed_in.go_back()
     expect(lines(signed_in)).to_have_count(20)

@@ -6,7 +6,6 @@ import pytest
 
 from refinement.cli import watching
 from refinement.models import Round, Run
-from refinement.selectors import run_conditions
 from refinement.services.lifecycle import run_cancel
 from tests.cli.conftest import told
 from tests.views.runs.finished import finished_run
@@ -43,19 +42,6 @@ def test_the_list_is_newest_first_and_narrowed(wiggum, project):
     )
     assert told(wiggum("run", "list", "--since", "2999-01-01", "--json")) == {"runs": []}
     assert wiggum("run", "list", "--since", "yesterday").exit_code == 2
-
-
-def test_the_list_goes_past_pages_without_a_run(wiggum, project, monkeypatch):
-    """The API looks through some runs for each page."""
-    monkeypatch.setattr(run_conditions, "FEW", 0)
-    monkeypatch.setattr(run_conditions, "SHARE", 2)
-    wanted = [run.pk for run in runs_of(project, 5, outcome="PASS", tags=("nightly",))]
-    for _ in range(8):
-        runs_of(project, outcome="PASS")
-        runs_of(project, tags=("nightly",))
-    for limit, found in ((3, wanted[:1:-1]), (9, wanted[::-1])):
-        asked = wiggum("run", "list", "--outcome", "PASS", "--tag", "nightly", "--limit", limit, "--json")
-        assert [line["run"] for line in told(asked)["runs"]] == found
 
 
 def test_a_table_for_people_without_anybodys_control_characters(wiggum, judged):

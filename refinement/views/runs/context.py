@@ -1,10 +1,8 @@
 """What every page about one run starts from."""
 
-from django.db.models import QuerySet
 from django.http import Http404
 
 from refinement.models import Run
-from refinement.models.prepared import prepared
 from refinement.views.access import ProjectRequest
 from refinement.views.blindness import ReadsBlind
 
@@ -25,7 +23,6 @@ def run_or_404(request: ProjectRequest, run_id: int, *, whole: bool = True, blin
     return found[0]
 
 
-@prepared
-def _runs_numbered(project: int, number: int, whole: bool) -> QuerySet[Run]:
+def _runs_numbered(project: int, number: int, whole: bool) -> list[Run]:
     runs = Run.objects.filter(project=project).select_related("rubric_version", "rubric", "created_by")
-    return (runs if whole else runs.defer(*LONG_TEXTS)).filter(pk=number).order_by("pk")
+    return list((runs if whole else runs.defer(*LONG_TEXTS)).filter(pk=number).order_by("pk"))

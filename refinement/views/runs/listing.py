@@ -12,10 +12,9 @@ from refinement.forms.run_filters import RunFilterForm, ViewNameForm
 from refinement.models import Run
 from refinement.selectors.run_options import run_options
 from refinement.selectors.run_orders import Place, place_from
-from refinement.selectors.runs import FURTHER_STRIDES, RunsPage, runs_page
+from refinement.selectors.runs import RunsPage, runs_page
 from refinement.selectors.score_words import decimals_of
 from refinement.views.access import ProjectRequest, project_view
-from refinement.views.runs.looking import Looking, looking
 
 
 @require_safe
@@ -30,25 +29,16 @@ def shown_list(
 ) -> HttpResponse:
     """The list for this query; with a form to name it that could not be used, if there is one."""
     form = RunFilterForm(query, request.project, run_options(request.project))
-    here = looking(_place(form, query), query)
-    page = runs_page(
-        request.project,
-        form.filters,
-        order=form.order,
-        upwards=form.upwards,
-        place=here.place,
-        size=here.room,
-        strides=FURTHER_STRIDES if here.place else 1,
-    )
-    context = {**_context(request, form, page, here), "chosen": query.get("chosen") == "all"}
+    place = _place(form, query)
+    page = runs_page(request.project, form.filters, order=form.order, upwards=form.upwards, place=place)
+    context = {**_context(request, form, page, place), "chosen": query.get("chosen") == "all"}
     context["naming"] = naming or ViewNameForm(auto_id="view-%s")
     status = 200 if form.is_valid() and naming is None else 422
     if request.htmx and not request.htmx.boosted:
         answer = render(request, "refinement/runs/list_results.html", context, status=status)
         shown = "?".join(filter(None, (context["address"], context["query"])))
-        # The same address twice in the browser's history would make its way back a step longer, and so would
-        # every step in which a page looks further.
-        stays = here.place is not None or request.htmx.current_url_abs_path == shown
+        # The same address twice in the browser's history would make the way back a step longer.
+        stays = request.htmx.current_url_abs_path == shown
         return push_url(answer, False if stays else shown)
     return render(request, "refinement/runs/list.html", context, status=status)
 
@@ -60,11 +50,12 @@ def _place(form: RunFilterForm, query: QueryDict) -> Place | None:
     return None
 
 
-def _context(request: ProjectRequest, form: RunFilterForm, page: RunsPage, here: Looking) -> dict[str, Any]:
+def _context(
+    request: ProjectRequest, form: RunFilterForm, page: RunsPage, place: Place | None
+) -> dict[str, Any]:
     project = request.project
     query = form.query()
     nothing = not page.lines and not form.chips
-    back = None if here.nothing_before else page.previous
     return {
         "section": "runs",
         "form": form,
@@ -73,9 +64,9 @@ def _context(request: ProjectRequest, form: RunFilterForm, page: RunsPage, here:
         "query": query,
         "address": reverse("run_list", args=[project.slug]),
         "rubrics_address": reverse("rubric_list", args=[project.slug]),
-        "here": here,
-        **here.links(page, form),
-        "previous": form.query(before=str(back)) if back else "",
+        "first_page": place is None,
+        "following": form.query(after=str(page.following)) if page.following else "",
+        "previous": form.query(before=str(page.previous)) if page.previous else "",
         "views": list(project.saved_views.select_related("created_by")),
         "can_edit": request.membership.can_edit,
         "never_ran": nothing and not Run.objects.filter(project=project).exists(),

@@ -7,7 +7,6 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from refinement.models import Comment, Membership, Thread, User
-from refinement.models.prepared import prepared
 from refinement.selectors import comments
 from refinement.services.comments import comment_delete, thread_resolve
 from tests.views.comments.given import HTMX, SECOND, address, answer, quote, say, talked_run
@@ -158,7 +157,6 @@ def test_five_hundred_comments_of_twenty_people_cost_no_query_and_little_room(
 
 def test_all_threads_have_their_newest_comments_and_the_page_an_end(as_viewer, run, editor, monkeypatch):
     monkeypatch.setattr(comments, "ALL_COMMENTS", 10)
-    monkeypatch.setattr(comments, "_newest", prepared(comments._newest.build))
     quiet, loud = (say(run, editor, f"{word} begins.", "round", 2) for word in ("Quiet", "Loud"))
     for number in range(8):
         answer(quiet, editor, f"Quiet {number}.")

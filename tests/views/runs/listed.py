@@ -9,7 +9,7 @@ from refinement.engine.profiles import rubric_for
 from refinement.models import Project, RubricVersion, Run, RunTag
 from refinement.services.rubrics import rubric_create
 
-# Runs of these numbers have a milestone in SQLite's search index: the migration `0027_search_milestones`.
+# Runs of these numbers have a milestone in SQLite's search index: `migrations/triggers/search.py`.
 WITH_MILESTONE = [number for number in range(1, 3_000) if number * 40503 % 65536 < 512]
 
 

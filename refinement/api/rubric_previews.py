@@ -1,6 +1,5 @@
 """A rubric looked at before it is used: its prompts, its checks on a text, and two of its versions."""
 
-import time
 from typing import Annotated, Any
 
 from django.core.exceptions import ValidationError
@@ -12,9 +11,10 @@ from refinement.api.auth import ApiRequest
 from refinement.api.door import member
 from refinement.api.problems import Refused
 from refinement.forms.rehearsals import MAX_ISSUES, MAX_TEXT_CHARS, MOST_ROUNDS, SAMPLE, PreviewForm
-from refinement.forms.rubrics.trying import SECONDS, TEXT_LIMIT
+from refinement.forms.rubrics.trying import TEXT_LIMIT
 from refinement.interchange.rubric_yaml import rubric_from_fields
 from refinement.judging.checks import run_checks
+from refinement.judging.isolation import time_limit
 from refinement.judging.rehearsal import Act, Rehearsal, rehearse
 from refinement.judging.templating import TemplateFailure
 from refinement.models import Run
@@ -105,10 +105,9 @@ class TriedShape(Schema):
 
 
 class ChecksTried(Schema):
-    """The checks in their order."""
+    """The checks in their order; one that did not end in time has failed and says so."""
 
     items: list[TriedShape]
-    untried: int = Field(description="How many were left when the time was up.")
 
 
 class VersionsQuery(Schema):
@@ -156,14 +155,15 @@ def rubric_previewed(request: ApiRequest, rubric: str, body: PreviewNew) -> Prev
         versions=[version.number],
         runs=runs_with_rounds(request.project, also=run) if run else [],
     )
-    stage = staged(form, {"version": version}, definition, run) if form.is_valid() else None
-    if stage is None:
-        raise ValidationError({named(name): list(words) for name, words in form.errors.items()})
-    last = stage.history.rounds[-1].number
-    try:
-        rehearsal = rehearse(stage.brief, stage.history)
-    except TemplateFailure as failure:
-        raise Refused(422, str(failure), "template_failure") from None
+    with time_limit():
+        stage = staged(form, {"version": version}, definition, run) if form.is_valid() else None
+        if stage is None:
+            raise ValidationError({named(name): list(words) for name, words in form.errors.items()})
+        last = stage.history.rounds[-1].number
+        try:
+            rehearsal = rehearse(stage.brief, stage.history)
+        except TemplateFailure as failure:
+            raise Refused(422, str(failure), "template_failure") from None
     return PreviewShape(
         version=version.number,
         round=last,
@@ -178,17 +178,17 @@ def checks_tried(request: ApiRequest, rubric: str, body: ChecksNew) -> ChecksTri
     """What the rubric's checks say of a text; nothing is kept."""
     version = version_or_404(rubric_or_404(request, rubric), body.version)
     meant = definition_of(version) if body.definition is None else rubric_from_fields(body.definition)
-    until, items = time.monotonic() + SECONDS, []
-    for check in meant.checks:
-        if time.monotonic() > until:
-            break
-        (result,) = run_checks((check,), body.text)
-        place = result.place
-        start, end = (place.start, place.end) if place else (None, None)
-        items.append(
-            TriedShape(key=check.key, passed=result.passed, message=result.message, start=start, end=end)
+    items = [
+        TriedShape(
+            key=result.key,
+            passed=result.passed,
+            message=result.message,
+            start=result.place.start if result.place else None,
+            end=result.place.end if result.place else None,
         )
-    return ChecksTried(items=items, untried=len(meant.checks) - len(items))
+        for result in run_checks(meant.checks, body.text)
+    ]
+    return ChecksTried(items=items)
 
 
 @router.get("/rubrics/{rubric}/compare", response=VersionsCompared)

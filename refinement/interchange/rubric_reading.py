@@ -37,6 +37,7 @@ from refinement.interchange.rubric_rules import consistency_problems
 from refinement.interchange.yaml_reading import BadFile, Fields, Node, Problem, Scalar, read_tree
 from refinement.judging.checks import check_problems
 from refinement.judging.context import OFFERED
+from refinement.judging.isolation import time_limit
 from refinement.judging.templating import TEMPLATE_NAMES, check_template
 
 FORMAT = "wiggum_rubric"
@@ -334,7 +335,8 @@ def rubric_from_yaml(source: str) -> Rubric:
         first = f"This is not a rubric's file: it has no line “{FORMAT}: {FORMAT_VERSION}”."
         raise BadFile([Problem(1, first)])
     notes = Notes()
-    values = read_values(notes, root)
+    with time_limit():
+        values = read_values(notes, root)
     notes.problems += consistency_problems(root, values)
     if notes.problems:
         raise BadFile(notes.problems)

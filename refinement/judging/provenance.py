@@ -14,10 +14,12 @@ from typing import Any, Generic, TypeAlias, TypeVar
 from refinement.engine.kinds import Information
 from refinement.engine.types import CheckResult
 from refinement.judging.context import FeedbackView, JudgeView, ProducerView
+from refinement.judging.isolation import time_limit
 from refinement.judging.prompts import Prompt, judge_prompt, producer_prompt
 from refinement.judging.templating import TemplateFailure
 
 View = TypeVar("View", JudgeView, ProducerView)
+MARKING_SECONDS = 0.25  # a rehearsal marks three prompts, and has to render each of them as well
 
 
 class Source(StrEnum):
@@ -176,7 +178,14 @@ class Tracer(Generic[View]):
         return made if unchanged and paired else None
 
     def best(self) -> tuple[Prompt, frozenset[Source]]:
-        """The prompt with as many sources marked as can be, and those sources."""
+        """The prompt with as many sources marked as can be, and those sources.
+
+        A slow template is rendered until the time is up; its text counts as the template's own then.
+        """
+        with time_limit(MARKING_SECONDS):
+            return self._best()
+
+    def _best(self) -> tuple[Prompt, frozenset[Source]]:
         every = frozenset(Source)
         made = self.marked(every)
         if made is not None:

@@ -3,12 +3,14 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from jinja2 import meta, nodes
+from jinja2 import nodes
 
 from refinement.judging.template_names import ATTRIBUTES, LISTS, TEMPLATE_NAMES
 
 MAX_SOURCE_CHARS = 20_000
 MAX_LOOP_DEPTH = 2
+MAX_DEPTH = 40  # of blocks and expressions inside one another
+MAX_PROBLEMS = 30
 
 ALLOWED = (
     nodes.Template, nodes.Output, nodes.TemplateData, nodes.Name, nodes.Const, nodes.Getattr, nodes.If,
@@ -36,20 +38,37 @@ class TemplateProblem:
     message: str
 
 
+def forbidden_problem(tree: nodes.Template) -> TemplateProblem | None:
+    """The first thing that must not even be compiled, if there is one."""
+    return _too_deep(tree) or next(_forbidden(tree), None)
+
+
 def rule_problems(
     name: str, tree: nodes.Template, filters: frozenset[str], tests: frozenset[str]
 ) -> list[TemplateProblem]:
-    """Every use of something that this template may not use, by line."""
-    unknown_words = list(_unknown_words(tree, filters, tests))
-    found = [
+    """Every use of something that this template may not use, by line. Nothing is compiled for it."""
+    if deep := _too_deep(tree):
+        return [deep]
+    found = {
         *_forbidden(tree),
         *_taken_names(name, tree),
         *_unknown_fields(tree),
         *_bad_loops(name, tree, depth=0),
-        # Jinja2 finds names by compiling, and compiling stops at the first filter it does not know.
-        *(unknown_words or _unknown_names(name, tree)),
-    ]
-    return sorted(set(found), key=lambda problem: (problem.line, problem.message))
+        *_unknown_words(tree, filters, tests),
+        *_unknown_names(name, tree),
+    }
+    return sorted(found, key=lambda problem: (problem.line, problem.message))[:MAX_PROBLEMS]
+
+
+def _too_deep(tree: nodes.Template) -> TemplateProblem | None:
+    """Looked at first, and without recursion: everything else here goes down the tree."""
+    waiting: list[tuple[nodes.Node, int]] = [(tree, 0)]
+    while waiting:
+        node, depth = waiting.pop()
+        if depth > MAX_DEPTH:
+            return TemplateProblem(node.lineno, "The template is nested too deeply; write it flatter.")
+        waiting += [(child, depth + 1) for child in node.iter_child_nodes()]
+    return None
 
 
 def _forbidden(node: nodes.Node) -> Iterator[TemplateProblem]:
@@ -66,10 +85,38 @@ def _forbidden(node: nodes.Node) -> Iterator[TemplateProblem]:
 
 def _unknown_names(name: str, tree: nodes.Template) -> Iterator[TemplateProblem]:
     known = TEMPLATE_NAMES[name]
-    for unknown in meta.find_undeclared_variables(tree) - known.keys():
-        lines = [node.lineno for node in tree.find_all(nodes.Name) if node.name == unknown]
+    first: dict[str, int] = {}
+    for node in _undeclared(tree, set(known)):
+        first[node.name] = min(node.lineno, first.get(node.name, node.lineno))
+    for unknown, line in first.items():
         listed = ", ".join(sorted(known))
-        yield TemplateProblem(min(lines), f"There is no variable {unknown!r}; this template has {listed}.")
+        yield TemplateProblem(line, f"There is no variable {unknown!r}; this template has {listed}.")
+
+
+def _undeclared(node: nodes.Node, known: set[str]) -> Iterator[nodes.Name]:
+    """Names that are read and have no value there; what `set` names in passing is added to `known`."""
+    if isinstance(node, nodes.Name):
+        if node.ctx == "load" and node.name not in known:
+            yield node
+    elif isinstance(node, nodes.Assign):
+        yield from _undeclared(node.node, known)
+        known |= _targets(node.target)
+    elif isinstance(node, nodes.For):
+        yield from _undeclared(node.iter, known)
+        inside = known | _targets(node.target) | {"loop"}
+        for child in (*([node.test] if node.test else []), *node.body):
+            yield from _undeclared(child, inside)
+        outside = set(known)
+        for child in node.else_:
+            yield from _undeclared(child, outside)
+    elif isinstance(node, ALLOWED):  # what stands inside anything else is not reported again
+        for child in node.iter_child_nodes():
+            yield from _undeclared(child, known)
+
+
+def _targets(target: nodes.Node) -> set[str]:
+    names = [target] if isinstance(target, nodes.Name) else target.find_all(nodes.Name)
+    return {name.name for name in names}
 
 
 def _taken_names(name: str, tree: nodes.Template) -> Iterator[TemplateProblem]:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 
 from django.db import connection
 from django.db.models import Max
@@ -13,12 +14,14 @@ from django.utils import timezone
 from refinement.broker.interrupting import woken_by
 from refinement.engine.types import Role
 from refinement.judging.checks import CommandRunner
+from refinement.judging.isolation import while_waiting
 from refinement.judging.prompts import Prompt
 from refinement.models import Call, Run
 from refinement.models.calls import Exchange
 from refinement.providers.alarm import Alarm
 from refinement.providers.base import (
     CallControl,
+    Cancelled,
     CompletionRequest,
     Message,
     Provider,
@@ -36,6 +39,7 @@ from refinement.services.places import NoFreePlace, place_take
 from refinement.services.texts import storable
 
 RENEW_SECONDS = RENEW_EVERY.total_seconds()
+SLOW_SECONDS = 1.0
 
 
 def ignore_text(piece: str) -> None:
@@ -163,10 +167,26 @@ class Caller:
         with lookout.watching(self.lease, alarm) as holds, woken_by(alarm.ring if alarm else None):
             yield holds, alarm
 
+    @contextmanager
+    def heartbeat(self) -> Iterator[CallControl]:
+        """Renews the lease while templates and checks of the step run; Cancelled when it is lost."""
+        began = time.monotonic()
+        with lookout.watching(self.lease) as holds:
+            control = self.control(holds, ignore_text)
+            with while_waiting(partial(stop_if_cancelled, control)):
+                yield control
+        if time.monotonic() - began > SLOW_SECONDS:
+            lease_renew(self.lease)  # what follows counts on a lease with most of its time left
+
     def control(
         self, holds: Callable[[], bool], on_text: Callable[[str], None], alarm: Alarm | None = None
     ) -> CallControl:
         return control_of(self.deadline_seconds, holds, lambda: lease_renew(self.lease), on_text, alarm)
+
+
+def stop_if_cancelled(control: CallControl) -> None:
+    if control.is_cancelled():
+        raise Cancelled("The step was stopped.")
 
 
 def control_of(

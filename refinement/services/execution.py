@@ -12,6 +12,7 @@ from django.utils import timezone
 from refinement.engine.steps import next_step
 from refinement.engine.types import Draft, Finish, History, Judge, Revise, Role, Step
 from refinement.judging.context import Brief
+from refinement.judging.templating import TemplateFailure
 from refinement.models import EventKind, Run
 from refinement.providers.base import Cancelled, ErrorKind, ProviderError
 from refinement.providers.retrying import delay_before
@@ -121,7 +122,7 @@ def carry_out(
         # Refused before a call was made: there is nothing to keep and nothing to try again.
         recorder.failure(None, role=role, message=error.message)
         return StepResult(step, error=error.kind.value)
-    except JudgeGaveUp as gave_up:
+    except (JudgeGaveUp, TemplateFailure) as gave_up:
         recorder.failure(None, role=role, message=str(gave_up))
         return StepResult(step)
 

@@ -22,9 +22,8 @@ from refinement.judging.parsing import read_reply
 from refinement.judging.prompts import Prompt, ask_again, judge_prompt
 from refinement.judging.schema import reply_limit_tokens, reply_schema
 from refinement.models import Call
-from refinement.services.calling import Caller, Request, ignore_text
+from refinement.services.calling import Caller, Request
 from refinement.services.evaluating import CannotEvaluate, evaluator_output
-from refinement.services.lookout import lookout
 from refinement.services.record_values import Judged
 from refinement.services.recording import Recorder
 from refinement.services.windows import reply_room, window_for
@@ -88,16 +87,16 @@ def checks_of(caller: Caller, rubric: Rubric, candidate: str) -> tuple[CheckResu
     """What the checks say; a script that cannot be run says nothing, and the round stays unscored."""
     scripts = [check.key for check in rubric.checks if check.kind == COMMAND]
     if not scripts:
-        return run_checks(rubric.checks, candidate)
+        with caller.heartbeat():
+            return run_checks(rubric.checks, candidate)
     if caller.local.scripts is None:
         raise JudgeGaveUp(
             f"the check {scripts[0]!r} is a script, which only `wiggum eval` runs, on the machine it is "
             "started on. Run the evaluation again there."
         )
     try:
-        with lookout.watching(caller.lease) as holds:
-            runner = caller.local.scripts(caller.control(holds, ignore_text))
-            return run_checks(rubric.checks, candidate, runner)
+        with caller.heartbeat() as control:
+            return run_checks(rubric.checks, candidate, caller.local.scripts(control))
     except CannotCheck as problem:
         raise JudgeGaveUp(str(problem)) from problem
 
@@ -118,7 +117,9 @@ def verdict_get(
     rubric = brief.rubric
     view = judge_view(brief, history, step.round, evaluator)
     window = window_for(caller, brief, Role.JUDGE)
-    prompt, asked, complaint = conversation(caller, judge_prompt(view), step)
+    with caller.heartbeat():
+        first = judge_prompt(view)
+    prompt, asked, complaint = conversation(caller, first, step)
     if asked >= ASKS:
         raise JudgeGaveUp(f"its reply could not be read after {asked} attempts. {complaint}")
     request = Request(

@@ -30,7 +30,8 @@ def candidate_write(
 ) -> Finish | None:
     """Has the producer write the round's candidate, and keeps both."""
     view = producer_view(brief, history, step)
-    prompt = producer_prompt(view)
+    with caller.heartbeat():
+        prompt = producer_prompt(view)
     policy = brief.rubric.policy
     window = window_for(caller, brief, Role.PRODUCER)
     request = Request(

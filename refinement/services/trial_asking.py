@@ -1,18 +1,23 @@
 """A trial's question to the judge: worded, sent and read exactly as in a run."""
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import partial
 
 from django.utils import timezone
 
 from refinement.engine.types import History, Role, Round, Rubric, Verdict
 from refinement.judging.context import Brief, Calibration, JudgeView, judge_view
+from refinement.judging.isolation import while_waiting
 from refinement.judging.parsing import read_reply
 from refinement.judging.prompts import Prompt, ask_again, judge_prompt
 from refinement.judging.schema import reply_limit_tokens, reply_schema
 from refinement.models import Bench, BenchCall
 from refinement.providers.base import (
+    CallControl,
     CompletionRequest,
     ErrorKind,
     Message,
@@ -23,7 +28,7 @@ from refinement.providers.base import (
 from refinement.providers.context import context_tokens_for
 from refinement.selectors.endpoints import provider_for
 from refinement.selectors.rubrics import definition_of
-from refinement.services.calling import control_of, fill, options_of
+from refinement.services.calling import control_of, fill, options_of, stop_if_cancelled
 from refinement.services.execution import DEADLINE_SECONDS
 from refinement.services.judgement import cut_words
 from refinement.services.texts import storable
@@ -66,12 +71,13 @@ def trial_ask(lease: TrialLease) -> TrialAsked:
     clock = time.monotonic()
     try:
         window = window_of(bench, rubric)
-        prompt = conversation(lease, judge_prompt(view))
+        with trial_heartbeat(lease):
+            first = judge_prompt(view)
+        prompt = conversation(lease, first)
         request = request_for(bench, rubric, prompt, window)
         call.messages = [{"role": m.role, "content": storable(m.content)} for m in request.messages]
         call.options = options_of(request)
-        control = control_of(DEADLINE_SECONDS, lambda: trial_holds(lease), lambda: trial_renew(lease))
-        reply = provider_for(bench.endpoint).complete(request, control)
+        reply = provider_for(bench.endpoint).complete(request, trial_control(lease))
     except ProviderError as error:
         call.error_kind, call.error_message = error.kind.value, storable(error.message)
         finish(call, time.monotonic() - clock)
@@ -80,6 +86,17 @@ def trial_ask(lease: TrialLease) -> TrialAsked:
     finish(call, reply.seconds or time.monotonic() - clock)
     verdict = verdict_in(call, reply, rubric, bench.model)
     return TrialAsked(rubric, call, verdict, view.candidate.seen_chars if view.candidate else None)
+
+
+def trial_control(lease: TrialLease) -> CallControl:
+    return control_of(DEADLINE_SECONDS, lambda: trial_holds(lease), lambda: trial_renew(lease))
+
+
+@contextmanager
+def trial_heartbeat(lease: TrialLease) -> Iterator[None]:
+    """Renews the lease while templates and checks run; Cancelled when it is lost."""
+    with while_waiting(partial(stop_if_cancelled, trial_control(lease))):
+        yield
 
 
 def bench_view(bench: Bench, rubric: Rubric) -> JudgeView:

@@ -15,7 +15,7 @@ from refinement.selectors.live import WORKER_LOST
 from refinement.services.lost_connections import outlasting_lost_connections
 from refinement.services.record_values import penalty_values, verdict_values
 from refinement.services.texts import storable
-from refinement.services.trial_asking import TrialAsked
+from refinement.services.trial_asking import TrialAsked, trial_heartbeat
 from refinement.services.trial_leases import TrialLease, trial_release
 from refinement.services.trial_waking import trial_wake
 
@@ -25,10 +25,12 @@ UNENDED = (TrialStatus.QUEUED, TrialStatus.RUNNING, TrialStatus.WAITING)
 def trial_done(lease: TrialLease, asked: TrialAsked) -> None:
     """A verdict: with checks and penalties it becomes a composite, as in a run."""
     rubric, candidate = asked.rubric, lease.trial.bench.candidate
+    with trial_heartbeat(lease):
+        checks = run_checks(rubric.checks, candidate)
     assessment = assess(
         rubric,
         asked.verdict,
-        run_checks(rubric.checks, candidate),
+        checks,
         penalties_for(candidate, rubric.policy.penalties),
     )
     verdict = verdict_values(assessment.verdicts[0])

@@ -14,6 +14,7 @@ from django.utils import timezone
 from dramatiq.middleware import Interrupt
 
 from refinement.broker.interrupting import work_is_done
+from refinement.judging.templating import TemplateFailure
 from refinement.models import BenchCall
 from refinement.providers.base import Cancelled, ErrorKind, ProviderError
 from refinement.providers.retrying import delay_before
@@ -103,6 +104,8 @@ def trial_step(lease: TrialLease) -> bool:
     except ProviderError as error:
         # Refused before a call was made: there is nothing to keep and nothing to try again.
         trial_fail(lease, None, message=error.message)
+    except TemplateFailure as failure:
+        trial_fail(lease, None, message=str(failure))
     else:
         account(asked.call)
         after_reply(lease, asked)

@@ -1,5 +1,8 @@
 """What is looked at before something is done: estimates, prompts, checks; and things side by side."""
 
+import time
+from dataclasses import replace
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -8,7 +11,7 @@ from refinement.engine.profiles import rubric_for
 from refinement.interchange.rubric_yaml import rubric_to_fields
 from refinement.models import Call, Run
 from refinement.services.blind_readings import blind_reading_begin
-from refinement.services.rubrics import default_rubrics_install
+from refinement.services.rubrics import default_rubrics_install, rubric_create
 from tests.views.runs.finished import finished_run
 
 pytestmark = pytest.mark.django_db
@@ -99,6 +102,38 @@ def test_checks_are_tried_on_a_text(api_editor, rubrics):
         told = api_editor.post(address, {"text": text, "definition": definition}).json()
         assert [(entry["key"], entry["passed"]) for entry in told["items"]] == [("links", passed)], told
     assert api_editor.post(address, {"text": "x", "definition": {"name": 1}}).status_code == 422
+
+
+def test_slow_checks_are_ended_and_each_says_what_became_of_it(api_editor, rubrics):
+    definition = rubric_to_fields(rubric_for("wiggum"))
+    slow = {"kind": "regex", "parameters": {"pattern": "^(?:(?:a|aa)+)+0$"}}
+    definition["checks"] = [{"key": f"slow-{number}"} | slow for number in range(30)]
+    sent = {"text": "a" * 60 + "!", "definition": definition}
+    began = time.monotonic()
+    told = api_editor.post(f"{HERE}/rubrics/wiggum/checks", sent).json()
+    assert time.monotonic() - began < 5
+    assert len(told["items"]) == 30
+    assert not any(entry["passed"] for entry in told["items"])
+    assert "longer than" in told["items"][0]["message"]
+    assert "before it did not end" in told["items"][-1]["message"]
+
+
+def test_a_preview_of_a_slow_template_is_ended(api_viewer, project):
+    terms = " or ".join(["(a.description|upper|lower|title|upper|lower) == 'x'"] * 30)
+    loops = (
+        "{% for a in criteria %}{% for b in criteria %}{% if "
+        + terms
+        + " %}y{% endif %}{% endfor %}{% endfor %}x"
+    )
+    plain = rubric_for("wiggum")
+    more = tuple(replace(plain.criteria[0], key=f"k{n}", description="Depth. " * 400) for n in range(60))
+    slow = replace(plain, criteria=plain.criteria + more, templates={"judge": loops})
+    rubric_create(project=project, slug="slow", definition=slow)
+    began = time.monotonic()
+    answer = api_viewer.post(f"{HERE}/rubrics/slow/preview", {"task": "A task.", "candidate": "A text."})
+    assert time.monotonic() - began < 5
+    assert answer.status_code == 422
+    assert "takes longer than 1 second" in answer.json()["detail"]
 
 
 def test_two_versions_of_a_rubric_are_compared(api_editor, rubrics):

@@ -1,5 +1,6 @@
 """A trial is judged as a run's round is: the same words, the same reading, the same composite."""
 
+import json
 from dataclasses import replace
 from decimal import Decimal
 
@@ -165,3 +166,20 @@ def test_line_ends_of_a_form_are_no_part_of_the_text(table: Table):
     bench = table.bench(text=TEXT.replace("\n", "\r\n"))
     assert bench.candidate == TEXT
     assert fingerprint(TEXT.replace("\n", "\r\n") + "\n") == bench.candidate_sha256
+
+
+def test_a_template_that_cannot_be_rendered_fails_the_trial_once(table: Table):
+    table.rubric(definition(templates={"judge": "{{ 9**(9**9) }}"}))
+    bench = table.judged(8)
+    (trial,) = trials(bench)
+    assert (bench.status, trial.status, trial.calls_made) == ("finished", "failed", 0)
+    assert "Pow is not available" in trial.error
+
+
+def test_a_check_that_never_ends_fails_and_the_trial_is_scored(table: Table):
+    unique = Check("unique", "json-schema", {"schema": {"uniqueItems": True}})
+    table.rubric(replace(definition(), checks=(unique,)))
+    bench = table.judged(8, text=json.dumps([{"a": number} for number in range(5_000)]))
+    (trial,) = trials(bench)
+    assert (trial.status, trial.composite) == ("done", 8)
+    assert "takes longer than" in trial.checks[0]["message"]

@@ -183,7 +183,7 @@ def test_checks_alone_must_count(wiggum):
     [
         ("contains", {}, "text", "Text is required"),
         ("regex", {"pattern": "("}, "pattern", "not a valid regular expression"),
-        ("regex", {"pattern": "(a+)+$"}, "pattern", "takes longer than 1 second"),
+        ("regex", {"pattern": "(a+)+$"}, "pattern", "takes longer than"),
         ("regex", {"pattern": "x" * 2_001}, "pattern", "2,000 are allowed"),
         ("regex", {"pattern": "x", "flags": "q"}, "flags", "Unknown flags q"),
         ("no-placeholders", {"patterns": "fine\n("}, "patterns", "Pattern 2"),

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refinement.forms.rubrics import trying
 from refinement.forms.rubrics.trying import checks_tried
 from refinement.forms.rubrics.weights import shares, total_of, usual_of, with_shares
+from refinement.judging.isolation import time_limit
 
 WEIGHTS = st.lists(
     st.decimals(min_value=Decimal("0.0001"), max_value=Decimal(99_999), places=4), min_size=1, max_size=100
@@ -81,7 +81,7 @@ def test_a_pattern_that_runs_away_on_the_text_says_so():
     (result,) = checks_tried(slow | {"try-text": "a" * 5_000}, "all")
 
     assert not result.passed
-    assert "longer than 1 second" in result.message
+    assert "longer than" in result.message
 
 
 def test_a_text_that_is_too_long_is_refused():
@@ -90,9 +90,8 @@ def test_a_text_that_is_too_long_is_refused():
     assert "at most 200,000" in result.message
 
 
-def test_all_checks_together_have_a_time_limit(monkeypatch):
-    monkeypatch.setattr(trying, "SECONDS", -1)
-
-    (result,) = checks_tried(check("is-json") | {"try-text": "x"}, "all")
+def test_all_checks_together_have_a_time_limit():
+    with time_limit(0):
+        (result,) = checks_tried(check("is-json") | {"try-text": "x"}, "all")
 
     assert "used up the time" in result.message

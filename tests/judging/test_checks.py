@@ -7,7 +7,7 @@ import pytest
 
 from refinement.engine.profiles import rubric_for
 from refinement.engine.types import Check, Place, Severity
-from refinement.judging.checks import KINDS, ParameterType, check_problems, run_checks
+from refinement.judging.checks import KINDS, ParameterType, check_problems, run_checks, runaway, running
 from refinement.judging.checks.kinds import Finding
 
 PERSON = {
@@ -25,7 +25,10 @@ def check(kind, **parameters):
 
 
 def result(kind, candidate, **parameters):
+    """What the check says, which is the same in the child process and here."""
     (only,) = run_checks((check(kind, **parameters),), candidate)
+    here = running.finding(check(kind, **parameters), candidate)
+    assert (only.passed, only.message, only.place) == (here.passed, here.message, here.place)
     return only
 
 
@@ -136,9 +139,23 @@ def test_placeholders_are_found(left):
 )
 def test_a_pattern_that_never_ends_fails_and_says_so(kind, parameters, candidate, monkeypatch):
     monkeypatch.setattr("refinement.judging.checks.patterns.TIMEOUT_SECONDS", 0.05)
-    slow = result(kind, candidate, **parameters)
+    slow = running.finding(check(kind, **parameters), candidate)
     assert not slow.passed
     assert slow.message.startswith("The check itself failed: the pattern")
+
+
+def test_a_pattern_that_is_slow_on_a_short_text_is_a_problem(monkeypatch):
+    monkeypatch.setattr(runaway, "TIMEOUT_SECONDS", 0.05)
+    monkeypatch.setattr("refinement.judging.checks.patterns.TIMEOUT_SECONDS", 0.05)
+    for careless in (
+        check("regex", pattern="(a+)+$"),
+        check("no-placeholders", patterns=["fine", "(x+x+)+y"]),
+    ):
+        (problem,) = runaway.runaway_problems(careless)
+        assert "takes longer than 0.05 seconds on a text of 2,000 characters" in problem
+    for sound in (check("regex", pattern="a+$"), check("contains", text="(a+)+$"), check("no-placeholders")):
+        assert runaway.runaway_problems(sound) == []
+        assert check_problems(sound, probe=True) == []
 
 
 def test_a_schema_that_goes_in_circles_fails_and_says_so():
@@ -177,6 +194,7 @@ def test_a_result_carries_what_the_check_says_of_itself():
         ("length", {"minimum": 5, "maximum": 4}, "greater than the maximum"),
         ("length", {"minimum": -1}, "a whole number, 0 or more"),
         ("length", {"minimum": True}, "a whole number, 0 or more"),
+        ("length", {"minimum": 10**4_000}, "at most 1,000,000,000"),
         ("length", {"minimum": 1, "unit": "lines"}, "one of: characters, words"),
         ("heading-count", {"level": 7, "minimum": 1}, "Level must be 1 to 6"),
         ("heading-count", {"level": 2}, "Set a minimum"),
@@ -198,6 +216,7 @@ def test_a_result_carries_what_the_check_says_of_itself():
 )
 def test_a_check_that_cannot_work_is_not_saved_and_fails_when_run(kind, parameters, words):
     problems = check_problems(check(kind, **parameters))
+    assert problems == running.problems(check(kind, **parameters))
     assert words in " ".join(problems)
     found = result(kind, "any text", **parameters)
     assert not found.passed
@@ -259,3 +278,15 @@ def test_a_command_is_run_by_whoever_passes_in_how_and_by_nobody_else():
     assert (told.passed, told.message) == (False, "./looks saw 'a text'")
     (refused,) = run_checks((script,), "a text")
     assert "only `wiggum eval` runs scripts" in refused.message
+
+
+def test_parameters_that_cannot_be_sent_fail_alone():
+    deep: dict[str, object] = {}
+    for _ in range(3_000):
+        deep = {"not": deep}
+    sound, odd = Check("sound", "contains", {"text": "a"}), Check("odd", "json-schema", {"schema": deep})
+    first, middle, last = run_checks((sound, odd, sound), "a")
+    assert (first.passed, middle.passed, last.passed) == (True, False, True)
+    assert "nested too deeply" in middle.message
+    (alone,) = run_checks((odd,), "a")
+    assert alone.message == middle.message

@@ -1,9 +1,13 @@
 """Prompt templates: what an editor may write, and what is refused with its line."""
 
+import re
+
 import pytest
 
 from refinement.engine.profiles import PROFILES
 from refinement.judging.template_names import FailureValue, GroupValue, sample_values
+from refinement.judging.template_rendering import rendered, template_problems
+from refinement.judging.template_rules import MAX_SOURCE_CHARS
 from refinement.judging.templating import (
     TEMPLATE_NAMES,
     TemplateFailure,
@@ -14,7 +18,11 @@ from refinement.judging.templating import (
 
 
 def problems(name, source):
-    return [(problem.line, problem.message) for problem in check_template(name, source)]
+    """What is wrong with a template, which is the same in the child process and here."""
+    found = check_template(name, source)
+    if name in TEMPLATE_NAMES and source.strip() and len(source) <= MAX_SOURCE_CHARS:
+        assert found == template_problems(name, source)
+    return [(problem.line, problem.message) for problem in found]
 
 
 @pytest.mark.parametrize("profile", [*PROFILES, "an editor's own"])
@@ -85,6 +93,13 @@ def test_ordinary_templates_are_accepted(name, source):
         ("revision", "{% for a in criteria %}{% for b in criteria %}\n{{ task }}{% endfor %}{% endfor %}", 1,
          "characters; repeat less in loops"),
         ("draft", "{# nothing #}", 1, "prints nothing"),
+        ("draft", "{{ " + "9" * 5_000 + " }}", 1, "A number in the template is too long"),
+        ("draft", "a\n" + "{% if task %}" * 41 + "x" + "{% endif %}" * 41, 2, "nested too deeply"),
+        ("judge", "{% for c in criteria %}x{% endfor %}\n{{ c.name }}", 2, "There is no variable 'c'"),
+        ("judge", "{% for c in criteria %}{% set a = 1 %}{% else %}{{ c }}{% endfor %}", 1, "variable 'c'"),
+        ("judge", "{% for c in criteria %}{% set a = 1 %}{% endfor %}{{ a }}", 1, "variable 'a'"),
+        ("judge", "{{ a }}\n{% set a = 1 %}", 1, "There is no variable 'a'"),
+        ("judge", "{{ loop.index }}", 1, "There is no variable 'loop'"),
         ("draft", "{{ " + "(" * 2_000 + "task" + ")" * 2_000 + " }}", 1, "nested too deeply"),
     ],
 )  # fmt: skip
@@ -113,6 +128,29 @@ def test_nothing_is_escaped_and_missing_values_print_nothing():
 def test_rendering_with_an_unknown_name_says_so():
     with pytest.raises(TemplateFailure, match=r"'draft' cannot be rendered: 'taks' is undefined\."):
         render("draft", "{{ taks }}", task="x")
+
+
+@pytest.mark.parametrize("make", [render, lambda name, source, **values: rendered(name, source, values)])
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("{{ 9**(9**9) }}", "Pow is not available"),
+        ("{% if task %}" * 200 + "x" + "{% endif %}" * 200, "nested too deeply"),
+        ("{{ taks }}", "'taks' is undefined"),
+    ],
+)
+def test_a_template_that_was_never_checked_does_no_harm(make, source, words):
+    with pytest.raises(TemplateFailure, match=re.escape(words)):
+        make("draft", source, task="x")
+
+
+def test_records_and_lists_are_given_as_they_are():
+    source = (
+        "{% for group in groups %}{{ group.title }}{% for f in group.failures %}:{{ f.message }}"
+        "{% endfor %}{% endfor %} {{ groups|length }} {{ groups|join(attribute='title') }}"
+    )
+    groups = (GroupValue("error", "Errors", (FailureValue("a", "Too short \ud800.", ""),)),)
+    assert render("feedback", source, groups=groups) == "Errors:Too short \ud800. 1 Errors"
 
 
 def test_a_missing_package_template_is_said():

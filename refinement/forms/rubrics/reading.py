@@ -21,6 +21,7 @@ from refinement.forms.rubrics.settings import SETTINGS
 from refinement.forms.rubrics.values import setting_value, tidy
 from refinement.forms.rubrics.words import STOP_RULES as STOP_RULE_WORDS
 from refinement.judging.context import OFFERED
+from refinement.judging.isolation import time_limit
 from refinement.judging.templating import TEMPLATE_NAMES, check_template
 from refinement.services.texts import storable
 
@@ -44,6 +45,11 @@ def clean_fields(posted: Mapping[str, str]) -> Fields:
 
 def read_definition(fields: Fields, base: Rubric) -> Reading:
     """The definition that the fields say; what has no field is taken from the version that was edited."""
+    with time_limit():
+        return _read(fields, base)
+
+
+def _read(fields: Fields, base: Rubric) -> Reading:
     problems, reading = Problems(), Reading()
     values = _settings(fields, problems)
     rows = list(read_criteria(fields, problems))

@@ -10,7 +10,6 @@ from typing import Any
 from refinement.engine.types import Check, Severity
 from refinement.forms.rubrics import values
 from refinement.forms.rubrics.initial import Fields
-from refinement.forms.rubrics.runaway import runaway_problem
 from refinement.judging.checks import KINDS, CheckKind, Parameter, ParameterType, check_problems
 from refinement.judging.checks.kinds import with_defaults
 
@@ -21,7 +20,6 @@ SUGGESTION_LIMIT = 2_000
 PARAMETER_LIMIT = 50_000
 MOST_CRITERIA = 100
 MOST_CHECKS = 200
-MOST_RUNAWAYS = 3
 
 _NUMBER = re.compile(r"[0-9]{1,6}")
 
@@ -31,7 +29,6 @@ class Problems:
     """What is wrong, by field, in the order of the page."""
 
     by_field: dict[str, list[str]] = field(default_factory=dict)
-    runaways: int = 0
 
     def add(self, name: str, message: str) -> None:
         self.by_field.setdefault(name, []).append(message)
@@ -124,21 +121,16 @@ def read_kind(fields: Fields, start: str, known: Check | None, problems: Problem
 
 
 def _judge_parameters(kind: CheckKind, given: dict[str, Any], start: str, problems: Problems) -> None:
-    found = check_problems(Check("key", kind.name, given))
-    # Each pattern that runs away costs a second: after a few, the rest is looked at when these are mended.
-    if not found and problems.runaways < MOST_RUNAWAYS:
-        found = runaway_problem(kind, given)
-        problems.runaways += len(found)
-    for problem in found:
-        problems.add(f"{start}p-{_at_fault(kind, problem)}", problem)
+    for problem in check_problems(Check("key", kind.name, given), probe=True):
+        problems.add(f"{start}{_at_fault(kind, problem)}", problem)
 
 
 def _at_fault(kind: CheckKind, problem: str) -> str:
-    """The parameter that a problem is about: the one it names, or the first."""
+    """The field that a problem is about: the parameter it names, the first one, or the key where is none."""
     for parameter in kind.parameters:
         if problem.startswith(parameter.label) or parameter.label.lower() in problem.lower():
-            return parameter.name
-    return kind.parameters[0].name
+            return f"p-{parameter.name}"
+    return f"p-{kind.parameters[0].name}" if kind.parameters else "key"
 
 
 def parameter_value(parameter: Parameter, text: str) -> Any:

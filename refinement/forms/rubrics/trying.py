@@ -1,15 +1,14 @@
 """Checks tried on a text, straight from the fields: nothing is saved."""
 
-import time
 from dataclasses import dataclass
 
 from refinement.engine.types import Check, CheckResult, Place
 from refinement.forms.rubrics.initial import Fields
 from refinement.forms.rubrics.rows import Problems, read_kind, row_numbers
 from refinement.judging.checks import KINDS, run_checks
+from refinement.judging.isolation import time_limit
 
 TEXT_LIMIT = 200_000
-SECONDS = 5.0  # for all checks together; each pattern has its own limit besides
 AROUND = 60
 
 
@@ -34,14 +33,12 @@ def checks_tried(fields: Fields, wanted: str) -> list[Tried]:
     if len(text) > TEXT_LIMIT:
         said = f"The text has {len(text):,} characters; at most {TEXT_LIMIT:,} can be tried. Shorten it."
         return [Tried(number, _label(fields, number), False, said) for number in numbers]
-    until = time.monotonic() + SECONDS
-    return [_tried(fields, number, text, until) for number in numbers]
+    with time_limit():
+        return [_tried(fields, number, text) for number in numbers]
 
 
-def _tried(fields: Fields, number: str, text: str, until: float) -> Tried:
+def _tried(fields: Fields, number: str, text: str) -> Tried:
     label, problems = _label(fields, number), Problems()
-    if time.monotonic() > until:
-        return Tried(number, label, False, "Not tried: the checks before it used up the time. Try it alone.")
     read = read_kind(fields, f"check-{number}-", None, problems)
     if problems.by_field:
         said = " ".join(message for messages in problems.by_field.values() for message in messages)

@@ -1,55 +1,70 @@
-"""Deterministic assertions on a candidate: no model is asked, and the same text gives the same answer."""
+"""Deterministic assertions on a candidate: no model is asked, and the same text gives the same answer.
 
-from collections.abc import Callable, Mapping
+Checks run in a child process, because a pattern or a schema can take forever or fill the memory.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
-from refinement.engine.types import Check, CheckResult
-from refinement.judging.checks import documents, phrases, shape
-from refinement.judging.checks.kinds import (
-    CheckKind,
-    Finding,
-    Parameter,
-    Parameters,
-    ParameterType,
-    type_problems,
-    with_defaults,
-)
+from refinement.engine.types import Check, CheckResult, Place
+from refinement.judging import isolation
+from refinement.judging.checks.kinds import CheckKind, Finding, Parameter, Parameters, ParameterType, quoted
+from refinement.judging.checks.running import COMMAND, KINDS
+from refinement.judging.isolation import SECONDS, Limit
 
 __all__ = [
     "COMMAND", "KINDS", "CannotCheck", "CheckKind", "CommandRunner", "Parameter", "ParameterType",
     "check_problems", "is_script", "run_checks",
 ]  # fmt: skip
 
-COMMAND = "command"
 # Whoever runs things on their own machine passes in how; nobody else can.
 CommandRunner: TypeAlias = Callable[[Parameters, str], Finding]
+
+UNREADABLE = "its parameters are nested too deeply or hold a number that is too long."
+REASONS = {
+    Limit.TIME: f"it takes longer than the {SECONDS:g} second that all checks share.",
+    Limit.SPENT: "the checks before it used up the time. Fix those first, or try it alone.",
+    Limit.MEMORY: "it needs too much memory.",
+    Limit.CRASH: "it stopped unexpectedly.",
+    Limit.BUSY: "the server is busy with other checks. Try again in a moment.",
+}
+ADVICE = " Make the check simpler, or the text shorter."
+ADVISED = (Limit.TIME, Limit.MEMORY, Limit.CRASH)
 
 
 class CannotCheck(Exception):
     """A check could not be carried out at all, which says nothing about the candidate."""
 
 
-# In the order in which a form offers them.
-KINDS: Mapping[str, CheckKind] = {
-    kind.name: kind for kind in (*phrases.KINDS, *shape.KINDS, *documents.KINDS)
-}
-
-
 def run_checks(
     checks: tuple[Check, ...], candidate: str, commands: CommandRunner | None = None
 ) -> tuple[CheckResult, ...]:
     """What every check says of the candidate, in order; a check that cannot be carried out fails."""
-    return tuple(_result(check, candidate, commands) for check in checks)
+    others = [check for check in checks if commands is None or check.kind != COMMAND]
+    findings = iter(_findings(others, candidate))
+    return tuple(
+        _result(check, commands(check.parameters, candidate))
+        if commands is not None and check.kind == COMMAND
+        else _result(check, next(findings))
+        for check in checks
+    )
 
 
-def check_problems(check: Check) -> list[str]:
-    """Everything that keeps this check from being saved, in sentences; empty when it is sound."""
-    if check.kind == COMMAND:
-        return ["A command cannot be a check here; only `wiggum eval` runs scripts."]
-    kind = KINDS.get(check.kind)
-    if kind is None:
-        return [f"There is no check of the kind {check.kind!r}; the kinds are {', '.join(KINDS)}."]
-    return type_problems(kind, check.parameters) or kind.problems(with_defaults(kind, check.parameters))
+def check_problems(check: Check, *, probe: bool = False) -> list[str]:
+    """Everything that keeps this check from being saved, in sentences; empty when it is sound.
+
+    With `probe`, its patterns are also tried on short texts that make a careless pattern slow.
+    """
+    parameters = _sendable(check)
+    if parameters is None:
+        return [f"The check cannot be read: {UNREADABLE}"]
+    arguments = {"kind": check.kind, "parameters": parameters, "probe": probe}
+    outcome = isolation.run("check_problems", arguments)
+    if outcome.limit:
+        return [f"The check was not verified: {_reason(outcome.limit)}"]
+    (problems,) = outcome.answers
+    return [str(problem) for problem in problems]
 
 
 def is_script(check: Check) -> bool:
@@ -64,8 +79,7 @@ def is_script(check: Check) -> bool:
     )
 
 
-def _result(check: Check, candidate: str, commands: CommandRunner | None) -> CheckResult:
-    finding = _finding(check, candidate, commands)
+def _result(check: Check, finding: Finding) -> CheckResult:
     return CheckResult(
         key=check.key,
         passed=finding.passed,
@@ -77,11 +91,37 @@ def _result(check: Check, candidate: str, commands: CommandRunner | None) -> Che
     )
 
 
-def _finding(check: Check, candidate: str, commands: CommandRunner | None) -> Finding:
-    if check.kind == COMMAND and commands is not None:
-        return commands(check.parameters, candidate)
-    problems = check_problems(check)
-    if problems:
-        return Finding(False, f"The check itself is not set up right: {' '.join(problems)}")
-    kind = KINDS[check.kind]
-    return kind.run(with_defaults(kind, check.parameters), candidate)
+def _findings(checks: Sequence[Check], candidate: str) -> list[Finding]:
+    """One finding for each check; all of them share one limit, and those after it are not run."""
+    parameters = [_sendable(check) for check in checks]
+    sent = [(check, text) for check, text in zip(checks, parameters, strict=True) if text is not None]
+    found = iter(_isolated(sent, candidate) if sent else ())
+    return [_unreadable() if text is None else next(found) for text in parameters]
+
+
+def _isolated(sent: Sequence[tuple[Check, str]], candidate: str) -> Iterator[Finding]:
+    arguments = {"checks": [[check.kind, text] for check, text in sent], "candidate": candidate}
+    outcome = isolation.run("run_checks", arguments)
+    for passed, message, span in outcome.answers:
+        yield Finding(passed, message, Place(*span) if span else None)
+    if outcome.limit:
+        stopped, *others = (check for check, _ in sent[len(outcome.answers) :])
+        yield Finding(False, f"The check was not completed: {_reason(outcome.limit)}")
+        for _ in others:
+            yield Finding(False, f"The check was not run: {quoted(stopped.key)} before it did not end.")
+
+
+def _reason(limit: Limit) -> str:
+    return REASONS[limit] + (ADVICE if limit in ADVISED else "")
+
+
+def _unreadable() -> Finding:
+    return Finding(False, f"The check itself is not set up right: {UNREADABLE}")
+
+
+def _sendable(check: Check) -> str | None:
+    """The parameters as JSON; None when they cannot be written as such."""
+    try:
+        return json.dumps(check.parameters, default=dict)
+    except (RecursionError, TypeError, ValueError):
+        return None

@@ -83,8 +83,12 @@ def run_json_schema(parameters: Parameters, candidate: str) -> Finding:
         return Finding(False, "The check itself failed: its schema or the JSON goes round in circles.")
     if worst is None:
         return PASSED
-    said = worst.message if len(worst.message) <= MESSAGE_CHARS else worst.message[: MESSAGE_CHARS - 1] + "…"
-    return Finding(False, f"The JSON does not follow its schema at {worst.json_path}: {said}.")
+    where, said = shortened(worst.json_path), shortened(worst.message)
+    return Finding(False, f"The JSON does not follow its schema at {where}: {said}.")
+
+
+def shortened(text: str) -> str:
+    return text if len(text) <= MESSAGE_CHARS else text[: MESSAGE_CHARS - 1] + "…"
 
 
 def schema_problems(parameters: Parameters) -> list[str]:
@@ -97,7 +101,7 @@ def schema_problems(parameters: Parameters) -> list[str]:
     try:
         _validator(schema).check_schema(schema)
     except SchemaError as error:
-        return [f"The schema is not valid at {error.json_path}: {error.message[:MESSAGE_CHARS]}."]
+        return [f"The schema is not valid at {shortened(error.json_path)}: {shortened(error.message)}."]
     except RecursionError:
         return ["The schema is nested too deeply."]
     return [problem for part in _parts(schema) for problem in _part_problems(schema, part)]

@@ -10,6 +10,7 @@ from refinement.engine.types import Place
 Parameters: TypeAlias = Mapping[str, object]
 
 QUOTED_CHARS = 80
+MOST_COUNT = 10**9
 
 
 class ParameterType(StrEnum):
@@ -89,7 +90,7 @@ def _fits(parameter: Parameter, value: object) -> bool:
         case ParameterType.FLAG:
             return isinstance(value, bool)
         case ParameterType.COUNT:
-            return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+            return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_COUNT
         case ParameterType.CHOICE:
             return value in parameter.choices
         case ParameterType.LINES:
@@ -101,7 +102,7 @@ def _fits(parameter: Parameter, value: object) -> bool:
 _WORDS: Mapping[ParameterType, Callable[[Parameter], str]] = {
     ParameterType.TEXT: lambda parameter: "a text",
     ParameterType.FLAG: lambda parameter: "true or false",
-    ParameterType.COUNT: lambda parameter: "a whole number, 0 or more",
+    ParameterType.COUNT: lambda parameter: f"a whole number, 0 or more and at most {MOST_COUNT:,}",
     ParameterType.CHOICE: lambda parameter: f"one of: {', '.join(parameter.choices)}",
     ParameterType.LINES: lambda parameter: "a list of texts",
     ParameterType.JSON: lambda parameter: "a JSON schema",

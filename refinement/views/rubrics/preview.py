@@ -11,6 +11,7 @@ from refinement.engine.sentences import round_name
 from refinement.engine.types import History, Rubric
 from refinement.forms.rehearsals import SAMPLE, PreviewForm
 from refinement.judging.context import Brief
+from refinement.judging.isolation import time_limit
 from refinement.judging.rehearsal import Rehearsal, assumed_history, brief_for, rehearse
 from refinement.judging.templating import TemplateFailure
 from refinement.models import Run
@@ -47,10 +48,11 @@ def rubric_preview(request: ProjectRequest, rubric: str) -> HttpResponse:
     page |= {"form": form, "definition": definition, "tab": "preview"}
     status = 422
     if form.is_valid():
-        stage = staged(form, page, definition, run)
-        if stage is not None:
-            status = 200
-            page |= performed(stage)
+        with time_limit():
+            stage = staged(form, page, definition, run)
+            if stage is not None:
+                status = 200
+                page |= performed(stage)
     partial = request.htmx and not request.htmx.boosted
     template = "refinement/rubrics/_preview.html" if partial else "refinement/rubrics/preview.html"
     return render(request, template, page, status=status)

@@ -38,7 +38,7 @@ CASES = {
     "a pattern that runs away": (
         "check-0-p-pattern",
         a_check("regex", pattern="(a+)+$"),
-        "takes longer than 1 second",
+        "takes longer than",
     ),
     "a schema that is none": ("check-0-p-schema", a_check("json-schema", schema="{"), "not valid JSON"),
     "a megabyte of background": ("background", {"background": "x" * 1_000_000}, "at most 50,000"),

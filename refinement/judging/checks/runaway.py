@@ -1,33 +1,33 @@
-"""Patterns that run away: tried on short texts of the sort that makes them, before they are saved."""
+"""Patterns that run away: tried on short texts that make such patterns slow, before they are saved."""
 
 import re
-from collections.abc import Mapping
-from functools import lru_cache
-from typing import Any
 
-from refinement.judging.checks import CheckKind
+from refinement.engine.types import Check
 from refinement.judging.checks.patterns import TIMEOUT_SECONDS, TooSlow, first_match
 
 PROBE_CHARS = 2_000
 MOST_LETTERS = 6
 
 
-def runaway_problem(kind: CheckKind, parameters: Mapping[str, Any]) -> list[str]:
+def runaway_problems(check: Check) -> list[str]:
     """Says so if a pattern of the check needs more time than it has, even on a short text."""
-    if kind.name == "regex":
-        patterns = [(str(parameters["pattern"]), str(parameters.get("flags") or ""))]
-    else:
-        patterns = [(str(line), "") for line in parameters.get("patterns", ())]
-    for pattern, letters in patterns:
+    for pattern, letters in patterns_of(check):
         if runs_away(pattern, letters):
             return [
-                f"Pattern “{pattern[:80]}” takes longer than {TIMEOUT_SECONDS:g} second on a text of "
+                f"Pattern “{pattern[:80]}” takes longer than {TIMEOUT_SECONDS:g} seconds on a text of "
                 f"{PROBE_CHARS:,} characters. Make it simpler: no repetition inside a repetition."
             ]
     return []
 
 
-@lru_cache(maxsize=1024)
+def patterns_of(check: Check) -> list[tuple[str, str]]:
+    """The patterns that the check was given, each with its flags."""
+    if check.kind == "regex":
+        return [(str(check.parameters["pattern"]), str(check.parameters.get("flags") or ""))]
+    given = check.parameters.get("patterns", ())
+    return [(str(line), "") for line in given] if isinstance(given, (list, tuple)) else []
+
+
 def runs_away(pattern: str, letters: str) -> bool:
     try:
         for probe in probes(pattern):

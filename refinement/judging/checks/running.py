@@ -1,0 +1,33 @@
+"""Carries a check out in this process. Only for the child process of `isolation`: nothing here is limited."""
+
+from collections.abc import Mapping
+
+from refinement.engine.types import Check
+from refinement.judging.checks import documents, phrases, shape
+from refinement.judging.checks.kinds import CheckKind, Finding, type_problems, with_defaults
+
+# In the order in which a form offers them.
+KINDS: Mapping[str, CheckKind] = {
+    kind.name: kind for kind in (*phrases.KINDS, *shape.KINDS, *documents.KINDS)
+}
+COMMAND = "command"
+MOST_PROBLEMS = 20
+
+
+def problems(check: Check) -> list[str]:
+    """Everything that keeps this check from being saved, in sentences; empty when it is sound."""
+    if check.kind == COMMAND:
+        return ["A command cannot be a check here; only `wiggum eval` runs scripts."]
+    kind = KINDS.get(check.kind)
+    if kind is None:
+        return [f"There is no check of the kind {check.kind!r}; the kinds are {', '.join(KINDS)}."]
+    found = type_problems(kind, check.parameters) or kind.problems(with_defaults(kind, check.parameters))
+    return found[:MOST_PROBLEMS]
+
+
+def finding(check: Check, candidate: str) -> Finding:
+    """What the check says of the candidate; one that is not set up right fails."""
+    if found := problems(check):
+        return Finding(False, f"The check itself is not set up right: {' '.join(found)}")
+    kind = KINDS[check.kind]
+    return kind.run(with_defaults(kind, check.parameters), candidate)

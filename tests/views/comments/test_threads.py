@@ -294,7 +294,7 @@ def test_any_member_resolves_and_reopens(as_viewer, run, editor):
     thread = say(run, editor, "Why?", "round", 2).thread
     path = address(run, f"threads/{thread.pk}/resolve/")
     assert as_viewer.post(path, {"resolved": "1"}).status_code == 302
-    assert "settled by <bdi>Vera Viewer</bdi>" in page(as_viewer, run)
+    assert "resolved by <bdi>Vera Viewer</bdi>" in page(as_viewer, run)
     text = as_viewer.post(path, {"resolved": "0"}, headers=HTMX).content.decode()
     assert "thread-open" in text
 

@@ -189,6 +189,31 @@ def test_typed_words_go_along_to_another_round(signed_in, run, home):
     signed_in.get_by_role("navigation", name="Rounds").get_by_role("link").nth(2).click()
     expect(signed_in.get_by_role("heading", name="Round 3")).to_be_visible()
     expect(signed_in.get_by_label("Comment", exact=True)).to_have_value("Still thinking")
+    signed_in.get_by_role("button", name="Comment", exact=True).click()
+    expect(talk(signed_in).locator(".comment-body")).to_have_text("Still thinking")
+    assert Thread.objects.get().round_number == 3
+
+
+def test_a_passage_and_a_choice_outlast_what_others_say(signed_in, run, home, editor):
+    first = say(run, editor, "Why?", "round", 2)
+    signed_in.goto(f"{home}rounds/2/")
+    signed_in.get_by_text("Write a comment").click()
+    about, area = signed_in.locator("#thread-about"), signed_in.get_by_label("Comment", exact=True)
+    about.select_option("criterion:depth")
+    answer(first, editor, "Nobody answers?")
+    expect(talk(signed_in)).to_contain_text("Nobody answers?")
+    expect(about).to_have_value("criterion:depth")
+    select(signed_in, "#round-text .prose", "service runs", "takes its")
+    signed_in.locator(".passage-button").click()
+    area.fill("In which one?")
+    say(run, editor, "Another thread.", "round", 2)
+    expect(talk(signed_in)).to_contain_text("Another thread.")
+    signed_in.get_by_role("button", name="Comment", exact=True).click()
+    expect(talk(signed_in)).to_contain_text("In which one?")
+    thread = Thread.objects.get(place="passage")
+    assert thread.quote == "service runs **in a container** and takes its"
+    assert thread.quote_before
+    assert thread.quote_after
 
 
 def test_a_link_to_a_comment_opens_its_round_and_marks_it(signed_in, run, editor):

@@ -32,6 +32,17 @@ def untruncated(field: forms.CharField) -> forms.CharField:
     return field
 
 
+def context_field() -> forms.CharField:
+    """The words around a quoted passage, filled in by a script.
+
+    A hidden text area, not a hidden input: only the former tells a value somebody set from the server's,
+    so the words outlast a refresh of the form.
+    """
+    return forms.CharField(
+        required=False, max_length=AROUND * 4, strip=False, widget=forms.Textarea(attrs={"hidden": True})
+    )
+
+
 class ReplyForm(forms.Form):
     """An answer in a thread."""
 
@@ -60,8 +71,8 @@ class ThreadForm(forms.Form):
             widget=forms.Textarea(attrs={"rows": 2, "dir": "auto"}),
         )
     )
-    before = forms.CharField(required=False, max_length=AROUND * 4, strip=False, widget=forms.HiddenInput)
-    after = forms.CharField(required=False, max_length=AROUND * 4, strip=False, widget=forms.HiddenInput)
+    before = context_field()
+    after = context_field()
     body = body_field("Comment")
 
     def __init__(

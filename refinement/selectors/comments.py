@@ -44,11 +44,6 @@ class CommentLine:
     may_delete: bool
     may_see_history: bool
 
-    @property
-    def stamp(self) -> str:
-        """Changes when its words do."""
-        return str(self.row.version)
-
 
 @dataclass(frozen=True, slots=True)
 class ThreadLine:
@@ -69,11 +64,6 @@ class ThreadLine:
     @property
     def count(self) -> int:
         return self.earlier + len(self.comments)
-
-    @property
-    def stamp(self) -> str:
-        """Changes when its head does."""
-        return f"{self.state}-{self.earlier}-{self.found}"
 
 
 @dataclass(frozen=True, slots=True)

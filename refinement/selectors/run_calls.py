@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from django.db.models.functions import Length, Substr
 
 from refinement.engine.types import Information, Rubric
-from refinement.judging.parsing.under_way import Entry, entries_so_far
+from refinement.judging.parsing.partial import Entry, partial_verdict
 from refinement.models import Call, Run
 from refinement.selectors.context_tables import KIND_WORDS
 from refinement.selectors.run_words import ERROR_WORDS, RUNG_WORDS, capital_round_name, duration
@@ -122,7 +122,7 @@ def call_line(rubric: Rubric, call: Call) -> CallLine:
         cut=call.finish_reason == "length",
         reply_start=start,
         reply_chars=getattr(call, "reply_chars", 0) or 0,
-        reading=tuple(entries_so_far(start) or ()) if call.role == "judge" else (),
+        reading=tuple(partial_verdict(start)) if call.role == "judge" else (),
     )
 
 

@@ -148,6 +148,7 @@ def wanted_by(watchers: set[Watcher]) -> Wanted:
         after_event=min(watcher.after for watcher in watchers),
         after_piece=min(watcher.piece for watcher in watchers),
         seen=frozenset(watcher.seen for watcher in watchers),
+        html=any(watcher.html for watcher in watchers),
     )
 
 

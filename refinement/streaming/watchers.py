@@ -16,7 +16,15 @@ class Watcher:
     """A reader of one run's stream."""
 
     def __init__(
-        self, *, run_id: int, user_id: int, project_id: int, session: str, after: int, stays: bool = False
+        self,
+        *,
+        run_id: int,
+        user_id: int,
+        project_id: int,
+        session: str,
+        after: int,
+        stays: bool = False,
+        html: bool = False,
     ) -> None:
         self.run_id = run_id
         self.user_id = user_id
@@ -24,6 +32,8 @@ class Watcher:
         self.session = session
         self.after = after
         self.stays = stays  # also when the run is over: people go on scoring and deciding
+        self.html = html  # a page: it gets a judge's reply as HTML, too
+        self.reading = ""  # the last such HTML it was sent
         self.piece = 0
         self.text: int | None = None  # the number of the first piece of the text it has heard of
         self.seen: object = None
@@ -75,13 +85,16 @@ class Watcher:
         glance = news.glance
         begins = glance.first_piece != self.text
         if begins:
-            self.text, self.piece = glance.first_piece, 0
+            self.text, self.piece, self.reading = glance.first_piece, 0, ""
         new = [entry for entry in news.pieces if entry[0] > self.piece]
         if not new and not begins:
             return
         yield news.made(("text", self.piece, begins), partial(text_frame, new, begins=begins))
         if new:
             self.piece = new[-1][0]
+        if self.html and news.reading not in ("", self.reading):
+            self.reading = news.reading
+            yield news.made("reading", partial(frame, "reading", {"html": news.reading}))
 
 
 def text_frame(pieces: Sequence[tuple[int, str]], *, begins: bool) -> bytes:

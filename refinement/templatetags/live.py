@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from django import template
 
-from refinement.judging.parsing.under_way import Entry, entries_so_far
+from refinement.judging.parsing.partial import Entry, partial_verdict
 from refinement.models import Run, RunStatus
 from refinement.selectors.live import LiveState, live_states, text_under_way
 
@@ -15,7 +15,7 @@ register = template.Library()
 class LiveBlock:
     state: LiveState
     text: str
-    reading: list[Entry] | None  # of a judge's reply, as far as it can be read
+    reading: list[Entry]  # what a judge's reply says so far; empty for other texts
 
 
 @register.simple_tag
@@ -23,7 +23,7 @@ def live_of(run: Run) -> LiveBlock:
     """How the run stands now, and the end of the text that is being written."""
     text = text_under_way(run) if run.status == RunStatus.RUNNING else ""
     state = live_states([run.pk])[run.pk]
-    return LiveBlock(state, text, entries_so_far(text) if state.writer == "judge" else None)
+    return LiveBlock(state, text, partial_verdict(text) if state.writer == "judge" else [])
 
 
 @register.filter

@@ -1,40 +1,15 @@
-// Threads on a run's page: new ones come by themselves, and what somebody is typing stays as it is.
+// Comments on a run's page: posting and editing in place, and the form for a new thread.
 {
-  const ASK_AFTER = 100; // several events at once are one question
   const talk = () => document.getElementById("run-talk");
-  const state = { timer: 0, asking: false, again: false, draft: null };
+  const form = () => document.querySelector("#talk-new form");
 
-  // --- merging --------------------------------------------------------------------------------------
-  const changed = (area) => area.value !== area.defaultValue;
-  const busy = (part) => [...part.querySelectorAll("textarea")].some((area) => changed(area) || area === document.activeElement);
-
-  const update = (old, next) => {
-    const same = old.dataset.stamp === next.dataset.stamp;
-    if (same && "parts" in next.dataset) merge(old, next);
-    else if (!same && (next.dataset.stamp === "wrong" || !busy(old))) {
-      old.replaceWith(next);
-      window.htmx.process(next);
-      return next;
-    } else if (!same && "parts" in next.dataset) merge(old, next);
-    return old;
+  // The passage field is for comments on a passage only.
+  const passage = () => {
+    const place = form()?.querySelector("[data-passage]");
+    if (place) place.hidden = form().elements.about.value !== "passage";
   };
 
-  const merge = (here, fresh) => {
-    const known = new Map([...here.children].filter((part) => part.id).map((part) => [part.id, part]));
-    let last = null;
-    for (const next of [...fresh.children]) {
-      const old = known.get(next.id);
-      known.delete(next.id);
-      const part = old ? update(old, next) : next;
-      const before = last ? last.nextElementSibling : here.firstElementChild;
-      if (part !== before && !(old && busy(old))) here.insertBefore(part, before);
-      if (!old) window.htmx.process(part);
-      last = part;
-    }
-    for (const gone of known.values()) if (!busy(gone)) gone.remove();
-    for (const name of ["data-counts", "data-threads", "data-stamp"]) if (fresh.hasAttribute(name)) here.setAttribute(name, fresh.getAttribute(name));
-  };
-
+  // Comment counts elsewhere on the page.
   const counts = () => {
     const found = JSON.parse(talk()?.dataset.counts ?? "{}");
     for (const place of document.querySelectorAll("[data-talk-count]")) {
@@ -45,72 +20,35 @@
     }
   };
 
-  const take = (text) => {
-    const fresh = new DOMParser().parseFromString(text, "text/html").getElementById("run-talk");
-    const here = talk();
-    // An answer about another round than the one now open is too late.
-    if (!fresh || !here || fresh.dataset.stamp !== here.dataset.stamp) return false;
-    merge(here, document.adoptNode(fresh));
-    counts();
-    document.dispatchEvent(new CustomEvent("talk:changed"));
-    return true;
+  // --- posting and editing ------------------------------------------------------------------------------
+  const clear = (sent) => {
+    sent.reset();
+    for (const area of sent.querySelectorAll("textarea")) {
+      area.value = "";
+      area.blur();
+    }
+    if (sent.matches(".comment-edit")) sent.remove();
+    else sent.closest("details")?.removeAttribute("open");
   };
 
-  // --- what others say --------------------------------------------------------------------------------
-  const ask = async () => {
-    if (state.asking) {
-      state.again = true;
-      return;
-    }
-    const place = talk();
-    if (!place) return;
-    state.asking = true;
-    await window.htmx.ajax("GET", place.dataset.threads, { source: place, target: place, swap: "none" }).catch(() => {});
-    state.asking = false;
-    if (state.again) {
-      state.again = false;
-      ask();
-    }
-  };
-
-  document.addEventListener("run:event", (event) => {
-    if (event.detail.kind && event.detail.kind !== "commented") return;
-    clearTimeout(state.timer);
-    state.timer = setTimeout(ask, ASK_AFTER);
+  document.addEventListener("htmx:beforeSwap", ({ detail }) => {
+    if (detail.target.id !== "run-talk") return;
+    // The reader may have opened another round in the meantime.
+    if (!detail.xhr.responseText.includes(`data-round="${detail.target.dataset.round}"`)) detail.shouldSwap = false;
+    if (detail.xhr.status < 300 && detail.requestConfig.elt.matches("form")) clear(detail.requestConfig.elt);
   });
 
-  // --- what one says oneself ----------------------------------------------------------------------------
-  document.addEventListener("htmx:beforeSwap", (event) => {
-    const { xhr, target, requestConfig } = event.detail;
-    const elt = requestConfig.elt;
-    if (target?.id !== "run-talk" || !xhr.responseText.includes('id="run-talk"')) {
-      // The form of an edit that was overtaken takes the place of the one it came from.
-      if (elt.matches?.(".comment-edit") && xhr.status >= 400 && xhr.status < 500 && xhr.responseText.includes("comment-edit")) {
-        Object.assign(event.detail, { shouldSwap: true, isError: false, target: elt, swapOverride: "outerHTML" });
-      }
-      return;
-    }
-    Object.assign(event.detail, { shouldSwap: false, isError: false });
-    if (xhr.status < 300 && elt.matches("form")) {
-      elt.reset();
-      for (const area of elt.querySelectorAll("textarea, input[name=before], input[name=after]")) area.value = "";
-      elt.querySelectorAll("textarea").forEach((area) => area.blur());
-      elt.querySelector(".errorlist")?.remove();
-      if (elt.matches(".comment-edit")) elt.remove();
-      else elt.closest("details")?.removeAttribute("open");
-      passage();
-    }
-    take(xhr.responseText);
-  });
-
-  // One form for one edit, however often it is asked for.
+  // Only one edit form per comment.
   document.addEventListener("htmx:beforeRequest", (event) => {
     const link = event.detail.elt;
     if (link.matches?.("[data-once]") && link.closest(".comment").querySelector(".comment-edit")) event.preventDefault();
   });
-  document.addEventListener("htmx:afterSwap", (event) => {
-    const form = event.detail.target?.querySelector?.(".comment-edit");
-    if (form && event.detail.target.matches(".comment")) form.querySelector("textarea").focus();
+  document.addEventListener("htmx:afterSwap", ({ detail }) => {
+    if (detail.target.matches?.(".comment")) detail.target.querySelector(".comment-edit textarea")?.focus();
+  });
+  document.addEventListener("htmx:afterSettle", () => {
+    counts();
+    passage();
   });
   document.addEventListener("click", (event) => {
     const cancel = event.target.closest?.(".comment [data-cancel-edit]");
@@ -119,17 +57,9 @@
     const comment = cancel.closest(".comment");
     cancel.closest(".comment-edit").remove();
     comment.querySelector("[data-once]")?.focus();
-    ask();
   });
 
   // --- the form for a new thread --------------------------------------------------------------------------
-  const form = () => document.querySelector("#talk-new form");
-
-  const passage = () => {
-    const place = form()?.querySelector("[data-passage]");
-    if (place) place.hidden = form().elements.about.value !== "passage";
-  };
-
   const about = ({ about: chosen, quote = "", before = "", after = "" }) => {
     const fields = form()?.elements;
     if (!fields) return;
@@ -146,7 +76,7 @@
   document.addEventListener("talk:about", (event) => about(event.detail));
   document.addEventListener("change", (event) => event.target.matches?.("#thread-about") && passage());
   document.addEventListener("input", (event) => {
-    // Words that somebody changed are no longer those around which this stood.
+    // The surrounding words belong to the passage as it was selected.
     if (event.target.matches?.("#thread-quote")) form().elements.before.value = form().elements.after.value = "";
   });
   document.addEventListener("click", (event) => {
@@ -163,18 +93,7 @@
     }
   });
 
-  // A round that is opened brings its own form: what was typed goes along.
-  document.addEventListener("htmx:oobBeforeSwap", (event) => {
-    if (event.detail.target?.id === "run-talk") state.draft = form()?.elements.body.value ?? "";
-  });
-  document.addEventListener("htmx:oobAfterSwap", () => {
-    if (state.draft && form() && !form().elements.body.value) about({ about: form().elements.about.value });
-    if (state.draft && form()) form().elements.body.value = state.draft;
-    state.draft = null;
-    passage();
-  });
-
-  // The comment that the address names is in sight, also in a thread that is folded.
+  // The comment that the address names is scrolled into view, even in a folded thread.
   const target = () => location.hash.startsWith("#comment-") && document.getElementById(location.hash.slice(1))?.scrollIntoView({ block: "center" });
   window.addEventListener("hashchange", target);
   passage();

@@ -180,7 +180,6 @@
     waiting = setTimeout(offer, 80);
   });
 
-  document.addEventListener("talk:changed", draw);
   document.addEventListener("htmx:afterSettle", draw);
   draw();
 }

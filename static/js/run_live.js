@@ -1,66 +1,91 @@
-// A run's page while the run goes on: one stream tells what is new, and the page asks for the parts that changed.
+// Keeps a run's page up to date. The run's event stream says what happened (where there is none, the page polls),
+// and the parts of the page that an event changes are fetched again and merged in.
 {
-  const TAIL = 40000; // characters of the text under way that are kept on the page
-  const FIRST_WAIT = 1000;
-  const LONGEST_WAIT = 60000;
-  const MOST_FAILURES = 25;
-  const HIDDEN_FOR = 15000; // a page that nobody sees lets go of its stream, and takes it up when it is seen again
-  const POLL_EVERY = 2000; // where there is no stream to be had
-  const ASKING = "Live updates are not available right now. This page refreshes every few seconds.";
-  const REFRESH_AFTER = 150;
-  // What each kind of event changes on the page besides the words of the step.
-  const ALL = ["head", "chart", "rounds"];
-  const CHANGES = { claimed: [], queued: ["head"], unreadable: ["head"], waiting: ["head"], paused: ["head"], resumed: ["head"], drafted: ["head", "rounds"], revised: ["head", "rounds"], commented: [], scored: [], decided: [], reviewing: [] };
+  const POLL_MS = 2000;
+  const HIDDEN_MS = 15000; // a tab that nobody sees gives its connection back
+  const MAX_WAIT_MS = 60000;
+  const MAX_FAILURES = 25;
+  const MAX_TEXT = 40000;
+  const REFUSED = "Live updates are not available right now. This page refreshes every few seconds.";
+  const LOOP = ["run-head", "run-chart", "run-rounds"];
+  const PEOPLE = ["run-talk", "round-people", "run-instructions", "run-reviews"];
+  // What each kind of event changes. Kinds that are not listed change what the loop shows.
+  const PARTS = {
+    claimed: [], queued: ["run-head"], unreadable: ["run-head"], waiting: ["run-head"], paused: ["run-head"], resumed: ["run-head"],
+    drafted: ["run-head", "run-rounds"], revised: ["run-head", "run-rounds", "run-instructions"],
+    stopped: [...LOOP, "run-instructions", "run-reviews"],
+    commented: ["run-talk"], scored: ["round-people"], decided: ["run-head"], steered: ["run-head", "run-instructions"], reviewing: ["run-reviews"],
+  };
+  const STATUSES = { queued: "Queued", running: "Running", waiting: "Waiting", paused: "Paused", finished: "Finished" };
 
   const block = () => document.getElementById("run-live");
   const part = (name) => block()?.querySelector(`[data-live-${name}]`);
-  const state = { source: null, after: "", text: "", reader: null, failures: 0, opened: false, polling: false, timer: 0, hidden: 0, stale: new Set(), refreshing: 0, over: false };
+  let source = null;
+  let after = "";
+  let failures = 0;
+  let stopped = false;
+  let opened = false;
+  let polling = false;
+  let text = "";
+  let retrying = 0;
+  let hiding = 0;
+  let refreshing = 0;
 
   const write = (name, words) => {
     const place = part(name);
     if (place && place.textContent !== words) place.textContent = words;
   };
 
-  // --- the text ---------------------------------------------------------------------------------
-  // What is new is added at the end, so that words which somebody has selected stay selected.
+  const notice = (words) => {
+    write("notice", words);
+    part("notice")?.toggleAttribute("hidden", !words);
+  };
+
+  // --- parts of the page ----------------------------------------------------------------------------
+  const load = (id) => {
+    const place = document.getElementById(id);
+    const address = place?.getAttribute("hx-get");
+    return address ? htmx.ajax("GET", address, { source: place, target: place }).catch(() => {}) : null;
+  };
+
+  const stale = new Set();
+  const refresh = (ids) => {
+    for (const id of ids) stale.add(id);
+    // Several events at once are one request; pages do not all ask in the same moment.
+    refreshing ||= setTimeout(() => {
+      refreshing = 0;
+      const waiting = [...stale];
+      stale.clear();
+      waiting.forEach(load);
+    }, 150 + Math.random() * 150);
+  };
+
+  // --- the reply being written ------------------------------------------------------------------------
   const following = (place, work) => {
     const atEnd = place.scrollTop + place.clientHeight >= place.scrollHeight - 24;
     work();
     if (atEnd) place.scrollTop = place.scrollHeight;
   };
 
-  const addText = (piece, anew) => {
+  const onText = ({ begins = false, text: piece }) => {
+    text = ((begins ? "" : text) + piece).slice(-MAX_TEXT);
     const place = document.getElementById("live-text");
     if (!place) return;
     following(place, () => {
-      if (anew || !place.lastChild || state.text.length >= TAIL) place.textContent = state.text;
-      else place.lastChild.appendData(piece);
+      // Appending keeps a selection that somebody made in the text.
+      if (place.lastChild && place.textContent.length + piece.length === text.length) place.lastChild.appendData(piece);
+      else place.textContent = text;
     });
-    place.hidden = !state.text;
+    place.hidden = !text;
+    if (begins) document.getElementById("live-reading").hidden = true;
   };
 
-  // A judge's reply is shown as what it says; what is not JSON stays text.
-  const read = (piece, anew) => {
+  const onReading = ({ html }) => {
     const place = document.getElementById("live-reading");
-    if (!place) return;
-    if (anew) {
-      place.replaceChildren();
-      state.reader = block().dataset.writer === "judge" ? verdictReader(place) : null;
-    }
-    following(place, () => {
-      place.hidden = !state.reader?.feed(piece);
-    });
+    if (place) following(place, () => Idiomorph.morph(place, html));
   };
 
-  const onText = ({ begins = false, text }) => {
-    state.text = ((begins ? "" : state.text) + text).slice(-TAIL);
-    addText(text, begins);
-    read(text, begins);
-  };
-
-  // --- words and figures --------------------------------------------------------------------------
-  const STATUSES = { queued: "Queued", running: "Running", waiting: "Waiting", paused: "Paused", finished: "Finished" };
-
+  // --- status and figures -------------------------------------------------------------------------------
   const clock = (seconds) => {
     const two = (number) => String(number).padStart(2, "0");
     const minutes = Math.floor(seconds / 60);
@@ -69,200 +94,116 @@
   };
 
   const tick = () => {
-    const since = part("since");
-    const began = Date.parse(since?.dataset.liveSince ?? "");
-    if (since && began) {
-      const words = clock(Math.max(0, Math.floor((Date.now() - began) / 1000)));
-      if (since.textContent !== words) since.textContent = words;
-    }
-    const next = part("next");
-    const at = Date.parse(next?.dataset.liveNext ?? "");
-    if (next) {
-      next.hidden = !at;
-      const left = Math.ceil((at - Date.now()) / 1000);
-      if (at) next.textContent = left > 0 ? `next try in ${clock(left)}` : "trying again now";
-    }
+    const began = Date.parse(part("since")?.dataset.liveSince ?? "");
+    if (began) write("since", clock(Math.max(0, Math.floor((Date.now() - began) / 1000))));
+    const next = Date.parse(part("next")?.dataset.liveNext ?? "");
+    part("next")?.toggleAttribute("hidden", !next);
+    const left = Math.ceil((next - Date.now()) / 1000);
+    if (next) write("next", left > 0 ? `next retry in ${clock(left)}` : "retrying now");
   };
 
   const onState = (data) => {
     const place = block();
     if (!place) return;
-    if (place.dataset.status !== data.status) refreshSoon(["head"]);
+    const over = data.status === "finished";
+    if ((place.dataset.status === "finished") !== over) refresh([...LOOP, ...PEOPLE, ...(over ? [] : ["run-live"])]);
+    else if (place.dataset.status !== data.status) refresh(["run-head"]);
     place.dataset.status = data.status;
-    const another = place.dataset.writer !== data.writer;
-    place.dataset.writer = data.writer;
-    if (another) read(state.text, true);
-    write("words", data.words);
+    place.hidden = over;
+    for (const name of ["words", "rounds", "tokens", "calls"]) write(name, data[name]);
     write("status", STATUSES[data.status] ?? data.status);
-    write("rounds", data.rounds);
-    write("tokens", data.tokens);
-    write("calls", data.calls);
-    const progress = part("progress");
-    if (progress) progress.value = data.judged;
-    const since = part("since");
-    if (since) since.dataset.liveSince = data.began ?? "";
-    const next = part("next");
-    if (next) next.dataset.liveNext = data.next_try ?? "";
+    if (part("progress")) part("progress").value = data.judged;
+    part("since")?.setAttribute("data-live-since", data.began ?? "");
+    part("next")?.setAttribute("data-live-next", data.next_try ?? "");
     tick();
   };
 
-  // --- the other parts of the page ------------------------------------------------------------------
-  const refresh = () => {
-    state.refreshing = 0;
-    const page = new URL(location.href);
-    for (const name of state.stale) {
-      const place = document.getElementById(`run-${name}`);
-      if (!place || !window.htmx) continue;
-      page.searchParams.set("part", name);
-      const address = place.getAttribute("hx-get") ?? page.pathname + page.search;
-      window.htmx.ajax("GET", address, { source: place, target: place, swap: "keep" });
-    }
-    state.stale.clear();
-  };
-
-  const refreshSoon = (names) => {
-    for (const name of names) state.stale.add(name);
-    if (state.stale.size && !state.refreshing) state.refreshing = setTimeout(refresh, REFRESH_AFTER + Math.random() * REFRESH_AFTER);
-  };
-
-  const onEvent = (data) => {
-    document.dispatchEvent(new CustomEvent("run:event", { detail: data }));
-    refreshSoon(CHANGES[data.kind] ?? ALL);
-  };
-
-  // --- the stream -----------------------------------------------------------------------------------
-  const notice = (words) => {
-    const place = part("notice");
-    if (!place) return;
-    place.textContent = words;
-    place.hidden = !words;
-  };
-
+  // --- the stream ---------------------------------------------------------------------------------------
   const close = () => {
-    clearTimeout(state.timer);
-    state.source?.close();
-    state.source = null;
+    clearTimeout(retrying);
+    source?.close();
+    source = null;
   };
 
-  const finish = (words) => {
+  const stop = (words) => {
     close();
-    state.over = true;
+    stopped = true;
     notice(words);
   };
 
-  const later = () => {
+  const retry = () => {
     close();
-    state.failures += 1;
-    if (state.failures > MOST_FAILURES) {
-      finish("The server has not answered for a while. Load the page again to go on watching.");
-      return;
-    }
-    if (state.failures > 1) notice("The connection was lost; trying again.");
-    const wait = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** (state.failures - 1));
-    state.timer = setTimeout(open, wait * (0.75 + Math.random() / 2));
+    failures += 1;
+    if (failures > MAX_FAILURES) return stop("Live updates stopped: the server does not answer. Reload the page to try again.");
+    if (failures > 1) notice("Connection lost. Reconnecting…");
+    retrying = setTimeout(open, Math.min(MAX_WAIT_MS, 1000 * 2 ** (failures - 1)) * (0.75 + Math.random() / 2));
+  };
+
+  const HANDLERS = {
+    text: onText,
+    reading: onReading,
+    state: onState,
+    event: (data) => refresh(PARTS[data.kind] ?? LOOP),
+    blind: () => location.reload(),
+    gone: () => stop("Live updates stopped: you no longer have access to this run."),
   };
 
   const open = () => {
-    const place = block();
-    if (!place || state.over || state.source || state.polling || document.hidden) return;
-    const address = new URL(place.dataset.events, location.href);
-    address.searchParams.set("after", state.after || place.dataset.after);
-    const source = new EventSource(address);
-    state.source = source;
-    const on = (name, work) =>
-      source.addEventListener(name, (message) => {
-        if (source !== state.source) return;
-        if (message.lastEventId) state.after = message.lastEventId;
+    if (stopped || polling || source || document.hidden) return;
+    clearTimeout(retrying);
+    const address = new URL(block().dataset.events, location.href);
+    address.searchParams.set("stay", "1");
+    address.searchParams.set("after", after || block().dataset.after);
+    source = new EventSource(address);
+    // Closed before it was ever open: the server refuses streams, such as one too many.
+    source.onerror = () => (source.readyState === EventSource.CLOSED && !opened ? pollInstead() : retry());
+    source.onopen = () => {
+      failures = 0;
+      opened = true;
+      notice("");
+    };
+    for (const [kind, work] of Object.entries(HANDLERS)) {
+      source.addEventListener(kind, (message) => {
+        after = message.lastEventId || after;
         work(JSON.parse(message.data));
       });
-    source.addEventListener("open", () => {
-      state.failures = 0;
-      state.opened = true;
-      notice("");
-    });
-    source.addEventListener("error", () => {
-      if (source !== state.source) return;
-      // Closed by an answer that is no stream, such as one stream too many: the page asks instead.
-      if (source.readyState === EventSource.CLOSED && !state.opened) ask();
-      else later();
-    });
-    on("text", onText);
-    on("state", onState);
-    on("event", onEvent);
-    on("done", () => {
-      finish("");
-      onText({ begins: true, text: "" });
-      refreshSoon(ALL);
-      const over = block();
-      if (!over) return;
-      over.hidden = true;
-      over.dataset.status = "finished";
-      if (state.after) over.dataset.after = state.after;
-      document.dispatchEvent(new CustomEvent("run:over"));
-    });
-    on("blind", () => location.reload());
-    on("gone", () => finish("You can no longer watch this run: it is gone, or you are no longer a member or signed in."));
+    }
   };
 
-  // --- without a stream -----------------------------------------------------------------------------
+  // --- without a stream -----------------------------------------------------------------------------------
   const poll = async () => {
-    const place = block();
-    if (!place || state.over) return;
-    if (!document.hidden) {
-      const before = place.dataset.after;
-      // A request that fails is made again.
-      await window.htmx.ajax("GET", place.dataset.live, { source: place, target: place, swap: "keep" }).catch(() => null);
-      const now = block();
-      if (now && now.dataset.after !== before) {
-        document.dispatchEvent(new CustomEvent("run:event", { detail: { kind: "" } }));
-        refreshSoon(ALL);
-      }
-      if (!now || now.dataset.status === "finished") return;
+    const before = block()?.dataset.after;
+    if (before && !document.hidden) {
+      await load("run-live");
+      if (block() && block().dataset.after !== before) refresh([...LOOP, ...PEOPLE]);
       tick();
-      if (state.polling) notice(ASKING);
+      if (polling) notice(REFUSED);
     }
-    setTimeout(poll, POLL_EVERY);
+    setTimeout(poll, POLL_MS);
   };
 
-  const ask = () => {
+  const pollInstead = () => {
     close();
-    state.polling = true;
-    notice(ASKING);
-    state.timer = setTimeout(poll, POLL_EVERY);
+    polling = true;
+    notice(REFUSED);
+    setTimeout(poll, POLL_MS);
   };
 
-  const onVisibility = () => {
-    if (state.polling) return;
-    clearTimeout(state.hidden);
-    if (document.hidden) state.hidden = setTimeout(close, HIDDEN_FOR);
-    else if (!state.source && !state.over) {
-      state.failures = 0;
-      open();
-    }
-  };
-
-  // Whoever is here has launched: the draft that the form kept is no longer needed.
-  const forgetDraft = () => {
-    for (const name of Object.keys(localStorage)) {
-      if (name.startsWith("wiggum:launch:") && localStorage.getItem(name).includes('"launched":true')) localStorage.removeItem(name);
-    }
-  };
-
-  const start = () => {
-    const place = block();
-    forgetDraft();
-    if (!place || place.dataset.status === "finished") return;
+  if (block()) {
     setInterval(tick, 1000);
     tick();
-    if (!place.dataset.events || !window.EventSource) {
-      setTimeout(poll, POLL_EVERY);
-      return;
-    }
-    document.addEventListener("visibilitychange", onVisibility);
-    window.addEventListener("pagehide", close);
-    window.addEventListener("pageshow", (event) => event.persisted && open());
-    open();
-  };
-
-  start();
+    if (block().dataset.events) {
+      document.addEventListener("visibilitychange", () => {
+        clearTimeout(hiding);
+        if (document.hidden) hiding = setTimeout(close, HIDDEN_MS);
+        else {
+          failures = 0;
+          open();
+        }
+      });
+      window.addEventListener("pagehide", close);
+      window.addEventListener("pageshow", (event) => event.persisted && open());
+      open();
+    } else setTimeout(poll, POLL_MS);
+  }
 }

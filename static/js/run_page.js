@@ -1,5 +1,8 @@
 // A run's page: values at the pointer, the chart as a picture to keep, arrow keys between rounds.
 {
+  // Whoever watches a run has launched it.
+  if (document.querySelector("#run-live:not([hidden])")) Drafts.forget("wiggum:launch:", (draft) => draft.launched);
+
   const readout = () => document.querySelector("[data-chart-readout]");
 
   const show = (event) => {
@@ -60,7 +63,7 @@
     const [here, next] = [detail.target, detail.fragment].map((part) => part.querySelector("#round-text"));
     const open = here?.querySelector(".tabs [aria-current]");
     const elsewhere = asked.size || (open && !open.matches("li:first-child > *"));
-    if (here && next && elsewhere) here.dataset.same = next.dataset.same = "what the reader looks at";
+    if (here && next && elsewhere) next.dataset.fixed = "";
   });
 
   // Left and right go from round to round, while a round's button has the focus.

@@ -1,12 +1,8 @@
-// The page to score a round on: what is typed is kept in this browser until it is submitted, Ctrl Enter submits.
+// The page to score a round on: a draft is kept until it is submitted, Ctrl+Enter submits.
 {
+  const PREFIX = "wiggum:score:";
   const form = document.getElementById("score-form");
-  const key = form && `wiggum:score:${form.dataset.draft}`;
-  const NOT_KEPT = ["csrfmiddlewaretoken", "version"];
-  const WAIT = 250;
-  let timer = 0;
-
-  const fields = () => [...form.elements].filter((field) => field.name && !NOT_KEPT.includes(field.name) && field.type !== "submit");
+  const fields = () => [...form.elements].filter((field) => field.name && !["csrfmiddlewaretoken", "version"].includes(field.name) && field.type !== "submit");
 
   const say = (words) => {
     const place = form.querySelector("[data-draft-words]");
@@ -14,57 +10,37 @@
     place.hidden = !words;
   };
 
-  const keep = () => {
-    try {
-      localStorage.setItem(key, JSON.stringify(Object.fromEntries(fields().map((field) => [field.name, field.value]))));
-    } catch {
-      say("This browser could not keep what you type: submit before you leave.");
-    }
-  };
-
-  const restore = () => {
-    // What the server sent back after a refusal is newer than any draft.
+  const restore = (key) => {
+    // What the server sent back after an error is newer than any draft.
     if (form.querySelector("[aria-invalid]") || document.querySelector(".score-card [role=alert]")) return;
-    let draft = null;
-    try {
-      draft = JSON.parse(localStorage.getItem(key));
-    } catch {
-      // A draft that cannot be read is none.
-    }
-    if (!draft) return;
+    const draft = Drafts.all(key).find((found) => found.key === key)?.values ?? {};
     const changed = fields().filter((field) => field.name in draft && draft[field.name] !== field.value);
     for (const field of changed) field.value = draft[field.name];
-    if (changed.length) say("This is the draft that you typed here before. It is not submitted yet.");
+    if (changed.length) say("Restored your draft. It is not submitted yet.");
   };
 
-  // Arriving here or at the run after a score was kept: its draft has done its work.
+  // The server names the round whose score it has just saved.
   const forgetScored = () => {
     const page = new URL(location.href);
     const number = page.searchParams.get("scored");
     if (!number) return;
     const run = page.pathname.match(/\/runs\/(\d+)\//)?.[1];
-    for (const name of Object.keys(localStorage)) {
-      if (name.startsWith("wiggum:score:") && name.endsWith(`:${run}:${number}`)) localStorage.removeItem(name);
-    }
+    Drafts.forget(PREFIX, (draft) => draft.key.endsWith(`:${run}:${number}`));
     page.searchParams.delete("scored");
     history.replaceState(history.state, "", page);
   };
 
   forgetScored();
   if (form) {
-    restore();
-    // A digit that is typed is the score, not one more digit of it.
+    const key = PREFIX + form.dataset.draft;
+    const values = () => Object.fromEntries(fields().map((field) => [field.name, field.value]));
+    const opened = JSON.stringify(values());
+    restore(key);
+    const report = (state) => state === "failed" && say("Your draft is too large to keep in this browser: submit before you leave.");
+    const save = Drafts.keep(form, { key, values, opened, report });
+    form.addEventListener("submit", () => save());
+    // Typing in a score replaces it.
     form.addEventListener("focusin", (event) => event.target.type === "number" && event.target.select());
-    form.addEventListener("input", () => {
-      clearTimeout(timer);
-      timer = setTimeout(keep, WAIT);
-    });
-    window.addEventListener("pagehide", () => timer && keep());
-    form.addEventListener("submit", () => {
-      clearTimeout(timer);
-      keep();
-      timer = 0;
-    });
     document.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
       event.preventDefault();

@@ -111,9 +111,9 @@ def test_answer_edit_delete_resolve_in_place(signed_in, run, home, editor, owner
     thread = say(run, editor, "Why?", "round", 2).thread
     signed_in.goto(home)
     signed_in.evaluate("window.same = true")  # the page is never loaded anew
-    signed_in.get_by_text("Answer", exact=True).first.click()
+    signed_in.get_by_text("Reply", exact=True).first.click()
     signed_in.locator(f"#reply-{thread.pk}").fill("Because.")
-    signed_in.get_by_role("button", name="Answer", exact=True).click()
+    signed_in.get_by_role("button", name="Reply", exact=True).click()
     mine = talk(signed_in).locator(".comment").nth(1)
     expect(mine.locator(".comment-body")).to_have_text("Because.")
     mine.get_by_role("link", name="Edit").click()
@@ -127,7 +127,7 @@ def test_answer_edit_delete_resolve_in_place(signed_in, run, home, editor, owner
     signed_in.get_by_role("button", name="Resolve").click()
     expect(talk(signed_in).locator(".thread-resolved")).to_be_visible()
     talk(signed_in).get_by_text("2 comments", exact=True).click()
-    signed_in.get_by_role("button", name="Open again").click()
+    signed_in.get_by_role("button", name="Reopen").click()
     expect(talk(signed_in).locator(".thread-open")).to_be_visible()
     expect(signed_in.locator("#run-rounds [data-talk-count='2'] b")).to_have_text("1")
     assert signed_in.evaluate("window.same")
@@ -164,14 +164,13 @@ def test_what_others_say_comes_and_what_one_types_stays(signed_in, run, home, ed
     signed_in.goto(home)
     signed_in.get_by_text("Write a comment").click()
     signed_in.get_by_label("Comment", exact=True).fill("A new thread of mine")
-    signed_in.get_by_text("Answer", exact=True).first.click()
+    signed_in.get_by_text("Reply", exact=True).first.click()
     signed_in.locator(f"#comment-{own.pk}").get_by_role("link", name="Edit").click()
     signed_in.locator(f"#edit-{own.pk} textarea").fill("My own, changed")
     signed_in.locator(f"#reply-{first.thread_id}").type("Half a sen")
     answer(first, editor, "Nobody answers?")
     say(run, editor, "Another thread.", "round", 2)
     comment_edit(comment=first, body="Why, indeed?", version=1, user=editor)
-    signed_in.evaluate("document.dispatchEvent(new CustomEvent('run:event', {detail: {kind: 'commented'}}))")
     expect(talk(signed_in)).to_contain_text("Nobody answers?")
     expect(talk(signed_in)).to_contain_text("Another thread.")
     expect(talk(signed_in)).to_contain_text("Why, indeed?")
@@ -190,6 +189,30 @@ def test_typed_words_go_along_to_another_round(signed_in, run, home):
     signed_in.get_by_role("navigation", name="Rounds").get_by_role("link").nth(2).click()
     expect(signed_in.get_by_role("heading", name="Round 3")).to_be_visible()
     expect(signed_in.get_by_label("Comment", exact=True)).to_have_value("Still thinking")
+    signed_in.get_by_role("button", name="Comment", exact=True).click()
+    expect(talk(signed_in).locator(".comment-body")).to_have_text("Still thinking")
+    assert Thread.objects.get().round_number == 3
+
+
+def test_a_passage_and_a_choice_outlast_what_others_say(signed_in, run, home, editor):
+    first = say(run, editor, "Why?", "round", 2)
+    signed_in.goto(f"{home}rounds/2/")
+    signed_in.get_by_text("Write a comment").click()
+    about, area = signed_in.locator("#thread-about"), signed_in.get_by_label("Comment", exact=True)
+    about.select_option("criterion:depth")
+    answer(first, editor, "Nobody answers?")
+    expect(talk(signed_in)).to_contain_text("Nobody answers?")
+    expect(about).to_have_value("criterion:depth")
+    select(signed_in, "#round-text .prose", "service runs", "takes its")
+    signed_in.locator(".passage-button").click()
+    area.fill("In which one?")
+    say(run, editor, "Another thread.", "round", 2)
+    expect(talk(signed_in)).to_contain_text("Another thread.")
+    for around in ("#thread-before", "#thread-after"):
+        expect(signed_in.locator(around)).not_to_have_value("")
+    signed_in.get_by_role("button", name="Comment", exact=True).click()
+    expect(talk(signed_in)).to_contain_text("In which one?")
+    assert Thread.objects.get(place="passage").quote == "service runs **in a container** and takes its"
 
 
 def test_a_link_to_a_comment_opens_its_round_and_marks_it(signed_in, run, editor):

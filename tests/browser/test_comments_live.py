@@ -100,10 +100,10 @@ def test_two_who_resolve_the_same_thread_are_one_and_one_who_is_told(run, pages)
     olivia.goto(home)
     thread = {page: page.locator(".thread", has_text="Settled?") for page in (olivia, edgar)}
     thread[edgar].get_by_role("button", name="Resolve").click()
-    expect(thread[edgar].get_by_text("settled by edgar")).to_be_visible()
+    expect(thread[edgar].get_by_text("resolved by edgar")).to_be_visible()
     thread[olivia].get_by_role("button", name="Resolve").click()
     expect(olivia.locator("#talk-note")).to_contain_text("edgar resolved this thread before you did.")
-    expect(thread[olivia].get_by_text("settled by edgar")).to_be_visible()
+    expect(thread[olivia].get_by_text("resolved by edgar")).to_be_visible()
     olivia.unroute_all()
 
 

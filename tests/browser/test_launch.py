@@ -124,13 +124,13 @@ def test_what_was_typed_is_there_after_the_page_was_left(signed_in: Page, ready)
     expect(signed_in.get_by_text("Producer and judge are of one family.")).to_be_visible()
     signed_in.goto(NEW)
     expect(signed_in.get_by_label("Task", exact=True)).to_have_value("")
-    signed_in.get_by_role("button", name="Bring it back").click()
+    signed_in.get_by_role("button", name="Restore").click()
     expect(signed_in.get_by_label("Task", exact=True)).to_have_value("Explain our backups.")
     expect(signed_in.get_by_label("Judge", exact=True)).to_have_value("ollama/loopback:8b")
     signed_in.goto(NEW)
-    signed_in.get_by_role("button", name="Forget it").click()
+    signed_in.get_by_role("button", name="Discard").click()
     signed_in.goto(NEW)
-    expect(signed_in.get_by_role("button", name="Bring it back")).to_be_hidden()
+    expect(signed_in.get_by_role("button", name="Restore")).to_be_hidden()
 
 
 def test_two_presses_launch_once(signed_in: Page, ready):
@@ -152,7 +152,7 @@ def test_it_works_without_script(browser, site, as_owner, ready):
     expect(page.get_by_text("Nothing was launched yet")).to_be_visible()
     page.get_by_role("button", name="Launch anyway").click()
     page.wait_for_url(A_RUN)
-    page.get_by_role("link", name="Watch it on a page that loads itself again").click()
+    page.get_by_role("link", name="Open a page that reloads every few seconds").click()
     expect(page.get_by_text("In the queue.")).to_be_visible()
     context.close()
 

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 from refinement.models import Event, LiveText, Run
 from tests.browser.conftest import watched
 from tests.browser.test_accessibility import in_both_themes
-from tests.judging.test_under_way import REPLIES, told
+from tests.judging.test_partial import WHOLE
 from tests.loopback.replies import Asked, instance
 from tests.loopback.server import LoopbackServer
 from tests.streaming.served import Served
@@ -18,18 +18,6 @@ from tests.views.runs.finished import finished_run
 
 PATIENCE = 30_000.0
 GOES_ON = {"status": "running", "outcome": "", "stop_reason": "", "finished_at": None, "attempt": 1}
-# A reply as it comes: in pieces of this length, and what is read of it in the end.
-READ = """([text, length]) => {
-  const place = document.createElement("ol");
-  const reader = verdictReader(place);
-  let read = false;
-  for (let at = 0; at < text.length; at += length) read = reader.feed(text.slice(at, at + length));
-  const said = (item, place) => item.querySelector(place)?.textContent.toWellFormed() ?? "";
-  const words = (part) => [said(part, ".soft"), said(part, ".text-block")];
-  const parts = (item) => [...item.querySelectorAll(".live-part")].map(words);
-  const entry = (item) => [said(item, "bdi"), said(item, "b"), parts(item)];
-  return read ? [...place.children].map(entry) : null;
-}"""
 
 
 @pytest.fixture
@@ -43,29 +31,19 @@ def home(run: Run) -> str:
     return f"/p/{run.project.slug}/runs/{run.pk}/"
 
 
-def test_page_and_server_read_the_same(signed_in: Page, run: Run):
-    signed_in.goto(home(run))
-    for name, text in REPLIES.items():
-        for end in {*range(0, len(text), max(1, len(text) // 40)), len(text)}:
-            for length in (1, 13, 100_000):
-                # Where nothing is read yet there is nothing to show, whichever way it is said.
-                read = signed_in.evaluate(READ, [text[:end], length])
-                assert (read or None) == (told(text[:end]) or None), (name, text[:end])
-
-
 def test_it_comes_by_itself_where_there_is_no_stream(signed_in: Page, run: Run):
-    text = REPLIES["whole"]
+    text = WHOLE
     LiveText.objects.create(run=run, attempt=1, position=0, text=text[:60])
     signed_in.goto(home(run))
     reading, raw = signed_in.locator("#live-reading"), signed_in.locator("#live-text")
     expect(reading.locator(".live-entry")).to_have_count(1)
     expect(raw).to_be_hidden()
-    signed_in.get_by_label("The reply itself").check()
+    signed_in.get_by_label("Show the raw reply").check()
     expect(raw).to_be_visible()
     LiveText.objects.create(run=run, attempt=1, position=1, text=text[60:])
     expect(raw).to_have_text(text)
     expect(reading).to_be_hidden()
-    signed_in.get_by_label("The reply itself").uncheck()
+    signed_in.get_by_label("Show the raw reply").uncheck()
     expect(reading).to_contain_text("Nothing on rollback.")
     assert in_both_themes(signed_in) == []
 

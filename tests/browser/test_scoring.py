@@ -86,7 +86,7 @@ def test_a_draft_survives_leaving_and_goes_with_the_submission(signed_in, run, h
     signed_in.goto(f"{home}score/2/")
     expect(signed_in.get_by_label("Note")).to_have_value("Half a thought")
     expect(signed_in.get_by_label("Score for Depth")).to_have_value("4")
-    expect(signed_in.get_by_text("the draft that you typed here before")).to_be_visible()
+    expect(signed_in.get_by_text("Restored your draft.")).to_be_visible()
     fill_by_keyboard(signed_in, "5")
     signed_in.get_by_role("button", name="Submit").click()
     expect(signed_in.get_by_text("are kept.")).to_be_visible()
@@ -95,7 +95,7 @@ def test_a_draft_survives_leaving_and_goes_with_the_submission(signed_in, run, h
         == []
     )
     signed_in.goto(f"{home}score/2/")
-    expect(signed_in.get_by_text("the draft that you typed here before")).to_be_hidden()
+    expect(signed_in.get_by_text("Restored your draft.")).to_be_hidden()
 
 
 def test_one_person_sees_at_once_what_another_scores_and_decides(signed_in, another, run, home, editor):

@@ -1,6 +1,8 @@
 """The poller behind all live pages: who is told what, how often it asks, and when it asks nothing."""
 
 import asyncio
+import json
+import re
 from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -8,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from refinement.models import Event, LiveText
 from refinement.selectors.live import TAIL_CHARS, Glance
 from refinement.services.blind_readings import blind_reading_begin
 from refinement.streaming import hub as hub_module
@@ -15,6 +18,7 @@ from refinement.streaming.frames import OPENING, frame
 from refinement.streaming.hub import MOST_OF_ONE_PERSON, Hub
 from refinement.streaming.looking import News, Wanted, look, standing
 from refinement.streaming.watchers import MOST_WAITING, Watcher
+from tests.views.rubrics.given import HOSTILE
 from tests.views.runs.finished import finished_run
 
 
@@ -115,6 +119,35 @@ def test_of_a_long_text_the_end_is_sent():
     (sent,) = heard(reader)
     assert len(sent) < TAIL_CHARS + 100
     assert sent.rstrip().endswith(b'b","begins":true}')
+
+
+def test_a_page_gets_the_verdict_so_far_as_html_whenever_it_changed():
+    page = Watcher(run_id=1, user_id=1, project_id=1, session="s", after=0, html=True)
+    script = watcher()
+    looks = [((1, "{"), "<ol>1</ol>"), ((2, " "), "<ol>1</ol>"), ((3, '"'), "<ol>2</ol>")]
+    for (number, text), reading in looks:
+        news = News(glance(first_piece=1, last_piece=number), pieces=[(number, text)], reading=reading)
+        page.tell(news)
+        script.tell(news)
+    assert [part for part in heard(page) if part.startswith(b"event: reading")] == [
+        frame("reading", {"html": "<ol>1</ol>"}),
+        frame("reading", {"html": "<ol>2</ol>"}),
+    ]
+    assert not [part for part in heard(script) if b"reading" in part]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("step", "read"), [("judge", True), ("revise", False)])
+def test_only_a_judges_reply_is_read_and_all_of_it_is_escaped(project, step, read):
+    run = finished_run(project, status="running", outcome="", stop_reason="", finished_at=None, attempt=1)
+    Event.objects.create(run=run, kind="claimed", actor="worker", data={"step": step, "round": 2})
+    text = json.dumps({"criteria": {HOSTILE: {"reasoning": HOSTILE, "score": HOSTILE}}})
+    first = LiveText.objects.create(run=run, attempt=1, position=0, text=text[:30])
+    LiveText.objects.create(run=run, attempt=1, position=1, text=text[30:])
+    for after, html in ((0, True), (first.pk, True), (0, False)):
+        reading = look({run.pk: Wanted(0, after, frozenset(), html=html)})[run.pk].reading
+        assert bool(reading) == (read and html)
+        assert set(re.findall(r"</?([a-z]+)", reading)) <= {"ol", "li", "p", "bdi", "b", "span"}
 
 
 def test_a_finished_run_ends_the_stream_after_its_last_event():

@@ -5,6 +5,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django_htmx.http import reswap, retarget
 
 from refinement.forms.comments import EditForm
 from refinement.models import Comment
@@ -103,5 +104,10 @@ def edit_form(
         "overtaken": overtaken,
         "round_asked": request.POST.get("round") or request.GET.get("round", ""),
     }
-    name = "_edit" if partial(request) else "edit"
-    return render(request, f"refinement/comments/{name}.html", context, status=status)
+    if not partial(request):
+        return render(request, "refinement/comments/edit.html", context, status=status)
+    answer = render(request, "refinement/comments/_edit.html", context, status=status)
+    if request.method == "POST":
+        # The form asks for the threads; when it is refused, it comes back in its own place.
+        return reswap(retarget(answer, f"#edit-{comment.pk}"), "outerHTML")
+    return answer

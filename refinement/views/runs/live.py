@@ -37,11 +37,14 @@ def run_events(request: ProjectRequest, run: int) -> HttpResponse:
     A stream that is to stay outlasts the run: people go on with it.
     """
     found = run_or_404(request, run, whole=False)
-    return events_streamed(request, found, session=request.session.session_key or "")
+    return events_streamed(request, found, session=request.session.session_key or "", html=True)
 
 
-def events_streamed(request: ProjectRequest, run: Run, *, session: str) -> HttpResponse:
-    """The run's stream for whom the session (or token) stands, as long as it does."""
+def events_streamed(request: ProjectRequest, run: Run, *, session: str, html: bool = False) -> HttpResponse:
+    """The run's stream for whom the session (or token) stands, as long as it does.
+
+    With `html`, a judge's reply being written also comes as HTML, for pages.
+    """
     if not can_stream(request) or request.method == "HEAD":
         return HttpResponse(status=204, content_type=STREAM)
     if hub.is_full_for(request.user.pk):
@@ -49,7 +52,7 @@ def events_streamed(request: ProjectRequest, run: Run, *, session: str) -> HttpR
     if hub.is_full:
         return refused("Too many live pages are open. Try again later.", 503)
     answer = StreamingHttpResponse(
-        hub.stream(watcher_for(request, run, session)), content_type=STREAM, headers=NOT_KEPT
+        hub.stream(watcher_for(request, run, session, html=html)), content_type=STREAM, headers=NOT_KEPT
     )
     if not connection.in_atomic_block:
         # The stream asks nothing itself, and its connection would otherwise stay open as long as it does.
@@ -66,7 +69,7 @@ def can_stream(request: HttpRequest) -> bool:
     return isinstance(request, ASGIRequest)
 
 
-def watcher_for(request: ProjectRequest, run: Run, session: str) -> Watcher:
+def watcher_for(request: ProjectRequest, run: Run, session: str, *, html: bool) -> Watcher:
     return Watcher(
         run_id=run.pk,
         user_id=request.user.pk,
@@ -74,6 +77,7 @@ def watcher_for(request: ProjectRequest, run: Run, session: str) -> Watcher:
         session=session,
         after=last_seen(request),
         stays=request.GET.get("stay") in ("1", "true"),
+        html=html,
     )
 
 

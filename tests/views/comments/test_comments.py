@@ -84,6 +84,8 @@ def test_who_changed_it_elsewhere_sees_both_and_chooses(as_viewer, viewer, mine,
     assert "From the other window." in text
     assert "From here.</textarea>" in text
     assert 'name="version" value="2"' in text
+    # On an open page the form comes back in its own place.
+    assert told.headers.get("HX-Retarget", "") == (f"#edit-{mine.pk}" if htmx else "")
     as_viewer.post(path(mine, "edit/"), {"body": "From here.", "version": "2"}, headers=headers)
     mine.refresh_from_db()
     assert mine.body == "From here."

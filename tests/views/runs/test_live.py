@@ -94,7 +94,7 @@ def test_a_judge_s_reply_is_shown_as_what_it_says(as_viewer, run):
     assert '<bdi>Depth</bdi> <b class="num">7</b>' in page
     assert '<span class="text-block" dir="auto">It &lt;b&gt;names&lt;/b&gt; the steps.</span>' in page
     assert "{&quot;criteria&quot;" in page  # a click away
-    assert 'data-writer="judge"' in page
+    assert not re.search(r'id="live-reading"[^>]* hidden>', page)
 
 
 @pytest.mark.parametrize(("step", "text"), [("revise", VERDICT), ("judge", "Depth: 7/10. It is deep.")])

@@ -86,7 +86,7 @@ def test_a_live_page_gets_the_open_round_only_when_it_had_no_verdict(as_viewer, 
     assert 'id="round"' not in strip
     fresh = as_viewer.get(address(run, "?part=rounds&open=1&fresh=1"), headers=HTMX).content.decode()
     assert 'id="round"' in fresh
-    assert 'hx-swap-oob="keep"' in fresh
+    assert 'hx-swap-oob="morph"' in fresh
 
 
 def test_budgets_tags_and_the_whole_task(as_viewer, project):

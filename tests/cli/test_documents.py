@@ -13,7 +13,7 @@ from refinement.cli.main import PLACES
 from refinement.cli.main import wiggum as command
 from tests.house.processes import ROOT
 
-CLI, CI = ((ROOT / "docs" / name).read_text() for name in ("cli.md", "ci.md"))
+CLI, CI = ((ROOT / "docs" / name).read_text().replace("\\\n", " ") for name in ("cli.md", "ci.md"))
 
 
 def test_the_exit_codes_are_these():

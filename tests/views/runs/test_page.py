@@ -133,7 +133,7 @@ def test_lists_never_load_a_candidate(as_viewer, project):
     run = finished_run(project, ["5", "6", "7"], candidates=["first text", "second text", "third text"])
     with CaptureQueriesContext(connection) as queries:
         as_viewer.get(address(run))
-    whole = [query["sql"] for query in queries if '"refinement_round"."candidate",' in query["sql"]]
+    whole = [query["sql"] for query in queries if '"refinement_round"."candidate" FROM' in query["sql"]]
     assert len(whole) == 1
 
 

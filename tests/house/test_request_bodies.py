@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.event_loops import run_coroutine
 from tests.house.processes import children, wait_for
 from wiggum_site import request_bodies
 from wiggum_site.request_bodies import IMPORT_BYTES, SMALL_BODY_BYTES, Limits, RequestBodies, body_limit
@@ -61,7 +62,7 @@ async def ask(application, given, receive):
 
 
 def answered(given, receive, **limits):
-    return asyncio.run(ask(RequestBodies(reading, Limits(**limits)), given, receive))
+    return run_coroutine(ask(RequestBodies(reading, Limits(**limits)), given, receive))
 
 
 def test_a_body_within_its_limits_arrives_whole():
@@ -136,7 +137,7 @@ def refused_beside(waiting, newcomer, **limits):
         assert not application.usage.sizes
         return during, after
 
-    (status, headers, _), (later, *_) = asyncio.run(scene())
+    (status, headers, _), (later, *_) = run_coroutine(scene())
     assert later == 200  # places are given back
     return status, headers.get(b"retry-after")
 
@@ -169,7 +170,7 @@ def test_requests_without_a_body_pass_when_everything_is_taken():
         await send({"type": "http.response.body", "body": b"ok"})
 
     application = RequestBodies(plain, Limits(total_requests=0))
-    assert asyncio.run(ask(application, scope("/healthz"), chunks()))[0] == 200
+    assert run_coroutine(ask(application, scope("/healthz"), chunks()))[0] == 200
 
 
 # --- a real server --------------------------------------------------------------------------------

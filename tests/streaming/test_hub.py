@@ -3,8 +3,6 @@
 import asyncio
 import json
 import re
-from collections.abc import Coroutine
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import Any
 
@@ -18,14 +16,9 @@ from refinement.streaming.frames import OPENING, frame
 from refinement.streaming.hub import MOST_OF_ONE_PERSON, Hub
 from refinement.streaming.looking import News, Wanted, look, standing
 from refinement.streaming.watchers import MOST_WAITING, Watcher
+from tests.event_loops import run_coroutine
 from tests.views.rubrics.given import HOSTILE
 from tests.views.runs.finished import finished_run
-
-
-def on_a_loop(coroutine: Coroutine[Any, Any, Any]) -> Any:
-    """Runs it in a thread of its own: a browser test before may have left a loop in this one."""
-    with ThreadPoolExecutor(max_workers=1) as threads:
-        return threads.submit(asyncio.run, coroutine).result()
 
 
 def glance(**changes: Any) -> Glance:
@@ -203,7 +196,7 @@ def test_one_look_serves_everybody(hasty):
         readers = [watcher(run=number % 2, user=number) for number in range(50)]
         return await asyncio.gather(*(first_frames(hub, reader, 2) for reader in readers))
 
-    for frames in on_a_loop(watch()):
+    for frames in run_coroutine(watch()):
         assert frames == [OPENING, frame("event", event(1), 1)]
     assert looks[0] == {0, 1}
     assert len(looks) < 5
@@ -221,7 +214,7 @@ def test_one_person_cannot_take_every_stream(hasty):
             await stream.aclose()
         return beyond, *full, len(hub)
 
-    beyond, full_for_one, full_for_another, left = on_a_loop(watch())
+    beyond, full_for_one, full_for_another, left = run_coroutine(watch())
     assert beyond == [[], [OPENING]]
     assert (full_for_one, full_for_another, left) == (True, False, 0)
 
@@ -239,7 +232,7 @@ def test_nobody_watches_and_nothing_is_asked(hasty):
         await first_frames(hub, watcher(), 2)  # and it begins again
         return before, after, len(hub)
 
-    before, after, left = on_a_loop(watch())
+    before, after, left = run_coroutine(watch())
     assert before == after
     assert left == 0
 
@@ -253,25 +246,25 @@ def test_a_database_that_was_away_is_asked_again(hasty):
             raise answer
         return answer
 
-    frames = on_a_loop(first_frames(Hub(looking), watcher(), 2))
+    frames = run_coroutine(first_frames(Hub(looking), watcher(), 2))
     assert frames[1] == frame("event", event(1), 1)
 
 
 def test_a_run_that_is_gone_ends_its_streams(hasty):
-    frames = on_a_loop(first_frames(Hub(lambda wanted: {}), watcher(), 3))
+    frames = run_coroutine(first_frames(Hub(lambda wanted: {}), watcher(), 3))
     assert frames == [OPENING, frame("gone", {})]
 
 
 def test_silence_is_filled_with_signs_of_life(hasty, monkeypatch):
     monkeypatch.setattr(hub_module, "HEARTBEAT_EVERY", 0.02)
-    frames = on_a_loop(first_frames(Hub(lambda wanted: {1: News(glance())}), watcher(), 3))
+    frames = run_coroutine(first_frames(Hub(lambda wanted: {1: News(glance())}), watcher(), 3))
     assert frames == [OPENING, b": still here\n\n", b": still here\n\n"]
 
 
 def test_a_stream_does_not_stay_open_for_ever(hasty, monkeypatch):
     monkeypatch.setattr(hub_module, "HEARTBEAT_EVERY", 0.02)
     monkeypatch.setattr(hub_module, "LONGEST", 0.1)
-    frames = on_a_loop(first_frames(Hub(lambda wanted: {1: News(glance())}), watcher(), 1000))
+    frames = run_coroutine(first_frames(Hub(lambda wanted: {1: News(glance())}), watcher(), 1000))
     assert 1 < len(frames) < 20
 
 

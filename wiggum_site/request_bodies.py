@@ -19,7 +19,7 @@ from django.conf import settings
 from django.http import HttpRequest
 
 from refinement.interchange.archives import MOST_BYTES
-from refinement.services.origins import address_of
+from refinement.services.origins import address_of, network_of
 from refinement.storage_errors import is_disk_full
 from wiggum_site.refusals import Refusal, disk_full
 
@@ -197,11 +197,11 @@ def header(scope: Scope, name: bytes) -> str:
 
 
 def client_of(scope: Scope) -> str:
-    """The same address that sign-in limits and the audit log go by."""
+    """What counts as one client, as for the sign-in limits."""
     request = HttpRequest()
     request.META["REMOTE_ADDR"] = (scope.get("client") or ("",))[0]
     request.META["HTTP_X_FORWARDED_FOR"] = header(scope, b"x-forwarded-for")
-    return address_of(request)
+    return network_of(address_of(request))
 
 
 def body_limit(path: str) -> int:

@@ -159,7 +159,7 @@ def test_stored_bytes_have_a_limit():
 
 
 def test_behind_a_proxy_clients_are_told_apart(settings):
-    settings.HTTPS = True
+    settings.TRUSTED_PROXIES = 1
     clients = {request_bodies.client_of(scope(x_forwarded_for=f"192.0.2.{n}")) for n in range(3)}
     assert len(clients) == 3
 

@@ -7,19 +7,21 @@ from wiggum_site.broker import broker
 __all__ = ["advance_run", "broker", "deliver_webhook", "judge_trial"]
 
 DELIVERY_SECONDS = 60  # a delivery's own limit is ten
-STEP_MINUTES = 11  # a call's own deadline is ten: this is for a step that hangs outside of one
+# Calls have their own deadline of ten minutes; these limits are for what hangs outside of one.
+TRIAL_MINUTES = 11
+TURN_MINUTES = 25  # ten minutes of steps, one more call, and less than the half hour that RabbitMQ waits
 
 
 @dramatiq.actor(
     queue_name="runs",
-    priority=0,  # all steps alike, first come first served: no run starves another
-    time_limit=STEP_MINUTES * 60_000,
+    priority=0,  # all runs alike, first come first served: no run starves another
+    time_limit=TURN_MINUTES * 60_000,
     max_retries=3,
     min_backoff=1_000,
     max_backoff=30_000,
 )
 def advance_run(run_id: int) -> None:
-    """Advances a run by one step, if it is due and nobody else is at it."""
+    """Carries a run on until it ends, waits or others wait, if it is due and nobody holds it."""
     from refinement.services.advancing import run_advance
 
     run_advance(run_id)
@@ -28,7 +30,7 @@ def advance_run(run_id: int) -> None:
 @dramatiq.actor(
     queue_name="runs",  # the same line as the runs': a bench is a handful of calls like theirs
     priority=0,
-    time_limit=STEP_MINUTES * 60_000,
+    time_limit=TRIAL_MINUTES * 60_000,
     max_retries=3,
     min_backoff=1_000,
     max_backoff=30_000,

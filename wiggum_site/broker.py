@@ -1,6 +1,5 @@
 """The message broker that the settings ask for, with every middleware named."""
 
-from threading import Event
 from urllib.parse import urlsplit
 
 import dramatiq
@@ -17,13 +16,19 @@ from dramatiq.middleware import (
 from dramatiq.middleware.threading import raise_thread_exception
 
 from refinement.broker.database import DatabaseBroker
-from refinement.broker.interrupting import interrupt_all, work_begins, work_is_done
+from refinement.broker.interrupting import (
+    interrupt_all,
+    is_stopping,
+    work_begins,
+    work_is_done,
+    worker_starts,
+)
 from wiggum_site.freshness import close_stale_connections
 
 CONNECT_SECONDS = 2.0
 # Redis notices a killed worker by its missing heartbeat; the defaults leave its messages stuck for minutes.
 REDIS_HEARTBEAT_MS = 15_000
-REDIS_MAINTENANCE_CHANCE = 1_000_000  # of a million: with every look, one a second where all are idle
+REDIS_MAINTENANCE_CHANCE = 1_000_000  # of a million: with every look, four a second where all are idle
 PASS_ON_DELAY_MS = 1_000  # longer than an idle thread of a stopping worker goes on listening
 
 
@@ -54,25 +59,23 @@ class Stopping(Middleware):
     a stopping worker would so begin again with the very runs that it has just let go of.
     """
 
-    def __init__(self) -> None:
-        self.stopping = Event()
-
     @property
     def actor_options(self) -> set[str]:
         return {"notify_shutdown"}  # False for an actor that is to be let finish
 
     def after_process_boot(self, broker: dramatiq.Broker) -> None:
-        self.stopping.clear()
+        worker_starts()
 
     def before_worker_shutdown(self, broker: dramatiq.Broker, worker: dramatiq.Worker) -> None:
-        # In this order: a step that begins now sees the flag, or is among those to be interrupted.
-        self.stopping.set()
         interrupt_all(lambda thread_id: raise_thread_exception(thread_id, Shutdown))
 
+    def after_worker_shutdown(self, broker: dramatiq.Broker, worker: dramatiq.Worker) -> None:
+        worker_starts()  # another one may, in the same process
+
     def before_process_message(self, broker: dramatiq.Broker, message: dramatiq.MessageProxy) -> None:
-        if broker.get_actor(message.actor_name).options.get("notify_shutdown", True):
-            work_begins()
-        if self.stopping.is_set():
+        interruptible = broker.get_actor(message.actor_name).options.get("notify_shutdown", True)
+        may_begin = work_begins() if interruptible else not is_stopping()
+        if not may_begin:
             # Sent before the first one is acknowledged: whatever happens in between, it is not lost.
             broker.enqueue(message.copy(), delay=PASS_ON_DELAY_MS)
             raise SkipMessage("the worker stops")
@@ -109,9 +112,9 @@ def broker_build(url: str) -> dramatiq.Broker:
         return DatabaseBroker(middleware=middleware())
     # The servers' libraries are imported where they are used: a small instance does without their memory.
     if scheme in ("redis", "rediss"):
-        from refinement.broker.redis import ConsiderateRedisBroker
+        from refinement.broker.redis import PromptRedisBroker
 
-        return ConsiderateRedisBroker(
+        return PromptRedisBroker(  # type: ignore[no-untyped-call]
             url=url,
             middleware=middleware(),
             heartbeat_timeout=REDIS_HEARTBEAT_MS,

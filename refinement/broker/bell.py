@@ -1,11 +1,6 @@
 """How a message that has just been sent wakes the consumers of the same process."""
 
-from collections.abc import Callable
 from threading import Condition
-
-
-def never() -> bool:
-    return False
 
 
 class Bell:
@@ -20,17 +15,12 @@ class Bell:
             self._rings += 1
             self._condition.notify_all()
 
-    def nudge(self) -> None:
-        """Has whoever waits look whether they still should, without there being anything new to find."""
-        with self._condition:
-            self._condition.notify_all()
-
     def rings(self) -> int:
         """How often it has rung: read this before looking for work, and pass it to `wait`."""
         with self._condition:
             return self._rings
 
-    def wait(self, heard: int, seconds: float, unless: Callable[[], bool] = never) -> bool:
-        """True at the first ring after `heard`, or as soon as `unless` holds; False when the time is up."""
+    def wait(self, heard: int, seconds: float) -> bool:
+        """True at the first ring after `heard`; False when the time is up."""
         with self._condition:
-            return self._condition.wait_for(lambda: self._rings != heard or unless(), timeout=max(seconds, 0))
+            return self._condition.wait_for(lambda: self._rings != heard, timeout=max(seconds, 0))

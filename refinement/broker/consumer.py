@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from datetime import datetime, timedelta
+from datetime import datetime
 from threading import Lock
 from time import monotonic
 
@@ -16,13 +16,11 @@ from dramatiq.logging import get_logger
 from refinement.broker import rows
 from refinement.broker.bell import Bell
 from refinement.broker.doorbell import door_for
-from refinement.broker.finishing import Finishing
-from refinement.broker.passing import HeldMessage, Passing
+from refinement.broker.interrupting import is_stopping
+from refinement.models.queue import QueuedMessage
 
 POLL_SECONDS = 0.25
 DEAF_POLL_SECONDS = 0.03  # on SQLite, for who has no door that others could ring at
-# What nobody rang for is left to its sender for a moment: that one knows the run already.
-GRACE, NONE = timedelta(seconds=0.1), timedelta()
 BLIND_LOOK_SECONDS = 1.0  # look this often even when nothing seems to have changed
 UPKEEP_SECONDS = rows.LEASE.total_seconds() / 3
 SWEEP_SECONDS = 3600.0
@@ -51,7 +49,7 @@ class Claims:
             return list(self._ids)
 
 
-class ClaimedMessage(HeldMessage):
+class ClaimedMessage(MessageProxy):
     """A message together with the row that holds it."""
 
     def __init__(self, message: Message[object], row_id: int) -> None:
@@ -79,8 +77,6 @@ class DatabaseConsumer(Consumer):
         owner: str,
         bell: Bell,
         claims: Claims,
-        finishing: Finishing,
-        passing: Passing,
         queue: str,
         prefetch: int,
         timeout: int,
@@ -92,13 +88,9 @@ class DatabaseConsumer(Consumer):
         self.queue = queue
         self.prefetch = prefetch
         self.seconds = timeout / 1000
-        self._finishing = finishing
-        self._passing = passing
         self._process_claims = claims  # outlives this consumer, as the work on its messages may
         self._own_claims = Claims()
         self._ready: deque[ClaimedMessage] = deque()
-        self._accepting = Lock()
-        self._closed = False
         self._door = door_for(connections[alias], bell)
         deaf = self._door is None and connections[alias].vendor == "sqlite"
         self._poll = DEAF_POLL_SECONDS if deaf else POLL_SECONDS
@@ -123,10 +115,10 @@ class DatabaseConsumer(Consumer):
             remaining = deadline - monotonic()
             if remaining <= 0:
                 return None
-            self.bell.wait(self._heard, min(remaining, self._poll), unless=lambda: bool(self._ready))
+            self.bell.wait(self._heard, min(remaining, self._poll))
 
     def _fetch(self, *, rung: bool) -> None:
-        free = self.prefetch - self._own_claims.count() + self._finishing.count()
+        free = self.prefetch - self._own_claims.count()
         if free <= 0 or not (rung or self._worth_a_look()):
             return
         self._looked_at = monotonic()
@@ -134,7 +126,7 @@ class DatabaseConsumer(Consumer):
         # A ring says that something was sent: claiming at once is cheaper than looking first.
         if not rung and not self._something_due():
             return
-        claimed = rows.claim(self.alias, self.queue, self.owner, free, NONE if rung else GRACE)
+        claimed = rows.claim(self.alias, self.queue, self.owner, free)
         for row in claimed:
             self._take(row)
         # What others delay is found by the next look; what this process delays rings, and claims nothing.
@@ -143,17 +135,17 @@ class DatabaseConsumer(Consumer):
 
     def _something_due(self) -> bool:
         self._next_due = rows.next_due(self.alias, self.queue)
-        return self._next_due is not None and self._next_due <= timezone.now() - GRACE
+        return self._next_due is not None and self._next_due <= timezone.now()
 
     def _worth_a_look(self) -> bool:
-        if self._next_due is not None and self._next_due <= timezone.now() - GRACE:
+        if self._next_due is not None and self._next_due <= timezone.now():
             return True
         if monotonic() - self._looked_at >= BLIND_LOOK_SECONDS:
             return True
         change = rows.change_counter(self.alias)
         return change is None or change != self._seen_change
 
-    def _take(self, row: rows.Claimed) -> None:
+    def _take(self, row: QueuedMessage) -> None:
         try:
             message: Message[object] = Message.decode(row.body.encode())
         except (DecodeError, TypeError, ValueError):
@@ -167,20 +159,6 @@ class DatabaseConsumer(Consumer):
         self._own_claims.add([row.pk])
         self._process_claims.add([row.pk])
         self._ready.append(ClaimedMessage(message, row.pk))
-
-    def accept(self, message: Message[object], row_id: int) -> bool:
-        """Takes a message that this process holds already; False when it takes none any more."""
-        with self._accepting:
-            if self._closed:
-                return False
-            self._own_claims.add([row_id])  # a consumer that was made anew does not know it
-            self._process_claims.add([row_id])
-            claimed = ClaimedMessage(message, row_id)
-            if self._passing.put_to_work(claimed):
-                return True
-            self._ready.append(claimed)
-        self.bell.nudge()
-        return True
 
     def _keep_up(self) -> None:
         if monotonic() - self._kept_up_at < UPKEEP_SECONDS:
@@ -204,15 +182,12 @@ class DatabaseConsumer(Consumer):
 
     def _end(self, message: MessageProxy, end: Callable[[str, str, int], None]) -> None:
         assert isinstance(message, ClaimedMessage)
-        if message.passed_on:
-            self._finishing.done()
-            return
         try:
             with connection_errors(self.alias):
                 end(self.alias, self.owner, message.row_id)
         except ConnectionClosed:
             # Dramatiq would try for ever. Who stops lets it be: the message comes again, and changes nothing.
-            if not self._passing.stopping:
+            if not is_stopping():
                 raise
         self._let_go([message.row_id])
 
@@ -229,17 +204,13 @@ class DatabaseConsumer(Consumer):
         """Gives back what was claimed but not yet handed out."""
         if self._door is not None:
             self._door.close()
-        with self._accepting:
-            self._closed = True
-            unread, self._ready = list(self._ready), deque()
+        unread, self._ready = list(self._ready), deque()
         try:
             self.requeue(unread)
         except ConnectionClosed:
             self._let_go([message.row_id for message in unread])  # their leases run out by themselves
 
     def _let_go(self, ids: list[int]) -> None:
-        # First: counted as free twice, for a moment, a thread would be given a second message to sit on.
-        self._finishing.done()
         was_full = self._own_claims.count() >= self.prefetch
         self._own_claims.drop(ids)
         self._process_claims.drop(ids)

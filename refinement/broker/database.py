@@ -3,7 +3,7 @@
 import os
 import socket
 from datetime import timedelta
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -15,14 +15,10 @@ from dramatiq import Broker, Consumer, Message, Middleware
 from dramatiq.common import current_millis
 from dramatiq.errors import QueueJoinTimeout, QueueNotFound
 
-from refinement.broker import rows
 from refinement.broker.bell import Bell
-from refinement.broker.consumer import ClaimedMessage, Claims, DatabaseConsumer
+from refinement.broker.consumer import Claims, DatabaseConsumer
 from refinement.broker.doorbell import doors_of, ring_at
-from refinement.broker.finishing import Finishing
-from refinement.broker.passing import Passing
 from refinement.models.queue import MessageState, QueuedMessage
-from refinement.models.statements import row_add
 
 
 class DatabaseBroker(Broker):
@@ -34,11 +30,7 @@ class DatabaseBroker(Broker):
         self.queues: set[str] = set()
         self.bell = Bell()
         self.claims = Claims()
-        self.finishing = Finishing()
-        self.passing = Passing()
-        self.add_middleware(self.passing)
         self.consuming = False
-        self.consumers: dict[str, DatabaseConsumer] = {}  # the newest of each queue
         self.owner = f"{socket.gethostname()[:20]}:{os.getpid()}:{uuid4().hex}"
 
     def declare_queue(self, queue_name: str) -> None:
@@ -54,19 +46,15 @@ class DatabaseBroker(Broker):
     def consume(self, queue_name: str, prefetch: int = 1, timeout: int = 5000) -> Consumer:
         self._check(queue_name)
         self.consuming = True
-        consumer = DatabaseConsumer(
+        return DatabaseConsumer(
             alias=self.alias,
             owner=self.owner,
             bell=self.bell,
             claims=self.claims,
-            finishing=self.finishing,
-            passing=self.passing,
             queue=queue_name,
             prefetch=prefetch,
             timeout=timeout,
         )
-        self.consumers[queue_name] = consumer
-        return consumer
 
     def enqueue(self, message: Message[Any], *, delay: int | None = None) -> Message[Any]:
         """Keeps the message if the caller's transaction commits, and wakes this process's consumers then."""
@@ -74,41 +62,19 @@ class DatabaseBroker(Broker):
         if delay is not None:
             message = message.copy(options={"eta": current_millis() + delay})
         self.emit_before("enqueue", message, delay)
-        row_add(
-            QueuedMessage(
-                queue=message.queue_name,
-                message_id=message.message_id,
-                body=message.encode().decode(),
-                priority=self._priority(message.actor_name),
-                eta=timezone.now() + timedelta(milliseconds=delay or 0),
-            ),
-            using=self.alias,
+        QueuedMessage.objects.using(self.alias).create(
+            queue=message.queue_name,
+            message_id=message.message_id,
+            body=message.encode().decode(),
+            priority=self._priority(message.actor_name),
+            eta=timezone.now() + timedelta(milliseconds=delay or 0),
         )
-        self.finishing.sent()
         transaction.on_commit(self._tell, using=self.alias)
         self.emit_after("enqueue", message, delay)
         return message
 
-    def pass_on(self, message: Message[Any]) -> bool:
-        """Puts the message in the place of the one that this thread holds, if the transaction commits."""
-        held = self.passing.predecessor(message)
-        if not isinstance(held, ClaimedMessage) or message.queue_name not in self.consumers:
-            return False
-        priority = self._priority(message.actor_name)
-        if not rows.exchange(self.alias, self.owner, held.row_id, held.message_id, message, priority):
-            return False
-        transaction.on_commit(partial(self._hand_over, held, message), using=self.alias)
-        return True
-
-    def _hand_over(self, held: ClaimedMessage, message: Message[Any]) -> None:
-        held.passed_on = True
-        if not self.consumers[message.queue_name].accept(message, held.row_id):
-            self.claims.drop([held.row_id])
-            rows.release(self.alias, self.owner, [held.row_id])
-            self._tell()
-
     def _tell(self) -> None:
-        """Wakes who may take it up: this process, which knows the run, or else all the others."""
+        """Wakes who may take it up: this process if it consumes, or else all the others."""
         if self.consuming:
             self.bell.ring()
         elif self._doors is not None:

@@ -1,28 +1,44 @@
-"""Which threads a worker that stops may interrupt: those at work, until what they do is done.
+"""Which threads a worker that stops may interrupt: those at work, until what they do is recorded.
 
 An interrupt comes between any two of Python's instructions. One that comes just after a lock was taken, such
-as that of the log, leaves it taken for ever: who tells of a step that is done must be left alone.
+as that of the log, leaves it taken for ever: a thread that accounts for a finished step is left alone.
 """
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from threading import Lock, get_ident
+from threading import Event, Lock, get_ident
+
+from dramatiq.middleware import Shutdown
 
 _lock = Lock()
+_stopping = Event()
 _at_work: set[int] = set()
 _wakers: dict[int, Callable[[], None]] = {}
 
 
-def work_begins() -> None:
-    """From now on, this thread may be interrupted."""
+def work_begins() -> bool:
+    """From now on this thread may be interrupted; False if the worker stops, then it must not begin."""
     with _lock:
+        if _stopping.is_set():
+            return False
         _at_work.add(get_ident())
+        return True
 
 
 def work_is_done() -> None:
-    """From now on it is not; an interrupt that was on its way comes within this call."""
+    """From now on it is not interrupted; an interrupt that was on its way comes within this call."""
     with _lock:
         _at_work.discard(get_ident())
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Work inside is not interrupted; raises Shutdown at its end if the worker was told to stop meanwhile."""
+    was_at_work = get_ident() in _at_work  # False outside of a worker
+    work_is_done()
+    yield
+    if was_at_work and not work_begins():
+        raise Shutdown("The worker was told to stop.")
 
 
 @contextmanager
@@ -36,9 +52,20 @@ def woken_by(wake: Callable[[], None] | None) -> Iterator[None]:
         _wakers.pop(get_ident(), None)
 
 
+def is_stopping() -> bool:
+    """Whether this process's worker was told to stop."""
+    return _stopping.is_set()
+
+
+def worker_starts() -> None:
+    """Work may begin."""
+    _stopping.clear()
+
+
 def interrupt_all(interrupt: Callable[[int], None]) -> None:
-    """Interrupts every thread that is at work; then wakes it, to find that it is."""
+    """The worker stops: interrupts every thread that is at work, and wakes it to notice."""
     with _lock:
+        _stopping.set()
         for thread_id in _at_work:
             interrupt(thread_id)
             if wake := _wakers.get(thread_id):

@@ -2,70 +2,36 @@
 
 from collections.abc import Collection
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
 
-from django.db import connections, models
-from django.db.models import F
+from django.db import connections, models, transaction
+from django.db.models import F, Min, Q
 from django.utils import timezone
-from dramatiq import Message
 
 from refinement.models.queue import MessageState, QueuedMessage
-from refinement.models.statements import convert, rows_change, rows_select, rows_touch, rows_update
 
 LEASE = timedelta(seconds=15)
 DEAD_MESSAGES_KEPT = timedelta(days=7)
 MAX_REQUEUES = 10  # a message that took this many workers down with it is given up
 
 
-TABLE = QueuedMessage._meta.db_table
-# One statement finds and takes; PostgreSQL passes over rows that another consumer is taking just now,
-# and SQLite has one writer at a time.
-DUE = (
-    f'"id" IN (SELECT "id" FROM "{TABLE}" WHERE "queue" = %s AND "state" = \'queued\' AND "eta" <= %s '  # noqa: S608
-    'ORDER BY "priority", "eta", "id" LIMIT %s)'
-)
-DUE_SKIPPING_LOCKED = DUE.removesuffix(")") + " FOR UPDATE SKIP LOCKED)"
-FIRST = f'SELECT MIN("eta") FROM "{TABLE}" WHERE "queue" = %s AND "state" = \'queued\''  # noqa: S608
-FINISHED = f'DELETE FROM "{TABLE}" WHERE "id" = %s AND ("lease_owner" = %s OR "state" = \'queued\')'  # noqa: S608
-# What is as urgent and due goes first; equal on both columns, so that the index leads straight to it.
-IN_LINE = (
-    f'SELECT 1 FROM "{TABLE}" AS other WHERE other."queue" = %s AND other."state" = \'queued\' '  # noqa: S608
-    'AND other."priority" = %s AND other."eta" <= %s'
-)
-EXCHANGED = (
-    '"id" = %s AND "lease_owner" = %s AND "message_id" = %s AND "state" = \'claimed\' '
-    f"AND NOT EXISTS ({IN_LINE})"
-)
-
-
 def next_due(alias: str, queue: str) -> datetime | None:
     """When the next message of the queue is due; None when there is none."""
-    connection = connections[alias]
-    ((first,),) = rows_select(FIRST, [queue], alias)
-    return None if first is None else convert(first, QueuedMessage._meta.get_field("eta"), connection)
+    queued = QueuedMessage.objects.using(alias).filter(queue=queue, state=MessageState.QUEUED)
+    first: datetime | None = queued.aggregate(first=Min("eta"))["first"]
+    return first
 
 
-class Claimed(NamedTuple):
-    """What a consumer needs of a message that it has taken."""
-
-    priority: int
-    eta: object  # as the database keeps it: good for sorting
-    pk: int
-    body: str
-
-
-def claim(alias: str, queue: str, owner: str, limit: int, grace: timedelta = timedelta()) -> list[Claimed]:
-    """Up to `limit` messages due for so long, the most urgent first, now leased to the owner alone."""
+def claim(alias: str, queue: str, owner: str, limit: int) -> list[QueuedMessage]:
+    """Up to `limit` messages that are due, the most urgent first, now leased to the owner alone."""
     now = timezone.now()
-    taken = rows_update(
-        QueuedMessage,
-        {"state": MessageState.CLAIMED, "lease_owner": owner, "lease_until": now + LEASE, "updated_at": now},
-        DUE_SKIPPING_LOCKED if connections[alias].vendor == "postgresql" else DUE,
-        [queue, now - grace, limit],
-        returning=("priority", "eta", "id", "body"),
-        using=alias,
-    )
-    return sorted(Claimed(*values) for values in taken)
+    due = QueuedMessage.objects.using(alias).filter(queue=queue, state=MessageState.QUEUED, eta__lte=now)
+    with transaction.atomic(using=alias):
+        # PostgreSQL passes over rows that another consumer is claiming; SQLite has one writer at a time.
+        rows = list(due.order_by("priority", "eta", "pk").select_for_update(skip_locked=True)[:limit])
+        QueuedMessage.objects.using(alias).filter(pk__in=[row.pk for row in rows]).update(
+            state=MessageState.CLAIMED, lease_owner=owner, lease_until=now + LEASE, updated_at=now
+        )
+    return rows
 
 
 def renew(alias: str, owner: str, ids: Collection[int]) -> None:
@@ -75,22 +41,8 @@ def renew(alias: str, owner: str, ids: Collection[int]) -> None:
 
 def finish(alias: str, owner: str, row_id: int) -> None:
     """Deletes a message that is done, unless somebody else has claimed it meanwhile."""
-    rows_touch(FINISHED, [row_id, owner], alias)
-
-
-def exchange(alias: str, owner: str, row_id: int, old: str, new: Message[Any], priority: int) -> bool:
-    """Puts a message in the place of the one that the owner holds; not where others wait for their turn."""
-    now = timezone.now()
-    values = {
-        "message_id": new.message_id,
-        "body": new.encode().decode(),
-        "eta": now,
-        "lease_until": now + LEASE,
-        "requeues": 0,
-        "updated_at": now,
-    }
-    where = [row_id, owner, old, new.queue_name, priority, now]
-    return bool(rows_change(QueuedMessage, values, EXCHANGED, where, alias))
+    ours_or_queued = Q(lease_owner=owner) | Q(state=MessageState.QUEUED)
+    QueuedMessage.objects.using(alias).filter(ours_or_queued, pk=row_id).delete()
 
 
 def bury(alias: str, owner: str, row_id: int) -> None:

@@ -4,17 +4,9 @@ from dataclasses import dataclass
 
 from refinement.engine import types as engine
 from refinement.models import Event, EventKind, Instruction, Run, RunStatus
-from refinement.models.statements import rows_select
 from refinement.selectors.run_words import round_name_in
 
 MOST_SHOWN = 50
-# Asked before every revision, mostly in vain: as a plain statement it costs next to nothing.
-OF_THOSE_THAT_WAIT = (
-    f'FROM "{Instruction._meta.db_table}" '
-    'WHERE "run_id" = %s AND "used_in_round" IS NULL AND "withdrawn_at" IS NULL'
-)
-WAITING = f'SELECT "id", "author_name", "text" {OF_THOSE_THAT_WAIT} ORDER BY "id"'
-ANY_WAITING = f"SELECT 1 {OF_THOSE_THAT_WAIT}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +24,8 @@ class Steering:
 
 def instructions_waiting(run_id: int) -> tuple[engine.Instruction, ...]:
     """Those that the next revision is to have, in the order in which they were given."""
-    return tuple(engine.Instruction(*row) for row in rows_select(WAITING, [run_id]))
+    waiting = Instruction.objects.filter(run=run_id, used_in_round=None, withdrawn_at=None).order_by("pk")
+    return tuple(engine.Instruction(*row) for row in waiting.values_list("pk", "author_name", "text"))
 
 
 def instructions_by_round(run: Run) -> dict[int, tuple[engine.Instruction, ...]]:

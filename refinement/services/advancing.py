@@ -1,4 +1,4 @@
-"""A worker's part: take a run that is due, carry out one step, account for it."""
+"""A worker's part: take a run that is due, carry out its steps, account for them."""
 
 import logging
 import os
@@ -6,51 +6,62 @@ import secrets
 import socket
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 
 from django.db import DatabaseError, InterfaceError, close_old_connections
 from dramatiq.middleware import Interrupt
 
-from refinement.broker.interrupting import work_is_done
+from refinement.broker.interrupting import uninterrupted, work_is_done
 from refinement.engine.types import Finish, Judge, Outcome, StopReason
 from refinement.selectors.live import WORKER_LOST
-from refinement.services.execution import StepOptions, StepResult, run_step
+from refinement.services.execution import StepOptions, StepResult
 from refinement.services.leases import (
     MOST_CRASHES,
     Lease,
     LeaseLost,
     crash_pause,
-    lease_after,
     lease_release,
-    lease_renew,
     lease_take,
 )
+from refinement.services.loop import run_loop
 from refinement.services.metrics import count
 from refinement.services.places import place_offer
-from refinement.services.recollection import Kept, lease_kept, leases_kept
 from refinement.services.recording import Recorder
-from refinement.services.waking import run_wake
+from refinement.services.trial_waking import due_trials
+from refinement.services.waking import due_runs, run_wake
+from refinement.services.webhook_sending import due_deliveries
 
 log = logging.getLogger("wiggum.steps")
 MOST_ERRORS = 6  # of one step, for reasons that nobody foresaw
+TURN_SECONDS = 600.0  # RabbitMQ takes a message back that stays unacknowledged for half an hour
 _process = f"{socket.gethostname()[:40]}:{os.getpid()}:{secrets.token_hex(4)}"
 
 
-def run_advance(run_id: int, options: StepOptions | None = None) -> StepResult | None:
-    """One step of the run, or None when there is nothing to do: finished, paused, or somebody's."""
-    taken = run_take(run_id)
-    if taken is None:
+def run_advance(run_id: int, turn_over: Callable[[], bool] | None = None) -> StepResult | None:
+    """Carries the run on for one turn: until it ends or waits, until others wait, or for ten minutes.
+
+    Returns the last step's result, or None when there is nothing to do: the run is finished, paused or held
+    by another worker. `turn_over` is asked after each step, in place of the usual rule.
+    """
+    lease = lease_take(run_id, f"{_process}:{threading.get_ident()}")
+    if lease is None or (lease.took_over and not may_try_again(lease)):
         return None
-    lease, began = taken.lease, time.monotonic()
-    if lease.took_over and not may_try_again(lease):
-        return None
+    options = StepOptions(
+        actor="worker",
+        sends=True,
+        on_result=partial(after_step, lease),
+        turn_over=turn_over or Turn().is_over,
+    )
     try:
-        result = run_step(lease, options or StepOptions(actor="worker"), lease.run, told=taken.told)
+        result = run_loop(lease, options)
         work_is_done()
+        return result
     except Interrupt:
-        # The worker stops, perhaps just after it has written that it would go on.
-        if let_go(lease) or let_go(lease_after(lease, lease.run)):
-            run_wake(lease.run_id)  # goes to another one
+        # The worker stops, or a step hangs: another thread goes on.
+        if let_go(lease):
+            run_wake(run_id)
         return None
     except (DatabaseError, InterfaceError):
         let_go(lease)  # nothing is wrong with the run; the message is tried again
@@ -60,25 +71,28 @@ def run_advance(run_id: int, options: StepOptions | None = None) -> StepResult |
             return None
         # Without a new message: this one is tried again later, and two for one failure would multiply.
         raise
-    account(lease, result, time.monotonic() - began)
-    pass_place_on(lease, result)
-    return result
 
 
-def run_take(run_id: int) -> Kept | None:
-    """The run's lease: kept from the step before, or taken now; None when there is nothing to do."""
-    kept = lease_kept(run_id)
-    if kept is not None and (kept.is_fresh() or lease_renew(kept.lease)):
-        return kept
-    lease = lease_take(run_id, f"{_process}:{threading.get_ident()}")
-    return None if lease is None else Kept(lease, told=False)
+class Turn:
+    """How long a worker thread stays with one run."""
+
+    def __init__(self) -> None:
+        self.until = time.monotonic() + TURN_SECONDS
+
+    def is_over(self) -> bool:
+        return time.monotonic() >= self.until or others_wait()
 
 
-def leases_give_back() -> None:
-    """When a worker has stopped: leases that it had kept for next steps go to others."""
-    for kept in leases_kept():
-        if let_go(kept.lease):
-            run_wake(kept.lease.run_id)
+def others_wait() -> bool:
+    """Whether anything else is due that no worker has taken up yet."""
+    return due_runs().exists() or due_trials().exists() or due_deliveries().exists()
+
+
+def after_step(lease: Lease, result: StepResult) -> None:
+    """Accounts for a step. Raises Shutdown if the worker was told to stop meanwhile."""
+    with uninterrupted():
+        account(lease, result)
+        pass_place_on(lease, result)
 
 
 def may_try_again(lease: Lease) -> bool:
@@ -95,7 +109,7 @@ def may_try_again(lease: Lease) -> bool:
             return False
         if pause := crash_pause(crashes):
             log.warning("run=%s waits after %s workers were lost in one step", lease.run_id, crashes)
-            Recorder(lease, lease.run, "worker", release=True).wait_after_crash(delay=pause)
+            Recorder(lease, None, "worker", sends=True).wait_after_crash(delay=pause)
             return False
     except LeaseLost:
         return False  # somebody cancelled, paused or took over meanwhile
@@ -121,7 +135,7 @@ def give_up(lease: Lease, error: Exception) -> bool:
 def end_in_error(lease: Lease, why: str) -> None:
     """Ends the run as its holder; raises LeaseLost."""
     finish = Finish(Outcome.ERROR, StopReason.INTERNAL_ERROR, why, lease.run.best_round)
-    Recorder(lease, lease.run, "worker", release=True).finish(finish)
+    Recorder(lease, None, "worker", sends=True).finish(finish)
     count("failures", "internal")
 
 
@@ -143,8 +157,8 @@ def pass_place_on(lease: Lease, result: StepResult) -> None:
     place_offer(lease.run.judge_endpoint if isinstance(result.step, Judge) else lease.run.producer_endpoint)
 
 
-def account(lease: Lease, result: StepResult, seconds: float) -> None:
-    """A line in the log and the totals of the metrics page; the end of a run has its own wherever it came."""
+def account(lease: Lease, result: StepResult) -> None:
+    """A line in the log and the totals of the metrics page."""
     run, step = lease.run, result.step
     kind = "judge" if isinstance(step, Judge) else "finish" if isinstance(step, Finish) else "producer"
     model = {"judge": run.judge_model, "producer": run.producer_model}.get(kind, "-")
@@ -153,16 +167,9 @@ def account(lease: Lease, result: StepResult, seconds: float) -> None:
         count("tokens", kind, result.tokens)
     if result.error:
         count("failures", result.error)
-    note = f" error={result.error}" if result.error else " lost" if result.lost else ""
-    tell_step(run.pk, getattr(step, "round", "-"), kind, model, result.tokens, seconds, note)
-    if result.finish is not None and kind != "finish":
-        tell_step(run.pk, "-", "finish", "-", 0, 0.0)
-
-
-def tell_step(
-    run_id: int, number: object, kind: str, model: str, tokens: int, seconds: float, note: str = ""
-) -> None:
     count("steps", kind)
-    count("step_seconds", kind, seconds)
+    count("step_seconds", kind, result.seconds)
+    note = f" error={result.error}" if result.error else " lost" if result.lost else ""
     said = "step run=%s round=%s role=%s model=%s tokens=%s seconds=%.3f%s"
-    log.info(said, run_id, number, kind, model, tokens, seconds, note)
+    number = getattr(step, "round", "-")
+    log.info(said, run.pk, number, kind, model, result.tokens, result.seconds, note)

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from refinement.models import AuditEntry, Project, User
-from refinement.models.statements import row_insert
 from refinement.services.events import actor_name
 from refinement.services.origins import means, origin
 
@@ -25,18 +24,16 @@ def audit_record(
     actor: str = "",
 ) -> None:
     """Keeps who changed what and from where, with the values before and after; `actor` where it is nobody."""
-    row_insert(
-        AuditEntry(
-            action=action,
-            object_type=object_type,
-            object_id=str(object_id),
-            project=project,
-            user=user,
-            actor=named(actor or actor_name(user)),
-            address=origin.get(),
-            before=dict(before or {}),
-            after=dict(after or {}),
-        )
+    AuditEntry.objects.create(
+        action=action,
+        object_type=object_type,
+        object_id=str(object_id),
+        project=project,
+        user=user,
+        actor=named(actor or actor_name(user)),
+        address=origin.get(),
+        before=dict(before or {}),
+        after=dict(after or {}),
     )
 
 

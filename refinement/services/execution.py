@@ -1,6 +1,7 @@
-"""One step of a run: decided by the engine, carried out, written down."""
+"""One step of a run: carried out and recorded."""
 
 import random
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -13,16 +14,15 @@ from refinement.engine.steps import next_step
 from refinement.engine.types import Draft, Finish, History, Judge, Revise, Role, Step
 from refinement.judging.context import Brief
 from refinement.judging.templating import TemplateFailure
-from refinement.models import EventKind, Run
+from refinement.models import EventKind
 from refinement.providers.base import Cancelled, ErrorKind, ProviderError
 from refinement.providers.retrying import delay_before
 from refinement.selectors.steering import instructions_waiting
 from refinement.services.calling import Caller, CallFailed, Local, ignore_text
 from refinement.services.judgement import JudgeGaveUp, round_judge
-from refinement.services.leases import Lease, LeaseLost, lease_write
+from refinement.services.leases import LeaseLost, lease_write
 from refinement.services.places import NoFreePlace
 from refinement.services.production import candidate_write
-from refinement.services.recollection import recall
 from refinement.services.recording import Recorder
 
 DEADLINE_SECONDS = 600.0
@@ -32,52 +32,66 @@ STEP_NAMES = {Draft: "draft", Judge: "judge", Revise: "revise"}
 
 @dataclass(frozen=True, slots=True)
 class StepResult:
-    """What became of a step. Without a finish and without a next try, the run goes on at once."""
+    """What became of a step."""
 
     step: Step | None = None
+    history: History | None = None  # after the step; None if the run does not go on from here now
     finish: Finish | None = None
     next_try_at: datetime | None = None
     reason: str = ""
     error: str = ""  # the kind of the provider's error, where there was one
-    lost: bool = False
+    lost: bool = False  # the lease: somebody cancelled, paused or took over the run
     tokens: int = 0
     model_seconds: float = 0.0
+    seconds: float = 0.0
 
 
 def ignore_step(step: Step) -> None:
     """For those who do not watch."""
 
 
+def ignore_result(result: StepResult) -> None:
+    """For those who keep no account."""
+
+
+def never() -> bool:
+    return False
+
+
 @dataclass(slots=True)
 class StepOptions:
-    """How a step is carried out: by a worker, or in somebody's foreground."""
+    """How steps are carried out: by a worker, or in somebody's foreground."""
 
     actor: str = "command line"
-    release: bool = True  # let go of the run after the step and send for the next one
+    sends: bool = False  # send a message for a run that has to wait; the foreground waits itself
     tries: int | None = None  # give up on an unreachable server after so many; None waits for it
     deadline_seconds: float = DEADLINE_SECONDS
     on_step: Callable[[Step], None] = ignore_step
     on_text: Callable[[str], None] = ignore_text
+    on_result: Callable[[StepResult], None] = ignore_result
+    turn_over: Callable[[], bool] = never  # asked after each step: whether to let others have the thread
     local: Local = field(default_factory=Local)
 
 
-def run_step(lease: Lease, options: StepOptions, run: Run | None = None, *, told: bool = False) -> StepResult:
-    """Carries out the run's next step under a lease that was taken; `told`, its event is there already."""
-    run = run or Run.objects.get(pk=lease.run_id)
-    brief, history = recall(lease, run)
-    step = next_step(brief.rubric, history)
-    options.on_step(step)
-    recorder = Recorder(lease, run, options.actor, options.release, brief)
+def step_carry_out(
+    recorder: Recorder, brief: Brief, history: History, step: Step, options: StepOptions
+) -> StepResult:
+    """Carries out one step and records what it brought; every outcome but a bug comes as a result."""
+    began, lease = time.monotonic(), recorder.lease
+    caller = Caller(lease.run, lease, options.deadline_seconds, options.on_text, options.local)
     try:
         if isinstance(step, Finish):
             recorder.finish(step)
-            return StepResult(step, finish=step)
-        step = step if told else begin(recorder, brief, history, step)
-        caller = Caller(run, lease, options.deadline_seconds, options.on_text, options.local)
-        result = carry_out(caller, recorder, brief, history, step, options)
-        return replace(result, tokens=caller.tokens, model_seconds=caller.seconds)
+            result = StepResult(step, finish=step)
+        else:
+            result = carry_out(
+                caller, recorder, brief, history, begin(recorder, brief, history, step), options
+            )
     except (LeaseLost, Cancelled):
         return StepResult(step, lost=True)
+    return replace(
+        result, tokens=caller.tokens, model_seconds=caller.seconds, seconds=time.monotonic() - began
+    )
 
 
 def begin(recorder: Recorder, brief: Brief, history: History, step: Working) -> Working:
@@ -108,30 +122,30 @@ def carry_out(
     role = Role.JUDGE if isinstance(step, Judge) else Role.PRODUCER
     try:
         if isinstance(step, Judge):
-            finish = round_judge(caller, recorder, brief, history, step)
+            after = round_judge(caller, recorder, brief, history, step)
         else:
-            finish = candidate_write(caller, recorder, brief, history, step)
-        return StepResult(step, finish=finish)
+            after = candidate_write(caller, recorder, brief, history, step)
+        return StepResult(step, after)
     except NoFreePlace as full:
         delay = timedelta(seconds=full.delay_seconds * (1 + random.random()))  # noqa: S311  spreads them
         until = recorder.queue_for_place(endpoint=full.endpoint, delay=delay)
         return StepResult(step, next_try_at=until, reason=str(full))
     except CallFailed as failed:
-        return after_failure(caller, recorder, step, role, failed, options)
+        return after_failure(caller, recorder, history, step, failed, options)
     except ProviderError as error:
         # Refused before a call was made: there is nothing to keep and nothing to try again.
-        recorder.failure(None, role=role, message=error.message)
-        return StepResult(step, error=error.kind.value)
+        after = recorder.failure(None, role=role, message=error.message, after=history)
+        return StepResult(step, after, error=error.kind.value)
     except (JudgeGaveUp, TemplateFailure) as gave_up:
-        recorder.failure(None, role=role, message=str(gave_up))
-        return StepResult(step)
+        after = recorder.failure(None, role=role, message=str(gave_up), after=history)
+        return StepResult(step, after)
 
 
 def after_failure(
     caller: Caller,
     recorder: Recorder,
+    history: History,
     step: Working,
-    role: Role,
     failed: CallFailed,
     options: StepOptions,
 ) -> StepResult:
@@ -140,8 +154,9 @@ def after_failure(
     delay = delay_before(tries, error, random.random())  # noqa: S311  jitter, not a secret
     impatient = options.tries is not None and tries >= options.tries
     if delay is None or (impatient and error.kind is ErrorKind.UNREACHABLE):
-        recorder.failure(failed.call, role=role, message=error.message)
-        return StepResult(step, error=error.kind.value)
+        role = Role(failed.call.role)
+        after = recorder.failure(failed.call, role=role, message=error.message, after=history)
+        return StepResult(step, after, error=error.kind.value)
     until = timezone.now() + timedelta(seconds=delay)
     recorder.waiting(failed.call, until=until, reason=error.message, endpoint=failed.call.endpoint)
     return StepResult(step, next_try_at=until, reason=error.message, error=error.kind.value)

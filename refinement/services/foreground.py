@@ -1,4 +1,4 @@
-"""A run in somebody's foreground: the same steps as a worker's, one after the other, under one lease."""
+"""A run in somebody's foreground: the same loop as a worker's."""
 
 import os
 import secrets
@@ -12,8 +12,9 @@ from django.db.models import F
 from django.utils import timezone
 
 from refinement.models import Run, RunStatus
-from refinement.services.execution import StepOptions, StepResult, run_step
-from refinement.services.leases import Lease, LeaseLost, lease_release, lease_renew, lease_take
+from refinement.services.execution import StepOptions, StepResult
+from refinement.services.leases import Lease, LeaseLost, lease_release, lease_take
+from refinement.services.loop import run_loop
 
 TRIES = 4  # somebody is watching: an endpoint that is away is given up after some seconds
 PREFIX = "foreground"
@@ -32,19 +33,13 @@ def run_in_foreground(
 ) -> None:
     """Carries the run to its end. Interrupted, it is left paused with everything that finished."""
     holder = owner or foreground_owner()
-    options = replace(options, release=False, tries=TRIES)
+    options = replace(options, tries=TRIES)
     lease = lease_for(run_id, holder)
     try:
-        while True:
-            # A call renews the lease only when it is long; many short ones must not outlive it.
-            lease_renew(lease)
-            result = run_step(lease, options)
-            if result.finish is not None or result.lost:
-                return
-            if result.next_try_at is not None:
-                on_waiting(result)
-                wait_until(result.next_try_at)
-                lease = lease_for(run_id, holder)
+        while (result := run_loop(lease, options)).next_try_at is not None:
+            on_waiting(result)
+            wait_until(result.next_try_at)
+            lease = lease_for(run_id, holder)
     except BaseException:
         let_go(lease)
         raise

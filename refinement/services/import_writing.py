@@ -30,7 +30,6 @@ from refinement.models import (
     User,
     Verdict,
 )
-from refinement.models.statements import row_insert
 from refinement.services.audit import audit_record
 from refinement.services.events import actor_name
 from refinement.services.import_rubrics import version_for_import
@@ -77,7 +76,7 @@ def run_import(*, project: Project, found: Found, user: User | None = None) -> R
     version = version_for_import(project=project, definition=definition, user=user)
     run = run_row(document, definition, source=found.source)
     run.project, run.rubric_version, run.rubric_id = project, version, version.rubric_id
-    row_insert(run)
+    run.save(force_insert=True)
     tags_set(run=run, names=document.run.tags)
     import_record(run, found, document.run, user)
     rounds = rounds_write(run, document)

@@ -8,7 +8,6 @@ from refinement.engine.scoring import assess
 from refinement.engine.types import (
     CheckResult,
     EvaluatorOutput,
-    Finish,
     History,
     Judge,
     Role,
@@ -45,9 +44,7 @@ class Ruling:
     attempts: int
 
 
-def round_judge(
-    caller: Caller, recorder: Recorder, brief: Brief, history: History, step: Judge
-) -> Finish | None:
+def round_judge(caller: Caller, recorder: Recorder, brief: Brief, history: History, step: Judge) -> History:
     """Assesses the round's candidate; a reply that cannot be read is kept, and the next step asks again."""
     entry, rubric = history.rounds[-1], brief.rubric
     checks = checks_of(caller, rubric, entry.candidate)
@@ -112,8 +109,8 @@ def verdict_get(
     history: History,
     step: Judge,
     evaluator: EvaluatorOutput | None,
-) -> Ruling | Finish | None:
-    """Asks once; where the reply could not be read, None or what this has come to: the end of a budget."""
+) -> Ruling | History:
+    """Asks once; where the reply could not be read, it is recorded and the next step asks again."""
     rubric = brief.rubric
     view = judge_view(brief, history, step.round, evaluator)
     window = window_for(caller, brief, Role.JUDGE)

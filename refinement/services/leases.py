@@ -1,13 +1,15 @@
-"""Leases: who may advance a run now. A lease that was lost writes nothing any more."""
+"""Leases: who may advance a run now. A holder that lost its lease can no longer write."""
 
 import random
-from dataclasses import dataclass, field
-from datetime import timedelta
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 
+from django.db import transaction
+from django.db.models import F, Q, QuerySet
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from refinement.models import Run
-from refinement.models.statements import columns_of, model_of, rows_change, rows_select
+from refinement.models import Run, RunStatus
 
 LEASE = timedelta(seconds=15)  # a killed worker's runs go on after so long
 RENEW_EVERY = LEASE / 3
@@ -21,47 +23,65 @@ class LeaseLost(Exception):
     """Somebody cancelled, paused or took over the run; the work in hand is thrown away."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Lease:
-    """The right to advance one run; `attempt` tells this holder from an earlier one."""
+    """The right to advance one run.
+
+    `attempt` is the fence: every claim, every recorded step and every change from outside raises it, and
+    every write names it. So a holder that was replaced writes nothing, and a write that is retried although
+    its commit went through finds no row.
+    """
 
     run_id: int
     owner: str
     attempt: int
-    run: Run = field(compare=False, repr=False)  # as it was when the lease was taken
+    run: Run  # the row as this holder last read or wrote it
     took_over: bool = False  # from a holder that was lost in this step
 
-
-DUE = "(\"status\" IN ('queued', 'running') OR (\"status\" = 'waiting' AND \"next_try_at\" <= %s))"
-HELD = '"id" = %s AND "lease_owner" = %s AND "attempt" = %s AND "status" = \'running\''
-# What a run knew at its start never changes and may be long: a worker that remembers it reads it no more.
-KNOWN_AT_THE_START = ("task", "seed", "snapshot", "calibration")
-# The attempt fences: an earlier holder that wakes up late no longer matches.
-HOLD = (
-    f'UPDATE "{Run._meta.db_table}" SET "status" = \'running\', "lease_owner" = %s, "lease_until" = %s, '  # noqa: S608
-    '"attempt" = "attempt" + 1, "started_at" = COALESCE("started_at", %s), "next_try_at" = NULL, '
-    '"waiting_for" = \'\', "waiting_endpoint" = \'\', "calling_endpoint" = \'\', "wakes" = 0'
-)
-RETURNING = "RETURNING " + ", ".join(f'"{column}"' for column in columns_of(Run, KNOWN_AT_THE_START))
-TAKE = f'{HOLD} WHERE "id" = %s AND {DUE} AND "lease_until" IS NULL {RETURNING}'
-# A lease that ran out was never given back: its holder was lost, which is counted as the lease is taken.
-TAKE_OVER = (
-    f'{HOLD}, "step_crashes" = "step_crashes" + 1 '
-    f'WHERE "id" = %s AND {DUE} AND "lease_until" < %s {RETURNING}'
-)
+    @property
+    def held(self) -> QuerySet[Run]:
+        """The run's row, as long as the lease is held."""
+        return Run.objects.filter(
+            pk=self.run_id, lease_owner=self.owner, attempt=self.attempt, status=RunStatus.RUNNING
+        )
 
 
+def due_and_free(now: datetime) -> Q:
+    """What should be worked on and is not: queued, left by a lost holder, or done waiting.
+
+    The one definition for runs and trials. Claims, the sweeper and "do others wait?" all use it.
+    """
+    free = Q(lease_until__isnull=True) | Q(lease_until__lt=now)
+    due = Q(status__in=(RunStatus.QUEUED, RunStatus.RUNNING)) & free
+    return due | Q(status=RunStatus.WAITING, next_try_at__lte=now)
+
+
+@transaction.atomic
 def lease_take(run_id: int, owner: str) -> Lease | None:
-    """Claims a run that is due and that nobody holds; None when there is nothing to do."""
+    """Claims a run that is due and free; None when there is nothing to do."""
     now = timezone.now()
-    values = [owner, now + LEASE, now, run_id, now]
-    taken = rows_select(TAKE, values)
-    taken_over = [] if taken else rows_select(TAKE_OVER, [*values, now])
-    if not taken and not taken_over:
+    claim = {
+        "status": RunStatus.RUNNING,
+        "lease_owner": owner,
+        "lease_until": now + LEASE,
+        "attempt": F("attempt") + 1,
+        "started_at": Coalesce("started_at", now),
+        "next_try_at": None,
+        "waiting_for": "",
+        "waiting_endpoint": "",
+        "calling_endpoint": "",
+        "wakes": 0,
+    }
+    due = Run.objects.filter(due_and_free(now), pk=run_id)
+    taken = due.filter(lease_until=None).update(**claim)
+    # A lease that ran out was never given back: its holder was lost, which is counted as the lease is taken.
+    took_over = not taken and due.filter(lease_until__lt=now).update(
+        step_crashes=F("step_crashes") + 1, **claim
+    )
+    if not taken and not took_over:
         return None
-    (row,) = taken or taken_over
-    run = model_of(Run, row, without=KNOWN_AT_THE_START)
-    return Lease(run_id, owner, run.attempt, run, took_over=bool(taken_over))
+    run = Run.objects.get(pk=run_id)
+    return Lease(run_id, owner, run.attempt, run, took_over=bool(took_over))
 
 
 def crash_pause(crashes: int) -> timedelta:
@@ -75,35 +95,20 @@ def crash_pause(crashes: int) -> timedelta:
 
 def lease_renew(lease: Lease) -> bool:
     """Extends the lease; False when it is lost."""
-    return bool(rows_change(Run, {"lease_until": timezone.now() + LEASE}, HELD, held(lease)))
+    return bool(lease.held.update(lease_until=timezone.now() + LEASE))
 
 
 def lease_write(lease: Lease, **fields: object) -> None:
     """Changes the run's row as its holder; raises LeaseLost when it no longer is."""
-    if not rows_change(Run, fields, HELD, held(lease)):
+    if not lease.held.update(**fields):
         raise LeaseLost(f"run {lease.run_id} is no longer held by {lease.owner}")
 
 
 def lease_release(lease: Lease, **fields: object) -> None:
-    """Lets go of the run, with a last change of its row."""
+    """Gives the run back, with a last change of its row; raises LeaseLost."""
     lease_write(lease, **released(**fields))
 
 
 def released(**fields: object) -> dict[str, object]:
-    """A change of the run's row that lets go of it."""
+    """A change of the run's row that gives the lease back."""
     return {"lease_owner": "", "lease_until": None, "calling_endpoint": "", **fields}
-
-
-def kept(lease: Lease, **fields: object) -> dict[str, object]:
-    """A change of the run's row by which its holder goes on with it: a lease like one taken anew."""
-    going = {"attempt": lease.attempt + 1, "lease_until": timezone.now() + LEASE, "wakes": 0}
-    return {**going, "calling_endpoint": "", **fields}
-
-
-def lease_after(lease: Lease, run: Run) -> Lease:
-    """The lease that `kept` gives, with the run as it then is."""
-    return Lease(lease.run_id, lease.owner, lease.attempt + 1, run)
-
-
-def held(lease: Lease) -> list[object]:
-    return [lease.run_id, lease.owner, lease.attempt]

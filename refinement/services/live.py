@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from refinement.models import LiveText
-from refinement.models.statements import row_add
 from refinement.services.leases import Lease
 from refinement.services.lost_connections import replacing_lost_connection
 from refinement.services.texts import storable
@@ -37,8 +36,8 @@ class LiveWriter:
         # Counted first: a row whose connection broke off may be there all the same.
         self.position += 1
         with replacing_lost_connection():
-            row_add(
-                LiveText(run_id=self.lease.run_id, attempt=self.lease.attempt, position=position, text=text)
+            LiveText.objects.create(
+                run_id=self.lease.run_id, attempt=self.lease.attempt, position=position, text=text
             )
             self.unsaved = []
 

@@ -1,21 +1,19 @@
 """One look at the database for all the runs that this process advances, in place of one for each of them."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from threading import Event, Lock, Thread
 
 from django.db import DatabaseError, InterfaceError, connection
 
-from refinement.models import Run
-from refinement.models.statements import rows_select
+from refinement.models import Run, RunStatus
 from refinement.providers.alarm import Alarm
 from refinement.services.leases import Lease
 
 LOOK_EVERY = 0.3  # seconds; whoever waits asks every 0.4, so that a stop takes effect within a second
 OVERDUE_SECONDS = 1.5  # an attendant that has not looked for so long may hang: whoever waits looks again
 STOP_SECONDS = 2.0
-AS_HELD = f'SELECT "id", "lease_owner", "attempt" FROM "{Run._meta.db_table}" WHERE "status" = \'running\''  # noqa: S608
 
 
 class Lookout:
@@ -64,9 +62,7 @@ class Lookout:
 
     def _look(self) -> None:
         watched = self._watched.copy()
-        places = ", ".join(["%s"] * len(watched))
-        numbers = sorted(lease.run_id for lease in watched)
-        held = set(rows_select(f'{AS_HELD} AND "id" IN ({places})', numbers)) if watched else set()
+        held = leases_held({lease.run_id for lease in watched})
         self._lost = {lease for lease in watched if (lease.run_id, lease.owner, lease.attempt) not in held}
         self._looked = time.monotonic()
 
@@ -101,6 +97,12 @@ class Lookout:
                 if alarm := self._alarms.get(lease):
                     alarm.ring()
         connection.close()
+
+
+def leases_held(run_ids: Collection[int]) -> set[tuple[int, str, int]]:
+    """Run, owner and attempt of each of these runs that is held now."""
+    running = Run.objects.filter(pk__in=run_ids, status=RunStatus.RUNNING)
+    return set(running.values_list("pk", "lease_owner", "attempt"))
 
 
 lookout = Lookout()

@@ -7,13 +7,12 @@ from smtplib import SMTPException
 from django.conf import settings
 from django.core.mail import EmailMessage, get_connection
 from django.core.mail.backends.base import BaseEmailBackend
-from django.db.models import F
+from django.db.models import F, Q, QuerySet
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
 
 from refinement.models import BlindReading, Membership, Notice
-from refinement.models.statements import rows_select
 from refinement.services.texts import one_line
 
 log = logging.getLogger("wiggum.notices")
@@ -22,16 +21,17 @@ MOST_TRIES = 6
 FIRST_PAUSE = timedelta(minutes=1)  # doubles with each failure
 SUBJECT_CHARS = 140
 MOST_LINES, LINE_CHARS = 20, 400  # of a comment
-# Every worker asks this every two seconds, mostly in vain; an index holds the few that are due.
-DUE = (
-    'SELECT "id" FROM "refinement_notice" WHERE "mail_due" AND ("mail_after" IS NULL OR "mail_after" <= %s) '
-    'ORDER BY "id" LIMIT %s'
-)
 
 
 def mail_is_due() -> bool:
     """Whether there is anything to send now."""
-    return settings.MAIL_CONFIGURED and bool(rows_select(DUE, [timezone.now(), 1]))
+    return settings.MAIL_CONFIGURED and notices_due().exists()
+
+
+def notices_due() -> QuerySet[Notice]:
+    """Those to be mailed now, the oldest first."""
+    now = timezone.now()
+    return Notice.objects.filter(Q(mail_after=None) | Q(mail_after__lte=now), mail_due=True).order_by("pk")
 
 
 def notices_mail() -> int:
@@ -39,7 +39,7 @@ def notices_mail() -> int:
     if not settings.MAIL_CONFIGURED:
         return 0
     connection, sent = get_connection(), 0
-    for (number,) in rows_select(DUE, [timezone.now(), AT_ONCE]):
+    for number in list(notices_due().values_list("pk", flat=True)[:AT_ONCE]):
         notice = _claimed(number)
         if notice is None:
             continue

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from refinement.engine.types import Draft, Finish, History, Revise, Role, Round
+from refinement.engine.types import Draft, History, Revise, Role, Round
 from refinement.judging.candidates import read_candidate
 from refinement.judging.context import Brief, ProducerView, producer_view
 from refinement.judging.prompts import producer_prompt
@@ -27,8 +27,8 @@ def steered_by(view: ProducerView) -> Steered | None:
 
 def candidate_write(
     caller: Caller, recorder: Recorder, brief: Brief, history: History, step: Draft | Revise
-) -> Finish | None:
-    """Has the producer write the round's candidate, and keeps both."""
+) -> History:
+    """Has the producer write the round's candidate, and records both."""
     view = producer_view(brief, history, step)
     with caller.heartbeat():
         prompt = producer_prompt(view)

@@ -37,7 +37,7 @@ def usage_of(run: Run, call: Call) -> dict[str, Any]:
         "prompt_tokens": run.prompt_tokens + call.prompt_tokens,
         "completion_tokens": run.completion_tokens + call.completion_tokens,
         "calls_made": run.calls_made + 1,
-        "model_seconds": Decimal(run.model_seconds) + Decimal(call.seconds),
+        "model_seconds": Decimal(run.model_seconds) + Decimal(str(call.seconds)),
     }
 
 

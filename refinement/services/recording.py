@@ -1,21 +1,23 @@
-"""Writing down what a step brought: all of it in one transaction, fenced by the lease."""
+"""Recording what a step brought: one transaction for each step, fenced by the lease."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import copy
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from functools import partial
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Model
 from django.utils import timezone
 
-from refinement.engine.types import Assessment, Feedback, Finish, History
-from refinement.judging.context import Brief
+from refinement.engine.steps import next_step
+from refinement.engine.types import Feedback, Finish, History, Rubric
 from refinement.models import (
     Call,
     CheckResult,
     EvaluatorResult,
-    Event,
     EventKind,
     Instruction,
     LiveText,
@@ -23,14 +25,12 @@ from refinement.models import (
     RoundOrigin,
     Run,
     RunStatus,
+    Verdict,
 )
-from refinement.models import Verdict as VerdictRow
-from refinement.models.statements import row_add, rows_select
-from refinement.models.writes import Found, Writes
+from refinement.selectors.history import account_of
 from refinement.selectors.live import WORKER_LOST
-from refinement.services.events import event_record, event_values
-from refinement.services.going_on import GoingOn, look_ahead
-from refinement.services.leases import HELD, Lease, LeaseLost, held, lease_release, lease_write, released
+from refinement.services.events import event_record
+from refinement.services.leases import LEASE, Lease, LeaseLost, lease_release, lease_write, released
 from refinement.services.lost_connections import outlasting_lost_connections
 from refinement.services.notices import notice_run_ended, notice_run_waits
 from refinement.services.record_values import (
@@ -42,31 +42,35 @@ from refinement.services.record_values import (
     usage_of,
     verdict_values,
 )
-from refinement.services.review_rules import ANY_RULE, reviews_by_rules
+from refinement.services.review_rules import reviews_by_rules
 from refinement.services.texts import storable
-from refinement.services.waking import run_wake, sending_joins
-from refinement.services.webhook_events import ANY_WEBHOOK, hook_run_finished, hook_run_waiting
+from refinement.services.waking import run_wake
+from refinement.services.webhook_events import hook_run_finished, hook_run_waiting
 
-UNJUDGED = '"run_id" = %s AND "number" = %s AND "judged_at" IS NULL'
-ROUND_KEY = f'SELECT "id" FROM "{Round._meta.db_table}" WHERE "run_id" = %s AND "number" = %s'  # noqa: S608
-ANY_LIVE_TEXT = f'SELECT 1 FROM "{LiveText._meta.db_table}" WHERE "run_id" = %s'  # noqa: S608
-# One look for all that a run's end may set off: most runs' ends set off nothing.
-LOUD_END = f"SELECT EXISTS ({ANY_LIVE_TEXT}) OR EXISTS ({ANY_WEBHOOK}) OR EXISTS ({ANY_RULE})"
+log = logging.getLogger("wiggum.steps")
 STEP_DONE = {"step_calls": 0, "step_failures": 0, "step_unreadable": 0, "step_crashes": 0}
 
 
 @dataclass(frozen=True, slots=True)
 class Recorder:
-    """Writes for one holder of a run: who it is, and whether it lets go after each step."""
+    """Writes as the holder of a run's lease.
+
+    The methods that record a step take the history as the step leaves it, and return it with the run's
+    account as it then is. All of them raise LeaseLost when the lease is no longer held; nothing is written
+    then.
+    """
 
     lease: Lease
-    run: Run  # as it was when the step began
+    rubric: Rubric | None  # None for a recorder that only ends the run or makes it wait
     actor: str
-    release: bool
-    brief: Brief | None = None  # by which a worker knows what comes after the step
+    sends: bool  # whether a run that has to wait is sent for; in the foreground somebody waits with it
+
+    @property
+    def run(self) -> Run:
+        return self.lease.run
 
     @outlasting_lost_connections
-    def unfinished_call(self, call: Call, *, after: History) -> Finish | None:
+    def unfinished_call(self, call: Call, *, after: History) -> History:
         """A call that did not end its step: a reply to be asked about again."""
         change = {
             **usage_of(self.run, call),
@@ -74,10 +78,10 @@ class Recorder:
             "step_failures": 0,
             "step_unreadable": self.run.step_unreadable + 1,
         }
-        writes = Writes()
-        writes.insert(call)
-        told = {"round": call.round_number, "complaint": call.complaint[:500]}
-        return self.pass_on(change, writes, EventKind.UNREADABLE, told, after=after)
+        with self.step(change, after):
+            insert(call)
+            self.event(EventKind.UNREADABLE, round=call.round_number, complaint=call.complaint[:500])
+        return self.history(after)
 
     @outlasting_lost_connections
     def candidate(
@@ -89,75 +93,73 @@ class Recorder:
         base_round: int | None,
         feedback: Feedback | None,
         after: History,
-    ) -> Finish | None:
+    ) -> History:
         """A new round with its candidate, and the call that wrote it."""
-        change = {**usage_of(self.run, call), **STEP_DONE}
-        writes = Writes()
-        writes.insert(call)
-        drafted = feedback is None
-        written = {
-            "run_id": self.lease.run_id,
-            "number": number,
-            "origin": RoundOrigin.DRAFT if drafted else RoundOrigin.REVISION,
-            "base_round": base_round,
-            "feedback": feedback_values(feedback),
-            "candidate": candidate,
-            "candidate_chars": len(candidate),
-            "candidate_cut": call.finish_reason == "length",
-        }
-        writes.add(Round, written)
-        beside = None
-        if feedback is not None and feedback.instructions:
-            beside = partial(self.use_instructions, feedback, number)
-        kind = EventKind.DRAFTED if drafted else EventKind.REVISED
-        told = {"round": number, "chars": len(candidate)}
-        return self.pass_on(change, writes, kind, told, beside, after=after)
+        with self.step({**usage_of(self.run, call), **STEP_DONE}, after):
+            insert(call)
+            Round.objects.create(
+                run_id=self.lease.run_id,
+                number=number,
+                origin=RoundOrigin.REVISION if feedback else RoundOrigin.DRAFT,
+                base_round=base_round,
+                feedback=feedback_values(feedback),
+                candidate=candidate,
+                candidate_chars=len(candidate),
+                candidate_cut=call.finish_reason == "length",
+            )
+            if feedback is not None and feedback.instructions:
+                self.use_instructions(feedback, number)
+            kind = EventKind.REVISED if feedback else EventKind.DRAFTED
+            self.event(kind, round=number, chars=len(candidate))
+        return self.history(after)
 
     def use_instructions(self, feedback: Feedback, number: int) -> None:
-        """What people said is used up by the round that was written with it: all of it or none."""
-        told = [entry.number for entry in feedback.instructions]
+        """Marks what people asked for as used by this round: all of it or none."""
+        used = [entry.number for entry in feedback.instructions]
         waiting = Instruction.objects.filter(
-            run_id=self.lease.run_id, pk__in=told, used_in_round__isnull=True, withdrawn_at__isnull=True
+            run_id=self.lease.run_id, pk__in=used, used_in_round__isnull=True, withdrawn_at__isnull=True
         )
-        if waiting.update(used_in_round=number) != len(told):
+        if waiting.update(used_in_round=number) != len(used):
             raise LeaseLost(f"what run {self.lease.run_id} was told has changed meanwhile")
 
     @outlasting_lost_connections
     @transaction.atomic
     def evaluator_result(self, result: EvaluatorResult, number: int) -> None:
         """What the evaluator's command said of a round: kept before the judge is asked."""
-        lease_write(self.lease, wakes=0)  # the fence: whoever lost the run writes nothing
+        lease_write(self.lease, wakes=0)  # only the holder of the lease writes
         result.round = Round.objects.only("pk").get(run_id=self.lease.run_id, number=number)
-        row_add(result)
+        insert(result)
 
     @outlasting_lost_connections
-    def assessment(self, call: Call | None, judged: Judged, *, after: History) -> Finish | None:
+    def assessment(self, call: Call | None, judged: Judged, *, after: History) -> History:
         """What judge and checks said of a round, with the run's figures as they now stand."""
-        number, assessment = judged.number, judged.assessment
         change = {
             **figures_of(self.run, judged),
             **(usage_of(self.run, call) if call else {}),
             **STEP_DONE,
         }
-        writes = Writes()
-        if call is not None:
-            writes.insert(call)
-        place = [self.lease.run_id, number]
-        writes.update(Round, judged_values(judged, call), UNJUDGED, place)
-        for position, verdict in enumerate(assessment.verdicts):
-            said = {"position": position, **verdict_values(verdict)}
-            writes.add(VerdictRow, said, round_id=Found(ROUND_KEY, place))
-        beside = partial(self.keep_checks, number, assessment) if assessment.checks else None
-        told = {"round": number, "composite": str(round(assessment.composite, 6))}
-        return self.pass_on(change, writes, EventKind.JUDGED, told, beside, after=after)
+        with self.step(change, after):
+            if call is not None:
+                insert(call)
+            self.judge_round(judged, call)
+            composite = str(round(judged.assessment.composite, 6))
+            self.event(EventKind.JUDGED, round=judged.number, composite=composite)
+        return self.history(after)
 
-    def keep_checks(self, number: int, assessment: Assessment) -> None:
-        key = Round.objects.values_list("pk", flat=True).get(run_id=self.lease.run_id, number=number)
-        CheckResult.objects.bulk_create(check_rows(key, assessment))
+    def judge_round(self, judged: Judged, call: Call | None) -> None:
+        """Fills in the round's assessment; raises Round.DoesNotExist if it has one already."""
+        unjudged = Round.objects.filter(run_id=self.lease.run_id, number=judged.number, judged_at=None)
+        key = unjudged.values_list("pk", flat=True).get()
+        unjudged.update(**judged_values(judged, call))
+        Verdict.objects.bulk_create(
+            Verdict(round_id=key, position=position, **verdict_values(verdict))
+            for position, verdict in enumerate(judged.assessment.verdicts)
+        )
+        CheckResult.objects.bulk_create(check_rows(key, judged.assessment))
 
     @outlasting_lost_connections
-    def failure(self, call: Call | None, *, role: str, message: str) -> None:
-        """A step that is given up; the next step ends the run in ERROR."""
+    def failure(self, call: Call | None, *, role: str, message: str, after: History) -> History:
+        """A step that is given up; the engine then ends the run in ERROR."""
         message = storable(message)
         change = {
             "failure_role": role,
@@ -166,15 +168,16 @@ class Recorder:
             "step_calls": self.run.step_calls + bool(call),
             "step_failures": self.run.step_failures + bool(call),
         }
-        writes = Writes()
-        if call is not None:
-            writes.insert(call)
-        self.pass_on(change, writes, EventKind.FAILED, {"role": role, "message": message})
+        with self.step(change, after):
+            if call is not None:
+                insert(call)
+            self.event(EventKind.FAILED, role=role, message=message)
+        return self.history(after)
 
     @outlasting_lost_connections
     @transaction.atomic
     def waiting(self, call: Call, *, until: datetime, reason: str, endpoint: str) -> None:
-        """A call without a reply: the run waits for its server and is let go until then."""
+        """A call without a reply: the run waits for its server, and the lease is given back."""
         reason = storable(reason)
         lease_release(
             self.lease,
@@ -187,18 +190,18 @@ class Recorder:
             step_calls=self.run.step_calls + 1,
             step_failures=self.run.step_failures + 1,
         )
-        row_add(call)
+        insert(call)
         self.event(EventKind.WAITING, until=until.isoformat(), reason=reason, error=call.error_kind)
         if not self.run.step_failures:  # it begins to wait; further tries of the same step are no news
             notice_run_waits(self.run, reason=reason)
             hook_run_waiting(self.run, endpoint=endpoint)
-        if self.release:
+        if self.sends:
             run_wake(self.lease.run_id, delay=until - timezone.now())
 
     @outlasting_lost_connections
     @transaction.atomic
     def queue_for_place(self, *, endpoint: str, delay: timedelta) -> datetime:
-        """The endpoint serves as many as it may; the run is let go and comes back shortly."""
+        """The endpoint serves as many as it may; the lease is given back and the run comes back shortly."""
         until = timezone.now() + delay
         lease_release(
             self.lease,
@@ -208,14 +211,14 @@ class Recorder:
             waiting_endpoint=endpoint,
             woken_at=until,
         )
-        if self.release:
+        if self.sends:
             run_wake(self.lease.run_id, delay=delay)
         return until
 
     @outlasting_lost_connections
     @transaction.atomic
     def wait_after_crash(self, *, delay: timedelta) -> None:
-        """Workers were lost in this step; the run is let go and comes back later."""
+        """Workers were lost in this step; the lease is given back and the run comes back later."""
         until = timezone.now() + delay
         reason = f"{WORKER_LOST} {self.run.step_crashes} times during this step."
         lease_release(
@@ -225,87 +228,88 @@ class Recorder:
         run_wake(self.lease.run_id, delay=delay)
 
     @outlasting_lost_connections
+    @transaction.atomic
+    def stand_in_line(self) -> None:
+        """Gives the lease back and sends for the run again: it goes on when it is its turn."""
+        lease_release(self.lease, woken_at=timezone.now())
+        run_wake(self.lease.run_id)
+
+    @outlasting_lost_connections
     def finish(self, finish: Finish) -> None:
-        """The end of a run as a step of its own."""
-        self.end(finish, self.run, {}, Writes())
+        """Ends the run, unless its end was written with its last step."""
+        if self.run.is_finished:
+            return
+        ended = copy.copy(self.run)
+        with transaction.atomic():
+            self.end(ended, finish)
+        self.lease.run = ended
 
-    def end(
-        self,
-        finish: Finish,
-        run: Run,
-        change: dict[str, Any],
-        writes: Writes,
-        beside: Callable[[], None] | None = None,
-    ) -> None:
-        """Makes the writes together with the run's end; `run` is what they make of it."""
-        over = {
-            "status": RunStatus.FINISHED,
-            "outcome": finish.outcome,
-            "stop_reason": finish.reason,
-            "why": finish.why,
-            "best_round": finish.best_round,
-            "finished_at": timezone.now(),
-        }
-        said = {"outcome": finish.outcome, "reason": finish.reason, "why": finish.why}
-        writes.add(Event, event_values(run.pk, EventKind.STOPPED, actor=self.actor, data=said))
-        if ends_loudly(run):
-            beside = partial(_all, beside, partial(tell_of_end, run, finish))
-        self.make(writes, released(**{**change, **over}), beside)
+    @contextmanager
+    def step(self, change: dict[str, Any], after: History) -> Iterator[None]:
+        """One transaction: the run's row with a renewed lease, the caller's writes, the end if it has come.
 
-    def make(self, writes: Writes, lead: dict[str, Any], beside: Callable[[], None] | None) -> None:
-        """The writes begin with the run's own row: they are made by its holder or not at all."""
-        writes.lead(Run, lead, HELD, held(self.lease))
-        if not writes.make(beside):
-            raise self.lost()
+        The attempt rises with it: were the commit's answer lost and all of this done again, the second try
+        would find no row.
+        """
+        run = copy.copy(self.run)
+        renewal = {"attempt": self.lease.attempt + 1, "lease_until": timezone.now() + LEASE}
+        assign(run, {**change, **renewal, "calling_endpoint": "", "wakes": 0})
+        with transaction.atomic():
+            lease_write(self.lease, **change, **renewal, calling_endpoint="", wakes=0)
+            yield
+            finish = self.finish_after(run, after)
+            if finish is not None:
+                self.end(run, finish)
+        self.lease.run, self.lease.attempt = run, run.attempt
 
-    def lost(self) -> LeaseLost:
-        return LeaseLost(f"run {self.lease.run_id} is no longer held by {self.lease.owner}")
-
-    def pass_on(
-        self,
-        change: dict[str, Any],
-        writes: Writes,
-        kind: str,
-        told: Mapping[str, object],
-        beside: Callable[[], None] | None = None,
-        *,
-        after: History | None = None,
-    ) -> Finish | None:
-        """Makes the writes with the event that tells of them; a worker's see to what comes next as well."""
-        writes.add(Event, event_values(self.lease.run_id, kind, actor=self.actor, data=told))
-        if not self.release:
-            self.make(writes, {**change, "calling_endpoint": ""}, beside)
+    def finish_after(self, run: Run, after: History) -> Finish | None:
+        """The end, if the engine says that the run has come to it."""
+        if self.rubric is None:
             return None
-        ahead = look_ahead(self.run, change, self.brief, after)
-        if ahead is not None and isinstance(ahead.step, Finish):
-            self.end(ahead.step, ahead.run, change, writes, beside)
-            return ahead.step
-        going = GoingOn(self.lease, self.actor, change, writes, beside, ahead)
-        if not (going.joined() if sending_joins() else going.afterwards()):
-            raise self.lost()
-        return None
+        try:
+            step = next_step(self.rubric, replace(after, **account_of(run)))
+        except Exception:
+            # The result is kept all the same; the loop will fail to decide the next step, and say so.
+            log.exception("run=%s: the step after this one cannot be decided", run.pk)
+            return None
+        return step if isinstance(step, Finish) else None
+
+    def end(self, run: Run, finish: Finish) -> None:
+        """Writes the end into the row, and tells everybody once: in the same transaction."""
+        over = released(
+            status=RunStatus.FINISHED,
+            outcome=finish.outcome,
+            stop_reason=finish.reason,
+            why=finish.why,
+            best_round=finish.best_round,
+            finished_at=timezone.now(),
+        )
+        held = Run.objects.filter(
+            pk=run.pk, lease_owner=self.lease.owner, attempt=run.attempt, status=RunStatus.RUNNING
+        )
+        if not held.update(**over):
+            raise LeaseLost(f"run {run.pk} is no longer held by {self.lease.owner}")
+        assign(run, over)
+        self.event(EventKind.STOPPED, outcome=finish.outcome, reason=finish.reason, why=finish.why)
+        LiveText.objects.filter(run_id=run.pk).delete()
+        notice_run_ended(run, outcome=finish.outcome)
+        hook_run_finished(run)
+        reviews_by_rules(run, finish.outcome)
+
+    def history(self, after: History) -> History:
+        """The history after a step, with the run's account as it now is."""
+        return replace(after, **account_of(self.run))
 
     def event(self, kind: str, **data: object) -> None:
         event_record(self.lease.run_id, kind, actor=self.actor, data=data)
 
 
-def tell_of_end(run: Run, finish: Finish) -> None:
-    """In the transaction of the end, so that whoever is to be told is told exactly once."""
-    LiveText.objects.filter(run_id=run.pk).delete()
-    notice_run_ended(run, outcome=finish.outcome)
-    hook_run_finished(run)
-    reviews_by_rules(run, finish.outcome)
+def insert(row: Model) -> None:
+    """Adds a row. Its key is cleared first: a try that was rolled back may have set one."""
+    row.pk = None
+    row.save(force_insert=True)
 
 
-def ends_loudly(run: Run) -> bool:
-    """Whether anybody or anything is to hear of the run's end."""
-    if run.created_by_id is not None:
-        return True
-    ((loud,),) = rows_select(LOUD_END, [run.pk, run.project_id, run.project_id])
-    return bool(loud)
-
-
-def _all(*doings: Callable[[], None] | None) -> None:
-    for do in doings:
-        if do is not None:
-            do()
+def assign(run: Run, values: dict[str, Any]) -> None:
+    for name, value in values.items():
+        setattr(run, name, value)

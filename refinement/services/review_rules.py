@@ -20,7 +20,6 @@ from refinement.services.reviews import MOST_REVIEWERS, active_members
 from refinement.services.webhook_events import hook_review_asked
 
 # Whether anybody may be asked; its place is the project's.
-ANY_RULE = f'SELECT 1 FROM "{ReviewRule._meta.db_table}" WHERE "project_id" = %s AND "ended_at" IS NULL'  # noqa: S608
 MOST_RULES = 50  # of a project, in force
 MOST_DUE_DAYS = 365
 RULE_ACTOR = "review rule"

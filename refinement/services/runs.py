@@ -24,7 +24,6 @@ from refinement.models import (
     User,
 )
 from refinement.models.runs import TITLE_CHARS
-from refinement.models.statements import row_insert
 from refinement.providers.registry import Target
 from refinement.selectors.commands import command_refusal
 from refinement.selectors.rubrics import definition_of
@@ -80,7 +79,7 @@ def run_create(
         status=status,
         woken_at=timezone.now(),
     )
-    row_insert(run)
+    run.save(force_insert=True)
     event_record(run.pk, EventKind.QUEUED, actor=actor_name(user), user=user)
     audit_record(
         action="run.create",

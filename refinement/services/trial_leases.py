@@ -8,9 +8,9 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from refinement.models import BenchTrial, TrialStatus
-from refinement.services.leases import LEASE
+from refinement.services.leases import LEASE, due_and_free
 from refinement.services.places import one_at_a_time, runs_at
-from refinement.services.trial_waking import due_and_free, trials_at
+from refinement.services.trial_waking import trials_at
 
 
 class TrialLost(Exception):
@@ -49,7 +49,7 @@ def trial_take(trial_id: int, owner: str) -> TrialLease | None:
         "calling_endpoint": "",
         "wakes": 0,
     }
-    due = BenchTrial.objects.filter(due_and_free(), pk=trial_id)
+    due = BenchTrial.objects.filter(due_and_free(now), pk=trial_id)
     taken = due.filter(lease_until=None).update(**hold)
     # A lease that ran out was never given back: its holder was lost, which is counted as the lease is taken.
     took_over = not taken and bool(due.filter(lease_until__lt=now).update(crashes=F("crashes") + 1, **hold))

@@ -3,20 +3,12 @@
 from datetime import timedelta
 
 from django.db import transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from refinement.models import BenchTrial, TrialStatus
-from refinement.models.statements import rows_select
-from refinement.services.waking import FIRST_PATIENCE, SWEEP_AT_MOST, out_of_patience, wake
-
-# Every worker asks this every two seconds, mostly in vain: as a plain statement it costs next to nothing.
-ANY_OVERDUE = (
-    'SELECT 1 FROM "refinement_benchtrial" WHERE '
-    '(("status" IN (\'queued\', \'running\') AND ("lease_until" IS NULL OR "lease_until" < %s)) '
-    'OR ("status" = \'waiting\' AND "next_try_at" <= %s)) '
-    'AND ("woken_at" IS NULL OR "woken_at" <= %s) LIMIT 1'
-)
+from refinement.services.leases import due_and_free
+from refinement.services.waking import SWEEP_AT_MOST, out_of_patience, wake
 
 
 def trial_wake(trial_id: int, *, delay: timedelta = timedelta()) -> None:
@@ -30,8 +22,6 @@ def trial_wake(trial_id: int, *, delay: timedelta = timedelta()) -> None:
 def trials_sweep() -> int:
     """Sends again for trials that are due and that nobody works on; how many those were."""
     now = timezone.now()
-    if not rows_select(ANY_OVERDUE, [now, now, now - FIRST_PATIENCE]):
-        return 0
     swept = 0
     lost = due_trials().filter(out_of_patience(now)).values_list("pk", "woken_at", "wakes")
     for trial_id, woken_at, wakes in lost[:SWEEP_AT_MOST]:
@@ -47,14 +37,8 @@ def trials_sweep() -> int:
 
 def due_trials() -> QuerySet[BenchTrial]:
     """Trials that should be going on: queued, left by a lost holder, or done waiting."""
-    return BenchTrial.objects.filter(due_and_free()).order_by(F("woken_at").asc(nulls_first=True), "pk")
-
-
-def due_and_free() -> Q:
-    now = timezone.now()
-    free = Q(lease_until__isnull=True) | Q(lease_until__lt=now)
-    going = Q(status__in=[TrialStatus.QUEUED, TrialStatus.RUNNING]) & free
-    return going | Q(status=TrialStatus.WAITING, next_try_at__lte=now)
+    due = BenchTrial.objects.filter(due_and_free(timezone.now()))
+    return due.order_by(F("woken_at").asc(nulls_first=True), "pk")
 
 
 def trials_at(endpoint: str) -> QuerySet[BenchTrial]:

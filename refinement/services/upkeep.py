@@ -8,7 +8,6 @@ from django.db import connection
 from django.utils import timezone
 
 from refinement.models import Run, RunStatus
-from refinement.models.statements import rows_select
 from refinement.selectors.endpoints import provider_for
 from refinement.services.idempotency import keys_forget
 from refinement.services.metrics import count, totals_flush
@@ -21,10 +20,7 @@ from refinement.services.webhook_sending import deliveries_clean, deliveries_swe
 
 log = logging.getLogger("wiggum.upkeep")
 HOUR = 3_600
-WAITED_FOR = (
-    'SELECT DISTINCT "waiting_endpoint" FROM "refinement_run" '
-    "WHERE \"status\" = 'waiting' AND \"waiting_endpoint\" <> '' LIMIT 20"
-)
+ENDPOINTS_AT_ONCE = 20
 
 
 class Upkeep:
@@ -64,8 +60,9 @@ class Upkeep:
 
     def notice_returns(self) -> None:
         """Runs that wait for a server go on as soon as it answers again, not when their time is up."""
-        waited_for = {endpoint for (endpoint,) in rows_select(WAITED_FOR, [])}
         waiting = Run.objects.filter(status=RunStatus.WAITING)
+        endpoints = waiting.exclude(waiting_endpoint="").order_by().values_list("waiting_endpoint", flat=True)
+        waited_for = set(endpoints.distinct()[:ENDPOINTS_AT_ONCE])
         for endpoint in waited_for:
             if not answers(endpoint):
                 self.away.add(endpoint)

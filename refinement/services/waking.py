@@ -1,6 +1,5 @@
 """Messages are wake-ups: what is lost is sent again, what comes twice changes nothing."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -9,23 +8,15 @@ from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
-from refinement.models import Run, RunStatus
-from refinement.models.statements import rows_select
+from refinement.models import Run
+from refinement.services.leases import due_and_free
 
 if TYPE_CHECKING:
-    from dramatiq import Actor, Message
+    from dramatiq import Actor
 
 FIRST_PATIENCE = timedelta(seconds=10)  # how long a message may take to arrive before another is sent
 MOST_DOUBLINGS = 6
 SWEEP_AT_MOST = 200
-OVERDUE_COLUMNS = ("pk", "wakes", "lease_until")
-# Every worker asks this every two seconds, mostly in vain: as a plain statement it costs next to nothing.
-OVERDUE = (
-    'SELECT "id", "wakes", "lease_until" FROM "refinement_run" WHERE '
-    '(("status" IN (\'queued\', \'running\') AND ("lease_until" IS NULL OR "lease_until" < %s)) '
-    'OR ("status" = \'waiting\' AND "next_try_at" <= %s)) '
-    'AND ("woken_at" IS NULL OR "woken_at" <= %s) ORDER BY "woken_at" ASC NULLS FIRST, "id" LIMIT %s'
-)
 
 
 def run_wake(run_id: int, *, delay: timedelta = timedelta()) -> None:
@@ -34,41 +25,6 @@ def run_wake(run_id: int, *, delay: timedelta = timedelta()) -> None:
     from refinement.actors import advance_run
 
     wake(advance_run, run_id, delay)
-
-
-def run_message(run_id: int) -> "Message[Any]":
-    """What has a worker advance the run, to be passed on."""
-    from refinement.actors import advance_run
-
-    return advance_run.message(run_id)
-
-
-def run_pass_on(message: "Message[Any]") -> bool:
-    """Has this process advance the run once more, by the message that this thread is at work on.
-
-    False where that cannot be, or where others wait for their turn: then a message is to be sent. With the
-    database as broker this joins the caller's transaction.
-    """
-    from refinement.actors import broker
-
-    pass_on: Callable[[object], bool] | None = getattr(broker, "pass_on", None)
-    return pass_on is not None and pass_on(message)
-
-
-def run_may_pass_on(message: "Message[Any]") -> bool:
-    """Whether `run_pass_on` is worth a try, where it can be made only after the commit."""
-    from refinement.actors import broker
-
-    may: Callable[[object], bool] | None = getattr(broker, "may_pass_on", None)
-    return may is not None and may(message)
-
-
-def sending_joins() -> bool:
-    """Whether what is sent joins the transaction: it then stands or falls with what is written there."""
-    from refinement.broker.database import DatabaseBroker
-    from wiggum_site.broker import broker
-
-    return isinstance(broker, DatabaseBroker)
 
 
 def wake(actor: "Actor[Any, Any]", number: int, delay: timedelta = timedelta()) -> None:
@@ -102,11 +58,10 @@ def sweep(*, patient: bool = True) -> Swept:
     threads to spare need not be `patient`: what it could do and was not given must be lost.
     """
     now = timezone.now()
-    overdue = rows_select(OVERDUE, [now, now, now - FIRST_PATIENCE, SWEEP_AT_MOST])
-    if patient and overdue:
-        overdue = list(due_runs().filter(out_of_patience(now)).values_list(*OVERDUE_COLUMNS)[:SWEEP_AT_MOST])
+    lost = out_of_patience(now) if patient else not_sent_for_lately(now)
+    overdue = due_runs().filter(lost).values_list("pk", "wakes", "lease_until")[:SWEEP_AT_MOST]
     sent = expired = 0
-    for run_id, wakes, lease_until in overdue:
+    for run_id, wakes, lease_until in list(overdue):
         if resend(run_id, wakes, now):
             sent += 1
             expired += lease_until is not None
@@ -116,11 +71,15 @@ def sweep(*, patient: bool = True) -> Swept:
 @transaction.atomic
 def resend(run_id: int, wakes: int, now: datetime) -> bool:
     """Sends for the run, unless another process does so at this moment."""
-    not_yet = Q(woken_at__isnull=True) | Q(woken_at__lte=now - FIRST_PATIENCE)
-    taken = Run.objects.filter(not_yet, pk=run_id, wakes=wakes).update(woken_at=now, wakes=F("wakes") + 1)
+    run = Run.objects.filter(not_sent_for_lately(now), pk=run_id, wakes=wakes)
+    taken = run.update(woken_at=now, wakes=F("wakes") + 1)
     if taken:
         run_wake(run_id)
     return bool(taken)
+
+
+def not_sent_for_lately(now: datetime) -> Q:
+    return Q(woken_at__isnull=True) | Q(woken_at__lte=now - FIRST_PATIENCE)
 
 
 def out_of_patience(now: datetime) -> Q:
@@ -133,8 +92,5 @@ def out_of_patience(now: datetime) -> Q:
 
 def due_runs() -> QuerySet[Run]:
     """Runs that should be advancing: queued, left by a lost holder, or done waiting."""
-    now = timezone.now()
-    free = Q(lease_until__isnull=True) | Q(lease_until__lt=now)
-    going = Q(status__in=[RunStatus.QUEUED, RunStatus.RUNNING]) & free
-    waited = Q(status=RunStatus.WAITING, next_try_at__lte=now)
-    return Run.objects.filter(going | waited).order_by(F("woken_at").asc(nulls_first=True), "pk")
+    due = Run.objects.filter(due_and_free(timezone.now()))
+    return due.order_by(F("woken_at").asc(nulls_first=True), "pk")

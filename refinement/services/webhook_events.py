@@ -13,7 +13,6 @@ from refinement.models import Comment, Project, ReviewRequest, Run, Webhook, Web
 from refinement.services.webhook_sending import delivery_make
 
 # Whether anybody is told; its place is the project's.
-ANY_WEBHOOK = f'SELECT 1 FROM "{Webhook._meta.db_table}" WHERE "project_id" = %s AND "active"'  # noqa: S608
 FIGURES = ("r1", "best", "last", "improvement", "best_round")
 
 

@@ -12,9 +12,8 @@ from django.utils import timezone
 
 from refinement.interchange.run_json import as_json
 from refinement.models import DeliveryState, Run, Webhook, WebhookAttempt, WebhookDelivery
-from refinement.models.statements import rows_select
 from refinement.services.texts import storable
-from refinement.services.waking import FIRST_PATIENCE, SWEEP_AT_MOST, out_of_patience, wake
+from refinement.services.waking import SWEEP_AT_MOST, out_of_patience, wake
 from refinement.vault import Unreadable, unsealed
 from refinement.webhooks.sending import WHOLE_SECONDS, Attempted, post
 from refinement.webhooks.signing import signature_header
@@ -31,12 +30,6 @@ WORKER_LOST = "The worker stopped while it was sending. See its log, then send i
 UNREADABLE_SECRET = (
     "Its secret was encrypted with another SECRET_KEY. Make a new secret, or ask an administrator to name "
     "the old key in WIGGUM_SECRET_KEY_FALLBACKS."
-)
-# Every worker asks this every two seconds, mostly in vain; an index holds the few that wait.
-ANY_OVERDUE = (
-    'SELECT 1 FROM "refinement_webhookdelivery" WHERE "state" = \'pending\' AND "next_try_at" <= %s '
-    'AND ("lease_until" IS NULL OR "lease_until" < %s) '
-    'AND ("woken_at" IS NULL OR "woken_at" <= %s) LIMIT 1'
 )
 
 
@@ -156,8 +149,6 @@ def due_deliveries() -> QuerySet[WebhookDelivery]:
 def deliveries_sweep() -> int:
     """Sends again for deliveries whose message must be lost; how many those were."""
     now = timezone.now()
-    if not rows_select(ANY_OVERDUE, [now, now, now - FIRST_PATIENCE]):
-        return 0
     swept = 0
     lost = due_deliveries().filter(out_of_patience(now)).values_list("pk", "woken_at", "wakes")
     for number, woken_at, wakes in lost[:SWEEP_AT_MOST]:

@@ -8,13 +8,11 @@ from datetime import datetime, timedelta
 from django.utils import timezone
 
 from refinement.models import WorkerBeat
-from refinement.models.statements import rows_change, rows_touch
 from wiggum_site import VERSION
 
 BEAT_SECONDS = 5.0
 ALIVE_WITHIN = timedelta(seconds=20)
 FORGOTTEN_AFTER = timedelta(minutes=1)
-FORGET = f'DELETE FROM "{WorkerBeat._meta.db_table}" WHERE "seen_at" < %s'  # noqa: S608
 
 
 def worker_name() -> str:
@@ -25,13 +23,12 @@ def worker_name() -> str:
 def worker_beat(*, name: str, started_at: datetime, threads: int) -> None:
     """Records that the worker is alive, and forgets those not heard of for a minute."""
     now = timezone.now()
-    if not rows_change(WorkerBeat, {"seen_at": now}, '"name" = %s', [name]):
-        # The first sign of life, or another process has taken this one for lost.
-        WorkerBeat.objects.update_or_create(
-            name=name,
-            defaults={"started_at": started_at, "seen_at": now, "threads": threads, "version": VERSION},
-        )
-    rows_touch(FORGET, [now - FORGOTTEN_AFTER])
+    WorkerBeat.objects.update_or_create(
+        name=name,
+        defaults={"seen_at": now},
+        create_defaults={"started_at": started_at, "seen_at": now, "threads": threads, "version": VERSION},
+    )
+    WorkerBeat.objects.filter(seen_at__lt=now - FORGOTTEN_AFTER).delete()
 
 
 def worker_leave(*, name: str) -> None:

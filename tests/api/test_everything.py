@@ -25,11 +25,11 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from refinement.models import BenchTrial, Membership, Project
-from refinement.services.advancing import run_advance
 from refinement.services.trials import trial_advance
 from tests.api.conftest import api_client
 from tests.api.test_journey import models, offered
 from tests.loopback.fixtures import ollama_server
+from tests.stepping import run_step
 
 __all__ = ["models", "ollama_server"]
 pytestmark = pytest.mark.django_db
@@ -99,7 +99,7 @@ def followed(script, run: int) -> None:
     assert done(script.post(f"{here}/pause"))["status"] == "paused"
     done(script.post(f"{here}/instructions", {"text": "Name the owner."}), 201)
     done(script.post(f"{here}/resume"))
-    while run_advance(run) is not None:  # what a worker does
+    while run_step(run) is not None:  # what a worker does
         pass
     kinds = [entry["kind"] for entry in done(script.get(f"{here}/events"))["items"]]
     assert (kinds[0], kinds[-1]) == ("queued", "stopped")
@@ -154,7 +154,7 @@ def reviewed(script, other, run: int, reader: int) -> None:
     done(script.post(f"{here}/decisions", body), 201)
     hand = {"base": 2, "text": "By hand it says more.", "newest": 2, "rounds": 1}
     assert done(script.post(f"{here}/rounds", hand), 201)["origin"] == "hand"
-    while run_advance(run) is not None:
+    while run_step(run) is not None:
         pass
     assert done(script.get(here))["rounds_judged"] == 3
 

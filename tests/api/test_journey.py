@@ -6,11 +6,11 @@ import pytest
 
 from refinement.models import Run
 from refinement.selectors import offers
-from refinement.services.advancing import run_advance
 from tests.api.conftest import ApiClient, api_client
 from tests.lifecycle.given import at_once
 from tests.loopback.fixtures import ollama_server
 from tests.loopback.replies import made_to_fit
+from tests.stepping import run_step
 
 __all__ = ["ollama_server"]
 HERE = "/projects/alpha"
@@ -51,7 +51,7 @@ def test_from_the_gallery_to_the_export(api_editor, models):
     launch = {"task": "Explain our backups.", "rubric": "house-style", "producer": producer, "judge": judge}
     answer = api_editor.post(f"{HERE}/runs", launch | {"settings": {"rounds": 2}, "tags": ["ci"]})
     run = answer.json()["runs"][0]["id"]
-    while run_advance(run) is not None:  # what a worker does
+    while run_step(run) is not None:  # what a worker does
         pass
 
     here = f"{HERE}/runs/{run}"

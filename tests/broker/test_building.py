@@ -51,7 +51,6 @@ def test_every_middleware_is_named():
         "Stopping",
         "Retries",
         "CurrentMessage",
-        "Passing",
     ]
 
 

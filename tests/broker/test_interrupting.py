@@ -3,10 +3,19 @@
 import threading
 import time
 
+import pytest
 from dramatiq.middleware import Shutdown
 from dramatiq.middleware.threading import raise_thread_exception
 
-from refinement.broker.interrupting import interrupt_all, woken_by, work_begins, work_is_done
+from refinement.broker.interrupting import (
+    interrupt_all,
+    is_stopping,
+    uninterrupted,
+    woken_by,
+    work_begins,
+    work_is_done,
+    worker_starts,
+)
 
 PATIENCE = 10
 
@@ -35,7 +44,9 @@ class Worker(threading.Thread):
 
 
 def interrupt() -> None:
+    """As a worker that stops; another one may start in this process afterwards."""
     interrupt_all(lambda thread_id: raise_thread_exception(thread_id, Shutdown))
+    worker_starts()
 
 
 def test_who_is_at_work_is_interrupted():
@@ -98,3 +109,33 @@ def test_who_waits_for_long_is_woken_to_find_it():
     interrupt()
     thread.join(PATIENCE)
     assert seen == ["interrupted"]
+
+
+def test_nobody_begins_while_the_worker_stops():
+    interrupt_all(lambda thread_id: None)
+    try:
+        assert is_stopping()
+        assert not work_begins()
+    finally:
+        worker_starts()
+    assert not is_stopping()
+
+
+def test_who_was_left_alone_finds_out_afterwards():
+    interrupted: list[int] = []
+    assert work_begins()
+    try:
+        with pytest.raises(Shutdown), uninterrupted():
+            interrupt_all(interrupted.append)
+    finally:
+        worker_starts()
+        work_is_done()
+    assert interrupted == []
+
+
+def test_outside_of_a_worker_nothing_stops_anybody():
+    try:
+        with uninterrupted():
+            interrupt_all(lambda thread_id: None)
+    finally:
+        worker_starts()

@@ -1,7 +1,6 @@
 """Dramatiq's own worker on this broker: actors run, retry, run side by side, and stop."""
 
 import threading
-import time
 
 import dramatiq
 import pytest
@@ -146,8 +145,9 @@ def test_who_stops_does_not_wait_for_a_database_that_is_away(broker, alias, monk
         patch.setattr("refinement.broker.rows.bury", broken)
         with pytest.raises(ConnectionClosed):
             getattr(consumer, end)(message)  # Dramatiq tries again
-        broker.passing.before_worker_shutdown(broker, None)
+        broker.emit_before("worker_shutdown", None)
         getattr(consumer, end)(message)
+        broker.emit_after("worker_shutdown", None)
     assert QueuedMessage.objects.using(alias).get().state == "claimed"  # until its lease has run out
     assert not broker.claims.all()
 
@@ -175,53 +175,3 @@ def test_a_message_sent_by_an_actor_joins_its_transaction(broker, work, alias):
     actor.send()
     broker.join("default", timeout=PATIENCE * 1000)
     assert heard == [1]
-
-
-def test_a_process_takes_up_what_its_step_sends_before_the_step_is_acknowledged(broker, work):
-    """One thread's worth of messages, and one more for a thread that is about to be free."""
-    begun, seen, release = threading.Event(), threading.Event(), threading.Event()
-
-    def second():
-        """Waits in the hands of this process."""
-
-    def first():
-        begun.set()  # from now on, what is in the worker's queue is another one
-        then.send()
-        seen.wait(PATIENCE)
-
-    then = declare(broker, second)
-    actor = declare(broker, first)
-    worker = work(broker, threads=1)
-    actor.send()
-    assert begun.wait(PATIENCE)
-    queue = worker.work_queue
-    until = time.monotonic() + PATIENCE
-    while not queue.qsize() and time.monotonic() < until:
-        release.wait(0.01)
-    assert queue.qsize() == 1  # claimed, though the only thread is still at its first
-    assert broker.finishing.count() == 1
-    seen.set()
-    broker.join("default", timeout=PATIENCE * 1000)
-    assert broker.finishing.count() == 0
-
-
-def test_what_is_sent_by_nobody_at_work_makes_no_room(broker):
-    broker.finishing.sent()
-    assert broker.finishing.count() == 0
-
-
-def test_a_thread_is_not_counted_as_free_twice(broker, monkeypatch):
-    """Whoever looks when a message is let go of finds the thread either finishing or free."""
-    consumer = broker.consume("default", prefetch=1, timeout=0)
-    monkeypatch.setattr(dramatiq.middleware.CurrentMessage, "get_current_message", lambda: object())
-    declare(broker, print).send()
-    message = next(consumer)
-    broker.finishing.sent()
-    free = []
-
-    def look():
-        free.append(consumer.prefetch - consumer._own_claims.count() + broker.finishing.count())
-
-    monkeypatch.setattr(broker.bell, "ring", look)
-    consumer.ack(message)
-    assert free == [1]

@@ -14,7 +14,17 @@ from typing import Any
 import django
 from django.core.management import call_command
 
-POINTS = ("before-claim", "after-claim", "mid-generation", "before-commit", "after-commit")
+# Where to die, and at which pass of the point: in the third step, the first revision, where there is one.
+POINTS = {
+    "before-claim": 1,
+    "after-claim": 1,
+    "before-step": 3,
+    "mid-generation": 3,
+    "before-commit": 3,
+    "after-commit": 3,
+    "before-yield": 1,  # others wait: before the lease is given back and a message is sent
+    "after-yield": 1,  # in between, where the message is not part of the transaction
+}
 CALL_LOST = ("mid-generation", "before-commit")  # there the model's work is not yet kept
 
 
@@ -51,7 +61,7 @@ def at_the_claim(countdown: Countdown, *, after: bool) -> None:
 
         return dying
 
-    replace(advancing, "run_take", make)
+    replace(advancing, "lease_take", make)
 
 
 def in_mid_generation(countdown: Countdown) -> None:
@@ -76,29 +86,64 @@ def in_mid_generation(countdown: Countdown) -> None:
     replace(Caller, "control", make)
 
 
+def before_the_step(countdown: Countdown) -> None:
+    """Between two steps: after the results of one, before the beginning of the next is recorded."""
+    from refinement.services import execution
+
+    def make(begin: Callable[..., Any]) -> Callable[..., Any]:
+        def dying(*args: Any) -> Any:
+            countdown.count()
+            return begin(*args)
+
+        return dying
+
+    replace(execution, "begin", make)
+
+
 def at_the_commit(countdown: Countdown, *, after: bool) -> None:
-    """At the commit that follows a reply; what waits for it is sent only after this returns.
-
-    Writes that PostgreSQL gets as one statement are their own commit.
-    """
-    from django.db.backends.base.base import BaseDatabaseWrapper
-
-    from refinement.models.writes import Writes
+    """At the commit that follows a reply."""
     from refinement.services.calling import Caller
 
-    replied = threading.local()
+    commit_is_ours = at_commits(countdown, after=after)
 
     def make_ask(ask: Callable[..., Any]) -> Callable[..., Any]:
         def asking(self: Any, request: Any) -> Any:
             answer = ask(self, request)
-            replied.now = True
+            commit_is_ours()
             return answer
 
         return asking
 
+    replace(Caller, "ask", make_ask)
+
+
+def at_the_yield(countdown: Countdown, *, after: bool) -> None:
+    """At the commit by which a run stands in line again, as if others always waited."""
+    from refinement.services import advancing
+    from refinement.services.recording import Recorder
+
+    commit_is_ours = at_commits(countdown, after=after)
+
+    def make_yield(stand_in_line: Callable[..., Any]) -> Callable[..., Any]:
+        def yielding(self: Any) -> None:
+            commit_is_ours()
+            stand_in_line(self)
+
+        return yielding
+
+    replace(advancing, "others_wait", lambda _: lambda: True)
+    replace(Recorder, "stand_in_line", make_yield)
+
+
+def at_commits(countdown: Countdown, *, after: bool) -> Callable[[], None]:
+    """What to call so that this thread's next commit counts; what waits for it is sent only afterwards."""
+    from django.db.backends.base.base import BaseDatabaseWrapper
+
+    marked = threading.local()
+
     def make_commit(commit: Callable[..., Any]) -> Callable[..., Any]:
         def dying(self: Any) -> Any:
-            ours, replied.now = getattr(replied, "now", False), False
+            ours, marked.now = getattr(marked, "now", False), False
             if ours and not after:
                 countdown.count()
             done = commit(self)
@@ -108,19 +153,25 @@ def at_the_commit(countdown: Countdown, *, after: bool) -> None:
 
         return dying
 
-    replace(Caller, "ask", make_ask)
+    def mark() -> None:
+        marked.now = True
+
     replace(BaseDatabaseWrapper, "commit", make_commit)
-    replace(Writes, "_at_once", make_commit)
+    return mark
 
 
 def plant(point: str, passes: int) -> None:
     countdown = Countdown(passes)
-    if point in ("before-claim", "after-claim"):
+    if point.endswith("-claim"):
         at_the_claim(countdown, after=point == "after-claim")
+    elif point == "before-step":
+        before_the_step(countdown)
     elif point == "mid-generation":
         in_mid_generation(countdown)
-    else:
+    elif point.endswith("-commit"):
         at_the_commit(countdown, after=point == "after-commit")
+    else:
+        at_the_yield(countdown, after=point == "after-yield")
 
 
 def shorten(seconds: float) -> None:
@@ -145,14 +196,14 @@ def shorten(seconds: float) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--point", choices=POINTS, help="where to die; nowhere unless given")
-    parser.add_argument("--passes", type=int, default=3, help="die when the point is passed this often")
+    parser.add_argument("--passes", type=int, help="die when the point is passed this often")
     parser.add_argument("--lease", type=float, help="seconds, instead of production's")
     given = parser.parse_args()
     django.setup()
     if given.lease:
         shorten(given.lease)
     if given.point:
-        plant(given.point, given.passes)
+        plant(given.point, given.passes or POINTS[given.point])
     call_command("worker", threads=4)
 
 

@@ -6,9 +6,9 @@ import pytest
 
 from refinement.engine.profiles import ralph_rubric
 from refinement.engine.types import Check
-from refinement.services.advancing import run_advance
 from tests.runs.conftest import ollama_server, stage
 from tests.runs.stage import Stage, drafts
+from tests.stepping import run_step
 
 __all__ = ["ollama_server", "stage"]
 SCRIPTED = replace(ralph_rubric(), checks=(Check("tests", "command", {"command": ["./t.sh"], "timeout": 9}),))
@@ -22,7 +22,7 @@ def left_behind(stage: Stage):
 
 def test_a_worker_runs_no_script_and_gives_no_score_for_it(left_behind):
     for _ in range(3):
-        run_advance(left_behind.pk)
+        run_step(left_behind.pk)
     left_behind.refresh_from_db()
     assert (left_behind.outcome, left_behind.stop_reason) == ("ERROR", "judge_failed")
     assert "the check 'tests' is a script, which only `wiggum eval` runs" in left_behind.why

@@ -11,12 +11,12 @@ from refinement.models import Bench, BenchTrial, Run, RunStatus
 from refinement.providers.registry import Target
 from refinement.selectors.endpoints import endpoint_spec
 from refinement.services import upkeep
-from refinement.services.advancing import run_advance
 from refinement.services.imports import SourceFile, import_files
 from refinement.services.runs import run_create
 from refinement.services.trials import trial_advance
 from tests.api.conftest import api_editor
 from tests.bench.given import Table
+from tests.stepping import run_step
 from tests.views.runs.finished import finished_run
 
 __all__ = ["api_editor"]
@@ -110,7 +110,7 @@ def test_edit_and_rerun_does_not_take_the_name_over(as_editor, project, script):
 
 def test_a_worker_ends_the_run_with_words_and_opens_nothing(project, script):
     run = worker_run(project, script)
-    while run_advance(run.pk) is not None:
+    while run_step(run.pk) is not None:
         pass
     run.refresh_from_db()
     assert (run.status, run.outcome) == ("finished", "ERROR")

@@ -1,11 +1,8 @@
 """Runs meet a loopback server at the address where Ollama is looked for; steps are a worker's."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from refinement.models import Project
-from refinement.services import recollection
 from tests.lifecycle.given import Scene
 from tests.loopback.fixtures import ollama_server
 from tests.loopback.server import LoopbackServer
@@ -14,11 +11,7 @@ __all__ = ["ollama_server"]
 
 
 @pytest.fixture
-def scene(
-    project: Project, ollama_server: LoopbackServer, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Scene]:
+def scene(project: Project, ollama_server: LoopbackServer, monkeypatch: pytest.MonkeyPatch) -> Scene:
     """A project and a server whose runs a test takes through their states."""
     monkeypatch.setenv("WIGGUM_OLLAMA_URL", ollama_server.address)
-    recollection._memories.clear()
-    yield Scene(ollama_server, project)
-    recollection._memories.clear()
+    return Scene(ollama_server, project)

@@ -19,7 +19,6 @@ from refinement.engine.profiles import rubric_for
 from refinement.engine.types import Rubric
 from refinement.models import Project, QueuedMessage, Round, Run, Verdict
 from refinement.providers.registry import Target
-from refinement.services.advancing import run_advance
 from refinement.services.execution import StepResult
 from refinement.services.rubrics import rubric_create
 from refinement.services.runs import run_create
@@ -27,6 +26,7 @@ from tests.append_only import audit_emptied
 from tests.loopback.replies import from_lists
 from tests.loopback.server import LoopbackServer
 from tests.runs.stage import JUDGE, PRODUCER, TASK, verdict
+from tests.stepping import run_step
 
 SEED = "A first text about backups."
 FINISHED = ("PASS", "FAIL", "DONE", "ERROR", "CANCELLED")
@@ -119,7 +119,7 @@ def advance(run: Run, steps: int = 100) -> list[StepResult]:
     """So many steps as a worker takes them, or as many as there are now."""
     results = []
     for _ in range(steps):
-        result = run_advance(run.pk)
+        result = run_step(run.pk)
         if result is None:
             break
         results.append(result)

@@ -9,7 +9,6 @@ import pytest
 
 from refinement.actors import advance_run, broker
 from refinement.models import AuditEntry, QueuedMessage, Run
-from refinement.services.advancing import run_advance
 from refinement.services.execution import StepResult
 from refinement.services.lifecycle import (
     WrongState,
@@ -21,6 +20,7 @@ from refinement.services.lifecycle import (
 )
 from refinement.services.waking import sweep
 from tests.lifecycle.given import Scene, advance, at_once, kinds, messages, rubric, worker_threads
+from tests.stepping import run_step
 
 pytestmark = pytest.mark.django_db(transaction=True)
 TIMES = range(6)
@@ -44,7 +44,7 @@ def test_a_message_delivered_five_times_at_once_makes_one_step(scene: Scene):
     run = scene.launch()
 
     def delivered() -> StepResult | None:
-        result = run_advance(run.pk)
+        result = run_step(run.pk)
         if result is None:
             others_are_back.release()
         return result
@@ -86,7 +86,7 @@ def test_cancelling_against_the_end_of_a_run(scene: Scene):
         scene.says(5.0)
         run = scene.launch(rubric(1))
         advance(run, 1)
-        finished, cancelled = at_once(partial(run_advance, run.pk), partial(run_cancel, run=run))
+        finished, cancelled = at_once(partial(run_step, run.pk), partial(run_cancel, run=run))
         run.refresh_from_db()
         assert run.status == "finished"
         assert run.outcome in ("FAIL", "CANCELLED")
@@ -120,7 +120,7 @@ def test_changing_a_run_against_the_writing_of_its_step(scene: Scene, change):
         scene.says(5.0, 6.0)
         run = scene.launch()
         replying = said_when_a_reply_begins(scene)
-        step, changed = at_once(partial(run_advance, run.pk), partial(once, replying, change, run))
+        step, changed = at_once(partial(run_step, run.pk), partial(once, replying, change, run))
         assert isinstance(step, StepResult)
         assert isinstance(changed, Run)
         run.refresh_from_db()
@@ -130,7 +130,7 @@ def test_changing_a_run_against_the_writing_of_its_step(scene: Scene, change):
         assert run.rounds.filter(judged_at__isnull=False).count() == judged
         assert kinds(run).count("judged") == judged
         assert kinds(run)[-1] == ("paused" if change is run_pause else "stopped")
-        assert run_advance(run.pk) is None
+        assert run_step(run.pk) is None
 
 
 def test_pause_against_resume(scene: Scene):
@@ -187,7 +187,7 @@ def test_it_takes_effect_in_mid_generation(scene: Scene, change):
         change(run=run)
         changed_at.append(time.monotonic())
 
-    step, problem = at_once(partial(run_advance, run.pk), change_while_it_writes)
+    step, problem = at_once(partial(run_step, run.pk), change_while_it_writes)
     back = time.monotonic()
     assert problem is None
     assert isinstance(step, StepResult)

@@ -9,10 +9,10 @@ import pytest
 from refinement.engine.types import EvaluationMode, Evaluator, Handover
 from refinement.models import EvaluatorResult, Run
 from refinement.providers.sandbox import running
-from refinement.services.advancing import run_advance
 from tests.lifecycle.given import Scene, advance, kinds, messages, now_due, rubric, worker_threads
 from tests.loopback.replies import made_to_fit
 from tests.sandboxed import needs_sandbox
+from tests.stepping import run_step
 
 pytestmark = pytest.mark.django_db(transaction=True)
 MANY = 34
@@ -57,7 +57,7 @@ def test_a_run_without_an_evaluator_is_not_held_up_by_many_with_one(busy: Scene)
 def test_a_run_that_finds_no_place_waits_and_goes_on(busy: Scene, one_place):
     run = busy.launch(evaluated("echo tried"))
     with one_place:
-        result = run_advance(run.pk)
+        result = run_step(run.pk)
     assert result is not None
     assert result.reason == "no free place at the evaluator"
     run.refresh_from_db()
@@ -73,7 +73,7 @@ def test_a_place_that_gets_free_is_passed_on_to_the_first_who_waits(busy: Scene,
     first, second = (busy.launch(evaluated("echo tried")) for _ in range(2))
     with one_place:
         for run in (first, second):
-            run_advance(run.pk)
+            run_step(run.pk)
     waiting = [messages(run) for run in (first, second)]
     third = busy.launch(evaluated("echo tried"))
     advance(third)

@@ -8,11 +8,11 @@ from django.db import connection
 
 from refinement.models import LiveText, Run
 from refinement.services import live
-from refinement.services.advancing import run_advance
 from refinement.services.leases import Lease, lease_take
 from refinement.services.lifecycle import run_cancel
 from tests.lifecycle.given import Scene, at_once, rubric
 from tests.loopback.faults import Fault
+from tests.stepping import run_step
 
 TEXT = "".join(f"Sentence {number} of a long revision. " for number in range(60)).strip()
 
@@ -46,7 +46,7 @@ def test_a_candidate_can_be_read_while_it_is_written(scene: Scene):
         scene.server.wait_for(lambda: len(shown(run)) > len(seen[0]) or run.rounds.exists(), 10)
         return [*seen, shown(run)]
 
-    _, seen = at_once(partial(run_advance, run.pk), watch)
+    _, seen = at_once(partial(run_step, run.pk), watch)
     assert isinstance(seen, list), seen
     assert all(TEXT.startswith(text) for text in seen)
     assert 0 < len(seen[0]) < len(TEXT)
@@ -62,7 +62,7 @@ def test_it_is_gone_after_a_cancellation(scene: Scene, hasty: None):
         scene.server.wait_for(lambda: shown(run), 10)
         run_cancel(run=run)
 
-    step, problem = at_once(partial(run_advance, run.pk), cancel_while_it_writes)
+    step, problem = at_once(partial(run_step, run.pk), cancel_while_it_writes)
     assert (step.lost, problem) == (True, None)
     assert not LiveText.objects.exists()
 
@@ -116,7 +116,7 @@ def test_it_is_gone_after_a_failure(scene: Scene, hasty: None):
     scene.says(5.0, texts=[TEXT])
     scene.server.faults = [Fault("reset", role="producer")]
     run = scene.launch(rubric(1), seed="")
-    run_advance(run.pk)
+    run_step(run.pk)
     run.refresh_from_db()
     assert run.status == "waiting"
     assert not LiveText.objects.exists()

@@ -8,7 +8,6 @@ import pytest
 
 from refinement.models import Round, Run, Thread, User
 from refinement.models.comments import ThreadPlace
-from refinement.services.advancing import run_advance
 from refinement.services.comment_spots import Spot
 from refinement.services.comments import thread_open, thread_resolve
 from refinement.services.decisions import decision_make
@@ -19,6 +18,7 @@ from refinement.services.steering import instruction_give, instruction_withdraw
 from tests.lifecycle.given import Scene, advance, at_once, rubric, worker_threads
 from tests.lifecycle.test_hand_rounds import edit
 from tests.lifecycle.test_steering import SAID, sent, used
+from tests.stepping import run_step
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -151,7 +151,7 @@ def test_an_edit_against_a_worker_that_takes_the_run_up(scene: Scene, editor: Us
         Run.objects.filter(pk=run.pk).update(status="queued")
         saved, _ = at_once(
             lambda run=run: round_edit(run=run, edit=edit(), user=editor),
-            lambda run=run: run_advance(run.pk),
+            lambda run=run: run_step(run.pk),
         )
         assert isinstance(saved, Round | WrongState | RoundsMoved)
         advance(run)

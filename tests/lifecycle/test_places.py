@@ -14,13 +14,13 @@ from django.db import connection
 from django.utils import timezone
 
 from refinement.models import QueuedMessage, Run
-from refinement.services.advancing import run_advance
 from refinement.services.leases import lease_take
 from refinement.services.lifecycle import run_pause
 from refinement.services.places import place_offer, place_take
 from tests.lifecycle.given import Scene, at_once, endpoint_of, messages, rubric, targets, worker_threads
 from tests.loopback.replies import made_to_fit
 from tests.loopback.server import LoopbackServer
+from tests.stepping import run_step
 
 pytestmark = pytest.mark.django_db(transaction=True)
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -133,7 +133,7 @@ def waiting_for_a_place(scene: Scene, count: int) -> list[Run]:
     for run in runs[:2]:
         assert place_take(lease_take(run.pk, "somebody"), "narrow", 2)
     for run in runs[2:]:
-        result = run_advance(run.pk)
+        result = run_step(run.pk)
         assert result is not None
         assert result.reason == "no free place at narrow"
         run.refresh_from_db()
@@ -149,9 +149,9 @@ def test_a_place_that_gets_free_is_offered_to_the_first_who_waits(narrow: Scene)
     Run.objects.filter(waiting_for="").update(status="paused")
     place_offer("narrow")
     assert (messages(first), messages(second)) == (1, 0)
-    assert run_advance(first.pk).tokens > 0
+    assert run_step(first.pk).tokens > 0
     assert messages(second) == 1, "the step's end offers its place to the next"
-    assert run_advance(second.pk).tokens > 0
+    assert run_step(second.pk).tokens > 0
     assert narrow.asked() == 2
 
 

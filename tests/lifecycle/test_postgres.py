@@ -13,8 +13,6 @@ from tests.postgres import POSTGRES, postgres_answers
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FILES = [
-    "tests/models/test_statements.py",
-    "tests/models/test_writes.py",
     "tests/lifecycle/test_at_once.py",
     "tests/lifecycle/test_people_at_once.py",
     "tests/lifecycle/test_places.py",

@@ -10,7 +10,6 @@ from benchmarks.replay import problems_of
 from refinement.models import AuditEntry, Instruction, Round, Run, User
 from refinement.selectors.projects import NotFound
 from refinement.selectors.steering import steering_of
-from refinement.services.advancing import run_advance
 from refinement.services.leases import LEASE
 from refinement.services.lifecycle import (
     WrongState,
@@ -25,6 +24,7 @@ from refinement.services.steering import (
     instruction_withdraw,
 )
 from tests.lifecycle.given import STATES, Scene, advance, kinds, now_due, row_of, rubric
+from tests.stepping import run_step
 
 pytestmark = pytest.mark.django_db
 SAID = "Name the owner of each step, canary-steer."
@@ -163,7 +163,7 @@ def test_after_a_kill_the_same_revision_carries_it_again_and_once(scene: Scene, 
     with monkeypatch.context() as dying:
         dying.setattr(production, "read_candidate", dies)
         with pytest.raises(KeyboardInterrupt):
-            run_advance(run.pk)
+            run_step(run.pk)
     assert used(run) == [None]
     Run.objects.filter(pk=run.pk).update(lease_until=run.created_at - LEASE)
     advance(run)

@@ -9,7 +9,6 @@ from django.db import IntegrityError, connection, transaction
 from django.db.utils import OperationalError
 
 from refinement.models import MetricTotal, Project, RunTag
-from refinement.models.statements import row_insert, rows_change
 from wiggum_site.sqlite import base
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -40,14 +39,13 @@ def has_turn():
 
 
 def test_many_writers_at_once_lose_nothing():
-    row = MetricTotal(name="steps", value=0)
-    row_insert(row)
+    row = MetricTotal.objects.create(name="steps", value=0)
 
     def count_up(_):
         for _ in range(10):
             with transaction.atomic():
                 total = MetricTotal.objects.get(pk=row.pk).value
-                rows_change(MetricTotal, {"value": total + 1}, '"id" = %s', [row.pk])
+                MetricTotal.objects.filter(pk=row.pk).update(value=total + 1)
 
     in_threads(12, count_up)
     assert MetricTotal.objects.get(pk=row.pk).value == 120

@@ -11,8 +11,9 @@ from refinement.engine.types import Rubric
 from refinement.models import Endpoint, Run, RunStatus
 from refinement.providers.base import ErrorKind
 from refinement.providers.registry import Target
-from refinement.services.execution import StepOptions, run_step
+from refinement.services.execution import StepOptions
 from refinement.services.leases import lease_take
+from refinement.services.loop import run_loop
 from tests.loopback.faults import Fault
 from tests.loopback.replies import Answer
 from tests.runs.stage import Stage, calls, composites, drafts, figures, texts, verdict
@@ -29,7 +30,7 @@ def one_step(run: Run, **options: object):
     """One step as a worker takes it."""
     lease = lease_take(run.pk, "a test")
     assert lease is not None
-    result = run_step(lease, StepOptions(**options))
+    result = run_loop(lease, StepOptions(sends=True, turn_over=lambda: True, **options))
     run.refresh_from_db()
     return result
 
@@ -76,8 +77,7 @@ def test_a_fault_is_kept_sorted_and_never_becomes_a_score(stage, role, fault, ki
         assert run.next_try_at == result.next_try_at
         assert run.lease_owner == ""
     else:
-        assert (run.status, run.failure_role, run.failure_message) == ("running", role, call.error_message)
-        one_step(run)
+        assert (run.status, run.failure_role, run.failure_message) == ("finished", role, call.error_message)
         who = "judge" if role == "judge" else "producer"
         assert (run.outcome, run.stop_reason) == ("ERROR", f"{who}_failed")
         assert run.why == f"The {who} failed: {call.error_message}"
@@ -312,7 +312,7 @@ def test_what_no_database_column_holds_is_replaced_in_every_text(stage):
     assert "ISSUE" in str(run.rounds.get(number=2).feedback)
 
 
-@pytest.mark.parametrize(("status", "state"), [(500, "waiting"), (401, "running")])
+@pytest.mark.parametrize(("status", "state"), [(500, "waiting"), (401, "finished")])
 def test_an_odd_error_message_is_stored_all_the_same(stage, status, state):
     stage.server.faults = [Fault("status", status=status, message="nul \x00 and half \ud83d of a pair")]
     run = stage.launch(RUBRIC, seed=SEED)

@@ -67,7 +67,7 @@ def test_a_look_that_fails_is_taken_again(leases, always, monkeypatch):
             def fail(*_: object) -> None:
                 raise DatabaseError("away")
 
-            broken.setattr(lookout_module, "rows_select", fail)
+            broken.setattr(lookout_module, "leases_held", fail)
             with pytest.raises(DatabaseError):
                 holds()
         assert holds()
@@ -114,9 +114,9 @@ def test_who_attends_looks_again_when_the_database_was_away(leases, transactiona
         tries.append(args)
         if len(tries) < 3:
             raise OperationalError("away")
-        return []
+        return set()
 
-    monkeypatch.setattr(lookout_module, "rows_select", away_twice)
+    monkeypatch.setattr(lookout_module, "leases_held", away_twice)
     lookout = Lookout()
     with lookout.attended():
         alarm = lookout.alarm()

@@ -9,26 +9,19 @@ from django.utils import timezone
 from refinement.models import Run
 from refinement.providers.registry import Target
 from refinement.selectors.rubrics import version_named
-from refinement.services import recollection
-from refinement.services.advancing import run_advance
 from refinement.services.leases import LEASE, MOST_CRASHES, crash_pause, lease_release, lease_take
 from refinement.services.lifecycle import run_pause, run_resume, run_retry
 from refinement.services.rubrics import default_rubrics_install
 from refinement.services.runs import run_create
 from tests.loopback.fixtures import ollama_server
 from tests.loopback.replies import from_lists
+from tests.stepping import run_step
 
 __all__ = ["ollama_server"]
 pytestmark = pytest.mark.django_db(transaction=True)
 KEYS = ("depth", "relevance", "completeness", "grounded", "specificity", "structure")
 STEPS = 5  # a seed, judged and revised twice: three verdicts and two revisions
 WORDS = "The worker stopped or stopped responding 5 times during this step, so it is not tried again."
-
-
-@pytest.fixture(autouse=True)
-def nothing_kept():
-    recollection._memories.clear()
-    recollection._kept.clear()
 
 
 @pytest.fixture
@@ -77,29 +70,29 @@ def test_a_lease_that_was_given_back_does_not_count(run):
 
 def test_after_one_loss_the_run_goes_on_at_once_and_the_result_resets_the_count(run):
     lose_worker(run)
-    assert run_advance(run.pk) is not None
+    assert run_step(run.pk) is not None
     assert (fresh(run).rounds_judged, fresh(run).step_crashes) == (1, 0)
 
 
 def test_losses_in_different_steps_do_not_add_up(run):
     for _ in range(STEPS):
         lose_worker(run)
-        assert run_advance(run.pk) is not None
+        assert run_step(run.pk) is not None
     assert (fresh(run).outcome, fresh(run).rounds_judged, fresh(run).step_crashes) == ("FAIL", 3, 0)
 
 
 def test_after_a_second_loss_the_run_waits_before_it_is_tried_again(run, ollama_server):
     lose_worker(run, 2)
     before = timezone.now()
-    assert run_advance(run.pk) is None
+    assert run_step(run.pk) is None
     row = fresh(run)
     assert (row.status, row.lease_owner, row.step_crashes, len(ollama_server.chats)) == ("waiting", "", 2, 0)
     assert before < row.next_try_at < timezone.now() + LEASE * 4
     event = row.events.get(kind="waiting")
     assert event.data["reason"] == "The worker stopped or stopped responding 2 times during this step."
-    assert run_advance(run.pk) is None  # too early
+    assert run_step(run.pk) is None  # too early
     due(run)
-    assert run_advance(run.pk) is not None
+    assert run_step(run.pk) is not None
     assert (fresh(run).rounds_judged, fresh(run).step_crashes) == (1, 0)
 
 
@@ -114,7 +107,7 @@ def test_pauses_grow_and_are_spread():
 
 def test_the_fifth_loss_ends_the_run_in_error(run, ollama_server):
     lose_worker(run, MOST_CRASHES)
-    assert run_advance(run.pk) is None
+    assert run_step(run.pk) is None
     row = fresh(run)
     assert (row.status, row.outcome, row.stop_reason) == ("finished", "ERROR", "internal_error")
     assert row.why.startswith(WORDS)
@@ -126,11 +119,11 @@ def test_the_fifth_loss_ends_the_run_in_error(run, ollama_server):
 
 def test_a_retry_by_hand_starts_the_count_again(run):
     lose_worker(run, MOST_CRASHES)
-    run_advance(run.pk)
+    run_step(run.pk)
     run_retry(run=fresh(run))
     assert fresh(run).step_crashes == 0
     lose_worker(run)
-    assert run_advance(run.pk) is not None
+    assert run_step(run.pk) is not None
     assert fresh(run).rounds_judged == 1
 
 
@@ -146,13 +139,13 @@ def test_a_run_that_somebody_paused_is_not_ended(run, monkeypatch):
     lease = lease_take(run.pk, "late")
     run_pause(run=fresh(run))
     monkeypatch.setattr("refinement.services.advancing.lease_take", lambda *args: lease)
-    assert run_advance(run.pk) is None
+    assert run_step(run.pk) is None
     assert (fresh(run).status, fresh(run).outcome) == ("paused", "")
 
 
 def test_the_page_says_why_it_waits(as_viewer, run):
     lose_worker(run, 2)
-    run_advance(run.pk)
+    run_step(run.pk)
     text = as_viewer.get(f"/p/alpha/runs/{run.pk}/").content.decode()
     assert "The worker stopped or stopped responding 2 times during this step" in text
     assert "Waiting for a model server" not in text

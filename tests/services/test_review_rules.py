@@ -33,7 +33,7 @@ def ended(run: Run, outcome: Outcome = Outcome.FAIL, signals: int = 0) -> Record
     Run.objects.filter(pk=run.pk).update(signal_rounds=signals)
     lease = lease_take(run.pk, "a worker")
     assert lease is not None
-    recorder = Recorder(lease, lease.run, "worker", release=True)
+    recorder = Recorder(lease, None, "worker", sends=True)
     recorder.finish(Finish(outcome, StopReason.MAX_ROUNDS, "It is over.", None))
     return recorder
 
@@ -129,6 +129,7 @@ def test_two_rules_ask_a_person_once(run, editor, viewer, owner):
 def test_an_end_that_comes_twice_asks_once(run, editor, viewer):
     review_rule_create(project=run.project, kind="sample", percent=100, reviewers=[viewer], user=editor)
     recorder = ended(run)
+    recorder.lease.run = run  # as it was before the end: a holder that does not know of it
     with pytest.raises(LeaseLost):
         recorder.finish(Finish(Outcome.FAIL, StopReason.MAX_ROUNDS, "It is over.", None))
     assert len(asked()) == 1

@@ -18,7 +18,6 @@ from django.utils.module_loading import autodiscover_modules
 
 from refinement.management.plain_errors import plain_database_errors
 from refinement.providers.sandbox.protection import close_to_own_account
-from refinement.services.advancing import leases_give_back
 from refinement.services.lookout import lookout
 from refinement.services.metrics import totals_flush
 from refinement.services.upkeep import Upkeep
@@ -94,7 +93,6 @@ class Command(BaseCommand):
 
     def leave(self, name: str) -> None:
         try:
-            leases_give_back()
             totals_flush()
             worker_leave(name=name)
         except DatabaseError:

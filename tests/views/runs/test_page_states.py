@@ -104,8 +104,6 @@ def test_an_endpoint_that_fails(as_viewer, stage, fault, words, kind, role):
     stage.server.faults = [replace(fault, seen=0)]
     run = stage.launch(WIGGUM, seed=SEED if role == "judge" else "")
     one_step(run, deadline_seconds=0.4)
-    if run.status != "waiting":
-        one_step(run)
     text = page(as_viewer, run)
     assert words in text
     if run.status == "waiting":
@@ -177,7 +175,7 @@ def test_an_internal_error(as_viewer, stage, monkeypatch):
 
     run = stage.launch(WIGGUM, seed=SEED)
     Run.objects.filter(pk=run.pk).update(status="queued", step_failures=advancing.MOST_ERRORS - 1)
-    monkeypatch.setattr(advancing, "run_step", broken)
+    monkeypatch.setattr(advancing, "run_loop", broken)
     advancing.run_advance(run.pk)
     run.refresh_from_db()
     assert run.stop_reason == "internal_error"

@@ -7,7 +7,7 @@ import re
 from refinement.storage_errors import is_disk_full
 
 REDACTED = "[redacted]"
-# Links that let whoever has them in: shared runs, invitations, the first account, password resets. Tests go
+# Links that grant access: shared runs, invitations, the first account, password resets. Tests go
 # through all routes and find those whose token is not covered here.
 SECRETS = (
     re.compile(r"(?i)(/(?:s|join|welcome)/)[^/\s?#\"'<>]+"),

@@ -19,7 +19,7 @@ DISK_FULL = (
 
 @dataclass
 class Refusal(Exception):
-    """A request that is not passed on, and what its sender is told."""
+    """A request that is not passed on, and the answer to it."""
 
     status: HTTPStatus
     title: str

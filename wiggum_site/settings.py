@@ -73,7 +73,7 @@ CONTENT_SECURITY_POLICY = {
 }
 
 # Rate limits of pages count in the memory of the web process, of which there is one. With Django's default of
-# 300 entries, whoever tries many names would push the counts of others out.
+# 300 entries, an attacker who tries many names would push out the counts of others.
 CACHES = {
     "default": {
         "BACKEND": "django.core.cache.backends.locmem.LocMemCache",

@@ -89,7 +89,7 @@ def _save(row: Endpoint) -> None:
     except ValueError as wrong:
         field = str(wrong).partition(" ")[0].removeprefix("endpoint.").rstrip(":")
         raise ValidationError({field if field in SPEC_FIELDS else "__all__": _plainly(str(wrong))}) from None
-    # Whoever may set an address in a browser must not learn the secrets of the instance with it. An endpoint
+    # Who may set an address in a browser must not learn the secrets of the instance with it. An endpoint
     # that was saved with another variable can still be switched off.
     if row.enabled and (problem := row_spec(row).refusal):
         raise ValidationError({"api_key_variable": problem})

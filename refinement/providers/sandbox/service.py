@@ -32,7 +32,7 @@ ANY = "*"
 
 
 class ClientGone(Exception):
-    """Whoever asked does not wait for the answer any more."""
+    """The caller no longer waits for the answer."""
 
 
 class Server(socketserver.ThreadingUnixStreamServer):

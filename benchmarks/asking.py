@@ -100,7 +100,7 @@ def token_client(owner: Any, project: Any) -> Any:
     """A script with a token of the project's owner."""
     from django.test import Client
 
-    from refinement.services.tokens import token_make
+    from refinement.services.people.tokens import token_make
 
     _, token = token_make(project=project, by=owner, name="Bench", role="owner", days=7)
     return Client(headers={"host": "localhost", "authorization": f"Bearer {token}"})

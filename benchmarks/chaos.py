@@ -42,9 +42,9 @@ ONE_IN = 5
 LAUNCH = """
 from refinement.engine.codec import rubric_with
 from refinement.providers.registry import Target
-from refinement.selectors.rubrics import definition_of, version_named
-from refinement.services.local import local_project
-from refinement.services.runs import run_create
+from refinement.selectors.rubrics.definitions import definition_of, version_named
+from refinement.services.projects.local import local_project
+from refinement.services.runs.creating import run_create
 project = local_project()
 for profile, task in %r:
     version = version_named(project, profile)

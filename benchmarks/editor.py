@@ -43,7 +43,7 @@ def signed_in() -> tuple[Any, Any]:
     from django.test import Client
 
     from refinement.models import User
-    from refinement.services.people import project_create
+    from refinement.services.people.accounts import project_create
 
     user = User.objects.create_user("bench@example.org", "a long enough password")
     project = project_create(owner=user, name="Bench")
@@ -77,7 +77,7 @@ def measured(client: Any, project: Any, criteria: int, checks: int) -> str:
     from django.test.utils import CaptureQueriesContext
     from django.urls import reverse
 
-    from refinement.services.rubrics import rubric_create
+    from refinement.services.rubrics.editing import rubric_create
 
     slug = f"bench-{criteria}-{checks}"
     version = rubric_create(project=project, slug=slug, definition=a_definition(criteria, checks))
@@ -100,7 +100,7 @@ def save(client: Any, address: str, rubric: Any, number: int) -> Any:
     """A save that changes something, ready to be sent."""
     from refinement.engine.codec import rubric_to_json
     from refinement.forms.rubrics.initial import form_fields
-    from refinement.selectors.rubrics import definition_of
+    from refinement.selectors.rubrics.definitions import definition_of
 
     version = rubric.versions.first()
     fields = form_fields(rubric_to_json(definition_of(version)))

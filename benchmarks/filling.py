@@ -78,7 +78,7 @@ def fill(size: int, chars: int) -> None:
 
     from benchmarks.crowd import talked_about
     from refinement.models import Run, User
-    from refinement.services.people import project_create
+    from refinement.services.people.accounts import project_create
 
     user = User.objects.create_superuser(OWNER, "a long enough password", name="Bench")
     project = project_create(owner=user, name="Bench")

@@ -30,9 +30,9 @@ from django.contrib.sessions.backends.db import SessionStore
 from refinement.engine.codec import rubric_with
 from refinement.models import Membership, User
 from refinement.providers.registry import Target
-from refinement.selectors.rubrics import definition_of, version_named
-from refinement.services.local import local_project
-from refinement.services.runs import run_create
+from refinement.selectors.rubrics.definitions import definition_of, version_named
+from refinement.services.projects.local import local_project
+from refinement.services.runs.creating import run_create
 project = local_project()
 sessions = []
 for number in range(%d):

@@ -14,10 +14,10 @@ from typing import Any
 from refinement.engine.metrics import run_metrics
 from refinement.engine.steps import next_step
 from refinement.engine.types import Draft, Finish, History, Judge, Revise, Rubric, Step, Usage
+from refinement.execution.record_values import feedback_values
 from refinement.models import Call, Run
-from refinement.selectors.history import brief_of, history_of
-from refinement.selectors.steering import instructions_by_round
-from refinement.services.record_values import feedback_values
+from refinement.selectors.runs.history import brief_of, history_of
+from refinement.selectors.runs.steering import instructions_by_round
 
 MARKER = re.compile(r"zz[0-9a-f]{8}")
 

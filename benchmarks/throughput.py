@@ -27,9 +27,9 @@ LAUNCH = """
 from refinement.engine.codec import rubric_with
 from refinement.models import Run
 from refinement.providers.registry import Target
-from refinement.selectors.rubrics import definition_of, version_named
-from refinement.services.local import local_project
-from refinement.services.runs import run_create
+from refinement.selectors.rubrics.definitions import definition_of, version_named
+from refinement.services.projects.local import local_project
+from refinement.services.runs.creating import run_create
 project = local_project()
 version = version_named(project, "wiggum")
 definition = rubric_with(definition_of(version), {"policy.stop_rules": "max_rounds"})
@@ -64,7 +64,10 @@ def measure(size: str, latency: float, runs: int, processes: int) -> Figures:
     with model_server(latency) as url, instance(size, url) as app:
         workers = [app.worker(threads=-(-runs // processes)) for _ in range(processes)]
         app.manage(
-            "shell", "-v0", "-c", "from refinement.services.local import local_project; local_project()"
+            "shell",
+            "-v0",
+            "-c",
+            "from refinement.services.projects.local import local_project; local_project()",
         )
         wait_for(lambda: alive(app) == processes, 30)
         warm_up = runs  # what a process or a thread does once, such as connecting, is not a call's cost
@@ -95,7 +98,7 @@ def bare_call(url: str, threads: int, processes: int) -> float:
 
 
 def alive(app: Instance) -> int:
-    code = "from refinement.services.workers import workers_alive; print(workers_alive())"
+    code = "from refinement.execution.workers import workers_alive; print(workers_alive())"
     return int(app.manage("shell", "-v0", "-c", code))
 
 

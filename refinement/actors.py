@@ -22,7 +22,7 @@ TURN_MINUTES = 25  # ten minutes of steps, one more call, and less than the half
 )
 def advance_run(run_id: int) -> None:
     """Carries a run on until it ends, waits or others wait, if it is due and nobody holds it."""
-    from refinement.services.advancing import run_advance
+    from refinement.execution.advancing import run_advance
 
     run_advance(run_id)
 
@@ -37,7 +37,7 @@ def advance_run(run_id: int) -> None:
 )
 def judge_trial(trial_id: int) -> None:
     """Makes one call of a test bench's trial, if it is due and nobody else is at it."""
-    from refinement.services.trials import trial_advance
+    from refinement.execution.trials.advancing import trial_advance
 
     trial_advance(trial_id)
 
@@ -50,6 +50,6 @@ def judge_trial(trial_id: int) -> None:
 )
 def deliver_webhook(delivery_id: int) -> None:
     """Sends a webhook's message, if it is due and nobody else is at it."""
-    from refinement.services.webhook_sending import delivery_send
+    from refinement.execution.deliveries import delivery_send
 
     delivery_send(delivery_id)

@@ -12,8 +12,8 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
 from django.urls import reverse
 
-from refinement.selectors.people import has_signed_in_from
-from refinement.services.origins import address_of, network_of
+from refinement.access.client_address import address_of, network_of
+from refinement.selectors.people.members import has_signed_in_from
 from refinement.vault import Unreadable, sealed, unsealed
 
 PURPOSE = "two-factor"

@@ -6,9 +6,9 @@ from django.conf import settings
 from django.http import HttpRequest
 
 from refinement.models import Project, User
-from refinement.selectors.notices import unread_count, unread_words
-from refinement.selectors.reviews import projects_with_reviews
-from refinement.views.theme import theme_of
+from refinement.selectors.reviews.notices import unread_count, unread_words
+from refinement.selectors.reviews.requests import projects_with_reviews
+from refinement.views.account.theme import theme_of
 
 
 def page(request: HttpRequest) -> dict[str, Any]:

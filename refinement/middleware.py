@@ -10,8 +10,8 @@ from django.utils.cache import patch_vary_headers
 from django.utils.deprecation import MiddlewareMixin
 from django_htmx.http import HttpResponseClientRedirect
 
-from refinement.services.origins import address_of, means, origin
-from refinement.services.sessions import session_note_if_due
+from refinement.access.client_address import address_of, means, origin
+from refinement.services.people.sessions import session_note_if_due
 
 PERMISSIONS_POLICY = "camera=(), geolocation=(), microphone=(), payment=(), usb=()"
 

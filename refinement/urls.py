@@ -1,52 +1,29 @@
-"""Addresses of all pages; each part of the product has its own in `refinement/routes/`.
+"""All page URLs: each noun lists its own in `refinement/views/<noun>/urls.py`."""
 
-The fixed addresses of a part come before those with a name in their place, here as in the modules.
-"""
-
-from refinement.routes import (
-    account,
-    comments,
-    notices,
-    people,
-    projects,
-    reviews,
-    rubric_bench,
-    rubric_editor,
-    rubric_files,
-    rubric_preview,
-    rubrics,
-    run_compare,
-    run_imports,
-    run_launch,
-    run_list,
-    run_live,
-    run_page,
-    run_steering,
-    sharing,
-    tokens,
-    webhooks,
-)
+from refinement.views.account import urls as account
+from refinement.views.comments import urls as comments
+from refinement.views.imports import urls as imports
+from refinement.views.notices import urls as notices
+from refinement.views.people import urls as people
+from refinement.views.projects import urls as projects
+from refinement.views.reviews import urls as reviews
+from refinement.views.rubrics import urls as rubrics
+from refinement.views.runs import urls as runs
+from refinement.views.sharing import urls as sharing
+from refinement.views.system import urls as system
+from refinement.views.webhooks import urls as webhooks
 
 urlpatterns = [
     *projects.urlpatterns,
     *account.urlpatterns,
     *notices.urlpatterns,
     *people.urlpatterns,
+    *system.urlpatterns,
     *sharing.urlpatterns,
-    *tokens.urlpatterns,
     *webhooks.urlpatterns,
     *reviews.urlpatterns,
-    *rubric_files.urlpatterns,
-    *rubric_editor.urlpatterns,
-    *rubric_preview.urlpatterns,
-    *rubric_bench.urlpatterns,
     *rubrics.urlpatterns,
-    *run_list.urlpatterns,
-    *run_imports.urlpatterns,
-    *run_launch.urlpatterns,
-    *run_compare.urlpatterns,
+    *imports.urlpatterns,
+    *runs.urlpatterns,
     *comments.urlpatterns,
-    *run_live.urlpatterns,
-    *run_steering.urlpatterns,
-    *run_page.urlpatterns,
 ]

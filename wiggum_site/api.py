@@ -8,9 +8,9 @@ from django.shortcuts import render
 from django.urls import URLPattern
 from django.views.decorators.http import require_safe
 
-from refinement.api.auth import AUTH
-from refinement.api.document import Api, JsonRenderer, grouped
-from refinement.api.reading import CarefulParser
+from refinement.api.core.auth import AUTH
+from refinement.api.core.openapi import Api, JsonRenderer, grouped
+from refinement.api.core.requests import CarefulParser
 from refinement.api.routers import ROUTERS
 
 DESCRIPTION = """\

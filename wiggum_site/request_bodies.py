@@ -18,8 +18,8 @@ from typing import Any
 from django.conf import settings
 from django.http import HttpRequest
 
-from refinement.interchange.archives import MOST_BYTES
-from refinement.services.origins import address_of, network_of
+from refinement.access.client_address import address_of, network_of
+from refinement.interchange.imports.archives import MOST_BYTES
 from refinement.storage_errors import is_disk_full
 from wiggum_site.refusals import Refusal, disk_full
 

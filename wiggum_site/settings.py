@@ -57,7 +57,7 @@ UNSAFE_COMMANDS = env.flag("WIGGUM_UNSAFE_COMMANDS_WITHOUT_SANDBOX", False)
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_SAMESITE = "Lax"
-CSRF_FAILURE_VIEW = "refinement.views.errors.csrf_failure"
+CSRF_FAILURE_VIEW = "refinement.views.system.errors.csrf_failure"
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
         "default-src": [NONE],
@@ -104,7 +104,7 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
     "refinement.middleware.PageHeadersMiddleware",
-    "refinement.api.answers.AnswersMiddleware",
+    "refinement.api.core.responses.AnswersMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -164,12 +164,12 @@ ACCOUNT_RATE_LIMITS = {
     "code_failed": "5/5m/user",  # wrong codes of a second factor
 }
 ACCOUNT_FORMS = {
-    "login": "refinement.forms.accounts.LoginForm",
-    "change_password": "refinement.forms.accounts.ChangePasswordForm",
-    "set_password": "refinement.forms.accounts.SetPasswordForm",
-    "reset_password": "refinement.forms.accounts.ResetPasswordForm",
-    "reset_password_from_key": "refinement.forms.accounts.ResetPasswordKeyForm",
-    "reauthenticate": "refinement.forms.accounts.ReauthenticateForm",
+    "login": "refinement.forms.people.accounts.LoginForm",
+    "change_password": "refinement.forms.people.accounts.ChangePasswordForm",
+    "set_password": "refinement.forms.people.accounts.SetPasswordForm",
+    "reset_password": "refinement.forms.people.accounts.ResetPasswordForm",
+    "reset_password_from_key": "refinement.forms.people.accounts.ResetPasswordKeyForm",
+    "reauthenticate": "refinement.forms.people.accounts.ReauthenticateForm",
 }
 MFA_ADAPTER = "refinement.adapters.TwoFactorAdapter"
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes", "webauthn"]
@@ -179,14 +179,14 @@ MFA_TOTP_ISSUER = "Wiggum"
 # Nobody signs up with another person's address: accounts come from invitations.
 MFA_ALLOW_UNVERIFIED_EMAIL = True
 MFA_FORMS = {
-    "authenticate": "refinement.forms.two_factor.AuthenticateForm",
-    "reauthenticate": "refinement.forms.two_factor.ReauthenticateForm",
-    "activate_totp": "refinement.forms.two_factor.ActivateTOTPForm",
-    "authenticate_webauthn": "refinement.forms.two_factor.AuthenticateWebAuthnForm",
-    "login_webauthn": "refinement.forms.two_factor.LoginWebAuthnForm",
-    "reauthenticate_webauthn": "refinement.forms.two_factor.ReauthenticateWebAuthnForm",
-    "add_webauthn": "refinement.forms.two_factor.AddPasskeyForm",
-    "edit_webauthn": "refinement.forms.two_factor.RenamePasskeyForm",
+    "authenticate": "refinement.forms.people.two_factor.AuthenticateForm",
+    "reauthenticate": "refinement.forms.people.two_factor.ReauthenticateForm",
+    "activate_totp": "refinement.forms.people.two_factor.ActivateTOTPForm",
+    "authenticate_webauthn": "refinement.forms.people.two_factor.AuthenticateWebAuthnForm",
+    "login_webauthn": "refinement.forms.people.two_factor.LoginWebAuthnForm",
+    "reauthenticate_webauthn": "refinement.forms.people.two_factor.ReauthenticateWebAuthnForm",
+    "add_webauthn": "refinement.forms.people.two_factor.AddPasskeyForm",
+    "edit_webauthn": "refinement.forms.people.two_factor.RenamePasskeyForm",
 }
 # A provider to sign in with; people without an account here still need an invitation.
 OPENID_CONNECT = env.openid_connect()

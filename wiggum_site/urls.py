@@ -3,8 +3,8 @@
 from django.contrib.auth.decorators import login_not_required
 from django.urls import include, path
 
-from refinement.views.health import healthz, readyz
-from refinement.views.metrics import metrics
+from refinement.views.system.health import healthz, readyz
+from refinement.views.system.metrics import metrics
 from wiggum_site.api import addresses, docs
 
 urlpatterns = [
@@ -15,7 +15,7 @@ urlpatterns = [
     path("api/v1/", addresses()),
     path("", include("refinement.urls")),
 ]
-handler400 = "refinement.views.errors.bad_request"
-handler403 = "refinement.views.errors.forbidden"
-handler404 = "refinement.views.errors.not_found"
-handler500 = "refinement.views.errors.server_error"
+handler400 = "refinement.views.system.errors.bad_request"
+handler403 = "refinement.views.system.errors.forbidden"
+handler404 = "refinement.views.system.errors.not_found"
+handler500 = "refinement.views.system.errors.server_error"

@@ -5,13 +5,13 @@ from datetime import datetime
 from django.http import HttpResponse
 from ninja import Field, Query, Router, Schema
 
-from refinement.api.auth import ApiRequest
-from refinement.api.door import limited, member
-from refinement.api.etags import IF_MATCH, changed_meanwhile, etag, require_match, tagged
-from refinement.api.paging import Page, Paging, page_by_number
+from refinement.api.core.auth import ApiRequest
+from refinement.api.core.etags import IF_MATCH, changed_meanwhile, etag, require_match, tagged
+from refinement.api.core.paging import Page, Paging, page_by_number
+from refinement.api.core.permissions import limited, member
 from refinement.models import Membership, Project
-from refinement.selectors.projects import memberships_of
-from refinement.services.project_settings import SettingsChanged, project_settings_change, settings_mark
+from refinement.selectors.projects.lists import memberships_of
+from refinement.services.projects.settings import SettingsChanged, project_settings_change, settings_mark
 
 router = Router(tags=["Projects"])
 

@@ -2,34 +2,23 @@
 
 from ninja import Router
 
-from refinement.api import (
-    audit,
-    bench,
-    bench_compare,
-    comments,
-    endpoints,
-    human_scores,
-    imports,
-    launch,
-    notices,
-    people,
-    projects,
-    reviews,
-    rubric_files,
-    rubric_previews,
-    rubrics,
-    run_actions,
-    run_bulk,
-    run_calls,
-    run_compare,
-    run_estimates,
-    run_exports,
-    run_rounds,
-    runs,
-    saved_views,
-    shares,
-    webhooks,
-)
+from refinement.api import endpoints, projects, webhooks
+from refinement.api.people import audit
+from refinement.api.people import members as people
+from refinement.api.reviews import comments, human_scores, notices
+from refinement.api.reviews import requests as reviews
+from refinement.api.rubrics import bench, bench_compare, rubrics
+from refinement.api.rubrics import files as rubric_files
+from refinement.api.rubrics import previews as rubric_previews
+from refinement.api.runs import actions as run_actions
+from refinement.api.runs import bulk as run_bulk
+from refinement.api.runs import calls as run_calls
+from refinement.api.runs import compare as run_compare
+from refinement.api.runs import estimates as run_estimates
+from refinement.api.runs import exports as run_exports
+from refinement.api.runs import imports, runs, saved_views, shares
+from refinement.api.runs import models as launch
+from refinement.api.runs import rounds as run_rounds
 
 PROJECT = "/projects/{slug}"
 ROUTERS: list[tuple[str, Router]] = [

@@ -9,15 +9,15 @@ from django.http import HttpResponse
 from django.urls import reverse
 from ninja import Field, Query, Router, Schema, Status
 
-from refinement.api.auth import ApiRequest
-from refinement.api.door import member
-from refinement.api.etags import IF_MATCH, changed_meanwhile, etag, require_match, tagged
-from refinement.api.idempotency import creates, made_at
-from refinement.api.paging import Page, Paging, page_by_number
-from refinement.api.problems import Refused
+from refinement.api.core.auth import ApiRequest
+from refinement.api.core.etags import IF_MATCH, changed_meanwhile, etag, require_match, tagged
+from refinement.api.core.idempotency import creates, made_at
+from refinement.api.core.paging import Page, Paging, page_by_number
+from refinement.api.core.permissions import member
+from refinement.api.core.problems import Refused
 from refinement.models import DeliveryState, Webhook, WebhookAttempt, WebhookDelivery, WebhookEvent
 from refinement.selectors.webhooks import deliveries_of, delivery_of, webhook_of, webhooks_of
-from refinement.services.webhooks import (
+from refinement.services.webhooks.hooks import (
     HookValues,
     WebhookChanged,
     delivery_resend,

@@ -17,7 +17,7 @@ from refinement.broker import rows
 from refinement.broker.bell import Bell
 from refinement.broker.doorbell import door_for
 from refinement.broker.interrupting import is_stopping
-from refinement.models.queue import QueuedMessage
+from refinement.models.system.queue import QueuedMessage
 
 POLL_SECONDS = 0.25
 DEAF_POLL_SECONDS = 0.03  # on SQLite, for who has no door that others could ring at

@@ -18,7 +18,7 @@ from dramatiq.errors import QueueJoinTimeout, QueueNotFound
 from refinement.broker.bell import Bell
 from refinement.broker.consumer import Claims, DatabaseConsumer
 from refinement.broker.doorbell import doors_of, ring_at
-from refinement.models.queue import MessageState, QueuedMessage
+from refinement.models.system.queue import MessageState, QueuedMessage
 
 
 class DatabaseBroker(Broker):

@@ -7,7 +7,7 @@ from django.db import connections, models, transaction
 from django.db.models import F, Min, Q
 from django.utils import timezone
 
-from refinement.models.queue import MessageState, QueuedMessage
+from refinement.models.system.queue import MessageState, QueuedMessage
 
 LEASE = timedelta(seconds=15)
 DEAD_MESSAGES_KEPT = timedelta(days=7)

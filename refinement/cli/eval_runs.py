@@ -19,21 +19,21 @@ from refinement.evals.planning import Job
 from refinement.evals.results import Result, Results, passed_of, written_whole
 from refinement.evals.summary import summary_markdown
 from refinement.evals.types import Target
+from refinement.execution.foreground import RunBusy
+from refinement.execution.step import StepResult
 from refinement.management.commands.refine import as_interrupt
 from refinement.models import Project, RubricVersion, Run
 from refinement.providers.base import ErrorKind, ProviderError
 from refinement.providers.registry import build
 from refinement.selectors.endpoints import NoSuchEndpoint, provider_for
-from refinement.selectors.eval_results import eval_result
-from refinement.services.evals import (
+from refinement.selectors.runs.eval_results import eval_result
+from refinement.services.runs.eval_cases import (
     EvalRubrics,
     Runs,
     eval_run_carry_out,
     eval_run_create,
     eval_run_found,
 )
-from refinement.services.execution import StepResult
-from refinement.services.foreground import RunBusy
 
 NOT_THERE = (ErrorKind.UNREACHABLE, ErrorKind.TIMEOUT, ErrorKind.MODEL_MISSING, ErrorKind.REFUSED)
 MARKS = {"PASS": ("✓", "green"), "FAIL": ("✗", "red")}

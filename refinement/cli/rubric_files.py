@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from refinement.cli.exits import BadInput
-from refinement.interchange.rubric_yaml import MAX_BYTES, BadFile, rubric_from_yaml
+from refinement.interchange.rubrics.yaml import MAX_BYTES, BadFile, rubric_from_yaml
 
 STAMP = re.compile(r"\A# wiggum: ([-a-zA-Z0-9_]{1,80})@([1-9][0-9]{0,8})\n")
 SLUG = re.compile(r"[-a-zA-Z0-9_]{1,72}")

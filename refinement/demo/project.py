@@ -15,7 +15,7 @@ from refinement.engine.profiles import rubric_for
 from refinement.engine.types import Rubric as Definition
 from refinement.models import AuditEntry, MemberRole, Membership, Project, Rubric, RubricVersion, Run, User
 from refinement.services.audit import audit_record
-from refinement.services.rubrics import rubric_create, version_create
+from refinement.services.rubrics.editing import rubric_create, version_create
 
 ACTION = "demo.seed"
 PEOPLE = (

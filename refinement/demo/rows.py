@@ -12,6 +12,7 @@ from django.db.models import Model
 
 from refinement.demo.stories import Said, Story
 from refinement.engine.safeguards import kinship
+from refinement.execution.record_values import check_rows
 from refinement.models import (
     AuditEntry,
     BlindReading,
@@ -35,7 +36,6 @@ from refinement.models import (
     User,
     Verdict,
 )
-from refinement.services.record_values import check_rows
 
 BATCH = 250
 ARCHIVED = 0.03

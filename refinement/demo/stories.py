@@ -31,19 +31,19 @@ from refinement.engine.types import (
     Usage,
     Verdict,
 )
-from refinement.judging.checks import run_checks
-from refinement.judging.context import Brief, judge_view, producer_view
-from refinement.judging.prompts import Prompt, ask_again, judge_prompt, producer_prompt
-from refinement.models import RunStatus
-from refinement.services.judgement import ASKS
-from refinement.services.record_values import (
+from refinement.execution.judging import ASKS
+from refinement.execution.record_values import (
     Judged,
     feedback_values,
     judged_values,
     scores_of,
     verdict_values,
 )
-from refinement.services.runs import title_of
+from refinement.judging.checks import run_checks
+from refinement.judging.context import Brief, judge_view, producer_view
+from refinement.judging.prompts import Prompt, ask_again, judge_prompt, producer_prompt
+from refinement.models import RunStatus
+from refinement.services.runs.creating import title_of
 
 CHARS_A_TOKEN = 4
 STEERED, EDITED = 0.15, 0.15  # the share of revisions that people steer, of stories with a round by hand

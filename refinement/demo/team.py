@@ -15,7 +15,7 @@ from refinement.demo.team_rows import Desk
 from refinement.engine.codec import rubric_from_json
 from refinement.engine.types import Rubric
 from refinement.models import DecisionKind, Instruction, Membership, Project, Round, Run, RunStatus, User
-from refinement.models.comments import ThreadPlace
+from refinement.models.reviews.comments import ThreadPlace
 
 MOST_REVIEWED = 60
 SHARE = 3  # every so many of the runs that were made have been looked at by people

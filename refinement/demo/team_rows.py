@@ -25,9 +25,9 @@ from refinement.models import (
     Thread,
     User,
 )
-from refinement.models.comments import ThreadPlace
-from refinement.services.human_scores import Reading, checked
-from refinement.services.notices import DECIDED, run_words
+from refinement.models.reviews.comments import ThreadPlace
+from refinement.services.notices.creating import DECIDED, run_words
+from refinement.services.reviews.human_scores import Reading, checked
 
 UNREAD = 5  # of everybody's notices, the newest
 

@@ -11,8 +11,8 @@ from typing import TypeAlias
 from refinement.engine.types import ONE, Check, Criterion, Severity
 from refinement.evals.filling import Fill, text_or_file
 from refinement.evals.ranges import ranges_in_words
-from refinement.interchange.fields import Missing, Notes, as_json, brief, has_unstorable
-from refinement.interchange.yaml_reading import Fields, Items, Node, Scalar
+from refinement.interchange.imports.fields import Missing, Notes, as_json, brief, has_unstorable
+from refinement.interchange.rubrics.yaml_reading import Fields, Items, Node, Scalar
 from refinement.judging.checks import COMMAND, check_problems
 from refinement.providers.processes import Command
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TypeAlias
 
-from refinement.interchange.fields import Missing, Notes, is_nothing
-from refinement.interchange.yaml_reading import Fields, Items, Node, Scalar
+from refinement.interchange.imports.fields import Missing, Notes, is_nothing
+from refinement.interchange.rubrics.yaml_reading import Fields, Items, Node, Scalar
 from refinement.judging.templating import TemplateFailure, render
 
 Value: TypeAlias = str | bool  # a number stays as it was written: 0.10 is not 0.1

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from refinement.evals.filling import text_or_file
-from refinement.interchange.fields import Missing, Notes, brief
-from refinement.interchange.yaml_reading import Fields, Items, Node, Scalar
+from refinement.interchange.imports.fields import Missing, Notes, brief
+from refinement.interchange.rubrics.yaml_reading import Fields, Items, Node, Scalar
 
 ROLES = ("system", "user")
 LABEL_CHARS = 60

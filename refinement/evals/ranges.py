@@ -4,8 +4,8 @@ import itertools
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from refinement.interchange.fields import Missing
-from refinement.interchange.yaml_reading import Fields, Items, Node
+from refinement.interchange.imports.fields import Missing
+from refinement.interchange.rubrics.yaml_reading import Fields, Items, Node
 
 if TYPE_CHECKING:
     from refinement.evals.asserting import Asserted

@@ -18,8 +18,8 @@ from refinement.evals.filling import (
 from refinement.evals.prompting import Prompt, read_input, read_prompts
 from refinement.evals.targets import read_providers, read_targets
 from refinement.evals.types import BadEval, Case, EvalFile, Loop, Target
-from refinement.interchange.fields import Missing, Notes, brief
-from refinement.interchange.yaml_reading import BadFile, Fields, Items, Node, read_tree
+from refinement.interchange.imports.fields import Missing, Notes, brief
+from refinement.interchange.rubrics.yaml_reading import BadFile, Fields, Items, Node, read_tree
 from refinement.judging.templating import check_template
 
 NAME_CHARS = 100

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from refinement.evals.junit import failures
 from refinement.evals.results import Result, passed_of
-from refinement.interchange.markdown_text import fenced, inline, table
+from refinement.interchange.imports.markdown_text import fenced, inline, table
 
 MOST_ROWS = 200
 MOST_FAILURES = 30

@@ -8,8 +8,8 @@ from pathlib import Path
 from refinement.evals.asserting import TEXT_CHARS, command_parts
 from refinement.evals.filling import Unreadable, file_text
 from refinement.evals.types import LOCAL_PREFIX, BadEval, Target
-from refinement.interchange.fields import Missing, Notes, brief
-from refinement.interchange.yaml_reading import BadFile, Fields, Items, Node, Scalar, read_tree
+from refinement.interchange.imports.fields import Missing, Notes, brief
+from refinement.interchange.rubrics.yaml_reading import BadFile, Fields, Items, Node, Scalar, read_tree
 from refinement.providers.registry import (
     COMMAND,
     FACTORIES,

@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 
 from refinement.models import Endpoint
-from refinement.models.endpoints import EndpointKind
+from refinement.models.system.endpoints import EndpointKind
 
 PLAIN = {"autocomplete": "off", "spellcheck": "false"}
 

@@ -3,7 +3,7 @@
 from django import forms
 
 from refinement.models import WebhookEvent
-from refinement.services.webhooks import NOTE_CHARS, HookValues
+from refinement.services.webhooks.hooks import NOTE_CHARS, HookValues
 from refinement.webhooks.addresses import MOST_CHARS
 
 

@@ -5,8 +5,8 @@ from typing import TextIO
 
 from refinement.engine.sentences import round_name
 from refinement.engine.types import Draft, Finish, Judge, Revise, Rubric, Step
+from refinement.execution.step import StepResult
 from refinement.models import Run
-from refinement.services.execution import StepResult
 
 BAR_CELLS = 20
 REDRAW_SECONDS = 0.1

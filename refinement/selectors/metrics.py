@@ -6,9 +6,9 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.db.models import Count
 
+from refinement.execution.waking import due_runs
+from refinement.execution.workers import workers_alive
 from refinement.models import MessageState, MetricTotal, QueuedMessage, Run, RunStatus
-from refinement.services.waking import due_runs
-from refinement.services.workers import workers_alive
 
 MOST_TOTALS = 500  # names and kinds are the code's own, so there are some dozens
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 
 from refinement.models import DeliveryState, Project, Webhook, WebhookAttempt, WebhookDelivery
-from refinement.selectors.blindness import without_hidden
-from refinement.selectors.projects import NotFound
+from refinement.selectors.projects.lists import NotFound
+from refinement.selectors.reviews.blindness import without_hidden
 
 PAGE_SIZE = 50
 

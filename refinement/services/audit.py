@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+from refinement.access.client_address import means, origin
+from refinement.execution.events import actor_name
 from refinement.models import AuditEntry, Project, User
-from refinement.services.events import actor_name
-from refinement.services.origins import means, origin
 
 NAME_CHARS = 60
 ACTOR_CHARS = 120

@@ -7,10 +7,10 @@ from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import IntegrityError, transaction
 
 from refinement.models import Endpoint, User
-from refinement.models.endpoints import EndpointKind
+from refinement.models.system.endpoints import EndpointKind
 from refinement.providers.registry import spec_from
 from refinement.selectors.endpoints import fixed_specs, row_spec
-from refinement.selectors.projects import NotFound
+from refinement.selectors.projects.lists import NotFound
 from refinement.services.audit import audit_record
 
 FIELDS = ("name", "kind", "url", "api_key_variable", "concurrency", "enabled")

@@ -8,8 +8,8 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from refinement.adapters import PURPOSE as TWO_FACTOR
+from refinement.execution.deliveries import PURPOSE as WEBHOOK
 from refinement.models import Webhook
-from refinement.services.webhook_sending import PURPOSE as WEBHOOK
 from refinement.vault import Unreadable, known_keys, resealed
 
 SEALED_TYPES = (Authenticator.Type.TOTP, Authenticator.Type.RECOVERY_CODES)

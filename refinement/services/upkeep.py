@@ -7,16 +7,16 @@ from time import monotonic
 from django.db import connection
 from django.utils import timezone
 
+from refinement.execution.deliveries import deliveries_clean, deliveries_sweep
+from refinement.execution.metrics import count, totals_flush
+from refinement.execution.trials.waking import trials_sweep
+from refinement.execution.waking import sweep
 from refinement.models import Run, RunStatus
 from refinement.selectors.endpoints import provider_for
 from refinement.services.idempotency import keys_forget
-from refinement.services.metrics import count, totals_flush
-from refinement.services.notice_mail import mail_is_due, notices_mail
-from refinement.services.notice_reading import notices_clean
-from refinement.services.sessions import sessions_clean
-from refinement.services.trial_waking import trials_sweep
-from refinement.services.waking import sweep
-from refinement.services.webhook_sending import deliveries_clean, deliveries_sweep
+from refinement.services.notices.mail import mail_is_due, notices_mail
+from refinement.services.notices.reading import notices_clean
+from refinement.services.people.sessions import sessions_clean
 
 log = logging.getLogger("wiggum.upkeep")
 HOUR = 3_600

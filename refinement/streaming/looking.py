@@ -7,8 +7,8 @@ from typing import Any
 from django.template.loader import render_to_string
 
 from refinement.judging.parsing.partial import partial_verdict
-from refinement.selectors.blindness import blind_readers_of
-from refinement.selectors.live import (
+from refinement.selectors.reviews.blindness import blind_readers_of
+from refinement.selectors.runs.live import (
     Glance,
     LiveState,
     events_after,

@@ -5,7 +5,7 @@ from decimal import Decimal
 from django import template
 
 from refinement.models import BenchTrial, RubricVersion, TrialStatus
-from refinement.selectors.bench_words import RUNGS
+from refinement.selectors.rubrics.bench_words import RUNGS
 from refinement.selectors.score_words import composite_words, mean_decimals
 
 register = template.Library()

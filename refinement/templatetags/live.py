@@ -6,7 +6,7 @@ from django import template
 
 from refinement.judging.parsing.partial import Entry, partial_verdict
 from refinement.models import Run, RunStatus
-from refinement.selectors.live import LiveState, live_states, text_under_way
+from refinement.selectors.runs.live import LiveState, live_states, text_under_way
 
 register = template.Library()
 

@@ -8,9 +8,9 @@ from django import template
 from django.utils import timezone
 
 from refinement.models import Run, RunSource, RunStatus
-from refinement.selectors.decisions import badge_of
-from refinement.selectors.run_words import duration, reason_words
-from refinement.selectors.runs import Listed
+from refinement.selectors.reviews.decisions import badge_of
+from refinement.selectors.runs.lists import Listed
+from refinement.selectors.runs.words import duration, reason_words
 from refinement.selectors.score_words import composite_words
 from refinement.templatetags.wording import OUTCOME_CLASSES, exact_words
 

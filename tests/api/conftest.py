@@ -5,7 +5,7 @@ import json
 import pytest
 from django.test import Client
 
-from refinement.services.tokens import token_make
+from refinement.services.people.tokens import token_make
 
 ROOT = "/api/v1"
 ROLES = ("viewer", "editor", "owner")

@@ -7,9 +7,9 @@ from django.test import Client
 from django.utils import timezone
 
 from refinement.models import ApiToken, AuditEntry, Membership, User
-from refinement.services.administration import person_activate
-from refinement.services.memberships import member_leave, member_role_change
-from refinement.services.tokens import token_digest, token_make, token_revoke
+from refinement.services.people.administration import person_activate
+from refinement.services.people.memberships import member_leave, member_role_change
+from refinement.services.people.tokens import token_digest, token_make, token_revoke
 from tests.api.conftest import ApiClient, api_client
 
 pytestmark = pytest.mark.django_db

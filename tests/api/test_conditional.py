@@ -2,7 +2,7 @@
 
 import pytest
 
-from refinement.services.rubrics import default_rubrics_install
+from refinement.services.rubrics.editing import default_rubrics_install
 from tests.views.runs.finished import finished_run
 
 pytestmark = pytest.mark.django_db

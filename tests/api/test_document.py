@@ -24,7 +24,7 @@ from schemathesis.checks import (
 )
 from schemathesis.core.failures import FailureGroup
 
-from refinement.services.rubrics import default_rubrics_install
+from refinement.services.rubrics.editing import default_rubrics_install
 from tests.api.test_role_matrix import ROLES, RULES, filled
 from tests.views.runs.finished import finished_run
 from wiggum_site.api import api

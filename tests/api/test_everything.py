@@ -24,8 +24,8 @@ import json
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
+from refinement.execution.trials.advancing import trial_advance
 from refinement.models import BenchTrial, Membership, Project
-from refinement.services.trials import trial_advance
 from tests.api.conftest import api_client
 from tests.api.test_journey import models, offered
 from tests.loopback.fixtures import ollama_server

@@ -6,8 +6,8 @@ import pytest
 
 from refinement.engine.profiles import rubric_for
 from refinement.models import BlindReading, HumanScore, ReviewRequest
-from refinement.services.reviews import reviews_ask
-from refinement.services.webhooks import HookValues, webhook_create
+from refinement.services.reviews.requests import reviews_ask
+from refinement.services.webhooks.hooks import HookValues, webhook_create
 from tests.api.conftest import api_client
 from tests.api.test_role_matrix import operations
 from tests.views.comments.given import say

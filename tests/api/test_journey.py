@@ -5,7 +5,7 @@ import json
 import pytest
 
 from refinement.models import Run
-from refinement.selectors import offers
+from refinement.selectors.launch import available_models as offers
 from tests.api.conftest import ApiClient, api_client
 from tests.lifecycle.given import at_once
 from tests.loopback.fixtures import ollama_server

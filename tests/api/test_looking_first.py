@@ -8,10 +8,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from refinement.engine.profiles import rubric_for
-from refinement.interchange.rubric_yaml import rubric_to_fields
+from refinement.interchange.rubrics.yaml import rubric_to_fields
 from refinement.models import Call, Run
-from refinement.services.blind_readings import blind_reading_begin
-from refinement.services.rubrics import default_rubrics_install, rubric_create
+from refinement.services.reviews.blind_readings import blind_reading_begin
+from refinement.services.rubrics.editing import default_rubrics_install, rubric_create
 from tests.views.runs.finished import finished_run
 
 pytestmark = pytest.mark.django_db

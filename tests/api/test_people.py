@@ -5,7 +5,7 @@ from django.core import mail
 from django.test import Client
 
 from refinement.models import AuditEntry, Endpoint, IdempotencyKey, Invitation, Membership, User
-from refinement.services.invitations import invitation_accept
+from refinement.services.people.invitations import invitation_accept
 from tests.api.conftest import ApiClient, api_client
 
 pytestmark = pytest.mark.django_db
@@ -92,7 +92,7 @@ def admin(project):
 
 @pytest.fixture
 def in_person(admin, monkeypatch):
-    monkeypatch.setattr("refinement.views.health.look", lambda specs: [])
+    monkeypatch.setattr("refinement.views.system.health.look", lambda specs: [])
     browser = Client(raise_request_exception=False)
     browser.force_login(admin)
     return ApiClient("", browser)

@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from refinement.models import ReviewRequest, ReviewRule
-from refinement.services.reviews import reviews_ask
+from refinement.services.reviews.requests import reviews_ask
 from tests.views.runs.finished import finished_run
 
 pytestmark = pytest.mark.django_db

@@ -21,9 +21,9 @@ from django.urls import get_resolver
 from django.utils import timezone
 
 from refinement.engine.profiles import rubric_for
-from refinement.interchange.rubric_yaml import rubric_to_fields
+from refinement.interchange.rubrics.yaml import rubric_to_fields
 from refinement.models import Call, Comment, Project, ReviewRequest, ReviewRule, SavedView, User
-from refinement.services.rubrics import default_rubrics_install
+from refinement.services.rubrics.editing import default_rubrics_install
 from tests.views.test_role_matrix import (
     bench_in,
     comment_in,

@@ -4,9 +4,9 @@ import pytest
 from django.test import Client
 
 from refinement.engine.profiles import default_rubrics
-from refinement.interchange.rubric_yaml import rubric_from_fields, rubric_to_fields
+from refinement.interchange.rubrics.yaml import rubric_from_fields, rubric_to_fields
 from refinement.models import Rubric, RubricVersion
-from refinement.services.rubrics import default_rubrics_install
+from refinement.services.rubrics.editing import default_rubrics_install
 
 pytestmark = pytest.mark.django_db
 RUBRICS = "/projects/alpha/rubrics"

@@ -9,8 +9,8 @@ from django.urls import reverse
 
 from refinement.engine.types import Outcome
 from refinement.models import AuditEntry, IdempotencyKey, Run, RunTag
-from refinement.services.blind_readings import blind_reading_begin
-from refinement.services.rubrics import default_rubrics_install
+from refinement.services.reviews.blind_readings import blind_reading_begin
+from refinement.services.rubrics.editing import default_rubrics_install
 from tests.views.runs.finished import finished_run
 from tests.views.runs.listed import runs_of
 

@@ -6,11 +6,11 @@ from django.test.utils import CaptureQueriesContext
 
 from refinement.models import HumanScore, Round
 from refinement.providers.registry import Target
-from refinement.services.bench import Candidate, bench_create
-from refinement.services.invitations import invitation_make
-from refinement.services.review_rules import review_rule_create
-from refinement.services.reviews import reviews_ask
-from refinement.services.webhooks import HookValues, webhook_create, webhook_ping
+from refinement.services.people.invitations import invitation_make
+from refinement.services.reviews.requests import reviews_ask
+from refinement.services.reviews.rules import review_rule_create
+from refinement.services.rubrics.bench import Candidate, bench_create
+from refinement.services.webhooks.hooks import HookValues, webhook_create, webhook_ping
 from tests.conftest import member
 from tests.views.comments.given import answer, say
 from tests.views.runs.finished import finished_run

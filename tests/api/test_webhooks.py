@@ -2,8 +2,8 @@
 
 import pytest
 
+from refinement.execution.deliveries import delivery_send
 from refinement.models import IdempotencyKey, Webhook, WebhookDelivery
-from refinement.services.webhook_sending import delivery_send
 from refinement.webhooks.networks import PRIVATE
 from tests.webhooks.receiver import receiving
 

@@ -8,11 +8,11 @@ from typing import Any
 
 from refinement.engine.profiles import rubric_for
 from refinement.engine.types import Rubric
+from refinement.execution.trials.advancing import trial_advance
 from refinement.models import Bench, BenchTrial, Project, QueuedMessage, RubricVersion
 from refinement.providers.registry import Target
-from refinement.services.bench import Candidate, bench_create
-from refinement.services.rubrics import rubric_create, version_create
-from refinement.services.trials import trial_advance
+from refinement.services.rubrics.bench import Candidate, bench_create
+from refinement.services.rubrics.editing import rubric_create, version_create
 from tests.loopback.replies import from_lists
 from tests.loopback.server import LoopbackServer
 from tests.runs.stage import verdict

@@ -15,13 +15,12 @@ from django.db import IntegrityError, OperationalError, connection, transaction
 from django.utils import timezone
 from dramatiq.middleware import Shutdown
 
-from refinement.models import BenchCall, BenchTrial, QueuedMessage, Run
-from refinement.services import trials as trials_service
-from refinement.services.bench import bench_cancel
-from refinement.services.leases import MOST_CRASHES, lease_take
-from refinement.services.places import place_offer, place_take
-from refinement.services.trial_asking import trial_ask
-from refinement.services.trial_leases import (
+from refinement.execution.leases import MOST_CRASHES, lease_take
+from refinement.execution.slots import place_offer, place_take
+from refinement.execution.trials import advancing as trials_service
+from refinement.execution.trials.advancing import trial_advance
+from refinement.execution.trials.judging import trial_ask
+from refinement.execution.trials.leases import (
     TrialLost,
     trial_holds,
     trial_place_take,
@@ -30,9 +29,10 @@ from refinement.services.trial_leases import (
     trial_take,
     trial_write,
 )
-from refinement.services.trial_recording import trial_done
-from refinement.services.trial_waking import trials_sweep
-from refinement.services.trials import trial_advance
+from refinement.execution.trials.recording import trial_done
+from refinement.execution.trials.waking import trials_sweep
+from refinement.models import BenchCall, BenchTrial, QueuedMessage, Run
+from refinement.services.rubrics.bench import bench_cancel
 from refinement.services.upkeep import Upkeep
 from tests.bench.given import Table, advance, definition, messages, now_due, statuses, trials
 from tests.lifecycle.given import Scene, at_once, endpoint_of, targets, worker_threads
@@ -222,7 +222,7 @@ def killed_worker(trial: BenchTrial, table: Table) -> None:
         who = f"{quote(settings['USER'])}:{quote(settings['PASSWORD'])}"
         address = f"postgres://{who}@{settings['HOST']}:{settings['PORT'] or 5432}/{settings['NAME']}"
     script = (
-        "import django; django.setup(); from refinement.services.trials import trial_advance; "
+        "import django; django.setup(); from refinement.execution.trials.advancing import trial_advance; "
         f"trial_advance({trial.pk})"
     )
     asked = len(table.server.chats)

@@ -5,10 +5,10 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from refinement.execution.trials import judging as trial_asking
+from refinement.execution.trials.advancing import TRIES
 from refinement.models import BenchCall
 from refinement.providers.registry import Target
-from refinement.services import trial_asking
-from refinement.services.trials import TRIES
 from tests.bench.given import Table, advance, messages, now_due, statuses, trials
 from tests.loopback.faults import Fault
 

@@ -11,8 +11,8 @@ from refinement.engine.codec import rubric_with
 from refinement.engine.types import Check
 from refinement.judging.same_text import fingerprint
 from refinement.models import AuditEntry, Bench, BenchCall
-from refinement.services.bench import Candidate, bench_create
-from refinement.services.runs import run_create
+from refinement.services.rubrics.bench import Candidate, bench_create
+from refinement.services.runs.creating import run_create
 from tests.bench.given import JUDGE, SEED, TASK, TEXT, Table, advance, definition, messages, seeded, trials
 from tests.lifecycle.given import advance as run_through
 from tests.loopback.replies import Answer, from_lists

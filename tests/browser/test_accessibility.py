@@ -4,7 +4,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
-from refinement.services.setup_links import setup_link_make
+from refinement.services.people.setup_links import setup_link_make
 
 SERIOUS = {"serious", "critical"}
 # A theme is a choice between two colours (`light-dark()` in static/css/tokens.css): nothing else can differ.

@@ -4,8 +4,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from refinement.models import Bench
-from refinement.selectors.offers import offers
-from refinement.services.bench import Candidate
+from refinement.selectors.launch.available_models import offers
+from refinement.services.rubrics.bench import Candidate
 from tests.bench.conftest import ollama_server, table
 from tests.bench.given import SEED, TEXT, Table, seeded
 from tests.browser.test_accessibility import in_both_themes, inspect

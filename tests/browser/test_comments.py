@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from refinement.models import Comment, Thread
-from refinement.services.comments import comment_add, comment_edit
+from refinement.services.reviews.comments import comment_add, comment_edit
 from tests.browser.test_accessibility import in_both_themes
 from tests.browser.test_runs_accessibility import opened, tab_to
 from tests.views.comments.given import answer, quote, say, talked_run

@@ -108,7 +108,7 @@ def test_two_who_resolve_the_same_thread_are_one_and_one_who_is_told(run, pages)
 
 
 def test_a_page_that_is_refused_a_stream_asks_instead_and_says_so(served: Served, browser: Browser):
-    run = served.launch(then="from refinement.services.lifecycle import run_pause; run_pause(run=run)")
+    run = served.launch(then="from refinement.services.runs.lifecycle import run_pause; run_pause(run=run)")
     readers = [served.listen(run) for _ in range(MOST_OF_ONE_PERSON)]
     base = f"http://127.0.0.1:{served.instance.port}"
     context = browser.new_context(base_url=base)

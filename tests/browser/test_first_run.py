@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from refinement.models import User
-from refinement.services.setup_links import setup_link_make
+from refinement.services.people.setup_links import setup_link_make
 
 
 @pytest.fixture

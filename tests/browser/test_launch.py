@@ -7,9 +7,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from refinement.models import Run
-from refinement.selectors.model_lists import contexts
-from refinement.selectors.offers import offers
-from refinement.services.rubrics import default_rubrics_install
+from refinement.selectors.launch.available_models import offers
+from refinement.selectors.launch.model_lists import contexts
+from refinement.services.rubrics.editing import default_rubrics_install
 from tests.browser.conftest import watched
 from tests.browser.test_accessibility import in_both_themes, inspect
 from tests.loopback.fixtures import ollama_server

@@ -11,7 +11,7 @@ from tests.loopback.server import LoopbackServer
 from tests.streaming.served import Served
 
 PATIENCE = 40_000.0
-PAUSE = "from refinement.services.lifecycle import run_pause; run_pause(run=run)"
+PAUSE = "from refinement.services.runs.lifecycle import run_pause; run_pause(run=run)"
 FINISHED = """
 from refinement.models import Project
 from tests.views.comments.given import talked_run
@@ -19,7 +19,7 @@ print("told", talked_run(Project.objects.get(slug="alpha")).pk)
 """
 RESUME = """
 from refinement.models import Run
-from refinement.services.lifecycle import run_resume
+from refinement.services.runs.lifecycle import run_resume
 print("told", run_resume(run=Run.objects.get(pk={run})).pk)
 """
 # What a service that starts a finished run again writes, without the work of a worker.

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from refinement.models import User
 from refinement.services.audit import audit_record
-from refinement.services.invitations import invitation_make
+from refinement.services.people.invitations import invitation_make
 from tests.browser.conftest import watched
 from tests.browser.test_accessibility import in_both_themes
 

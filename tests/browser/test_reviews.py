@@ -8,9 +8,9 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from refinement.models import Instruction, ReviewRequest, Run
-from refinement.services.review_rules import review_rule_create
-from refinement.services.reviews import reviews_ask
-from refinement.services.steering import instruction_give
+from refinement.services.reviews.requests import reviews_ask
+from refinement.services.reviews.rules import review_rule_create
+from refinement.services.runs.steering import instruction_give
 from tests.browser.test_accessibility import in_both_themes
 from tests.views.runs.finished import finished_run
 

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from refinement.models import RubricVersion
-from refinement.services.rubrics import default_rubrics_install
+from refinement.services.rubrics.editing import default_rubrics_install
 from tests.browser.conftest import watched
 from tests.browser.test_accessibility import in_both_themes
 

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from refinement.engine.profiles import rubric_for
 from refinement.models import Membership, Round, Verdict
-from refinement.services.rubrics import rubric_create
+from refinement.services.rubrics.editing import rubric_create
 from tests.browser.test_accessibility import in_both_themes
 from tests.models.given import a_run
 

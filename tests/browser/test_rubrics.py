@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from refinement.engine.profiles import rubric_for
 from refinement.engine.types import Information
 from refinement.models import Rubric
-from refinement.services.rubrics import default_rubrics_install, version_create
+from refinement.services.rubrics.editing import default_rubrics_install, version_create
 from tests.browser.test_accessibility import in_both_themes
 from tests.views.rubrics.given import a_finished_run, hostile_definition
 

@@ -6,9 +6,9 @@ import pytest
 from playwright.sync_api import expect
 
 from refinement.models import Decision, HumanScore
-from refinement.services.blind_readings import blind_reading_begin
-from refinement.services.decisions import decision_make
-from refinement.services.human_scores import Reading, human_score_give
+from refinement.services.reviews.blind_readings import blind_reading_begin
+from refinement.services.reviews.decisions import decision_make
+from refinement.services.reviews.human_scores import Reading, human_score_give
 from tests.browser.conftest import watched
 from tests.browser.test_accessibility import in_both_themes
 from tests.views.rubrics.given import HOSTILE

@@ -9,7 +9,7 @@ from django.core.cache import cache
 from playwright.sync_api import expect
 
 from refinement.models import ShareLink
-from refinement.services.shares import share_link_make
+from refinement.services.runs.shares import share_link_make
 from tests.browser.test_accessibility import inspect
 from tests.views.runs.finished import finished_run
 

@@ -3,10 +3,10 @@
 import pytest
 from playwright.sync_api import Page, expect
 
+from refinement.execution.trials.advancing import trial_advance
 from refinement.models import Bench, Membership, Rubric, RubricVersion
-from refinement.selectors.offers import offers
-from refinement.selectors.rubrics import definition_of
-from refinement.services.trials import trial_advance
+from refinement.selectors.launch.available_models import offers
+from refinement.selectors.rubrics.definitions import definition_of
 from tests.bench.conftest import ollama_server, table
 from tests.bench.given import Table
 from tests.lifecycle.given import worker_threads

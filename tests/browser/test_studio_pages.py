@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page
 
-from refinement.services.bench import Candidate
+from refinement.services.rubrics.bench import Candidate
 from tests.bench.conftest import ollama_server, table
 from tests.bench.given import SEED, Table, seeded
 

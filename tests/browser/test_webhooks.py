@@ -3,8 +3,8 @@
 import pytest
 from playwright.sync_api import expect
 
+from refinement.execution.deliveries import delivery_send
 from refinement.models import WebhookDelivery
-from refinement.services.webhook_sending import delivery_send
 from refinement.webhooks.networks import PRIVATE
 from tests.browser.test_accessibility import inspect
 from tests.webhooks.receiver import receiving, status

@@ -41,7 +41,7 @@ def no_settings_from_outside(monkeypatch):
 @pytest.fixture
 def served(project, editor, monkeypatch) -> Iterator[None]:
     """The API of this very process, without a socket, and a token for it in the environment."""
-    from refinement.services.tokens import token_make
+    from refinement.services.people.tokens import token_make
     from wiggum_site.wsgi import application
 
     _, token = token_make(project=project, by=editor, name="CI", role="editor", days=30)

@@ -10,7 +10,7 @@ from refinement.cli import watching
 from refinement.cli.main import wiggum as command
 from refinement.engine.profiles import rubric_for
 from refinement.models import Round, Run
-from refinement.services.rubrics import rubric_create
+from refinement.services.rubrics.editing import rubric_create
 from tests.cli.conftest import called, told
 from tests.loopback.fixtures import ollama_server
 from tests.refine.conftest import MODELS

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from refinement.engine.profiles import rubric_for
-from refinement.interchange.rubric_yaml import rubric_to_yaml
+from refinement.interchange.rubrics.yaml import rubric_to_yaml
 from refinement.models import Rubric
-from refinement.services.rubrics import rubric_create
+from refinement.services.rubrics.editing import rubric_create
 from tests.cli.conftest import told
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from refinement.cli import watching
 from refinement.models import Round, Run
-from refinement.services.lifecycle import run_cancel
+from refinement.services.runs.lifecycle import run_cancel
 from tests.cli.conftest import told
 from tests.views.runs.finished import finished_run
 from tests.views.runs.listed import runs_of

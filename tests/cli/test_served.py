@@ -6,8 +6,8 @@ import pytest
 
 from refinement.engine.profiles import rubric_for
 from refinement.models import Run
-from refinement.services.rubrics import rubric_create
-from refinement.services.tokens import token_make
+from refinement.services.people.tokens import token_make
+from refinement.services.rubrics.editing import rubric_create
 from tests.cli.conftest import called, told
 from tests.refine.conftest import MODELS
 

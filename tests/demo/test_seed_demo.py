@@ -11,6 +11,7 @@ from django.utils import timezone
 from refinement.demo import rows
 from refinement.engine.codec import rubric_from_json
 from refinement.engine.metrics import run_metrics
+from refinement.execution.waking import sweep
 from refinement.models import (
     AuditEntry,
     Call,
@@ -27,9 +28,8 @@ from refinement.models import (
     Thread,
     User,
 )
-from refinement.selectors.history import history_of
-from refinement.selectors.run_search import hits
-from refinement.services.waking import sweep
+from refinement.selectors.runs.history import history_of
+from refinement.selectors.runs.search import hits
 from tests.views.runs.listed import runs_of
 
 pytestmark = pytest.mark.django_db

@@ -48,7 +48,7 @@ def replace(owner: Any, name: str, make: Callable[[Any], Any]) -> None:
 
 
 def at_the_claim(countdown: Countdown, *, after: bool) -> None:
-    from refinement.services import advancing
+    from refinement.execution import advancing
 
     def make(take: Callable[..., Any]) -> Callable[..., Any]:
         def dying(*args: Any, **more: Any) -> Any:
@@ -66,7 +66,7 @@ def at_the_claim(countdown: Countdown, *, after: bool) -> None:
 
 def in_mid_generation(countdown: Countdown) -> None:
     """On the second piece of a reply."""
-    from refinement.services.calling import Caller
+    from refinement.execution.calls import Caller
 
     def make(control_for: Callable[..., Any]) -> Callable[..., Any]:
         def dying(self: Any, holds: Callable[[], bool], on_text: Callable[[str], None], *more: Any) -> Any:
@@ -88,7 +88,7 @@ def in_mid_generation(countdown: Countdown) -> None:
 
 def before_the_step(countdown: Countdown) -> None:
     """Between two steps: after the results of one, before the beginning of the next is recorded."""
-    from refinement.services import execution
+    from refinement.execution import step as execution
 
     def make(begin: Callable[..., Any]) -> Callable[..., Any]:
         def dying(*args: Any) -> Any:
@@ -102,7 +102,7 @@ def before_the_step(countdown: Countdown) -> None:
 
 def at_the_commit(countdown: Countdown, *, after: bool) -> None:
     """At the commit that follows a reply."""
-    from refinement.services.calling import Caller
+    from refinement.execution.calls import Caller
 
     commit_is_ours = at_commits(countdown, after=after)
 
@@ -119,8 +119,8 @@ def at_the_commit(countdown: Countdown, *, after: bool) -> None:
 
 def at_the_yield(countdown: Countdown, *, after: bool) -> None:
     """At the commit by which a run stands in line again, as if others always waited."""
-    from refinement.services import advancing
-    from refinement.services.recording import Recorder
+    from refinement.execution import advancing
+    from refinement.execution.recording import Recorder
 
     commit_is_ours = at_commits(countdown, after=after)
 
@@ -177,7 +177,8 @@ def plant(point: str, passes: int) -> None:
 def shorten(seconds: float) -> None:
     """Leases and patience of so many seconds, to spare the tests the waiting."""
     from refinement.broker import consumer, rows
-    from refinement.services import calling, leases, waking
+    from refinement.execution import calls as calling
+    from refinement.execution import leases, waking
     from wiggum_site.broker import broker
 
     lease = timedelta(seconds=seconds)

@@ -22,9 +22,9 @@ PATIENCE = 45.0  # the promise is 30 s after a worker is back; a busy machine ge
 LAUNCH = """
 from refinement.engine.codec import rubric_with
 from refinement.providers.registry import Target
-from refinement.selectors.rubrics import definition_of, version_named
-from refinement.services.local import local_project
-from refinement.services.runs import run_create
+from refinement.selectors.rubrics.definitions import definition_of, version_named
+from refinement.services.projects.local import local_project
+from refinement.services.runs.creating import run_create
 project = local_project()
 version = version_named(project, "wiggum")
 policy = {"policy.stop_rules": "max_rounds", "policy.max_rounds": "%d"}

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 import pytest
 
 from benchmarks.instance import wait_for
-from refinement.services.advancing import MOST_ERRORS
+from refinement.execution.advancing import MOST_ERRORS
 from tests.durability.stage import CALLS, Stage, stage_set
 
 RETRY = """
 from refinement.models import Run
-from refinement.services.lifecycle import run_retry
+from refinement.services.runs.lifecycle import run_retry
 run_retry(run=Run.objects.get(pk={}))
 """
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from benchmarks.instance import wait_for
-from refinement.services.leases import MOST_CRASHES
+from refinement.execution.leases import MOST_CRASHES
 from tests.durability.services import missing
 from tests.durability.stage import CALLS, Stage, stage_set
 from tests.durability.test_failing_steps import RETRY

@@ -1,7 +1,7 @@
 """Cases run here, and their runs are looked at there."""
 
 from refinement.models import Run
-from refinement.services.tokens import token_make
+from refinement.services.people.tokens import token_make
 from tests.evals.test_command import AGENT, LOUD, SUITE
 
 

@@ -9,7 +9,7 @@ import pytest
 from django.db import DatabaseError, connection, connections
 from django.test import Client
 
-from refinement.services.tokens import token_make
+from refinement.services.people.tokens import token_make
 from refinement.storage_errors import is_disk_full
 from tests.house.processes import children
 from tests.views.runs.finished import finished_run

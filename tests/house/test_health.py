@@ -9,11 +9,11 @@ from django.db import OperationalError
 from django.test import Client
 from django.utils import timezone
 
+from refinement.execution.workers import worker_beat, worker_leave
 from refinement.models import Endpoint, WorkerBeat
 from refinement.providers.base import Health
-from refinement.services.workers import worker_beat, worker_leave
-from refinement.views import health
-from refinement.views.health import endpoint_health
+from refinement.views.system import health
+from refinement.views.system.health import endpoint_health
 from tests.loopback.fixtures import ollama_server
 from wiggum_site import VERSION
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from refinement.engine.profiles import rubric_for
-from refinement.interchange.rubric_yaml import rubric_to_fields
+from refinement.interchange.rubrics.yaml import rubric_to_fields
 from tests.house.processes import Instance, children, descendants, manage
 from tests.judging.hostile import CHECKS, TEMPLATES
 
@@ -21,8 +21,8 @@ MOST_BYTES = 100 * 1024 * 1024
 MEMBER = """
 from refinement.engine.profiles import rubric_for
 from refinement.models import Membership, Project, User
-from refinement.services.rubrics import rubric_create
-from refinement.services.tokens import token_make
+from refinement.services.rubrics.editing import rubric_create
+from refinement.services.people.tokens import token_make
 project = Project.objects.create(name="Alpha", slug="alpha")
 user = User.objects.create_user("edgar@example.org", "a long password", name="Edgar")
 Membership.objects.create(project=project, user=user, role="editor")

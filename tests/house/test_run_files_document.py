@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from refinement.selectors import run_exports
+from refinement.selectors.runs import exports as run_exports
 from tests.house.processes import ROOT
 
 TEXT = (ROOT / "docs/run-json.md").read_text()

@@ -5,7 +5,7 @@ import hashlib
 from django.core.management import call_command
 
 from refinement.models import SetupLink
-from refinement.services.setup_links import setup_link_make
+from refinement.services.people.setup_links import setup_link_make
 from tests.house.processes import environment, manage
 
 

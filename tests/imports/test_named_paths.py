@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from refinement.execution.trials.advancing import trial_advance
 from refinement.models import Bench, BenchTrial, Run, RunStatus
 from refinement.providers.registry import Target
 from refinement.selectors.endpoints import endpoint_spec
 from refinement.services import upkeep
-from refinement.services.imports import SourceFile, import_files
-from refinement.services.runs import run_create
-from refinement.services.trials import trial_advance
+from refinement.services.imports.uploads import SourceFile, import_files
+from refinement.services.runs.creating import run_create
 from tests.api.conftest import api_editor
 from tests.bench.given import Table
 from tests.stepping import run_step

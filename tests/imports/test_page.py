@@ -9,9 +9,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from refinement.models import BlindReading, ImportBatch, ImportFile, Project, Run, RunImport
-from refinement.services import import_batches
-from refinement.services.import_batches import batch_advance, batch_open
-from refinement.services.imports import SourceFile
+from refinement.services.imports import batches as import_batches
+from refinement.services.imports.batches import batch_advance, batch_open
+from refinement.services.imports.uploads import SourceFile
 from tests.conftest import signed_in
 
 pytestmark = pytest.mark.django_db

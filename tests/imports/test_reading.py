@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refinement.interchange.archives import BadUpload
-from refinement.interchange.found import Notes, SourceFile
-from refinement.interchange.import_reading import opened, runs_in
-from refinement.interchange.simmer_folder import simmer_run
-from refinement.interchange.simmer_table import trajectory_table
-from refinement.interchange.written_scores import agrees, written_score
+from refinement.interchange.imports.archives import BadUpload
+from refinement.interchange.imports.found import Notes, SourceFile
+from refinement.interchange.imports.reading import opened, runs_in
+from refinement.interchange.imports.written_scores import agrees, written_score
+from refinement.interchange.simmer.folder import simmer_run
+from refinement.interchange.simmer.table import trajectory_table
 
 
 @pytest.mark.parametrize(

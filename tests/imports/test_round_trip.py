@@ -8,11 +8,11 @@ import pytest
 
 from refinement.engine.profiles import rubric_for
 from refinement.models import Membership, Project, Rubric, Run, User
-from refinement.services.decisions import decision_make
-from refinement.services.hand_rounds import Edit, round_edit
-from refinement.services.human_scores import Reading, human_score_give
-from refinement.services.imports import SourceFile, import_files
-from refinement.services.steering import instruction_give
+from refinement.services.imports.uploads import SourceFile, import_files
+from refinement.services.reviews.decisions import decision_make
+from refinement.services.reviews.human_scores import Reading, human_score_give
+from refinement.services.runs.hand_rounds import Edit, round_edit
+from refinement.services.runs.steering import instruction_give
 from refinement.views.runs.export import whole
 from tests.runs.stage import drafts, verdict
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from refinement.models import Rubric, Run, RunImport
-from refinement.services.imports import import_paths
+from refinement.services.imports.uploads import import_paths
 
 # Beside the checkout, or beside a folder of checkouts.
 PLACES = [parent / "shared" / "data" / "simmer" for parent in Path(__file__).parents[3:5]]

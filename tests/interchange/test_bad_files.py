@@ -5,7 +5,7 @@ import time
 import pytest
 
 from refinement.engine.profiles import rubric_for
-from refinement.interchange.rubric_yaml import MAX_BYTES, BadFile, rubric_from_yaml, rubric_to_yaml
+from refinement.interchange.rubrics.yaml import MAX_BYTES, BadFile, rubric_from_yaml, rubric_to_yaml
 
 GOOD = rubric_to_yaml(rubric_for("wiggum"))
 

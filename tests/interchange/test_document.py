@@ -7,8 +7,8 @@ from pathlib import Path
 
 from refinement.engine.kinds import STOP_RULES
 from refinement.engine.rubrics import Policy, Rubric
-from refinement.interchange.rubric_reading import POLICY, RUBRIC
-from refinement.interchange.rubric_yaml import rubric_from_yaml, rubric_to_yaml
+from refinement.interchange.rubrics.reading import POLICY, RUBRIC
+from refinement.interchange.rubrics.yaml import rubric_from_yaml, rubric_to_yaml
 
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "rubric-yaml.md").read_text()
 EXAMPLE = DOCUMENT.split("```yaml\n", 1)[1].split("```", 1)[0]

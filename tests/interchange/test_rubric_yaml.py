@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from refinement.engine.profiles import default_rubrics, rubric_for
 from refinement.engine.types import Check, Criterion, EvaluationMode, Evaluator, Severity
-from refinement.interchange import yaml_reading
-from refinement.interchange.fields import as_json
-from refinement.interchange.rubric_yaml import rubric_from_yaml, rubric_to_yaml
-from refinement.interchange.yaml_writing import entry
+from refinement.interchange.imports.fields import as_json
+from refinement.interchange.rubrics import yaml_reading
+from refinement.interchange.rubrics.yaml import rubric_from_yaml, rubric_to_yaml
+from refinement.interchange.rubrics.yaml_writing import entry
 
 ODD = [
     "", " ", "\n", "null", "yes", "No", "1.0", "2026-01-01", "0x1F", ".5", "-", "- a", "a: b", "a #b", "#a",

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from refinement.interchange.run_json import as_json, run_json
+from refinement.interchange.exports.json import as_json, run_json
 
 
 def test_the_pieces_are_one_document_in_a_fixed_order():

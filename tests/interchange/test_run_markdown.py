@@ -5,7 +5,7 @@ import re
 import cmarkgfm
 import pytest
 
-from refinement.interchange.markdown_text import fenced, inline, table
+from refinement.interchange.imports.markdown_text import fenced, inline, table
 
 HOSTILE = [
     "<script>alert(1)</script>",

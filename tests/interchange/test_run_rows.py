@@ -7,7 +7,14 @@ from decimal import Decimal
 
 import pytest
 
-from refinement.interchange.run_rows import RoundSummary, RunSummary, cell, is_formula, runs_csv, runs_jsonl
+from refinement.interchange.exports.rows import (
+    RoundSummary,
+    RunSummary,
+    cell,
+    is_formula,
+    runs_csv,
+    runs_jsonl,
+)
 
 COLUMNS = ("run", "title", "improvement", "finished_at")
 

@@ -17,11 +17,11 @@ from refinement.actors import broker
 from refinement.engine.codec import rubric_with
 from refinement.engine.profiles import rubric_for
 from refinement.engine.types import Rubric
+from refinement.execution.step import StepResult
 from refinement.models import Project, QueuedMessage, Round, Run, Verdict
 from refinement.providers.registry import Target
-from refinement.services.execution import StepResult
-from refinement.services.rubrics import rubric_create
-from refinement.services.runs import run_create
+from refinement.services.rubrics.editing import rubric_create
+from refinement.services.runs.creating import run_create
 from tests.append_only import audit_emptied
 from tests.loopback.replies import from_lists
 from tests.loopback.server import LoopbackServer

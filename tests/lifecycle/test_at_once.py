@@ -8,9 +8,10 @@ from functools import partial
 import pytest
 
 from refinement.actors import advance_run, broker
+from refinement.execution.step import StepResult
+from refinement.execution.waking import sweep
 from refinement.models import AuditEntry, QueuedMessage, Run
-from refinement.services.execution import StepResult
-from refinement.services.lifecycle import (
+from refinement.services.runs.lifecycle import (
     WrongState,
     run_cancel,
     run_continue,
@@ -18,7 +19,6 @@ from refinement.services.lifecycle import (
     run_resume,
     run_retry,
 )
-from refinement.services.waking import sweep
 from tests.lifecycle.given import Scene, advance, at_once, kinds, messages, rubric, worker_threads
 from tests.stepping import run_step
 

@@ -5,7 +5,7 @@ from django.core.exceptions import ValidationError
 
 from refinement.engine.codec import rubric_from_json
 from refinement.models import Run
-from refinement.services.lifecycle import MOST_MORE_ROUNDS, WrongState, run_cancel, run_continue
+from refinement.services.runs.lifecycle import MOST_MORE_ROUNDS, WrongState, run_cancel, run_continue
 from tests.lifecycle.given import Scene, advance, kinds, messages, row_of, rubric
 
 pytestmark = pytest.mark.django_db

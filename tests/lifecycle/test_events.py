@@ -2,10 +2,10 @@
 
 import pytest
 
+from refinement.execution.events import actor_name, event_record
 from refinement.models import AuditEntry, Event, User
 from refinement.services.audit import audit_record
-from refinement.services.events import actor_name, event_record
-from refinement.services.lifecycle import run_pause, run_resume
+from refinement.services.runs.lifecycle import run_pause, run_resume
 from tests.lifecycle.given import Scene, advance, kinds, rubric
 from tests.loopback.faults import Fault
 

@@ -11,10 +11,16 @@ from benchmarks.replay import problems_of
 from refinement.engine.profiles import rubric_for
 from refinement.engine.types import Criterion, StopReason
 from refinement.models import AuditEntry, Round, Run, User
-from refinement.selectors.projects import NotFound
-from refinement.services.hand_rounds import Edit, RoundsMoved, round_edit
-from refinement.services.lifecycle import MOST_MORE_ROUNDS, WrongState, run_cancel, run_continue, run_pause
-from refinement.services.runs import MAX_TEXT_CHARS
+from refinement.selectors.projects.lists import NotFound
+from refinement.services.runs.creating import MAX_TEXT_CHARS
+from refinement.services.runs.hand_rounds import Edit, RoundsMoved, round_edit
+from refinement.services.runs.lifecycle import (
+    MOST_MORE_ROUNDS,
+    WrongState,
+    run_cancel,
+    run_continue,
+    run_pause,
+)
 from tests.lifecycle.given import (
     FINISHED,
     SEED,

@@ -6,10 +6,10 @@ from functools import partial
 import pytest
 from django.db import connection
 
+from refinement.execution import live_text as live
+from refinement.execution.leases import Lease, lease_take
 from refinement.models import LiveText, Run
-from refinement.services import live
-from refinement.services.leases import Lease, lease_take
-from refinement.services.lifecycle import run_cancel
+from refinement.services.runs.lifecycle import run_cancel
 from tests.lifecycle.given import Scene, at_once, rubric
 from tests.loopback.faults import Fault
 from tests.stepping import run_step

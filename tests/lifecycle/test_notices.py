@@ -3,7 +3,7 @@
 import pytest
 
 from refinement.models import Notice, Run
-from refinement.services.lifecycle import run_cancel
+from refinement.services.runs.lifecycle import run_cancel
 from tests.lifecycle.given import Scene, advance, rubric
 
 pytestmark = pytest.mark.django_db

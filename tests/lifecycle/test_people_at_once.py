@@ -7,14 +7,14 @@ from functools import partial
 import pytest
 
 from refinement.models import Round, Run, Thread, User
-from refinement.models.comments import ThreadPlace
-from refinement.services.comment_spots import Spot
-from refinement.services.comments import thread_open, thread_resolve
-from refinement.services.decisions import decision_make
-from refinement.services.hand_rounds import RoundsMoved, round_edit
-from refinement.services.human_scores import Reading, human_score_give
-from refinement.services.lifecycle import WrongState, run_pause, run_resume
-from refinement.services.steering import instruction_give, instruction_withdraw
+from refinement.models.reviews.comments import ThreadPlace
+from refinement.services.reviews.comment_spots import Spot
+from refinement.services.reviews.comments import thread_open, thread_resolve
+from refinement.services.reviews.decisions import decision_make
+from refinement.services.reviews.human_scores import Reading, human_score_give
+from refinement.services.runs.hand_rounds import RoundsMoved, round_edit
+from refinement.services.runs.lifecycle import WrongState, run_pause, run_resume
+from refinement.services.runs.steering import instruction_give, instruction_withdraw
 from tests.lifecycle.given import Scene, advance, at_once, rubric, worker_threads
 from tests.lifecycle.test_hand_rounds import edit
 from tests.lifecycle.test_steering import SAID, sent, used

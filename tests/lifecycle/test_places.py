@@ -13,10 +13,10 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
+from refinement.execution.leases import lease_take
+from refinement.execution.slots import place_offer, place_take
 from refinement.models import QueuedMessage, Run
-from refinement.services.leases import lease_take
-from refinement.services.lifecycle import run_pause
-from refinement.services.places import place_offer, place_take
+from refinement.services.runs.lifecycle import run_pause
 from tests.lifecycle.given import Scene, at_once, endpoint_of, messages, rubric, targets, worker_threads
 from tests.loopback.replies import made_to_fit
 from tests.loopback.server import LoopbackServer

@@ -2,7 +2,7 @@
 
 import pytest
 
-from refinement.services.lifecycle import run_retry
+from refinement.services.runs.lifecycle import run_retry
 from tests.lifecycle.given import Scene, advance, kinds, now_due, rubric
 from tests.loopback.faults import Fault
 

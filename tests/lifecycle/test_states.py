@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from refinement.models import AuditEntry, LiveText, Run, User
-from refinement.services.lifecycle import (
+from refinement.services.runs.lifecycle import (
     WrongState,
     run_cancel,
     run_continue,

@@ -7,17 +7,17 @@ import pytest
 from django.core.exceptions import ValidationError
 
 from benchmarks.replay import problems_of
+from refinement.execution.leases import LEASE
 from refinement.models import AuditEntry, Instruction, Round, Run, User
-from refinement.selectors.projects import NotFound
-from refinement.selectors.steering import steering_of
-from refinement.services.leases import LEASE
-from refinement.services.lifecycle import (
+from refinement.selectors.projects.lists import NotFound
+from refinement.selectors.runs.steering import steering_of
+from refinement.services.runs.lifecycle import (
     WrongState,
     run_cancel,
     run_continue,
     run_retry,
 )
-from refinement.services.steering import (
+from refinement.services.runs.steering import (
     INSTRUCTION_CHARS,
     MOST_WAITING_CHARS,
     instruction_give,
@@ -155,7 +155,7 @@ def test_after_a_kill_the_same_revision_carries_it_again_and_once(scene: Scene, 
     run = scene.launch(rubric(2))
     instruction_give(run=run, text=SAID, user=editor)
     advance(run, 1)
-    from refinement.services import production
+    from refinement.execution import producing as production
 
     def dies(text: str) -> str:
         raise KeyboardInterrupt

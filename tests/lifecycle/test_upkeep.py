@@ -6,11 +6,11 @@ import pytest
 from django.db import DatabaseError
 from django.utils import timezone
 
+from refinement.execution import metrics, waking
+from refinement.execution.leases import lease_take
+from refinement.execution.waking import FIRST_PATIENCE, Swept, sweep
 from refinement.models import MetricTotal, QueuedMessage, Run
-from refinement.services import metrics, waking
-from refinement.services.leases import lease_take
 from refinement.services.upkeep import Upkeep
-from refinement.services.waking import FIRST_PATIENCE, Swept, sweep
 from tests.lifecycle.given import STATES, Scene, advance, at_once, fields_of, kinds, messages, rubric
 from tests.loopback.faults import Fault
 

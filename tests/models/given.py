@@ -3,8 +3,8 @@
 from refinement.engine.profiles import rubric_for
 from refinement.models import Project, Rubric, RubricVersion, Run
 from refinement.providers.registry import Target
-from refinement.services.rubrics import rubric_create
-from refinement.services.runs import run_create
+from refinement.services.rubrics.editing import rubric_create
+from refinement.services.runs.creating import run_create
 
 
 def a_version(project: Project, profile: str = "wiggum", slug: str = "") -> RubricVersion:

@@ -5,8 +5,8 @@ from django.db import DatabaseError, connections, transaction
 
 from refinement.engine.profiles import rubric_for
 from refinement.models import Check, Criterion, Project, Rubric, RubricVersion, User
-from refinement.models.rubrics import ImmutableRow
-from refinement.services.rubrics import rubric_create
+from refinement.models.rubrics.rubrics import ImmutableRow
+from refinement.services.rubrics.editing import rubric_create
 from tests.models.given import a_version
 
 MESSAGE = "a saved rubric version cannot be changed"

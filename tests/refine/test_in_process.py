@@ -8,9 +8,9 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from refinement.engine.profiles import rubric_for
+from refinement.execution import foreground
 from refinement.management.commands import refine as command
 from refinement.models import Run
-from refinement.services import foreground
 from tests.loopback.faults import Fault
 from tests.loopback.server import LoopbackServer
 from tests.refine.conftest import MODELS

@@ -6,13 +6,13 @@ import pytest
 
 from refinement.engine.profiles import rubric_for
 from refinement.engine.types import Draft, Feedback, FeedbackStyle, Finish, Judge, Outcome, Revise, StopReason
+from refinement.execution.step import StepResult
 from refinement.management import progress as progress_module
 from refinement.management.progress import Progress
 from refinement.models import Run
 from refinement.providers.registry import Target
-from refinement.services.execution import StepResult
-from refinement.services.rubrics import rubric_create
-from refinement.services.runs import run_create
+from refinement.services.rubrics.editing import rubric_create
+from refinement.services.runs.creating import run_create
 
 
 class Terminal(io.StringIO):

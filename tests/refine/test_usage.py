@@ -9,8 +9,8 @@ from django.core.management import CommandError, call_command
 
 from refinement.engine.profiles import default_rubrics
 from refinement.models import Endpoint, Project, Run
-from refinement.services.local import local_project, project_named
-from refinement.services.rubrics import default_rubrics_install
+from refinement.services.projects.local import local_project, project_named
+from refinement.services.rubrics.editing import default_rubrics_install
 from tests.refine.conftest import MODELS
 
 PLAIN = ["--rubric", "wiggum", "--task", "Explain."]

@@ -2,8 +2,8 @@
 
 import pytest
 
+from refinement.execution import foreground
 from refinement.models import Project
-from refinement.services import foreground
 from tests.loopback.fixtures import ollama_server
 from tests.loopback.server import LoopbackServer
 from tests.runs.stage import Stage, no_wait

@@ -7,12 +7,12 @@ from datetime import datetime
 from typing import Any
 
 from refinement.engine.types import Rubric
+from refinement.execution.foreground import run_in_foreground
+from refinement.execution.step import StepOptions, StepResult
 from refinement.models import Call, Project, Run, RunStatus
 from refinement.providers.registry import Target
-from refinement.services.execution import StepOptions, StepResult
-from refinement.services.foreground import run_in_foreground
-from refinement.services.rubrics import rubric_create
-from refinement.services.runs import run_create
+from refinement.services.rubrics.editing import rubric_create
+from refinement.services.runs.creating import run_create
 from tests.loopback.replies import from_lists
 from tests.loopback.server import Entry, LoopbackServer
 

@@ -10,7 +10,7 @@ from refinement.judging import schema
 from refinement.models import Project
 from refinement.providers.registry import parse_target
 from refinement.selectors.endpoints import provider_for
-from refinement.selectors.history import brief_of
+from refinement.selectors.runs.history import brief_of
 from tests.loopback.server import LoopbackServer
 from tests.runs.stage import Stage, calls, composites
 

@@ -9,13 +9,13 @@ from django.core.exceptions import ValidationError
 
 from refinement.engine.profiles import context_rules_for, rubric_for
 from refinement.engine.types import EvaluationMode, Evaluator, Handover, ProblemClass
+from refinement.execution import evaluator as evaluating
 from refinement.models import EvaluatorResult, Project, Run
 from refinement.providers.sandbox import Surroundings
 from refinement.providers.sandbox.service import Server
-from refinement.selectors.history import history_of
-from refinement.services import evaluating
-from refinement.services.imports import SourceFile, import_files
-from refinement.services.lifecycle import WrongState, run_cancel, run_rerun
+from refinement.selectors.runs.history import history_of
+from refinement.services.imports.uploads import SourceFile, import_files
+from refinement.services.runs.lifecycle import WrongState, run_cancel, run_rerun
 from refinement.views.runs.export import report, whole
 from tests.runs.stage import composites, drafts, texts, verdict
 from tests.sandboxed import needs_sandbox

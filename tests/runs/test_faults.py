@@ -8,12 +8,12 @@ from django.utils import timezone
 
 from refinement.engine.profiles import rubric_for
 from refinement.engine.types import Rubric
+from refinement.execution.leases import lease_take
+from refinement.execution.loop import run_loop
+from refinement.execution.step import StepOptions
 from refinement.models import Endpoint, Run, RunStatus
 from refinement.providers.base import ErrorKind
 from refinement.providers.registry import Target
-from refinement.services.execution import StepOptions
-from refinement.services.leases import lease_take
-from refinement.services.loop import run_loop
 from tests.loopback.faults import Fault
 from tests.loopback.replies import Answer
 from tests.runs.stage import Stage, calls, composites, drafts, figures, texts, verdict

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from refinement.engine.profiles import rubric_for
 from refinement.engine.types import Check
-from refinement.services import calling
+from refinement.execution import calls as calling
 from tests.runs.stage import Stage, verdict
 
 RUBRIC = rubric_for("wiggum")

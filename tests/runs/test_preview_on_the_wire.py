@@ -7,8 +7,8 @@ import pytest
 from refinement.engine.profiles import rubric_for
 from refinement.engine.types import ProblemClass
 from refinement.judging.rehearsal import Said, rehearse
-from refinement.selectors.rehearsals import borrowed_history
-from refinement.selectors.rubrics import definition_of
+from refinement.selectors.rubrics.definitions import definition_of
+from refinement.selectors.rubrics.rehearsals import borrowed_history
 from tests.runs.stage import Stage, calls, drafts, verdict
 
 pytestmark = pytest.mark.django_db

@@ -7,8 +7,8 @@ import pytest
 from refinement.engine.codec import rubric_with
 from refinement.engine.profiles import rubric_for
 from refinement.models import Bench, BenchTrial, RubricVersion
-from refinement.selectors.bench_report import bench_comparison, bench_report, position, what_differs
-from refinement.selectors.bench_words import comparison_words, finding_of, people_words
+from refinement.selectors.rubrics.bench_report import bench_comparison, bench_report, position, what_differs
+from refinement.selectors.rubrics.bench_words import comparison_words, finding_of, people_words
 
 WIGGUM = rubric_for("wiggum")
 

@@ -7,7 +7,7 @@ import pytest
 from refinement.engine.kinds import Information, ProblemClass, Role
 from refinement.engine.profiles import context_rules_for, rubric_for
 from refinement.judging.context import OFFERED, permitted
-from refinement.selectors.context_tables import context_table
+from refinement.selectors.rubrics.context_tables import context_table
 
 
 def cells(table):

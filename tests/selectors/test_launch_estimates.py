@@ -8,9 +8,9 @@ from refinement.engine.codec import rubric_with
 from refinement.engine.profiles import rubric_for
 from refinement.providers.base import ModelInfo
 from refinement.providers.registry import Target
-from refinement.selectors.launch_estimates import Range, estimate_of
-from refinement.selectors.launch_warnings import Plan, warnings_for
-from refinement.selectors.offers import Offer
+from refinement.selectors.launch.available_models import Offer
+from refinement.selectors.launch.estimates import Range, estimate_of
+from refinement.selectors.launch.warnings import Plan, warnings_for
 from tests.runs.conftest import ollama_server, stage
 from tests.runs.stage import verdict
 

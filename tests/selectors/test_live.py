@@ -4,11 +4,11 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from refinement.execution.events import event_record
+from refinement.execution.leases import lease_take
 from refinement.models import LiveText, Run
-from refinement.selectors.live import glances_at, live_states, text_under_way, words_for
-from refinement.services.events import event_record
-from refinement.services.leases import lease_take
-from refinement.services.lifecycle import run_pause
+from refinement.selectors.runs.live import glances_at, live_states, text_under_way, words_for
+from refinement.services.runs.lifecycle import run_pause
 from refinement.streaming.looking import Wanted, look
 from tests.lifecycle.conftest import scene
 from tests.lifecycle.given import Scene, advance, rubric

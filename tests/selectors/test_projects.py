@@ -5,7 +5,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.http import Http404
 
 from refinement.models import Membership
-from refinement.selectors.projects import (
+from refinement.selectors.projects.lists import (
     NotFound,
     current_project,
     member_count,

@@ -19,7 +19,7 @@ from refinement.engine.types import (
     Rubric,
     Scale,
 )
-from refinement.selectors.rubric_comparisons import definitions_compared
+from refinement.selectors.rubrics.comparisons import definitions_compared
 
 BASE = rubric_for("wiggum")
 POLICY_CHANGES = {

@@ -4,9 +4,9 @@ import pytest
 from django.core.exceptions import PermissionDenied
 
 from refinement.models import AuditEntry, Invitation, User
-from refinement.selectors.projects import NotFound
-from refinement.services.administration import LastAdministrator, person_activate, person_administrate
-from refinement.services.invitations import invitation_make
+from refinement.selectors.projects.lists import NotFound
+from refinement.services.people.administration import LastAdministrator, person_activate, person_administrate
+from refinement.services.people.invitations import invitation_make
 
 pytestmark = pytest.mark.django_db
 

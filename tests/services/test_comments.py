@@ -5,8 +5,8 @@ from django.core.exceptions import PermissionDenied, ValidationError
 
 from refinement.anchoring import Quotation
 from refinement.models import AuditEntry, Comment, CommentEdit, Event, Notice, Thread, ThreadPlace
-from refinement.services.comment_spots import Spot
-from refinement.services.comments import (
+from refinement.services.reviews.comment_spots import Spot
+from refinement.services.reviews.comments import (
     MOST_CHARS,
     Overtaken,
     comment_add,

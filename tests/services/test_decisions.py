@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 from django.db import connection
 
 from refinement.models import AuditEntry, Decision, Event, Notice, ReviewRequest
-from refinement.services.decisions import REASON_CHARS, DecidedMeanwhile, decision_make
+from refinement.services.reviews.decisions import REASON_CHARS, DecidedMeanwhile, decision_make
 from tests.views.runs.finished import finished_run
 
 pytestmark = pytest.mark.django_db

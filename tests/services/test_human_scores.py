@@ -11,8 +11,8 @@ from django.db import connection
 from refinement.engine.profiles import rubric_for
 from refinement.engine.rubrics import Scale
 from refinement.models import AuditEntry, BlindReading, CheckResult, Event, HumanScore, ReviewRequest
-from refinement.services.blind_readings import ScoresSeen, blind_reading_begin
-from refinement.services.human_scores import (
+from refinement.services.reviews.blind_readings import ScoresSeen, blind_reading_begin
+from refinement.services.reviews.human_scores import (
     NOTE_CHARS,
     REASON_CHARS,
     Reading,
@@ -20,8 +20,8 @@ from refinement.services.human_scores import (
     human_score_give,
     seed_from_human_score,
 )
-from refinement.services.lifecycle import WrongState, run_continue
-from refinement.services.rubrics import NewerVersion, version_create
+from refinement.services.rubrics.editing import NewerVersion, version_create
+from refinement.services.runs.lifecycle import WrongState, run_continue
 from tests.views.runs.finished import finished_run
 
 pytestmark = pytest.mark.django_db

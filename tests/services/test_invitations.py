@@ -11,8 +11,8 @@ from django.forms.models import model_to_dict
 from django.utils import timezone
 
 from refinement.models import AuditEntry, Invitation, Membership, User
-from refinement.selectors.projects import NotFound
-from refinement.services.invitations import (
+from refinement.selectors.projects.lists import NotFound
+from refinement.services.people.invitations import (
     AddressTaken,
     AlreadyMember,
     InvitationSpent,

@@ -8,10 +8,8 @@ import pytest
 from django.utils import timezone
 
 from refinement.engine.profiles import rubric_for
-from refinement.models import Run, RunStatus
-from refinement.providers.registry import Target
-from refinement.services.execution import StepOptions
-from refinement.services.foreground import (
+from refinement.execution.cancelling import Lookout
+from refinement.execution.foreground import (
     RunBusy,
     foreground_owner,
     foreground_resume,
@@ -19,7 +17,7 @@ from refinement.services.foreground import (
     owner_is_gone,
     run_in_foreground,
 )
-from refinement.services.leases import (
+from refinement.execution.leases import (
     LEASE,
     LeaseLost,
     lease_release,
@@ -27,9 +25,11 @@ from refinement.services.leases import (
     lease_take,
     lease_write,
 )
-from refinement.services.lookout import Lookout
-from refinement.services.rubrics import rubric_create
-from refinement.services.runs import run_create
+from refinement.execution.step import StepOptions
+from refinement.models import Run, RunStatus
+from refinement.providers.registry import Target
+from refinement.services.rubrics.editing import rubric_create
+from refinement.services.runs.creating import run_create
 
 GONE = 2**22 + 1  # beyond the largest process number that Linux gives out
 

@@ -1,7 +1,7 @@
 """The project of runs that are made on the command line, when two commands start at once."""
 
 from refinement.models import Project
-from refinement.services.local import LOCAL, local_project
+from refinement.services.projects.local import LOCAL, local_project
 
 
 def test_local_is_taken_as_it_is_where_it_exists(db):

@@ -10,13 +10,13 @@ from django.test.utils import CaptureQueriesContext
 
 from benchmarks.instance import wait_for
 from refinement.engine.profiles import rubric_for
+from refinement.execution import cancelling as lookout_module
+from refinement.execution.cancelling import Lookout
+from refinement.execution.leases import Lease, lease_take
 from refinement.models import Run, RunStatus
 from refinement.providers.registry import Target
-from refinement.services import lookout as lookout_module
-from refinement.services.leases import Lease, lease_take
-from refinement.services.lookout import Lookout
-from refinement.services.rubrics import rubric_create
-from refinement.services.runs import run_create
+from refinement.services.rubrics.editing import rubric_create
+from refinement.services.runs.creating import run_create
 
 
 @pytest.fixture

@@ -9,20 +9,20 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from refinement.broker.interrupting import interrupt_all, work_begins, work_is_done, worker_starts
+from refinement.execution import advancing, loop, recording
+from refinement.execution.advancing import others_wait, run_advance
+from refinement.execution.leases import LEASE, lease_take
+from refinement.execution.loop import run_loop
+from refinement.execution.step import StepOptions
+from refinement.execution.waking import sweep
 from refinement.models import Call, QueuedMessage, Run
 from refinement.providers.registry import Target
-from refinement.selectors.history import brief_of, history_of
-from refinement.selectors.rubrics import version_named
-from refinement.services import advancing, loop, recording
-from refinement.services.advancing import others_wait, run_advance
-from refinement.services.execution import StepOptions
-from refinement.services.leases import LEASE, lease_take
-from refinement.services.lifecycle import run_cancel, run_pause, run_resume
-from refinement.services.loop import run_loop
-from refinement.services.rubrics import default_rubrics_install
-from refinement.services.runs import run_create
-from refinement.services.steering import instruction_give
-from refinement.services.waking import sweep
+from refinement.selectors.rubrics.definitions import version_named
+from refinement.selectors.runs.history import brief_of, history_of
+from refinement.services.rubrics.editing import default_rubrics_install
+from refinement.services.runs.creating import run_create
+from refinement.services.runs.lifecycle import run_cancel, run_pause, run_resume
+from refinement.services.runs.steering import instruction_give
 from tests.lifecycle.given import worker_threads
 from tests.loopback.fixtures import ollama_server
 from tests.loopback.replies import from_lists

@@ -3,8 +3,8 @@
 import pytest
 from django.db import InterfaceError, OperationalError, connection, transaction
 
-from refinement.services import lost_connections
-from refinement.services.lost_connections import outlasting_lost_connections
+from refinement.execution import lost_connections
+from refinement.execution.lost_connections import outlasting_lost_connections
 
 
 @pytest.fixture

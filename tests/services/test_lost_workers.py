@@ -6,13 +6,13 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from refinement.execution.leases import LEASE, MOST_CRASHES, crash_pause, lease_release, lease_take
 from refinement.models import Run
 from refinement.providers.registry import Target
-from refinement.selectors.rubrics import version_named
-from refinement.services.leases import LEASE, MOST_CRASHES, crash_pause, lease_release, lease_take
-from refinement.services.lifecycle import run_pause, run_resume, run_retry
-from refinement.services.rubrics import default_rubrics_install
-from refinement.services.runs import run_create
+from refinement.selectors.rubrics.definitions import version_named
+from refinement.services.rubrics.editing import default_rubrics_install
+from refinement.services.runs.creating import run_create
+from refinement.services.runs.lifecycle import run_pause, run_resume, run_retry
 from tests.loopback.fixtures import ollama_server
 from tests.loopback.replies import from_lists
 from tests.stepping import run_step
@@ -138,7 +138,7 @@ def test_a_run_that_somebody_paused_is_not_ended(run, monkeypatch):
     lose_worker(run, MOST_CRASHES)
     lease = lease_take(run.pk, "late")
     run_pause(run=fresh(run))
-    monkeypatch.setattr("refinement.services.advancing.lease_take", lambda *args: lease)
+    monkeypatch.setattr("refinement.execution.advancing.lease_take", lambda *args: lease)
     assert run_step(run.pk) is None
     assert (fresh(run).status, fresh(run).outcome) == ("paused", "")
 

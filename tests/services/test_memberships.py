@@ -8,9 +8,9 @@ from django.core.exceptions import PermissionDenied
 from django.db import connection
 
 from refinement.models import AuditEntry, Invitation, Membership, User
-from refinement.selectors.projects import NotFound
-from refinement.services.invitations import invitation_make
-from refinement.services.memberships import (
+from refinement.selectors.projects.lists import NotFound
+from refinement.services.people.invitations import invitation_make
+from refinement.services.people.memberships import (
     LastOwner,
     member_leave,
     member_remove,

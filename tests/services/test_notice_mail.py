@@ -8,8 +8,8 @@ from django.core import mail
 from django.utils import timezone
 
 from refinement.models import BlindReading, Membership, Notice
-from refinement.services.notice_mail import AT_ONCE, MOST_TRIES, mail_is_due, notices_mail
-from refinement.services.notice_reading import notice_read
+from refinement.services.notices.mail import AT_ONCE, MOST_TRIES, mail_is_due, notices_mail
+from refinement.services.notices.reading import notice_read
 from refinement.services.upkeep import Upkeep
 from tests.lifecycle.given import at_once
 from tests.views.comments.given import say, talked_run

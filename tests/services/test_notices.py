@@ -6,9 +6,14 @@ import pytest
 from django.utils import timezone
 
 from refinement.models import Decision, Membership, Notice, NoticeChoice, ReviewRequest
-from refinement.services import notice_reading
-from refinement.services.notice_reading import notices_clean
-from refinement.services.notices import notice_decision, notice_review, notice_run_ended, notice_run_waits
+from refinement.services.notices import reading as notice_reading
+from refinement.services.notices.creating import (
+    notice_decision,
+    notice_review,
+    notice_run_ended,
+    notice_run_waits,
+)
+from refinement.services.notices.reading import notices_clean
 from tests.views.runs.finished import finished_run
 
 pytestmark = pytest.mark.django_db

@@ -8,14 +8,14 @@ from django.core.exceptions import ValidationError
 from django.db import connection
 
 from refinement.models import Membership, Project, SetupLink, User
-from refinement.services.people import (
+from refinement.services.people.accounts import (
     SetupLinkSpent,
     first_person_create,
     person_rename,
     project_create,
     setup_link_open,
 )
-from refinement.services.setup_links import setup_link_digest, setup_link_make
+from refinement.services.people.setup_links import setup_link_digest, setup_link_make
 
 pytestmark = pytest.mark.django_db
 PERSON = {

@@ -7,7 +7,7 @@ from django.core.exceptions import PermissionDenied
 from django.db import connection
 
 from refinement.models import AuditEntry, Membership, Project
-from refinement.services.project_settings import SettingsChanged, project_settings_change, settings_mark
+from refinement.services.projects.settings import SettingsChanged, project_settings_change, settings_mark
 
 
 @pytest.mark.django_db(transaction=True)

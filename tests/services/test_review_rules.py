@@ -4,15 +4,15 @@ import pytest
 from django.core.exceptions import ValidationError
 
 from refinement.engine.types import Finish, Outcome, StopReason
+from refinement.execution.leases import LeaseLost, lease_take
+from refinement.execution.recording import Recorder
 from refinement.models import AuditEntry, ReviewRequest, Rubric, Run, User
-from refinement.selectors.projects import NotFound
-from refinement.services.leases import LeaseLost, lease_take
-from refinement.services.lifecycle import run_cancel, run_continue
-from refinement.services.memberships import member_leave
-from refinement.services.recording import Recorder
-from refinement.services.review_rules import in_sample, review_rule_create, review_rule_end
-from refinement.services.reviews import review_done, reviews_ask
-from refinement.services.rubrics import default_rubrics_install
+from refinement.selectors.projects.lists import NotFound
+from refinement.services.people.memberships import member_leave
+from refinement.services.reviews.requests import review_done, reviews_ask
+from refinement.services.reviews.rules import in_sample, review_rule_create, review_rule_end
+from refinement.services.rubrics.editing import default_rubrics_install
+from refinement.services.runs.lifecycle import run_cancel, run_continue
 from tests.lifecycle.conftest import scene
 from tests.lifecycle.given import Scene, advance, rubric
 from tests.loopback.fixtures import ollama_server

@@ -7,9 +7,9 @@ from django.core.exceptions import PermissionDenied, ValidationError
 from django.utils import timezone
 
 from refinement.models import AuditEntry, Membership, ReviewRequest, User
-from refinement.selectors.projects import NotFound
-from refinement.services.memberships import member_leave, member_remove
-from refinement.services.reviews import (
+from refinement.selectors.projects.lists import NotFound
+from refinement.services.people.memberships import member_leave, member_remove
+from refinement.services.reviews.requests import (
     MOST_REVIEWERS,
     NOTE_CHARS,
     earliest_today,
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def run(project):
-    from refinement.services.rubrics import default_rubrics_install
+    from refinement.services.rubrics.editing import default_rubrics_install
 
     default_rubrics_install(project=project)
     return run_in(project)

@@ -8,8 +8,8 @@ from django.core.exceptions import ValidationError
 
 from refinement.engine.profiles import default_rubrics, rubric_for
 from refinement.models import AuditEntry, Rubric, RubricVersion
-from refinement.selectors.rubrics import RubricNotFound, definition_of, version_named
-from refinement.services.rubrics import (
+from refinement.selectors.rubrics.definitions import RubricNotFound, definition_of, version_named
+from refinement.services.rubrics.editing import (
     NewerVersion,
     default_rubrics_install,
     rubric_create,

@@ -12,12 +12,12 @@ from refinement.engine.codec import rubric_with
 from refinement.engine.profiles import rubric_for
 from refinement.models import QueuedMessage, Round, Run
 from refinement.providers.registry import Target
-from refinement.selectors.history import brief_of, definition_of_run, history_of
-from refinement.selectors.reports import run_report
-from refinement.services import runs as runs_module
-from refinement.services.lifecycle import run_rerun
-from refinement.services.rubrics import version_create
-from refinement.services.runs import run_create, tags_set
+from refinement.selectors.runs.history import brief_of, definition_of_run, history_of
+from refinement.selectors.runs.reports import run_report
+from refinement.services.rubrics.editing import version_create
+from refinement.services.runs import creating as runs_module
+from refinement.services.runs.creating import run_create, tags_set
+from refinement.services.runs.lifecycle import run_rerun
 from tests.models.given import a_run, a_version
 
 

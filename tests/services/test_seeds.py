@@ -5,9 +5,9 @@ from decimal import Decimal
 import pytest
 from django.core.exceptions import ValidationError
 
-from refinement.selectors.rubrics import definition_of
-from refinement.services.rubrics import NewerVersion
-from refinement.services.seeds import seed_remove, seed_set
+from refinement.selectors.rubrics.definitions import definition_of
+from refinement.services.rubrics.editing import NewerVersion
+from refinement.services.rubrics.seeds import seed_remove, seed_set
 from tests.models.given import a_version
 
 pytestmark = pytest.mark.django_db

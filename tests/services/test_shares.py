@@ -7,11 +7,11 @@ from django.core.exceptions import PermissionDenied, ValidationError
 from django.utils import timezone
 
 from refinement.models import AuditEntry, Membership, ShareLink, User
-from refinement.selectors.projects import NotFound
-from refinement.services import shares
-from refinement.services.administration import person_activate
-from refinement.services.memberships import member_leave, member_remove
-from refinement.services.shares import (
+from refinement.selectors.projects.lists import NotFound
+from refinement.services.people.administration import person_activate
+from refinement.services.people.memberships import member_leave, member_remove
+from refinement.services.runs import shares
+from refinement.services.runs.shares import (
     ShareGone,
     SharingOff,
     TooManyLinks,

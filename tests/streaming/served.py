@@ -21,8 +21,8 @@ from importlib import import_module
 from django.conf import settings
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
 from refinement.models import Membership, Project, User
-from refinement.services.rubrics import default_rubrics_install
-from refinement.services.tokens import token_make
+from refinement.services.rubrics.editing import default_rubrics_install
+from refinement.services.people.tokens import token_make
 store = import_module(settings.SESSION_ENGINE).SessionStore
 def session(user):
     kept = store()
@@ -50,8 +50,8 @@ from django.db import transaction
 from refinement.engine.codec import rubric_with
 from refinement.models import Project
 from refinement.providers.registry import Target
-from refinement.selectors.rubrics import definition_of, version_named
-from refinement.services.runs import run_create
+from refinement.selectors.rubrics.definitions import definition_of, version_named
+from refinement.services.runs.creating import run_create
 project = Project.objects.get(slug="alpha")
 version = version_named(project, "wiggum")
 settings = {{"policy.max_rounds": "{rounds}", "policy.stop_rules": "max_rounds"}}

@@ -28,7 +28,7 @@ from django.utils import timezone
 from refinement.models import ApiToken
 print("told", ApiToken.objects.update(revoked_at=timezone.now()))
 """
-PAUSE = "from refinement.services.lifecycle import run_pause; run_pause(run=run)"
+PAUSE = "from refinement.services.runs.lifecycle import run_pause; run_pause(run=run)"
 
 
 @pytest.fixture(scope="module")

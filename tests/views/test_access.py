@@ -5,7 +5,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpResponse
 from django.test import RequestFactory
 
-from refinement.views.access import project_view
+from refinement.access.projects import project_view
 
 pytestmark = pytest.mark.django_db
 ROLES = ["viewer", "editor", "owner"]

@@ -23,9 +23,9 @@ from django.urls import URLPattern, get_resolver, reverse
 from django.utils.http import urlencode
 
 from refinement.models import Endpoint, Notice, Project, SessionInfo, User
-from refinement.services.invitations import invitation_make
-from refinement.services.rubrics import default_rubrics_install
-from refinement.services.shares import share_link_make
+from refinement.services.people.invitations import invitation_make
+from refinement.services.rubrics.editing import default_rubrics_install
+from refinement.services.runs.shares import share_link_make
 from tests.views.test_role_matrix import PREFIX, run_in, told, walked
 
 pytestmark = pytest.mark.django_db

@@ -4,7 +4,7 @@ import pytest
 from django.template import TemplateDoesNotExist
 from django.test import Client, RequestFactory
 
-from refinement.views import errors
+from refinement.views.system import errors
 
 
 @pytest.mark.django_db
@@ -50,7 +50,7 @@ def test_500_comes_even_without_its_template(monkeypatch):
 def test_a_view_that_breaks_shows_the_500_page(owner, monkeypatch, project):
     client = Client(raise_request_exception=False)
     client.force_login(owner)
-    monkeypatch.setattr("refinement.views.projects.member_count", lambda project: 1 / 0)
+    monkeypatch.setattr("refinement.views.projects.home.member_count", lambda project: 1 / 0)
 
     answer = client.get(f"/p/{project.slug}/")
 

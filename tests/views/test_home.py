@@ -3,7 +3,7 @@
 import pytest
 
 from refinement.models import Membership
-from refinement.services.people import project_create
+from refinement.services.people.accounts import project_create
 
 pytestmark = pytest.mark.django_db
 
@@ -101,7 +101,8 @@ def test_the_number_of_queries_does_not_grow_with_projects(
 
 def test_a_part_that_is_not_ready_says_so_in_words(as_owner, project, monkeypatch):
     monkeypatch.setattr(
-        "refinement.views.projects.worker_health", lambda: {"ok": False, "message": "No worker is there."}
+        "refinement.views.projects.home.worker_health",
+        lambda: {"ok": False, "message": "No worker is there."},
     )
 
     page = as_owner.get(f"/p/{project.slug}/").content.decode()

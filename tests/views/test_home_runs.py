@@ -7,9 +7,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from refinement.selectors import home
-from refinement.services.people import project_create
-from refinement.views.projects import has_own_model
+from refinement.selectors.projects import home
+from refinement.services.people.accounts import project_create
+from refinement.views.projects.home import has_own_model
 from tests.views.runs.listed import a_version, runs_of
 
 pytestmark = pytest.mark.django_db
@@ -104,7 +104,7 @@ def test_a_model_of_ones_own_is_a_step_of_its_own(monkeypatch, endpoints, gguf, 
 
 
 def test_only_administrators_are_led_to_the_form_for_model_servers(as_owner, owner, address, monkeypatch):
-    monkeypatch.setattr("refinement.views.projects.system_state", lambda: a_system(("embedded", True)))
+    monkeypatch.setattr("refinement.views.projects.home.system_state", lambda: a_system(("embedded", True)))
     assert "An administrator of this instance adds model servers" in as_owner.get(address).content.decode()
     type(owner).objects.filter(pk=owner.pk).update(is_superuser=True)
     assert 'href="/administration/endpoints/new/"' in as_owner.get(address).content.decode()

@@ -5,7 +5,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from refinement.models import AuditEntry, BlindReading, Comment, Membership, Notice, NoticeChoice
-from refinement.services.comments import comment_delete
+from refinement.services.reviews.comments import comment_delete
 from tests.views.comments.given import answer, harm_in, say, talked_run
 from tests.views.comments.test_comments import HOSTILE
 

@@ -6,14 +6,14 @@ import pytest
 from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 
+from refinement.execution import metrics
+from refinement.execution.metrics import count, totals_flush
+from refinement.execution.workers import worker_beat
 from refinement.models import MessageState, MetricTotal, QueuedMessage, Run, RunStatus
 from refinement.providers.registry import Target
-from refinement.selectors.rubrics import version_named
-from refinement.services import metrics
-from refinement.services.local import local_project
-from refinement.services.metrics import count, totals_flush
-from refinement.services.runs import run_create
-from refinement.services.workers import worker_beat
+from refinement.selectors.rubrics.definitions import version_named
+from refinement.services.projects.local import local_project
+from refinement.services.runs.creating import run_create
 
 TOKEN = "a-token-of-many-characters"
 

@@ -43,12 +43,12 @@ from refinement.models import (
     WebhookDelivery,
 )
 from refinement.providers.registry import Target
-from refinement.services.bench import Candidate, bench_create
-from refinement.services.comment_spots import Spot
-from refinement.services.comments import comment_edit, thread_open
-from refinement.services.rubrics import default_rubrics_install
-from refinement.services.runs import run_create
-from refinement.services.tokens import token_make
+from refinement.services.people.tokens import token_make
+from refinement.services.reviews.comment_spots import Spot
+from refinement.services.reviews.comments import comment_edit, thread_open
+from refinement.services.rubrics.bench import Candidate, bench_create
+from refinement.services.rubrics.editing import default_rubrics_install
+from refinement.services.runs.creating import run_create
 
 pytestmark = pytest.mark.django_db
 

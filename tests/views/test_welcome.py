@@ -3,7 +3,7 @@
 import pytest
 
 from refinement.models import Project, SetupLink, User
-from refinement.services.setup_links import setup_link_digest, setup_link_make
+from refinement.services.people.setup_links import setup_link_digest, setup_link_make
 
 pytestmark = pytest.mark.django_db
 PERSON = {
@@ -49,7 +49,7 @@ def test_it_does_not_work_twice(anonymous, client, address):
 
 def test_the_one_who_comes_second_by_a_moment_is_told_so(anonymous, address, monkeypatch):
     """Both forms were valid; between the check and the write somebody else spent the link."""
-    monkeypatch.setattr("refinement.views.welcome.setup_link_open", lambda token: True)
+    monkeypatch.setattr("refinement.views.account.welcome.setup_link_open", lambda token: True)
     SetupLink.objects.all().delete()
 
     answer = anonymous.post(address, PERSON)

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
+from refinement.execution.deliveries import delivery_send
 from refinement.models import QueuedMessage
-from refinement.services.webhook_sending import delivery_send
-from refinement.services.webhooks import HookValues, webhook_create
+from refinement.services.webhooks.hooks import HookValues, webhook_create
 from refinement.webhooks.networks import PRIVATE
 from tests.webhooks.receiver import receiving, status
 

@@ -5,7 +5,7 @@ import pytest
 from dramatiq import Worker
 
 from refinement import actors
-from refinement.services.webhooks import webhook_ping
+from refinement.services.webhooks.hooks import webhook_ping
 from tests.durability.services import broker_url, missing
 from wiggum_site.broker import broker_build
 

@@ -8,10 +8,8 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from refinement.models import QueuedMessage, WebhookAttempt, WebhookDelivery
-from refinement.services import webhook_sending
-from refinement.services.upkeep import Upkeep
-from refinement.services.webhook_sending import (
+from refinement.execution import deliveries as webhook_sending
+from refinement.execution.deliveries import (
     FIRST_PAUSE,
     KEPT,
     MOST_AT_ONCE,
@@ -21,7 +19,9 @@ from refinement.services.webhook_sending import (
     delivery_send,
     pause_after,
 )
-from refinement.services.webhooks import (
+from refinement.models import QueuedMessage, WebhookAttempt, WebhookDelivery
+from refinement.services.upkeep import Upkeep
+from refinement.services.webhooks.hooks import (
     HookValues,
     delivery_resend,
     webhook_change,

@@ -6,10 +6,10 @@ import pytest
 from django.db import transaction
 
 from refinement.models import Run, WebhookDelivery
-from refinement.services.comments import comment_edit
-from refinement.services.lifecycle import run_cancel
-from refinement.services.reviews import reviews_ask
-from refinement.services.webhooks import HookValues, webhook_change, webhook_create
+from refinement.services.reviews.comments import comment_edit
+from refinement.services.reviews.requests import reviews_ask
+from refinement.services.runs.lifecycle import run_cancel
+from refinement.services.webhooks.hooks import HookValues, webhook_change, webhook_create
 from tests.lifecycle.conftest import scene
 from tests.lifecycle.given import advance, now_due
 from tests.loopback.fixtures import ollama_server
@@ -131,7 +131,7 @@ def test_what_is_undone_is_not_told(hook, project, editor, work):
 
 
 def test_without_webhooks_an_event_costs_one_question(project, editor, django_assert_num_queries):
-    from refinement.services.webhook_events import hook_run_finished
+    from refinement.services.webhooks.events import hook_run_finished
 
     run = Run.objects.get(pk=finished_run(project).pk)
     with django_assert_num_queries(1):

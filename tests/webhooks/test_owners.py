@@ -4,9 +4,9 @@ import pytest
 from django.core.exceptions import PermissionDenied, ValidationError
 
 from refinement.models import AuditEntry, Webhook
-from refinement.selectors.projects import NotFound
-from refinement.services.memberships import member_leave, member_role_change
-from refinement.services.webhooks import (
+from refinement.selectors.projects.lists import NotFound
+from refinement.services.people.memberships import member_leave, member_role_change
+from refinement.services.webhooks.hooks import (
     MOST_HOOKS,
     HookValues,
     WebhookChanged,

@@ -13,7 +13,7 @@ def evaluators() -> Finding:
     """The sandbox of this machine, or the service that runs commands in its place."""
     from django.conf import settings
 
-    from refinement.services.evaluating import surroundings
+    from refinement.execution.evaluator import surroundings
 
     if not settings.COMMANDS:
         return ok(NAME, "commands are off (WIGGUM_COMMANDS names none)")

@@ -22,20 +22,20 @@ from refinement.cli.instances.base import (
     Verb,
 )
 from refinement.cli.instances.refusals import newer_version, unknown_base
-from refinement.interchange.rubric_yaml import rubric_from_yaml, rubric_to_yaml
-from refinement.interchange.run_rows import runs_csv, runs_jsonl
+from refinement.interchange.exports.rows import runs_csv, runs_jsonl
+from refinement.interchange.rubrics.yaml import rubric_from_yaml, rubric_to_yaml
 from refinement.models import Project, Run
-from refinement.selectors.reports import number, run_report
-from refinement.selectors.rubric_lists import ListedRubric, rubrics_page
-from refinement.selectors.rubrics import definition_of, version_named
-from refinement.selectors.run_exports import COLUMNS, numbers_of, run_summaries
-from refinement.selectors.run_filters import RunFilters, runs_found
-from refinement.selectors.training import TrainingChoice
-from refinement.services.imports import BadUpload, import_paths
-from refinement.services.lifecycle import WrongState, run_cancel, run_pause, run_resume, run_retry
-from refinement.services.local import project_named
-from refinement.services.rubric_files import UnknownBase, rubric_push
-from refinement.services.rubrics import NewerVersion
+from refinement.selectors.rubrics.definitions import definition_of, version_named
+from refinement.selectors.rubrics.lists import ListedRubric, rubrics_page
+from refinement.selectors.runs.exports import COLUMNS, numbers_of, run_summaries
+from refinement.selectors.runs.filters import RunFilters, runs_found
+from refinement.selectors.runs.reports import number, run_report
+from refinement.selectors.runs.training import TrainingChoice
+from refinement.services.imports.uploads import BadUpload, import_paths
+from refinement.services.projects.local import project_named
+from refinement.services.rubrics.editing import NewerVersion
+from refinement.services.rubrics.files import UnknownBase, rubric_push
+from refinement.services.runs.lifecycle import WrongState, run_cancel, run_pause, run_resume, run_retry
 from refinement.views.runs.export import RUN_FORMS
 from refinement.views.runs.training import FORMS as TRAINING
 

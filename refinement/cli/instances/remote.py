@@ -26,9 +26,9 @@ from refinement.cli.instances.base import (
 )
 from refinement.cli.instances.refusals import newer_version, unknown_base
 from refinement.cli.instances.wire import Wire, server_address, token_checked
-from refinement.interchange.archives import BadUpload
-from refinement.interchange.import_folders import files_at
-from refinement.interchange.rubric_yaml import rubric_from_yaml, rubric_to_yaml
+from refinement.interchange.imports.archives import BadUpload
+from refinement.interchange.imports.folders import files_at
+from refinement.interchange.rubrics.yaml import rubric_from_yaml, rubric_to_yaml
 
 LOOK_SECONDS = 1.0  # far below a token's limit of requests
 IMPORT_SECONDS = 300.0  # the server reads, checks and writes every run before it answers
@@ -275,7 +275,7 @@ def run_line(entry: dict[str, Any], project: str) -> RunLine:
 
 
 def round_report(entry: dict[str, Any]) -> dict[str, Any]:
-    """A round in the shape of `refinement.selectors.reports`."""
+    """A round in the shape of `refinement.selectors.runs.reports`."""
     verdict = entry["verdicts"][0] if entry["verdicts"] else {"issues": [], "asi": ""}
     same = ("penalties", "seen_chars", "candidate_chars", "judge_attempts", "signals")
     return {

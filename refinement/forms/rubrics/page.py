@@ -17,8 +17,8 @@ from refinement.forms.rubrics.weights import total_of, usual_of
 from refinement.judging.checks import KINDS, ParameterType
 from refinement.judging.context import OFFERED
 from refinement.judging.templating import TEMPLATE_NAMES, default_source
-from refinement.selectors.context_tables import KIND_WORDS, departure_words
-from refinement.selectors.rubric_words import TEMPLATE_LABELS, rule_name
+from refinement.selectors.rubrics.context_tables import KIND_WORDS, departure_words
+from refinement.selectors.rubrics.words import TEMPLATE_LABELS, rule_name
 
 Errors = Mapping[str, list[str]]
 PROTOTYPE = "__n__"  # a row that script copies stands under this number

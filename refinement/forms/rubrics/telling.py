@@ -10,8 +10,8 @@ from refinement.engine.types import Rubric
 from refinement.forms.rubrics import words
 from refinement.forms.rubrics.merging import Change, Difference
 from refinement.forms.rubrics.settings import SETTINGS, Kind
-from refinement.selectors.context_tables import KIND_WORDS
-from refinement.selectors.rubric_words import TEMPLATE_LABELS, rule_name
+from refinement.selectors.rubrics.context_tables import KIND_WORDS
+from refinement.selectors.rubrics.words import TEMPLATE_LABELS, rule_name
 
 NOUNS = {"criteria": "Criterion", "checks": "Check"}
 ROW_LABELS = {

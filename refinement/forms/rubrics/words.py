@@ -11,7 +11,7 @@ from refinement.engine.types import (
     Severity,
     StopReason,
 )
-from refinement.selectors.context_tables import ROLE_LABELS
+from refinement.selectors.rubrics.context_tables import ROLE_LABELS
 
 COMPOSITES = {
     Composite.WEIGHTED_MEAN: "Weighted mean: weights count",

@@ -14,19 +14,19 @@ from refinement.cli.exits import OUTCOMES, Exit
 from refinement.cli.inputs import changes, seed_of, text_of
 from refinement.engine.codec import rubric_from_json, rubric_with
 from refinement.engine.types import Outcome
+from refinement.execution.calls import Local
+from refinement.execution.foreground import RunBusy, foreground_resume, run_in_foreground
+from refinement.execution.step import StepOptions
 from refinement.management.plain_errors import plain_database_errors
 from refinement.management.progress import Progress
 from refinement.models import Run, RunStatus
 from refinement.providers.registry import Target, parse_target, scripted_specs
 from refinement.selectors.endpoints import endpoint_spec
-from refinement.selectors.reports import run_report
-from refinement.selectors.rubrics import definition_of, version_named
-from refinement.services.calling import Local
-from refinement.services.execution import StepOptions
-from refinement.services.foreground import RunBusy, foreground_resume, run_in_foreground
-from refinement.services.lifecycle import WrongState, run_resume
-from refinement.services.local import project_named
-from refinement.services.runs import run_create
+from refinement.selectors.rubrics.definitions import definition_of, version_named
+from refinement.selectors.runs.reports import run_report
+from refinement.services.projects.local import project_named
+from refinement.services.runs.creating import run_create
+from refinement.services.runs.lifecycle import WrongState, run_resume
 
 EXIT_USAGE = Exit.USAGE
 EXIT_INTERRUPTED = Exit.INTERRUPTED

@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from refinement.management.plain_errors import plain_database_errors
 from refinement.models import User
-from refinement.services.administration import sign_in_reset
+from refinement.services.people.administration import sign_in_reset
 
 
 class Command(BaseCommand):

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from refinement.management.plain_errors import plain_database_errors
-from refinement.services.setup_links import setup_link_make
+from refinement.services.people.setup_links import setup_link_make
 
 
 class Command(BaseCommand):

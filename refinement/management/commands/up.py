@@ -18,8 +18,8 @@ from django.db import connections
 from django.db.migrations.executor import MigrationExecutor
 
 from refinement.management.plain_errors import plain_database_errors
+from refinement.services.people.setup_links import setup_link_make
 from refinement.services.secret_rotation import secrets_report
-from refinement.services.setup_links import setup_link_make
 from refinement.serving import PLAN, ServingPlan
 from refinement.static_fingerprint import kept_fingerprint, static_fingerprint, static_is_current
 from wiggum_site import environment as env

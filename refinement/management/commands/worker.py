@@ -16,12 +16,12 @@ from django.db import DatabaseError, close_old_connections
 from django.utils import timezone
 from django.utils.module_loading import autodiscover_modules
 
+from refinement.execution.cancelling import lookout
+from refinement.execution.metrics import totals_flush
+from refinement.execution.workers import BEAT_SECONDS, worker_beat, worker_leave, worker_name
 from refinement.management.plain_errors import plain_database_errors
 from refinement.providers.sandbox.protection import close_to_own_account
-from refinement.services.lookout import lookout
-from refinement.services.metrics import totals_flush
 from refinement.services.upkeep import Upkeep
-from refinement.services.workers import BEAT_SECONDS, worker_beat, worker_leave, worker_name
 
 # For threads, and once more for those that fetch messages: these wait three seconds where a broker is away.
 STOP_MILLISECONDS = 6_000

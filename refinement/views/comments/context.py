@@ -6,12 +6,12 @@ from typing import Any
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
 
-from refinement.forms.comments import ThreadForm, places_of
+from refinement.access.projects import ProjectRequest
+from refinement.forms.reviews.comments import ThreadForm, places_of
 from refinement.models import Comment, Run, Thread
-from refinement.selectors.comments import Reader, Shown, Talk, comment_counts, talk_of
-from refinement.selectors.run_page import RunFacts, run_facts
-from refinement.selectors.run_rounds import RoundFacts, round_facts
-from refinement.views.access import ProjectRequest
+from refinement.selectors.reviews.comments import Reader, Shown, Talk, comment_counts, talk_of
+from refinement.selectors.runs.page import RunFacts, run_facts
+from refinement.selectors.runs.rounds import RoundFacts, round_facts
 
 MOST_DIGITS = 18
 MOST_ABOUT = 100

@@ -14,10 +14,10 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_POST
 
-from refinement.forms.people import InvitationForm
+from refinement.access.projects import ProjectRequest, project_view
+from refinement.forms.people.members import InvitationForm
 from refinement.models import Invitation
-from refinement.services.invitations import invitation_make, invitation_revoke
-from refinement.views.access import ProjectRequest, project_view
+from refinement.services.people.invitations import invitation_make, invitation_revoke
 from refinement.views.people.members import members_context
 
 logger = logging.getLogger(__name__)

@@ -9,9 +9,10 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 from django.views.decorators.http import require_http_methods
 
-from refinement.forms.welcome import NewPersonForm
+from refinement.access.projects import AS_A
+from refinement.forms.people.welcome import NewPersonForm
 from refinement.models import Invitation, MemberRole, Membership, User
-from refinement.services.invitations import (
+from refinement.services.people.invitations import (
     AddressTaken,
     AlreadyMember,
     InvitationSpent,
@@ -19,7 +20,6 @@ from refinement.services.invitations import (
     invitation_accept_new,
     invitation_for,
 )
-from refinement.views.access import AS_A
 
 TAKEN = "There is an account with this address. Sign in with it, then open this link again."
 

@@ -9,11 +9,11 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
-from refinement.forms.people import InvitationForm, RoleForm
+from refinement.access.projects import AS_A, ProjectRequest, project_view
+from refinement.forms.people.members import InvitationForm, RoleForm
 from refinement.models import MemberRole
-from refinement.selectors.people import invitations_of, members_of
-from refinement.services.memberships import LastOwner, member_leave, member_remove, member_role_change
-from refinement.views.access import AS_A, ProjectRequest, project_view
+from refinement.selectors.people.members import invitations_of, members_of
+from refinement.services.people.memberships import LastOwner, member_leave, member_remove, member_role_change
 
 LAST_OWNER = "A project needs an owner. Make somebody else an owner first."
 

@@ -7,13 +7,13 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
-from refinement.forms.reviews import ReviewAskForm
+from refinement.access.projects import ProjectRequest, project_view
+from refinement.forms.reviews.requests import ReviewAskForm
 from refinement.models import Run
-from refinement.selectors.blindness import shown_runs
-from refinement.services.review_bulk import runs_review
-from refinement.services.reviews import review_take_back
-from refinement.services.run_bulk import MOST_RUNS
-from refinement.views.access import ProjectRequest, project_view
+from refinement.selectors.reviews.blindness import shown_runs
+from refinement.services.reviews.bulk import runs_review
+from refinement.services.reviews.requests import review_take_back
+from refinement.services.runs.bulk import MOST_RUNS
 
 SHOWN = ("pk", "title", "project_id")
 ONE = 1

@@ -6,10 +6,10 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from refinement.forms.reviews import ReviewRuleForm
-from refinement.selectors.reviews import rules_of
-from refinement.services.review_rules import review_rule_create, review_rule_end
-from refinement.views.access import ProjectRequest, project_view
+from refinement.access.projects import ProjectRequest, project_view
+from refinement.forms.reviews.requests import ReviewRuleForm
+from refinement.selectors.reviews.requests import rules_of
+from refinement.services.reviews.rules import review_rule_create, review_rule_end
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

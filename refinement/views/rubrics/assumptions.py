@@ -7,7 +7,7 @@ from refinement.engine.types import Rubric
 from refinement.judging.context import Brief
 from refinement.judging.rehearsal import Said
 from refinement.judging.schema import plain
-from refinement.selectors.rehearsals import Borrowed
+from refinement.selectors.rubrics.rehearsals import Borrowed
 
 
 def typed_words(rubric: Rubric, number: int, said: Said, *, has_earlier: bool) -> Iterator[str]:

@@ -10,9 +10,11 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from refinement.forms.bench import BenchForm, HumanScoresForm
+from refinement.access.projects import ProjectRequest, project_view
+from refinement.forms.rubrics.bench import BenchForm, HumanScoresForm
 from refinement.models import Bench, CandidateOrigin, Rubric, RubricVersion, TrialStatus
-from refinement.selectors.bench import (
+from refinement.selectors.launch.available_models import models_offered
+from refinement.selectors.rubrics.bench import (
     bench_or_404,
     benches_of,
     comparable,
@@ -25,18 +27,16 @@ from refinement.selectors.bench import (
     trial_or_404,
     trials_of,
 )
-from refinement.selectors.bench_report import (
+from refinement.selectors.rubrics.bench_report import (
     Report,
     bench_comparison,
     bench_report,
     readings_of,
     what_differs,
 )
-from refinement.selectors.bench_words import comparison_words, finding_of, pair_words, people_words
-from refinement.selectors.offers import models_offered
-from refinement.selectors.rubrics import definition_of
-from refinement.services.bench import Candidate, bench_cancel, bench_create, bench_scores_set
-from refinement.views.access import ProjectRequest, project_view
+from refinement.selectors.rubrics.bench_words import comparison_words, finding_of, pair_words, people_words
+from refinement.selectors.rubrics.definitions import definition_of
+from refinement.services.rubrics.bench import Candidate, bench_cancel, bench_create, bench_scores_set
 from refinement.views.rubrics.context import rubric_context, version_or_404
 
 A_PAGE = 20

@@ -7,13 +7,13 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_POST
 
-from refinement.forms.rubric_library import DuplicateForm
+from refinement.access.projects import ProjectRequest, project_view
+from refinement.forms.rubrics.library import DuplicateForm
 from refinement.models import Rubric
-from refinement.services.rubrics import NewerVersion
-from refinement.services.rubrics import rubric_archive as archive
-from refinement.services.rubrics import rubric_duplicate as duplicate
-from refinement.services.rubrics import rubric_restore as restore
-from refinement.views.access import ProjectRequest, project_view
+from refinement.services.rubrics.editing import NewerVersion
+from refinement.services.rubrics.editing import rubric_archive as archive
+from refinement.services.rubrics.editing import rubric_duplicate as duplicate
+from refinement.services.rubrics.editing import rubric_restore as restore
 from refinement.views.rubrics.context import rubric_or_404, version_or_404
 from refinement.views.rubrics.page import editable, overview
 

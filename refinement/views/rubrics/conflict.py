@@ -5,13 +5,13 @@ from typing import Any
 from django.http import HttpResponse
 from django.shortcuts import render
 
+from refinement.access.projects import ProjectRequest
 from refinement.engine.types import Rubric
 from refinement.forms.rubrics.initial import Fields, form_fields
 from refinement.forms.rubrics.merging import Change, differences, merged
 from refinement.forms.rubrics.reading import Reading
 from refinement.forms.rubrics.telling import Told, told
-from refinement.selectors.rubrics import definition_of
-from refinement.views.access import ProjectRequest
+from refinement.selectors.rubrics.definitions import definition_of
 from refinement.views.rubrics.context import rubric_context
 
 NOT_CARRIED = ("csrfmiddlewaretoken", "act", "theirs")

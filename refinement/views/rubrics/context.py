@@ -4,9 +4,9 @@ from typing import Any
 
 from django.http import Http404
 
+from refinement.access.projects import ProjectRequest
 from refinement.models import MemberRole, Rubric, RubricVersion
-from refinement.selectors.projects import RANKS
-from refinement.views.access import ProjectRequest
+from refinement.selectors.projects.lists import RANKS
 
 
 def rubric_or_404(request: ProjectRequest, slug: str) -> Rubric:

@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 from django_htmx.http import HttpResponseClientRedirect
 
+from refinement.access.projects import ProjectRequest, project_view
 from refinement.engine.codec import rubric_to_json
 from refinement.engine.profiles import context_rules_for
 from refinement.engine.types import ProblemClass, Role, Rubric
@@ -20,10 +21,9 @@ from refinement.forms.rubrics.reading import Reading, clean_fields, read_definit
 from refinement.forms.rubrics.trying import checks_tried
 from refinement.forms.rubrics.weights import with_shares
 from refinement.forms.rubrics.words import SEVERITIES
-from refinement.selectors.commands import allowed_words
-from refinement.selectors.rubrics import definition_of
-from refinement.services.rubrics import NewerVersion, version_create
-from refinement.views.access import ProjectRequest, project_view
+from refinement.selectors.rubrics.commands import allowed_words
+from refinement.selectors.rubrics.definitions import definition_of
+from refinement.services.rubrics.editing import NewerVersion, version_create
 from refinement.views.rubrics.conflict import conflict_page, merged_fields
 from refinement.views.rubrics.context import rubric_context, rubric_or_404
 

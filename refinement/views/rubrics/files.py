@@ -5,14 +5,14 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
+from refinement.access.projects import ProjectRequest, project_view
 from refinement.engine import types as engine
-from refinement.forms.rubric_files import ImportForm
-from refinement.interchange.rubric_yaml import BadFile, Problem, rubric_from_yaml, rubric_to_yaml
+from refinement.forms.rubrics.files import ImportForm
+from refinement.interchange.rubrics.yaml import BadFile, Problem, rubric_from_yaml, rubric_to_yaml
 from refinement.models import RubricVersion
-from refinement.selectors.rubrics import definition_of
-from refinement.services.rubric_files import NothingNew, rubric_import, version_import
-from refinement.services.rubrics import NewerVersion
-from refinement.views.access import ProjectRequest, project_view
+from refinement.selectors.rubrics.definitions import definition_of
+from refinement.services.rubrics.editing import NewerVersion
+from refinement.services.rubrics.files import NothingNew, rubric_import, version_import
 from refinement.views.rubrics.asked import number_asked_for
 from refinement.views.rubrics.context import rubric_or_404, version_or_404
 

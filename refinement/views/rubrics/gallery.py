@@ -6,11 +6,11 @@ from django.shortcuts import redirect, render
 from django.urls import NoReverseMatch, reverse
 from django.views.decorators.http import require_http_methods
 
-from refinement.forms.rubric_library import NewRubricForm
+from refinement.access.projects import ProjectRequest, project_view
+from refinement.forms.rubrics.library import NewRubricForm
 from refinement.models import Rubric
-from refinement.selectors.rubric_gallery import artifact_cards, preset_rubric, profile_cards
-from refinement.services.rubrics import rubric_create, rubric_slug_for
-from refinement.views.access import ProjectRequest, project_view
+from refinement.selectors.rubrics.gallery import artifact_cards, preset_rubric, profile_cards
+from refinement.services.rubrics.editing import rubric_create, rubric_slug_for
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

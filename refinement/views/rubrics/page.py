@@ -6,14 +6,14 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from refinement.forms.rubric_library import DuplicateForm
+from refinement.access.projects import ProjectRequest, project_view
+from refinement.forms.rubrics.library import DuplicateForm
 from refinement.models import Membership
-from refinement.selectors.projects import memberships_of
-from refinement.selectors.rubric_lists import recent_runs
-from refinement.selectors.rubric_pages import version_facts
-from refinement.selectors.rubrics import definition_of
-from refinement.services.rubrics import copy_name
-from refinement.views.access import ProjectRequest, project_view
+from refinement.selectors.projects.lists import memberships_of
+from refinement.selectors.rubrics.definitions import definition_of
+from refinement.selectors.rubrics.lists import recent_runs
+from refinement.selectors.rubrics.page import version_facts
+from refinement.services.rubrics.editing import copy_name
 from refinement.views.rubrics.context import rubric_context
 
 

@@ -7,18 +7,18 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
 
+from refinement.access.projects import ProjectRequest, project_view
 from refinement.engine.sentences import round_name
 from refinement.engine.types import History, Rubric
-from refinement.forms.rehearsals import SAMPLE, PreviewForm
+from refinement.forms.rubrics.rehearsals import SAMPLE, PreviewForm
 from refinement.judging.context import Brief
 from refinement.judging.isolation import time_limit
 from refinement.judging.rehearsal import Rehearsal, assumed_history, brief_for, rehearse
 from refinement.judging.templating import TemplateFailure
 from refinement.models import Run
-from refinement.selectors.judged_rounds import runs_with_rounds
-from refinement.selectors.rehearsals import Borrowed, borrowed_history, newest_round, run_of
-from refinement.selectors.rubrics import definition_of
-from refinement.views.access import ProjectRequest, project_view
+from refinement.selectors.rubrics.definitions import definition_of
+from refinement.selectors.rubrics.judged_rounds import runs_with_rounds
+from refinement.selectors.rubrics.rehearsals import Borrowed, borrowed_history, newest_round, run_of
 from refinement.views.rubrics.asked import number_asked_for
 from refinement.views.rubrics.assumptions import borrowed_words, closing_words, typed_words
 from refinement.views.rubrics.context import rubric_context

@@ -7,7 +7,7 @@ from refinement.engine.kinds import Information
 from refinement.judging.provenance import SOURCE_OF, Part, Source, TracedMessage
 from refinement.judging.rehearsal import Act, Fate
 from refinement.providers.context import CHARS_PER_TOKEN, text_size
-from refinement.selectors.context_tables import KIND_WORDS
+from refinement.selectors.rubrics.context_tables import KIND_WORDS
 
 SHOWN_CHARS = 24_000  # of one part; what is left out on the page is counted all the same
 TAIL_CHARS = 4_000

@@ -8,15 +8,15 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
+from refinement.access.projects import ProjectRequest, project_view
 from refinement.engine.types import Information, Role, Rubric
-from refinement.forms.seeds import SCORE, SeedForm, seed_initial
+from refinement.forms.rubrics.seeds import SCORE, SeedForm, seed_initial
 from refinement.judging.context import permitted
 from refinement.judging.schema import plain, scale_in_words
-from refinement.selectors.judged_rounds import JudgedText, judged_rounds, judged_text
-from refinement.selectors.rubrics import definition_of
-from refinement.services.rubrics import NewerVersion
-from refinement.services.seeds import seed_remove, seed_set
-from refinement.views.access import ProjectRequest, project_view
+from refinement.selectors.rubrics.definitions import definition_of
+from refinement.selectors.rubrics.judged_rounds import JudgedText, judged_rounds, judged_text
+from refinement.services.rubrics.editing import NewerVersion
+from refinement.services.rubrics.seeds import seed_remove, seed_set
 from refinement.views.rubrics.context import rubric_context
 
 REMOVE = "remove"

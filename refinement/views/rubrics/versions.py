@@ -4,10 +4,10 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from refinement.selectors.rubric_comparisons import definitions_compared
-from refinement.selectors.rubric_lists import versions_page
-from refinement.selectors.rubrics import definition_of
-from refinement.views.access import ProjectRequest, project_view
+from refinement.access.projects import ProjectRequest, project_view
+from refinement.selectors.rubrics.comparisons import definitions_compared
+from refinement.selectors.rubrics.definitions import definition_of
+from refinement.selectors.rubrics.lists import versions_page
 from refinement.views.rubrics.context import rubric_context, version_or_404
 
 

@@ -11,8 +11,11 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 from django_htmx.http import HttpResponseClientRedirect
 
+from refinement.access.projects import ProjectRequest, project_view
 from refinement.models import Run, User
-from refinement.services.lifecycle import (
+from refinement.services.runs.archiving import run_archive
+from refinement.services.runs.creating import tags_set
+from refinement.services.runs.lifecycle import (
     WrongState,
     run_cancel,
     run_continue,
@@ -21,9 +24,6 @@ from refinement.services.lifecycle import (
     run_resume,
     run_retry,
 )
-from refinement.services.run_archiving import run_archive
-from refinement.services.runs import tags_set
-from refinement.views.access import ProjectRequest, project_view
 from refinement.views.runs.context import run_or_404
 from refinement.views.runs.page import partial, shown_run
 

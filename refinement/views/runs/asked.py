@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from django.db.models import QuerySet
 from django.http import Http404
 
-from refinement.forms.run_filters import RunFilterForm
+from refinement.access.projects import ProjectRequest
+from refinement.forms.runs.filters import RunFilterForm
 from refinement.models import Run
-from refinement.selectors.blindness import shown_runs
-from refinement.selectors.run_filters import runs_found
-from refinement.selectors.run_options import run_options
-from refinement.views.access import ProjectRequest
+from refinement.selectors.reviews.blindness import shown_runs
+from refinement.selectors.runs.filter_options import run_options
+from refinement.selectors.runs.filters import runs_found
 
 MOST_DIGITS = 18
 

@@ -10,7 +10,8 @@ from django.urls import NoReverseMatch, reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_POST
 
-from refinement.services.run_bulk import (
+from refinement.access.projects import ProjectRequest, project_view
+from refinement.services.runs.bulk import (
     MOST_RUNS,
     BulkResult,
     runs_archive,
@@ -19,7 +20,6 @@ from refinement.services.run_bulk import (
     runs_unarchive,
     runs_untag,
 )
-from refinement.views.access import ProjectRequest, project_view
 
 FEWEST_COMPARED, MOST_COMPARED = 2, 5
 REASONS_SHOWN = 3

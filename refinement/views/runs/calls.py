@@ -7,8 +7,9 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from refinement.access.projects import ProjectRequest, project_view
 from refinement.models import Call, Run
-from refinement.selectors.run_calls import (
+from refinement.selectors.runs.calls import (
     PAGE_SIZE,
     call_as_text,
     call_line,
@@ -16,8 +17,7 @@ from refinement.selectors.run_calls import (
     calls_of,
     seen_table,
 )
-from refinement.selectors.run_page import RunFacts, run_facts
-from refinement.views.access import ProjectRequest, project_view
+from refinement.selectors.runs.page import RunFacts, run_facts
 from refinement.views.runs.context import run_or_404
 from refinement.views.runs.diff import number_from
 from refinement.views.runs.page import partial

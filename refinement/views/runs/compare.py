@@ -7,14 +7,22 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from refinement.access.blindness import ReadsBlind
+from refinement.access.projects import ProjectRequest, project_view
 from refinement.diffing import compared, side_by_side
 from refinement.diffing.sides import folded
-from refinement.selectors.compare import FEWEST, MOST, Side, best_texts, figures_of, latest_runs, sides_of
-from refinement.selectors.compare_charts import one_scale, repeats_of, trajectories_of
-from refinement.selectors.compare_settings import settings_compared
-from refinement.selectors.run_diffs import bounded
-from refinement.views.access import ProjectRequest, project_view
-from refinement.views.blindness import ReadsBlind
+from refinement.selectors.compare.charts import one_scale, repeats_of, trajectories_of
+from refinement.selectors.compare.runs import (
+    FEWEST,
+    MOST,
+    Side,
+    best_texts,
+    figures_of,
+    latest_runs,
+    sides_of,
+)
+from refinement.selectors.compare.settings import settings_compared
+from refinement.selectors.runs.diffs import bounded
 from refinement.views.runs.asked import numbers_asked_for
 
 DIFF_CHARS = 200_000  # of each text; longer ones are compared up to here, and the page says so

@@ -2,9 +2,9 @@
 
 from django.http import Http404
 
+from refinement.access.blindness import ReadsBlind
+from refinement.access.projects import ProjectRequest
 from refinement.models import Run
-from refinement.views.access import ProjectRequest
-from refinement.views.blindness import ReadsBlind
 
 LONG_TEXTS = ("task", "seed", "snapshot", "calibration")
 

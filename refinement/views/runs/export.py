@@ -12,13 +12,13 @@ from django.utils.text import slugify
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from refinement.access.projects import ProjectRequest, project_view
 from refinement.engine.codec import rubric_from_json
-from refinement.interchange.run_json import run_json
-from refinement.interchange.run_markdown import run_markdown
-from refinement.interchange.run_rows import runs_csv, runs_jsonl
+from refinement.interchange.exports.json import run_json
+from refinement.interchange.exports.markdown import run_markdown
+from refinement.interchange.exports.rows import runs_csv, runs_jsonl
 from refinement.models import Run
-from refinement.selectors.imports import import_sentence
-from refinement.selectors.run_exports import (
+from refinement.selectors.runs.exports import (
     COLUMNS,
     best_candidate,
     call_values,
@@ -32,7 +32,7 @@ from refinement.selectors.run_exports import (
     run_summaries,
     run_values,
 )
-from refinement.views.access import ProjectRequest, project_view
+from refinement.selectors.runs.imports import import_sentence
 from refinement.views.runs.asked import runs_asked_for
 from refinement.views.runs.context import run_or_404
 

@@ -6,13 +6,19 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
+from refinement.access.projects import ProjectRequest, project_view
 from refinement.engine.codec import rubric_from_json
-from refinement.forms.hand_rounds import HandRoundForm
+from refinement.forms.runs.hand_rounds import HandRoundForm
 from refinement.models import Round, Run
-from refinement.selectors.run_words import capital_round_name
-from refinement.services.hand_rounds import EDITABLE, RoundsMoved, newest_round, round_edit, unjudged_words
-from refinement.services.lifecycle import WrongState
-from refinement.views.access import ProjectRequest, project_view
+from refinement.selectors.runs.words import capital_round_name
+from refinement.services.runs.hand_rounds import (
+    EDITABLE,
+    RoundsMoved,
+    newest_round,
+    round_edit,
+    unjudged_words,
+)
+from refinement.services.runs.lifecycle import WrongState
 from refinement.views.runs.context import run_or_404
 
 MORE_ROUNDS = 2

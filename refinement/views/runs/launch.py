@@ -9,27 +9,27 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from refinement.forms.run_launch import LaunchForm
-from refinement.forms.run_overrides import overrides_between
-from refinement.forms.run_sketches import sketched
+from refinement.access.projects import ProjectRequest, project_view
+from refinement.execution.workers import workers_alive
+from refinement.forms.runs.launch import LaunchForm
+from refinement.forms.runs.overrides import overrides_between
+from refinement.forms.runs.sketches import sketched
 from refinement.models import RubricVersion, Run
 from refinement.selectors.endpoints import endpoint_specs
-from refinement.selectors.history import definition_of_run
-from refinement.selectors.launch_choices import launch_choices, usual_values, values_of
-from refinement.selectors.launch_estimates import estimate_of
-from refinement.selectors.launch_warnings import Plan, warnings_for
-from refinement.selectors.model_lists import facts_of, info_of, models_for_launch
-from refinement.selectors.offers import Offer
-from refinement.selectors.rubric_pages import version_facts
-from refinement.services.launching import (
+from refinement.selectors.launch.available_models import Offer
+from refinement.selectors.launch.choices import launch_choices, usual_values, values_of
+from refinement.selectors.launch.estimates import estimate_of
+from refinement.selectors.launch.model_lists import facts_of, info_of, models_for_launch
+from refinement.selectors.launch.warnings import Plan, warnings_for
+from refinement.selectors.rubrics.page import version_facts
+from refinement.selectors.runs.history import definition_of_run
+from refinement.services.runs.launching import (
     Launched,
     NothingAvailable,
     example_choice,
     example_launch,
     runs_launch,
 )
-from refinement.services.workers import workers_alive
-from refinement.views.access import ProjectRequest, project_view
 from refinement.views.runs.context import run_or_404
 
 

@@ -8,13 +8,13 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 from django_htmx.http import push_url
 
-from refinement.forms.run_filters import RunFilterForm, ViewNameForm
+from refinement.access.projects import ProjectRequest, project_view
+from refinement.forms.runs.filters import RunFilterForm, ViewNameForm
 from refinement.models import Run
-from refinement.selectors.run_options import run_options
-from refinement.selectors.run_orders import Place, place_from
-from refinement.selectors.runs import RunsPage, runs_page
+from refinement.selectors.runs.filter_options import run_options
+from refinement.selectors.runs.lists import RunsPage, runs_page
+from refinement.selectors.runs.orders import Place, place_from
 from refinement.selectors.score_words import decimals_of
-from refinement.views.access import ProjectRequest, project_view
 
 
 @require_safe

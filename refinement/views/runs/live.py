@@ -8,10 +8,10 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from refinement.access.projects import ProjectRequest, project_view
 from refinement.models import Run
 from refinement.streaming.hub import hub
 from refinement.streaming.watchers import Watcher
-from refinement.views.access import ProjectRequest, project_view
 from refinement.views.runs.context import run_or_404
 
 STREAM = "text/event-stream"

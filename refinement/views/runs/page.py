@@ -7,19 +7,19 @@ from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.views.decorators.http import require_safe
 
+from refinement.access.projects import ProjectRequest, project_view
 from refinement.charts import DARK, LIGHT
-from refinement.forms.decisions import decision_form
+from refinement.forms.reviews.decisions import decision_form
 from refinement.models import Round, Run
-from refinement.selectors.decisions import decisions_of
-from refinement.selectors.human_scores import newest_number, people_of
-from refinement.selectors.imports import import_of
-from refinement.selectors.run_calls import call_line, calls_of_round, said, seen_table
-from refinement.selectors.run_page import RunFacts, run_facts, tags_of, trajectory_of
-from refinement.selectors.run_rounds import RoundFacts, round_facts
-from refinement.selectors.run_texts import candidate_text
-from refinement.selectors.run_words import reason_words
-from refinement.services.lifecycle import MOST_MORE_ROUNDS
-from refinement.views.access import ProjectRequest, project_view
+from refinement.selectors.reviews.decisions import decisions_of
+from refinement.selectors.reviews.human_scores import newest_number, people_of
+from refinement.selectors.runs.calls import call_line, calls_of_round, said, seen_table
+from refinement.selectors.runs.imports import import_of
+from refinement.selectors.runs.page import RunFacts, run_facts, tags_of, trajectory_of
+from refinement.selectors.runs.rounds import RoundFacts, round_facts
+from refinement.selectors.runs.texts import candidate_text
+from refinement.selectors.runs.words import reason_words
+from refinement.services.runs.lifecycle import MOST_MORE_ROUNDS
 from refinement.views.comments.context import counts_context, talk_context
 from refinement.views.rubrics.context import can_edit
 from refinement.views.runs.context import run_or_404

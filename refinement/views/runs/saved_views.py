@@ -7,10 +7,10 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
-from refinement.forms.run_filters import RunFilterForm, ViewNameForm
+from refinement.access.projects import ProjectRequest, project_view
+from refinement.forms.runs.filters import RunFilterForm, ViewNameForm
 from refinement.models import SavedView
-from refinement.services.saved_views import view_delete, view_save
-from refinement.views.access import ProjectRequest, project_view
+from refinement.services.runs.saved_views import view_delete, view_save
 from refinement.views.runs.listing import shown_list
 
 LONGEST_QUERY = 10_000

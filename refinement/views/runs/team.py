@@ -5,11 +5,11 @@ from typing import Any
 from django.http import HttpResponse
 from django.shortcuts import render
 
+from refinement.access.projects import ProjectRequest
 from refinement.models import Run
-from refinement.selectors.reviews import reviews_of
-from refinement.selectors.steering import steering_of
-from refinement.services.steering import INSTRUCTION_CHARS
-from refinement.views.access import ProjectRequest
+from refinement.selectors.reviews.requests import reviews_of
+from refinement.selectors.runs.steering import steering_of
+from refinement.services.runs.steering import INSTRUCTION_CHARS
 from refinement.views.reviews.queue import review_bar
 
 TEAM_PARTS = {"instructions": "_instructions", "reviews": "_reviews"}

@@ -9,12 +9,12 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from refinement.forms.training import TrainingForm
-from refinement.interchange.training_pairs import pair_lines, sft_lines
+from refinement.access.projects import ProjectRequest, project_view
+from refinement.forms.runs.training import TrainingForm
+from refinement.interchange.exports.training_pairs import pair_lines, sft_lines
 from refinement.models import Project, Run
-from refinement.selectors.run_exports import numbers_of
-from refinement.selectors.training import TrainingChoice, better_and_worse, good_texts
-from refinement.views.access import ProjectRequest, project_view
+from refinement.selectors.runs.exports import numbers_of
+from refinement.selectors.runs.training import TrainingChoice, better_and_worse, good_texts
 from refinement.views.runs.asked import runs_asked_for
 from refinement.views.runs.export import sent
 

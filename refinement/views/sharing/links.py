@@ -10,17 +10,17 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_http_methods, require_POST
 
-from refinement.forms.sharing import ShareForm
+from refinement.access.projects import ProjectRequest, project_view
+from refinement.forms.projects.sharing import ShareForm
 from refinement.models import Run
-from refinement.selectors.shares import links_of_run
-from refinement.services.shares import (
+from refinement.selectors.runs.shares import links_of_run
+from refinement.services.runs.shares import (
     MOST_OPEN,
     SharingOff,
     TooManyLinks,
     share_link_make,
     share_link_revoke,
 )
-from refinement.views.access import ProjectRequest, project_view
 from refinement.views.runs.context import run_or_404
 
 OFF = "Sharing is switched off in this project. An owner can switch it on in the project’s settings."

@@ -8,14 +8,13 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.debug import sensitive_variables
 
+from refinement.access.limits import Limit
 from refinement.models import Run, ShareLink
-from refinement.selectors.human_scores import readings_of
-from refinement.selectors.run_calls import said
-from refinement.selectors.run_diffs import round_diff
-from refinement.selectors.run_page import RunFacts, run_facts, trajectory_of
-from refinement.selectors.run_texts import candidate_text
-from refinement.selectors.run_words import reason_words
-from refinement.selectors.shares import (
+from refinement.selectors.reviews.human_scores import readings_of
+from refinement.selectors.runs.calls import said
+from refinement.selectors.runs.diffs import round_diff
+from refinement.selectors.runs.page import RunFacts, run_facts, trajectory_of
+from refinement.selectors.runs.shares import (
     reads_blind,
     shared_calls,
     shared_comments,
@@ -24,8 +23,9 @@ from refinement.selectors.shares import (
     shared_sentence,
     without_names,
 )
-from refinement.services.shares import ShareGone, share_link_for, share_link_opened
-from refinement.views.limits import Limit
+from refinement.selectors.runs.texts import candidate_text
+from refinement.selectors.runs.words import reason_words
+from refinement.services.runs.shares import ShareGone, share_link_for, share_link_opened
 from refinement.views.runs.page import marks_of
 
 View = Literal["text", "raw", "diff", "calls"]

@@ -7,9 +7,9 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
+from refinement.access.projects import ProjectRequest, project_view
 from refinement.selectors.webhooks import delivery_of, webhook_of
-from refinement.services.webhooks import delivery_resend
-from refinement.views.access import ProjectRequest, project_view
+from refinement.services.webhooks.hooks import delivery_resend
 from refinement.views.webhooks.hooks import SECTION
 
 

@@ -10,10 +10,11 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_http_methods, require_POST
 
+from refinement.access.projects import ProjectRequest, project_view
 from refinement.forms.webhooks import WebhookForm
 from refinement.models import DeliveryState, Webhook
 from refinement.selectors.webhooks import delivery_log, webhook_of, webhooks_of
-from refinement.services.webhooks import (
+from refinement.services.webhooks.hooks import (
     FIELDS,
     WebhookChanged,
     webhook_change,
@@ -22,7 +23,6 @@ from refinement.services.webhooks import (
     webhook_remove,
     webhook_secret_renew,
 )
-from refinement.views.access import ProjectRequest, project_view
 
 SECTION = {"section": "members", "tab": "webhooks", "is_owner": True}
 

@@ -9,7 +9,7 @@ from django.test import Client
 
 from refinement.identity.settings import OpenIDSettings
 from refinement.models import AuditEntry, ExternalIdentity, Membership, User
-from refinement.services.invitations import invitation_make, invitation_revoke
+from refinement.services.people.invitations import invitation_make, invitation_revoke
 from tests.loopback.openid_provider import CLIENT_ID, CLIENT_SECRET, openid_provider
 from tests.views.account.codes import totp
 from tests.views.account.test_two_factor import set_up
@@ -277,7 +277,7 @@ def test_an_address_works_once(anonymous, provider, ada):
 
 def test_an_old_attempt_is_too_old(anonymous, provider, ada, monkeypatch):
     back = come_back(anonymous)
-    monkeypatch.setattr("refinement.views.openid.PENDING_SECONDS", 0)
+    monkeypatch.setattr("refinement.views.account.openid.PENDING_SECONDS", 0)
 
     assert "too old" in anonymous.get(back).content.decode()
 

@@ -4,8 +4,8 @@ from html.parser import HTMLParser
 
 from refinement.anchoring import Quotation
 from refinement.models import Comment, Run, ThreadPlace, User
-from refinement.services.comment_spots import Spot
-from refinement.services.comments import comment_add, thread_open
+from refinement.services.reviews.comment_spots import Spot
+from refinement.services.reviews.comments import comment_add, thread_open
 from tests.views.runs.finished import finished_run
 
 FIRST = "# Deploying ingest\n\nThe service runs **in a container** and reads its settings.\n\nWatch the log."

@@ -3,7 +3,7 @@
 import pytest
 
 from refinement.models import Comment, Membership, User
-from refinement.services.comments import comment_delete, comment_edit
+from refinement.services.reviews.comments import comment_delete, comment_edit
 from tests.views.comments.given import HTMX, address, answer, harm_in, quote, say, talked_run
 
 pytestmark = pytest.mark.django_db

@@ -7,8 +7,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from refinement.models import Comment, Membership, Thread, User
-from refinement.selectors import comments
-from refinement.services.comments import comment_delete, thread_resolve
+from refinement.selectors.reviews import comments
+from refinement.services.reviews.comments import comment_delete, thread_resolve
 from tests.views.comments.given import HTMX, SECOND, address, answer, quote, say, talked_run
 
 pytestmark = pytest.mark.django_db

@@ -6,7 +6,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from refinement.models import Membership, Project, User
-from refinement.views import health
+from refinement.views.system import health
 
 pytestmark = pytest.mark.django_db
 PAGES = ("/administration/", "/administration/projects/", "/administration/system/")

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from refinement.models import AuditEntry, User
-from refinement.selectors.audit import PAGE_SIZE
+from refinement.selectors.people.audit import PAGE_SIZE
 from refinement.services.audit import audit_record
 
 pytestmark = pytest.mark.django_db

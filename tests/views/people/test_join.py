@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from refinement.models import Invitation, Membership, User
-from refinement.services.invitations import invitation_make, invitation_revoke
+from refinement.services.people.invitations import invitation_make, invitation_revoke
 
 pytestmark = pytest.mark.django_db
 PERSON = {"name": "Nina New", "email": "nina@example.org", "password": "seven quiet rivers"}

@@ -8,8 +8,8 @@ from django.test import Client
 from django.utils import timezone
 
 from refinement.models import SessionInfo
-from refinement.selectors.people import browser_words
-from refinement.services.sessions import CLEAN_AT_ONCE
+from refinement.selectors.people.members import browser_words
+from refinement.services.people.sessions import CLEAN_AT_ONCE
 from refinement.services.upkeep import Upkeep
 
 pytestmark = pytest.mark.django_db

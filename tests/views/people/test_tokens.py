@@ -4,8 +4,8 @@ import pytest
 from django.urls import reverse
 
 from refinement.models import ApiToken, AuditEntry
-from refinement.services.memberships import member_role_change
-from refinement.services.tokens import token_digest, token_make
+from refinement.services.people.memberships import member_role_change
+from refinement.services.people.tokens import token_digest, token_make
 
 pytestmark = pytest.mark.django_db
 ADDRESS = "/p/alpha/tokens/"

@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from refinement.models import Notice, ReviewRequest, Run
-from refinement.services.reviews import reviews_ask
+from refinement.services.reviews.requests import reviews_ask
 from tests.conftest import member, signed_in
 from tests.views.runs.finished import finished_run
 

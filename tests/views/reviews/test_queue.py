@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from refinement.models import BlindReading, ReviewRequest, Run
-from refinement.services.reviews import reviews_ask
+from refinement.services.reviews.requests import reviews_ask
 from tests.conftest import member
 from tests.views.runs.finished import finished_run
 
@@ -156,7 +156,7 @@ def test_the_number_of_queries_does_not_grow(as_viewer, viewer, editor, project)
 
 
 def test_long_queues_are_shown_in_part_and_counted_whole(as_viewer, viewer, editor, project, monkeypatch):
-    monkeypatch.setattr("refinement.selectors.reviews.MOST_WAITING", 2)
+    monkeypatch.setattr("refinement.selectors.reviews.requests.MOST_WAITING", 2)
     for _ in range(4):
         ask(finished_run(project), viewer, editor)
     assert "And 2 more, which come up as these are done." in as_viewer.get(LIST).content.decode()

@@ -3,8 +3,8 @@
 import pytest
 
 from refinement.models import ReviewRule, Rubric
-from refinement.services.review_rules import MOST_RULES
-from refinement.services.rubrics import default_rubrics_install
+from refinement.services.reviews.rules import MOST_RULES
+from refinement.services.rubrics.editing import default_rubrics_install
 
 pytestmark = pytest.mark.django_db
 RULES = "/p/alpha/reviews/rules/"

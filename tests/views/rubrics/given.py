@@ -8,7 +8,7 @@ from django.utils import timezone
 from refinement.engine.profiles import rubric_for
 from refinement.engine.types import Check, Criterion, Rubric
 from refinement.models import Project, RubricVersion, Run
-from refinement.services.rubrics import rubric_create, version_create
+from refinement.services.rubrics.editing import rubric_create, version_create
 from tests.models.given import a_run
 
 MARKUP = '<script>alert("x")</script><img src=x onerror=alert(1)>&lt;b&gt;'

@@ -13,8 +13,8 @@ from django.utils import timezone
 
 from refinement.engine.types import Check
 from refinement.models import Bench, Round, Run
-from refinement.selectors.offers import offers
-from refinement.services.runs import run_create
+from refinement.selectors.launch.available_models import offers
+from refinement.services.runs.creating import run_create
 from tests.bench.conftest import ollama_server, table
 from tests.bench.given import JUDGE, SEED, TASK, TEXT, Table, definition, seeded, statuses
 from tests.loopback.faults import Fault
@@ -96,8 +96,10 @@ def test_an_endpoint_that_is_away_is_said_to_be(table: Table, as_editor):
 
 
 def test_an_endpoint_that_hangs_does_not_hold_the_page(table: Table, as_editor, monkeypatch):
-    monkeypatch.setattr("refinement.selectors.offers.LOOK_SECONDS", 0.05)
-    monkeypatch.setattr("refinement.selectors.offers.models_of", lambda spec: Event().wait(0.5))
+    monkeypatch.setattr("refinement.selectors.launch.available_models.LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(
+        "refinement.selectors.launch.available_models.models_of", lambda spec: Event().wait(0.5)
+    )
     page = as_editor.get(address(table)).content.decode()
     assert "It does not answer at the moment." in page
 

@@ -7,10 +7,10 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from refinement.execution.trials.advancing import trial_advance
 from refinement.models import Bench, BenchTrial
-from refinement.services.bench import Candidate
-from refinement.services.rubrics import rubric_create
-from refinement.services.trials import trial_advance
+from refinement.services.rubrics.bench import Candidate
+from refinement.services.rubrics.editing import rubric_create
 from tests.bench.conftest import ollama_server, table
 from tests.bench.given import SEED, Table, advance, definition, seeded, statuses, trials
 from tests.loopback.replies import from_lists

@@ -13,8 +13,8 @@ from refinement.engine.codec import rubric_to_json
 from refinement.engine.profiles import rubric_for
 from refinement.engine.types import Check, Criterion
 from refinement.forms.rubrics.initial import form_fields
-from refinement.selectors.rubrics import definition_of
-from refinement.services.rubrics import rubric_create
+from refinement.selectors.rubrics.definitions import definition_of
+from refinement.services.rubrics.editing import rubric_create
 from tests.views.rubrics.given import HOSTILE, MARKUP, a_rubric, hostile_definition, saved_again
 
 pytestmark = pytest.mark.django_db

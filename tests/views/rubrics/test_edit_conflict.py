@@ -7,8 +7,8 @@ from html import unescape
 import pytest
 from django.urls import reverse
 
-from refinement.selectors.rubrics import definition_of
-from refinement.services import rubrics
+from refinement.selectors.rubrics.definitions import definition_of
+from refinement.services.rubrics import editing as rubrics
 from tests.views.rubrics.given import a_rubric, saved_again
 from tests.views.rubrics.test_edit import HTMX, typed
 

@@ -6,10 +6,10 @@ import pytest
 from django.urls import reverse
 
 from refinement.engine.profiles import default_rubrics
-from refinement.interchange.rubric_yaml import rubric_from_yaml, rubric_to_yaml
+from refinement.interchange.rubrics.yaml import rubric_from_yaml, rubric_to_yaml
 from refinement.models import Membership
-from refinement.selectors.rubrics import definition_of
-from refinement.services.rubrics import default_rubrics_install, rubric_create
+from refinement.selectors.rubrics.definitions import definition_of
+from refinement.services.rubrics.editing import default_rubrics_install, rubric_create
 from tests.views.rubrics.given import MARKUP, a_rubric, hostile_definition, saved_again
 
 pytestmark = pytest.mark.django_db

@@ -6,9 +6,9 @@ from django.urls import reverse
 from refinement.engine.artifacts import ARTIFACT_TYPES
 from refinement.engine.profiles import PROFILES, context_rules_for
 from refinement.models import AuditEntry, Rubric
-from refinement.selectors.rubric_gallery import ARTIFACT_WORDS, PROFILE_WORDS, preset_rubric
-from refinement.selectors.rubrics import definition_of
-from refinement.services.rubrics import RESERVED_SLUGS
+from refinement.selectors.rubrics.definitions import definition_of
+from refinement.selectors.rubrics.gallery import ARTIFACT_WORDS, PROFILE_WORDS, preset_rubric
+from refinement.services.rubrics.editing import RESERVED_SLUGS
 
 pytestmark = pytest.mark.django_db
 CHOICE = {"name": "Release notes", "profile": "simmer", "artifact": "message"}

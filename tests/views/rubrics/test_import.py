@@ -9,10 +9,10 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from refinement.engine.profiles import rubric_for
-from refinement.interchange.rubric_yaml import MAX_BYTES, rubric_to_yaml
+from refinement.interchange.rubrics.yaml import MAX_BYTES, rubric_to_yaml
 from refinement.models import AuditEntry, Rubric, RubricVersion
-from refinement.selectors.rubrics import definition_of
-from refinement.services.rubrics import NewerVersion, rubric_archive
+from refinement.selectors.rubrics.definitions import definition_of
+from refinement.services.rubrics.editing import NewerVersion, rubric_archive
 from refinement.views.rubrics import files
 from tests.views.rubrics.given import MARKUP, a_rubric, hostile_definition, saved_again
 

@@ -7,8 +7,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from refinement.selectors import rubric_lists
-from refinement.services.rubrics import default_rubrics_install, rubric_archive
+from refinement.selectors.rubrics import lists as rubric_lists
+from refinement.services.rubrics.editing import default_rubrics_install, rubric_archive
 from tests.views.rubrics.given import a_finished_run, a_rubric, saved_again
 
 pytestmark = pytest.mark.django_db

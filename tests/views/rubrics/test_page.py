@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from refinement.engine.profiles import rubric_for
 from refinement.engine.types import Budget, Check, Criterion, Information
-from refinement.services.rubrics import rubric_create, version_create
+from refinement.services.rubrics.editing import rubric_create, version_create
 from tests.models.given import a_run
 from tests.views.rubrics.given import BACKWARDS, a_finished_run, a_rubric, hostile_definition, saved_again
 

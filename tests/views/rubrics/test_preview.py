@@ -16,9 +16,9 @@ from refinement.judging.context import Brief, producer_view
 from refinement.judging.prompts import producer_prompt
 from refinement.judging.rehearsal import Draft, History
 from refinement.models import AuditEntry, Round, Run, Verdict
-from refinement.selectors import judged_rounds
-from refinement.selectors.rubrics import definition_of
-from refinement.services.rubrics import rubric_create
+from refinement.selectors.rubrics import judged_rounds
+from refinement.selectors.rubrics.definitions import definition_of
+from refinement.services.rubrics.editing import rubric_create
 from refinement.views.rubrics.preview import NONCE
 from tests.models.given import a_run
 from tests.views.rubrics.given import HOSTILE, MARKUP, a_rubric, hostile_definition, saved_again

@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 
 from refinement.models import AuditEntry
-from refinement.selectors.rubrics import definition_of
+from refinement.selectors.rubrics.definitions import definition_of
 from tests.views.rubrics.given import a_rubric, saved_again
 
 pytestmark = pytest.mark.django_db

@@ -10,8 +10,8 @@ from django.utils import timezone
 from refinement.engine.profiles import context_rules_for, rubric_for
 from refinement.engine.types import ContextRules, Information, ProblemClass
 from refinement.models import AuditEntry, Round, RubricVersion, Verdict
-from refinement.selectors.rubrics import definition_of
-from refinement.services.seeds import MAX_SEED_CHARS
+from refinement.selectors.rubrics.definitions import definition_of
+from refinement.services.rubrics.seeds import MAX_SEED_CHARS
 from tests.models.given import a_run
 from tests.views.rubrics.given import HOSTILE, MARKUP, a_rubric, saved_again
 

@@ -7,7 +7,7 @@ from django.utils import timezone
 from refinement.engine.codec import rubric_to_json
 from refinement.engine.profiles import rubric_for
 from refinement.models import Project, RubricVersion, Run, RunTag
-from refinement.services.rubrics import rubric_create
+from refinement.services.rubrics.editing import rubric_create
 
 # Runs of these numbers have a milestone in SQLite's search index: `migrations/triggers/search.py`.
 WITH_MILESTONE = [number for number in range(1, 3_000) if number * 40503 % 65536 < 512]

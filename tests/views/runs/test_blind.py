@@ -23,14 +23,14 @@ from refinement.models import (
     User,
 )
 from refinement.providers.registry import Target
-from refinement.services.bench import Candidate, bench_create
-from refinement.services.blind_readings import blind_reading_begin, blind_reading_give_up
-from refinement.services.comment_spots import Spot
-from refinement.services.comments import thread_open
-from refinement.services.decisions import decision_make
-from refinement.services.human_scores import Reading, human_score_give
-from refinement.services.rubrics import default_rubrics_install
-from refinement.services.shares import share_link_make
+from refinement.services.reviews.blind_readings import blind_reading_begin, blind_reading_give_up
+from refinement.services.reviews.comment_spots import Spot
+from refinement.services.reviews.comments import thread_open
+from refinement.services.reviews.decisions import decision_make
+from refinement.services.reviews.human_scores import Reading, human_score_give
+from refinement.services.rubrics.bench import Candidate, bench_create
+from refinement.services.rubrics.editing import default_rubrics_install
+from refinement.services.runs.shares import share_link_make
 from tests.conftest import member, signed_in
 from tests.views.runs.finished import finished_run
 from tests.views.runs.listed import runs_of

@@ -12,8 +12,8 @@ from refinement.engine.codec import rubric_with
 from refinement.engine.profiles import rubric_for
 from refinement.models import Run
 from refinement.providers.registry import Target
-from refinement.services.rubrics import rubric_create
-from refinement.services.runs import run_create
+from refinement.services.rubrics.editing import rubric_create
+from refinement.services.runs.creating import run_create
 from tests.views.runs.finished import finished_run
 
 pytestmark = pytest.mark.django_db

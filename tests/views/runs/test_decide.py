@@ -5,7 +5,7 @@ import re
 import pytest
 
 from refinement.models import Decision
-from refinement.services.decisions import decision_make
+from refinement.services.reviews.decisions import decision_make
 from tests.views.rubrics.given import HOSTILE
 from tests.views.runs.finished import finished_run
 from tests.views.runs.listed import runs_of

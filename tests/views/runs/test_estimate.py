@@ -3,9 +3,9 @@
 import pytest
 
 from refinement.models import Run
-from refinement.selectors.model_lists import contexts
-from refinement.selectors.offers import offers
-from refinement.services.rubrics import default_rubrics_install
+from refinement.selectors.launch.available_models import offers
+from refinement.selectors.launch.model_lists import contexts
+from refinement.services.rubrics.editing import default_rubrics_install
 from tests.loopback.fixtures import ollama_server
 from tests.views.runs.launching import ESTIMATE, filled
 

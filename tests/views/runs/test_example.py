@@ -5,10 +5,10 @@ import pytest
 from refinement.models import Rubric, Run
 from refinement.providers.base import ModelInfo
 from refinement.providers.registry import EndpointSpec
-from refinement.selectors.model_lists import contexts
-from refinement.selectors.offers import Offer, offers
-from refinement.services.launching import NothingAvailable, example_choice
-from refinement.services.rubrics import default_rubrics_install
+from refinement.selectors.launch.available_models import Offer, offers
+from refinement.selectors.launch.model_lists import contexts
+from refinement.services.rubrics.editing import default_rubrics_install
+from refinement.services.runs.launching import NothingAvailable, example_choice
 from refinement.views.runs import launch
 from tests.loopback.fixtures import ollama_server
 

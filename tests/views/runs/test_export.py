@@ -14,10 +14,10 @@ from django.urls import reverse
 from refinement.engine.profiles import rubric_for
 from refinement.models import Call, CheckResult, Event, Round, Run, Verdict
 from refinement.providers.registry import Target
-from refinement.services.decisions import decision_make
-from refinement.services.human_scores import Reading, human_score_give
-from refinement.services.rubrics import rubric_create
-from refinement.services.runs import run_create, tags_set
+from refinement.services.reviews.decisions import decision_make
+from refinement.services.reviews.human_scores import Reading, human_score_give
+from refinement.services.rubrics.editing import rubric_create
+from refinement.services.runs.creating import run_create, tags_set
 from tests.views.runs.finished import finished_run
 
 pytestmark = pytest.mark.django_db

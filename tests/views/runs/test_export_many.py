@@ -10,8 +10,8 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from refinement.models import Run
-from refinement.selectors import run_exports
-from refinement.services.decisions import decision_make
+from refinement.selectors.runs import exports as run_exports
+from refinement.services.reviews.decisions import decision_make
 from tests.views.runs.finished import finished_run
 
 pytestmark = pytest.mark.django_db

@@ -12,9 +12,9 @@ from refinement.engine.codec import rubric_from_json
 from refinement.engine.profiles import rubric_for
 from refinement.engine.types import EvaluationMode, Evaluator
 from refinement.models import Rubric, Run
-from refinement.selectors.model_lists import contexts
-from refinement.selectors.offers import offers
-from refinement.services.rubrics import default_rubrics_install, rubric_create
+from refinement.selectors.launch.available_models import offers
+from refinement.selectors.launch.model_lists import contexts
+from refinement.services.rubrics.editing import default_rubrics_install, rubric_create
 from tests.loopback.fixtures import ollama_server
 from tests.views.runs.launching import ESTIMATE, EVERY_WARNING, NEW, TASK, filled
 
@@ -161,7 +161,7 @@ def test_a_rubric_of_checks_alone_needs_no_judge(as_editor, project):
     from dataclasses import replace
 
     from refinement.engine.profiles import rubric_for
-    from refinement.services.rubrics import rubric_create
+    from refinement.services.rubrics.editing import rubric_create
 
     rubric_create(project=project, slug="checks", definition=replace(rubric_for("ralph"), criteria=()))
     assert launched(as_editor, rubric="checks", judge="").judge_model == "loopback:1b"

@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils.http import urlencode
 
 from refinement.models import Round, Run
-from refinement.selectors import runs
+from refinement.selectors.runs import lists as runs
 from tests.views.runs.listed import WITH_MILESTONE, a_version, runs_of
 
 pytestmark = pytest.mark.django_db

@@ -5,8 +5,8 @@ import re
 import pytest
 
 from refinement.models import Event, LiveText, Run
-from refinement.services.lifecycle import run_cancel
-from refinement.services.rubrics import default_rubrics_install
+from refinement.services.rubrics.editing import default_rubrics_install
+from refinement.services.runs.lifecycle import run_cancel
 from tests.models.given import a_run
 from tests.views.rubrics.given import HOSTILE
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def run(project) -> Run:
     default_rubrics_install(project=project)
-    from refinement.selectors.rubrics import version_named
+    from refinement.selectors.rubrics.definitions import version_named
 
     return a_run(project, version_named(project, "wiggum"), status="queued", task=HOSTILE)
 

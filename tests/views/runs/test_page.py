@@ -5,7 +5,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from refinement.models import Run, Verdict
-from refinement.services.runs import tags_set
+from refinement.services.runs.creating import tags_set
 from tests.views.runs.finished import finished_run
 from tests.views.runs.guide import TASK, guide_run
 

@@ -8,10 +8,10 @@ import pytest
 
 from refinement.engine.profiles import rubric_for
 from refinement.engine.types import EvaluationMode, Evaluator
+from refinement.execution.evaluator import result_row
 from refinement.models import CheckResult, Round, Run, Verdict
 from refinement.providers.sandbox import Finished
-from refinement.services.evaluating import result_row
-from refinement.services.runs import tags_set
+from refinement.services.runs.creating import tags_set
 from tests.api.conftest import api_client
 from tests.views.rubrics.given import HOSTILE, MARKUP
 from tests.views.runs.finished import finished_run

@@ -6,10 +6,10 @@ import pytest
 
 from refinement.engine.codec import rubric_with
 from refinement.engine.profiles import rubric_for
+from refinement.execution import advancing
 from refinement.models import Run
 from refinement.providers.registry import Target
-from refinement.services import advancing
-from refinement.services.lifecycle import run_cancel, run_pause
+from refinement.services.runs.lifecycle import run_cancel, run_pause
 from tests.loopback.faults import Fault
 from tests.loopback.replies import Answer
 from tests.runs.stage import drafts, verdict

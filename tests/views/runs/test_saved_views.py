@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 
 from refinement.models import AuditEntry, SavedView
-from refinement.services import saved_views
+from refinement.services.runs import saved_views
 from tests.views.runs.listed import runs_of
 
 pytestmark = pytest.mark.django_db

@@ -6,7 +6,7 @@ from django.test.utils import CaptureQueriesContext
 
 from refinement.engine.profiles import rubric_for
 from refinement.models import HumanScore, Membership, Rubric, User
-from refinement.services.rubrics import version_create
+from refinement.services.rubrics.editing import version_create
 from tests.views.rubrics.given import HOSTILE
 from tests.views.runs.finished import finished_run
 

@@ -7,7 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from refinement.models import ShareLink
-from refinement.services.shares import share_link_make
+from refinement.services.runs.shares import share_link_make
 from tests.views.runs.finished import finished_run
 
 pytestmark = pytest.mark.django_db

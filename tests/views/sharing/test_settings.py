@@ -7,7 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from refinement.models import AuditEntry, Project
-from refinement.services.shares import share_link_make
+from refinement.services.runs.shares import share_link_make
 from tests.append_only import audit_emptied
 from tests.views.runs.finished import finished_run
 

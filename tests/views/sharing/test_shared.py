@@ -11,8 +11,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from refinement.models import BlindReading, Comment, Decision, HumanScore, Round, ShareLink, Thread
-from refinement.services.project_settings import project_settings_change, settings_mark
-from refinement.services.shares import share_link_make, share_link_revoke
+from refinement.services.projects.settings import project_settings_change, settings_mark
+from refinement.services.runs.shares import share_link_make, share_link_revoke
 from refinement.views.sharing.shared import GUESSES
 from tests.views.rubrics.given import HOSTILE
 from tests.views.runs.finished import finished_run

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from refinement.models import BlindReading, QueuedMessage, Webhook, WebhookAttempt, WebhookDelivery
 from refinement.selectors.webhooks import PAGE_SIZE
-from refinement.services.webhooks import HookValues, webhook_change, webhook_create, webhook_ping
+from refinement.services.webhooks.hooks import HookValues, webhook_change, webhook_create, webhook_ping
 from tests.views.comments.given import harm_in, say
 from tests.views.runs.finished import finished_run
 

@@ -1,0 +1,36 @@
+"""How a request about a run that its reader scores blind is answered: nothing of it but the scoring page."""
+
+from typing import TYPE_CHECKING
+
+from django.core.exceptions import PermissionDenied
+from django.http import HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django_htmx.http import HttpResponseClientRedirect
+
+if TYPE_CHECKING:
+    from refinement.access.projects import ProjectRequest
+
+# Whoever opens one of these goes on where they were; what is no page is refused in a sentence.
+PAGES = frozenset({"run_page", "run_round", "run_diff", "run_calls", "run_live", "run_compare"})
+
+
+class ReadsBlind(Exception):
+    """The person scores this run without seeing any score, so nothing else of it is shown."""
+
+    def __init__(self, run: int, number: int) -> None:
+        super().__init__(
+            f"You are scoring run {run} blind, so nothing else of it is shown to you. "
+            "Submit your scores, or choose “Show me the scores” on the scoring page."
+        )
+        self.run, self.number = run, number
+
+    def answer(self, request: "ProjectRequest") -> HttpResponse:
+        """On to the scoring page where the request was for a page, else a refusal."""
+        address = reverse("run_score", args=[request.project.slug, self.run, self.number])
+        if request.htmx:
+            return HttpResponseClientRedirect(address)
+        match = request.resolver_match
+        if request.method in ("GET", "HEAD") and match is not None and match.url_name in PAGES:
+            return redirect(address)
+        raise PermissionDenied(str(self))

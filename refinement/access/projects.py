@@ -1,0 +1,91 @@
+"""The door of every project page: member or 404, role or 403."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import Concatenate, Literal, ParamSpec, Protocol, TypeVar
+
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponseBase
+from django_htmx.middleware import HtmxDetails
+
+from refinement.access.blindness import ReadsBlind
+from refinement.models import MemberRole, Membership, Project, User
+from refinement.selectors.projects.lists import RANKS, membership_for
+from refinement.selectors.reviews.blindness import blind_runs_of, hiding
+
+P = ParamSpec("P")
+Answer = TypeVar("Answer", bound=HttpResponseBase)
+AS_A = {MemberRole.VIEWER: "a viewer", MemberRole.EDITOR: "an editor", MemberRole.OWNER: "an owner"}
+
+
+class SignedInRequest(HttpRequest):
+    """A request behind the login."""
+
+    user: User
+    htmx: HtmxDetails
+
+
+class ProjectRequest(SignedInRequest):
+    """A request that `project_view` let through."""
+
+    project: Project
+    membership: Membership
+    blind_runs: dict[int, int]  # that this person reads blind now, each with the round under way
+
+
+class Door(Protocol):
+    """Makes a view of a project's page one that asks who comes."""
+
+    def __call__(
+        self, view: Callable[Concatenate[ProjectRequest, P], Answer], /
+    ) -> Callable[Concatenate[HttpRequest, str, P], Answer]: ...
+
+
+def project_view(role: Literal["viewer", "editor", "owner"] = "viewer") -> Door:
+    """Lets members with this role or a higher one in, with `request.project` and `request.membership`."""
+    least = MemberRole(role)
+
+    def decorate(
+        view: Callable[Concatenate[ProjectRequest, P], Answer],
+    ) -> Callable[Concatenate[HttpRequest, str, P], Answer]:
+        @login_required
+        @wraps(view)
+        def guarded(request: ProjectRequest, slug: str, *args: P.args, **kwargs: P.kwargs) -> Answer:
+            with inside(request, membership_for(request.user, slug), least):
+                _remember(request)
+                try:
+                    return view(request, *args, **kwargs)
+                except ReadsBlind as reading:
+                    return reading.answer(request)  # type: ignore[return-value]
+
+        return guarded  # type: ignore[return-value]
+
+    return decorate
+
+
+@contextmanager
+def inside(request: ProjectRequest, membership: Membership, least: MemberRole) -> Iterator[None]:
+    """The project's room: whoever has too low a role stays out, what they read blind is hidden in it."""
+    request.project, request.membership = membership.project, membership
+    if RANKS[MemberRole(membership.role)] < RANKS[least]:
+        raise PermissionDenied(_too_low(membership, least))
+    reads_blind: bool = membership.reads_blind  # type: ignore[attr-defined]
+    request.blind_runs = blind_runs_of(request.user, request.project) if reads_blind else {}
+    with hiding(request.blind_runs):
+        yield
+
+
+def _too_low(membership: Membership, least: MemberRole) -> str:
+    needed = "its owners" if least is MemberRole.OWNER else "its editors and owners"
+    return (
+        f"You are {AS_A[MemberRole(membership.role)]} in {membership.project.name}; "
+        f"this is for {needed}. An owner can change your role."
+    )
+
+
+def _remember(request: ProjectRequest) -> None:
+    # Written only when it changes: a session that is saved on every page is a write on every page.
+    if request.session.get("project") != request.project.slug:
+        request.session["project"] = request.project.slug

@@ -1,0 +1,279 @@
+"""People's scores of a round, openly or blind: who reads a run blind is answered nothing else of it."""
+
+from datetime import datetime
+from decimal import Decimal
+from typing import Annotated
+
+from django.core.exceptions import ValidationError
+from django.http import HttpResponse
+from ninja import Field, Query, Router, Schema, Status
+from pydantic import StringConstraints
+
+from refinement.api.core.auth import ApiRequest
+from refinement.api.core.etags import IF_MATCH, changed_meanwhile, etag, require_match, tagged
+from refinement.api.core.paging import Page, Paging, page_by_number
+from refinement.api.core.permissions import member
+from refinement.api.core.problems import Refused
+from refinement.engine.codec import rubric_from_json
+from refinement.judging.schema import plain, scale_in_words
+from refinement.models import HumanScore, Round, Run
+from refinement.selectors.projects.lists import NotFound
+from refinement.services.reviews.blind_readings import ScoresSeen, blind_reading_begin, blind_reading_give_up
+from refinement.services.reviews.human_scores import (
+    NOTE_CHARS,
+    REASON,
+    REASON_CHARS,
+    SCORE,
+    Reading,
+    ScoredMeanwhile,
+    human_score_give,
+)
+from refinement.views.reviews.scoring import must_read_blind, own_score, round_or_404
+from refinement.views.runs.context import run_or_404
+
+router = Router(tags=["Scores of people"])
+LARGEST_NUMBER = 2**31 - 1
+MOST_CRITERIA = 200
+BEGIN_FIRST = "This project scores blind. Begin with PUT …/blind-reading, which shows the text and no score."
+# As text, so that nothing is rounded on the way; a number is taken as it is written.
+Number = Annotated[str, StringConstraints(max_length=20, pattern=r"^-?\d{1,9}(\.\d{1,6})?$")]
+
+
+class CriterionScore(Schema):
+    """A score on the rubric's scale, and why."""
+
+    criterion: str = Field(max_length=60, description="Its key.", examples=["depth"])
+    score: Number = Field(examples=["7.5"])
+    reason: str = Field("", max_length=REASON_CHARS * 2)
+
+
+class CriterionGiven(Schema):
+    """What somebody gave a criterion, and why."""
+
+    criterion: str
+    score: str
+    reason: str
+
+
+class ScoreNew(Schema):
+    """A score for every criterion."""
+
+    scores: list[CriterionScore] = Field(max_length=MOST_CRITERIA)
+    note: str = Field("", max_length=NOTE_CHARS * 2)
+    go_on_at: int | None = Field(
+        None, ge=1, le=LARGEST_NUMBER, description="While you read blind: the round to go on with, blind."
+    )
+
+
+class ScoreShape(Schema):
+    """One person's reading of a round."""
+
+    id: int
+    round: int
+    author: str
+    mine: bool
+    blind: bool = Field(description="Given without having been shown another's scores here.")
+    composite: str
+    scores: list[CriterionGiven]
+    note: str
+    version: int
+    submitted_at: datetime
+    changed_at: datetime | None
+
+
+class BlindNew(Schema):
+    """Where to begin, or to go on."""
+
+    round: int = Field(ge=1, le=LARGEST_NUMBER)
+
+
+class CriterionToScore(Schema):
+    """What is scored."""
+
+    key: str
+    name: str
+    description: str
+
+
+class BlindShape(Schema):
+    """All that a blind reader is shown of a run: the task, the round's text, and what to score."""
+
+    run: int
+    round: int
+    rounds: list[int] = Field(description="All there are.")
+    scored: list[int] = Field(description="Those you have scored.")
+    task: str
+    candidate: str
+    scale: str
+    criteria: list[CriterionToScore]
+
+
+@router.get("/{int:run}/rounds/{int:number}/scores", response=Page[ScoreShape])
+@member()
+def score_list(request: ApiRequest, run: int, number: int, paging: Query[Paging]) -> Page[ScoreShape]:
+    """What people gave a round, in the order in which they did."""
+    row = round_or_404(run_or_404(request, run, whole=False), number)
+    rows, following = page_by_number(HumanScore.objects.filter(round=row), paging, newest_first=False)
+    items = [score_shape(request, row, entry) for entry in rows]
+    return Page[ScoreShape](items=items, next=following)
+
+
+@router.get("/{int:run}/rounds/{int:number}/scores/mine", response=ScoreShape)
+@member()
+def score_read(request: ApiRequest, response: HttpResponse, run: int, number: int) -> ScoreShape:
+    """Your own score of a round, with an `ETag`; also while you read the run blind."""
+    row = round_or_404(run_or_404(request, run, whole=False, blind=True), number)
+    kept = own_score(request, row)
+    if kept is None:
+        raise NotFound("You have not scored this round.")
+    tagged(response, score_tag(row, kept))
+    return score_shape(request, row, kept)
+
+
+@router.put("/{int:run}/rounds/{int:number}/scores/mine", response=ScoreShape)
+@member()
+def score_given(
+    request: ApiRequest,
+    response: HttpResponse,
+    run: int,
+    number: int,
+    body: ScoreNew,
+    if_match: str = IF_MATCH,
+) -> ScoreShape:
+    """Scores a round, or changes your score of it, which needs `If-Match`.
+
+    A blind reading ends with it, unless `go_on_at` names the round to go on with.
+    """
+    found = run_or_404(request, run, blind=True)
+    row = round_or_404(found, number)
+    if must_read_blind(request, found):
+        raise Refused(409, BEGIN_FIRST, "blind_first")
+    before = own_score(request, row)
+    if before is not None:
+        require_match(request, score_tag(row, before))
+    kept = given(request, found, row, body, before)
+    tagged(response, score_tag(row, kept))
+    return score_shape(request, row, kept)
+
+
+def given(request: ApiRequest, run: Run, row: Round, body: ScoreNew, before: HumanScore | None) -> HumanScore:
+    onward = body.go_on_at if run.pk in request.blind_runs else None
+    if onward is not None:
+        round_or_404(run, onward)
+    try:
+        return human_score_give(
+            run=run,
+            row=row,
+            user=request.user,
+            said=reading_of(run, body),
+            seen_version=before.version if before else 0,
+            blind_next=onward,
+        )
+    except ScoredMeanwhile as meanwhile:
+        raise changed_meanwhile(score_tag(row, meanwhile.kept)) from None
+    except ValidationError as wrong:
+        raise ValidationError(
+            {named_as_here(name): words for name, words in wrong.message_dict.items()}
+        ) from None
+
+
+def reading_of(run: Run, body: ScoreNew) -> Reading:
+    """What is said, criterion by criterion; a key that the rubric has not, or has twice here, is refused."""
+    keys = [entry.criterion for entry in body.scores]
+    known = {criterion.key for criterion in rubric_from_json(run.snapshot).criteria}
+    for key in keys:
+        if key not in known:
+            raise ValidationError({f"scores.{key}": "The run's rubric has no such criterion."})
+        if keys.count(key) > 1:
+            raise ValidationError({f"scores.{key}": "Score each criterion once."})
+    return Reading(
+        scores={entry.criterion: Decimal(entry.score) for entry in body.scores},
+        reasons={entry.criterion: entry.reason for entry in body.scores},
+        note=body.note,
+    )
+
+
+def named_as_here(name: str) -> str:
+    """The service speaks of the page's fields."""
+    for prefix in (SCORE, REASON):
+        if name.startswith(prefix):
+            return f"scores.{name.removeprefix(prefix)}"
+    return name
+
+
+@router.put("/{int:run}/blind-reading", response=BlindShape)
+@member()
+def blind_begun(request: ApiRequest, run: int, body: BlindNew) -> BlindShape:
+    """Begins to read a run blind, or goes on at another round.
+
+    From now on, nothing of the run's scores is shown to you anywhere, until you score or give it up.
+    409 where you were shown scores of the run before.
+    """
+    found = run_or_404(request, run, blind=True)
+    row = round_or_404(found, body.round)
+    try:
+        blind_reading_begin(run=found, number=row.number, user=request.user)
+    except ScoresSeen as seen:
+        raise Refused(409, str(seen), "scores_seen") from None
+    return blind_shape(request, found, row)
+
+
+@router.get("/{int:run}/blind-reading", response=BlindShape)
+@member()
+def blind_read(request: ApiRequest, run: int) -> BlindShape:
+    """The text and the criteria, for you who read the run blind."""
+    found = run_or_404(request, run, blind=True)
+    if found.pk not in request.blind_runs:
+        raise NotFound("You do not read this run blind.")
+    return blind_shape(request, found, round_or_404(found, request.blind_runs[found.pk]))
+
+
+@router.delete("/{int:run}/blind-reading", response={204: None})
+@member()
+def blind_given_up(request: ApiRequest, run: int) -> Status[None]:
+    """Gives blind reading up: you are shown the scores, and no later score of yours is a blind one."""
+    found = run_or_404(request, run, whole=False, blind=True)
+    if not blind_reading_give_up(run=found, user=request.user):
+        raise NotFound("You do not read this run blind.")
+    return Status(204, None)
+
+
+def blind_shape(request: ApiRequest, run: Run, row: Round) -> BlindShape:
+    rubric = rubric_from_json(run.snapshot)
+    mine = HumanScore.objects.filter(run=run, author=request.user)
+    return BlindShape(
+        run=run.pk,
+        round=row.number,
+        rounds=list(run.rounds.order_by("number").values_list("number", flat=True)),
+        scored=list(mine.order_by("round__number").values_list("round__number", flat=True)),
+        task=run.task,
+        candidate=row.candidate,
+        scale=scale_in_words(rubric.scale),
+        criteria=[
+            CriterionToScore(key=entry.key, name=entry.name, description=entry.description)
+            for entry in rubric.criteria
+        ],
+    )
+
+
+def score_tag(row: Round, kept: HumanScore) -> str:
+    return etag("score", row.pk, kept.pk, kept.version)
+
+
+def score_shape(request: ApiRequest, row: Round, kept: HumanScore) -> ScoreShape:
+    return ScoreShape(
+        id=kept.pk,
+        round=row.number,
+        author=kept.author_name,
+        mine=kept.author_id == request.user.pk,
+        blind=kept.blind,
+        composite=plain(kept.composite),
+        scores=[
+            CriterionGiven(criterion=entry["key"], score=entry["score"], reason=entry["reason"])
+            for entry in kept.scores
+        ],
+        note=kept.note,
+        version=kept.version,
+        submitted_at=kept.submitted_at,
+        changed_at=kept.changed_at,
+    )

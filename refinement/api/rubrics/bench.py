@@ -1,0 +1,282 @@
+"""The test bench of a rubric: a text judged several times under one version."""
+
+from datetime import datetime
+from decimal import Decimal
+from typing import Annotated, Any, Literal
+
+from django.core.exceptions import ValidationError
+from django.urls import reverse
+from ninja import Field, Query, Router, Schema
+from pydantic import StringConstraints
+
+from refinement.api.core.auth import ApiRequest
+from refinement.api.core.idempotency import creates, made_at
+from refinement.api.core.paging import Page, Paging, page_by_number
+from refinement.api.core.permissions import member
+from refinement.api.core.problems import Refused
+from refinement.judging.schema import plain, scale_in_words
+from refinement.models import Bench, BenchCall, BenchStatus, BenchTrial, CandidateOrigin, Round, RubricVersion
+from refinement.providers.registry import Target
+from refinement.selectors.launch.available_models import target_typed
+from refinement.selectors.reviews.blindness import without_hidden
+from refinement.selectors.rubrics.bench import bench_or_404, benches_of, trial_or_404, trials_of
+from refinement.selectors.rubrics.definitions import definition_of
+from refinement.services.rubrics.bench import (
+    MAX_CANDIDATE_CHARS,
+    MAX_TASK_CHARS,
+    MOST_REPEATS,
+    Candidate,
+    bench_cancel,
+    bench_create,
+    bench_scores_set,
+)
+from refinement.views.rubrics.context import rubric_or_404, version_or_404
+
+router = Router(tags=["Test bench"])
+LARGEST_NUMBER = 2**31 - 1
+MOST_MODEL_CHARS = 200
+MOST_CRITERIA = 200
+Number = Annotated[str, StringConstraints(max_length=20, pattern=r"^-?\d{1,6}(\.\d{1,3})?$")]
+
+
+class BenchNew(Schema):
+    """What to judge, by whom, how often."""
+
+    source: Literal["pasted", "seed", "round"] = "pasted"
+    candidate: str = Field("", max_length=MAX_CANDIDATE_CHARS, description="The text, where it is pasted.")
+    run: int | None = Field(None, ge=1, le=LARGEST_NUMBER, description="Where it is a round's.")
+    round: int | None = Field(None, ge=1, le=LARGEST_NUMBER)
+    task: str = Field("", max_length=MAX_TASK_CHARS, description="A round's own where it is left out.")
+    version: int | None = Field(None, ge=1, le=LARGEST_NUMBER, description="The newest where it is left out.")
+    judge: str = Field(max_length=400, description="Endpoint, slash, model.", examples=["ollama/qwen3:14b"])
+    repeats: int = Field(5, ge=1, le=MOST_REPEATS)
+    temperature: Decimal = Field(Decimal(0), ge=0, le=2, decimal_places=2)
+    anchored: bool = Field(False, description="Show the judge the seed and its scores.")
+
+
+class BenchLine(Schema):
+    """A bench in a list."""
+
+    id: int
+    version: int
+    status: str = Field(description=f"One of {', '.join(BenchStatus.values)}.")
+    title: str
+    judge: str
+    repeats: int
+    temperature: str
+    anchored: bool
+    created_by: str | None
+    created_at: datetime
+    finished_at: datetime | None
+
+
+class TrialShape(Schema):
+    """One judgement; until it is done, there is no composite."""
+
+    number: int
+    status: str
+    composite: str | None
+    scores: dict[str, str] | None = Field(description="By criterion, after penalties.")
+    said: list[dict[str, Any]] = Field(description="What the judge said of each criterion.")
+    issues: list[str]
+    asi: str
+    penalties: list[dict[str, Any]]
+    error: str
+    calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    seconds: str
+
+
+class BenchShape(BenchLine):
+    """A bench with its text and its trials."""
+
+    candidate: str
+    task: str
+    human_scores: dict[str, str] = Field(description="People's own, by criterion.")
+    trials: list[TrialShape]
+
+
+class BenchScores(Schema):
+    """People's own scores by criterion; they take the place of those there are."""
+
+    scores: dict[str, Number] = Field(max_length=MOST_CRITERIA, examples=[{"depth": "7.5"}])
+
+
+class TrialCall(Schema):
+    """One request to the judge, whole."""
+
+    number: int
+    messages: list[dict[str, Any]]
+    reply: str
+    rung: str = Field(description="How the reply could be read.")
+    complaint: str
+    error: str
+    started_at: datetime
+    seconds: str
+
+
+class TrialCalls(Schema):
+    """Everything that was asked and answered in one trial."""
+
+    items: list[TrialCall]
+
+
+@router.get("/rubrics/{rubric}/benches", response=Page[BenchLine])
+@member()
+def bench_list(request: ApiRequest, rubric: str, paging: Query[Paging]) -> Page[BenchLine]:
+    """The benches of a rubric, newest first."""
+    found, following = page_by_number(benches_of(rubric_or_404(request, rubric)), paging)
+    return Page[BenchLine](items=[BenchLine(**bench_values(row)) for row in found], next=following)
+
+
+@router.post("/rubrics/{rubric}/benches", response={201: BenchShape})
+@member("editor")
+@creates()
+def bench_new(request: ApiRequest, rubric: str, body: BenchNew) -> BenchShape:
+    """Has a text judged several times; workers begin at once."""
+    found = rubric_or_404(request, rubric)
+    if found.archived_at:
+        raise Refused(409, "This rubric is archived. Bring it back to try its judge.", "archived")
+    version = version_or_404(found, body.version)
+    candidate, task = text_meant(request, body, version)
+    bench = bench_create(
+        version=version,
+        candidate=candidate,
+        judge=judge_named(body.judge),
+        repeats=body.repeats,
+        task=task,
+        temperature=body.temperature,
+        anchored=body.anchored,
+        user=request.user,
+    )
+    values = {"slug": request.project.slug, "rubric": rubric, "bench": bench.pk}
+    made_at(request, reverse("api:bench_read", kwargs=values))
+    return bench_shape(bench)
+
+
+@router.get("/rubrics/{rubric}/benches/{int:bench}", response=BenchShape)
+@member()
+def bench_read(request: ApiRequest, rubric: str, bench: int) -> BenchShape:
+    """A bench with its trials, as far as they have come."""
+    return bench_shape(bench_or_404(rubric_or_404(request, rubric), bench))
+
+
+@router.post("/rubrics/{rubric}/benches/{int:bench}/cancel", response=BenchShape)
+@member("editor")
+def bench_cancelled(request: ApiRequest, rubric: str, bench: int) -> BenchShape:
+    """Stops what is under way; what was judged stays. 409 where all has ended."""
+    found = rubric_or_404(request, rubric)
+    if not bench_cancel(bench=bench_or_404(found, bench), user=request.user):
+        raise Refused(409, "The bench had already ended.", "wrong_state")
+    return bench_shape(bench_or_404(found, bench))
+
+
+@router.put("/rubrics/{rubric}/benches/{int:bench}/scores", response=BenchShape)
+@member("editor")
+def bench_scored(request: ApiRequest, rubric: str, bench: int, body: BenchScores) -> BenchShape:
+    """Puts people's own scores beside the judge's."""
+    found = bench_or_404(rubric_or_404(request, rubric), bench)
+    definition = definition_of(found.rubric_version)
+    known = {criterion.key for criterion in definition.criteria}
+    scores = {key: Decimal(score) for key, score in body.scores.items()}
+    for key, score in scores.items():
+        if key not in known:
+            raise ValidationError({f"scores.{key[:60]}": "The rubric has no such criterion."})
+        if not definition.scale.admits(score):
+            words = f"Scores here are {scale_in_words(definition.scale)}."
+            raise ValidationError({f"scores.{key}": words})
+    bench_scores_set(bench=found, scores=scores, user=request.user)
+    return bench_shape(found)
+
+
+@router.get("/rubrics/{rubric}/benches/{int:bench}/trials/{int:number}/calls", response=TrialCalls)
+@member()
+def trial_call_list(request: ApiRequest, rubric: str, bench: int, number: int) -> TrialCalls:
+    """Everything that was asked and answered in one trial."""
+    trial = trial_or_404(bench_or_404(rubric_or_404(request, rubric), bench), number)
+    return TrialCalls(items=[call_shape(row) for row in trial.calls.all()])
+
+
+def text_meant(request: ApiRequest, body: BenchNew, version: RubricVersion) -> tuple[Candidate, str]:
+    """The text to be judged, and its task."""
+    if body.source == "seed":
+        if not version.seed_text:
+            raise ValidationError({"source": "This version has no seed. Choose another version or text."})
+        return Candidate(version.seed_text, CandidateOrigin.SEED), body.task
+    if body.source == "pasted":
+        return Candidate(body.candidate), body.task
+    rows = Round.objects.select_related("run").filter(
+        run__project=request.project, run=body.run or 0, number=body.round or 0
+    )
+    found = without_hidden(rows, "run").first()
+    if found is None:
+        raise ValidationError({"round": "There is no such round in this project; name a run and a round."})
+    return Candidate(found.candidate, CandidateOrigin.ROUND, found), body.task or found.run.task
+
+
+def judge_named(text: str) -> Target:
+    try:
+        target = target_typed(text)
+    except ValueError as error:
+        raise ValidationError({"judge": str(error)}) from None
+    if len(target.model) > MOST_MODEL_CHARS:
+        raise ValidationError({"judge": f"A model's name has at most {MOST_MODEL_CHARS} characters."})
+    return target
+
+
+def bench_values(row: Bench) -> dict[str, Any]:
+    return {
+        "id": row.pk,
+        "version": row.rubric_version.number,
+        "status": row.status,
+        "title": row.title,
+        "judge": f"{row.endpoint}/{row.model}",
+        "repeats": row.repeats,
+        "temperature": plain(row.temperature),
+        "anchored": row.anchored,
+        "created_by": row.created_by.display_name if row.created_by else None,
+        "created_at": row.created_at,
+        "finished_at": row.finished_at,
+    }
+
+
+def bench_shape(row: Bench) -> BenchShape:
+    return BenchShape(
+        **bench_values(row),
+        candidate=row.candidate,
+        task=row.task,
+        human_scores=row.human_scores,
+        trials=[trial_shape(trial) for trial in trials_of(row)],
+    )
+
+
+def trial_shape(row: BenchTrial) -> TrialShape:
+    return TrialShape(
+        number=row.number,
+        status=row.status,
+        composite=None if row.composite is None else plain(row.composite),
+        scores=row.scores,
+        said=row.said,
+        issues=row.issues,
+        asi=row.asi,
+        penalties=row.penalties,
+        error=row.error,
+        calls=row.calls_made,
+        prompt_tokens=row.prompt_tokens,
+        completion_tokens=row.completion_tokens,
+        seconds=f"{row.seconds}",
+    )
+
+
+def call_shape(row: BenchCall) -> TrialCall:
+    return TrialCall(
+        number=row.number,
+        messages=row.messages,
+        reply=row.reply,
+        rung=row.rung,
+        complaint=row.complaint,
+        error=row.error_message,
+        started_at=row.started_at,
+        seconds=f"{row.seconds}",
+    )

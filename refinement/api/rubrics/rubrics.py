@@ -1,0 +1,363 @@
+"""Rubrics: found, read, made, saved as new versions, restored, duplicated, put away."""
+
+from datetime import datetime
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.http import HttpResponse
+from django.urls import reverse
+from ninja import Field, Query, Router, Schema
+
+from refinement.api.core.auth import ApiRequest
+from refinement.api.core.etags import IF_MATCH, changed_meanwhile, etag, require_match, tagged
+from refinement.api.core.idempotency import creates, made_at
+from refinement.api.core.paging import Page, Paging, page_by_number
+from refinement.api.core.permissions import member, membership_of
+from refinement.engine.artifacts import ARTIFACT_TYPES
+from refinement.engine.profiles import PROFILES
+from refinement.engine.types import Rubric as Definition
+from refinement.interchange.rubrics.yaml import rubric_from_fields, rubric_to_fields
+from refinement.models import Rubric, RubricVersion
+from refinement.selectors.rubrics.definitions import definition_of
+from refinement.selectors.rubrics.gallery import artifact_cards, preset_rubric, profile_cards
+from refinement.selectors.rubrics.lists import rubrics_found, rubrics_listed, versions_of
+from refinement.services.rubrics.editing import (
+    NAME_LENGTH,
+    NewerVersion,
+    rubric_archive,
+    rubric_create,
+    rubric_duplicate,
+    rubric_restore,
+    rubric_slug_for,
+)
+from refinement.services.rubrics.files import NothingNew, version_import
+from refinement.views.rubrics.context import can_edit, rubric_or_404, version_or_404
+
+router = Router(tags=["Rubrics"])
+LARGEST_NUMBER = 2**31 - 1
+NOTE_CHARS = 400
+
+
+class RubricLine(Schema):
+    """A rubric in a list, as its newest version has it."""
+
+    slug: str = Field(examples=["wiggum"])
+    name: str = Field(examples=["Wiggum"])
+    version: int = Field(examples=[3])
+    profile: str = Field(examples=["wiggum"])
+    artifact_type: str
+    purpose: str = Field(description="Its beginning.")
+    criteria: int
+    checks: int
+    runs: int = Field(description="How many used it; counting stops at 1,000.")
+    saved_at: datetime
+    saved_by: str
+    archived_at: datetime | None
+
+
+class VersionLine(Schema):
+    """A version of a rubric, without what it says."""
+
+    number: int
+    name: str
+    note: str
+    runs: int = Field(description="How many used it; counting stops at 1,000.")
+    saved_at: datetime
+    saved_by: str
+
+
+class VersionShape(Schema):
+    """A version of a rubric, with all it says."""
+
+    slug: str
+    version: int
+    newest: int
+    name: str
+    note: str
+    saved_at: datetime
+    saved_by: str
+    archived_at: datetime | None
+    definition: dict[str, Any] = Field(description="What the rubric's YAML file says, as JSON.")
+
+
+class RubricNew(Schema):
+    """A new rubric: from the gallery (profile and artifact), or from a definition of your own."""
+
+    name: str = Field("", max_length=NAME_LENGTH, description="With a profile.", examples=["House style"])
+    profile: str = Field("", max_length=20, description=", ".join(PROFILES), examples=["wiggum"])
+    artifact: str = Field("document", max_length=40, description=", ".join(ARTIFACT_TYPES))
+    definition: dict[str, Any] | None = Field(None, description="As a version's `definition`.")
+    note: str = Field("", max_length=NOTE_CHARS)
+
+
+class RubricSave(Schema):
+    """What the rubric shall say from now on."""
+
+    definition: dict[str, Any]
+    note: str = Field("", max_length=NOTE_CHARS, examples=["Weighs depth more."])
+
+
+class Restore(Schema):
+    """The version to bring back."""
+
+    version: int = Field(ge=1, le=LARGEST_NUMBER, examples=[1])
+
+
+class Duplicate(Schema):
+    """A copy under its own name."""
+
+    name: str = Field(min_length=1, max_length=NAME_LENGTH, examples=["Copy of Wiggum"])
+    version: int | None = Field(None, ge=1, le=LARGEST_NUMBER)
+    project: str = Field("", max_length=60, description="Another project of yours; a token's own alone.")
+
+
+class RubricQuery(Paging):
+    """Which rubrics a list shows."""
+
+    q: str = Field("", max_length=200, description="Words of the name, slug or purpose.")
+    archived: bool = False
+
+
+class Card(Schema):
+    """Something to begin a rubric with."""
+
+    key: str
+    title: str
+    paragraph: str
+
+
+class Gallery(Schema):
+    """Profiles and kinds of work; a rubric is made of one of each."""
+
+    profiles: list[Card]
+    artifacts: list[Card]
+
+
+@router.get("/rubrics", response=Page[RubricLine])
+@member()
+def rubric_list(request: ApiRequest, query: Query[RubricQuery]) -> Page[RubricLine]:
+    """The project's rubrics in the order in which they were made."""
+    words = query.q.replace("\x00", " ").strip()
+    rows = rubrics_found(request.project, query=words, archived=query.archived)
+    shown, following = page_by_number(rows, query, newest_first=False, key="rubric_id")
+    lines = [
+        RubricLine(
+            slug=entry.version.rubric.slug,
+            name=entry.version.name,
+            version=entry.version.number,
+            profile=entry.version.profile,
+            artifact_type=entry.version.artifact_type,
+            purpose=entry.purpose,
+            criteria=entry.criteria,
+            checks=entry.checks,
+            runs=entry.runs,
+            saved_at=entry.version.created_at,
+            saved_by=author(entry.version),
+            archived_at=entry.version.rubric.archived_at,
+        )
+        for entry in rubrics_listed(request.project, shown)
+    ]
+    return Page[RubricLine].of(lines, following)
+
+
+@router.get("/rubric-gallery", response=Gallery)
+@member()
+def gallery_read(request: ApiRequest) -> Gallery:
+    """What a new rubric can begin with."""
+    cards = [
+        [Card(key=card.key, title=card.title, paragraph=card.paragraph) for card in kind]
+        for kind in (profile_cards(), artifact_cards())
+    ]
+    return Gallery(profiles=cards[0], artifacts=cards[1])
+
+
+@router.post("/rubrics", response={201: VersionShape})
+@member("editor")
+@creates()
+def rubric_new(request: ApiRequest, body: RubricNew) -> VersionShape:
+    """Makes a rubric from the gallery, or from a definition."""
+    definition = definition_wanted(body)
+    version = rubric_create(
+        project=request.project,
+        slug=rubric_slug_for(request.project, definition.name),
+        definition=definition,
+        user=request.user,
+        note=body.note or "Made by the API.",
+    )
+    return made(request, version)
+
+
+def definition_wanted(body: RubricNew) -> Definition:
+    if body.definition is not None:
+        return rubric_from_fields(body.definition)
+    wrong = {}
+    if not body.name.strip():
+        wrong["name"] = "Give the rubric a name, or send a definition."
+    if body.profile not in PROFILES:
+        wrong["profile"] = f"Choose one of {', '.join(PROFILES)}, or send a definition."
+    if body.artifact not in ARTIFACT_TYPES:
+        wrong["artifact"] = f"Choose one of {', '.join(ARTIFACT_TYPES)}."
+    if wrong:
+        raise ValidationError(wrong)
+    # As a definition of one's own: a name with signs that no database keeps is refused like there.
+    return rubric_from_fields(rubric_to_fields(preset_rubric(body.profile, body.artifact, body.name.strip())))
+
+
+@router.get("/rubrics/{rubric}", response=VersionShape)
+@member()
+def rubric_read(request: ApiRequest, response: HttpResponse, rubric: str) -> VersionShape:
+    """A rubric's newest version.
+
+    Its `ETag` is what a change names as `If-Match`.
+    """
+    version = version_or_404(rubric_or_404(request, rubric))
+    tagged(response, rubric_tag(version))
+    return shape(version)
+
+
+@router.put("/rubrics/{rubric}", response=VersionShape)
+@member("editor")
+def rubric_save(
+    request: ApiRequest, response: HttpResponse, rubric: str, body: RubricSave, if_match: str = IF_MATCH
+) -> VersionShape:
+    """Saves a new version, on top of the one you read; one that says the same is not saved again."""
+    row = rubric_or_404(request, rubric)
+    return saved(request, response, row, rubric_from_fields(body.definition), body.note)
+
+
+def saved(
+    request: ApiRequest, response: HttpResponse, row: Rubric, definition: Definition, note: str
+) -> VersionShape:
+    newest = version_or_404(row)
+    require_match(request, rubric_tag(newest))
+    try:
+        version = version_import(
+            rubric=row,
+            definition=definition,
+            edited_from=newest.number,
+            user=request.user,
+            note=note or "Saved by the API.",
+        )
+    except NothingNew:
+        version = newest
+    except NewerVersion:
+        raise changed_meanwhile(rubric_tag(version_or_404(row))) from None
+    tagged(response, rubric_tag(version))
+    return shape(version)
+
+
+@router.get("/rubrics/{rubric}/versions", response=Page[VersionLine])
+@member()
+def version_list(request: ApiRequest, rubric: str, paging: Query[Paging]) -> Page[VersionLine]:
+    """A rubric's versions, newest first."""
+    rows = versions_of(rubric_or_404(request, rubric))
+    shown, following = page_by_number(rows, paging, key="number")
+    lines = [
+        VersionLine(
+            number=row.number,
+            name=row.name,
+            note=row.note,
+            runs=row.runs_count,  # type: ignore[attr-defined]
+            saved_at=row.created_at,
+            saved_by=author(row),
+        )
+        for row in shown
+    ]
+    return Page[VersionLine].of(lines, following)
+
+
+@router.get("/rubrics/{rubric}/versions/{int:number}", response=VersionShape)
+@member()
+def version_read(request: ApiRequest, rubric: str, number: int) -> VersionShape:
+    """One version of a rubric; it never changes."""
+    return shape(version_or_404(rubric_or_404(request, rubric), number))
+
+
+@router.post("/rubrics/{rubric}/restore", response=VersionShape)
+@member("editor")
+def rubric_restored(
+    request: ApiRequest, response: HttpResponse, rubric: str, body: Restore, if_match: str = IF_MATCH
+) -> VersionShape:
+    """Saves what an earlier version says as the newest one."""
+    row = rubric_or_404(request, rubric)
+    newest = version_or_404(row)
+    require_match(request, rubric_tag(newest))
+    version_or_404(row, body.version)
+    version = newest
+    if body.version != newest.number:
+        try:
+            version = rubric_restore(
+                rubric=row, number=body.version, edited_from=newest.number, user=request.user
+            )
+        except NewerVersion:
+            raise changed_meanwhile(rubric_tag(version_or_404(row))) from None
+    tagged(response, rubric_tag(version))
+    return shape(version)
+
+
+@router.post("/rubrics/{rubric}/duplicate", response={201: VersionShape})
+@member("editor")
+@creates()
+def rubric_duplicated(request: ApiRequest, rubric: str, body: Duplicate) -> VersionShape:
+    """Makes a rubric of its own of what a version says."""
+    version = version_or_404(rubric_or_404(request, rubric), body.version)
+    name = body.name.replace("\x00", " ").strip()
+    if not name:
+        raise ValidationError({"name": "Give the copy a name."})
+    project = request.project
+    if body.project and body.project != project.slug:
+        request.membership = membership_of(request, body.project)
+        project = request.membership.project
+        if not can_edit(request):
+            raise ValidationError({"project": "Choose a project in which you are an editor or an owner."})
+    return made(request, rubric_duplicate(version=version, project=project, name=name, user=request.user))
+
+
+@router.post("/rubrics/{rubric}/archive", response=VersionShape)
+@member("editor")
+def rubric_archived(request: ApiRequest, rubric: str) -> VersionShape:
+    """Takes a rubric out of the lists; runs that use it go on."""
+    return put_away(request, rubric, archived=True)
+
+
+@router.post("/rubrics/{rubric}/unarchive", response=VersionShape)
+@member("editor")
+def rubric_unarchived(request: ApiRequest, rubric: str) -> VersionShape:
+    """Brings a rubric back into the lists."""
+    return put_away(request, rubric, archived=False)
+
+
+def put_away(request: ApiRequest, rubric: str, *, archived: bool) -> VersionShape:
+    row = rubric_or_404(request, rubric)
+    rubric_archive(rubric=row, user=request.user, archived=archived)
+    return shape(version_or_404(row))
+
+
+def rubric_tag(version: RubricVersion) -> str:
+    return etag("rubric", version.rubric_id, version.number, version.rubric.archived_at)
+
+
+def made(request: ApiRequest, version: RubricVersion) -> VersionShape:
+    place = {"slug": version.rubric.project.slug, "rubric": version.rubric.slug}
+    made_at(request, reverse("api:rubric_read", kwargs=place), rubric_tag(version))
+    return shape(version)
+
+
+def author(version: RubricVersion) -> str:
+    return version.created_by.display_name if version.created_by else ""
+
+
+def shape(version: RubricVersion) -> VersionShape:
+    rubric = version.rubric
+    newest = rubric.versions.order_by("-number").values_list("number", flat=True)[0]
+    return VersionShape(
+        slug=rubric.slug,
+        version=version.number,
+        newest=newest,
+        name=version.name,
+        note=version.note,
+        saved_at=version.created_at,
+        saved_by=author(version),
+        archived_at=rubric.archived_at,
+        definition=rubric_to_fields(definition_of(version)),
+    )

@@ -1,0 +1,56 @@
+"""One thing done to many runs."""
+
+from collections.abc import Callable
+from typing import Annotated, Literal
+
+from ninja import Field, Router, Schema
+
+from refinement.api.core.auth import ApiRequest
+from refinement.api.core.paging import LARGEST_NUMBER
+from refinement.api.core.permissions import member
+from refinement.services.runs.bulk import (
+    MOST_RUNS,
+    BulkResult,
+    runs_archive,
+    runs_cancel,
+    runs_tag,
+    runs_unarchive,
+    runs_untag,
+)
+from refinement.services.runs.creating import MOST_TAGS
+
+router = Router(tags=["Actions"])
+Number = Annotated[int, Field(ge=1, le=LARGEST_NUMBER)]
+CHANGES: dict[str, Callable[..., BulkResult]] = {
+    "tag": runs_tag,
+    "untag": runs_untag,
+    "cancel": runs_cancel,
+    "archive": runs_archive,
+    "unarchive": runs_unarchive,
+}
+
+
+class ManyRuns(Schema):
+    """Which runs, and what to do with each of them."""
+
+    runs: list[Number] = Field(
+        min_length=1, max_length=MOST_RUNS, description="Numbers of runs.", examples=[[12, 13]]
+    )
+    action: Literal["tag", "untag", "cancel", "archive", "unarchive"]
+    tags: list[str] = Field([], max_length=MOST_TAGS, description="For tag and untag.", examples=[["ci"]])
+
+
+class ManyDone(Schema):
+    """How many were changed, and for each of the others why it was not."""
+
+    done: int
+    refused: list[str]
+
+
+@router.post("/bulk", response=ManyDone)
+@member("editor")
+def runs_changed(request: ApiRequest, body: ManyRuns) -> ManyDone:
+    """Tags, cancels or archives many runs; each by itself, and what could not be done is said."""
+    extra = {"names": body.tags} if body.action in ("tag", "untag") else {}
+    result = CHANGES[body.action](project=request.project, numbers=body.runs, user=request.user, **extra)
+    return ManyDone(done=result.done, refused=result.refused)

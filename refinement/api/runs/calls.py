@@ -1,0 +1,138 @@
+"""What was said and what happened in a run: calls to models, events, and events as they come."""
+
+from datetime import datetime
+from typing import Any
+
+from django.http import Http404, HttpResponse
+from ninja import Field, Query, Router, Schema
+
+from refinement.api.core.auth import ApiRequest
+from refinement.api.core.paging import Page, Paging, page_by_number
+from refinement.api.core.permissions import member
+from refinement.api.runs.shapes import exact
+from refinement.models import Call, Event
+from refinement.selectors.runs.calls import calls_of
+from refinement.views.runs.context import run_or_404
+from refinement.views.runs.live import events_streamed
+
+router = Router(tags=["Calls and events"])
+LARGEST_NUMBER = 2**31 - 1
+STREAM = {
+    "responses": {
+        200: {
+            "description": "Server-sent events: `event` (what happened), `state` (how the run stands), "
+            "`text` (what a model is writing), `done` when the run is over.",
+            "content": {"text/event-stream": {"schema": {"type": "string"}}},
+        },
+        204: {"description": "This server cannot stream; ask for the list of events instead."},
+        429: {"description": "You have too many streams open."},
+        503: {"description": "Too many streams are open."},
+    }
+}
+
+
+class CallLine(Schema):
+    """A call without its texts."""
+
+    id: int
+    round_number: int
+    role: str = Field(description="producer or judge.", examples=["judge"])
+    attempt: int
+    endpoint: str
+    model: str
+    started_at: datetime
+    finished_at: datetime
+    seconds: str
+    finish_reason: str
+    prompt_tokens: int
+    completion_tokens: int
+    cached_tokens: int | None
+    rung: str = Field(description="The way in which the reply could be read.")
+    complaint: str = Field(description="What was wrong with the reply.")
+    error_kind: str
+    error_message: str
+    seen: list[str] = Field(description="The kinds of information that its messages carried.")
+    withheld: list[str]
+
+
+class CallWhole(CallLine):
+    """A call with the exact messages and the reply."""
+
+    messages: list[dict[str, Any]]
+    options: dict[str, Any]
+    reply: str
+    thinking: str
+    timings: dict[str, Any]
+
+
+class EventShape(Schema):
+    """One thing that happened to a run."""
+
+    id: int
+    kind: str = Field(examples=["judged"])
+    at: datetime
+    actor: str
+    data: dict[str, Any]
+
+
+class CallQuery(Paging):
+    """A page of calls, of one round where it is given."""
+
+    round: int | None = Field(None, ge=1, le=LARGEST_NUMBER)
+
+
+class Since(Schema):
+    """Where a stream begins."""
+
+    after: int = Field(0, ge=0, le=2**53, description="The last event that you have heard of.")
+    stay: bool = Field(False, description="Stay when the run is over: people go on with it.")
+
+
+@router.get("/{int:run}/calls", response=Page[CallLine])
+@member()
+def call_list(request: ApiRequest, run: int, query: Query[CallQuery]) -> Page[CallLine]:
+    """A run's calls to models in order, without their texts."""
+    found = run_or_404(request, run, whole=False)
+    shown, following = page_by_number(calls_of(found, query.round), query, newest_first=False)
+    return Page[CallLine].of([CallLine(**values(row, CallLine)) for row in shown], following)
+
+
+@router.get("/{int:run}/calls/{int:call}", response=CallWhole)
+@member()
+def call_read(request: ApiRequest, run: int, call: int) -> CallWhole:
+    """A call whole: messages, options, reply."""
+    found = run_or_404(request, run, whole=False)
+    row = Call.objects.filter(run=found, pk=call).first()
+    if row is None:
+        raise Http404("There is no such call in this run.")
+    return CallWhole(**values(row, CallWhole))
+
+
+@router.get("/{int:run}/events", response=Page[EventShape])
+@member()
+def event_list(request: ApiRequest, run: int, paging: Query[Paging]) -> Page[EventShape]:
+    """All that happened to a run, in order."""
+    found = run_or_404(request, run, whole=False)
+    shown, following = page_by_number(Event.objects.filter(run=found), paging, newest_first=False)
+    items = [EventShape(id=row.pk, kind=row.kind, at=row.at, actor=row.actor, data=row.data) for row in shown]
+    return Page[EventShape].of(items, following)
+
+
+@router.get("/{int:run}/stream", openapi_extra=STREAM)
+@member()
+def event_stream(request: ApiRequest, run: int, since: Query[Since]) -> HttpResponse:
+    """What happens to a run, as it happens; ends with the run.
+
+    A client that lost the connection sends `Last-Event-ID` or `after`, and hears what it missed.
+    """
+    return events_streamed(request, run_or_404(request, run, whole=False), session=reader_of(request))
+
+
+def reader_of(request: ApiRequest) -> str:
+    """What must go on to work for the stream to go on: the session, or the token."""
+    return f"token:{request.token.pk}" if request.token else request.session.session_key or ""
+
+
+def values(row: Call, shape: type[Schema]) -> dict[str, Any]:
+    plain = {name: getattr(row, name) for name in shape.model_fields if name not in ("id", "seconds")}
+    return plain | {"id": row.pk, "seconds": exact(row.seconds)}

@@ -1,0 +1,84 @@
+"""Runs as files, written while they are made."""
+
+from decimal import Decimal
+from typing import Annotated, Any, Literal
+
+from django.db.models import QuerySet
+from django.http import StreamingHttpResponse
+from ninja import Field, Query, Router
+
+from refinement.api.core.auth import ApiRequest
+from refinement.api.core.paging import LARGEST_NUMBER
+from refinement.api.core.permissions import member
+from refinement.api.runs.runs import RunFilters, filter_form
+from refinement.models import Run
+from refinement.selectors.reviews.blindness import shown_runs
+from refinement.selectors.runs.filters import runs_found
+from refinement.selectors.runs.training import TrainingChoice
+from refinement.views.runs.context import run_or_404
+from refinement.views.runs.export import exported, many_exported
+from refinement.views.runs.training import training_sent
+
+router = Router(tags=["Exports"])
+MOST_NAMED = 1_000
+Number = Annotated[int, Field(ge=1, le=LARGEST_NUMBER)]
+
+
+def files(*types: str) -> dict[str, Any]:
+    """The answer in the document: a file of one of these types."""
+    content = {
+        name: {"schema": {"type": "object" if name == "application/json" else "string"}} for name in types
+    }
+    return {"responses": {200: {"description": "The file.", "content": content}}}
+
+
+class ManyQuery(RunFilters):
+    """Runs by number, or else by the list's filters."""
+
+    run: list[Number] = Field(
+        [], max_length=MOST_NAMED, description="Numbers of runs; then no filter counts."
+    )
+
+
+@router.get(
+    "/{int:run}/export/{form}", openapi_extra=files("application/json", "text/markdown", "text/plain")
+)
+@member()
+def run_export(request: ApiRequest, run: int, form: Literal["json", "md", "txt"]) -> StreamingHttpResponse:
+    """A run as a file: everything (json), a report (md), or the resulting text alone (txt)."""
+    return exported(request, run_or_404(request, run), form)
+
+
+class TrainingQuery(ManyQuery):
+    """Which runs, and what of them."""
+
+    least: Decimal | None = Field(
+        None, max_digits=14, decimal_places=6, description="The least score (sft) or difference (pairs)."
+    )
+    with_imported: bool = Field(False, description="Imported runs too.")
+
+
+@router.get("/training/{form}", openapi_extra=files("application/jsonl"))
+@member()
+def runs_training(
+    request: ApiRequest, form: Literal["sft", "pairs"], query: Query[TrainingQuery]
+) -> StreamingHttpResponse:
+    """Training data: texts that passed as chats (sft), or two rounds of a run, better and worse (pairs)."""
+    choice = TrainingChoice(query.least, query.with_imported)
+    return training_sent(request, runs_named(request, query), form, choice)
+
+
+@router.get("/export/{form}", openapi_extra=files("text/csv", "application/jsonl"))
+@member()
+def runs_export(
+    request: ApiRequest, form: Literal["csv", "jsonl"], query: Query[ManyQuery]
+) -> StreamingHttpResponse:
+    """Many runs, one a line: those that are named, or those that the filters let through."""
+    return many_exported(request, runs_named(request, query), form)
+
+
+def runs_named(request: ApiRequest, query: ManyQuery) -> QuerySet[Run]:
+    """The runs by number, or those of the filters."""
+    if query.run:
+        return shown_runs(request.project).filter(pk__in=query.run).order_by("-pk")
+    return runs_found(request.project, filter_form(request, query).filters)

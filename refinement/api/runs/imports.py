@@ -1,0 +1,102 @@
+"""Runs of other loops, taken in as files."""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from ninja import Field, File, Query, Router, Schema
+from ninja.files import UploadedFile
+
+from refinement.api.core.auth import ApiRequest
+from refinement.api.core.permissions import member
+from refinement.api.core.problems import Refused, Wrong
+from refinement.interchange.imports.archives import MOST_FILE_BYTES, BadUpload
+from refinement.interchange.imports.found import SourceFile
+from refinement.interchange.imports.reading import too_large
+from refinement.services.imports.batches import MOST_RUNS
+from refinement.services.imports.uploads import import_files
+
+router = Router(tags=["Imports"])
+# Not required by its shape: who may not import is told that first, and what is missing after.
+FILES: Any = File(  # type: ignore[type-arg]
+    [], description="One or more files; a zip may hold folders."
+)
+
+
+class ImportNote(Schema):
+    """Something in a file that was not understood, or not taken as it stands."""
+
+    file: str = Field(examples=["mail/trajectory.md"])
+    line: int = Field(description="0 is the file as a whole.", examples=[11])
+    text: str = Field(examples=["~7"])
+    why: str = Field(examples=["Clarity: “~7” is an estimate; it is read as 7."])
+
+
+class ImportedRun(Schema):
+    """What became of one run of the files."""
+
+    name: str = Field(description="The file or folder, with the line where a file holds many runs.")
+    source: Literal["simmer", "jsonl", "wiggum"]
+    title: str
+    state: Literal["new", "here", "refused"]
+    run: int | None = Field(description="The run that was made, or the one that is here already.")
+    beside: int | None = Field(description="An earlier run from the same place, with other content.")
+    rounds: int
+    scored: int
+    best: str | None = Field(examples=["8.60"])
+    rubric: str
+    contradictions: list[str] = Field(description="Where the file and its own scores disagree.")
+    notes: list[ImportNote]
+
+
+class ImportShape(Schema):
+    """The report of an import."""
+
+    dry_run: bool
+    new: int
+    here: int
+    refused: int
+    runs: list[ImportedRun]
+    notes: list[ImportNote] = Field(description="About files rather than runs.")
+
+
+class ImportQuery(Schema):
+    """How to import."""
+
+    dry_run: bool = Field(False, description="Only say what would become of the files.")
+
+
+@router.post("", response=ImportShape)
+@member("editor")
+def import_new(
+    request: ApiRequest, given: Query[ImportQuery], file: list[UploadedFile] = FILES
+) -> dict[str, Any]:
+    """Imports runs.jsonl, Simmer folders (as files or a zip) and exported runs.
+
+    The same run is imported once, however often its file is sent: a repeated request changes nothing and
+    needs no Idempotency-Key.
+    """
+    try:
+        report = import_files(
+            read(file), project=request.project, user=request.user, dry_run=given.dry_run, most_runs=MOST_RUNS
+        )
+    except BadUpload as refusal:
+        words = str(refusal)
+        raise Refused(422, words, "bad_upload", errors=[Wrong(where="file", message=words)]) from None
+    return hiding(report.as_dict(), request.blind_runs)
+
+
+def hiding(report: dict[str, Any], blind: Mapping[int, int]) -> dict[str, Any]:
+    """The report without scores of runs that whoever sent the files reads blind."""
+    hidden: dict[str, Any] = {"best": None, "contradictions": [], "notes": []}
+    runs = [run | hidden if run["run"] in blind else run for run in report["runs"]]
+    return report | {"runs": runs}
+
+
+def read(uploads: list[UploadedFile]) -> list[SourceFile]:
+    """The files' content; one that is too large is refused before it is read."""
+    if not uploads:
+        raise BadUpload("Send one or more files, as multipart/form-data in the field “file”.")
+    for upload in uploads:
+        if (upload.size or 0) > MOST_FILE_BYTES:
+            raise BadUpload(too_large(str(upload.name), upload.size or 0))
+    return [SourceFile(str(upload.name), upload.read()) for upload in uploads]

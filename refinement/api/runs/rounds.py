@@ -1,0 +1,259 @@
+"""What is in a run: its rounds, what judges and checks said of them, and what changed between two."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from django.http import Http404, HttpResponse
+from ninja import Field, Query, Router, Schema
+
+from refinement.api.core.auth import ApiRequest
+from refinement.api.core.idempotency import creates
+from refinement.api.core.paging import Page, Paging, page_by_number
+from refinement.api.core.permissions import member
+from refinement.api.runs.shapes import exact
+from refinement.engine.codec import rubric_from_json
+from refinement.models import CheckResult, EvaluatorResult, Round, Run, Verdict
+from refinement.selectors.runs.diffs import ShownPiece, round_diff
+from refinement.services.runs.hand_rounds import Edit, round_edit
+from refinement.services.runs.lifecycle import MOST_MORE_ROUNDS
+from refinement.views.runs.context import run_or_404
+
+router = Router(tags=["Rounds"])
+LARGEST_NUMBER = 2**31 - 1
+TEXT = "text/plain; charset=utf-8"
+
+
+class VerdictShape(Schema):
+    """One judge's reading, as it was said."""
+
+    round: int
+    position: int
+    judge: str
+    scores: list[dict[str, Any]] = Field(
+        description="For each criterion: key, score, reasoning and improvement.",
+        examples=[[{"key": "depth", "score": "7", "reasoning": "…", "improvement": "…"}]],
+    )
+    issues: list[str]
+    asi: str = Field(description="The one direction for the next revision.")
+
+
+class CheckShape(Schema):
+    """What one check found."""
+
+    key: str
+    passed: bool
+    message: str
+    severity: str
+    weight: str
+    suggestion: str
+    start: int | None
+    end: int | None
+
+
+class EvaluatorShape(Schema):
+    """What the evaluator's command said of a round, before it was judged."""
+
+    command: list[str] = Field(examples=[["python3", "/opt/checks/score.py", "{file}"]])
+    exit_code: int | None = Field(description="Null where it was stopped.", examples=[0])
+    stopped: str = Field(description="Why it was stopped before its end; else empty.")
+    failure: str = Field(description="Why it counts as a complete failure; else empty.")
+    stdout: str
+    stderr: str
+    stdout_missing: int = Field(description="Bytes of its middle that were not kept.")
+    stderr_missing: int
+    seconds: str = Field(examples=["1.25"])
+    open_to: str = Field(description="Empty if it ran in the sandbox, all if it ran without one.")
+    at: datetime
+
+
+class RoundLine(Schema):
+    """A round without its text."""
+
+    number: int = Field(examples=[2])
+    origin: str = Field(description="seed, draft, revision or hand.", examples=["revision"])
+    base_round: int | None
+    author_name: str | None = Field(description="Who edited it by hand.")
+    candidate_chars: int
+    candidate_cut: bool = Field(description="The producer's reply ended at its limit.")
+    created_at: datetime
+    judged_at: datetime | None
+    composite: str | None = Field(description="Null until it is judged: unscored is not zero.")
+    scores: dict[str, str] | None = Field(description="By criterion, after penalties.")
+    penalties: list[dict[str, Any]]
+    signals: list[Any]
+    seen_chars: int | None = Field(description="How much of the text the judge saw.")
+    judge_attempts: int
+    parse_rung: str = Field(description="The way in which the judge's reply could be read.")
+
+
+class RoundWhole(RoundLine):
+    """A round with its text and all that was said of it."""
+
+    candidate: str
+    feedback: dict[str, Any] | None = Field(description="What the producer was told to write it.")
+    verdicts: list[VerdictShape]
+    checks: list[CheckShape]
+    evaluator: EvaluatorShape | None = Field(description="Null where no command was run.")
+
+
+class DiffPiece(Schema):
+    """A passage; `change` numbers the stretch it belongs to."""
+
+    kind: str = Field(description="same, deleted, inserted, moved_out or moved_in.", examples=["inserted"])
+    text: str
+    change: int
+    asked_by: str | None = Field(description="The request that this change answers, as far as words tell.")
+    folded_chars: int = Field(description="Characters of an unchanged passage that are left out here.")
+
+
+class DiffShape(Schema):
+    """Two rounds compared, in the order of the later one."""
+
+    a: int
+    b: int
+    pieces: list[DiffPiece]
+    asked: int = Field(description="Changes that answer a request.")
+    unasked: int
+    compared: bool = Field(description="False where the texts are too long: both stand there whole.")
+    missing: int = Field(description="Characters that are not shown here.")
+
+
+class Compared(Schema):
+    """The rounds to compare."""
+
+    a: int = Field(ge=1, le=LARGEST_NUMBER, examples=[1])
+    b: int = Field(ge=1, le=LARGEST_NUMBER, examples=[2])
+
+
+class HandRound(Schema):
+    """A round's text, edited by a person, to be the run's next round."""
+
+    base: int = Field(ge=1, le=LARGEST_NUMBER, description="The round that was edited.")
+    text: str
+    newest: int = Field(ge=1, le=LARGEST_NUMBER, description="The newest round when you began.")
+    rounds: int | None = Field(
+        None, ge=1, le=MOST_MORE_ROUNDS, description="For a finished run: how many more, this one included."
+    )
+    resume: bool = Field(True, description="For a paused run: whether it goes on at once.")
+
+
+@router.get("/{int:run}/rounds", response=Page[RoundLine])
+@member()
+def round_list(request: ApiRequest, run: int, paging: Query[Paging]) -> Page[RoundLine]:
+    """A run's rounds in order, without their texts."""
+    found = run_or_404(request, run, whole=False)
+    rows = Round.objects.filter(run=found).defer("candidate", "feedback")
+    shown, following = page_by_number(rows, paging, newest_first=False, key="number")
+    return Page[RoundLine].of([RoundLine(**round_values(row)) for row in shown], following)
+
+
+@router.post("/{int:run}/rounds", response={201: RoundLine})
+@member("editor")
+@creates()
+def round_new(request: ApiRequest, run: int, body: HandRound) -> RoundLine:
+    """Puts a text edited by hand into the loop as the run's next round, to be judged like any other."""
+    edit = Edit(body.base, body.text, body.newest, body.rounds, resume=body.resume)
+    return RoundLine(**round_values(round_edit(run=run_or_404(request, run), edit=edit, user=request.user)))
+
+
+@router.get("/{int:run}/rounds/{int:number}", response=RoundWhole)
+@member()
+def round_read(request: ApiRequest, run: int, number: int) -> RoundWhole:
+    """A round: its text, verdicts, checks and what the producer was told."""
+    row = round_or_404(run_or_404(request, run, whole=False), number)
+    return RoundWhole(
+        **round_values(row),
+        candidate=row.candidate,
+        feedback=row.feedback,
+        verdicts=[verdict_shape(verdict, number) for verdict in row.verdicts.all()],
+        checks=[check_shape(result) for result in row.check_results.all()],
+        evaluator=evaluator_shape(row),
+    )
+
+
+@router.get(
+    "/{int:run}/rounds/{int:number}/candidate",
+    openapi_extra={"responses": {200: {"content": {"text/plain": {"schema": {"type": "string"}}}}}},
+)
+@member()
+def round_candidate(request: ApiRequest, run: int, number: int) -> HttpResponse:
+    """A round's text as it was written."""
+    row = round_or_404(run_or_404(request, run, whole=False), number)
+    return HttpResponse(row.candidate, content_type=TEXT, headers={"X-Content-Type-Options": "nosniff"})
+
+
+@router.get("/{int:run}/verdicts", response=Page[VerdictShape])
+@member()
+def verdict_list(request: ApiRequest, run: int, paging: Query[Paging]) -> Page[VerdictShape]:
+    """What the judges said of a run's rounds, in order."""
+    found = run_or_404(request, run, whole=False)
+    rows = (
+        Verdict.objects.filter(round__run=found)
+        .select_related("round")
+        .only("position", "judge", "scores", "issues", "asi", "round__number")
+    )
+    shown, following = page_by_number(rows, paging, newest_first=False)
+    items = [verdict_shape(verdict, verdict.round.number) for verdict in shown]
+    return Page[VerdictShape].of(items, following)
+
+
+@router.get("/{int:run}/diff", response=DiffShape)
+@member()
+def run_diff(request: ApiRequest, run: int, rounds: Query[Compared]) -> DiffShape:
+    """Two rounds compared word by word, each change with what led to it."""
+    found = run_or_404(request, run)
+    diff = round_diff(found, rubric_from_json(found.snapshot), rounds.a, rounds.b, sides=False)
+    if diff is None:
+        raise Http404("There is no such round in this run.")
+    return DiffShape(
+        a=rounds.a, b=rounds.b, pieces=diff_pieces(diff.pieces), asked=diff.asked, unasked=diff.unasked,
+        compared=diff.diff.compared, missing=diff.missing,
+    )  # fmt: skip
+
+
+def diff_pieces(pieces: Sequence[ShownPiece]) -> list[DiffPiece]:
+    return [
+        DiffPiece(
+            kind=piece.kind,
+            text=piece.text + piece.tail,
+            change=piece.change,
+            asked_by=piece.asked.label if piece.asked else None,
+            folded_chars=piece.folded_chars,
+        )
+        for piece in pieces
+    ]
+
+
+def round_or_404(run: Run, number: int) -> Round:
+    found = Round.objects.filter(run=run, number=number).first()
+    if found is None:
+        raise Http404("There is no such round in this run.")
+    return found
+
+
+ROUND_FIELDS = tuple(name for name in RoundLine.model_fields if name != "composite")
+
+
+def round_values(row: Round) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in ROUND_FIELDS} | {"composite": exact(row.composite)}
+
+
+def verdict_shape(row: Verdict, number: int) -> VerdictShape:
+    issues = [str(issue) for issue in row.issues]
+    return VerdictShape(
+        round=number, position=row.position, judge=row.judge, scores=row.scores, issues=issues, asi=row.asi
+    )
+
+
+def evaluator_shape(row: Round) -> EvaluatorShape | None:
+    kept = EvaluatorResult.objects.filter(round=row).first()
+    if kept is None:
+        return None
+    values = {name: getattr(kept, name) for name in EvaluatorShape.model_fields}
+    return EvaluatorShape(**values | {"seconds": exact(kept.seconds)})
+
+
+def check_shape(row: CheckResult) -> CheckShape:
+    names = ("key", "passed", "message", "severity", "suggestion", "start", "end")
+    return CheckShape(**{name: getattr(row, name) for name in names}, weight=exact(row.weight) or "0")

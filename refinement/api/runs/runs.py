@@ -1,0 +1,234 @@
+"""Runs: found by the filters of the pages, read, and launched."""
+
+import secrets
+from typing import Annotated, Any, Literal
+
+from django.core.exceptions import ValidationError
+from django.http import HttpResponse
+from django.urls import reverse
+from ninja import Field, Query, Router, Schema
+from pydantic import StringConstraints
+from pydantic_core import to_json
+
+from refinement.api.core.auth import ApiRequest
+from refinement.api.core.idempotency import JSON, creates, made_at
+from refinement.api.core.paging import (
+    Fields,
+    Page,
+    Paging,
+    bad_cursor,
+    cursor_to,
+    fields_of,
+    place_in,
+    some_of,
+)
+from refinement.api.core.permissions import member
+from refinement.api.core.problems import Refused, Wrong
+from refinement.api.runs.shapes import WHOLE, RunLine, RunWhole, Told, run_lines, run_whole
+from refinement.forms.runs.filters import RunFilterForm
+from refinement.forms.runs.overrides import rubric_overridden
+from refinement.models import RubricVersion, Run
+from refinement.providers.registry import Target
+from refinement.selectors.launch.available_models import target_typed
+from refinement.selectors.rubrics.definitions import RubricNotFound, definition_of, version_named
+from refinement.selectors.runs.lists import runs_place
+from refinement.selectors.runs.orders import NEWEST, Order, Place, place_from
+from refinement.services.runs.creating import MOST_TAGS
+from refinement.services.runs.launching import MOST_REPEATS, runs_launch
+from refinement.views.runs.context import run_or_404
+
+router = Router(tags=["Runs"])
+Sort = Literal[
+    "newest", "-newest", "best", "-best", "r1", "-r1", "improvement", "-improvement", "rounds", "-rounds",
+    "tokens", "-tokens", "time", "-time",
+]  # fmt: skip
+# As texts, so that they reach the pages' own form, which says what is wrong with them.
+Score = Field("", max_length=40, examples=["8.5"])
+Day = Field("", max_length=40, examples=["2026-03-31"])
+Setting = Annotated[str, StringConstraints(max_length=40)] | int | float | None
+
+
+class RunFilters(Schema):
+    """The filters of the page “Runs”, by the same names."""
+
+    q: str = Field("", max_length=200, description="Words of the task or a candidate; “-word” leaves out.")
+    outcome: str = Field("", max_length=20, examples=["PASS"])
+    reason: str = Field("", max_length=40, description="The stop reason.", examples=["max_rounds"])
+    status: str = Field("", max_length=20, examples=["finished"])
+    decision: str = Field("", max_length=20, examples=["approved"])
+    rubric: str = Field("", max_length=80, description="The rubric's slug.", examples=["wiggum"])
+    producer: str = Field("", max_length=200, description="The producer's model.", examples=["qwen3:4b"])
+    judge: str = Field("", max_length=200, description="The judge's model.")
+    person: str = Field("", max_length=20, description="The number of whoever launched it.")
+    tag: str = Field("", max_length=50)
+    kinship: str = Field("", max_length=20, description="same_model or same_family.")
+    mark: str = Field("", max_length=20, description="Rounds with a signal, a penalty or a cut.")
+    imported: str = Field("", max_length=20, description="any, simmer, jsonl or wiggum.")
+    since: str = Day
+    until: str = Day
+    r1_min: str = Score
+    r1_max: str = Score
+    best_min: str = Score
+    best_max: str = Score
+    archived: bool = Field(False, description="Those in the archive, in place of those in use.")
+
+
+class RunQuery(RunFilters, Fields, Paging):
+    """Filters, order and page of a list of runs."""
+
+    sort: Sort = Field("newest", description="Highest or newest first; with a minus, the other way round.")
+
+
+class LaunchSettings(Schema):
+    """Settings of the rubric, changed for this launch alone; `"none"` where there shall be no limit."""
+
+    rounds: Setting = Field(None, examples=[4])
+    threshold: Setting = Field(None, description="The pass mark.", examples=[8.5])
+    tokens: Setting = Field(None, description="Budget in tokens.")
+    seconds: Setting = Field(None, description="Budget in seconds of model time.")
+    calls: Setting = Field(None, description="Budget in calls.")
+    judge_limit: Setting = Field(None, description="How many characters the judge reads at most.")
+    producer_tokens: Setting = Field(None, description="The longest reply of the producer.")
+    temperature: Setting = Field(None, description="Of the producer.", examples=[0.7])
+
+
+class Launch(Schema):
+    """What to refine, by which rubric, by whom, how often."""
+
+    task: str = Field(examples=["Explain how our backups are made and how they are restored."])
+    seed: str = Field("", description="The text to begin with; without it the producer writes a first draft.")
+    rubric: str = Field(max_length=100, description="Its slug, or slug@version.", examples=["wiggum"])
+    producer: str = Field(max_length=400, description="Endpoint, slash, model.", examples=["ollama/qwen3:4b"])
+    judge: str = Field(
+        "",
+        max_length=400,
+        description="Needed where the rubric has criteria.",
+        examples=["ollama/gemma3:12b"],
+    )
+    tags: list[str] = Field([], max_length=MOST_TAGS, examples=[["ci"]])
+    repeats: int = Field(1, ge=1, le=MOST_REPEATS)
+    settings: LaunchSettings = Field(
+        default_factory=LaunchSettings.model_construct, examples=[{"rounds": 4, "threshold": 8.5}]
+    )
+
+
+class Launched(Schema):
+    """The runs of one launch."""
+
+    runs: list[RunWhole]
+
+
+@router.get("", response=Page[RunLine])
+@member()
+def run_list(request: ApiRequest, query: Query[RunQuery]) -> HttpResponse:
+    """The project's runs: filtered, searched and sorted as on the page.
+
+    A search that runs out of time returns what it has found so far. Follow `next` until it is null.
+    """
+    form, wanted = filter_form(request, query), fields_of(RunLine, query.fields)
+    page = runs_place(
+        request.project,
+        form.filters,
+        order=form.order,
+        upwards=form.upwards,
+        place=place_of(query, form.order),
+        size=query.limit,
+    )
+    following = cursor_to(f"{query.sort}:{page.following}") if page.following else None
+    # Written as it is: read as schemas once more, a hundred lines took twice as long.
+    return HttpResponse(
+        to_json({"items": run_lines(page.numbers, wanted), "next": following}), content_type=JSON
+    )
+
+
+def filter_form(request: ApiRequest, query: RunFilters) -> RunFilterForm:
+    """The filters as the pages read them; what cannot be read is refused."""
+    given = {name: str(value) for name, value in query.model_dump().items() if value not in (False, "")}
+    form = RunFilterForm(given, request.project)  # type: ignore[arg-type]  # it asks for values by name alone
+    if not form.is_valid():
+        wrong = [
+            Wrong(where=f"query.{name}", message=str(message))
+            for name, messages in form.errors.items()
+            for message in messages
+        ]
+        raise Refused(422, f"{wrong[0].where}: {wrong[0].message}", "invalid", wrong)
+    return form
+
+
+def place_of(query: RunQuery, order: Order) -> Place | None:
+    """Where the page begins; a cursor of another order is none."""
+    if not query.cursor:
+        return None
+    sort, _, text = place_in(query.cursor).partition(":")
+    place = place_from(text, order, backwards=False) if sort == query.sort else None
+    if place is None or (order is NEWEST) != (place.value is None):
+        raise bad_cursor()
+    return place
+
+
+@router.post("", response={201: Launched})
+@member("editor")
+@creates()
+def run_launch(request: ApiRequest, body: Launch) -> Launched:
+    """Launches one run or several of the same.
+
+    Workers take them up at once; follow them with `/stream`, or ask for them again.
+    """
+    version = version_wanted(request, body.rubric)
+    saved = definition_of(version)
+    producer = target_of("producer", body.producer)
+    launched = runs_launch(
+        project=request.project,
+        user=request.user,
+        version=version,
+        definition=overridden(saved, body.settings),
+        task=body.task,
+        seed=body.seed,
+        producer=producer,
+        judge=target_of("judge", body.judge) if saved.criteria else producer,
+        tags=body.tags,
+        repeats=body.repeats,
+        key=secrets.token_hex(12),  # a launch that comes twice is told by its Idempotency-Key
+    )
+    made_at(request, run_address(request, launched.runs[0].pk))
+    return Launched(runs=[run_whole(run) for run in launched.runs])
+
+
+def version_wanted(request: ApiRequest, reference: str) -> RubricVersion:
+    try:
+        return version_named(request.project, reference)
+    except RubricNotFound as missing:
+        raise ValidationError({"rubric": str(missing)[:1].upper() + str(missing)[1:]}) from None
+
+
+def overridden(saved: Any, settings: LaunchSettings) -> Any:
+    given = {name: str(value) for name, value in settings.model_dump(exclude_none=True).items()}
+    try:
+        return rubric_overridden(saved, given)
+    except ValidationError as refusal:
+        named = {f"settings.{name}": words for name, words in refusal.message_dict.items()}
+        raise ValidationError(named) from None
+
+
+def target_of(role: str, text: str) -> Target:
+    try:
+        return target_typed(text)
+    except ValueError as error:
+        raise ValidationError({role: str(error)}) from None
+
+
+def run_address(request: ApiRequest, run: int) -> str:
+    return reverse("api:run_read", kwargs={"slug": request.project.slug, "run": run})
+
+
+@router.get("/{int:run}", response=RunWhole, exclude_unset=True)
+@member()
+def run_read(request: ApiRequest, run: int, wanted: Query[Fields]) -> RunWhole:
+    """A run with its task, its seed and the rubric as it uses it."""
+    found = run_or_404(request, run)
+    names = fields_of(RunWhole, wanted.fields)
+    return some_of(RunWhole, WHOLE, Told(found, tags_of(found) if "tags" in names else []), names)
+
+
+def tags_of(run: Run) -> list[str]:
+    return list(run.tags.values_list("name", flat=True))

@@ -1,0 +1,169 @@
+"""Runs as the API shows them: a line of a list, and whole."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from operator import attrgetter
+from typing import Any
+
+from ninja import Field, Schema
+
+from refinement.models import Run
+from refinement.selectors.rubrics.definitions import plain
+from refinement.selectors.runs.lists import run_tags, run_values
+
+
+class RubricRef(Schema):
+    """The version of a rubric."""
+
+    slug: str = Field(examples=["wiggum"])
+    name: str = Field(examples=["Wiggum"])
+    version: int = Field(examples=[3])
+
+
+class RunLine(Schema):
+    """A run in a list: everything but its texts."""
+
+    id: int = Field(examples=[12])
+    title: str = Field(description="The beginning of the task.", examples=["Explain our backups"])
+    status: str = Field(description="queued, running, waiting, paused or finished.", examples=["finished"])
+    outcome: str = Field(description="PASS, FAIL, DONE, ERROR or CANCELLED; empty before.", examples=["PASS"])
+    stop_reason: str = Field(examples=["passed"])
+    why: str = Field(description="Why it stopped, in a sentence.")
+    rubric: RubricRef
+    producer: str = Field(description="Endpoint, slash, model.", examples=["ollama/qwen3:4b"])
+    judge: str = Field(examples=["ollama/gemma3:12b"])
+    kinship: str = Field(description="same_model, same_family, or empty.")
+    r1: str | None = Field(description="The first round's composite.", examples=["7.4"])
+    best: str | None = Field(examples=["9.1"])
+    best_round: int | None = Field(examples=[3])
+    last: str | None = Field(examples=["9.1"])
+    improvement: str | None = Field(description="Last minus first.", examples=["1.75"])
+    rounds_judged: int = Field(examples=[3])
+    trajectory: list[str] = Field(description="The rounds' composites in order.")
+    signal_rounds: int = Field(description="Rounds in which the judge did not track the revision.")
+    penalty_rounds: int
+    cut_rounds: int = Field(description="Rounds of which the judge saw a part.")
+    prompt_tokens: int
+    completion_tokens: int
+    calls_made: int
+    model_seconds: str = Field(examples=["42.5"])
+    decision: str | None = Field(description="What people decided: approved, result, changes, rejected.")
+    chosen_round: int | None = Field(description="The round that people made the result.")
+    tags: list[str]
+    batch: str = Field(description="Runs that were launched together share one.")
+    created_by: str
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+    archived_at: datetime | None
+    waiting_for: str
+    next_try_at: datetime | None
+
+
+class RunWhole(RunLine):
+    """A run with what it was given and what it carries."""
+
+    task: str
+    seed: str = Field(description="The text it began with; empty where the producer wrote the first draft.")
+    rubric_used: dict[str, Any] = Field(description="The rubric as this run uses it.")
+    rerun_of: int | None
+    failure_role: str
+    failure_message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A run and its tags, which are rows of their own."""
+
+    run: Run
+    tags: list[str]
+
+
+def exact(value: Decimal | int | None) -> str | None:
+    """A decimal as text, without the zeros that its column adds."""
+    return None if value is None else plain(Decimal(value))
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A field of an answer: the columns that it is made of, and how."""
+
+    columns: tuple[str, ...]
+    make: Callable[..., Any] | None = None
+
+    def __call__(self, told: Told) -> Any:
+        """The field, of a run that was read as an object."""
+        values = [_value(told.run, column) for column in self.columns]
+        return self.make(*values) if self.make else values[0]
+
+
+def _value(run: Run, column: str) -> Any:
+    """A column as the database names it; null where there is nobody."""
+    found: Any = run
+    for name in column.split("__"):
+        found = None if found is None else getattr(found, name)
+    return found
+
+
+def _rubric(slug: str, name: str, version: int) -> dict[str, Any]:
+    return {"slug": slug, "name": name, "version": version}
+
+
+def _person(name: str | None, email: str | None) -> str:
+    return name or (email or "").partition("@")[0]
+
+
+AS_THEY_ARE = (
+    "title", "status", "outcome", "stop_reason", "why", "kinship", "best_round", "rounds_judged",
+    "signal_rounds", "penalty_rounds", "cut_rounds", "prompt_tokens", "completion_tokens",
+    "calls_made", "decision", "chosen_round", "batch", "created_at", "started_at", "finished_at",
+    "archived_at", "waiting_for", "next_try_at",
+)  # fmt: skip
+COLUMNS: Mapping[str, Made] = {
+    "id": Made(("pk",)),
+    **{name: Made((name,)) for name in AS_THEY_ARE},
+    **{name: Made((name,), exact) for name in ("r1", "best", "last", "improvement", "model_seconds")},
+    "trajectory": Made(("trajectory",), lambda scores: [exact(Decimal(score)) for score in scores]),
+    "rubric": Made(("rubric__slug", "rubric__name", "rubric_version__number"), _rubric),
+    "producer": Made(("producer_endpoint", "producer_model"), "{}/{}".format),
+    "judge": Made(("judge_endpoint", "judge_model"), "{}/{}".format),
+    "created_by": Made(("created_by__name", "created_by__email"), _person),
+}
+LINE: Mapping[str, Callable[[Told], Any]] = {**COLUMNS, "tags": attrgetter("tags")}
+WHOLE: Mapping[str, Callable[[Told], Any]] = {
+    **LINE,
+    **{name: attrgetter(f"run.{name}") for name in ("task", "seed", "failure_role", "failure_message")},
+    "rubric": lambda told: RubricRef(**COLUMNS["rubric"](told)),
+    "rubric_used": attrgetter("run.snapshot"),
+    "rerun_of": attrgetter("run.rerun_of_id"),
+}
+
+
+def run_lines(numbers: Sequence[int], wanted: frozenset[str]) -> list[dict[str, Any]]:
+    """These runs as the answer has them, in this order, each with the wanted fields of a `RunLine` alone.
+
+    A hundred lines are made of columns, not of objects: those took most of the time.
+    """
+    made = [(name, COLUMNS[name]) for name in RunLine.model_fields if name in wanted and name in COLUMNS]
+    columns = ["pk", *dict.fromkeys(column for _, field in made for column in field.columns)]
+    place = {column: index for index, column in enumerate(columns)}
+    steps = [(name, [place[column] for column in field.columns], field.make) for name, field in made]
+    tags = run_tags(numbers) if "tags" in wanted else None
+    lines = {}
+    for row in run_values(numbers, columns):
+        line = {
+            name: make(*[row[at] for at in places]) if make else row[places[0]]
+            for name, places, make in steps
+        }
+        if tags is not None:
+            line["tags"] = tags.get(row[0], [])
+        lines[row[0]] = line
+    return [lines[number] for number in numbers if number in lines]
+
+
+def run_whole(run: Run) -> RunWhole:
+    """The run with all its fields."""
+    told = Told(run, list(run.tags.values_list("name", flat=True)))
+    return RunWhole(**{name: get(told) for name, get in WHOLE.items()})

@@ -1,0 +1,103 @@
+"""Share links: they show one run to people without an account."""
+
+from datetime import datetime
+from typing import Literal
+
+from django.http import HttpRequest
+from django.urls import reverse
+from ninja import Field, Query, Router, Schema
+
+from refinement.api.core.auth import ApiRequest
+from refinement.api.core.idempotency import creates
+from refinement.api.core.paging import Page, Paging, page_by_number
+from refinement.api.core.permissions import member
+from refinement.api.core.problems import Refused
+from refinement.forms.projects.sharing import NOTE_CHARS
+from refinement.models import ShareLink
+from refinement.services.runs.shares import SharingOff, TooManyLinks, share_link_make, share_link_revoke
+from refinement.views.runs.context import run_or_404
+from refinement.views.sharing.links import OFF, TOO_MANY
+
+router = Router(tags=["Share links"])
+
+
+class ShareNew(Schema):
+    """What a visitor may see, and for how long."""
+
+    days: Literal[1, 7, 30, 90] = 7
+    show_prompts: bool = Field(False, description="What was said to the models, word by word.")
+    show_comments: bool = Field(False, description="Comments, with the names of those who wrote them.")
+    note: str = Field("", max_length=NOTE_CHARS, description="Who it is for; only members see it.")
+
+
+class ShareShape(Schema):
+    """A link as members list it; the link itself is kept nowhere."""
+
+    id: int
+    run: int
+    prefix: str = Field(description="The beginning of its token.")
+    state: str = Field(description="open, expired or revoked.", examples=["open"])
+    note: str
+    show_prompts: bool
+    show_comments: bool
+    created_by: str | None
+    created_at: datetime
+    expires_at: datetime
+    opened: int = Field(description="How often it was opened.")
+    last_opened_at: datetime | None
+
+
+class ShareMade(ShareShape):
+    """A new link, shown this once."""
+
+    link: str | None = Field(description="Null where the answer is sent again.")
+
+
+@router.get("/runs/{int:run}/shares", response=Page[ShareShape])
+@member("editor")
+def share_list(request: ApiRequest, run: int, paging: Query[Paging]) -> Page[ShareShape]:
+    """A run's links, newest first."""
+    rows = ShareLink.objects.filter(run=run_or_404(request, run, whole=False)).select_related("created_by")
+    found, following = page_by_number(rows, paging)
+    return Page[ShareShape].of([share_shape(row) for row in found], following)
+
+
+@router.post("/runs/{int:run}/shares", response={201: ShareMade})
+@member("editor")
+@creates(shown_once="link")
+def share_new(request: ApiRequest, run: int, body: ShareNew) -> ShareMade:
+    """Makes a link that shows a run to whoever has it; 409 where the project does not share."""
+    found = run_or_404(request, run, whole=False)
+    try:
+        row, token = share_link_make(run=found, by=request.user, **body.model_dump())
+    except SharingOff:
+        raise Refused(409, OFF, "sharing_off") from None
+    except TooManyLinks:
+        raise Refused(409, TOO_MANY, "too_many") from None
+    return ShareMade(**share_shape(row).model_dump(), link=address_of(request, token))
+
+
+@router.post("/shares/{int:share}/revoke", response=ShareShape)
+@member("editor")
+def share_revoked(request: ApiRequest, share: int) -> ShareShape:
+    """The link no longer works; 409 where it did not already."""
+    row, worked = share_link_revoke(project=request.project, number=share, by=request.user)
+    if not worked:
+        raise Refused(409, "The link had stopped working before.", "closed")
+    row.refresh_from_db()
+    return share_shape(row)
+
+
+def address_of(request: HttpRequest, token: str) -> str:
+    return request.build_absolute_uri(reverse("shared_run", args=[token]))
+
+
+def share_shape(row: ShareLink) -> ShareShape:
+    same = ("prefix", "state", "note", "show_prompts", "show_comments", "created_at", "expires_at", "opened")
+    return ShareShape(
+        id=row.pk,
+        run=row.run_id,
+        created_by=row.created_by.display_name if row.created_by else None,
+        last_opened_at=row.last_opened_at,
+        **{name: getattr(row, name) for name in same},
+    )

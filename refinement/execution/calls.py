@@ -1,0 +1,253 @@
+"""One model call of a run: asked, followed, stopped when the run is, and kept whole."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+
+from django.db import connection
+from django.db.models import Max
+from django.utils import timezone
+
+from refinement.broker.interrupting import woken_by
+from refinement.engine.types import Role
+from refinement.execution.cancelling import lookout
+from refinement.execution.leases import RENEW_EVERY, Lease, lease_renew
+from refinement.execution.live_text import live_text
+from refinement.execution.lost_connections import CONNECTION_LOST
+from refinement.execution.slots import NoFreePlace, place_take
+from refinement.execution.texts import storable
+from refinement.judging.checks import CommandRunner
+from refinement.judging.isolation import while_waiting
+from refinement.judging.prompts import Prompt
+from refinement.models import Call, Run
+from refinement.models.runs.calls import Exchange
+from refinement.providers.alarm import Alarm
+from refinement.providers.base import (
+    CallControl,
+    Cancelled,
+    CompletionRequest,
+    Message,
+    Provider,
+    ProviderError,
+    Reply,
+    Schema,
+)
+from refinement.providers.registry import SCRIPTED, EndpointSpec, build
+from refinement.selectors.endpoints import endpoint_spec
+
+RENEW_SECONDS = RENEW_EVERY.total_seconds()
+SLOW_SECONDS = 1.0
+
+
+def ignore_text(piece: str) -> None:
+    """For those who do not watch a model write."""
+
+
+@dataclass(slots=True)
+class Request:
+    """What is asked of a role in one step."""
+
+    role: Role
+    round_number: int
+    prompt: Prompt
+    max_tokens: int
+    temperature: float
+    schema: Schema | None = None
+    context_tokens: int | None = None
+    seen: list[str] = field(default_factory=list)
+    withheld: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Local:
+    """What a run may use on the machine of whoever started it, and nowhere else."""
+
+    endpoints: Mapping[str, EndpointSpec] = field(default_factory=dict)
+    scripts: Callable[[CallControl], CommandRunner] | None = None
+
+
+@dataclass(slots=True)
+class Caller:
+    """Makes a run's calls under its lease."""
+
+    run: Run
+    lease: Lease
+    deadline_seconds: float
+    on_text: Callable[[str], None] = ignore_text
+    local: Local = field(default_factory=Local)
+    tokens: int = 0  # what the step's calls have used, for the log
+    seconds: float = 0.0
+    specs: dict[str, EndpointSpec] = field(default_factory=dict)
+
+    def target(self, role: Role) -> tuple[str, str]:
+        if role is Role.JUDGE:
+            return self.run.judge_endpoint, self.run.judge_model
+        return self.run.producer_endpoint, self.run.producer_model
+
+    def spec(self, endpoint: str) -> EndpointSpec:
+        """What is set for the endpoint, looked up once in a step."""
+        if endpoint not in self.specs:
+            self.specs[endpoint] = self.local.endpoints.get(endpoint) or endpoint_spec(endpoint)
+        return self.specs[endpoint]
+
+    def provider(self, role: Role) -> Provider:
+        endpoint, _ = self.target(role)
+        consumed = None
+        spec = self.spec(endpoint)
+        if spec.kind == SCRIPTED:
+            # A script's k-th line for a role answers the run's k-th call of it, whoever makes it.
+            consumed = {role.value: Call.objects.filter(run=self.run, role=role.value).count()}
+        return build(spec, consumed=consumed, foreground=endpoint in self.local.endpoints)
+
+    def attempt(self, role: Role, round_number: int) -> int:
+        """The number of the step's next call, after those that are kept of it."""
+        if not self.run.extended_after or round_number != self.run.extended_after + 1:
+            return self.run.step_calls + 1
+        # A run that was cancelled and then continued may have calls of a candidate that was dropped.
+        kept = Call.objects.filter(run=self.run, round_number=round_number, role=role.value)
+        last: int | None = kept.aggregate(last=Max("attempt"))["last"]
+        return (last or 0) + 1
+
+    def ask(self, request: Request) -> tuple[Call, Reply]:
+        """The reply and its unsaved row; a ProviderError carries the row of the call that failed."""
+        endpoint, model = self.target(request.role)
+        call = Call(
+            run=self.run,
+            round_number=request.round_number,
+            role=request.role.value,
+            endpoint=endpoint,
+            model=model,
+            attempt=self.attempt(request.role, request.round_number),
+            messages=[{"role": m.role, "content": storable(m.content)} for m in request.prompt.messages],
+            options=options_of(request),
+            seen=request.seen,
+            withheld=request.withheld,
+        )
+        self.take_place(endpoint)
+        started, clock = timezone.now(), time.monotonic()
+        try:
+            with live_text(self.lease, self.on_text) as writing, self.watched() as (holds, alarm):
+                control = self.control(holds, writing, alarm)
+                reply = self.provider(request.role).complete(self.completion(model, request), control)
+        except ProviderError as error:
+            self.seconds += time.monotonic() - clock
+            call.error_kind, call.error_message = error.kind.value, storable(error.message)
+            timed(call, started, time.monotonic() - clock)
+            raise CallFailed(call, error) from error
+        fill(call, reply)
+        self.tokens += reply.prompt_tokens + reply.completion_tokens
+        self.seconds += time.monotonic() - clock
+        timed(call, started, reply.seconds or time.monotonic() - clock)
+        return call, reply
+
+    def completion(self, model: str, request: Request) -> CompletionRequest:
+        return CompletionRequest(
+            model=model,
+            messages=[Message(m.role, m.content) for m in request.prompt.messages],
+            temperature=request.temperature,
+            max_tokens=request.max_tokens,
+            context_tokens=request.context_tokens,
+            schema=request.schema,
+            role=request.role.value,
+        )
+
+    def take_place(self, endpoint: str) -> None:
+        """Counts this run among those at the endpoint; raises NoFreePlace where it serves enough."""
+        limit = self.spec(endpoint).concurrency
+        if limit is not None and not place_take(self.lease, endpoint, limit):
+            raise NoFreePlace(endpoint)
+
+    @contextmanager
+    def watched(self) -> Iterator[tuple[Callable[[], bool], Alarm | None]]:
+        """What to ask whether the lease holds; in a worker also what rings when it is lost or has to be."""
+        alarm = lookout.alarm()
+        with lookout.watching(self.lease, alarm) as holds, woken_by(alarm.ring if alarm else None):
+            yield holds, alarm
+
+    @contextmanager
+    def heartbeat(self) -> Iterator[CallControl]:
+        """Renews the lease while templates and checks of the step run; Cancelled when it is lost."""
+        began = time.monotonic()
+        with lookout.watching(self.lease) as holds:
+            control = self.control(holds, ignore_text)
+            with while_waiting(partial(stop_if_cancelled, control)):
+                yield control
+        if time.monotonic() - began > SLOW_SECONDS:
+            lease_renew(self.lease)  # what follows counts on a lease with most of its time left
+
+    def control(
+        self, holds: Callable[[], bool], on_text: Callable[[str], None], alarm: Alarm | None = None
+    ) -> CallControl:
+        return control_of(self.deadline_seconds, holds, lambda: lease_renew(self.lease), on_text, alarm)
+
+
+def stop_if_cancelled(control: CallControl) -> None:
+    if control.is_cancelled():
+        raise Cancelled("The step was stopped.")
+
+
+def control_of(
+    deadline_seconds: float,
+    holds: Callable[[], bool],
+    renew: Callable[[], bool],
+    on_text: Callable[[str], None] = ignore_text,
+    alarm: Alarm | None = None,
+) -> CallControl:
+    """Looks now and then whether the lease holds, and renews it along the way."""
+    renewed = time.monotonic()
+    lost = False
+
+    def is_cancelled() -> bool:
+        nonlocal renewed, lost
+        if lost:
+            return True
+        now = time.monotonic()
+        try:
+            if now - renewed >= RENEW_SECONDS:
+                renewed, lost = now, not renew()
+            else:
+                lost = not holds()
+        except CONNECTION_LOST:
+            connection.close()  # a reply is worth more than a look: one that fails is taken again soon
+        return lost
+
+    return CallControl(deadline_seconds, is_cancelled, on_text, alarm)
+
+
+class CallFailed(Exception):
+    """A call without a reply: its row, not yet saved, and the sorted error."""
+
+    def __init__(self, call: Call, error: ProviderError) -> None:
+        super().__init__(error.message)
+        self.call = call
+        self.error = error
+
+
+def options_of(request: Request | CompletionRequest) -> dict[str, object]:
+    return {
+        "temperature": request.temperature,
+        "max_tokens": request.max_tokens,
+        "context_tokens": request.context_tokens,
+        "schema": request.schema,
+    }
+
+
+def fill(call: Exchange, reply: Reply) -> None:
+    """Puts what came back into the call's row."""
+    call.reply = storable(reply.text)
+    call.thinking = storable(reply.thinking)
+    call.finish_reason = reply.finish_reason
+    call.prompt_tokens = reply.prompt_tokens
+    call.completion_tokens = reply.completion_tokens
+    call.cached_tokens = reply.cached_tokens
+    call.timings = dict(reply.timings)
+    call.options["schema_used"] = reply.schema_used
+
+
+def timed(call: Call, started: datetime, seconds: float) -> None:
+    call.started_at = started
+    call.finished_at = timezone.now()
+    call.seconds = round(seconds, 3)

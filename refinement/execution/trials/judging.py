@@ -1,0 +1,174 @@
+"""A trial's question to the judge: worded, sent and read exactly as in a run."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import partial
+
+from django.utils import timezone
+
+from refinement.engine.types import History, Role, Round, Rubric, Verdict
+from refinement.execution.calls import control_of, fill, options_of, stop_if_cancelled
+from refinement.execution.judging import cut_words
+from refinement.execution.step import DEADLINE_SECONDS
+from refinement.execution.texts import storable
+from refinement.execution.trials.leases import TrialLease, trial_holds, trial_renew
+from refinement.execution.windows import expected, reply_room
+from refinement.judging.context import Brief, Calibration, JudgeView, judge_view
+from refinement.judging.isolation import while_waiting
+from refinement.judging.parsing import read_reply
+from refinement.judging.prompts import Prompt, ask_again, judge_prompt
+from refinement.judging.schema import reply_limit_tokens, reply_schema
+from refinement.models import Bench, BenchCall
+from refinement.providers.base import (
+    CallControl,
+    CompletionRequest,
+    ErrorKind,
+    Message,
+    ModelInfo,
+    ProviderError,
+    Reply,
+)
+from refinement.providers.context import context_tokens_for
+from refinement.selectors.endpoints import provider_for
+from refinement.selectors.rubrics.definitions import definition_of
+
+
+@dataclass(frozen=True, slots=True)
+class TrialAsked:
+    """A reply and its unsaved row; without a verdict, the row holds the complaint."""
+
+    rubric: Rubric
+    call: BenchCall
+    verdict: Verdict | None
+    seen_chars: int | None
+
+
+class TrialFailed(Exception):
+    """A call without a reply: its row, not yet saved, and the sorted error."""
+
+    def __init__(self, call: BenchCall, error: ProviderError) -> None:
+        super().__init__(error.message)
+        self.call = call
+        self.error = error
+
+
+def trial_ask(lease: TrialLease) -> TrialAsked:
+    """Asks the judge once; TrialFailed carries a call without a reply."""
+    bench = lease.trial.bench
+    rubric = definition_of(bench.rubric_version)
+    view = bench_view(bench, rubric)
+    call = BenchCall(
+        trial_id=lease.trial_id,
+        number=lease.trial.calls_made + 1,
+        messages=[],
+        started_at=timezone.now(),
+        seen=[kind.value for kind in view.seen],
+        withheld=[kind.value for kind in view.withheld],
+    )
+    clock = time.monotonic()
+    try:
+        window = window_of(bench, rubric)
+        with trial_heartbeat(lease):
+            first = judge_prompt(view)
+        prompt = conversation(lease, first)
+        request = request_for(bench, rubric, prompt, window)
+        call.messages = [{"role": m.role, "content": storable(m.content)} for m in request.messages]
+        call.options = options_of(request)
+        reply = provider_for(bench.endpoint).complete(request, trial_control(lease))
+    except ProviderError as error:
+        call.error_kind, call.error_message = error.kind.value, storable(error.message)
+        finish(call, time.monotonic() - clock)
+        raise TrialFailed(call, error) from error
+    fill(call, reply)
+    finish(call, reply.seconds or time.monotonic() - clock)
+    verdict = verdict_in(call, reply, rubric, bench.model)
+    return TrialAsked(rubric, call, verdict, view.candidate.seen_chars if view.candidate else None)
+
+
+def trial_control(lease: TrialLease) -> CallControl:
+    return control_of(DEADLINE_SECONDS, lambda: trial_holds(lease), lambda: trial_renew(lease))
+
+
+@contextmanager
+def trial_heartbeat(lease: TrialLease) -> Iterator[None]:
+    """Renews the lease while templates and checks run; Cancelled when it is lost."""
+    with while_waiting(partial(stop_if_cancelled, trial_control(lease))):
+        yield
+
+
+def bench_view(bench: Bench, rubric: Rubric) -> JudgeView:
+    """What a judge of this candidate may see: as in round 1, or with the seed as from round 2 on."""
+    calibration = Calibration(rubric.seed_text, rubric.seed_scores) if rubric.seed_text else None
+    brief = Brief(
+        task=bench.task,
+        rubric=replace(rubric, seed_text="", seed_scores={}),
+        nonce=bench.nonce,
+        calibration=calibration,
+    )
+    number = 2 if bench.anchored and calibration else 1
+    return judge_view(brief, History(rounds=(Round(number, bench.candidate),)), number)
+
+
+def window_of(bench: Bench, rubric: Rubric) -> int | None:
+    """The bench's context window, sized as a run sizes it, chosen once for all its trials."""
+    if bench.context_tokens is not None:
+        return bench.context_tokens
+    info = looked_up(bench)
+    if info is None:
+        return None
+    brief = Brief(task=bench.task, rubric=rubric, nonce=bench.nonce, seed=bench.candidate)
+    wanted = context_tokens_for(*expected(brief, Role.JUDGE), None)
+    window = wanted if info.context_length is None else min(wanted, info.context_length)
+    Bench.objects.filter(pk=bench.pk, context_tokens=None).update(context_tokens=window)
+    return window
+
+
+def looked_up(bench: Bench) -> ModelInfo | None:
+    """What the endpoint tells of the model; None where it tells nothing of its models."""
+    try:
+        return provider_for(bench.endpoint).model_info(bench.model)
+    except ProviderError as error:
+        # A call without a window would be served with one that cuts the prompt without a word.
+        if error.retryable or error.kind is ErrorKind.MODEL_MISSING:
+            raise
+        return None
+
+
+def conversation(lease: TrialLease, prompt: Prompt) -> Prompt:
+    """The prompt as it stands after the replies that this trial already got and could not use."""
+    if not lease.trial.unreadable:
+        return prompt
+    earlier = BenchCall.objects.filter(trial_id=lease.trial_id, error_kind="").order_by("number")
+    for reply, complaint in earlier.values_list("reply", "complaint"):
+        prompt = ask_again(prompt, reply, complaint)
+    return prompt
+
+
+def request_for(bench: Bench, rubric: Rubric, prompt: Prompt, window: int | None) -> CompletionRequest:
+    return CompletionRequest(
+        model=bench.model,
+        messages=[Message(m.role, m.content) for m in prompt.messages],
+        temperature=float(bench.temperature),
+        max_tokens=reply_room(prompt, reply_limit_tokens(rubric), window),
+        context_tokens=window,
+        schema=reply_schema(rubric),
+        role=Role.JUDGE.value,
+    )
+
+
+def verdict_in(call: BenchCall, reply: Reply, rubric: Rubric, judge: str) -> Verdict | None:
+    reading = read_reply(reply.text, rubric)
+    call.rung = reading.rung.value if reading.rung else ""
+    call.thinking = call.thinking or storable(reading.thinking)
+    if reading.verdict is None:
+        call.complaint = storable(cut_words(reading.complaint) if reply.cut else reading.complaint)
+        return None
+    return replace(reading.verdict, judge=judge)
+
+
+def finish(call: BenchCall, seconds: float) -> None:
+    call.finished_at = timezone.now()
+    call.seconds = Decimal(str(round(seconds, 3)))

@@ -1,0 +1,153 @@
+"""Writing down what a trial's call brought: all of it in one transaction, fenced by the lease."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from refinement.engine.safeguards import penalties_for
+from refinement.engine.scoring import assess
+from refinement.engine.types import CheckResult
+from refinement.execution.lost_connections import outlasting_lost_connections
+from refinement.execution.record_values import penalty_values, verdict_values
+from refinement.execution.texts import storable
+from refinement.execution.trials.judging import TrialAsked, trial_heartbeat
+from refinement.execution.trials.leases import TrialLease, trial_release
+from refinement.execution.trials.waking import trial_wake
+from refinement.judging.checks import run_checks
+from refinement.models import Bench, BenchCall, BenchStatus, BenchTrial, TrialStatus
+from refinement.selectors.runs.live import WORKER_LOST
+
+UNENDED = (TrialStatus.QUEUED, TrialStatus.RUNNING, TrialStatus.WAITING)
+
+
+def trial_done(lease: TrialLease, asked: TrialAsked) -> None:
+    """A verdict: with checks and penalties it becomes a composite, as in a run."""
+    rubric, candidate = asked.rubric, lease.trial.bench.candidate
+    with trial_heartbeat(lease):
+        checks = run_checks(rubric.checks, candidate)
+    assessment = assess(
+        rubric,
+        asked.verdict,
+        checks,
+        penalties_for(candidate, rubric.policy.penalties),
+    )
+    verdict = verdict_values(assessment.verdicts[0])
+    trial_end(
+        lease,
+        asked.call,
+        status=TrialStatus.DONE,
+        composite=round(assessment.composite, 6),
+        scores={key: str(score) for key, score in assessment.scores.items()},
+        said=[storable_values(entry) for entry in verdict["scores"]],
+        issues=[storable(issue) for issue in verdict["issues"]],
+        asi=storable(verdict["asi"]),
+        penalties=[penalty_values(penalty) for penalty in assessment.penalties],
+        checks=[check_values(result) for result in assessment.checks],
+        seen_chars=asked.seen_chars,
+        parse_rung=asked.call.rung,
+    )
+
+
+def trial_fail(lease: TrialLease, call: BenchCall | None, *, message: str, **counts: int) -> None:
+    """A trial that is given up, with words; it has no score."""
+    trial_end(lease, call, status=TrialStatus.FAILED, error=storable(message), **counts)
+
+
+@outlasting_lost_connections
+@transaction.atomic
+def trial_end(lease: TrialLease, call: BenchCall | None, **fields: Any) -> None:
+    """The end of a trial, and of its bench where it was the last."""
+    # The bench's row is the lock: of two trials that end at once, the second sees the first.
+    Bench.objects.select_for_update().only("pk").get(pk=lease.trial.bench_id)
+    usage = usage_of(lease.trial, call) if call else {}
+    trial_release(lease, finished_at=timezone.now(), **usage, **fields)
+    if call is not None:
+        call.save()
+    if not BenchTrial.objects.filter(bench_id=lease.trial.bench_id, status__in=UNENDED).exists():
+        Bench.objects.filter(pk=lease.trial.bench_id, status=BenchStatus.RUNNING).update(
+            status=BenchStatus.FINISHED, finished_at=timezone.now()
+        )
+
+
+@outlasting_lost_connections
+@transaction.atomic
+def trial_ask_again(lease: TrialLease, call: BenchCall) -> None:
+    """A reply that could not be read is kept, and the next message asks again."""
+    trial_release(
+        lease,
+        status=TrialStatus.QUEUED,
+        woken_at=timezone.now(),
+        unreadable=lease.trial.unreadable + 1,
+        failures=0,
+        **usage_of(lease.trial, call),
+    )
+    call.save()
+    trial_wake(lease.trial_id)
+
+
+@outlasting_lost_connections
+@transaction.atomic
+def trial_wait(lease: TrialLease, call: BenchCall, *, until: datetime, reason: str) -> None:
+    """A call without a reply: the trial comes back later."""
+    trial_release(
+        lease,
+        status=TrialStatus.WAITING,
+        next_try_at=until,
+        waiting_for=storable(reason),
+        woken_at=until,
+        failures=lease.trial.failures + 1,
+        **usage_of(lease.trial, call),
+    )
+    call.save()
+    trial_wake(lease.trial_id, delay=until - timezone.now())
+
+
+@outlasting_lost_connections
+@transaction.atomic
+def trial_wait_after_crash(lease: TrialLease, *, delay: timedelta) -> None:
+    """Workers were lost while they judged it; the trial is let go and comes back later."""
+    until = timezone.now() + delay
+    reason = f"{WORKER_LOST} {lease.trial.crashes} times."
+    trial_release(lease, status=TrialStatus.WAITING, next_try_at=until, waiting_for=reason, woken_at=until)
+    trial_wake(lease.trial_id, delay=delay)
+
+
+@outlasting_lost_connections
+@transaction.atomic
+def trial_queue_for_place(lease: TrialLease, *, endpoint: str, delay: timedelta) -> None:
+    """The endpoint serves as many as it may; the trial is let go and comes back shortly."""
+    until = timezone.now() + delay
+    trial_release(
+        lease,
+        status=TrialStatus.WAITING,
+        next_try_at=until,
+        waiting_for=f"a free place at {endpoint}",
+        waiting_endpoint=endpoint,
+        woken_at=until,
+    )
+    trial_wake(lease.trial_id, delay=delay)
+
+
+def usage_of(trial: BenchTrial, call: BenchCall) -> dict[str, Any]:
+    """The trial's account with this call added; only the holder of the lease ever writes it."""
+    return {
+        "calls_made": trial.calls_made + 1,
+        "prompt_tokens": trial.prompt_tokens + call.prompt_tokens,
+        "completion_tokens": trial.completion_tokens + call.completion_tokens,
+        "seconds": trial.seconds + call.seconds,
+    }
+
+
+def check_values(result: CheckResult) -> dict[str, Any]:
+    return {
+        "key": result.key,
+        "passed": result.passed,
+        "message": storable(result.message),
+        "severity": result.severity.value,
+    }
+
+
+def storable_values(entry: dict[str, Any]) -> dict[str, Any]:
+    return {key: storable(value) for key, value in entry.items()}

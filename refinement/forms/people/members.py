@@ -1,0 +1,115 @@
+"""Forms about people: invitations, joining, roles, and the audit log's filters."""
+
+from typing import Any
+
+from django import forms
+from django.http import QueryDict
+from django.utils.http import urlencode
+
+from refinement.models import MemberRole
+from refinement.selectors.people.audit import AuditFilters, AuditOptions
+
+ROLE_HELP = "Viewers read. Editors launch runs and change rubrics. Owners also decide who is in the project."
+LIFETIMES = [("1", "1 day"), ("7", "7 days"), ("30", "30 days")]
+NO_DATE = {"invalid": "Write a day such as 2026-03-31."}
+NUMBER_CHARS = 18  # more digits than a row's number has
+
+
+class InvitationForm(forms.Form):
+    """A new invitation."""
+
+    role = forms.ChoiceField(
+        label="Role", choices=MemberRole.choices, initial=MemberRole.EDITOR, help_text=ROLE_HELP
+    )
+    days = forms.ChoiceField(label="Works for", choices=LIFETIMES, initial="7")
+    email = forms.EmailField(
+        label="Mail it to",
+        required=False,
+        max_length=254,
+        help_text="Leave it empty to hand the link over yourself.",
+        widget=forms.EmailInput(attrs={"autocomplete": "off"}),
+    )
+
+    def __init__(self, *args: Any, can_mail: bool, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if not can_mail:
+            del self.fields["email"]
+
+
+class RoleForm(forms.Form):
+    """A member's new role."""
+
+    role = forms.ChoiceField(choices=MemberRole.choices)
+
+
+def _chosen(label: str) -> forms.CharField:
+    return forms.CharField(label=label, required=False, max_length=60, widget=forms.Select)
+
+
+def _day(label: str) -> forms.DateField:
+    control = forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")
+    return forms.DateField(
+        label=label, required=False, input_formats=["%Y-%m-%d"], error_messages=NO_DATE, widget=control
+    )
+
+
+class AuditFilterForm(forms.Form):
+    """All filters are optional. What cannot be read is said beside its field and narrows nothing."""
+
+    person = _chosen("Who")
+    action = _chosen("What")
+    object_type = _chosen("Kind of object")
+    object_id = forms.CharField(
+        label="Its number",
+        required=False,
+        max_length=40,
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )
+    project = _chosen("Project")
+    since = _day("From")
+    until = _day("Until")
+
+    def __init__(
+        self, data: QueryDict, options: AuditOptions, projects: list[tuple[str, str]] | None = None
+    ) -> None:
+        super().__init__({name: data.get(name, "") for name in self.base_fields}, auto_id="filter-%s")
+        offered = {
+            "person": options.people,
+            "action": options.actions,
+            "object_type": options.object_types,
+            "project": projects or [],
+        }
+        for name, choices in offered.items():
+            self._offer(name, choices)
+        if projects is None:
+            del self.fields["project"]
+        self.is_valid()
+
+    def _offer(self, name: str, choices: list[tuple[str, str]]) -> None:
+        chosen = self.data[name]
+        missing = [(chosen, chosen)] if chosen and chosen not in dict(choices) else []
+        widget = self.fields[name].widget
+        assert isinstance(widget, forms.Select)
+        widget.choices = [("", "Any"), *choices, *missing]
+
+    def clean_person(self) -> str:
+        person = str(self.cleaned_data["person"])
+        if person in ("", "none") or (person.isascii() and person.isdigit() and len(person) <= NUMBER_CHARS):
+            return person
+        raise forms.ValidationError("Choose a person from the list.")
+
+    def clean(self) -> dict[str, Any]:
+        since, until = self.cleaned_data.get("since"), self.cleaned_data.get("until")
+        if since and until and since > until:
+            self.add_error("until", "This comes before the other end; swap the two.")
+        return self.cleaned_data
+
+    @property
+    def filters(self) -> AuditFilters:
+        """What could be read."""
+        return AuditFilters(**{name: value for name, value in self.cleaned_data.items() if value})
+
+    def query(self, **more: object) -> str:
+        """The address's query: what is set and could be read, in one order."""
+        kept = {name: self.data[name] for name in self.fields if self.cleaned_data.get(name)}
+        return urlencode({**kept, **more})

@@ -1,0 +1,52 @@
+"""Forms with which somebody makes an account: on the first run, or later by an invitation."""
+
+from typing import Any
+
+from django import forms
+from django.contrib.auth.password_validation import validate_password
+
+from refinement.forms.people.accounts import NEW_PASSWORD_HELP
+from refinement.models import User
+
+
+class NewPersonForm(forms.Form):
+    """A new person's account."""
+
+    name = forms.CharField(
+        label="Your name", max_length=120, widget=forms.TextInput(attrs={"autocomplete": "name"})
+    )
+    email = forms.EmailField(
+        label="Mail address",
+        max_length=254,
+        help_text="You sign in with it.",
+        widget=forms.EmailInput(attrs={"autocomplete": "username"}),
+    )
+    password = forms.CharField(
+        label="Password",
+        strip=False,
+        max_length=200,
+        help_text=NEW_PASSWORD_HELP,
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+    )
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        password = cleaned.get("password")
+        if password is not None:
+            person = User(email=cleaned.get("email", ""), name=cleaned.get("name", ""))
+            try:
+                validate_password(password, person)
+            except forms.ValidationError as error:
+                self.add_error("password", error)
+        return cleaned
+
+
+class WelcomeForm(NewPersonForm):
+    """The first person and their project."""
+
+    project_name = forms.CharField(
+        label="Project name",
+        max_length=120,
+        help_text="A project is a team's space, such as Docs team. You can add others later.",
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )

@@ -1,0 +1,114 @@
+"""Forms in which people talk about a run."""
+
+from django import forms
+from django.http import QueryDict
+
+from refinement.anchoring import AROUND, MOST_QUOTE, Quotation
+from refinement.models import ThreadPlace
+from refinement.selectors.runs.rounds import RoundFacts
+from refinement.services.reviews.comment_spots import Spot
+from refinement.services.reviews.comments import MOST_CHARS
+
+BODY_HELP = f"Markdown, {MOST_CHARS:,} characters at most. @ and a name tells a teammate."
+QUOTE_HELP = f"Words of the text, as they stand there; {MOST_QUOTE:,} characters at most."
+TOO_LONG = f"A comment can have {MOST_CHARS:,} characters; make it shorter."
+
+
+def body_field(label: str) -> forms.CharField:
+    field = forms.CharField(
+        label=label,
+        max_length=MOST_CHARS,
+        strip=True,
+        help_text=BODY_HELP,
+        error_messages={"required": "Write something first.", "max_length": TOO_LONG},
+        widget=forms.Textarea(attrs={"rows": 3, "dir": "auto", "data-mentions": ""}),
+    )
+    return untruncated(field)
+
+
+def untruncated(field: forms.CharField) -> forms.CharField:
+    """Without the attribute by which a browser cuts off silently what is pasted; the form says it aloud."""
+    field.widget.attrs.pop("maxlength", None)
+    return field
+
+
+def context_field() -> forms.CharField:
+    """The words around a quoted passage, filled in by a script.
+
+    A hidden text area, not a hidden input: only the former tells a value somebody set from the server's,
+    so the words outlast a refresh of the form.
+    """
+    return forms.CharField(
+        required=False, max_length=AROUND * 4, strip=False, widget=forms.Textarea(attrs={"hidden": True})
+    )
+
+
+class ReplyForm(forms.Form):
+    """An answer in a thread."""
+
+    body = body_field("Answer")
+
+
+class EditForm(forms.Form):
+    """Other words for one's own comment; `version` is the one they were made from."""
+
+    body = body_field("Your comment")
+    version = forms.IntegerField(min_value=1, max_value=10**6, widget=forms.HiddenInput)
+
+
+class ThreadForm(forms.Form):
+    """A new thread: what it is about, and the first comment."""
+
+    about = forms.ChoiceField(label="About", error_messages={"required": "Choose what it is about."})
+    quote = untruncated(
+        forms.CharField(
+            label="Passage",
+            required=False,
+            max_length=MOST_QUOTE,
+            strip=True,
+            help_text=QUOTE_HELP,
+            error_messages={"max_length": f"Quote {MOST_QUOTE:,} characters at most."},
+            widget=forms.Textarea(attrs={"rows": 2, "dir": "auto"}),
+        )
+    )
+    before = context_field()
+    after = context_field()
+    body = body_field("Comment")
+
+    def __init__(
+        self, data: QueryDict | None, *, number: int | None, choices: list[tuple[str, str]], about: str = ""
+    ) -> None:
+        super().__init__(data, auto_id="thread-%s", initial={"about": about})
+        self.number = number
+        places = self.fields["about"]
+        assert isinstance(places, forms.ChoiceField)
+        places.choices = choices
+
+    @property
+    def spot(self) -> Spot:
+        """The place that was chosen; words that are quoted make it a passage."""
+        given = self.cleaned_data
+        place, _, rest = given["about"].partition(":")
+        if given["quote"] and self.number is not None:
+            quotation = Quotation(given["quote"], given["before"], given["after"])
+            return Spot(ThreadPlace.PASSAGE, self.number, quotation=quotation)
+        if place == ThreadPlace.CRITERION:
+            return Spot(ThreadPlace.CRITERION, self.number, key=rest)
+        if place == ThreadPlace.ISSUE:
+            return Spot(ThreadPlace.ISSUE, self.number, position=int(rest))
+        return Spot(ThreadPlace(place), self.number)
+
+
+def places_of(found: RoundFacts | None) -> list[tuple[str, str]]:
+    """What can be talked about beside this round, in the order of the page."""
+    if found is None:
+        return [("run", "The run")]
+    issues = [(f"issue:{place}", f"Issue {place + 1}") for place in range(len(found.issues))]
+    return [
+        ("round", found.name),
+        ("passage", "A passage of its text"),
+        *((f"criterion:{line.key}", line.name) for line in found.scores),
+        *([("asi", "The ASI")] if found.asi else []),
+        *issues,
+        ("run", "The run as a whole"),
+    ]

@@ -1,0 +1,139 @@
+"""The form of a preview: which version, which text, which round, and what was said before."""
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from django import forms
+
+from refinement.engine.types import Rubric
+from refinement.execution.texts import storable
+from refinement.judging.rehearsal import Said
+from refinement.judging.schema import plain, scale_in_words
+from refinement.selectors.rubrics.judged_rounds import RunChoice
+
+MAX_TEXT_CHARS = 200_000
+MAX_ISSUES = 50
+MOST_ROUNDS = 100
+SAMPLE = {
+    "task": "Explain to a new colleague how our backups are made and how they are restored.",
+    "candidate": "Our backups run every night at two. A copy is kept in another building for four weeks.\n\n"
+    "To restore one, open the backup page, choose the day and press Restore.",
+    "earlier": "We make backups every night.",
+    "issues": "It does not say who may start a restore.\nIt does not say how long a restore takes.",
+    "asi": "Walk through one restore from beginning to end, with the time each step takes.",
+}
+
+
+def not_too_long(text: str) -> None:
+    """A validator and no `max_length`: a browser would cut what is pasted, without a word."""
+    if len(text) > MAX_TEXT_CHARS:
+        raise forms.ValidationError(
+            f"This has {len(text):,} characters; {MAX_TEXT_CHARS:,} are allowed. Shorten it."
+        )
+
+
+def _long(label: str, help_text: str, rows: int) -> forms.CharField:
+    return forms.CharField(
+        label=label,
+        required=False,
+        strip=False,
+        help_text=help_text,
+        validators=[not_too_long],
+        widget=forms.Textarea(attrs={"rows": rows}),
+    )
+
+
+class PreviewForm(forms.Form):
+    """All of it is only looked at: nothing is sent, nothing is kept."""
+
+    version = forms.TypedChoiceField(label="Version", coerce=int)
+    run = forms.TypedChoiceField(
+        label="Text and history from",
+        required=False,
+        coerce=int,
+        empty_value=None,
+        help_text="A run brings its task, its texts and what was said of them.",
+    )
+    number = forms.IntegerField(
+        label="Round",
+        required=False,
+        min_value=1,
+        max_value=MOST_ROUNDS,
+        help_text="Empty: the newest.",
+        widget=forms.NumberInput(attrs={"inputmode": "numeric"}),
+    )
+    task = _long("Task", "What the producer is asked for.", 3)
+    candidate = _long("Candidate", "The text that is judged in this round.", 8)
+    earlier = _long("Text of the rounds before", "Empty: the candidate itself stands in for it.", 4)
+    score = forms.DecimalField(
+        label="Score of every criterion", required=False, max_digits=15, decimal_places=6
+    )
+    issues = _long("Issues", "What the judge found wrong, one a line.", 3)
+    asi = _long("Direction (ASI)", "The one change that the judge asked for.", 2)
+
+    def __init__(
+        self,
+        data: Mapping[str, Any],
+        *,
+        definition: Rubric,
+        versions: list[int],
+        runs: list[RunChoice],
+    ) -> None:
+        super().__init__(data)
+        self.definition = definition
+        self._offer("version", [(number, f"Version {number}") for number in versions])
+        self._offer("run", [("", "The texts typed below"), *((run.pk, run.label) for run in runs)])
+        self.fields[
+            "score"
+        ].help_text = f"{scale_in_words(definition.scale).capitalize()}. Empty: the middle."
+
+    def _offer(self, name: str, choices: list[tuple[Any, str]]) -> None:
+        field = self.fields[name]
+        assert isinstance(field, forms.TypedChoiceField)
+        field.choices = choices
+
+    def clean_score(self) -> Decimal | None:
+        score: Decimal | None = self.cleaned_data["score"]
+        if score is not None and not self.definition.scale.admits(score):
+            words = scale_in_words(self.definition.scale)
+            raise forms.ValidationError(f"{plain(score)} is not on the scale: it takes {words}.")
+        return score
+
+    def clean_issues(self) -> str:
+        text = str(self.cleaned_data["issues"])
+        if len(lines_of(text)) > MAX_ISSUES:
+            raise forms.ValidationError(f"There are more than {MAX_ISSUES} lines. Leave some out.")
+        return text
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        for name in ("task", "candidate", "earlier", "issues", "asi"):
+            if name in cleaned:
+                cleaned[name] = storable(cleaned[name]).replace("\r\n", "\n")
+        if cleaned.get("run") is None and "run" not in self.errors:
+            for name, words in (
+                ("task", "Say what the text is for."),
+                ("candidate", "Paste a text to judge."),
+            ):
+                if name in cleaned and not cleaned[name].strip():
+                    self.add_error(name, f"{words} Or choose a run above.")
+        return cleaned
+
+    @property
+    def said(self) -> Said:
+        """What the judge is taken to have said where nobody has judged."""
+        given = self.cleaned_data
+        score = given["score"] if given["score"] is not None else middle(self.definition)
+        return Said(score, tuple(lines_of(given["issues"])), given["asi"].strip())
+
+
+def lines_of(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def middle(definition: Rubric) -> Decimal:
+    """A score in the middle of the scale, and on its step."""
+    scale = definition.scale
+    half = scale.spread(Decimal("0.5"))
+    return half if scale.step is None else half - (half - scale.minimum) % scale.step

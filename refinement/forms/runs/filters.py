@@ -1,0 +1,236 @@
+"""The filters of a list of runs, as they stand in its address."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+from django.http import QueryDict
+from django.utils.http import urlencode
+
+from refinement.engine.safeguards import Kinship
+from refinement.engine.types import Outcome
+from refinement.models import DecisionKind, Project, RunSource, RunStatus
+from refinement.selectors.runs.filter_options import RunOptions
+from refinement.selectors.runs.filters import ANY_IMPORTED, RunFilters
+from refinement.selectors.runs.orders import NEWEST, ORDERS, Order
+from refinement.selectors.runs.words import REASON_WORDS
+
+WORDS_CHARS = 200
+ANY = ("", "Any")
+KINSHIPS = [(Kinship.SAME_MODEL.value, "Same model"), (Kinship.SAME_FAMILY.value, "Same family")]
+MARKS = [
+    ("signal", "A Ralph signal"),
+    ("penalty", "A penalty"),
+    ("cut", "Text the judge did not see"),
+]
+SORTS = [
+    choice
+    for order in ORDERS.values()
+    for choice in ((order.name, order.words), (f"-{order.name}", order.upwards))
+]
+REASONS = sorted(
+    ((key, f"{words[:1].upper()}{words[1:]}") for key, words in REASON_WORDS.items()), key=lambda c: c[1]
+)
+DECISIONS = [
+    (DecisionKind.APPROVED.value, "Approved"),
+    (DecisionKind.RESULT.value, "Another result"),
+    (DecisionKind.CHANGES.value, "Changes asked for"),
+    (DecisionKind.REJECTED.value, "Rejected"),
+]
+IMPORTED = [(ANY_IMPORTED, "Any imported run"), *RunSource.choices]
+CHOSEN = (
+    *("outcome", "reason", "status", "decision", "rubric", "producer", "judge", "person", "tag"),
+    *("kinship", "mark", "imported"),
+)
+RANGES = (
+    ("Launched", "since", "until"),
+    ("First score", "r1_min", "r1_max"),
+    ("Best score", "best_min", "best_max"),
+)
+SHOWN_APART = ("q", "sort")
+NO_NUMBER = {
+    "invalid": "Write a number such as 7.5.",
+    "max_digits": "Write a number such as 7.5.",
+    "max_decimal_places": "At most six decimals.",
+    "max_whole_digits": "Write a number such as 7.5.",
+}
+NO_DATE = {"invalid": "Write a day such as 2026-03-31."}
+
+
+def one_of(label: str, choices: list[tuple[str, str]], empty: str = "Any") -> forms.ChoiceField:
+    told = {"invalid_choice": f"{label} cannot be “%(value)s”; choose one from the list."}
+    return forms.ChoiceField(
+        label=label,
+        required=False,
+        choices=[("", empty), *choices],
+        error_messages=told,
+        widget=forms.Select,
+    )
+
+
+def offered(label: str) -> forms.CharField:
+    """A choice among what the runs have; the address may hold one that is no longer offered."""
+    return forms.CharField(label=label, required=False, max_length=400, widget=forms.Select)
+
+
+def score(label: str) -> forms.DecimalField:
+    control = forms.NumberInput({"step": "any", "inputmode": "decimal"})
+    return forms.DecimalField(
+        label=label, required=False, max_digits=14, decimal_places=6, error_messages=NO_NUMBER, widget=control
+    )
+
+
+def day(label: str) -> forms.DateField:
+    return forms.DateField(
+        label=label,
+        required=False,
+        input_formats=["%Y-%m-%d"],
+        error_messages=NO_DATE,
+        widget=forms.DateInput({"type": "date"}),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """A filter that is set, in words, and the address without it."""
+
+    words: str
+    without: str
+
+
+class RunFilterForm(forms.Form):
+    """All filters are optional. What cannot be read is said beside its field and narrows nothing."""
+
+    template_name = "refinement/runs/_filters.html"
+
+    q = forms.CharField(label="Search", required=False, max_length=WORDS_CHARS)
+    outcome = one_of("Outcome", [(entry.value, entry.value) for entry in Outcome])
+    reason = one_of("Why it stopped", REASONS)
+    status = one_of("Status", RunStatus.choices)
+    decision = one_of("Decision", DECISIONS)
+    rubric = offered("Rubric")
+    producer = offered("Producer")
+    judge = offered("Judge")
+    person = forms.IntegerField(
+        label="Launched by",
+        required=False,
+        min_value=1,
+        max_value=2**53,
+        widget=forms.Select,
+        error_messages={"invalid": "Choose a person from the list."},
+    )
+    tag = offered("Tag")
+    kinship = one_of("Producer and judge", KINSHIPS)
+    mark = one_of("A round with", MARKS)
+    imported = one_of("Imported", IMPORTED)
+    since = day("Launched from")
+    until = day("Launched until")
+    r1_min = score("First score from")
+    r1_max = score("First score to")
+    best_min = score("Best score from")
+    best_max = score("Best score to")
+    archived = forms.BooleanField(label="Archived runs", required=False)
+    sort = one_of("Order", SORTS[1:], empty="Newest first")
+
+    def __init__(self, data: QueryDict, project: Project, options: RunOptions | None = None) -> None:
+        given = {name: data.get(name, "") for name in self.base_fields}
+        if given["sort"] == NEWEST.name:
+            given["sort"] = ""  # the order that no address has to name
+        super().__init__(given, auto_id="filter-%s")
+        self.project = project
+        for name in ("rubric", "producer", "judge", "person", "tag") if options else ():
+            self._offer(name, getattr(options, name))
+        self.is_valid()
+
+    def _offer(self, name: str, choices: list[tuple[str, str]]) -> None:
+        chosen = self.data[name]
+        missing = [(chosen, chosen)] if chosen and chosen not in dict(choices) else []
+        widget = self.fields[name].widget
+        assert isinstance(widget, forms.Select)
+        widget.choices = [ANY, *choices, *missing]
+
+    def clean_q(self) -> str:
+        return str(self.cleaned_data["q"]).replace("\x00", " ").strip()
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = self.cleaned_data
+        for _, low, high in RANGES:
+            first, last = cleaned.get(low), cleaned.get(high)
+            if first is not None and last is not None and first > last:
+                self.add_error(high, "This comes before the other end; swap the two.")
+        return cleaned
+
+    @property
+    def filters(self) -> RunFilters:
+        """What could be read."""
+        given = {
+            name: value
+            for name, value in self.cleaned_data.items()
+            if name not in ("q", "sort") and value not in ("", None)
+        }
+        return RunFilters(words=self.cleaned_data.get("q", ""), **given)
+
+    @property
+    def order(self) -> Order:
+        return ORDERS.get(self.cleaned_data.get("sort", "").removeprefix("-"), NEWEST)
+
+    @property
+    def upwards(self) -> bool:
+        return str(self.cleaned_data.get("sort", "")).startswith("-")
+
+    def query(self, *, without: str = "", **more: str) -> str:
+        """The address's query: what is set and could be read, in one order."""
+        kept = {
+            name: self.data[name]
+            for name in self.fields
+            if name != without and self.cleaned_data.get(name) not in ("", None, False)
+        }
+        return urlencode({**kept, **more})
+
+    @property
+    def choices(self) -> list[forms.BoundField]:
+        """The fields of the panel that are one choice each."""
+        return [self[name] for name in CHOSEN]
+
+    @property
+    def ranges(self) -> list[tuple[str, forms.BoundField, forms.BoundField]]:
+        """What each range is of, with its two ends."""
+        return [(words, self[low], self[high]) for words, low, high in RANGES]
+
+    @property
+    def narrowed(self) -> bool:
+        """Whether the panel has anything to show."""
+        return any(
+            self.cleaned_data.get(name) not in ("", None, False)
+            for name in self.fields
+            if name not in SHOWN_APART
+        )
+
+    @property
+    def chips(self) -> list[Chip]:
+        """One for each filter that is set."""
+        return [
+            Chip(self._words(name), self.query(without=name))
+            for name in self.fields
+            if name != "sort" and self.cleaned_data.get(name) not in ("", None, False)
+        ]
+
+    def _words(self, name: str) -> str:
+        value, label = self.data[name], str(self.fields[name].label)
+        if name == "archived":
+            return label
+        if name == "q":
+            return f"“{value}”"
+        choices = dict(getattr(self.fields[name].widget, "choices", ()))
+        return f"{label}: {choices.get(value, value)}"
+
+
+class ViewNameForm(forms.Form):
+    """The name under which a list's filters are kept."""
+
+    name = forms.CharField(
+        label="Name of the view",
+        max_length=80,
+        error_messages={"required": "Give the view a name."},
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )

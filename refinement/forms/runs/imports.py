@@ -1,0 +1,47 @@
+"""The form that takes files of runs."""
+
+from typing import Any
+
+from django import forms
+from django.core.files.uploadedfile import UploadedFile
+
+from refinement.interchange.imports.archives import MOST_FILE_BYTES, megabytes
+from refinement.interchange.imports.found import SourceFile
+from refinement.interchange.imports.reading import too_large
+
+ACCEPTED = ".jsonl,.ndjson,.json,.md,.txt,.zip"
+
+
+class ManyFiles(forms.FileInput):
+    allow_multiple_selected = True
+
+
+class ManyFilesField(forms.FileField):
+    """Several files of one control."""
+
+    def clean(self, data: Any, initial: Any = None) -> "list[UploadedFile[Any]]":
+        given = data if isinstance(data, (list, tuple)) else [data]
+        return [super(ManyFilesField, self).clean(entry, initial) for entry in given]
+
+
+class RunImportForm(forms.Form):
+    """Files to look through; nothing is imported before the report was seen."""
+
+    upload = ManyFilesField(
+        label="Files",
+        allow_empty_file=True,
+        max_length=400,
+        widget=ManyFiles(attrs={"accept": ACCEPTED, "multiple": True}),
+        error_messages={"required": "Choose one or more files."},
+        help_text=(
+            f"A runs.jsonl, a run's JSON, all files of one Simmer folder, or a zip of folders and files. "
+            f"At most {megabytes(MOST_FILE_BYTES)} a file."
+        ),
+    )
+
+    def clean_upload(self) -> list[SourceFile]:
+        uploads: list[UploadedFile[Any]] = self.cleaned_data["upload"]
+        for entry in uploads:
+            if (entry.size or 0) > MOST_FILE_BYTES:
+                raise forms.ValidationError(too_large(str(entry.name), entry.size or 0))
+        return [SourceFile(str(entry.name), entry.read()) for entry in uploads]

@@ -1,0 +1,239 @@
+"""The form that launches runs: what to refine, by which rubric, by whom, how often."""
+
+import secrets
+from collections.abc import Sequence
+from typing import Any
+
+from django import forms
+
+from refinement.engine.types import Rubric
+from refinement.forms.rubrics.values import tidy
+from refinement.forms.runs.overrides import OVERRIDES, rubric_overridden
+from refinement.models import RubricVersion
+from refinement.providers.registry import Target
+from refinement.selectors.launch.available_models import Offer, target_typed
+from refinement.selectors.launch.model_lists import model_choices
+from refinement.services.runs.creating import MAX_TEXT_CHARS, MOST_TAGS, tags_cleaned
+from refinement.services.runs.launching import MOST_REPEATS
+
+MAX_FILE_BYTES = 5_000_000
+STARTS = (
+    ("draft", "Nothing: the producer writes the first draft"),
+    ("pasted", "A text that I paste"),
+    ("file", "A file"),
+)
+NO_TASK = "Say what the text is for, and what the producer should do."
+NO_FILE = "Choose a file, or paste the text instead."
+NO_MODEL = "Choose a model, or type its name below."
+NO_SEED = "Paste the text to begin with, or let the producer write the first draft."
+
+
+def model_field(label: str) -> forms.CharField:
+    return forms.CharField(label=label, widget=forms.Select, error_messages={"required": NO_MODEL})
+
+
+def typed_field(role: str) -> forms.CharField:
+    return forms.CharField(
+        label=f"Or type the {role}",
+        required=False,
+        max_length=400,
+        help_text="The endpoint, a slash and the model, such as ollama/qwen3:14b.",
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+    )
+
+
+class LaunchForm(forms.Form):
+    """Of fields that stand for each other, only the chosen one counts; empty settings are the rubric's."""
+
+    use_required_attribute = False
+
+    key = forms.CharField(max_length=64, required=False, widget=forms.HiddenInput)
+    task = forms.CharField(
+        label="Task",
+        max_length=MAX_TEXT_CHARS,
+        help_text="What the text is for, who reads it, what it must contain. Producer and judge see it.",
+        error_messages={
+            "required": NO_TASK,
+            "max_length": f"The task is longer than {MAX_TEXT_CHARS:,} characters. Shorten it.",
+        },
+        widget=forms.Textarea(attrs={"rows": 5}),
+    )
+    start = forms.ChoiceField(label="Begin with", choices=STARTS, widget=forms.RadioSelect, initial="draft")
+    seed = forms.CharField(
+        label="The text to begin with",
+        strip=False,
+        max_length=MAX_TEXT_CHARS,
+        error_messages={
+            "required": NO_SEED,
+            "max_length": f"The text is longer than {MAX_TEXT_CHARS:,} characters. Shorten it.",
+        },
+        widget=forms.Textarea(attrs={"rows": 12}),
+    )
+    seed_file = forms.FileField(
+        label="The file to begin with",
+        help_text=f"Text or Markdown in UTF-8, at most {MAX_FILE_BYTES // 1_000_000} MB.",
+        error_messages={"required": NO_FILE, "empty": "The file is empty. Choose another."},
+        widget=forms.FileInput(attrs={"accept": ".txt,.md,.markdown,.rst,.text,text/plain,text/markdown"}),
+    )
+    rubric = forms.ChoiceField(label="Rubric")
+    version = forms.CharField(label="Version", widget=forms.Select)
+    producer = model_field("Producer")
+    producer_typed = typed_field("producer")
+    judge = model_field("Judge")
+    judge_typed = typed_field("judge")
+    tags = forms.CharField(
+        label="Tags",
+        required=False,
+        max_length=2_000,
+        help_text=f"Words to find it by, with commas between them; {MOST_TAGS} at most.",
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )
+    repeats = forms.IntegerField(
+        label="How many times",
+        min_value=1,
+        max_value=MOST_REPEATS,
+        initial=1,
+        help_text=f"1 to {MOST_REPEATS} runs of the same, to see how much the result varies.",
+    )
+
+    def __init__(
+        self,
+        *args: Any,
+        rubrics: Sequence[tuple[str, str]],
+        version: RubricVersion,
+        definition: Rubric,
+        versions: Sequence[tuple[str, str]],
+        offers: Sequence[Offer],
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(*args, **{"label_suffix": "", **kwargs})
+        self.chosen_version, self.as_saved = version, definition
+        self.initial.setdefault("key", secrets.token_hex(12))
+        self._choices("rubric", list(rubrics), both=True)
+        self._choices("version", list(versions))
+        self.nothing_offered = not any(offer.models for offer in offers)
+        for role in ("producer", "judge"):
+            self._choices(role, model_choices(offers, str(self[role].value() or "")))
+        for override in OVERRIDES:
+            self.fields[override.name] = forms.CharField(
+                label=override.label,
+                required=False,
+                max_length=40,
+                help_text=override.help,
+                widget=forms.TextInput(
+                    attrs={
+                        "placeholder": override.as_the_rubric_says(definition),
+                        "inputmode": "numeric" if override.whole else "decimal",
+                        "autocomplete": "off",
+                    }
+                ),
+            )
+
+    def _choices(self, name: str, given: list[Any], *, both: bool = False) -> None:
+        field: Any = self.fields[name]
+        field.widget.choices = given
+        if both:
+            field.choices = given
+
+    @property
+    def overrides(self) -> list[forms.BoundField]:
+        return [self[override.name] for override in OVERRIDES]
+
+    @property
+    def overrides_open(self) -> bool:
+        """Whether something is changed for this launch, or was typed wrong."""
+        return any(field.value() or field.errors for field in self.overrides)
+
+    @property
+    def typed_open(self) -> bool:
+        """Whether a model is typed, was typed wrong, or none can be chosen."""
+        typed = (self["producer_typed"], self["judge_typed"])
+        return self.nothing_offered or any(field.value() or field.errors for field in typed)
+
+    def complain_later(self) -> None:
+        """Nobody has asked to launch yet: what is missing is not said, what was typed wrong is."""
+        for name in [name for name in self.errors if not self.data.get(name)]:
+            del self.errors[name]
+
+    # --- reading ----------------------------------------------------------------------------------
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        self.errors.pop("version", None)  # without one, it is the newest
+        cleaned["seed_text"] = self._seed(cleaned)
+        cleaned["definition"] = self._definition(cleaned)
+        cleaned["producer_target"] = self._target("producer", cleaned)
+        if self.as_saved.criteria:
+            cleaned["judge_target"] = self._target("judge", cleaned)
+        else:
+            self.errors.pop("judge", None)
+            cleaned["judge_target"] = cleaned["producer_target"]  # nobody asks it: checks alone decide
+        self._clean_tags(cleaned)
+        return cleaned
+
+    def _seed(self, cleaned: dict[str, Any]) -> str:
+        start, upload = cleaned.get("start"), cleaned.get("seed_file")
+        for name, its_start in (("seed", "pasted"), ("seed_file", "file")):
+            if start != its_start:
+                self.errors.pop(name, None)
+        if upload is not None and start != "pasted":
+            return self._decoded(upload)
+        if start != "pasted":
+            return ""
+        text = tidy(cleaned.get("seed", ""))
+        if text.isspace():
+            self.add_error("seed", NO_SEED)
+        return text
+
+    def _decoded(self, upload: Any) -> str:
+        if upload.size > MAX_FILE_BYTES:
+            size, most = upload.size / 1_000_000, MAX_FILE_BYTES // 1_000_000
+            self.add_error("seed_file", f"The file has {size:.1f} MB; at most {most} MB can be read here.")
+            return ""
+        try:
+            text = tidy(upload.read().decode("utf-8-sig"))
+        except UnicodeDecodeError:
+            text = "\x00"
+        if "\x00" in text:
+            self.add_error(
+                "seed_file", "The file is not text in UTF-8. Save it as UTF-8 text, or choose another."
+            )
+            return ""
+        if not text.strip():
+            self.add_error("seed_file", "The file holds no text. Choose another.")
+        return text
+
+    def keep_file(self) -> None:
+        """Shows an uploaded file's text in its field when the page comes back: a browser keeps no file."""
+        text = getattr(self, "cleaned_data", {}).get("seed_text", "")
+        if text and self.files.get("seed_file"):
+            self.data = {**{name: self.data[name] for name in self.data}, "start": "pasted", "seed": text}
+
+    def _definition(self, cleaned: dict[str, Any]) -> Rubric:
+        try:
+            return rubric_overridden(
+                self.as_saved, {override.name: cleaned.get(override.name, "") for override in OVERRIDES}
+            )
+        except forms.ValidationError as refusal:
+            for name, words in refusal.message_dict.items():
+                self.add_error(name if name in self.fields else None, words)
+            return self.as_saved
+
+    def _target(self, role: str, cleaned: dict[str, Any]) -> Target | None:
+        """The model that is meant: what was typed wins over what was chosen."""
+        field = role
+        if cleaned.get(f"{role}_typed"):
+            field = f"{role}_typed"
+            self.errors.pop(role, None)
+        if field in self.errors:
+            return None
+        try:
+            return target_typed(cleaned[field])
+        except ValueError as error:
+            self.add_error(field, str(error))
+            return None
+
+    def _clean_tags(self, cleaned: dict[str, Any]) -> None:
+        try:
+            cleaned["tag_names"] = tags_cleaned([cleaned.get("tags", "")])
+        except forms.ValidationError as refusal:
+            self.add_error("tags", refusal.messages)

@@ -1,0 +1,128 @@
+"""Settings of a rubric that can be changed for one launch."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
+
+from refinement.engine.codec import BadRubric, rubric_with
+from refinement.engine.types import Rubric
+from refinement.forms.rubrics.values import Refused, number_of, whole_of
+from refinement.selectors.rubrics.definitions import plain
+
+NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Override:
+    """A setting of the rubric that can be changed for one launch."""
+
+    name: str
+    path: str
+    label: str
+    help: str
+    whole: bool = True
+    low: Decimal | None = Decimal(1)
+    high: Decimal | None = None
+    may_be_none: bool = False
+
+    def read(self, text: str) -> str:
+        """The value as the rubric takes it; Refused says what is wrong with it."""
+        if self.may_be_none and text.strip().casefold() == NONE:
+            return NONE
+        if self.whole:
+            return str(whole_of(text, self.low, self.high))
+        return plain(number_of(text, self.low, self.high, 4))
+
+    def as_the_rubric_says(self, rubric: Rubric) -> str:
+        """What counts where the field is left empty."""
+        value: Any = rubric
+        for part in self.path.split("."):
+            value = getattr(value, part)
+        if value is None:
+            return NONE
+        return plain(value) if isinstance(value, Decimal) else str(value)
+
+
+MOST = Decimal(1_000_000_000)
+OR_NONE = "Write none for no limit."
+OVERRIDES = (
+    Override("rounds", "policy.max_rounds", "Rounds at most", "", high=Decimal(100)),
+    Override(
+        "threshold",
+        "policy.pass_threshold",
+        "Pass mark",
+        "On the rubric's scale. Write none for no pass mark.",
+        whole=False,
+        low=None,
+        may_be_none=True,
+    ),
+    Override("tokens", "policy.budget.tokens", "Budget in tokens", OR_NONE, high=MOST, may_be_none=True),
+    Override(
+        "seconds",
+        "policy.budget.seconds",
+        "Budget in seconds of model time",
+        OR_NONE,
+        whole=False,
+        high=MOST,
+        may_be_none=True,
+    ),
+    Override("calls", "policy.budget.calls", "Budget in calls", OR_NONE, high=MOST, may_be_none=True),
+    Override(
+        "judge_limit",
+        "policy.judge_limit_chars",
+        "The judge reads at most (characters)",
+        "Of a longer text it sees the beginning and the end.",
+        high=Decimal(2_000_000),
+    ),
+    Override(
+        "producer_tokens",
+        "policy.producer_tokens",
+        "Longest reply of the producer (tokens)",
+        "A token is about three quarters of a word.",
+        high=Decimal(1_000_000),
+    ),
+    Override(
+        "temperature",
+        "policy.producer_temperature",
+        "Temperature of the producer",
+        "0 is steady, 1 is lively, 2 is wild.",
+        whole=False,
+        low=Decimal(0),
+        high=Decimal(2),
+    ),
+)
+
+
+def overrides_between(saved: Rubric, used: Rubric) -> dict[str, str]:
+    """What was changed of a rubric for a run, by the names of the form's fields."""
+    return {
+        override.name: override.as_the_rubric_says(used)
+        for override in OVERRIDES
+        if override.as_the_rubric_says(used) != override.as_the_rubric_says(saved)
+    }
+
+
+def rubric_overridden(saved: Rubric, given: Mapping[str, str]) -> Rubric:
+    """The rubric as it is used for one launch; ValidationError says what is wrong, by the override's name."""
+    changes: dict[str, str] = {}
+    wrong: dict[str, str] = {}
+    for override in OVERRIDES:
+        if not given.get(override.name, "").strip():
+            continue
+        try:
+            changes[override.path] = override.read(given[override.name])
+        except Refused as refusal:
+            wrong[override.name] = str(refusal)
+    mark, scale = changes.get("policy.pass_threshold", NONE), saved.scale
+    if mark != NONE and not scale.minimum <= Decimal(mark) <= scale.maximum:
+        ends = f"{plain(scale.minimum)} to {plain(scale.maximum)}"
+        wrong["threshold"] = f"This rubric scores from {ends}; the pass mark must lie there."
+    if not wrong:
+        try:
+            return rubric_with(saved, changes) if changes else saved
+        except BadRubric as problem:
+            wrong[NON_FIELD_ERRORS] = f"These settings do not go together: {problem}."
+    raise ValidationError(wrong)

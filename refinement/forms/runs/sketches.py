@@ -1,0 +1,74 @@
+"""Half a form: what would be launched, as far as it can be read yet."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from refinement.engine.codec import BadRubric, rubric_with
+from refinement.engine.types import Rubric
+from refinement.forms.rubrics.values import Refused, tidy
+from refinement.forms.runs.launch import LaunchForm
+from refinement.forms.runs.overrides import OVERRIDES
+from refinement.providers.registry import Target
+from refinement.selectors.launch.available_models import target_typed
+from refinement.services.runs.launching import MOST_REPEATS
+
+
+@dataclass(frozen=True, slots=True)
+class Sketch:
+    """A launch as far as it is known."""
+
+    definition: Rubric
+    task_chars: int
+    seed_chars: int
+    producer: Target | None
+    judge: Target | None
+    repeats: int
+
+
+def sketched(form: LaunchForm) -> Sketch:
+    """What would be launched, read as far as it can be: half a form has an estimate too."""
+    values = {name: form[name].value() for name in form.fields}
+    changes: dict[str, str] = {}
+    for override in OVERRIDES:
+        try:
+            if text := str(values[override.name] or "").strip():
+                changes[override.path] = override.read(text)
+        except Refused:
+            continue
+    try:
+        definition = rubric_with(form.as_saved, changes)
+    except BadRubric:
+        definition = form.as_saved
+    repeats = str(values["repeats"] or 1)
+    return Sketch(
+        definition=definition,
+        task_chars=chars_of(form.data, "task", values["task"]),
+        seed_chars=seed_chars_of(form, values),
+        producer=target_or_none(values, "producer"),
+        judge=target_or_none(values, "judge"),
+        repeats=int(repeats) if repeats.isdigit() and 1 <= int(repeats) <= MOST_REPEATS else 1,
+    )
+
+
+def seed_chars_of(form: LaunchForm, values: Mapping[str, Any]) -> int:
+    if form.files.get("seed_file"):
+        return len(getattr(form, "cleaned_data", {}).get("seed_text", ""))
+    if values["start"] == "draft":
+        return 0
+    return chars_of(form.data, "seed", values["seed"])
+
+
+def chars_of(data: Mapping[str, Any], name: str, text: Any) -> int:
+    """The text's length, or what a page that did not send the text says it is."""
+    told = str(data.get(f"{name}_chars") or "")
+    if name not in data and told.isascii() and told.isdigit() and len(told) < 10:
+        return int(told)
+    return len(tidy(text or ""))
+
+
+def target_or_none(values: Mapping[str, Any], role: str) -> Target | None:
+    try:
+        return target_typed(values[f"{role}_typed"] or values[role] or "")
+    except ValueError:
+        return None

@@ -1,0 +1,181 @@
+"""A run as a report to read: Markdown in which nothing that a model wrote is markup."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+from refinement.engine.scoring import shown
+from refinement.engine.sentences import round_name
+from refinement.engine.types import Rubric
+from refinement.interchange.exports.people_markdown import people_decided, people_scored
+from refinement.interchange.imports.markdown_text import fenced, inline, table
+from refinement.judging.length import excerpt
+
+REPORTED_CHARS = 4_000  # of each of an evaluator's outputs
+_ORIGINS = {
+    "seed": "the seed",
+    "draft": "a first draft",
+    "revision": "a revision",
+    "hand": "an edit by hand",
+    "absent": "a text that the imported file did not have",
+}
+_FLAGS = {"signals": "judge did not track the revision", "penalties": "points docked"}
+
+
+def run_markdown(
+    run: Mapping[str, Any],
+    rubric: Rubric,
+    *,
+    rounds: Sequence[Mapping[str, Any]],
+    best: str | None,
+    human_scores: Sequence[Mapping[str, Any]] = (),
+    decisions: Sequence[Mapping[str, Any]] = (),
+    imported: str = "",
+) -> Iterator[str]:
+    """The report, part by part: what came out, how it went, each round, the best candidate, the task."""
+    yield f"# Run {run['id']}: {inline(run['title'])}\n\n"
+    yield f"{_result(run)}\n\n"
+    if imported:
+        yield f"{inline(imported)}\n\n"
+    yield table(["What", "Value"], [[inline(name), inline(value)] for name, value in _facts(run, rubric)])
+    yield people_decided(rubric, decisions)
+    yield "\n## Trajectory\n\n"
+    yield _trajectory(rubric, rounds)
+    yield "\n## Rounds\n"
+    for entry in rounds:
+        yield _round(rubric, entry)
+        yield people_scored(rubric, [said for said in human_scores if said["round"] == entry["number"]])
+    yield "\n## Best candidate\n\n"
+    if best is None:
+        yield "No candidate has been judged.\n"
+    else:
+        yield f"{inline(round_name(rubric, run['best_round']).capitalize())} is the result.\n\n{fenced(best)}"
+    yield f"\n## Task\n\n{fenced(run['task'])}"
+
+
+def _result(run: Mapping[str, Any]) -> str:
+    if not run["outcome"]:
+        return f"This run is {run['status']}; what follows is its state when the report was made."
+    why = inline(run["why"])
+    return f"**{run['outcome']}** ({inline(run['stop_reason'])}). {why}".rstrip()
+
+
+def _facts(run: Mapping[str, Any], rubric: Rubric) -> Iterator[tuple[str, str]]:
+    yield "Rubric", f"{run['rubric']['name']}, version {run['rubric']['version']}"
+    yield "Producer", f"{run['producer']['model']} at {run['producer']['endpoint']}"
+    yield "Judge", f"{run['judge']['model']} at {run['judge']['endpoint']}"
+    for name in ("r1", "best", "last", "improvement"):
+        value = run[name]
+        yield name if name == "r1" else name.capitalize(), _score(rubric, value)
+    yield "Rounds judged", str(run["rounds_judged"])
+    yield "Tokens", f"{run['prompt_tokens'] + run['completion_tokens']:,}"
+    yield "Calls", f"{run['calls_made']:,}"
+    yield "Time of the models", f"{run['model_seconds']:,.1f} s"
+    yield "Started by", run["created_by"] or "the system"
+    yield "Created", f"{run['created_at']:%Y-%m-%d %H:%M %Z}"
+    if run["finished_at"]:
+        yield "Finished", f"{run['finished_at']:%Y-%m-%d %H:%M %Z}"
+    if run["tags"]:
+        yield "Tags", ", ".join(run["tags"])
+
+
+def _score(rubric: Rubric, value: Decimal | None) -> str:
+    return "not scored" if value is None else shown(value, rubric.policy)
+
+
+def _trajectory(rubric: Rubric, rounds: Sequence[Mapping[str, Any]]) -> str:
+    if not rounds:
+        return "No round has been made.\n"
+    head = ["Round", "Composite", *(inline(entry.name) for entry in rubric.criteria), "Remarks"]
+    return table(head, (_trajectory_row(rubric, entry) for entry in rounds))
+
+
+def _trajectory_row(rubric: Rubric, entry: Mapping[str, Any]) -> list[str]:
+    scores = entry["scores"] or {}
+    remarks = [words for name, words in _FLAGS.items() if entry[name]]
+    if entry["seen_chars"] is not None and entry["seen_chars"] < entry["candidate_chars"]:
+        remarks.append(f"judged {entry['seen_chars']:,} of {entry['candidate_chars']:,} characters")
+    return [
+        inline(round_name(rubric, entry["number"]).capitalize()),
+        inline(_score(rubric, entry["composite"])),
+        *(inline(scores.get(criterion.key, "")) for criterion in rubric.criteria),
+        inline("; ".join(remarks)),
+    ]
+
+
+def _round(rubric: Rubric, entry: Mapping[str, Any]) -> str:
+    name = inline(round_name(rubric, entry["number"]).capitalize())
+    origin = _ORIGINS.get(entry["origin"], entry["origin"])
+    if entry.get("author_name"):
+        origin = f"an edit by {inline(entry['author_name'])}"
+    parts = [f"\n### {name}\n\nThe candidate is {origin} of {entry['candidate_chars']:,} characters"]
+    if entry["base_round"]:
+        parts.append(f", made from {inline(round_name(rubric, entry['base_round']))}")
+    judged = "" if entry["composite"] is None else f"; composite {inline(_score(rubric, entry['composite']))}"
+    parts.append(f"{judged or '; not judged'}.\n")
+    parts += [_verdict(rubric, verdict) for verdict in entry["verdicts"]]
+    parts += [_penalty(penalty) for penalty in entry["penalties"]]
+    if entry["signals"]:
+        parts.append("\nThe candidate changed, and the judge said nearly the same as the round before.\n")
+    parts.append(_checks(entry["checks"]))
+    parts.append(_evaluator(entry.get("evaluator")))
+    return "".join(parts)
+
+
+def _verdict(rubric: Rubric, verdict: Mapping[str, Any]) -> str:
+    names = {entry.key: entry.name for entry in rubric.criteria}
+    rows = [
+        [
+            inline(names.get(said["key"], said["key"])),
+            inline(said["score"]),
+            inline(said.get("reasoning", "")),
+            inline(said.get("improvement", "")),
+        ]
+        for said in verdict["scores"]
+    ]
+    parts = [f"\nThe verdict of {inline(verdict['judge'])}:\n\n"]
+    parts.append(table(["Criterion", "Score", "Reasoning", "Improvement"], rows))
+    if verdict["issues"]:
+        parts.append("\nIssues:\n\n" + "".join(f"- {inline(issue)}\n" for issue in verdict["issues"]))
+    if verdict["asi"]:
+        parts.append(f"\nThe one direction for the next revision: {inline(verdict['asi'])}\n")
+    return "".join(parts)
+
+
+def _penalty(penalty: Mapping[str, Any]) -> str:
+    names = ", ".join(inline(name) for name in penalty["names"])
+    docked = f"{inline(penalty['points'])} from {inline(penalty['criterion'])}"
+    return f"\nDocked {docked} for invented names: {names}\n"
+
+
+def _evaluator(said: Mapping[str, Any] | None) -> str:
+    if said is None:
+        return ""
+    command = inline(" ".join(said["command"]))
+    ended = said["stopped"] or f"ended with exit code {said['exit_code']}"
+    parts = [f"\nThe evaluator's command {command} {inline(ended)}.\n"]
+    if said["failure"]:
+        parts.append(
+            f"\n{inline(said['failure'])} A complete failure puts every criterion at the lowest score.\n"
+        )
+    for label, name in (("It wrote", "stdout"), ("On its error output it wrote", "stderr")):
+        if said[name]:
+            missing = said[f"{name}_missing"]
+            cut = f" ({missing:,} bytes of it were not kept)" if missing else ""
+            parts.append(f"\n{label}{cut}:\n\n{fenced(excerpt(said[name], REPORTED_CHARS).text)}")
+    return "".join(parts)
+
+
+def _checks(checks: Sequence[Mapping[str, Any]]) -> str:
+    if not checks:
+        return ""
+    rows = [
+        [
+            inline(check["key"]),
+            "passed" if check["passed"] else f"failed ({inline(check['severity'])})",
+            inline(check["message"]),
+            inline(check["suggestion"]),
+        ]
+        for check in checks
+    ]
+    return "\nChecks:\n\n" + table(["Check", "Result", "Found", "Suggestion"], rows)

@@ -1,0 +1,89 @@
+"""Runs as training data, one JSON object a line. The formats are told in docs/training-pairs.md."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from refinement.interchange.exports.json import as_json
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A judged round's candidate."""
+
+    round: int
+    score: Decimal
+    text: str
+    by_hand: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The run that an example is from; its scores are on a scale from `bottom` to `top`."""
+
+    run: int
+    prompt: str
+    rubric: str
+    bottom: Decimal
+    top: Decimal
+    source: str  # of an imported run
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A text to learn from, or two of which one is better."""
+
+    origin: Origin
+    chosen: Text
+    rejected: Text | None = None
+
+
+def sft_lines(examples: Iterable[Example]) -> Iterator[str]:
+    """Chats of two messages: what was asked, and the text that passed."""
+    for example in examples:
+        chosen = example.chosen
+        messages = [
+            {"role": "user", "content": example.origin.prompt},
+            {"role": "assistant", "content": chosen.text},
+        ]
+        told = {
+            "run": example.origin.run,
+            "round": chosen.round,
+            "score": number(chosen.score),
+            "edited_by_hand": chosen.by_hand,
+        }
+        yield f"{as_json({'messages': messages, **told, **_about(example.origin)})}\n"
+
+
+def pair_lines(examples: Iterable[Example]) -> Iterator[str]:
+    """The better and the worse of two rounds of a run, with what was asked."""
+    for example in examples:
+        chosen, rejected = example.chosen, example.rejected
+        assert rejected is not None
+        values = {
+            "prompt": example.origin.prompt,
+            "chosen": chosen.text,
+            "rejected": rejected.text,
+            "run": example.origin.run,
+            "chosen_round": chosen.round,
+            "rejected_round": rejected.round,
+            "chosen_score": number(chosen.score),
+            "rejected_score": number(rejected.score),
+            "difference": number(chosen.score - rejected.score),
+            "edited_by_hand": [
+                name for name, side in (("chosen", chosen), ("rejected", rejected)) if side.by_hand
+            ],
+            **_about(example.origin),
+        }
+        yield f"{as_json(values)}\n"
+
+
+def _about(origin: Origin) -> dict[str, Any]:
+    scale = [number(origin.bottom), number(origin.top)]
+    return {"scale": scale, "rubric": origin.rubric, "imported": origin.source or None}
+
+
+def number(value: Decimal) -> int | float:
+    """A plain number: these lines are for training, not for rebuilding a run."""
+    return int(value) if value == value.to_integral_value() else float(value)

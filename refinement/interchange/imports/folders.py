@@ -1,0 +1,53 @@
+"""Files and folders of this machine, read to be imported: here, or sent to a server."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from refinement.interchange.imports.archives import (
+    MOST_BYTES,
+    MOST_FILE_BYTES,
+    MOST_FILES,
+    BadUpload,
+    megabytes,
+)
+from refinement.interchange.imports.found import SourceFile
+from refinement.interchange.imports.reading import too_large
+
+
+def files_at(path: Path) -> Iterator[SourceFile]:
+    """The file, or every file below the folder; links are not followed."""
+    if not path.exists():
+        raise BadUpload(f"There is nothing at {path}.")
+    if path.is_file():
+        yield read(path, path.name)
+        return
+    room, folder = MOST_BYTES, path.resolve()
+    for count, inner in enumerate(sorted(members_of(folder)), 1):
+        if count > MOST_FILES:
+            raise BadUpload(f"{path} holds more than {MOST_FILES:,} files; import its folders one by one.")
+        file = read(inner, f"{folder.name}/{inner.relative_to(folder).as_posix()}")
+        room -= len(file.data)
+        if room < 0:
+            raise BadUpload(f"{path} has more than {megabytes(MOST_BYTES)}; import its folders one by one.")
+        yield file
+
+
+def members_of(folder: Path) -> Iterator[Path]:
+    for root, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        for name in names:
+            inner = Path(root, name)
+            if not name.startswith(".") and not inner.is_symlink() and inner.is_file():
+                yield inner
+
+
+def read(path: Path, name: str) -> SourceFile:
+    size = path.stat().st_size
+    if size > MOST_FILE_BYTES:
+        raise BadUpload(too_large(name, size))
+    try:
+        with path.open("rb") as stream:
+            return SourceFile(name, stream.read(MOST_FILE_BYTES + 1))
+    except OSError as error:
+        raise BadUpload(f"{path} cannot be read: {error.strerror}.") from None

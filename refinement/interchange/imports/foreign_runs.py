@@ -1,0 +1,163 @@
+"""From what a foreign loop recorded to a document of ours: rubric, rounds, and where the file disagrees."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+from refinement.engine.codec import rubric_to_json
+from refinement.engine.kinds import Outcome, StopReason
+from refinement.engine.scoring import shown
+from refinement.engine.sentences import result_words, round_name
+from refinement.engine.types import Criterion, Rubric
+from refinement.interchange.exports.figures import compute, history_of
+from refinement.interchange.imports.document import RoundPart, RunDocument, RunPart, SaidScore, VerdictPart
+from refinement.interchange.imports.written_scores import agrees
+
+KEY_CHARS = 60
+NAME_CHARS = 160
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)  # the writer puts the time of the import where none is known
+
+
+@dataclass(slots=True)
+class ForeignRound:
+    """A round as a file has it; `scores` are by criterion key, and None where they are not all there."""
+
+    number: int
+    candidate: str | None = None
+    scores: dict[str, Decimal] | None = None
+    words: dict[str, tuple[str, str]] = field(default_factory=dict)  # reasoning and improvement by key
+    issues: list[str] = field(default_factory=list)
+    asi: str = ""
+    stated: Decimal | None = None  # the composite that the file states
+    origin: str = "revision"
+
+
+@dataclass(slots=True)
+class ForeignRun:
+    """A run as a file has it."""
+
+    rubric: Rubric
+    rounds: list[ForeignRound]
+    title: str
+    task: str = ""
+    seed: str = ""
+    outcome: Outcome = Outcome.DONE
+    reason: StopReason = StopReason.IMPORTED
+    run: dict[str, Any] = field(default_factory=dict)  # further fields of the run's part, as they are
+    stated: dict[str, Any] = field(default_factory=dict)
+
+
+def document_of(foreign: ForeignRun) -> RunDocument:
+    """The document, with its composites computed; `stated` gains the sentences where the file disagrees."""
+    rubric = foreign.rubric
+    document = RunDocument(
+        run=RunPart(
+            title=foreign.title[:NAME_CHARS],
+            task=foreign.task,
+            seed=foreign.seed,
+            outcome=foreign.outcome,
+            stop_reason=foreign.reason,
+            snapshot=rubric_to_json(rubric),
+            **foreign.run,
+        ),
+        rounds=[_round(entry, foreign) for entry in foreign.rounds],
+    )
+    compute(document, rubric)
+    document.run.why = document.run.why or _why(document, foreign)
+    told = foreign.stated.setdefault("contradictions", [])
+    told[:0] = composite_differences(foreign, document)
+    return document
+
+
+def _round(entry: ForeignRound, foreign: ForeignRun) -> RoundPart:
+    text = entry.candidate or ""
+    scored = entry.scores is not None
+    return RoundPart(
+        number=entry.number,
+        origin=entry.origin if text else "absent",  # type: ignore[arg-type]
+        candidate=text,
+        judged_at=EPOCH if scored else None,
+        verdicts=[_verdict(entry, foreign)] if scored or entry.issues or entry.asi else [],
+    )
+
+
+def _verdict(entry: ForeignRound, foreign: ForeignRun) -> VerdictPart:
+    judge = foreign.run.get("judge", {})
+    return VerdictPart(
+        judge=judge.get("model", "") if isinstance(judge, dict) else "",
+        scores=[
+            SaidScore(
+                key=criterion.key,
+                score=(entry.scores or {})[criterion.key],
+                reasoning=entry.words.get(criterion.key, ("", ""))[0],
+                improvement=entry.words.get(criterion.key, ("", ""))[1],
+            )
+            for criterion in foreign.rubric.criteria
+            if criterion.key in (entry.scores or {})
+        ],
+        issues=entry.issues,
+        asi=entry.asi,
+    )
+
+
+def _why(document: RunDocument, foreign: ForeignRun) -> str:
+    """Only what is known: that it ended, after which round, and which one is the result."""
+    rubric = foreign.rubric
+    assessed = history_of(document, rubric).assessed
+    if not assessed:
+        return "It ended elsewhere. No round of it has all its scores, so none can be called the best."
+    after = round_name(rubric, document.rounds[-1].number)
+    return (
+        f"It ended elsewhere after {after}; by which rule is not in the file."
+        f"{result_words(rubric, assessed) if len(assessed) > 1 else ''}"
+    )
+
+
+def composite_differences(foreign: ForeignRun, document: RunDocument) -> list[str]:
+    """Composites that the file states and that its own scores do not come to."""
+    computed = {entry.number: entry.composite for entry in document.rounds}
+    return [
+        f"For {round_name(foreign.rubric, entry.number)} the file states a composite of {entry.stated:f}; "
+        f"its scores come to {shown(value, foreign.rubric.policy)}."
+        for entry in foreign.rounds
+        if entry.stated is not None
+        and (value := computed[entry.number]) is not None
+        and not agrees(entry.stated, value)
+    ]
+
+
+# --- rubrics ----------------------------------------------------------------------------------------
+def criteria_of(names: Sequence[str], primary: Sequence[bool] = ()) -> tuple[Criterion, ...]:
+    """Criteria with these names and equal weights; keys are made from the names, each its own."""
+    taken: dict[str, None] = {}
+    for name in names:
+        base = re.sub(r"[^a-z0-9]+", "_", name.casefold()).strip("_")[: KEY_CHARS - 4] or "criterion"
+        key = next(
+            free
+            for count in range(1, len(names) + 2)
+            if (free := base if count == 1 else f"{base}_{count}") not in taken
+        )
+        taken[key] = None
+    firsts = list(primary) or [False] * len(names)
+    first = firsts.index(True) if True in firsts else None
+    return tuple(
+        Criterion(key, name[:120], primary=place == first)
+        for place, (key, name) in enumerate(zip(taken, names, strict=True))
+    )
+
+
+def rounds_fitted(rubric: Rubric, *, rounds: int, first_number: int | None = None) -> Rubric:
+    """The rubric as this run used it: so many rounds, counted from where the file counts."""
+    policy = replace(rubric.policy, max_rounds=max(rounds, 1))
+    if first_number is not None:
+        policy = replace(policy, first_number=first_number)
+    return replace(rubric, policy=policy)
+
+
+def imported_name(names: Sequence[str]) -> str:
+    """What a rubric that is made for an import is called."""
+    whole = f"Imported: {', '.join(names)}"
+    return whole if len(whole) <= NAME_CHARS else f"{whole[: NAME_CHARS - 1]}…"

@@ -1,0 +1,97 @@
+"""What readers of foreign files give: runs in one shape, and notes on what was not understood."""
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, field
+from typing import Any, NamedTuple
+
+from refinement.interchange.imports.document import RunDocument
+
+QUOTED_CHARS = 200
+MOST_DEPTH = 60
+
+
+class SourceFile(NamedTuple):
+    """A file as it came: its name with folders before it, parted by `/`."""
+
+    name: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """One thing that was not understood, or not taken as it stands: where, what stands there, and why."""
+
+    file: str
+    line: int  # 0 is the file as a whole
+    text: str
+    why: str
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def __str__(self) -> str:
+        place = f"{self.file}, line {self.line}" if self.line else self.file
+        said = f": {self.text}" if self.text else ""
+        return f"{place}{said}: {self.why}"
+
+
+class Notes:
+    """Notes on one file, collected while it is read."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.found: list[Note] = []
+
+    def add(self, line: int, text: str, why: str) -> None:
+        self.found.append(Note(self.file, line, quoted(text), why))
+
+
+@dataclass(slots=True)
+class Found:
+    """One run of a file. Without a document it cannot become a run, and the notes say why."""
+
+    source: str
+    name: str
+    title: str
+    key: str = ""
+    document: RunDocument | None = None
+    notes: list[Note] = field(default_factory=list)
+    stated: dict[str, Any] = field(default_factory=dict)
+
+
+def quoted(text: str) -> str:
+    """A piece of a file for a note: one line, not too long."""
+    line = " ".join(text.split())
+    return line if len(line) <= QUOTED_CHARS else f"{line[: QUOTED_CHARS - 1]}…"
+
+
+def too_deep(value: object) -> bool:
+    """Whether lists and records stand in one another deeper than any run's; looked at without recursion."""
+    layer = [value]
+    for _ in range(MOST_DEPTH):
+        layer = [
+            inner
+            for entry in layer
+            if isinstance(entry, (dict, list))
+            for inner in (entry.values() if isinstance(entry, dict) else entry)
+        ]
+        if not layer:
+            return False
+    return True
+
+
+def key_of(source: str, content: object) -> str:
+    """The same for the same content, however its keys are ordered and whatever its file is called."""
+    plain = json.dumps(content, sort_keys=True, ensure_ascii=True, separators=(",", ":"), default=str)
+    return hashlib.sha256(f"{source}\n{plain}".encode()).hexdigest()
+
+
+def text_of(file: SourceFile, notes: Notes) -> str | None:
+    """The file as text; None, with a note, where it is not UTF-8."""
+    try:
+        return file.data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = file.data.count(b"\n", 0, error.start) + 1
+        notes.add(line, "", "This is not text in UTF-8. Save the file as UTF-8 and import it again.")
+        return None

@@ -1,0 +1,133 @@
+"""What must hold between the parts of a rubric's file, each with the line to look at."""
+
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from typing import Any
+
+from refinement.engine.kinds import Handover
+from refinement.engine.rubrics import Evaluator, Policy, Scale
+from refinement.interchange.imports.fields import brief
+from refinement.interchange.rubrics.yaml_reading import Fields, Items, Node, Problem
+
+
+def consistency_problems(root: Fields, values: Mapping[str, Any]) -> list[Problem]:
+    """Every contradiction among the parts that could be read."""
+    return [
+        *_repeated(root, "criteria", "criterion"),
+        *_repeated(root, "checks", "check"),
+        *_primaries(root, values),
+        *_emptiness(root, values),
+        *_limits(root, values),
+        *_docked(root, values),
+        *_evaluator(root, values),
+        *_seed(root, values),
+    ]
+
+
+def _line(root: Fields, *path: str) -> int:
+    """The line of a key below others, or of the nearest key above it that is there."""
+    line, place = root.line, root
+    for key in path:
+        if key not in place.lines:
+            break
+        line, inner = place.lines[key], place.values[key]
+        if not isinstance(inner, Fields):
+            break
+        place = inner
+    return line
+
+
+def _entries(root: Fields, key: str) -> list[Node]:
+    node = root.values.get(key)
+    return node.values if isinstance(node, Items) else []
+
+
+def _repeated(root: Fields, name: str, word: str) -> Iterator[Problem]:
+    seen: dict[str, int] = {}
+    for entry in _entries(root, name):
+        key = entry.values.get("key") if isinstance(entry, Fields) else None
+        said = getattr(key, "text", None)
+        if key is None or said is None:
+            continue
+        if said in seen:
+            message = f"The {word} key {brief(said)} is used already, on line {seen[said]}; choose another."
+            yield Problem(key.line, message)
+        seen.setdefault(said, key.line)
+
+
+def _primaries(root: Fields, values: Mapping[str, Any]) -> Iterator[Problem]:
+    if sum(criterion.primary for criterion in values.get("criteria", ())) < 2:
+        return
+    entries = [entry for entry in _entries(root, "criteria") if isinstance(entry, Fields)]
+    marked = [entry.lines["primary"] for entry in entries if _is_true(entry.values.get("primary"))]
+    for line in marked[1:]:
+        yield Problem(line, "Only one criterion can be primary, and there is one already.")
+
+
+def _is_true(node: Node | None) -> bool:
+    return str(getattr(node, "text", "")).lower() == "true"
+
+
+def _emptiness(root: Fields, values: Mapping[str, Any]) -> Iterator[Problem]:
+    if _entries(root, "criteria"):
+        return
+    policy: Policy | None = values.get("policy")
+    if not _entries(root, "checks"):
+        yield Problem(_line(root, "criteria"), "A rubric needs at least one criterion or one check.")
+    elif policy is not None and not policy.checks_in_composite:
+        yield Problem(
+            _line(root, "policy", "checks_in_composite"),
+            "There are no criteria, so the checks must decide: set checks_in_composite to true.",
+        )
+
+
+def _limits(root: Fields, values: Mapping[str, Any]) -> Iterator[Problem]:
+    scale: Scale | None = values.get("scale")
+    policy: Policy | None = values.get("policy")
+    if scale is None or policy is None:
+        return
+    for name in ("pass_threshold", "perfect_score"):
+        limit: Decimal | None = getattr(policy, name)
+        if limit is not None and not scale.minimum <= limit <= scale.maximum:
+            yield Problem(
+                _line(root, "policy", name),
+                f"{name} is {limit}, outside the scale of {scale.minimum} to {scale.maximum}.",
+            )
+
+
+def _docked(root: Fields, values: Mapping[str, Any]) -> Iterator[Problem]:
+    policy: Policy | None = values.get("policy")
+    docked = policy.penalties.criterion if policy else None
+    if docked is not None and "criteria" in values and docked not in _keys(root):
+        message = f"Points are to be taken from {brief(docked)}, which is not the key of a criterion."
+        yield Problem(_line(root, "policy", "penalties", "criterion"), message)
+
+
+def _evaluator(root: Fields, values: Mapping[str, Any]) -> Iterator[Problem]:
+    evaluator: Evaluator = values.get("evaluator") or Evaluator()
+    if evaluator.command and evaluator.handover is Handover.FILE and not evaluator.names_file:
+        message = (
+            "The command does not say where the candidate's file goes: write {file} in one of its parts."
+        )
+        yield Problem(_line(root, "evaluator", "command"), message)
+
+
+def _keys(root: Fields) -> list[str]:
+    entries = [entry.values.get("key") for entry in _entries(root, "criteria") if isinstance(entry, Fields)]
+    return [str(getattr(key, "text", "")) for key in entries]
+
+
+def _seed(root: Fields, values: Mapping[str, Any]) -> Iterator[Problem]:
+    seed, scale = values.get("seed"), values.get("scale")
+    if seed is None:
+        return
+    if not seed.scores:
+        yield Problem(_line(root, "seed", "scores"), "A seed needs at least one score.")
+    for key, score in seed.scores.items():
+        line = _line(root, "seed", "scores", key)
+        if key not in _keys(root):
+            yield Problem(
+                line, f"The seed has a score for {brief(key)}, which is not the key of a criterion."
+            )
+        elif scale is not None and not scale.admits(score):
+            yield Problem(line, f"The score {score} of {brief(key)} is not on the scale.")

@@ -1,0 +1,137 @@
+"""A rubric as a YAML file: the same bytes for the same rubric, and read back without a loss."""
+
+import json
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from enum import Enum
+
+from refinement.engine.kinds import Information
+from refinement.engine.rubrics import Policy, Rubric
+from refinement.interchange.rubrics.reading import FORMAT, FORMAT_VERSION, rubric_from_yaml
+from refinement.interchange.rubrics.yaml_reading import MAX_BYTES, BadFile, Problem
+from refinement.interchange.rubrics.yaml_writing import entry
+from refinement.judging.templating import TEMPLATE_NAMES
+
+__all__ = [
+    "MAX_BYTES",
+    "BadFile",
+    "Problem",
+    "rubric_from_fields",
+    "rubric_from_yaml",
+    "rubric_to_fields",
+    "rubric_to_yaml",
+]
+
+HEAD = (
+    "A rubric of Wiggum: what a judge scores, what is checked, and how a run goes on or stops.",
+    "Edit it as text, keep it in git, and import it on the page of a project's rubrics.",
+)
+# What stands above each block: for a reader who sees such a file for the first time.
+REMARKS: Mapping[str, tuple[str, ...]] = {
+    FORMAT: ("The version of this format.",),
+    "name": ("What it is called, what it is for, and what kind of work it judges.",),
+    "evaluator": ("The command whose output is evidence for the judge; without a shell around it.",),
+    "scale": ("The scores a judge may give; a step of null admits any decimal.",),
+    "criteria": (
+        "What the judge scores. A key is used in replies and records, a weight in the total score.",
+    ),
+    "checks": ("Assertions that need no model.",),
+    "policy": ("How a run goes on, and the rules that stop it, in their order.",),
+    "context": ("Who sees what: the kinds of information that each role's messages may carry.",),
+    "background": ("Texts for the producer and, where the rules above allow it, for the judge.",),
+    "templates": ("Prompt templates of this rubric's own; one that is not here is the default.",),
+    "seed": ("A text with known scores: the judge's fixed point from the second round on.",),
+}
+
+
+def rubric_to_yaml(rubric: Rubric) -> str:
+    """The file of a rubric, every field written out."""
+    lines = [f"# {line}" for line in HEAD]
+    for key, value in _fields(rubric):
+        if key in REMARKS:
+            lines += ["", *(f"# {line}" for line in REMARKS[key])]
+        lines += entry(key, value)
+    return "\n".join(lines) + "\n"
+
+
+def rubric_to_fields(rubric: Rubric) -> dict[str, object]:
+    """The same as the file, as values of JSON: what is read from it is what the file would say."""
+    return {key: _as_json(value) for key, value in _fields(rubric)}
+
+
+def _as_json(value: object) -> object:
+    if isinstance(value, Mapping):
+        return {str(key): _as_json(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_as_json(inner) for inner in value]
+    if isinstance(value, Decimal):
+        # Few digits: the number that JSON writes is the one that was meant.
+        return int(value) if value == value.to_integral_value() else float(value)
+    return value.value if isinstance(value, Enum) else value
+
+
+def rubric_from_fields(fields: Mapping[str, object]) -> Rubric:
+    """The rubric that such values say; BadFile names what is wrong, on lines of the values' own JSON."""
+    # JSON is YAML: the file's own reader does all the checking.
+    return rubric_from_yaml(json.dumps(fields, indent=1, ensure_ascii=False))
+
+
+def _fields(rubric: Rubric) -> Iterator[tuple[str, object]]:
+    """Every key of the file in its order."""
+    yield FORMAT, FORMAT_VERSION
+    for name in ("name", "purpose", "profile", "artifact_type", "problem_class", "evaluation_mode"):
+        yield name, getattr(rubric, name)
+    yield "evaluator", _named(rubric.evaluator, "command", "handover", "file_name", "timeout")
+    yield "scale", _named(rubric.scale, "minimum", "maximum", "step")
+    criterion_names = ("key", "name", "description", "ideal", "weight", "primary")
+    yield "criteria", [_named(criterion, *criterion_names) for criterion in rubric.criteria]
+    check_names = ("key", "kind", "parameters", "severity", "weight", "suggestion")
+    yield (
+        "checks",
+        [{**_named(check, *check_names), "parameters": _sorted(check.parameters)} for check in rubric.checks],
+    )
+    yield "policy", _policy(rubric.policy)
+    yield (
+        "context",
+        {
+            role: [kind.value for kind in Information if kind in getattr(rubric.context, role)]
+            for role in ("judge", "producer", "reflect")
+        },
+    )
+    for name in ("background", "output_contract", "search_space"):
+        yield name, getattr(rubric, name)
+    yield "templates", {name: rubric.templates[name] for name in TEMPLATE_NAMES if name in rubric.templates}
+    yield "seed", _seed(rubric)
+
+
+def _named(source: object, *names: str) -> dict[str, object]:
+    return {name: getattr(source, name) for name in names}
+
+
+def _sorted(value: object) -> object:
+    """JSON in an order of its own: databases keep the order of keys, or do not."""
+    if isinstance(value, Mapping):
+        return {key: _sorted(value[key]) for key in sorted(value)}
+    return [_sorted(inner) for inner in value] if isinstance(value, (list, tuple)) else value
+
+
+def _policy(policy: Policy) -> dict[str, object]:
+    names = (
+        "max_rounds", "stop_rules", "composite", "next_base", "feedback", "pass_threshold",
+        "perfect_score", "minimum_gain", "plateau_rounds", "plateau_window", "checks_in_composite",
+        "primary_first", "judge_limit_chars", "producer_tokens", "producer_temperature", "first_number",
+        "round_word", "composite_decimals",
+    )  # fmt: skip
+    return {
+        **_named(policy, *names),
+        "penalties": _named(policy.penalties, "criterion", "points", "cap", "allowed_objects"),
+        "budget": _named(policy.budget, "tokens", "seconds", "calls"),
+    }
+
+
+def _seed(rubric: Rubric) -> dict[str, object] | None:
+    if not rubric.seed_text:
+        return None
+    keys = (criterion.key for criterion in rubric.criteria)
+    scores = {key: rubric.seed_scores[key] for key in keys if key in rubric.seed_scores}
+    return {"text": rubric.seed_text, "scores": scores}

@@ -1,0 +1,155 @@
+"""What a trajectory states, as it stands there, and where it is not what the scores come to."""
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from refinement.engine.scoring import best_round, shown
+from refinement.engine.sentences import round_name
+from refinement.engine.types import Rubric
+from refinement.interchange.exports.figures import history_of
+from refinement.interchange.imports.document import RunDocument
+from refinement.interchange.imports.foreign_runs import ForeignRun
+from refinement.interchange.imports.written_scores import agrees
+from refinement.interchange.simmer.files import RESULT, TRAJECTORY, Folder
+from refinement.interchange.simmer.table import Row, Table
+
+BEST_LINE = re.compile(r"[\s>*_#-]*best\b[^:|]{0,80}:", re.IGNORECASE)
+ITERATION_WORD = re.compile(r"iter(?:ation)?\s*#?\s*(\d{1,4})", re.IGNORECASE)
+OUT_OF_TEN = re.compile(r"(\d{1,2}(?:\.\d{1,4})?)\s*/\s*10\b")
+MOST_REMARKS = 100_000
+MOST_CHANGE = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class BestLine:
+    """A line of the trajectory that says which iteration was best."""
+
+    line: int
+    text: str
+    iteration: int | None
+    score: Decimal | None
+
+
+def best_lines(text: str, used: frozenset[int]) -> list[BestLine]:
+    """Every line that names a best iteration; rows of the table and sentences in prose are none."""
+    found = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if number in used or not BEST_LINE.match(line):
+            continue
+        plain = line.replace("*", "").strip()[:400]
+        iteration, score = ITERATION_WORD.search(plain), OUT_OF_TEN.search(plain)
+        found.append(
+            BestLine(
+                number,
+                plain,
+                int(iteration[1]) if iteration else None,
+                Decimal(score[1]) if score else None,
+            )
+        )
+    return found
+
+
+def stated_of(folder: Folder, table: Table | None, first: int) -> dict[str, Any]:
+    """The table and the lines around it, as they stand in the file."""
+    used = table.lines if table else frozenset()
+    best = best_lines(folder.trajectory, used)
+    named = used | {entry.line for entry in best}
+    lines = enumerate(folder.trajectory.split("\n"), 1)
+    rest = [(number, line) for number, line in lines if number not in named]
+    note_remarks(folder, rest)
+    remarks = "\n".join(line for _, line in rest if not line.startswith("# "))
+    remarks = re.sub(r"\n{3,}", "\n\n", remarks).strip()
+    return {
+        "criteria": column_names(table) if table else [],
+        "rows": stated_rows(folder, table, first) if table else [],
+        "best": [
+            {
+                "line": entry.line,
+                "text": entry.text,
+                "round": None if entry.iteration is None else entry.iteration - first + 1,
+                "score": None if entry.score is None else str(entry.score),
+            }
+            for entry in best
+        ],
+        "remarks": remarks[:MOST_REMARKS],
+        "contradictions": [],
+    }
+
+
+def note_remarks(folder: Folder, rest: list[tuple[int, str]]) -> None:
+    """Says once that what stands around the table is kept and not read for scores."""
+    written = [(number, line) for number, line in rest if line.strip() and not line.startswith("# ")]
+    if written:
+        count = "This line is" if len(written) == 1 else f"{len(written)} lines from here on are"
+        why = f"{count} kept as remarks and shown with the run, and not read for scores."
+        folder.note(TRAJECTORY, why, *written[0])
+
+
+def column_names(table: Table) -> list[str]:
+    return [f"{column.name}{' (PRIMARY)' if column.primary else ''}" for column in table.columns]
+
+
+def stated_rows(folder: Folder, table: Table, first: int) -> list[dict[str, Any]]:
+    """Every row as written; of several for one iteration the first counts."""
+    rows: list[dict[str, Any]] = []
+    counted: set[int] = set()
+    for row in table.rows:
+        again = row.iteration in counted
+        if again:
+            why = f"Iteration {row.iteration} has a row already; this one is shown, and counts for nothing."
+            folder.note(TRAJECTORY, why, row.line, row.label)
+        rows.append(stated_row(row, first) | {"counted": not again})
+        counted.add(row.iteration)
+    return rows
+
+
+def stated_row(row: Row, first: int) -> dict[str, Any]:
+    return {
+        "label": row.label,
+        "round": row.iteration - first + 1,
+        "line": row.line,
+        "scores": list(row.cells),
+        "composite": row.composite,
+        "change": row.change[:MOST_CHANGE],
+    }
+
+
+def best_contradictions(foreign: ForeignRun, document: RunDocument, folder: Folder, first: int) -> None:
+    """Where the best that the file names, or the text of result.md, is not what the scores come to."""
+    told, rubric = foreign.stated["contradictions"], foreign.rubric
+    best = best_round(rubric, history_of(document, rubric).rounds)
+    computed = "none can be named"
+    if best is not None and best.assessment is not None:
+        composite = shown(best.assessment.composite, rubric.policy)
+        computed = f"it is {round_name(rubric, best.number)} ({composite})"
+    composites = {entry.number: entry.composite for entry in document.rounds}
+    for entry in foreign.stated["best"]:
+        number = entry["round"]
+        if number is None:
+            continue
+        name, score = round_name(rubric, number), composites.get(number)
+        if best is None or number != best.number:
+            told.append(f"Line {entry['line']} names {name} as best; by the scores {computed}.")
+        if entry["score"] is not None and score is not None and not agrees(Decimal(entry["score"]), score):
+            value = shown(score, rubric.policy)
+            told.append(
+                f"Line {entry['line']} states {entry['score']} for {name}; its scores come to {value}."
+            )
+    told += result_words(rubric, folder, best.number if best else None, first)
+
+
+def result_words(rubric: Rubric, folder: Folder, best: int | None, first: int) -> list[str]:
+    if folder.result is None:
+        return []
+    result = folder.result.strip()
+    same = [
+        number - first + 1 for number, text in sorted(folder.candidates.items()) if text.strip() == result
+    ]
+    if not same:
+        return [f"The text of {RESULT} is none of the candidates."]
+    if best is None or best in same:
+        return []
+    name = round_name(rubric, same[0])
+    return [f"The text of {RESULT} is {name}'s; by the scores the best is {round_name(rubric, best)}."]

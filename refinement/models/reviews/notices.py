@@ -1,0 +1,69 @@
+"""What a person is told: an inbox of their own, and what they want to be told about."""
+
+from typing import ClassVar
+
+from django.conf import settings
+from django.db import models
+
+from refinement.models.people.people import Project
+from refinement.models.reviews.comments import Comment
+from refinement.models.runs.runs import Run
+
+
+class NoticeKind(models.TextChoices):
+    MENTION = "mention", "Somebody mentions you"
+    REPLY = "reply", "Somebody answers in a thread of yours"
+    REVIEW = "review", "You are asked for a review"
+    RUN_ENDED = "run_ended", "A run of yours has ended"
+    RUN_WAITS = "run_waits", "A run of yours waits"
+    DECISION = "decision", "Somebody decides about a run of yours"
+
+
+class Notice(models.Model):
+    """One thing told to one person."""
+
+    Kind = NoticeKind
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="notices")
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+")
+    comment = models.ForeignKey(Comment, on_delete=models.CASCADE, null=True, blank=True, related_name="+")
+    kind = models.CharField(max_length=10, choices=NoticeKind)
+    actor_name = models.CharField(max_length=120, blank=True)
+    text = models.TextField()  # plain: what a mail says too
+    created_at = models.DateTimeField(auto_now_add=True)
+    read_at = models.DateTimeField(null=True, blank=True)
+    inbox = models.BooleanField(default=True)  # one that is only mailed is in no list
+    mail_due = models.BooleanField(default=False)  # to be sent by mail, and not yet sent
+    mail_after = models.DateTimeField(null=True, blank=True)  # after a failure: not before this
+    mail_tries = models.PositiveSmallIntegerField(default=0)
+
+    class Meta:
+        ordering: ClassVar = ["-id"]
+        indexes: ClassVar = [
+            models.Index(fields=["user", "-id"], name="notice_newest"),
+            models.Index(fields=["user"], condition=models.Q(read_at__isnull=True), name="notice_unread"),
+            models.Index(fields=["id"], condition=models.Q(mail_due=True), name="notice_to_mail"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} for {self.user_id}"
+
+
+class NoticeChoice(models.Model):
+    """What a person wants to be told about; without a row, a kind is told in the inbox and by mail."""
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="notice_choices"
+    )
+    kind = models.CharField(max_length=10, choices=NoticeKind)
+    inbox = models.BooleanField(default=True)
+    mail = models.BooleanField(default=True)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["user", "kind"], name="notice_choice_unique")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} of {self.user_id}"

@@ -1,0 +1,183 @@
+"""The test bench: a judge tried on one text, several times, and everything that was said."""
+
+from typing import ClassVar
+
+from django.conf import settings
+from django.db import models
+
+from refinement.models.people.people import Project
+from refinement.models.rubrics.rubrics import RubricVersion
+from refinement.models.runs.calls import Exchange
+from refinement.models.runs.rounds import Round
+
+
+class BenchStatus(models.TextChoices):
+    RUNNING = "running", "Running"
+    FINISHED = "finished", "Finished"
+    CANCELLED = "cancelled", "Cancelled"
+
+
+class CandidateOrigin(models.TextChoices):
+    PASTED = "pasted", "Pasted text"
+    SEED = "seed", "The rubric's seed"
+    ROUND = "round", "A round of a run"
+
+
+class Bench(models.Model):
+    """One text, one version of a rubric, one judge, asked `repeats` times."""
+
+    Status = BenchStatus
+    Origin = CandidateOrigin
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="benches")
+    rubric_version = models.ForeignKey(RubricVersion, on_delete=models.CASCADE, related_name="benches")
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+    status = models.CharField(max_length=10, choices=BenchStatus, default=BenchStatus.RUNNING)
+
+    origin = models.CharField(max_length=10, choices=CandidateOrigin)
+    source_round = models.ForeignKey(Round, models.SET_NULL, null=True, blank=True, related_name="benches")
+    candidate = models.TextField()
+    candidate_chars = models.PositiveIntegerField()
+    candidate_sha256 = models.CharField(max_length=64)
+    title = models.CharField(max_length=120)  # the candidate's first words, for lists
+    task = models.TextField(blank=True)
+
+    endpoint = models.CharField(max_length=400)
+    model = models.CharField(max_length=200)
+    repeats = models.PositiveSmallIntegerField()
+    temperature = models.DecimalField(max_digits=3, decimal_places=2, default=0)
+    anchored = models.BooleanField(default=False)  # judged as from round 2 on, with the seed in view
+    nonce = models.CharField(max_length=32)  # one for all trials: they differ in nothing that is sent
+    context_tokens = models.PositiveIntegerField(null=True, blank=True)
+    human_scores = models.JSONField(default=dict, blank=True)  # typed here; the seed's own are with it
+
+    class Meta:
+        ordering: ClassVar = ["-id"]
+        indexes: ClassVar = [
+            models.Index(fields=["rubric_version", "-id"], name="bench_version_newest"),
+            models.Index(fields=["candidate_sha256"], name="bench_candidate"),
+        ]
+        constraints: ClassVar = [
+            models.CheckConstraint(
+                condition=models.Q(status__in=BenchStatus.values), name="bench_status_known"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(repeats__gte=1, repeats__lte=10), name="bench_repeats_in_range"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(candidate_chars__gte=1), name="bench_candidate_not_empty"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(status=BenchStatus.RUNNING, finished_at__isnull=True)
+                | (~models.Q(status=BenchStatus.RUNNING) & models.Q(finished_at__isnull=False)),
+                name="bench_ended_has_time",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"bench {self.pk}"
+
+    @property
+    def is_running(self) -> bool:
+        return self.status == BenchStatus.RUNNING
+
+
+class TrialStatus(models.TextChoices):
+    QUEUED = "queued", "Queued"
+    RUNNING = "running", "Asking"
+    WAITING = "waiting", "Waiting"
+    DONE = "done", "Done"
+    FAILED = "failed", "Failed"
+    CANCELLED = "cancelled", "Cancelled"
+
+
+class BenchTrial(models.Model):
+    """One judgement. Until it is done, `composite` is empty: a judge that failed is not a zero."""
+
+    Status = TrialStatus
+
+    bench = models.ForeignKey(Bench, on_delete=models.CASCADE, related_name="trials")
+    number = models.PositiveSmallIntegerField()
+    status = models.CharField(max_length=10, choices=TrialStatus, default=TrialStatus.QUEUED)
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    said = models.JSONField(default=list, blank=True)  # [{key, score, reasoning, improvement}], as said
+    scores = models.JSONField(null=True, blank=True)  # by key, after penalties
+    composite = models.DecimalField(max_digits=14, decimal_places=6, null=True, blank=True)
+    issues = models.JSONField(default=list, blank=True)
+    asi = models.TextField(blank=True)
+    penalties = models.JSONField(default=list, blank=True)
+    checks = models.JSONField(default=list, blank=True)
+    seen_chars = models.PositiveIntegerField(null=True, blank=True)
+    parse_rung = models.CharField(max_length=30, blank=True)
+    error = models.TextField(blank=True)
+
+    # Over all calls of the trial.
+    calls_made = models.PositiveSmallIntegerField(default=0)
+    unreadable = models.PositiveSmallIntegerField(default=0)
+    failures = models.PositiveSmallIntegerField(default=0)
+    crashes = models.PositiveSmallIntegerField(default=0)  # workers that were lost while they judged it
+    prompt_tokens = models.PositiveIntegerField(default=0)
+    completion_tokens = models.PositiveIntegerField(default=0)
+    seconds = models.DecimalField(max_digits=12, decimal_places=3, default=0)
+
+    # The lease, as of a run: whoever holds it may judge, and `attempt` fences off who lost it.
+    lease_owner = models.CharField(max_length=120, blank=True)
+    lease_until = models.DateTimeField(null=True, blank=True)
+    attempt = models.PositiveIntegerField(default=0)
+    next_try_at = models.DateTimeField(null=True, blank=True)
+    waiting_for = models.TextField(blank=True)
+    waiting_endpoint = models.CharField(max_length=400, blank=True)  # for a free place there
+    calling_endpoint = models.CharField(max_length=400, blank=True)  # counts while the lease holds
+    woken_at = models.DateTimeField(null=True, blank=True)
+    wakes = models.PositiveSmallIntegerField(default=0)
+
+    class Meta:
+        ordering: ClassVar = ["number"]
+        indexes: ClassVar = [
+            models.Index(fields=["status", "lease_until"], name="trial_status_lease"),
+            models.Index(fields=["status", "next_try_at"], name="trial_status_next_try"),
+        ]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["bench", "number"], name="trial_unique_in_bench"),
+            models.CheckConstraint(
+                condition=models.Q(status__in=TrialStatus.values), name="trial_status_known"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(status=TrialStatus.DONE, composite__isnull=False, scores__isnull=False)
+                | (
+                    ~models.Q(status=TrialStatus.DONE) & models.Q(composite__isnull=True, scores__isnull=True)
+                ),
+                name="trial_done_has_composite",
+            ),
+            models.CheckConstraint(
+                condition=~models.Q(status=TrialStatus.FAILED) | ~models.Q(error=""),
+                name="trial_failed_has_words",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"trial {self.number} of bench {self.bench_id}"
+
+    @property
+    def tokens(self) -> int:
+        return self.prompt_tokens + self.completion_tokens
+
+
+class BenchCall(Exchange):
+    """A trial's."""
+
+    trial = models.ForeignKey(BenchTrial, on_delete=models.CASCADE, related_name="calls")
+    number = models.PositiveSmallIntegerField()
+
+    class Meta:
+        ordering: ClassVar = ["number"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["trial", "number"], name="bench_call_unique_in_trial")
+        ]
+
+    def __str__(self) -> str:
+        return f"call {self.number} of trial {self.trial_id}"

@@ -1,0 +1,51 @@
+"""What happened to a run, in order: pages, the API and webhooks read this stream."""
+
+from typing import ClassVar
+
+from django.conf import settings
+from django.db import models
+
+from refinement.models.runs.runs import Run
+
+
+class EventKind(models.TextChoices):
+    QUEUED = "queued", "Queued"
+    CLAIMED = "claimed", "Step begun"
+    DRAFTED = "drafted", "First draft written"
+    REVISED = "revised", "Revision written"
+    JUDGED = "judged", "Judged"
+    UNREADABLE = "unreadable", "Judge asked again"
+    FAILED = "failed", "Step given up"
+    WAITING = "waiting", "Waiting"
+    PAUSED = "paused", "Paused"
+    RESUMED = "resumed", "Resumed"
+    RETRIED = "retried", "Retried"
+    EXTENDED = "extended", "More rounds asked for"
+    STOPPED = "stopped", "Stopped"
+    # What people do beside the loop. Their scores and words are never in an event, only where to look.
+    COMMENTED = "commented", "Comments changed"
+    SCORED = "scored", "Scored by a person"
+    DECIDED = "decided", "Decided by a person"
+    STEERED = "steered", "Instruction given"
+    EDITED = "edited", "Edited by hand"
+    REVIEWING = "reviewing", "Reviews changed"
+
+
+class Event(models.Model):
+    """One thing that happened; rows are added and never changed."""
+
+    Kind = EventKind
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="events")
+    kind = models.CharField(max_length=20, choices=EventKind)
+    at = models.DateTimeField(auto_now_add=True)
+    actor = models.CharField(max_length=120)  # a person's name, or which process it was
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True)
+    data = models.JSONField(default=dict, blank=True)
+
+    class Meta:
+        ordering: ClassVar = ["id"]
+        indexes: ClassVar = [models.Index(fields=["run", "id"], name="event_of_run")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} of run {self.run_id}"

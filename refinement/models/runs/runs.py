@@ -1,0 +1,260 @@
+"""Runs: one task and one artifact taken through the loop."""
+
+from typing import ClassVar
+
+from django.conf import settings
+from django.db import models
+
+from refinement.engine.types import Outcome, StopReason
+from refinement.models.people.people import Project
+from refinement.models.rubrics.rubrics import Rubric, RubricVersion
+
+TITLE_CHARS = 160
+IN_USE, ARCHIVED = models.Q(archived_at__isnull=True), models.Q(archived_at__isnull=False)
+IMPORTED = models.Q(source__isnull=False)
+# Lists filter by one of these, newest first; each has an index in that order.
+FILTERED = (
+    ("outcome", "run_by_outcome"),
+    ("stop_reason", "run_by_reason"),
+    ("status", "run_by_status"),
+    ("rubric", "run_by_rubric"),
+    ("producer_model", "run_by_producer"),
+    ("judge_model", "run_by_judge"),
+    ("created_by", "run_by_person"),
+    ("kinship", "run_by_kinship"),
+    ("decision", "run_by_decision"),
+)
+MARKED = (
+    ("signal_rounds", "run_with_signal"),
+    ("penalty_rounds", "run_with_penalty"),
+    ("cut_rounds", "run_with_cut"),
+)
+SCORED = (("best", "run_best_first"), ("r1", "run_r1_first"), ("improvement", "run_improvement_first"))
+# SQLite takes an index that has all that a question mentions, the index's own condition included, before
+# any other. So each has what is asked of every list.
+ALWAYS_ASKED = ("archived_at", "created_at")
+# All that lists are filtered by but tags. An index for an order ends with them: whoever goes through it for
+# what a filter leaves over reads no row, and rows are long.
+BESIDES = (
+    *ALWAYS_ASKED,
+    *("r1", "best", "source", *(field for field, _ in MARKED), *(field for field, _ in FILTERED)),
+)
+SORTED_BY = ("improvement", "rounds_judged", "model_seconds", "prompt_tokens", "completion_tokens")
+
+
+def newest(*mentioned: str, by: str = "", name: str, condition: models.Q) -> models.Index:
+    """An index for a list of the newest runs that have one thing in common."""
+    fields = ["project", *([by] if by else []), "-id", *ALWAYS_ASKED, *mentioned]
+    return models.Index(fields=fields, name=name, condition=condition)
+
+
+def in_order(*fields: str, name: str, condition: models.Q) -> models.Index:
+    """An index for a list of all runs in this order."""
+    besides = [field for field in BESIDES if f"-{field}" not in fields]
+    return models.Index(fields=["project", *fields, "-id", *besides], name=name, condition=condition)
+
+
+class RunStatus(models.TextChoices):
+    QUEUED = "queued", "Queued"
+    RUNNING = "running", "Running"
+    WAITING = "waiting", "Waiting"
+    PAUSED = "paused", "Paused"
+    FINISHED = "finished", "Finished"
+
+
+class RunSource(models.TextChoices):
+    """What kind of file an imported run came from."""
+
+    SIMMER = "simmer", "Simmer folder"
+    JSONL = "jsonl", "runs.jsonl"
+    WIGGUM = "wiggum", "Wiggum's own JSON"
+
+
+class Run(models.Model):
+    """The run and all that is needed to replay it: `snapshot` holds the rubric as it was used."""
+
+    Status = RunStatus
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="runs")
+    rubric_version = models.ForeignKey(RubricVersion, on_delete=models.PROTECT, related_name="runs")
+    rubric = models.ForeignKey(Rubric, on_delete=models.PROTECT, related_name="runs")  # the version's
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+    archived_at = models.DateTimeField(null=True, blank=True)
+
+    title = models.CharField(max_length=TITLE_CHARS, blank=True)  # the beginning of the task, for lists
+    source = models.CharField(max_length=10, null=True, blank=True, choices=RunSource)  # of an imported run
+    batch = models.CharField(max_length=16, blank=True)  # runs that were launched together share one
+    nonce = models.CharField(max_length=32)
+    producer_endpoint = models.CharField(max_length=400)
+    producer_model = models.CharField(max_length=200)
+    producer_family = models.CharField(max_length=100, blank=True)
+    producer_context = models.PositiveIntegerField(null=True, blank=True)
+    judge_endpoint = models.CharField(max_length=400)
+    judge_model = models.CharField(max_length=200)
+    judge_family = models.CharField(max_length=100, blank=True)
+    judge_context = models.PositiveIntegerField(null=True, blank=True)
+    kinship = models.CharField(max_length=20, blank=True)
+
+    status = models.CharField(max_length=10, choices=RunStatus, default=RunStatus.QUEUED)
+    outcome = models.CharField(max_length=10, blank=True, choices=[(o.value, o.value) for o in Outcome])
+    stop_reason = models.CharField(
+        max_length=30, blank=True, choices=[(r.value, r.value) for r in StopReason]
+    )
+    # For lists, filters and sorting; decisions are made from the exact scores in the rounds.
+    r1 = models.DecimalField(max_digits=14, decimal_places=6, null=True, blank=True)
+    best = models.DecimalField(max_digits=14, decimal_places=6, null=True, blank=True)
+    last = models.DecimalField(max_digits=14, decimal_places=6, null=True, blank=True)
+    improvement = models.DecimalField(max_digits=14, decimal_places=6, null=True, blank=True)
+    best_round = models.PositiveIntegerField(null=True, blank=True)
+    rounds_judged = models.PositiveIntegerField(default=0)
+    trajectory = models.JSONField(default=list, blank=True)  # the rounds' composites as texts, in order
+    # How many rounds had a Ralph signal, a penalty, or a candidate that the judge saw only in part.
+    signal_rounds = models.PositiveIntegerField(default=0)
+    penalty_rounds = models.PositiveIntegerField(default=0)
+    cut_rounds = models.PositiveIntegerField(default=0)
+    prompt_tokens = models.PositiveBigIntegerField(default=0)
+    completion_tokens = models.PositiveBigIntegerField(default=0)
+    calls_made = models.PositiveIntegerField(default=0)
+    model_seconds = models.DecimalField(max_digits=14, decimal_places=3, default=0)
+
+    # The lease: whoever holds it may advance the run; `attempt` fences off a holder that lost it.
+    lease_owner = models.CharField(max_length=120, blank=True)
+    lease_until = models.DateTimeField(null=True, blank=True)
+    attempt = models.PositiveIntegerField(default=0)
+    next_try_at = models.DateTimeField(null=True, blank=True)
+    waiting_endpoint = models.CharField(max_length=400, blank=True)
+    calling_endpoint = models.CharField(max_length=400, blank=True)  # counts while the lease holds
+    # When a message was last sent for this run, and how often since it was last claimed.
+    woken_at = models.DateTimeField(null=True, blank=True)
+    wakes = models.PositiveSmallIntegerField(default=0)
+    # Of the step under way: its calls so far, how many failed in a row, how many replies were unreadable.
+    step_calls = models.PositiveSmallIntegerField(default=0)
+    step_failures = models.PositiveSmallIntegerField(default=0)
+    step_unreadable = models.PositiveSmallIntegerField(default=0)
+    step_crashes = models.PositiveSmallIntegerField(default=0)  # workers that were lost in this step
+    extended_after = models.PositiveIntegerField(default=0)
+    rerun_of = models.ForeignKey("self", models.SET_NULL, null=True, blank=True, related_name="reruns")
+    # What people decided, from the newest decision; the judge's own record stays as it is.
+    decision = models.CharField(max_length=10, null=True, blank=True)
+    chosen_round = models.PositiveIntegerField(null=True, blank=True)
+    failure_role = models.CharField(max_length=10, blank=True)
+
+    # Long texts come last: SQLite reads a row from its start, and lists need none of these.
+    why = models.TextField(blank=True)
+    waiting_for = models.TextField(blank=True)
+    failure_message = models.TextField(blank=True)
+    task = models.TextField()
+    seed = models.TextField(blank=True)
+    snapshot = models.JSONField()
+    calibration = models.JSONField(null=True, blank=True)
+
+    class Meta:
+        ordering: ClassVar = ["-id"]
+        indexes: ClassVar = [
+            models.Index(fields=["project", "-id"], name="run_project_newest"),
+            models.Index(fields=["status", "lease_until"], name="run_status_lease"),
+            models.Index(fields=["status", "next_try_at"], name="run_status_next_try"),
+            in_order(name="run_in_use", condition=IN_USE),
+            # The only one for the archive: in another order, what is in it is sorted; again without the rows.
+            models.Index(
+                fields=["project", "-id", *BESIDES, *SORTED_BY], name="run_archived", condition=ARCHIVED
+            ),
+            models.Index(fields=["project", "created_at"], name="run_by_date"),
+            newest("source", name="run_imported", condition=IN_USE & IMPORTED),
+            newest(by="source", name="run_by_source", condition=IN_USE & IMPORTED),
+            *(newest(by=field, name=name, condition=IN_USE) for field, name in FILTERED),
+            *(
+                newest(field, name=name, condition=IN_USE & models.Q(**{f"{field}__gt": 0}))
+                for field, name in MARKED
+            ),
+            *(
+                in_order(f"-{field}", name=name, condition=IN_USE & models.Q(**{f"{field}__isnull": False}))
+                for field, name in SCORED
+            ),
+            in_order("-rounds_judged", name="run_rounds_first", condition=IN_USE),
+            in_order("-model_seconds", name="run_time_first", condition=IN_USE),
+            models.Index(
+                models.F("project"),
+                (models.F("prompt_tokens") + models.F("completion_tokens")).desc(),
+                models.F("id").desc(),
+                # PostgreSQL takes a sum from an index only where what it is the sum of is there, too.
+                *map(models.F, (*BESIDES, "prompt_tokens", "completion_tokens")),
+                name="run_tokens_first",
+                condition=IN_USE,
+            ),
+        ]
+        constraints: ClassVar = [
+            models.CheckConstraint(condition=models.Q(status__in=RunStatus.values), name="run_status_known"),
+            models.CheckConstraint(
+                condition=(
+                    models.Q(status=RunStatus.FINISHED, finished_at__isnull=False)
+                    & ~models.Q(outcome="")
+                    & ~models.Q(stop_reason="")
+                )
+                | (
+                    ~models.Q(status=RunStatus.FINISHED)
+                    & models.Q(outcome="", stop_reason="", finished_at__isnull=True)
+                ),
+                name="run_finished_has_outcome_and_reason",
+            ),
+            models.CheckConstraint(
+                condition=~models.Q(status=RunStatus.WAITING) | models.Q(next_try_at__isnull=False),
+                name="run_waiting_has_next_try",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"run {self.pk}"
+
+    @property
+    def is_finished(self) -> bool:
+        return self.status == RunStatus.FINISHED
+
+    @property
+    def is_imported(self) -> bool:
+        return self.source is not None
+
+    @property
+    def tokens(self) -> int:
+        return self.prompt_tokens + self.completion_tokens
+
+
+class RunTag(models.Model):
+    """A word that people put on a run."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="tags")
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="run_tags")  # the run's
+    name = models.CharField(max_length=50)
+
+    class Meta:
+        ordering: ClassVar = ["name"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["run", "name"], name="run_tag_unique"),
+            models.CheckConstraint(condition=~models.Q(name=""), name="run_tag_not_empty"),
+        ]
+        indexes: ClassVar = [models.Index(fields=["project", "name", "-run"], name="run_tag_newest")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class SavedView(models.Model):
+    """Filters and order of a list of runs under a name, for the whole project."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="saved_views")
+    name = models.CharField(max_length=80)
+    query = models.CharField(max_length=2000, blank=True)  # as in the list's address
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering: ClassVar = ["name"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["project", "name"], name="saved_view_name_unique")
+        ]
+
+    def __str__(self) -> str:
+        return self.name

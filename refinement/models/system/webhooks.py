@@ -1,0 +1,109 @@
+"""Where a project's events are sent, and what became of each message."""
+
+import uuid
+from typing import ClassVar
+
+from django.conf import settings
+from django.db import models
+
+from refinement.models.people.people import Project
+from refinement.models.runs.runs import Run
+
+
+class WebhookEvent(models.TextChoices):
+    RUN_FINISHED = "run.finished", "A run has ended"
+    RUN_WAITING = "run.waiting", "A run waits for a model server"
+    REVIEW_ASKED = "review.asked", "Somebody is asked for a review"
+    COMMENT_CREATED = "comment.created", "Somebody comments on a run"
+
+
+PING = "ping"  # sent when an owner tries a webhook out
+
+
+class DeliveryState(models.TextChoices):
+    PENDING = "pending", "to be sent"
+    DELIVERED = "delivered", "received"
+    FAILED = "failed", "given up"
+
+
+class Webhook(models.Model):
+    """An address that is told of what happens in a project. It belongs to the project, not to its maker."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="webhooks")
+    address = models.CharField(max_length=500)
+    events = models.JSONField(default=list)
+    note = models.CharField(max_length=120, blank=True)
+    sealed_secret = models.TextField()  # encrypted; the secret itself is shown once
+    active = models.BooleanField(default=True)
+    version = models.PositiveIntegerField(default=1)  # nobody overwrites a change unseen
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering: ClassVar = ["id"]
+        indexes: ClassVar = [
+            models.Index(
+                fields=["project"], condition=models.Q(active=True), name="webhook_active"
+            )  # asked in the transaction of every event
+        ]
+
+    def __str__(self) -> str:
+        return f"webhook {self.pk} of project {self.project_id}"
+
+
+class WebhookDelivery(models.Model):
+    """One event for one address: the same bytes and the same key, however often it is sent."""
+
+    State = DeliveryState
+
+    webhook = models.ForeignKey(Webhook, on_delete=models.CASCADE, related_name="deliveries")
+    run = models.ForeignKey(Run, models.CASCADE, null=True, blank=True, related_name="+")
+    key = models.UUIDField(default=uuid.uuid4, unique=True)
+    event = models.CharField(max_length=20)
+    payload = models.TextField()  # the body as it is signed and sent
+    created_at = models.DateTimeField(auto_now_add=True)
+    state = models.CharField(max_length=10, choices=DeliveryState, default=DeliveryState.PENDING)
+    tries = models.PositiveIntegerField(default=0)
+    most_tries = models.PositiveIntegerField()
+    next_try_at = models.DateTimeField()
+    lease_until = models.DateTimeField(null=True, blank=True)  # somebody is sending it until then
+    woken_at = models.DateTimeField(null=True, blank=True)
+    wakes = models.PositiveSmallIntegerField(default=0)
+
+    class Meta:
+        ordering: ClassVar = ["-id"]
+        indexes: ClassVar = [
+            models.Index(fields=["webhook", "-id"], name="delivery_of_webhook"),
+            models.Index(fields=["created_at"], name="delivery_by_age"),
+            models.Index(
+                fields=["next_try_at"],
+                condition=models.Q(state=DeliveryState.PENDING),
+                name="delivery_to_send",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.event} for webhook {self.webhook_id}"
+
+
+class WebhookAttempt(models.Model):
+    """One try to send a delivery, and what the other side said."""
+
+    delivery = models.ForeignKey(WebhookDelivery, on_delete=models.CASCADE, related_name="attempts")
+    number = models.PositiveIntegerField()
+    at = models.DateTimeField()
+    status = models.PositiveSmallIntegerField(null=True, blank=True)
+    milliseconds = models.PositiveIntegerField(default=0)
+    error = models.TextField(blank=True)
+    answer = models.TextField(blank=True)  # the beginning of what came back
+
+    class Meta:
+        ordering: ClassVar = ["number"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["delivery", "number"], name="webhook_attempt_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"attempt {self.number} of delivery {self.delivery_id}"

@@ -1,0 +1,169 @@
+"""Several runs in one picture, and what repeats of one launch say together."""
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import partial
+from itertools import zip_longest
+
+from refinement.charts import Mark, Series, TrajectoryChart, trajectory_chart
+from refinement.engine.types import Scale
+from refinement.models import Project, Run
+from refinement.selectors.compare.runs import Side
+from refinement.selectors.reviews.blindness import shown_runs
+from refinement.selectors.score_words import composite_words
+
+SHARE = Scale(Decimal(0), Decimal(100))
+MOST_REPEATS = 500
+_COMPOSITES = (
+    ("First score (r1)", "r1"),
+    ("Best", "best"),
+    ("Last", "last"),
+    ("Improvement", "improvement"),
+)
+_COUNTS = (
+    ("Rounds judged", "rounds_judged"),
+    ("Prompt tokens", "prompt_tokens"),
+    ("Completion tokens", "completion_tokens"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Trajectories:
+    """The picture, the table behind it, and whether scores stand there as shares of their scales."""
+
+    chart: TrajectoryChart
+    narrow: TrajectoryChart  # for a phone
+    rows: tuple[tuple[str, tuple[str, ...]], ...]
+    as_shares: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """A figure over repeats; the deviation is that of a sample."""
+
+    label: str
+    mean: Decimal
+    deviation: Decimal
+    lowest: Decimal
+    highest: Decimal
+    decimals: int | None  # of a composite; None for what is counted
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Mean, deviation, lowest and highest as a page shows them."""
+        values = (self.mean, self.deviation, self.lowest, self.highest)
+        return tuple(
+            _count(value) if self.decimals is None else composite_words(value, self.decimals)
+            for value in values
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Repeats:
+    """What the finished runs of one launch have in common and how far they are apart."""
+
+    shown: tuple[int, ...]
+    finished: int
+    launched: int
+    figures: tuple[Spread, ...]
+
+
+def one_scale(sides: Sequence[Side]) -> bool:
+    """Whether all scores can stand on one axis as they are."""
+    return len({(side.rubric.scale.minimum, side.rubric.scale.maximum) for side in sides}) == 1
+
+
+def trajectories_of(sides: Sequence[Side]) -> Trajectories:
+    """All runs' composites by round; on different scales each is a share of its own."""
+    shared = one_scale(sides)
+    columns = [[value if shared else _share(side, value) for value in side.composites] for side in sides]
+    limits = {
+        None if limit is None else limit if shared else _share(side, limit)
+        for side in sides
+        for limit in [side.rubric.policy.pass_threshold]
+    }
+    decimals = max(side.rubric.policy.composite_decimals for side in sides) if shared else 0
+    names = _round_names(sides, max(map(len, columns)))
+    drawn = partial(
+        trajectory_chart,
+        [_series(side, column) for side, column in zip(sides, columns, strict=True)],
+        sides[0].rubric.scale if shared else SHARE,
+        limits.pop() if len(limits) == 1 else None,
+        [mark for index, side in enumerate(sides) for mark in _best(side, index)],
+        labels=names,
+        decimals=decimals,
+        title="Composite scores by round, one line a run",
+    )
+    rows = (
+        (name, tuple(_words(value, decimals, shared=shared) for value in values))
+        for name, values in zip(names, zip_longest(*columns), strict=True)
+    )
+    return Trajectories(
+        chart=drawn(name="runs", width=1100, height=280),
+        narrow=drawn(name="runs-narrow", width=400, height=240),
+        rows=tuple(rows),
+        as_shares=not shared,
+    )
+
+
+def _share(side: Side, value: Decimal) -> Decimal:
+    return side.rubric.scale.normalised(value) * 100
+
+
+def _series(side: Side, values: Sequence[Decimal]) -> Series:
+    return Series(f"Run {side.run.pk}", values, side.slot, strong=True)
+
+
+def _best(side: Side, index: int) -> list[Mark]:
+    number = side.run.best_round
+    return [Mark("best", number - 1, f"best of run {side.run.pk}", series=index)] if number else []
+
+
+def _round_names(sides: Sequence[Side], count: int) -> list[str]:
+    """The rounds as the runs call them, where they agree on it."""
+    words = {(side.rubric.policy.round_word, side.rubric.policy.first_number) for side in sides}
+    word, first = words.pop() if len(words) == 1 else ("round", 1)
+    return [f"{word.capitalize()} {first + index}" for index in range(count)]
+
+
+def _words(value: Decimal | None, decimals: int, *, shared: bool) -> str:
+    if value is None:
+        return ""
+    return f"{round(value, decimals):.{decimals}f}{'' if shared else ' %'}"
+
+
+def repeats_of(project: Project, sides: Sequence[Side]) -> list[Repeats]:
+    """For each launch of which two or more runs are compared: mean and spread over all its runs."""
+    batches: dict[str, list[Side]] = {}
+    for side in sides:
+        if side.run.batch:
+            batches.setdefault(side.run.batch, []).append(side)
+    shared = {batch: launched for batch, launched in batches.items() if len(launched) > 1}
+    if not shared:
+        return []
+    names = [name for _, name in (*_COMPOSITES, *_COUNTS)]
+    rows = shown_runs(project).filter(batch__in=shared).order_by("pk")
+    found = list(rows.only("batch", "status", *names)[:MOST_REPEATS])
+    return [
+        _repeats(launched, [run for run in found if run.batch == batch]) for batch, launched in shared.items()
+    ]
+
+
+def _count(value: Decimal) -> str:
+    """A count, or a mean of counts."""
+    return f"{value:,.1f}".removesuffix(".0")
+
+
+def _repeats(sides: Sequence[Side], runs: Sequence[Run]) -> Repeats:
+    finished = [run for run in runs if run.is_finished]
+    decimals = sides[0].rubric.policy.composite_decimals
+    figures = []
+    for label, name in (*_COMPOSITES, *_COUNTS):
+        values = [Decimal(value) for run in finished if (value := getattr(run, name)) is not None]
+        if len(values) > 1:
+            mean, deviation = statistics.mean(values), statistics.stdev(values)
+            places = None if (label, name) in _COUNTS else decimals
+            figures.append(Spread(label, mean, deviation, min(values), max(values), places))
+    return Repeats(tuple(side.run.pk for side in sides), len(finished), len(runs), tuple(figures))

@@ -1,0 +1,100 @@
+"""The settings in which runs differ: their rubrics' field by field, and what was chosen at the launch."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+from refinement.models import Run
+from refinement.selectors.compare.runs import Side
+from refinement.selectors.rubrics.comparisons import fields_of, members_of
+from refinement.selectors.runs.history import definition_of_run
+
+EXCERPT_CHARS = 240
+BLOCK_CHARS = 4096
+BEFORE_CHARS = 60  # shown of what is the same before a difference
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A field of all runs; None is a run that does not have it."""
+
+    group: str
+    label: str
+    values: tuple[str | None, ...]
+
+    @property
+    def same(self) -> bool:
+        return len(set(self.values)) == 1
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    differing: tuple[Setting, ...]
+    same: int
+
+
+def settings_compared(sides: Sequence[Side]) -> Settings:
+    """Every field in which the runs differ, in the order of the first; how many are the same."""
+    found = list(_settings(sides))
+    differing = tuple(Setting(e.group, e.label, _excerpts(e.values)) for e in found if not e.same)
+    return Settings(differing, same=len(found) - len(differing))
+
+
+def _settings(sides: Sequence[Side]) -> Iterator[Setting]:
+    launches = [_launch(side.run) for side in sides]
+    for label in launches[0]:
+        yield Setting("Launch", label, tuple(launch[label] for launch in launches))
+    definitions = [definition_of_run(side.run) for side in sides]
+    shared = reduce(frozenset.intersection, (members_of(definition) for definition in definitions))
+    columns = [{entry.place: entry for entry in fields_of(definition, shared)} for definition in definitions]
+    groups: dict[str, dict[tuple[str, ...], str]] = {}
+    for column in columns:
+        for place, entry in column.items():
+            groups.setdefault(entry.group, {}).setdefault(place, entry.label)
+    for group, places in groups.items():
+        for place, label in places.items():
+            found = [column.get(place) for column in columns]
+            yield Setting(group, label, tuple(entry.value if entry else None for entry in found))
+
+
+def _launch(run: Run) -> dict[str, str]:
+    return {
+        "Task": run.task,
+        "Seed": run.seed,
+        "Rubric": f"{run.rubric.name}, version {run.rubric_version.number}",
+        "Producer": f"{run.producer_model} at {run.producer_endpoint}",
+        "Judge": f"{run.judge_model} at {run.judge_endpoint}",
+        "Producer's context window": _window(run.producer_context),
+        "Judge's context window": _window(run.judge_context),
+    }
+
+
+def _window(tokens: int | None) -> str:
+    return "not known" if tokens is None else f"{tokens:,} tokens"
+
+
+def _excerpts(values: tuple[str | None, ...]) -> tuple[str | None, ...]:
+    """Long values from shortly before the first place where they differ."""
+    if all(value is None or len(value) <= EXCERPT_CHARS for value in values):
+        return values
+    start = max(0, _same_start([value for value in values if value]) - BEFORE_CHARS)
+    return tuple(value if not value else _excerpt(value, start) for value in values)
+
+
+def _same_start(texts: Sequence[str]) -> int:
+    """How many characters all texts begin with alike; block by block, because texts can be long."""
+    first, shortest = texts[0], min(len(text) for text in texts)
+    place = 0
+    while place < shortest and len({text[place : place + BLOCK_CHARS] for text in texts}) == 1:
+        place += BLOCK_CHARS
+    while place < shortest and all(text[place] == first[place] for text in texts):
+        place += 1
+    return min(place, shortest)
+
+
+def _excerpt(value: str, start: int) -> str:
+    if len(value) <= EXCERPT_CHARS:
+        return value
+    shown = value[start : start + EXCERPT_CHARS]
+    after = "…" if start + EXCERPT_CHARS < len(value) else ""
+    return f"{'…' if start else ''}{shown}{after} ({len(value):,} characters)"

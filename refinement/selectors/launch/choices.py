@@ -1,0 +1,98 @@
+"""What a launch can choose from, and what it begins with: rubrics, versions, an earlier run."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Exists, OuterRef
+
+from refinement.engine.types import Rubric as Definition
+from refinement.models import Project, Rubric, RubricVersion, Run, User
+from refinement.selectors.rubrics.definitions import definition_of
+
+MOST_RUBRICS = 500
+MOST_VERSIONS = 100
+NOTE_CHARS = 60
+USUAL = "wiggum"
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """The rubrics in use, the one that is meant, and its versions as pairs for a form."""
+
+    rubrics: list[tuple[str, str]]
+    version: RubricVersion
+    definition: Definition
+    versions: list[tuple[str, str]]
+
+
+def launch_choices(project: Project, slug: str, reference: str) -> Choices | None:
+    """With the rubric of this name or else the usual one; None where the project has none in use."""
+    has_version = Exists(RubricVersion.objects.filter(rubric=OuterRef("pk")))
+    rubrics = list(
+        Rubric.objects.filter(has_version, project=project, archived_at=None).order_by("name", "pk")[
+            :MOST_RUBRICS
+        ]
+    )
+    if not rubrics:
+        return None
+    by_slug = {rubric.slug: rubric for rubric in rubrics}
+    rubric = by_slug.get(slug) or by_slug.get(USUAL) or rubrics[0]
+    numbers = list(rubric.versions.order_by("-number").values_list("number", "note")[:MOST_VERSIONS])
+    version = version_of(rubric, reference) or version_of(rubric, f"{rubric.slug}@{numbers[0][0]}")
+    assert version is not None
+    return Choices(
+        rubrics=[(entry.slug, entry.name) for entry in rubrics],
+        version=version,
+        definition=definition_of(version),
+        versions=[(f"{rubric.slug}@{number}", version_words(number, note)) for number, note in numbers],
+    )
+
+
+def version_of(rubric: Rubric, reference: str) -> RubricVersion | None:
+    """The rubric's version that `slug@3` names; None for one of another rubric."""
+    slug, _, number = reference.rpartition("@")
+    if slug != rubric.slug or not (number.isascii() and number.isdigit() and len(number) < 9):
+        return None
+    versions = rubric.versions.prefetch_related("criteria", "checks")
+    found = versions.filter(number=int(number)).first()
+    if found is not None:
+        found.rubric = rubric
+    return found
+
+
+def version_words(number: int, note: str) -> str:
+    return f"Version {number}{f': {note[:NOTE_CHARS]}' if note else ''}"
+
+
+def values_of(run: Run) -> dict[str, Any]:
+    """What an earlier run was launched with, by the names of the form's fields."""
+    return {
+        "task": run.task,
+        "start": "pasted" if run.seed else "draft",
+        "seed": run.seed,
+        "rubric": run.rubric.slug,
+        "version": f"{run.rubric.slug}@{run.rubric_version.number}",
+        **{role: model for role in ("producer", "judge") if (model := model_of(run, role))},
+        "tags": ", ".join(run.tags.values_list("name", flat=True)),
+    }
+
+
+def model_of(run: Run, role: str) -> str:
+    """As the form names it; empty where an imported run does not know where its model was."""
+    endpoint, model = getattr(run, f"{role}_endpoint"), getattr(run, f"{role}_model")
+    return f"{endpoint}/{model}" if endpoint and model else ""
+
+
+def usual_values(project: Project, user: User) -> dict[str, Any]:
+    """The rubric and the models of the person's last launch here, else of anybody's."""
+    runs = Run.objects.filter(project=project).order_by("-id")
+    fields = ("rubric__slug", "producer_endpoint", "producer_model", "judge_endpoint", "judge_model")
+    newest = list(runs.values("created_by_id", *fields)[:50])
+    own = [row for row in newest if row["created_by_id"] == user.pk]
+    for row in (own or newest)[:1]:
+        return {
+            "rubric": row["rubric__slug"],
+            "producer": f"{row['producer_endpoint']}/{row['producer_model']}",
+            "judge": f"{row['judge_endpoint']}/{row['judge_model']}",
+        }
+    return {}

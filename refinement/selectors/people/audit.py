@@ -1,0 +1,151 @@
+"""The audit log as owners and administrators read it: newest first, page by page."""
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from refinement.models import AuditEntry, Project
+from refinement.selectors.people.audit_words import Change, action_words, changes_of, object_words
+
+PAGE_SIZE = 50
+LOOKED_THROUGH = 2_000  # the newest entries, from which a filter's choices are taken
+EXPORT_PIECE = 1_000
+# Entries of these kinds say nothing of a run's scores; whoever reads a run blind sees them all the same.
+APART_FROM_RUNS = ("invitation", "launch", "member", "person", "project", "rubric", "view")
+COMMAND_LINE = "none"  # in the filter by person: what nobody who is signed in did
+
+
+@dataclass(frozen=True, slots=True)
+class AuditFilters:
+    """What narrows the log; empty values do not."""
+
+    person: str = ""
+    action: str = ""
+    object_type: str = ""
+    object_id: str = ""
+    since: date | None = None
+    until: date | None = None
+    project: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditLine:
+    """One entry as it is shown."""
+
+    entry: AuditEntry
+    did: str
+    what: str
+    changes: list[Change]
+
+
+@dataclass(frozen=True, slots=True)
+class AuditPage:
+    """One page, with the numbers from which the next and the previous one start."""
+
+    lines: list[AuditLine]
+    older: int | None
+    newer: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class AuditOptions:
+    """What the newest entries can be filtered by."""
+
+    people: list[tuple[str, str]]
+    actions: list[tuple[str, str]]
+    object_types: list[tuple[str, str]]
+
+
+def audit_page(
+    project: Project | None,
+    filters: AuditFilters,
+    *,
+    before: int | None = None,
+    after: int | None = None,
+    hidden: Collection[int] = (),
+) -> AuditPage:
+    """The entries of a project, or of the instance: before a number, or after one, else the newest."""
+    rows = audit_rows(project, filters, hidden).select_related("project")
+    if after is not None:
+        found = list(rows.filter(pk__gt=after).order_by("pk")[: PAGE_SIZE + 1])
+        more, entries = len(found) > PAGE_SIZE, found[:PAGE_SIZE][::-1]
+        return _page(entries, has_older=bool(entries), has_newer=more)
+    if before is not None:
+        rows = rows.filter(pk__lt=before)
+    found = list(rows.order_by("-pk")[: PAGE_SIZE + 1])
+    return _page(found[:PAGE_SIZE], has_older=len(found) > PAGE_SIZE, has_newer=before is not None)
+
+
+def _page(entries: list[AuditEntry], *, has_older: bool, has_newer: bool) -> AuditPage:
+    lines = [
+        AuditLine(entry, action_words(entry.action), object_words(entry), changes_of(entry))
+        for entry in entries
+    ]
+    return AuditPage(
+        lines,
+        older=entries[-1].pk if entries and has_older else None,
+        newer=entries[0].pk if entries and has_newer else None,
+    )
+
+
+def audit_rows(
+    project: Project | None, filters: AuditFilters, hidden: Collection[int] = ()
+) -> QuerySet[AuditEntry]:
+    """The entries that the filters let through, and that tell nothing of `hidden` runs."""
+    rows = AuditEntry.objects.all() if project is None else AuditEntry.objects.filter(project=project)
+    if hidden:
+        # Of what belongs to runs, only entries that name another run can be told apart.
+        others = Q(object_type="run") & ~Q(object_id__in=[str(run) for run in hidden])
+        rows = rows.filter(others | Q(object_type__in=APART_FROM_RUNS))
+    if filters.person == COMMAND_LINE:
+        rows = rows.filter(user__isnull=True)
+    elif filters.person:
+        rows = rows.filter(user_id=int(filters.person))
+    exact = {
+        "action": filters.action,
+        "object_type": filters.object_type,
+        "object_id": filters.object_id,
+        "project__slug": filters.project,
+    }
+    rows = rows.filter(**{name: value for name, value in exact.items() if value})
+    if filters.since:
+        rows = rows.filter(at__gte=_midnight(filters.since))
+    if filters.until:
+        rows = rows.filter(at__lt=_midnight(filters.until + timedelta(days=1)))
+    return rows
+
+
+def _midnight(day: date) -> datetime:
+    return timezone.make_aware(datetime.combine(day, time()))
+
+
+def audit_options(project: Project | None) -> AuditOptions:
+    """Choices for the filters, from the newest entries: the log may be long."""
+    newest = audit_rows(project, AuditFilters()).order_by("-pk").values_list("pk", flat=True)
+    columns = ("user_id", "actor", "action", "object_type")
+    seen = list(
+        AuditEntry.objects.filter(pk__in=newest[:LOOKED_THROUGH])
+        .order_by()
+        .values_list(*columns)
+        .distinct()[:LOOKED_THROUGH]
+    )
+    people = {str(user or COMMAND_LINE): actor if user else "Nobody signed in" for user, actor, _, _ in seen}
+    actions = {action: action_words(action) for _, _, action, _ in seen}
+    types = {kind: kind.capitalize() for _, _, _, kind in seen}
+    return AuditOptions(
+        *(sorted(each.items(), key=lambda pair: pair[1].lower()) for each in (people, actions, types))
+    )
+
+
+def audit_exported(
+    project: Project | None, filters: AuditFilters, hidden: Collection[int] = ()
+) -> Iterator[AuditEntry]:
+    """All entries that the filters let through, newest first, read piece by piece."""
+    rows = audit_rows(project, filters, hidden).select_related("project", "user").order_by("-pk")
+    last: int | None = None
+    while piece := list((rows if last is None else rows.filter(pk__lt=last))[:EXPORT_PIECE]):
+        yield from piece
+        last = piece[-1].pk

@@ -1,0 +1,299 @@
+"""What people gave a round beside what the judge gave it, and how far the two are apart in the run."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from django.db.models import TextField
+from django.db.models.functions import Cast
+
+from refinement.engine.agreement import Agreement, agreement_of, near_gap
+from refinement.engine.scoring import shown
+from refinement.engine.types import ZERO, Rubric
+from refinement.models import BlindReading, HumanScore, Round, RubricVersion, Run, User
+from refinement.selectors.reviews.blindness import seen_words_for
+from refinement.selectors.runs.words import plain_number
+from refinement.selectors.score_words import composite_change, composite_words, given_change, given_words
+
+MOST_PEOPLE = 20  # in the table of one round
+MOST_PAIRS = 2_000  # readings of one run
+FEWEST_ROUNDS = 3  # below this, nothing is said of how near judge and people are
+
+
+@dataclass(frozen=True, slots=True)
+class PersonLine:
+    """One person's reading in words."""
+
+    pk: int
+    name: str
+    composite: str
+    blind: bool
+    blind_since: datetime | None  # from when on they were shown no score here
+    own: bool
+    version: int
+    at: datetime
+    note: str
+    reasons: tuple[tuple[str, str, str], ...]  # criterion, score, reason
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreCell:
+    score: str
+    gap: str  # the person less the judge; empty where they are alike or nothing was judged
+
+
+@dataclass(frozen=True, slots=True)
+class CriterionRow:
+    """A line of the table: the judge, each person, and what people say together."""
+
+    name: str
+    judge: str
+    cells: tuple[ScoreCell, ...]
+    mean: str
+    gap: str
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleFacts:
+    people: tuple[PersonLine, ...]
+    rows: tuple[CriterionRow, ...]
+    more: int  # people beyond those in the table
+    own: HumanScore | None
+    not_blind: str  # why the reader's next score cannot be blind; empty where it can
+    agreement: "RunAgreement"
+
+
+@dataclass(frozen=True, slots=True)
+class RunAgreement:
+    """How near the judge is to people over the run, in sentences."""
+
+    rounds: int
+    readings: int
+    sentences: tuple[str, ...]
+
+
+def people_of(run: Run, rubric: Rubric, row: Round, reader: User) -> PeopleFacts:
+    """People's scores of the round, and the agreement over the whole run; a fixed number of queries."""
+    found = _scores_of(row.pk)
+    own = next((entry for entry in found if entry.author_id == reader.pk), None)
+    # The reader's own column is always there, however many others came before.
+    listed = [*([own] if own else []), *(entry for entry in found if entry is not own)][:MOST_PEOPLE]
+    given = _given(run)
+    readings = _readings_of(run.pk)
+    since: dict[int | None, datetime] = {e.reader_id: e.began_at for e in readings if not e.given_up}
+    ended = next((e for e in readings if e.reader_id == reader.pk and e.ended_at is not None), None)
+    return PeopleFacts(
+        people=tuple(_person(entry, rubric, reader, since.get(entry.author_id)) for entry in listed),
+        rows=_rows(rubric, row, listed, found) if found else (),
+        more=len(found) - len(listed),
+        own=own,
+        not_blind=seen_words_for(ended, scored=any(entry.author == reader.pk for entry in given)),
+        agreement=agreement_in(rubric, [entry for entry in given if entry.judged is not None]),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RoundReadings:
+    """People's scores of one round, as somebody without an account is shown them."""
+
+    people: tuple[PersonLine, ...]
+    rows: tuple[CriterionRow, ...]
+    more: int
+
+
+def readings_of(rubric: Rubric, row: Round) -> RoundReadings:
+    """The same table for nobody in particular; one query."""
+    found = _scores_of(row.pk)
+    listed = found[:MOST_PEOPLE]
+    return RoundReadings(
+        people=tuple(_person(entry, rubric, None, None) for entry in listed),
+        rows=_rows(rubric, row, listed, found) if found else (),
+        more=len(found) - len(listed),
+    )
+
+
+def _scores_of(row: int) -> list[HumanScore]:
+    return list(HumanScore.objects.filter(round=row).order_by("id"))
+
+
+def _readings_of(run: int) -> list[BlindReading]:
+    return list(BlindReading.objects.filter(run=run).order_by("id")[:MOST_PAIRS])
+
+
+class Given(NamedTuple):
+    """One person's scores of one round, with the judge's where there are any.
+
+    Single scores stay the JSON that they are kept as: few runs have rounds enough for them to be compared.
+    """
+
+    author: int | None
+    number: int
+    judged: Decimal | None
+    judged_scores: str | None
+    composite: Decimal
+    scores: str
+
+
+def _given(run: Run) -> list[Given]:
+    return [Given(*row) for row in _given_in(run.pk)]
+
+
+def _given_in(run: int) -> list[tuple[Any, ...]]:
+    judged, scores = (Cast(name, TextField()) for name in ("round__scores", "scores"))
+    fields = ("author_id", "round__number", "round__composite", judged, "composite", scores)
+    return list(HumanScore.objects.filter(run=run).order_by("id").values_list(*fields)[:MOST_PAIRS])
+
+
+def _person(entry: HumanScore, rubric: Rubric, reader: User | None, since: datetime | None) -> PersonLine:
+    names = {criterion.key: criterion.name for criterion in rubric.criteria}
+    return PersonLine(
+        pk=entry.pk,
+        name=entry.author_name,
+        composite=shown(entry.composite, rubric.policy),
+        blind=entry.blind,
+        blind_since=since if entry.blind else None,
+        own=reader is not None and entry.author_id == reader.pk,
+        version=entry.version,
+        at=entry.changed_at or entry.submitted_at,
+        note=entry.note,
+        reasons=tuple(
+            (names.get(said["key"], said["key"]), said["score"], said["reason"])
+            for said in entry.scores
+            if said["reason"]
+        ),
+    )
+
+
+def newest_number(run: Run) -> int:
+    """The newest version of the run's rubric."""
+    return _newest_number(run.rubric_id)[0]
+
+
+def _newest_number(rubric: int) -> list[int]:
+    rows = RubricVersion.objects.filter(rubric=rubric).order_by("-number")
+    return list(rows.values_list("number", flat=True)[:1])
+
+
+def scores_in(entry: HumanScore) -> dict[str, Decimal]:
+    """The person's scores by criterion."""
+    return {said["key"]: Decimal(said["score"]) for said in entry.scores}
+
+
+def _rows(
+    rubric: Rubric, row: Round, listed: Sequence[HumanScore], everybody: Sequence[HumanScore]
+) -> tuple[CriterionRow, ...]:
+    judged = {key: Decimal(score) for key, score in (row.scores or {}).items()}
+    said = {entry.pk: scores_in(entry) for entry in everybody}
+    decimals = rubric.policy.composite_decimals
+    lines = [
+        _row(
+            criterion.name,
+            judged.get(criterion.key),
+            [said[entry.pk].get(criterion.key) for entry in listed],
+            [said[entry.pk].get(criterion.key) for entry in everybody],
+            decimals,
+        )
+        for criterion in rubric.criteria
+    ]
+    composites = [entry.composite for entry in listed], [entry.composite for entry in everybody]
+    return (*lines, _row("Composite", row.composite, *composites, decimals, fixed=True))
+
+
+def _row(
+    name: str,
+    judge: Decimal | None,
+    listed: Sequence[Decimal | None],
+    everybody: Sequence[Decimal | None],
+    decimals: int,
+    *,
+    fixed: bool = False,
+) -> CriterionRow:
+    def words(value: Decimal | None) -> str:
+        if value is None:
+            return "–"
+        return composite_words(value, decimals) if fixed else given_words(value)
+
+    def gap(value: Decimal | None) -> str:
+        if value is None or judge is None:
+            return ""
+        return composite_change(value, judge, decimals) if fixed else given_change(value, judge)
+
+    given = [value for value in everybody if value is not None]
+    mean = sum(given, ZERO) / len(given) if given else None
+    cells = {value: ScoreCell(words(value), gap(value)) for value in set(listed)}  # most people agree
+    return CriterionRow(
+        name=name,
+        judge=words(judge),
+        cells=tuple(cells[value] for value in listed),
+        mean="–" if mean is None else composite_words(mean, decimals),
+        gap="" if mean is None or judge is None else composite_change(mean, judge, decimals),
+    )
+
+
+def agreement_in(rubric: Rubric, found: Sequence[Given]) -> RunAgreement:
+    """Over all judged rounds that people scored."""
+    rounds = len({entry.number for entry in found})
+    if rounds < FEWEST_ROUNDS:
+        return RunAgreement(rounds, len(found), (_too_few(rounds),) if found else ())
+    wholes = [(entry.judged, entry.composite) for entry in found if entry.judged is not None]
+    parts = [pair for entry in found for pair in _pairs(entry)]
+    near = near_gap(rubric)
+    whole, part = agreement_of(wholes, near), agreement_of(parts, near)
+    return RunAgreement(rounds, len(found), tuple(_sentences(rubric, rounds, len(found), whole, part, near)))
+
+
+def _pairs(entry: Given) -> list[tuple[Decimal, Decimal]]:
+    """The judge's score and the person's of each criterion that both gave one."""
+    judged: Mapping[str, str] = json.loads(entry.judged_scores or "null") or {}
+    said: Sequence[Mapping[str, Any]] = json.loads(entry.scores)
+    return [(Decimal(judged[each["key"]]), Decimal(each["score"])) for each in said if each["key"] in judged]
+
+
+def _too_few(rounds: int) -> str:
+    counted = "One round was" if rounds == 1 else f"{rounds} rounds were"
+    return (
+        f"{counted} scored by the judge and by people: too few to say how near they are. "
+        f"From {FEWEST_ROUNDS} rounds on it is said here."
+    )
+
+
+def _sentences(
+    rubric: Rubric, rounds: int, readings: int, whole: Agreement | None, part: Agreement | None, near: Decimal
+) -> list[str]:
+    if whole is None:
+        return []
+    places = max(1, rubric.policy.composite_decimals)
+    told = [
+        f"{rounds} rounds were scored by the judge and by people ({readings} readings). "
+        f"Their composites are {whole.apart:.{places}f} apart on average.",
+        _bias_words(whole.bias, places),
+    ]
+    if part is not None:
+        told.append(
+            f"{part.near_share * 100:.0f} % of the {part.pairs} single scores are within "
+            f"{plain_number(near)} of one another."
+        )
+    if whole.order is not None:
+        told.append(_order_words(whole.order))
+    return told
+
+
+def _bias_words(bias: Decimal, places: int) -> str:
+    rounded = round(bias, places)
+    if rounded == 0:
+        return "Neither is kinder than the other."
+    return f"The judge is {abs(rounded):.{places}f} {'kinder' if rounded > 0 else 'stricter'} than people."
+
+
+def _order_words(order: Decimal) -> str:
+    rounded = round(order, 2)
+    if rounded >= Decimal("0.7"):
+        words = "They put the rounds in nearly the same order"
+    elif rounded >= Decimal("0.3"):
+        words = "They put the rounds in a roughly similar order"
+    else:
+        words = "They do not put the rounds in the same order"
+    return f"{words} (Spearman {'−' if rounded < 0 else ''}{abs(rounded):.2f})."

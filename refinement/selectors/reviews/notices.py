@@ -1,0 +1,117 @@
+"""A person's inbox: what they were told in projects they are still in, unread first, page by page."""
+
+from dataclasses import dataclass
+
+from django.db.models import BooleanField, Case, Q, QuerySet, Value, When
+
+from refinement.execution.texts import one_line
+from refinement.models import Notice, NoticeChoice, NoticeKind, User
+from refinement.selectors.reviews.blindness import blind_runs_of
+
+PAGE_SIZE = 50
+MOST_COUNTED = 100  # unread; beyond it the navigation says 99+
+EXCERPT_CHARS = 200
+BLIND_WORDS = "Something about run {run}, which you are scoring blind. It is shown when you have scored."
+
+
+@dataclass(frozen=True, slots=True)
+class InboxLine:
+    """One notice as it is shown."""
+
+    row: Notice
+    text: str
+    excerpt: str  # the beginning of the comment it is about
+
+
+@dataclass(frozen=True, slots=True)
+class InboxPage:
+    """One page, and where the next one begins."""
+
+    lines: tuple[InboxLine, ...]
+    older: str
+    newest: int  # the last one that "all read" may be about
+    unread: int
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceLine:
+    """What a person chose for one kind."""
+
+    kind: str
+    label: str
+    inbox: bool
+    mail: bool
+
+
+def notices_of(user: User) -> QuerySet[Notice]:
+    """Who has left a project no longer sees what they were told there."""
+    return _told(user.pk)
+
+
+def _told(user: int) -> QuerySet[Notice]:
+    return Notice.objects.filter(user=user, inbox=True, project__memberships__user=user)
+
+
+def unread_count(user: User) -> int:
+    """How many are unread, as far as it is counted."""
+    return len(_unread(user.pk))
+
+
+def _unread(user: int) -> list[int]:
+    return list(_told(user).filter(read_at=None).order_by().values_list("pk", flat=True)[:MOST_COUNTED])
+
+
+def unread_words(count: int) -> str:
+    return "99+" if count >= MOST_COUNTED else str(count)
+
+
+def inbox_page(user: User, *, unread_only: bool = False, cursor: str = "") -> InboxPage:
+    """Unread ones first, each part newest first; `cursor` is where another page ended."""
+    is_read = Case(When(read_at=None, then=Value(False)), default=Value(True), output_field=BooleanField())
+    rows = notices_of(user).annotate(is_read=is_read).select_related("project", "comment")
+    if unread_only:
+        rows = rows.filter(read_at=None)
+    found = list(rows.filter(_after(cursor)).order_by("is_read", "-id")[: PAGE_SIZE + 1])
+    blind = blind_runs_of(user)
+    lines = tuple(notice_line(row, blind=row.run_id in blind) for row in found[:PAGE_SIZE])
+    last = lines[-1].row if len(found) > PAGE_SIZE else None
+    newest = notices_of(user).order_by("-id").values_list("id", flat=True).first()
+    return InboxPage(
+        lines=lines,
+        older=f"{'u' if last.read_at is None else 'r'}{last.pk}" if last else "",
+        newest=newest or 0,
+        unread=unread_count(user),
+    )
+
+
+def _after(cursor: str) -> Q:
+    """What comes after the notice that the cursor names; anything else begins at the top."""
+    part, number = cursor[:1], cursor[1:]
+    if part not in ("u", "r") or not (number.isascii() and number.isdigit() and len(number) <= 18):
+        return Q()
+    earlier = Q(id__lt=int(number))
+    if part == "u":
+        return (Q(read_at=None) & earlier) | Q(read_at__isnull=False)
+    return Q(read_at__isnull=False) & earlier
+
+
+def notice_line(row: Notice, *, blind: bool) -> InboxLine:
+    if blind:
+        return InboxLine(row, BLIND_WORDS.format(run=row.run_id), "")
+    comment = row.comment
+    said = one_line(comment.body, EXCERPT_CHARS) if comment and comment.deleted_at is None else ""
+    return InboxLine(row, row.text, said)
+
+
+def choices_of(user: User) -> list[ChoiceLine]:
+    """What the person wants to be told about, kind by kind."""
+    chosen = {choice.kind: choice for choice in NoticeChoice.objects.filter(user=user)}
+    return [
+        ChoiceLine(
+            kind=kind.value,
+            label=str(kind.label),
+            inbox=kind not in chosen or chosen[kind].inbox,
+            mail=kind not in chosen or chosen[kind].mail,
+        )
+        for kind in NoticeKind
+    ]

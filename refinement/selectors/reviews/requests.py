@@ -1,0 +1,154 @@
+"""Reviews as pages show them: what waits for a person, what others owe, and what a run was asked about."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db.models import Count, F, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+
+from refinement.models import Membership, Project, ReviewRequest, ReviewRule, User
+from refinement.models.runs.runs import Run
+from refinement.selectors.people.names import all_but_names
+from refinement.selectors.reviews.blindness import without_hidden
+from refinement.selectors.reviews.words import rule_words
+
+MOST_WAITING = 100
+MOST_OF_OTHERS = 50
+MOST_CLOSED = 30
+MOST_ON_RUN = 50
+MOST_QUEUED = 500
+MOST_RULES_SHOWN = 100
+LONG_TEXTS = ("run__task", "run__seed", "run__snapshot", "run__calibration", "run__why")
+FOLLOWED = ("reviewer", "asked_by", "rule", "rule__rubric")
+SOONEST = (F("due_on").asc(nulls_last=True), F("id").asc())
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One request with its words."""
+
+    row: ReviewRequest
+    asker: str
+    reason: str  # the rule that asked, in words
+    may_take_back: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewsPage:
+    mine: list[Asked]
+    more_mine: int
+    others: list[Asked]
+    more_others: bool
+    closed: list[Asked]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a run stands in a person's queue."""
+
+    number: int  # from 1; 0 where the run does not wait for them
+    count: int
+    previous: int | None
+    following: int | None
+
+
+def waiting_for(user: User, project: Project) -> QuerySet[ReviewRequest]:
+    """What this person is asked to review in the project, the most urgent first."""
+    rows = ReviewRequest.objects.filter(reviewer=user, project=project, closed_at__isnull=True)
+    return without_hidden(rows, "run").order_by(*SOONEST)
+
+
+def asked_of(user: User, project: Project, membership: Membership, most: int) -> list[Asked]:
+    """The first of what waits for this person, in words; one query."""
+    return _in_words(_whole(waiting_for(user, project))[:most], membership)
+
+
+def reviews_page(membership: Membership) -> ReviewsPage:
+    """Everything on the page of reviews: four queries, however much there is."""
+    user, project = membership.user, membership.project
+    mine = asked_of(user, project, membership, MOST_WAITING)
+    count = len(mine) if len(mine) < MOST_WAITING else waiting_for(user, project).count()
+    rows = _whole(without_hidden(ReviewRequest.objects.filter(project=project), "run"))
+    open_rows = rows.filter(closed_at__isnull=True).exclude(reviewer=user).order_by(*SOONEST)
+    others = _in_words(open_rows[: MOST_OF_OTHERS + 1], membership)
+    closed = rows.filter(closed_at__isnull=False).order_by("-closed_at", "-id")[:MOST_CLOSED]
+    return ReviewsPage(
+        mine=mine,
+        more_mine=count - len(mine),
+        others=others[:MOST_OF_OTHERS],
+        more_others=len(others) > MOST_OF_OTHERS,
+        closed=_in_words(closed, membership),
+    )
+
+
+def reviews_of(run: Run, membership: Membership) -> list[Asked]:
+    """Who was asked about the run; open requests first, then the newest. One query."""
+    return _in_words(_asked_about(run.pk), membership)
+
+
+def _asked_about(run: int) -> list[ReviewRequest]:
+    rows = ReviewRequest.objects.filter(run=run).select_related(*FOLLOWED)
+    rows = rows.defer(*all_but_names("reviewer", "asked_by"))
+    return list(rows.order_by(F("closed_at").desc(nulls_first=True), "-id")[:MOST_ON_RUN])
+
+
+def place_of(run_id: int, user: User, project: Project) -> Place:
+    """The run's place in this person's queue, with its neighbours; one query."""
+    queue = list(waiting_for(user, project).values_list("run_id", flat=True)[:MOST_QUEUED])
+    if run_id not in queue:
+        return Place(0, len(queue), None, queue[0] if queue else None)
+    place = queue.index(run_id)
+    return Place(
+        number=place + 1,
+        count=len(queue),
+        previous=queue[place - 1] if place else None,
+        following=queue[place + 1] if place + 1 < len(queue) else None,
+    )
+
+
+def projects_with_reviews(user: int) -> list[Project]:
+    """The person's projects, each with how many reviews wait in it for them."""
+    waiting = ReviewRequest.objects.filter(
+        project=OuterRef("pk"), reviewer=user, closed_at__isnull=True
+    ).order_by()
+    counted = waiting.values("project").annotate(waiting=Count("pk")).values("waiting")
+    projects = Project.objects.filter(memberships__user=user)
+    return list(projects.annotate(reviews_waiting=Coalesce(Subquery(counted), 0)))
+
+
+def rules_of(project: Project) -> list[tuple[ReviewRule, str, list[str]]]:
+    """The rules in force with their words and their reviewers' names; two queries."""
+    rows = ReviewRule.objects.filter(project=project, ended_at__isnull=True)
+    rows = rows.select_related("rubric", "created_by").prefetch_related("reviewers")[:MOST_RULES_SHOWN]
+    members = set(Membership.objects.filter(project=project).values_list("user_id", flat=True))
+    return [
+        (rule, rule_words(rule), [_name(person, members) for person in rule.reviewers.all()]) for rule in rows
+    ]
+
+
+def _name(person: User, members: set[int]) -> str:
+    gone = person.pk not in members or not person.is_active
+    return f"{person.display_name} (no longer here)" if gone else person.display_name
+
+
+def _whole(rows: QuerySet[ReviewRequest]) -> QuerySet[ReviewRequest]:
+    """With all that a line shows, and without the runs' long texts."""
+    return rows.select_related("run", "run__rubric", *FOLLOWED).defer(*LONG_TEXTS)
+
+
+def _in_words(rows: Sequence[ReviewRequest] | QuerySet[ReviewRequest], membership: Membership) -> list[Asked]:
+    return [_line(row, membership) for row in rows]
+
+
+def _line(row: ReviewRequest, membership: Membership) -> Asked:
+    asker = row.rule.created_by_id if row.rule else row.asked_by_id
+    return Asked(
+        row=row,
+        asker="a rule"
+        if row.rule
+        else row.asked_by.display_name
+        if row.asked_by
+        else "somebody who has left",
+        reason=rule_words(row.rule) if row.rule else "",
+        may_take_back=row.closed_at is None and (membership.is_owner or asker == membership.user_id),
+    )

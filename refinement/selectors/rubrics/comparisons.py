@@ -1,0 +1,251 @@
+"""Two definitions of a rubric side by side, field by field."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+from refinement.diffing.passages import WordDiff, word_diff
+from refinement.engine.evaluating import command_line
+from refinement.engine.kinds import Information
+from refinement.engine.types import Check, Criterion, Evaluator, Rubric
+from refinement.judging.templating import TEMPLATE_NAMES
+from refinement.selectors.rubrics.context_tables import CLASS_LABELS, KIND_WORDS, ROLE_LABELS
+from refinement.selectors.rubrics.definitions import plain
+from refinement.selectors.rubrics.words import (
+    COMPOSITES,
+    EVALUATION_MODES,
+    FEEDBACK_STYLES,
+    HANDOVERS,
+    NEXT_BASES,
+    SEVERITIES,
+    TEMPLATE_LABELS,
+    check_label,
+    parameter_words,
+    rule_name,
+    scale_words,
+)
+
+NOT_SET = "not set"
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One setting in words; `place` finds it again in another definition."""
+
+    place: tuple[str, ...]
+    group: str
+    label: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A field on both sides; None is a side that does not have it."""
+
+    group: str
+    label: str
+    before: str | None
+    after: str | None
+    diff: WordDiff | None  # where both have words to compare
+
+    @property
+    def same(self) -> bool:
+        return self.before == self.after
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    changed: tuple[Difference, ...]
+    unchanged: tuple[Difference, ...]
+
+
+def definitions_compared(before: Rubric, after: Rubric) -> Comparison:
+    """Every field of both; criteria and checks are matched by key."""
+    left = {entry.place: entry for entry in fields_of(before, members_of(after))}
+    right = {entry.place: entry for entry in fields_of(after, members_of(before))}
+    differences = [_difference(left.get(place), right.get(place)) for place in _places(left, right)]
+    return Comparison(
+        changed=tuple(entry for entry in differences if not entry.same),
+        unchanged=tuple(entry for entry in differences if entry.same),
+    )
+
+
+def _places(
+    left: Mapping[tuple[str, ...], Field], right: Mapping[tuple[str, ...], Field]
+) -> list[tuple[str, ...]]:
+    """All places in the order of the newer side; what only the older one has stands at its group's end."""
+    order: dict[str, int] = {}
+    for entry in (*right.values(), *left.values()):
+        order.setdefault(entry.group, len(order))
+    places = [*right, *(place for place in left if place not in right)]
+    return sorted(places, key=lambda place: order[(right.get(place) or left[place]).group])
+
+
+def _difference(before: Field | None, after: Field | None) -> Difference:
+    known = after or before
+    assert known is not None
+    was, now = before.value if before else None, after.value if after else None
+    comparable = was and now and was != now and NOT_SET not in (was, now)
+    diff = word_diff(was or "", now or "") if comparable else None
+    return Difference(known.group, known.label, was, now, diff)
+
+
+def members_of(rubric: Rubric) -> frozenset[tuple[str, str]]:
+    """The criteria and checks there are, by group and key."""
+    return frozenset(
+        {("Criteria", entry.key) for entry in rubric.criteria}
+        | {("Checks", entry.key) for entry in rubric.checks}
+    )
+
+
+def fields_of(rubric: Rubric, known: frozenset[tuple[str, str]]) -> Iterator[Field]:
+    """Everything the definition says, in the page's order; a member the other side lacks is one field."""
+    for group, entries in (
+        ("About", _about(rubric)),
+        ("Scoring", _scoring(rubric)),
+        ("Loop", _loop(rubric)),
+        ("Limits", _limits(rubric)),
+        ("Criteria", {"Order": ", ".join(entry.key for entry in rubric.criteria)}),
+        ("Checks", {"Order": ", ".join(entry.key for entry in rubric.checks)}),
+        ("Who sees what", _context(rubric)),
+        ("Given to the models", _texts(rubric)),
+        ("Seed calibration", _seed(rubric)),
+    ):
+        yield from (Field((group, label), group, label, value) for label, value in entries.items())
+        for key, values in _members(group, rubric):
+            if (group, key) not in known:
+                yield Field((group, key), group, key, _summary(values))
+                continue
+            yield from (Field((group, key, name), group, f"{key} · {name}", values[name]) for name in values)
+
+
+def _members(group: str, rubric: Rubric) -> Iterator[tuple[str, dict[str, str]]]:
+    """The criteria or checks of a group: their keys and settings."""
+    if group == "Criteria":
+        yield from ((entry.key, _criterion(entry)) for entry in rubric.criteria)
+    elif group == "Checks":
+        yield from ((entry.key, _check(entry)) for entry in rubric.checks)
+
+
+def _summary(values: Mapping[str, str]) -> str:
+    """A whole criterion or check as lines of text."""
+    return "\n".join(f"{name[:1].upper()}{name[1:]}: {value}" for name, value in values.items() if value)
+
+
+def _about(rubric: Rubric) -> dict[str, str]:
+    return {
+        "Name": rubric.name,
+        "Purpose": rubric.purpose,
+        "Profile": rubric.profile,
+        "Kind of work": rubric.artifact_type,
+        "Problem class": CLASS_LABELS[rubric.problem_class],
+        "Evaluation": EVALUATION_MODES[rubric.evaluation_mode][0],
+        **_evaluator(rubric.evaluator),
+    }
+
+
+def _evaluator(evaluator: Evaluator) -> dict[str, str]:
+    return {
+        "Evaluator's command": command_line(evaluator.command),
+        "Evaluator gets the candidate": HANDOVERS[evaluator.handover],
+        "Evaluator's file": evaluator.file_name,
+        "Evaluator's time, in seconds": str(evaluator.timeout),
+    }
+
+
+def _scoring(rubric: Rubric) -> dict[str, str]:
+    policy = rubric.policy
+    return {
+        "Scale": scale_words(rubric.scale),
+        "Composite": COMPOSITES[policy.composite],
+        "Checks count in the composite": _yes(policy.checks_in_composite),
+        "Pass mark": _number(policy.pass_threshold),
+        "Perfect score": _number(policy.perfect_score),
+        "Primary criterion decides first": _yes(policy.primary_first),
+        "Decimals shown": str(policy.composite_decimals),
+    }
+
+
+def _loop(rubric: Rubric) -> dict[str, str]:
+    policy = rubric.policy
+    return {
+        "Rounds": str(policy.max_rounds),
+        "Stop rules, in order": "\n".join(rule_name(rule) for rule in policy.stop_rules),
+        "Smallest gain": _number(policy.minimum_gain),
+        "Plateau": f"after {policy.plateau_rounds}, looking at the last {policy.plateau_window}",
+        "Next revision starts from": NEXT_BASES[policy.next_base],
+        "Feedback": FEEDBACK_STYLES[policy.feedback],
+        "Rounds are called": policy.round_word,
+        "First round's number": str(policy.first_number),
+    }
+
+
+def _limits(rubric: Rubric) -> dict[str, str]:
+    policy, penalties, budget = rubric.policy, rubric.policy.penalties, rubric.policy.budget
+    return {
+        "Characters the judge reads": f"{policy.judge_limit_chars:,}",
+        "Longest reply of the producer, in tokens": f"{policy.producer_tokens:,}",
+        "Producer's temperature": plain(policy.producer_temperature),
+        "Token budget": _number(budget.tokens),
+        "Seconds budget": _number(budget.seconds),
+        "Calls budget": _number(budget.calls),
+        "Criterion docked for invented names": penalties.criterion or NOT_SET,
+        "Points for each": plain(penalties.points),
+        "Points at most": plain(penalties.cap),
+        "Objects that are not invented": ", ".join(penalties.allowed_objects),
+    }
+
+
+def _criterion(entry: Criterion) -> dict[str, str]:
+    return {
+        "name": entry.name,
+        "weight": plain(entry.weight),
+        "primary": _yes(entry.primary),
+        "description": entry.description,
+        "top of the scale": entry.ideal,
+    }
+
+
+def _check(entry: Check) -> dict[str, str]:
+    parameters = {label.lower(): value for label, value in parameter_words(entry)}
+    return {
+        "kind": check_label(entry),
+        "severity": SEVERITIES[entry.severity],
+        "weight": plain(entry.weight),
+        "suggestion": entry.suggestion,
+        **parameters,
+    }
+
+
+def _context(rubric: Rubric) -> dict[str, str]:
+    return {label: _kinds(rubric.context.allowed(role)) for role, label in ROLE_LABELS.items()}
+
+
+def _kinds(allowed: frozenset[Information]) -> str:
+    return "\n".join(KIND_WORDS[kind][0] for kind in Information if kind in allowed)
+
+
+def _texts(rubric: Rubric) -> dict[str, str]:
+    own = {
+        TEMPLATE_LABELS.get(name, name): rubric.templates.get(name, "The default") for name in TEMPLATE_NAMES
+    }
+    return {
+        "Background": rubric.background,
+        "Output contract": rubric.output_contract,
+        "Search space": rubric.search_space,
+        **own,
+    }
+
+
+def _seed(rubric: Rubric) -> dict[str, str]:
+    scores = {f"Score of {key}": plain(score) for key, score in rubric.seed_scores.items()}
+    return {"Text": rubric.seed_text, **scores}
+
+
+def _yes(flag: bool) -> str:
+    return "yes" if flag else "no"
+
+
+def _number(value: int | Decimal | None) -> str:
+    # 9 and 9.0 are the same pass mark.
+    return NOT_SET if value is None else f"{Decimal(value).normalize():,f}"

@@ -1,0 +1,103 @@
+"""Rounds of runs as material for a rubric: for its seed, and for a preview of its prompts."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from django.db.models import QuerySet
+from django.db.models.functions import Left
+
+from refinement.judging.length import shorten
+from refinement.models import Project, Round, Rubric, Run
+from refinement.selectors.reviews.blindness import shown_runs, without_hidden
+from refinement.selectors.score_words import composite_words
+
+LISTED_RUNS = 20
+LISTED_ROUNDS = 100
+TASK_CHARS = 60
+OPENING_CHARS = 200  # a task can be long, and a list needs its beginning alone
+
+
+@dataclass(frozen=True, slots=True)
+class RunChoice:
+    """A run as a list offers it."""
+
+    pk: int
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class RoundChoice:
+    """A judged round as a list offers it; `value` names it in a form."""
+
+    value: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedText:
+    """A round's text with what the judge said of it, before penalties."""
+
+    run: int
+    number: int
+    text: str
+    scores: dict[str, Decimal]
+
+
+def runs_with_rounds(project: Project, also: Run | None = None) -> list[RunChoice]:
+    """The project's newest runs that have a text, the newest first; one that is older comes with them."""
+    rows = shown_runs(project).filter(rounds__number=1).order_by("-id")
+    listed = list(_described(rows)[:LISTED_RUNS])
+    if also is not None and also.pk not in {row[0] for row in listed}:
+        listed += _described(shown_runs(project).filter(pk=also.pk))
+    return [
+        RunChoice(pk, f"Run {pk}: {shorten(opening, TASK_CHARS)} ({name}, version {number}; {judged} judged)")
+        for pk, opening, judged, name, number in listed
+    ]
+
+
+def _described(rows: QuerySet[Run]) -> QuerySet[Run, tuple[int, str, int, str, int]]:
+    opened = rows.annotate(opening=Left("task", OPENING_CHARS))
+    return opened.values_list(
+        "pk", "opening", "rounds_judged", "rubric_version__name", "rubric_version__number"
+    )
+
+
+def judged_rounds(rubric: Rubric) -> list[tuple[str, list[RoundChoice]]]:
+    """Judged rounds of the newest runs that used this rubric, under the name of their run."""
+    runs = shown_runs(rubric.project).filter(rubric_version__rubric=rubric).order_by("-id")
+    openings = runs.annotate(opening=Left("task", OPENING_CHARS)).values_list("pk", "opening")
+    named = dict(openings[:LISTED_RUNS])
+    rows = (
+        Round.objects.filter(run__in=list(named), judged_at__isnull=False)
+        .order_by("-run_id", "number")
+        .values_list("run_id", "number", "composite", "run__rubric_version__policy__composite_decimals")
+    )[:LISTED_ROUNDS]
+    grouped: dict[int, list[RoundChoice]] = {}
+    for run, number, composite, decimals in rows:
+        label = f"Run {run}, round {number}, composite {composite_words(composite or Decimal(0), decimals)}"
+        grouped.setdefault(run, []).append(RoundChoice(f"{run}-{number}", label))
+    return [(f"Run {run}: {shorten(named[run], TASK_CHARS)}", choices) for run, choices in grouped.items()]
+
+
+def judged_text(rubric: Rubric, value: str) -> JudgedText | None:
+    """The round that a form named, if it is a judged one of a run of this rubric."""
+    run, _, number = value.partition("-")
+    if not all(part.isascii() and part.isdigit() and len(part) < 10 for part in (run, number)):
+        return None
+    rows: QuerySet[Round] = Round.objects.filter(
+        run_id=int(run),
+        number=int(number),
+        run__project=rubric.project,
+        run__rubric_version__rubric=rubric,
+        judged_at__isnull=False,
+    ).prefetch_related("verdicts")
+    row = without_hidden(rows, "run").first()
+    return None if row is None else JudgedText(int(run), int(number), row.candidate, said_scores(row))
+
+
+def said_scores(row: Round) -> dict[str, Decimal]:
+    """What the one judge said, before penalties; where several judged, what came of it."""
+    verdicts = list(row.verdicts.all())
+    if len(verdicts) == 1:
+        return {entry["key"]: Decimal(entry["score"]) for entry in verdicts[0].scores}
+    return {key: Decimal(score) for key, score in (row.scores or {}).items()}

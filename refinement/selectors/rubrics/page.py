@@ -1,0 +1,139 @@
+"""All that a version says, arranged for its page."""
+
+from dataclasses import dataclass
+
+from refinement.engine.artifacts import ARTIFACT_TYPES
+from refinement.engine.types import Check, Criterion, Rubric
+from refinement.judging.templating import TEMPLATE_NAMES
+from refinement.selectors.rubrics.context_tables import CLASS_LABELS, ContextTable, context_table
+from refinement.selectors.rubrics.definitions import plain
+from refinement.selectors.rubrics.words import (
+    COMPOSITES,
+    EVALUATION_MODES,
+    FEEDBACK_STYLES,
+    NEXT_BASES,
+    SEVERITIES,
+    TEMPLATE_LABELS,
+    StopRuleWords,
+    WeighedCriterion,
+    budget_words,
+    check_label,
+    evaluator_words,
+    parameter_words,
+    pass_words,
+    penalty_words,
+    rounds_words,
+    scale_words,
+    stop_rules_words,
+    weighed_criteria,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckFacts:
+    check: Check
+    label: str
+    severity: str
+    weight: str
+    parameters: list[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class SeedScore:
+    criterion: Criterion
+    score: str
+
+
+@dataclass(frozen=True, slots=True)
+class VersionFacts:
+    """A definition in the words and the order of its page."""
+
+    definition: Rubric
+    artifact: str
+    scoring: list[tuple[str, str]]
+    loop: list[tuple[str, str]]
+    limits: list[tuple[str, str]]
+    stop_rules: list[StopRuleWords]
+    criteria: list[WeighedCriterion]
+    checks: list[CheckFacts]
+    penalties: str
+    context: ContextTable
+    texts: list[tuple[str, str, str]]  # title, what it is for, the text or nothing
+    templates: list[tuple[str, str]]  # title, the rubric's own text or nothing
+    seed_scores: list[SeedScore]
+
+
+def version_facts(definition: Rubric) -> VersionFacts:
+    artifact = ARTIFACT_TYPES.get(definition.artifact_type)
+    return VersionFacts(
+        definition=definition,
+        artifact=artifact.name if artifact else definition.artifact_type,
+        scoring=_scoring(definition),
+        loop=_loop(definition),
+        limits=_limits(definition),
+        stop_rules=stop_rules_words(definition),
+        criteria=weighed_criteria(definition),
+        checks=[_check(entry) for entry in definition.checks],
+        penalties=penalty_words(definition),
+        context=context_table(definition),
+        texts=_texts(definition),
+        templates=[
+            (TEMPLATE_LABELS.get(name, name), definition.templates.get(name, "")) for name in TEMPLATE_NAMES
+        ],
+        seed_scores=[
+            SeedScore(entry, plain(definition.seed_scores[entry.key]))
+            for entry in definition.criteria
+            if entry.key in definition.seed_scores
+        ],
+    )
+
+
+def _scoring(definition: Rubric) -> list[tuple[str, str]]:
+    policy = definition.policy
+    facts = [
+        ("Scale", scale_words(definition.scale)),
+        ("Composite", COMPOSITES[policy.composite]),
+        ("Pass mark", pass_words(definition)),
+    ]
+    if policy.perfect_score is not None:
+        facts.append(("Perfect score", plain(policy.perfect_score)))
+    if definition.checks:
+        counted = "Yes, beside the criteria." if policy.checks_in_composite else "No, they are only reported."
+        facts.append(("Checks count", counted))
+    result = "The best round, by its primary criterion first." if policy.primary_first else "The best round."
+    return [*facts, ("Result", result)]
+
+
+def _loop(definition: Rubric) -> list[tuple[str, str]]:
+    policy, (mode, meaning) = definition.policy, EVALUATION_MODES[definition.evaluation_mode]
+    return [
+        ("Rounds", rounds_words(policy)),
+        ("A revision starts from", NEXT_BASES[policy.next_base]),
+        ("Feedback", FEEDBACK_STYLES[policy.feedback]),
+        ("Problem class", CLASS_LABELS[definition.problem_class]),
+        ("Evaluation", f"{mode}. {meaning}"),
+        *evaluator_words(definition),
+    ]
+
+
+def _limits(definition: Rubric) -> list[tuple[str, str]]:
+    policy = definition.policy
+    return [
+        ("Budget", ", ".join(budget_words(policy.budget)) or "None: only the rules end a run."),
+        ("The judge reads", f"{policy.judge_limit_chars:,} characters of a candidate at most"),
+        ("The producer writes", f"{policy.producer_tokens:,} tokens at most"),
+        ("Producer's temperature", plain(policy.producer_temperature)),
+    ]
+
+
+def _check(entry: Check) -> CheckFacts:
+    severity = SEVERITIES[entry.severity]
+    return CheckFacts(entry, check_label(entry), severity, plain(entry.weight), parameter_words(entry))
+
+
+def _texts(definition: Rubric) -> list[tuple[str, str, str]]:
+    return [
+        ("Output contract", "What form the result must have.", definition.output_contract),
+        ("Background", "What the producer should know beyond the task.", definition.background),
+        ("Search space", "What may be tried.", definition.search_space),
+    ]

@@ -1,0 +1,67 @@
+"""A run's rounds as the history of a rehearsal, under any version of any rubric."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from refinement.engine.types import History, Round, Rubric
+from refinement.judging.context import Brief
+from refinement.judging.rehearsal import Said, assumed_assessment, assumed_verdict, brief_for, fits
+from refinement.models import Project, RubricVersion, Run
+from refinement.selectors.reviews.blindness import shown_runs
+from refinement.selectors.runs.history import round_of, verdict_of, whole_rounds
+
+
+@dataclass(frozen=True, slots=True)
+class Borrowed:
+    """A run's brief and history under a rubric, and the rounds whose verdict had to be assumed."""
+
+    run: int
+    brief: Brief
+    history: History
+    assumed: tuple[int, ...]
+    same_version: bool
+    began_with_seed: bool
+
+
+def run_of(project: Project, pk: int) -> Run | None:
+    return shown_runs(project).filter(pk=pk).first()
+
+
+def newest_round(run: Run) -> int:
+    return run.rounds.order_by("-number").values_list("number", flat=True).first() or 0
+
+
+def borrowed_history(
+    run: Run, version: RubricVersion, definition: Rubric, number: int, said: Said
+) -> Borrowed:
+    """The run's rounds up to this one; a verdict that this rubric cannot use gives way to the assumed one."""
+    rows = whole_rounds(run.pk).filter(number__lte=number).prefetch_related("verdicts", "check_results")
+    same = run.rubric_version_id == version.pk
+    rounds, assumed = [], []
+    for row in rows:
+        entry, is_assumed = _entry(row, definition, said, same=same)
+        rounds.append(entry)
+        assumed += [row.number] if is_assumed else []
+    return Borrowed(
+        run=run.pk,
+        brief=brief_for(definition, run.task, run.nonce, run.seed),
+        history=History(tuple(rounds)),
+        assumed=tuple(assumed),
+        same_version=same,
+        began_with_seed=bool(run.seed),
+    )
+
+
+def _entry(row: Any, definition: Rubric, said: Said, *, same: bool) -> tuple[Round, bool]:
+    """A round as it was judged, or judged anew from its verdict, or from what is assumed."""
+    verdicts = [verdict_of(verdict) for verdict in row.verdicts.all()]
+    usable = row.judged_at is not None and (
+        fits(definition, verdicts[0]) if verdicts else not definition.criteria
+    )
+    if usable and same:
+        output = getattr(row, "evaluator_result", None) if definition.runs_a_command else None
+        checks = row.check_results.all()
+        return round_of(row, definition, verdicts=row.verdicts.all(), checks=checks, output=output), False
+    verdict = (verdicts[0] if verdicts else None) if usable else assumed_verdict(definition, said)
+    assessment = assumed_assessment(definition, row.text, verdict)
+    return Round(row.number, row.text, assessment, row.base_round), not usable

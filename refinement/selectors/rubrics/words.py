@@ -1,0 +1,255 @@
+"""What a rubric's settings mean, in words for someone who has never read the sources."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+from refinement.engine.evaluating import command_line
+from refinement.engine.kinds import (
+    Composite,
+    EvaluationMode,
+    FeedbackStyle,
+    Handover,
+    NextBase,
+    Severity,
+    StopReason,
+)
+from refinement.engine.types import Budget, Check, Criterion, Policy, Rubric, Scale
+from refinement.judging.checks import KINDS, ParameterType
+from refinement.selectors.rubrics.definitions import plain
+
+COMPOSITES: Mapping[Composite, str] = {
+    Composite.WEIGHTED_MEAN: "Weighted mean: a criterion counts as much as its weight says.",
+    Composite.PLAIN_MEAN: "Plain mean: every criterion counts the same, whatever its weight.",
+}
+NEXT_BASES: Mapping[NextBase, str] = {
+    NextBase.PREVIOUS: "The round before, as it is.",
+    NextBase.ORIGINAL: "The original prompt every time, with the feedback put after it.",
+    NextBase.LATEST_OR_BEST: "The latest round; after a round that got worse, the best one, with a note.",
+}
+FEEDBACK_STYLES: Mapping[FeedbackStyle, str] = {
+    FeedbackStyle.ISSUES: "The judge's list of issues.",
+    FeedbackStyle.FAILURES: "What failed, grouped by severity, with suggestions.",
+    FeedbackStyle.ASI: "One direction: the single change that would help most.",
+}
+EVALUATION_MODES: Mapping[EvaluationMode, tuple[str, str]] = {
+    EvaluationMode.JUDGE_ONLY: ("Judge only", "A model reads the candidate; nothing is run."),
+    EvaluationMode.RUNNABLE: (
+        "Runnable",
+        "A command runs the candidate; its output is evidence for the judge.",
+    ),
+    EvaluationMode.HYBRID: ("Hybrid", "The judge reads the candidate and what a command said of it."),
+}
+HANDOVERS: Mapping[Handover, str] = {
+    Handover.FILE: "As a file, whose path stands where the command says {file}",
+    Handover.STDIN: "On its standard input",
+}
+SEVERITIES: Mapping[Severity, str] = {
+    Severity.ERROR: "Error",
+    Severity.WARNING: "Warning",
+    Severity.INFO: "Info",
+}
+RULE_NAMES: Mapping[StopReason, str] = {
+    StopReason.PASSED: "The text passes",
+    StopReason.PERFECT_SCORE: "The score is perfect",
+    StopReason.QUALITY_THRESHOLD_MET: "The text is good enough",
+    StopReason.SCORE_REGRESSION: "The score fell",
+    StopReason.NO_IMPROVEMENT: "It hardly improves",
+    StopReason.CYCLING: "The scores repeat",
+    StopReason.PLATEAU: "It levels off",
+    StopReason.MAX_ROUNDS: "All rounds are used",
+    StopReason.MAX_ITERATIONS_REACHED: "All iterations are used",
+}
+TEMPLATE_LABELS: Mapping[str, str] = {
+    "judge": "Judge's instructions",
+    "draft": "Prompt for the first draft",
+    "revision": "Prompt for a revision",
+    "feedback": "How feedback is worded",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class StopRuleWords:
+    """A stop rule by name, and when it stops a run under this rubric."""
+
+    rule: StopReason
+    name: str
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class WeighedCriterion:
+    """A criterion, and the share of the composite that its weight gives it."""
+
+    criterion: Criterion
+    share: Decimal  # of 100
+
+    @property
+    def percent(self) -> str:
+        return f"{self.share:.0f} %" if self.share == round(self.share) else f"{self.share:.1f} %"
+
+
+def scale_words(scale: Scale) -> str:
+    span = f"{plain(scale.minimum)} to {plain(scale.maximum)}"
+    if scale.step is None:
+        return f"{span}, decimals allowed"
+    return f"{span}, whole numbers" if scale.step == 1 else f"{span} in steps of {plain(scale.step)}"
+
+
+def pass_words(rubric: Rubric) -> str:
+    """The pass mark, or what its absence means."""
+    if rubric.policy.pass_threshold is None:
+        return "None: a run ends as DONE and returns its best round."
+    return f"{plain(rubric.policy.pass_threshold)} or more of {plain(rubric.scale.maximum)}"
+
+
+def rounds_words(policy: Policy) -> str:
+    noun = policy.round_word if policy.max_rounds == 1 else f"{policy.round_word}s"
+    counted = f", counted from {policy.first_number}" if policy.first_number != 1 else ""
+    return f"At most {policy.max_rounds} {noun}{counted}"
+
+
+def budget_words(budget: Budget) -> list[str]:
+    """Each limit that is set."""
+    limits = (
+        (budget.tokens, "tokens"),
+        (budget.seconds, "seconds of model time"),
+        (budget.calls, "calls"),
+    )
+    return [f"{limit:,} {unit}" for limit, unit in limits if limit is not None]
+
+
+def stop_rules_words(rubric: Rubric) -> list[StopRuleWords]:
+    """The rubric's stop rules in their order, each with what it does here."""
+    return [
+        StopRuleWords(rule, rule_name(rule), RULE_SENTENCES[rule](rubric.policy))
+        for rule in rubric.policy.stop_rules
+    ]
+
+
+def rule_name(rule: StopReason) -> str:
+    return RULE_NAMES[rule]
+
+
+def _threshold_rule(policy: Policy) -> str:
+    if policy.pass_threshold is None:
+        return "Never applies: there is no pass mark."
+    return f"The score reaches the pass mark of {plain(policy.pass_threshold)}."
+
+
+def _perfect_rule(policy: Policy) -> str:
+    if policy.perfect_score is None:
+        return "Never applies: no perfect score is set."
+    return f"The score reaches {plain(policy.perfect_score)}, and nothing is left to improve."
+
+
+def _limit_rule(policy: Policy) -> str:
+    if policy.max_rounds == 1:
+        return f"The only {policy.round_word} is judged."
+    return f"All {policy.max_rounds} {policy.round_word}s are judged."
+
+
+def _cycling_rule(policy: Policy) -> str:
+    return (
+        f"Every criterion has the same score as in the {policy.round_word} before: the loop goes in circles."
+    )
+
+
+def _regression_rule(policy: Policy) -> str:
+    return f"The score is lower than in the {policy.round_word} before."
+
+
+def _gain_rule(policy: Policy) -> str:
+    if policy.minimum_gain is None:
+        return "Never applies: no smallest gain is set."
+    return f"The gain over the {policy.round_word} before is smaller than {plain(policy.minimum_gain)}."
+
+
+def _plateau_rule(policy: Policy) -> str:
+    return (
+        f"After {policy.plateau_rounds} {policy.round_word}s or more, the last {policy.plateau_window} "
+        "brought nothing better than those before."
+    )
+
+
+RULE_SENTENCES: Mapping[StopReason, Callable[[Policy], str]] = {
+    StopReason.PASSED: _threshold_rule,
+    StopReason.QUALITY_THRESHOLD_MET: _threshold_rule,
+    StopReason.PERFECT_SCORE: _perfect_rule,
+    StopReason.MAX_ROUNDS: _limit_rule,
+    StopReason.MAX_ITERATIONS_REACHED: _limit_rule,
+    StopReason.CYCLING: _cycling_rule,
+    StopReason.SCORE_REGRESSION: _regression_rule,
+    StopReason.NO_IMPROVEMENT: _gain_rule,
+    StopReason.PLATEAU: _plateau_rule,
+}
+
+
+def weighed_criteria(rubric: Rubric) -> list[WeighedCriterion]:
+    """The criteria with their shares of the composite; under a plain mean all are equal."""
+    equal = rubric.policy.composite is Composite.PLAIN_MEAN
+    weights = [Decimal(1) if equal else criterion.weight for criterion in rubric.criteria]
+    total = sum(weights, Decimal(0))
+    return [
+        WeighedCriterion(criterion, 100 * weight / total)
+        for criterion, weight in zip(rubric.criteria, weights, strict=True)
+    ]
+
+
+def check_label(check: Check) -> str:
+    kind = KINDS.get(check.kind)
+    return kind.label if kind else check.kind
+
+
+def parameter_words(check: Check) -> list[tuple[str, str]]:
+    """Each parameter that is set: its label and its value."""
+    known = {entry.name: entry for entry in KINDS[check.kind].parameters} if check.kind in KINDS else {}
+    return [
+        (
+            known[name].label if name in known else name,
+            _value_words(value, known[name].type if name in known else None),
+        )
+        for name, value in check.parameters.items()
+        if value is not None and value != ""
+    ]
+
+
+def _value_words(value: object, kind: ParameterType | None) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int) and kind is ParameterType.COUNT:
+        return f"{value:,}"
+    if isinstance(value, (list, tuple)):
+        return "\n".join(str(entry) for entry in value)
+    if isinstance(value, Mapping):
+        return json.dumps(value, indent=2, ensure_ascii=False, default=dict)
+    return str(value)
+
+
+def evaluator_words(rubric: Rubric) -> list[tuple[str, str]]:
+    """What the evaluator's command is and how it is run; nothing where there is none."""
+    evaluator = rubric.evaluator
+    if not evaluator.command:
+        return []
+    by_file = evaluator.handover is Handover.FILE
+    given = f"As a file named {evaluator.file_name}." if by_file else "On its standard input."
+    idle = "" if rubric.runs_a_command else " It is not run: the judge is alone."
+    return [
+        ("Evaluator's command", f"{command_line(evaluator.command)}{idle}"),
+        ("It gets the candidate", given),
+        ("It may take", f"{evaluator.timeout} seconds at most"),
+    ]
+
+
+def penalty_words(rubric: Rubric) -> str:
+    """What is docked for invented API names, in a sentence."""
+    penalties = rubric.policy.penalties
+    if penalties.criterion is None:
+        return "Invented API names are not docked."
+    name = next(entry.name for entry in rubric.criteria if entry.key == penalties.criterion)
+    points = plain(penalties.points)
+    return (
+        f"Each call in a code block that looks invented docks {points} point{'' if points == '1' else 's'} "
+        f"of {name}, {plain(penalties.cap)} at most."
+    )

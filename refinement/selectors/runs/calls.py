@@ -1,0 +1,172 @@
+"""What was said in a run: its calls, light in lists and whole one by one, and who saw what in a round."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import QuerySet
+from django.db.models.functions import Length, Substr
+
+from refinement.engine.types import Information, Rubric
+from refinement.judging.parsing.partial import Entry, partial_verdict
+from refinement.models import Call, Run
+from refinement.selectors.rubrics.context_tables import KIND_WORDS
+from refinement.selectors.runs.words import ERROR_WORDS, RUNG_WORDS, capital_round_name, duration
+
+PAGE_SIZE = 20
+MOST_OF_ROUND = 50
+REPLY_START = 400
+MOST_CHARS = 30_000  # of one text on the page; the whole is a link away
+
+
+@dataclass(frozen=True, slots=True)
+class CallLine:
+    """A call in the list: everything but its texts."""
+
+    pk: int
+    round_name: str
+    role: str
+    attempt: int
+    model: str
+    endpoint: str
+    started_at: Any
+    seconds: str
+    prompt_tokens: int
+    completion_tokens: int
+    cached_tokens: int | None
+    rung: str
+    complaint: str
+    error: str
+    error_message: str
+    cut: bool
+    reply_start: str
+    reply_chars: int
+    reading: tuple[Entry, ...]  # what a judge's reply begins with, where it can be read
+
+
+@dataclass(frozen=True, slots=True)
+class SaidText:
+    """A text of a call, as much of it as a page can hold."""
+
+    role: str
+    text: str
+    missing: int
+
+
+@dataclass(frozen=True, slots=True)
+class CallTexts:
+    messages: tuple[SaidText, ...]
+    reply: SaidText
+    thinking: SaidText
+    options: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SeenRow:
+    name: str
+    description: str
+    cells: tuple[str, ...]  # seen, withheld or nothing, by column
+
+
+@dataclass(frozen=True, slots=True)
+class SeenTable:
+    """Kinds of information against the roles that were asked in a round."""
+
+    columns: tuple[str, ...]
+    rows: tuple[SeenRow, ...]
+
+
+def calls_of(run: Run, round_number: int | None = None) -> QuerySet[Call]:
+    """The calls in order, without their long texts."""
+    calls = Call.objects.filter(run=run)
+    if round_number is not None:
+        calls = calls.filter(round_number=round_number)
+    return _without_long_texts(calls)
+
+
+def _without_long_texts(calls: QuerySet[Call]) -> QuerySet[Call]:
+    return (
+        calls.order_by("id")
+        .defer("messages", "options", "reply", "thinking", "timings")
+        .annotate(reply_start=Substr("reply", 1, REPLY_START), reply_chars=Length("reply"))
+    )
+
+
+def calls_of_round(run: Run, number: int) -> list[Call]:
+    """The first calls about one round."""
+    return _of_round(run.pk, number)
+
+
+def _of_round(run: int, number: int) -> list[Call]:
+    return list(_without_long_texts(Call.objects.filter(run=run, round_number=number))[:MOST_OF_ROUND])
+
+
+def call_line(rubric: Rubric, call: Call) -> CallLine:
+    start = getattr(call, "reply_start", "") or ""
+    return CallLine(
+        pk=call.pk,
+        round_name=capital_round_name(rubric, call.round_number),
+        role=call.role.capitalize(),
+        attempt=call.attempt,
+        model=call.model,
+        endpoint=call.endpoint,
+        started_at=call.started_at,
+        seconds=duration(float(call.seconds)),
+        prompt_tokens=call.prompt_tokens,
+        completion_tokens=call.completion_tokens,
+        cached_tokens=call.cached_tokens,
+        rung=RUNG_WORDS.get(call.rung, call.rung),
+        complaint=call.complaint,
+        error=ERROR_WORDS.get(call.error_kind, call.error_kind),
+        error_message=call.error_message,
+        cut=call.finish_reason == "length",
+        reply_start=start,
+        reply_chars=getattr(call, "reply_chars", 0) or 0,
+        reading=tuple(partial_verdict(start)) if call.role == "judge" else (),
+    )
+
+
+def call_texts(call: Call) -> CallTexts:
+    """The exact messages and the reply, each bounded."""
+    return CallTexts(
+        messages=tuple(said(entry.get("role", ""), entry.get("content", "")) for entry in call.messages),
+        reply=said("reply", call.reply),
+        thinking=said("thinking", call.thinking),
+        options=tuple((str(key), str(value)[:300]) for key, value in sorted(call.options.items())),
+    )
+
+
+def said(role: Any, text: Any) -> SaidText:
+    whole = text if isinstance(text, str) else str(text)
+    return SaidText(str(role), whole[:MOST_CHARS], max(0, len(whole) - MOST_CHARS))
+
+
+def call_as_text(call: Call) -> str:
+    """A call whole, as plain text."""
+    parts = [f"--- {entry.get('role', '')} ---\n{entry.get('content', '')}" for entry in call.messages]
+    if call.thinking:
+        parts.append(f"--- thinking ---\n{call.thinking}")
+    parts.append(f"--- reply ---\n{call.reply}")
+    if call.error_message:
+        parts.append(f"--- error ---\n{call.error_message}")
+    return "\n\n".join(parts)
+
+
+def seen_table(calls: Sequence[Call]) -> SeenTable | None:
+    """Who saw what in a round; the last call of each role speaks for it."""
+    latest = {call.role: call for call in calls}
+    roles = [role for role in ("producer", "judge", "reflect") if role in latest]
+    if not roles:
+        return None
+    rows = []
+    for kind in Information:
+        cells = tuple(_cell(latest[role], kind.value) for role in roles)
+        if any(cells):
+            rows.append(SeenRow(*KIND_WORDS[kind], cells))
+    return SeenTable(tuple(role.capitalize() for role in roles), tuple(rows))
+
+
+def _cell(call: Call, kind: str) -> str:
+    if kind in call.seen:
+        return "seen"
+    return "withheld" if kind in call.withheld else ""

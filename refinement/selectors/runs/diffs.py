@@ -1,0 +1,170 @@
+"""Two rounds of a run compared, each change with what led to it as far as that can be known."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from refinement.diffing import Diff, Request, Row, compared, side_by_side, who_asked
+from refinement.diffing.comparing import Change, Piece
+from refinement.diffing.sides import folded
+from refinement.engine.types import Rubric
+from refinement.models import Round, Run
+from refinement.selectors.runs.words import capital_round_name
+
+MOST_SHOWN_CHARS = 300_000
+MOST_CHANGES = 400  # are traced to a request
+MOST_ROUNDS_BETWEEN = 20
+CLOSE_CHARS = 80  # changes with no more than this between them are one passage
+
+
+@dataclass(frozen=True, slots=True)
+class ShownPiece:
+    """A passage on the page; the last one of a change carries who asked for it."""
+
+    kind: str
+    text: str
+    change: int = 0
+    asked: Request | None = None
+    last: bool = False
+    tail: str = ""  # the blanks after it
+    folded_chars: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RoundDiff:
+    before: Round
+    after: Round
+    before_name: str
+    after_name: str
+    diff: Diff
+    pieces: tuple[ShownPiece, ...]
+    rows: tuple[Row, ...]
+    requests: tuple[Request, ...]
+    asked: int
+    unasked: int
+    passages: int
+    missing: int  # characters of the comparison that are not shown
+    backwards: bool
+
+    @property
+    def traceable(self) -> bool:
+        return bool(self.requests)
+
+
+def round_diff(
+    run: Run, rubric: Rubric, a: int, b: int, *, sides: bool, named: bool = True
+) -> RoundDiff | None:
+    """Round `b` against round `a`; None where one is not there. Unless `named`, nobody is called by name."""
+    rows = {row.number: row for row in Round.objects.filter(run=run, number__in=[a, b])}
+    if a not in rows or b not in rows:
+        return None
+    requests = requests_between(run, rubric, a, b, named=named)
+    diff = compared(rows[a].candidate, rows[b].candidate)
+    passages = passages_of(diff)
+    traced = {number: who_asked(passage, requests) for number, passage in passages.items()}
+    pieces, missing = bounded(folded(diff.pieces))
+    return RoundDiff(
+        before=rows[a],
+        after=rows[b],
+        before_name=capital_round_name(rubric, a),
+        after_name=capital_round_name(rubric, b),
+        diff=diff,
+        pieces=() if sides else shown_pieces(pieces, traced),
+        rows=tuple(side_by_side(pieces)) if sides else (),
+        requests=requests,
+        asked=sum(request is not None for request in traced.values()),
+        unasked=sum(request is None for request in traced.values()),
+        passages=len(passages),
+        missing=missing,
+        backwards=a > b,
+    )
+
+
+def bounded(pieces: Sequence[Piece]) -> tuple[list[Piece], int]:
+    """As many passages as a page can hold, and how many characters are left."""
+    shown: list[Piece] = []
+    room = MOST_SHOWN_CHARS
+    missing = 0
+    for piece in pieces:
+        kept = piece.text[:room]
+        room -= len(kept)
+        missing += len(piece.text) - len(kept)
+        if kept:
+            shown.append(Piece(piece.kind, kept, piece.change))
+    return shown, missing
+
+
+def passages_of(diff: Diff) -> dict[int, Change]:
+    """Changes that stand close together as one passage each, by the number of its last change."""
+    told = {change.number: change for change in diff.changes[:MOST_CHANGES]}
+    passages: dict[int, Change] = {}
+    last, near = 0, False
+    for piece in diff.pieces:
+        if piece.change == 0:
+            near = near and len(piece.text) <= CLOSE_CHARS and not piece.text.strip("\n").count("\n")
+        elif piece.change in told and piece.change != last:
+            change, before = told[piece.change], passages.pop(last, None) if near else None
+            if before is not None:
+                joined = (f"{before.before} {change.before}", f"{before.after} {change.after}")
+                change = Change(change.number, *joined)
+            passages[change.number] = change
+            last, near = change.number, True
+    return passages
+
+
+def shown_pieces(pieces: Sequence[Piece], traced: dict[int, Request | None]) -> tuple[ShownPiece, ...]:
+    """The passages; who asked for one stands behind its last word, before the line ends."""
+    last = {piece.change: place for place, piece in enumerate(pieces) if _is_words(piece)}
+    shown = []
+    for place, piece in enumerate(pieces):
+        ends = piece.change in traced and last.get(piece.change) == place
+        text = piece.text.rstrip() if ends else piece.text
+        shown.append(
+            ShownPiece(
+                kind=piece.kind if piece.kind == "folded" or piece.text.strip() else "blank",
+                text=text,
+                change=piece.change,
+                asked=traced.get(piece.change) if ends else None,
+                last=ends,
+                tail=piece.text[len(text) :],
+                folded_chars=len(piece.text) if piece.kind == "folded" else 0,
+            )
+        )
+    return tuple(shown)
+
+
+def _is_words(piece: Piece) -> bool:
+    return piece.kind in {"inserted", "deleted"} and bool(piece.text.strip())
+
+
+def requests_between(run: Run, rubric: Rubric, a: int, b: int, *, named: bool = True) -> tuple[Request, ...]:
+    """What the producer was asked for on the way from round a to round b."""
+    if a >= b:
+        return ()
+    rows = Round.objects.filter(run=run, number__gt=a, number__lte=b).order_by("-number")
+    values = list(rows.values_list("feedback", flat=True)[:MOST_ROUNDS_BETWEEN])
+    found: list[Request] = []
+    for feedback in reversed(values):
+        found += requests_of(rubric, feedback, several=len(values) > 1, named=named)
+    return tuple(found)
+
+
+def requests_of(rubric: Rubric, feedback: Any, *, several: bool, named: bool = True) -> list[Request]:
+    if not feedback:
+        return []
+    of = f" of {capital_round_name(rubric, feedback['from_round']).lower()}" if several else ""
+    suggestions = {check.key: check.suggestion for check in rubric.checks}
+    found = [
+        Request(f"instruction by {said['author']}" if named else "instruction", str(said["text"]))
+        for said in feedback.get("instructions", ())
+    ]
+    found += [Request(f"ASI{of}", feedback["asi"])] if feedback.get("asi") else []
+    found += [
+        Request(f"issue {number}{of}", str(issue))
+        for number, issue in enumerate(feedback.get("issues", ()), 1)
+    ]
+    found += [
+        Request(f"check {key}{of}", f"{key} {suggestions.get(key, '')}")
+        for key in feedback.get("failures", ())
+    ]
+    return found

@@ -1,0 +1,295 @@
+"""Runs as plain values for files: one whole, or many in brief, read in parts so that memory stays small."""
+
+from array import array
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+from typing import Any, TypeVar
+
+from django.db.models import Model, QuerySet
+
+from refinement.interchange.exports.rows import Cell, RoundSummary, RunSummary
+from refinement.models import (
+    Call,
+    Decision,
+    Event,
+    HumanScore,
+    Instruction,
+    Project,
+    Round,
+    Run,
+    RunImport,
+    RunSource,
+    RunTag,
+    Verdict,
+)
+
+# Rows with long texts are read a few at a time, short ones by the hundred.
+LONG_ROWS = 4
+SHORT_ROWS = 200
+COLUMNS = (
+    "run", "title", "rubric", "rubric_version", "profile", "producer", "judge", "status", "outcome",
+    "stop_reason", "why", "r1", "best", "best_round", "last", "improvement", "rounds", "signal_rounds",
+    "penalty_rounds", "cut_rounds", "prompt_tokens", "completion_tokens", "calls", "model_seconds",
+    "batch", "created_by", "created_at", "started_at", "finished_at", "imported",
+    "decision", "chosen_round", "decided_by",
+)  # fmt: skip
+_ROUND_FIELDS = (
+    "number", "origin", "author_name", "base_round", "feedback", "candidate", "candidate_chars",
+    "candidate_cut", "created_at", "judged_at", "composite", "scores", "penalties", "signals", "seen_chars",
+    "judge_attempts", "parse_rung",
+)  # fmt: skip
+_VERDICT_FIELDS = ("position", "judge", "scores", "issues", "asi", "created_at")
+_CHECK_FIELDS = (
+    "position", "key", "passed", "message", "severity", "weight", "suggestion", "start", "end",
+)  # fmt: skip
+EVALUATOR_FIELDS = (
+    "command", "exit_code", "stopped", "failure", "stdout", "stderr", "stdout_missing", "stderr_missing",
+    "seconds", "open_to", "at",
+)  # fmt: skip
+_CALL_FIELDS = (
+    "round_number", "role", "attempt", "endpoint", "model", "messages", "options", "seen", "withheld",
+    "started_at", "finished_at", "reply", "thinking", "finish_reason", "prompt_tokens", "completion_tokens",
+    "cached_tokens", "seconds", "timings", "rung", "complaint", "error_kind", "error_message",
+)  # fmt: skip
+_EVENT_FIELDS = ("kind", "at", "actor", "data")
+_HUMAN_SCORE_FIELDS = (
+    "author_name", "scores", "composite", "note", "blind", "submitted_at", "changed_at", "version",
+)  # fmt: skip
+_INSTRUCTION_FIELDS = ("author_name", "text", "created_at", "used_in_round", "withdrawn_at")
+_DECISION_FIELDS = ("number", "kind", "round_number", "reason", "author_name", "at")
+_RUN_FIGURES = (
+    "r1", "best", "last", "improvement", "best_round", "rounds_judged", "trajectory", "signal_rounds",
+    "penalty_rounds", "cut_rounds", "prompt_tokens", "completion_tokens", "calls_made", "model_seconds",
+    "extended_after", "failure_role", "failure_message", "decision", "chosen_round",
+)  # fmt: skip
+_ROUND_TEXTS = ("round__candidate", "round__feedback")
+Row = TypeVar("Row", bound=Model)
+
+
+def run_values(run: Run) -> dict[str, Any]:
+    """All that the run's own row holds and that outlives its execution."""
+    record = RunImport.objects.filter(run=run).first() if run.is_imported else None
+    return {
+        "id": run.pk,
+        "project": run.project.slug,
+        "title": run.title,
+        "batch": run.batch,
+        "tags": list(run.tags.values_list("name", flat=True)),
+        **launch_values(run, record),
+        "started_at": run.started_at,
+        "finished_at": run.finished_at,
+        "archived_at": run.archived_at,
+        "rerun_of": run.rerun_of_id,
+        "rubric": rubric_values(run, record),
+        "producer": _model_values(run, "producer"),
+        "judge": _model_values(run, "judge"),
+        "kinship": run.kinship,
+        "status": run.status,
+        "outcome": run.outcome,
+        "stop_reason": run.stop_reason,
+        "why": run.why,
+        **{name: getattr(run, name) for name in _RUN_FIGURES},
+        "nonce": run.nonce,
+        "task": run.task,
+        "seed": run.seed,
+        "snapshot": run.snapshot,
+        "calibration": run.calibration,
+        "imported": import_values(run, record),
+    }
+
+
+def launch_values(run: Run, record: RunImport | None) -> dict[str, Any]:
+    """Who launched it and when; of an imported run, as its file says."""
+    if record is None:
+        by = run.created_by.display_name if run.created_by else ""
+        return {"created_by": by, "created_at": run.created_at}
+    return {"created_by": record.launched_by, "created_at": record.launched_at or run.created_at}
+
+
+def rubric_values(run: Run, record: RunImport | None) -> dict[str, Any]:
+    """The rubric's name here; of a run that came as our own export, its name where the run was made."""
+    if record is not None and run.source == RunSource.WIGGUM:
+        kept = record.kept["rubric"]
+        return {name: kept[name] for name in ("slug", "name", "version")}
+    version = run.rubric_version
+    return {"slug": run.rubric.slug, "name": version.name, "version": version.number}
+
+
+def import_values(run: Run, record: RunImport | None) -> Any:
+    """Where a run of another loop came from. An export of ours that was imported is exported as it came."""
+    if record is None:
+        return None
+    if run.source == RunSource.WIGGUM:
+        return record.kept["imported"]
+    return {
+        "from": run.source,
+        "name": record.name,
+        "by": record.by_name,
+        "at": record.at,
+        "stated": record.stated,
+    }
+
+
+def _model_values(run: Run, role: str) -> dict[str, Any]:
+    return {name: getattr(run, f"{role}_{name}") for name in ("endpoint", "model", "family", "context")}
+
+
+def round_values(run: Run, *, candidates: bool = True) -> Iterator[dict[str, Any]]:
+    """Every round in order with its verdicts and checks; unless `candidates`, without the long texts."""
+    rows = Round.objects.filter(run=run).prefetch_related("verdicts", "check_results")
+    left_out = () if candidates else ("candidate", "feedback")
+    fields = [name for name in _ROUND_FIELDS if name not in left_out]
+    evaluated = bool(run.snapshot.get("evaluator", {}).get("command"))
+    rows = rows.select_related("evaluator_result") if evaluated else rows
+    size = LONG_ROWS if candidates or evaluated else SHORT_ROWS
+    for row in _in_parts(rows.defer(*left_out), "number", size):
+        yield {
+            **_values(row, fields),
+            "verdicts": [_values(verdict, _VERDICT_FIELDS) for verdict in row.verdicts.all()],
+            "checks": [_values(result, _CHECK_FIELDS) for result in row.check_results.all()],
+            **(_evaluator_values(row) if evaluated else {}),
+        }
+
+
+def _evaluator_values(row: Round) -> dict[str, Any]:
+    """What the evaluator's command said; without a key where it was not run."""
+    kept = getattr(row, "evaluator_result", None)
+    return {"evaluator": _values(kept, EVALUATOR_FIELDS)} if kept else {}
+
+
+def call_values(run: Run) -> Iterator[dict[str, Any]]:
+    """Every call in order, with its messages and reply."""
+    for row in _in_parts(Call.objects.filter(run=run), "id", LONG_ROWS):
+        yield _values(row, _CALL_FIELDS)
+
+
+def event_values(run: Run) -> Iterator[dict[str, Any]]:
+    """All that happened to the run, in order."""
+    for row in _in_parts(Event.objects.filter(run=run), "id", SHORT_ROWS):
+        yield _values(row, _EVENT_FIELDS)
+
+
+def human_score_values(run: Run) -> Iterator[dict[str, Any]]:
+    """What people gave the run's rounds, in the order in which they first did."""
+    rows = HumanScore.objects.filter(run=run).select_related("round").defer(*_ROUND_TEXTS)
+    for row in _in_parts(rows, "id", SHORT_ROWS):
+        yield {"round": row.round.number, **_values(row, _HUMAN_SCORE_FIELDS)}
+
+
+def decision_values(run: Run) -> Iterator[dict[str, Any]]:
+    """What people decided about the run, in order."""
+    for row in _in_parts(Decision.objects.filter(run=run), "number", SHORT_ROWS):
+        yield _values(row, _DECISION_FIELDS)
+
+
+def instruction_values(run: Run) -> Iterator[dict[str, Any]]:
+    """What people told the run, in order; what was never used too."""
+    for row in _in_parts(Instruction.objects.filter(run=run), "id", SHORT_ROWS):
+        yield _values(row, _INSTRUCTION_FIELDS)
+
+
+def best_candidate(run: Run) -> str | None:
+    """The text of the judge's best round; None as long as nothing is judged."""
+    return _candidate(run, run.best_round)
+
+
+def result_candidate(run: Run) -> str | None:
+    """The text that stands as the result: the round that people chose, else the judge's best."""
+    return _candidate(run, run.chosen_round or run.best_round)
+
+
+def _candidate(run: Run, number: int | None) -> str | None:
+    return run.rounds.filter(number=number or 0).values_list("candidate", flat=True).first()
+
+
+def _in_parts(rows: QuerySet[Row], key: str, size: int) -> Iterator[Row]:
+    # Read by key and not with one open cursor: a slow reader would hold a transaction open.
+    last = -1
+    while part := list(rows.filter(**{f"{key}__gt": last}).order_by(key)[:size]):
+        yield from part
+        last = getattr(part[-1], key)
+
+
+def _values(row: Model, fields: Sequence[str]) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in fields}
+
+
+def run_summaries(project: Project, numbers: Sequence[int]) -> Iterator[RunSummary]:
+    """The project's runs with these numbers, in this order, without their long texts."""
+    for start in range(0, len(numbers), SHORT_ROWS):
+        wanted = list(numbers[start : start + SHORT_ROWS])
+        found = _run_rows(project).in_bulk(wanted)
+        rounds, tags, deciders = _rounds_of(wanted), _tags_of(wanted), _deciders_of(wanted)
+        for number in wanted:
+            if run := found.get(number):
+                yield RunSummary(
+                    _facts(run, deciders.get(number, "")),
+                    rounds[number],
+                    tags[number],
+                    best=run.best,
+                    outcome=run.outcome,
+                )
+
+
+def numbers_of(runs: QuerySet[Run]) -> "array[int]":
+    """The runs' numbers in the list's order, as small as they can be kept."""
+    return array("q", runs.values_list("pk", flat=True).iterator(chunk_size=2000))
+
+
+def _run_rows(project: Project) -> QuerySet[Run]:
+    runs = Run.objects.filter(project=project).select_related("rubric", "rubric_version", "created_by")
+    version = ("rubric_version__name", "rubric_version__number", "rubric_version__profile")
+    person = ("created_by__name", "created_by__email")
+    own = (
+        "title", "batch", "producer_endpoint", "producer_model", "judge_endpoint", "judge_model", "status",
+        "outcome", "stop_reason", "why", "r1", "best", "best_round", "last", "improvement", "rounds_judged",
+        "signal_rounds", "penalty_rounds", "cut_rounds", "prompt_tokens", "completion_tokens", "calls_made",
+        "model_seconds", "created_at", "started_at", "finished_at", "source",
+        "decision", "chosen_round",
+    )  # fmt: skip
+    return runs.only(*own, *version, *person, "rubric__slug", "project_id")
+
+
+def _facts(run: Run, decided_by: str) -> dict[str, Cell]:
+    version = run.rubric_version
+    values: tuple[Cell, ...] = (
+        run.pk, run.title, run.rubric.slug, version.number, version.profile,
+        f"{run.producer_endpoint}/{run.producer_model}", f"{run.judge_endpoint}/{run.judge_model}",
+        run.status, run.outcome, run.stop_reason, run.why, run.r1, run.best, run.best_round, run.last,
+        run.improvement, run.rounds_judged, run.signal_rounds, run.penalty_rounds, run.cut_rounds,
+        run.prompt_tokens, run.completion_tokens, run.calls_made, run.model_seconds, run.batch,
+        run.created_by.display_name if run.created_by else "", run.created_at, run.started_at,
+        run.finished_at, run.source or "", run.decision or "", run.chosen_round,
+        decided_by if run.decision else "",
+    )  # fmt: skip
+    return dict(zip(COLUMNS, values, strict=True))
+
+
+def _rounds_of(numbers: Sequence[int]) -> Mapping[int, list[RoundSummary]]:
+    issues: dict[int, list[str]] = defaultdict(list)
+    said = Verdict.objects.filter(round__run__in=numbers).order_by("round", "position")
+    for pk, entries in said.values_list("round_id", "issues"):
+        issues[pk] += [str(entry) for entry in entries]
+    found: dict[int, list[RoundSummary]] = defaultdict(list)
+    judged = Round.objects.filter(run__in=numbers, judged_at__isnull=False).order_by("run", "number")
+    # The database lets no round be judged without a composite.
+    for pk, run, number, composite, scores in judged.values_list(
+        "pk", "run_id", "number", "composite", "scores"
+    ):
+        exact = {key: Decimal(score) for key, score in (scores or {}).items()}
+        found[run].append(RoundSummary(number, composite or Decimal(0), exact, issues[pk]))
+    return found
+
+
+def _deciders_of(numbers: Sequence[int]) -> dict[int, str]:
+    """Who made each run's newest decision."""
+    rows = Decision.objects.filter(run__in=numbers).order_by("run", "number")
+    return dict(rows.values_list("run_id", "author_name"))
+
+
+def _tags_of(numbers: Sequence[int]) -> Mapping[int, list[str]]:
+    found: dict[int, list[str]] = defaultdict(list)
+    for run, name in RunTag.objects.filter(run__in=numbers).order_by("name").values_list("run_id", "name"):
+        found[run].append(name)
+    return found

@@ -1,0 +1,95 @@
+"""Which of a project's runs a list shows: filters as plain values, and as a query.
+
+Every order of the list has an index that ends with all filtered columns (`BESIDES` in
+`models/runs/runs.py`): the database answers any combination of filters from one index.
+"""
+
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from refinement.models import Project, Rubric, Run, RunTag
+from refinement.selectors.reviews.blindness import shown_runs
+from refinement.selectors.runs.search import hits
+
+MARKS = {"signal": "signal_rounds", "penalty": "penalty_rounds", "cut": "cut_rounds"}
+MOST_HITS = 20_000
+ANY_IMPORTED = "any"
+
+
+@dataclass(frozen=True, slots=True)
+class RunFilters:
+    """What a list is narrowed to; what is empty narrows nothing."""
+
+    words: str = ""
+    outcome: str = ""
+    reason: str = ""
+    status: str = ""
+    rubric: str = ""
+    producer: str = ""
+    judge: str = ""
+    person: int | None = None
+    tag: str = ""
+    since: date | None = None
+    until: date | None = None
+    r1_min: Decimal | None = None
+    r1_max: Decimal | None = None
+    best_min: Decimal | None = None
+    best_max: Decimal | None = None
+    mark: str = ""
+    kinship: str = ""
+    decision: str = ""
+    imported: str = ""  # any, or the kind of file
+    archived: bool = False
+
+
+def runs_matching(project: Project, filters: RunFilters) -> QuerySet[Run]:
+    """The runs that pass all filters except the search words, in no order."""
+    runs = shown_runs(project).filter(archived_at__isnull=not filters.archived, **_columns(project, filters))
+    if filters.tag:
+        tagged = RunTag.objects.filter(project=project, name=filters.tag)
+        runs = runs.filter(pk__in=tagged.values("run"))
+    return runs.order_by()
+
+
+def runs_found(project: Project, filters: RunFilters) -> QuerySet[Run]:
+    """Every run that the list would show, newest first; of a search, the newest matches up to a limit."""
+    runs = runs_matching(project, filters)
+    if filters.words:
+        runs = runs.filter(pk__in=hits(project, filters.words, limit=MOST_HITS))
+    return runs.order_by("-pk")
+
+
+def _columns(project: Project, filters: RunFilters) -> dict[str, object]:
+    """The filters on columns, as Django's lookups."""
+    rubric = Rubric.objects.filter(project=project, slug=filters.rubric).values("pk")[:1]
+    lookups: dict[str, object] = {
+        "outcome": filters.outcome,
+        "stop_reason": filters.reason,
+        "status": filters.status,
+        "rubric": rubric if filters.rubric else None,
+        "producer_model": filters.producer,
+        "judge_model": filters.judge,
+        "created_by": filters.person,
+        "kinship": filters.kinship,
+        "decision": filters.decision,
+        "source": "" if filters.imported == ANY_IMPORTED else filters.imported,
+        "source__isnull": False if filters.imported == ANY_IMPORTED else None,
+        "r1__gte": filters.r1_min,
+        "r1__lte": filters.r1_max,
+        "best__gte": filters.best_min,
+        "best__lte": filters.best_max,
+        "created_at__gte": filters.since and midnight(filters.since),
+        "created_at__lt": filters.until and midnight(filters.until + timedelta(days=1)),
+    }
+    if filters.mark:
+        lookups[f"{MARKS[filters.mark]}__gt"] = 0
+    return {name: value for name, value in lookups.items() if value not in ("", None)}
+
+
+def midnight(day: date) -> datetime:
+    """The start of the day in the reader's time zone."""
+    return timezone.make_aware(datetime.combine(day, time()))

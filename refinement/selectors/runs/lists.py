@@ -1,0 +1,212 @@
+"""A page of a project's runs: in any order, by key and never by counting, with what each line shows."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from time import monotonic
+from typing import Any, TypeAlias
+
+from django.db.models import F, OrderBy, QuerySet
+
+from refinement.charts import Sparkline, sparkline
+from refinement.models import Project, Run, RunTag
+from refinement.selectors.reviews.blindness import hidden_runs, without_hidden
+from refinement.selectors.runs.filters import RunFilters, runs_matching
+from refinement.selectors.runs.orders import NEWEST, Order, Place, beyond
+from refinement.selectors.runs.search import LAST_RUN, search
+
+PAGE_SIZE = 25
+SEARCH_SECONDS = 0.03  # after which a search shows what it has found so far
+SEARCH_BATCH = 300  # matches that are filtered at a time
+SORTED_HITS = 1_000  # matches that are put into another order than newest first
+MOST_TAGS_SHOWN = 4
+MOST_POINTS = 60
+Key: TypeAlias = tuple[int, Any]
+SHOWN_FIELDS = (
+    *("title", "status", "outcome", "stop_reason", "why", "producer_model", "judge_model", "kinship"),
+    *("r1", "best", "best_round", "improvement", "trajectory", "rounds_judged", "model_seconds"),
+    *("signal_rounds", "penalty_rounds", "cut_rounds", "prompt_tokens", "completion_tokens"),
+    *("created_at", "archived_at", "waiting_for", "next_try_at", "started_at", "finished_at", "batch"),
+    *("decision", "chosen_round", "source", "last", "calls_made", "producer_endpoint", "judge_endpoint"),
+    *("rubric__name", "rubric__slug", "rubric_version__number", "created_by__name", "created_by__email"),
+    *("rubric_version__scale_minimum", "rubric_version__scale_maximum"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A line of the list."""
+
+    run: Run
+    line: Sparkline | None
+    tags: list[str]  # those that there is room for
+    more_tags: int
+    all_tags: list[str]
+
+
+@dataclass(slots=True)
+class RunsPage:
+    """The lines, and the places at which the next and the previous page begin."""
+
+    lines: list[Listed] = field(default_factory=list)
+    numbers: list[int] = field(default_factory=list)
+    following: Place | None = None
+    previous: Place | None = None
+    search_stopped: bool = False  # the search ran out of time: `following` continues it
+    only_newest_sorted: bool = False  # a search found more than was put into the order
+
+
+def runs_page(
+    project: Project,
+    filters: RunFilters,
+    *,
+    order: Order = NEWEST,
+    upwards: bool = False,
+    place: Place | None = None,
+    size: int | None = None,
+) -> RunsPage:
+    """A page of the project's runs. Runs that are added meanwhile move nothing on it."""
+    page = runs_place(project, filters, order=order, upwards=upwards, place=place, size=size)
+    page.lines = listed(page.numbers)
+    return page
+
+
+def runs_place(
+    project: Project,
+    filters: RunFilters,
+    *,
+    order: Order = NEWEST,
+    upwards: bool = False,
+    place: Place | None = None,
+    size: int | None = None,
+) -> RunsPage:
+    """The same page without its lines: the numbers of its runs, and where others begin."""
+    size = size or PAGE_SIZE
+    page, backwards = RunsPage(), place is not None and place.backwards
+    rising = upwards != backwards
+    runs = runs_matching(project, filters)
+    if filters.words:
+        keys = _found_keys(page, project, filters.words, runs, order, place, rising=rising, limit=size + 1)
+    else:
+        keys = _keys(runs, order, place, rising=rising, limit=size + 1)
+    if backwards and len(keys) <= size and not page.search_stopped:
+        # Going back has reached the beginning: show the first page whole.
+        return runs_place(project, filters, order=order, upwards=upwards, size=size)
+    shown, more = keys[:size], len(keys) > size
+    if backwards:
+        shown.reverse()
+    if more:
+        page.following, page.search_stopped = None, False
+    _set_places(page, shown, order, place, more=more)
+    page.numbers = [number for number, _ in shown]
+    return page
+
+
+def _keys(runs: QuerySet[Run], order: Order, place: Place | None, *, rising: bool, limit: int) -> list[Key]:
+    """Number and sort key of the first runs after the place."""
+    if order.scored:
+        runs = runs.filter(**{f"{order.column}__isnull": False})
+    if place is not None:
+        runs = beyond(runs, order, place, rising=rising)
+    ends = [F("pk")] if order is NEWEST else [order.expression, F("pk")]
+    ordered = runs.order_by(*(OrderBy(end, descending=not rising) for end in ends))
+    return list(ordered.values_list("pk", order.expression)[:limit])
+
+
+def _found_keys(
+    page: RunsPage,
+    project: Project,
+    words: str,
+    runs: QuerySet[Run],
+    order: Order,
+    place: Place | None,
+    *,
+    rising: bool,
+    limit: int,
+) -> list[Key]:
+    """The same among the runs that hold the words, within the time that a search may take."""
+    if order is not NEWEST:
+        found = search(project, words, limit=SORTED_HITS, seconds=SEARCH_SECONDS)
+        page.only_newest_sorted = found.resume is not None
+        return _keys(runs.filter(pk__in=found.numbers), order, place, rising=rising, limit=limit)
+    keys: list[Key] = []
+    until = monotonic() + SEARCH_SECONDS
+    above = place.number if place and rising else 0
+    below = place.number if place and not rising else LAST_RUN
+    while True:
+        left = until - monotonic()
+        found = search(
+            project, words, limit=SEARCH_BATCH, above=above, below=below, oldest_first=rising, seconds=left
+        )
+        among = runs.filter(pk__in=found.numbers)
+        keys += _keys(among, order, None, rising=rising, limit=limit - len(keys))
+        if found.resume is None or len(keys) == limit:
+            return keys
+        above, below = (found.resume, below) if rising else (above, found.resume)
+        if monotonic() > until:
+            page.search_stopped, page.following = True, Place(found.resume)
+            return keys
+
+
+def _set_places(page: RunsPage, shown: list[Key], order: Order, place: Place | None, *, more: bool) -> None:
+    """One run more than the page holds says that the list continues in the reading direction."""
+    if not shown:
+        return
+    backwards = place is not None and place.backwards
+
+    def at(key: Key, back: bool) -> Place:
+        return Place(key[0], None if order is NEWEST else key[1], back)
+
+    if more or backwards:
+        page.following = at(shown[-1], False)
+    if place is not None:
+        page.previous = at(shown[0], True)
+
+
+def listed(numbers: Sequence[int]) -> list[Listed]:
+    """These runs as lines, in this order, without their texts."""
+    hidden = hidden_runs()
+    shown = tuple(dict.fromkeys(number for number in numbers if number not in hidden))
+    found = {run.pk: run for run in _with_shown_fields(shown)}
+    tags = run_tags(shown)
+    return [_line(found[number], tags.get(number, [])) for number in shown if number in found]
+
+
+def _with_shown_fields(numbers: tuple[int, ...]) -> list[Run]:
+    rows = Run.objects.select_related("rubric", "rubric_version", "created_by").only(*SHOWN_FIELDS)
+    return list(rows.filter(pk__in=numbers).order_by())
+
+
+def run_tags(numbers: Sequence[int]) -> dict[int, list[str]]:
+    """The runs' tags by number, each run's in their order."""
+    tags: dict[int, list[str]] = {}
+    for number, name in _tags_of(tuple(numbers)):
+        tags.setdefault(number, []).append(name)
+    return tags
+
+
+def _tags_of(numbers: tuple[int, ...]) -> list[tuple[int, str]]:
+    return list(RunTag.objects.filter(run__in=numbers).order_by("name").values_list("run_id", "name"))
+
+
+def run_values(numbers: Sequence[int], columns: Sequence[str]) -> Iterable[tuple[Any, ...]]:
+    """These columns of the runs that are shown, in no order."""
+    return without_hidden(Run.objects.filter(pk__in=list(numbers)).order_by()).values_list(*columns)
+
+
+def _line(run: Run, tags: list[str]) -> Listed:
+    version = run.rubric_version
+    scores = [Decimal(score) for score in run.trajectory[:MOST_POINTS]]
+    return Listed(
+        run=run,
+        line=_drawn(scores, version.scale_minimum, version.scale_maximum) if len(scores) > 1 else None,
+        tags=tags[:MOST_TAGS_SHOWN],
+        more_tags=max(0, len(tags) - MOST_TAGS_SHOWN),
+        all_tags=tags,
+    )
+
+
+def _drawn(scores: list[Decimal], bottom: Decimal, top: Decimal) -> Sparkline | None:
+    """The same height means the same share of the scale, or of its upper half where all scores are in it."""
+    middle = (bottom + top) / 2
+    return sparkline(scores, low=middle if min(scores) >= middle else bottom, high=top)

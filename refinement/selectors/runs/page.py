@@ -1,0 +1,253 @@
+"""A run as its page shows it: the head's facts, a line for each round, and the trajectory."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from django.urls import reverse
+from django.utils import timezone
+
+from refinement.charts import LIGHT, Mark, Palette, Series, TrajectoryChart, trajectory_chart
+from refinement.engine.codec import rubric_from_json
+from refinement.engine.scoring import shown
+from refinement.engine.types import Rubric
+from refinement.models import Round, RoundOrigin, Run, RunTag
+from refinement.selectors.runs.words import (
+    KINSHIP_WORDS,
+    capital_round_name,
+    duration,
+    next_step_hint,
+    origin_words,
+    state_sentence,
+)
+from refinement.selectors.score_words import composite_change, given_words
+
+MOST_LINES = 24  # criteria on the chart; the table has all of them
+MOST_FULL_CARDS = 8  # with more rounds than this each has a small button
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetLine:
+    """How much of one budget is used."""
+
+    name: str
+    used: str
+    limit: str
+    share: int  # percent, 100 at most
+
+
+@dataclass(frozen=True, slots=True)
+class RoundLine:
+    """One round in the strip, the table and the chart; never its text."""
+
+    number: int
+    name: str
+    composite: Decimal | None
+    score: str  # as shown; empty where the round was not judged
+    delta: str
+    direction: str  # up, down or nothing
+    best: bool
+    origin: str
+    chars: int
+    scores: tuple[str, ...]  # one for each criterion
+    flags: tuple[str, ...]
+    by_hand: bool = False  # a person edited its text
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """What the head says."""
+
+    run: Run
+    rubric: Rubric
+    sentence: str
+    hint: str
+    kinship: str
+    r1: str
+    best: str
+    best_name: str
+    gain: str
+    time: str
+    budgets: tuple[BudgetLine, ...]
+    rounds: tuple[RoundLine, ...]
+
+    @property
+    def compact(self) -> bool:
+        return len(self.rounds) > MOST_FULL_CARDS
+
+    @property
+    def criteria(self) -> list[str]:
+        return [criterion.name for criterion in self.rubric.criteria]
+
+    def opened(self, wanted: int | None = None) -> int | None:
+        """The round to open: the one asked for, else the best, else the newest."""
+        numbers = [line.number for line in self.rounds]
+        if wanted is not None:
+            return wanted if wanted in numbers else None
+        if self.run.is_finished and self.run.best_round in numbers:
+            return self.run.best_round
+        return numbers[-1] if numbers else None
+
+
+def run_facts(run: Run) -> RunFacts:
+    """The run's head and its rounds, with one query for the rounds."""
+    rubric = rubric_from_json(run.snapshot)
+    policy = rubric.policy
+    rows = _rounds_of(run.pk)
+    return RunFacts(
+        run=run,
+        rubric=rubric,
+        sentence=state_sentence(run, rubric),
+        hint=next_step_hint(run),
+        kinship=KINSHIP_WORDS.get(run.kinship, ""),
+        r1="" if run.r1 is None else shown(run.r1, policy),
+        best="" if run.best is None else shown(run.best, policy),
+        best_name=capital_round_name(rubric, run.best_round) if run.best_round else "",
+        gain=""
+        if run.best is None or run.r1 is None
+        else composite_change(run.best, run.r1, policy.composite_decimals),
+        time=time_words(run),
+        budgets=budget_lines(run, rubric),
+        rounds=round_lines(run, rubric, rows),
+    )
+
+
+def _rounds_of(run: int) -> list[Round]:
+    return list(Round.objects.filter(run=run).order_by("number").defer("candidate", "feedback"))
+
+
+def tags_of(run: Run) -> list[str]:
+    """The names of the run's tags."""
+    return _tag_names(run.pk)
+
+
+def _tag_names(run: int) -> list[str]:
+    return list(RunTag.objects.filter(run=run).values_list("name", flat=True))
+
+
+def time_words(run: Run) -> str:
+    """From its first step to its end, or until now."""
+    if run.started_at is None:
+        return ""
+    end = run.finished_at or timezone.now()
+    return duration(max(0.0, (end - run.started_at).total_seconds()))
+
+
+def budget_lines(run: Run, rubric: Rubric) -> tuple[BudgetLine, ...]:
+    budget = rubric.policy.budget
+    pairs: list[tuple[str, Decimal, Decimal | int | None]] = [
+        ("tokens", Decimal(run.tokens), budget.tokens),
+        ("seconds at the models", Decimal(run.model_seconds), budget.seconds),
+        ("calls", Decimal(run.calls_made), budget.calls),
+    ]
+    return tuple(
+        BudgetLine(name, f"{used:,.0f}", f"{limit:,}", min(100, int(used * 100 / limit)))
+        for name, used, limit in pairs
+        if limit is not None
+    )
+
+
+def round_lines(run: Run, rubric: Rubric, rows: Sequence[Round]) -> tuple[RoundLine, ...]:
+    lines: list[RoundLine] = []
+    before: Decimal | None = None
+    for row in rows:
+        lines.append(_round_line(run, rubric, row, before))
+        before = row.composite if row.composite is not None else before
+    return tuple(lines)
+
+
+def _round_line(run: Run, rubric: Rubric, row: Round, before: Decimal | None) -> RoundLine:
+    policy = rubric.policy
+    delta = ""
+    if row.composite is not None and before is not None:
+        delta = composite_change(row.composite, before, policy.composite_decimals)
+    scores = row.scores or {}
+    return RoundLine(
+        number=row.number,
+        name=capital_round_name(rubric, row.number),
+        composite=row.composite,
+        score="" if row.composite is None else shown(row.composite, policy),
+        delta=delta,
+        direction={"+": "up", "−": "down"}.get(delta[:1], ""),
+        best=row.number == run.best_round,
+        origin=origin_words(row),
+        chars=row.candidate_chars,
+        scores=tuple(
+            given_words(Decimal(scores[criterion.key])) if criterion.key in scores else ""
+            for criterion in rubric.criteria
+        ),
+        flags=tuple(flags_of(run, row)),
+        by_hand=row.origin == RoundOrigin.HAND,
+    )
+
+
+def flags_of(run: Run, row: Round) -> list[str]:
+    """What a reader should know before opening the round."""
+    flags = []
+    if row.judged_at is None:
+        flags.append("unscored" if run.is_finished else "not judged yet")
+    if row.signals:
+        flags.append("Ralph signal")
+    if row.penalties:
+        flags.append("penalty")
+    if row.seen_chars is not None and row.seen_chars < row.candidate_chars:
+        flags.append("judged in part")
+    if row.candidate_cut:
+        flags.append("cut off")
+    return flags
+
+
+def trajectory_of(
+    facts: RunFacts,
+    *,
+    width: int = 900,
+    height: int = 260,
+    name: str = "trajectory",
+    palette: Palette = LIGHT,
+    legend: bool = False,
+    links: bool = True,
+    hrefs: Sequence[str] = (),
+    title: str = "",
+) -> TrajectoryChart:
+    """The composite and every criterion by round, as a picture; `hrefs` lead elsewhere than to the app."""
+    rubric = facts.rubric
+    series = [Series("Composite", [line.composite for line in facts.rounds], 0, strong=True)]
+    for place, criterion in enumerate(rubric.criteria[:MOST_LINES]):
+        values = [_number(line.scores[place]) for line in facts.rounds]
+        series.append(Series(criterion.name, values, place + 1))
+    return trajectory_chart(
+        series,
+        rubric.scale,
+        rubric.policy.pass_threshold,
+        marks_of(facts),
+        labels=[line.name for line in facts.rounds],
+        hrefs=hrefs or ([round_address(facts.run, line.number) for line in facts.rounds] if links else ()),
+        decimals=rubric.policy.composite_decimals,
+        width=width,
+        height=height,
+        name=name,
+        title=title or f"Scores of run {facts.run.pk} by {rubric.policy.round_word}",
+        palette=palette,
+        legend=legend,
+    )
+
+
+def marks_of(facts: RunFacts) -> list[Mark]:
+    judged = [index for index, line in enumerate(facts.rounds) if line.composite is not None]
+    ends = dict.fromkeys([*judged[:1], *judged[-1:]])
+    marks = [Mark("first", index) for index in ends if not facts.rounds[index].best]
+    for index, line in enumerate(facts.rounds):
+        if line.best:
+            marks.append(Mark("best", index, "Best"))
+        for flag, kind in (("Ralph signal", "signal"), ("penalty", "penalty"), ("judged in part", "cut")):
+            if flag in line.flags:
+                marks.append(Mark(kind, index, flag[:1].upper() + flag[1:]))
+    return marks
+
+
+def round_address(run: Run, number: int) -> str:
+    return reverse("run_round", args=[run.project.slug, run.pk, number])
+
+
+def _number(text: str) -> Decimal | None:
+    return Decimal(text) if text else None

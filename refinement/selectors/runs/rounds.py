@@ -1,0 +1,314 @@
+"""One round as its page shows it: the text, what was said of it, and what became of that."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from django.db.models import Q
+from rapidfuzz import fuzz
+
+from refinement.engine.safeguards import change
+from refinement.engine.scoring import shown
+from refinement.engine.types import Rubric
+from refinement.judging.length import judged as judged_words
+from refinement.models import CheckResult, Round, Run, Verdict
+from refinement.selectors.runs.evaluator_results import EvaluatorFacts, evaluator_facts
+from refinement.selectors.runs.words import (
+    RUNG_WORDS,
+    capital_round_name,
+    origin_words,
+    penalty_sentence,
+    percent,
+    signal_sentence,
+)
+from refinement.selectors.score_words import composite_change, given_change
+
+ALIKE = 85  # of 100: from here on two sentences ask for the same
+MOST_COMPARED_CHARS = 400_000  # longer candidates are not measured against one another on the way to a page
+MOST_NAMES = 30
+MOST_ISSUES = 100
+WORDY = 400  # characters on one criterion: from here on a narrow column is too long
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreLine:
+    """What the judge said of one criterion, before and after penalties."""
+
+    slot: int
+    key: str
+    name: str
+    score: Decimal
+    said: Decimal | None  # where penalties made it another
+    minimum: Decimal
+    maximum: Decimal
+    weight: Decimal
+    delta: str
+    direction: str
+    reasoning: str
+    improvement: str
+
+
+@dataclass(frozen=True, slots=True)
+class IssueLine:
+    """An issue, and whether the next verdict raises it again."""
+
+    text: str
+    fate: str  # raised again, not raised again, or nothing where no verdict followed
+
+
+@dataclass(frozen=True, slots=True)
+class CheckLine:
+    key: str
+    passed: bool
+    message: str
+    severity: str
+    suggestion: str
+    line: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class PenaltyLine:
+    sentence: str
+    names: tuple[str, ...]
+    more: int
+
+
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """What became of a round's direction in the round that followed it."""
+
+    name: str
+    number: int
+    verdict: str  # the short word
+    sentences: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RoundFacts:
+    row: Round
+    name: str
+    composite: str
+    origin: str
+    base: str
+    note: str
+    instructions: tuple[Mapping[str, Any], ...]  # what people asked of it, with author and text
+    scores: tuple[ScoreLine, ...]
+    issues: tuple[IssueLine, ...]
+    more_issues: int
+    asi: str
+    fate: Fate | None
+    checks: tuple[CheckLine, ...]
+    penalties: tuple[PenaltyLine, ...]
+    signals: tuple[str, ...]
+    judged_words: str
+    unseen: int
+    rung: str
+    judge: str
+    evaluator: EvaluatorFacts | None
+
+    @property
+    def failed_checks(self) -> int:
+        return sum(not check.passed for check in self.checks)
+
+    @property
+    def wordy(self) -> bool:
+        """Whether the verdict needs more than a narrow column."""
+        return any(len(line.reasoning) > WORDY for line in self.scores)
+
+
+def round_facts(run: Run, rubric: Rubric, number: int) -> RoundFacts | None:
+    """The round with all that was said of it; None where there is none. A fixed number of queries."""
+    rows = _numbered(run.pk, number)
+    if not rows:
+        return None
+    row = rows[0]
+    before, after = beside(run, number)
+    said = verdicts_of([entry for entry in (row, after) if entry is not None])
+    verdict, later = said.get(row.pk), said.get(after.pk) if after else None
+    shown_issues = list(verdict.issues)[:MOST_ISSUES] if verdict else []
+    feedback = row.feedback or {}
+    return RoundFacts(
+        row=row,
+        name=capital_round_name(rubric, number),
+        composite="" if row.composite is None else shown(row.composite, rubric.policy),
+        origin=origin_words(row),
+        base=capital_round_name(rubric, row.base_round) if row.base_round else "",
+        note=str(feedback.get("note", "")),
+        instructions=tuple(feedback.get("instructions", ())),
+        scores=score_lines(rubric, row, before, verdict),
+        issues=tuple(IssueLine(str(issue), issue_fate(str(issue), later)) for issue in shown_issues),
+        more_issues=len(verdict.issues) - len(shown_issues) if verdict else 0,
+        asi=verdict.asi if verdict else "",
+        fate=fate_of(rubric, row, after, verdict, later, over=run.is_finished),
+        checks=check_lines(row) if rubric.checks else (),
+        penalties=tuple(penalty_line(entry, rubric) for entry in row.penalties),
+        signals=tuple(signal_sentence(signal) for signal in row.signals),
+        judged_words="" if row.seen_chars is None else judged_words(row.seen_chars, row.candidate_chars),
+        unseen=0 if row.seen_chars is None else max(0, row.candidate_chars - row.seen_chars),
+        rung=RUNG_WORDS.get(row.parse_rung, row.parse_rung),
+        judge=verdict.judge if verdict else "",
+        evaluator=evaluator_facts(row) if rubric.runs_a_command else None,
+    )
+
+
+def _numbered(run: int, number: int) -> list[Round]:
+    return list(Round.objects.filter(run=run, number=number).order_by("pk"))
+
+
+def beside(run: Run, number: int) -> tuple[Round | None, Round | None]:
+    """The round before this one, and the one that was written on this one's feedback."""
+    found = _beside(run.pk, number, number - 1)
+    before = found.pop(0) if found and found[0].number < number else None
+    return before, found[0] if found else None
+
+
+def _beside(run: int, number: int, before: int) -> list[Round]:
+    written_on_it = Q(number__gt=number, feedback__from_round=number)
+    rows = Round.objects.filter(Q(number=before) | written_on_it, run=run).order_by("number")
+    return list(rows.defer("candidate")[:2])
+
+
+def verdicts_of(rows: Sequence[Round]) -> dict[int, Verdict]:
+    """The first verdict of each round."""
+    return {verdict.round_id: verdict for verdict in _verdicts(tuple(row.pk for row in rows))}
+
+
+def _verdicts(rounds: tuple[int, ...]) -> list[Verdict]:
+    return list(Verdict.objects.filter(round__in=rounds).order_by("-position"))
+
+
+def score_lines(
+    rubric: Rubric, row: Round, before: Round | None, verdict: Verdict | None
+) -> tuple[ScoreLine, ...]:
+    if not row.scores:
+        return ()
+    said: dict[str, Mapping[str, Any]] = {entry["key"]: entry for entry in verdict.scores} if verdict else {}
+    earlier = (before.scores or {}) if before else {}
+    lines = []
+    for place, criterion in enumerate(rubric.criteria):
+        if criterion.key not in row.scores:
+            continue
+        score, words = Decimal(row.scores[criterion.key]), said.get(criterion.key, {})
+        stated = Decimal(words["score"]) if "score" in words else score
+        delta = given_change(score, Decimal(earlier[criterion.key])) if criterion.key in earlier else ""
+        lines.append(
+            ScoreLine(
+                slot=place + 1,
+                key=criterion.key,
+                name=criterion.name,
+                score=score,
+                said=stated if stated != score else None,
+                minimum=rubric.scale.minimum,
+                maximum=rubric.scale.maximum,
+                weight=criterion.weight,
+                delta=delta.rstrip("0").rstrip("."),
+                direction={"+": "up", "−": "down"}.get(delta[:1], ""),
+                reasoning=str(words.get("reasoning", "")),
+                improvement=str(words.get("improvement", "")),
+            )
+        )
+    return tuple(lines)
+
+
+def check_lines(row: Round) -> tuple[CheckLine, ...]:
+    """Failed checks first; each with the line of the text where it looked."""
+    results = _checked(row.pk)
+    return tuple(
+        CheckLine(
+            key=result.key,
+            passed=result.passed,
+            message=result.message,
+            severity=result.severity,
+            suggestion=result.suggestion,
+            line=None if result.start is None else row.candidate.count("\n", 0, result.start) + 1,
+        )
+        for result in results
+    )
+
+
+def _checked(row: int) -> list[CheckResult]:
+    return list(CheckResult.objects.filter(round=row).order_by("passed", "position")[:200])
+
+
+def penalty_line(penalty: Mapping[str, Any], rubric: Rubric) -> PenaltyLine:
+    names = list(dict.fromkeys(penalty["names"]))
+    sentence = penalty_sentence(penalty, rubric)
+    return PenaltyLine(sentence, tuple(names[:MOST_NAMES]), max(0, len(names) - MOST_NAMES))
+
+
+def alike(one: str, other: str) -> bool:
+    return (
+        bool(one.strip()) and fuzz.token_sort_ratio(one[:2000].casefold(), other[:2000].casefold()) >= ALIKE
+    )
+
+
+def issue_fate(issue: str, later: Verdict | None) -> str:
+    if later is None:
+        return ""
+    again = any(alike(issue, str(other)) for other in list(later.issues)[:MOST_ISSUES])
+    return "raised again" if again else "not raised again"
+
+
+def fate_of(
+    rubric: Rubric,
+    row: Round,
+    after: Round | None,
+    verdict: Verdict | None,
+    later: Verdict | None,
+    *,
+    over: bool,
+) -> Fate | None:
+    """What can be known: how much was rewritten, which scores moved, whether the same is asked again."""
+    if after is None or verdict is None:
+        return None
+    sentences = [*untold(verdict, after), *rewritten(row, after), *moved_scores(rubric, row, after)]
+    word = "not judged" if over else "not judged yet"
+    if later is not None:
+        again = alike(verdict.asi, later.asi)
+        word = "asked again" if again else "not asked again"
+        if verdict.asi:
+            sentences.append(
+                "The next verdict asks for the same again: it was probably not followed."
+                if again
+                else "The next verdict asks for something else."
+            )
+    return Fate(capital_round_name(rubric, after.number), after.number, word, tuple(sentences))
+
+
+def untold(verdict: Verdict, after: Round) -> list[str]:
+    """Feedback by issues leaves the direction out: then it cannot have been followed."""
+    told = after.feedback or {}
+    if not verdict.asi or told.get("asi") or verdict.asi in told.get("issues", ()):
+        return []
+    return ["The producer was told the issues, not this direction: so this rubric gives its feedback."]
+
+
+def rewritten(row: Round, after: Round) -> list[str]:
+    """How much of the text changed; long texts are left to the comparison page."""
+    texts = _short_text(after.pk)
+    if not texts or row.candidate_chars > MOST_COMPARED_CHARS:
+        return []
+    return [f"{percent(change(row.candidate, texts[0]))} of the text changed."]
+
+
+def _short_text(row: int) -> list[str]:
+    rows = Round.objects.filter(pk=row, candidate_chars__lte=MOST_COMPARED_CHARS)
+    return list(rows.order_by("pk").values_list("candidate", flat=True))
+
+
+def moved_scores(rubric: Rubric, row: Round, after: Round) -> list[str]:
+    if row.composite is None or after.composite is None:
+        return []
+    decimals = rubric.policy.composite_decimals
+    whole = composite_change(after.composite, row.composite, decimals) or "unchanged"
+    earlier, later = row.scores or {}, after.scores or {}
+    moves = [
+        f"{criterion.name} {gap}"
+        for criterion in rubric.criteria
+        if criterion.key in earlier and criterion.key in later
+        for gap in [given_change(Decimal(later[criterion.key]), Decimal(earlier[criterion.key]))]
+        if gap
+    ]
+    detail = f" ({', '.join(moves)})" if moves else ""
+    return [f"Composite {whole}{detail}."]

@@ -1,0 +1,165 @@
+"""Share links as a project lists them, and what a visitor of one may read beside the rounds."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from django.db.models import QuerySet
+from django.utils.safestring import SafeString
+
+from refinement.engine.types import Outcome, Rubric
+from refinement.models import (
+    BlindReading,
+    Call,
+    Comment,
+    Decision,
+    Project,
+    Round,
+    Run,
+    RunStatus,
+    ShareLink,
+    User,
+)
+from refinement.models.reviews.decisions import DecisionKind
+from refinement.rendering import markdown
+from refinement.selectors.runs.calls import CallLine, CallTexts, call_line, call_texts
+from refinement.selectors.runs.page import RunFacts
+from refinement.selectors.runs.rounds import RoundFacts, round_facts
+from refinement.selectors.runs.words import ORIGIN_WORDS, REASON_WORDS, capital_round_name, state_sentence
+
+MOST_LINKS = 100
+MOST_COMMENTS = 200
+MOST_DECISIONS = 50
+MOST_CALLS = 10
+QUOTE_CHARS = 300
+DECISION_LOOKS = {
+    DecisionKind.RESULT: "chip-info",
+    DecisionKind.APPROVED: "chip-ok",
+    DecisionKind.CHANGES: "chip-warn",
+    DecisionKind.REJECTED: "chip-bad",
+    DecisionKind.WITHDRAWN: "",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SharedComment:
+    """A comment and what it is about."""
+
+    author: str
+    at: datetime
+    answers: bool  # another comment of the same thread stands before it
+    about: str
+    quote: str
+    resolved: bool
+    rendered: SafeString | None
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class SharedDecision:
+    words: str
+    look: str
+    about: str
+    reason: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class SharedCall:
+    line: CallLine
+    texts: CallTexts
+
+
+def links_of_run(run: Run) -> QuerySet[ShareLink]:
+    """The run's newest links with who made them."""
+    return ShareLink.objects.filter(run=run).select_related("created_by")[:MOST_LINKS]
+
+
+def links_of_project(project: Project) -> QuerySet[ShareLink]:
+    """The project's newest links with their runs and who made them."""
+    rows = ShareLink.objects.filter(project=project).select_related("created_by", "run")
+    return rows.only(
+        *("digest", "prefix", "note", "show_prompts", "show_comments", "created_at", "expires_at"),
+        *("revoked_at", "opened", "last_opened_at", "project_id", "run__title", "run__project_id"),
+        *("created_by__name", "created_by__email"),
+    )[:MOST_LINKS]
+
+
+def reads_blind(user: object, run_id: int) -> bool:
+    """Whether this person is giving scores to the run without having seen others'."""
+    if not isinstance(user, User):
+        return False
+    return BlindReading.objects.filter(reader=user, run_id=run_id, ended_at=None).exists()
+
+
+def shared_sentence(run: Run, rubric: Rubric) -> str:
+    """How it ended, without what errors say about machines and names of people."""
+    if run.outcome in (Outcome.ERROR, Outcome.CANCELLED):
+        return f"The run stopped before its end: {REASON_WORDS.get(run.stop_reason, 'it failed')}."
+    if run.status == RunStatus.WAITING:
+        return "The run waits for a model."
+    return state_sentence(run, rubric)
+
+
+def without_names(facts: RunFacts) -> RunFacts:
+    """The run's facts, where an edited round says that it was edited and not by whom."""
+    edited = Round.objects.filter(run=facts.run, author_name__gt="")
+    by_hand = set(edited.values_list("number", flat=True))
+    rounds = tuple(
+        replace(line, origin=ORIGIN_WORDS["hand"]) if line.number in by_hand else line
+        for line in facts.rounds
+    )
+    return replace(facts, rounds=rounds)
+
+
+def shared_round(run: Run, rubric: Rubric, number: int) -> RoundFacts | None:
+    """One round without the names of people."""
+    found = round_facts(run, rubric, number)
+    return found and replace(found, origin=ORIGIN_WORDS[found.row.origin], instructions=())
+
+
+def shared_decisions(run: Run, rubric: Rubric) -> list[SharedDecision]:
+    """What people decided, newest first and without their names."""
+    rows = Decision.objects.filter(run=run).order_by("-number")[:MOST_DECISIONS]
+    return [
+        SharedDecision(
+            words=row.get_kind_display(),
+            look=DECISION_LOOKS.get(DecisionKind(row.kind), ""),
+            about=capital_round_name(rubric, row.round_number) if row.round_number else "",
+            reason=row.reason,
+            at=row.at,
+        )
+        for row in rows
+    ]
+
+
+def shared_comments(run: Run, rubric: Rubric) -> list[SharedComment]:
+    """What people said about the run, thread by thread; deleted words stay deleted."""
+    rows = Comment.objects.filter(run=run, deleted_at=None).select_related("thread")
+    shown: list[SharedComment] = []
+    last = None
+    for row in rows.order_by("thread_id", "id")[:MOST_COMMENTS]:
+        shown.append(_shared_comment(row, rubric, answers=row.thread_id == last))
+        last = row.thread_id
+    return shown
+
+
+def _shared_comment(row: Comment, rubric: Rubric, *, answers: bool) -> SharedComment:
+    thread = row.thread
+    return SharedComment(
+        author=row.author_name,
+        at=row.created_at,
+        answers=answers,
+        about=capital_round_name(rubric, thread.round_number) if thread.round_number else "",
+        quote="" if answers else thread.quote[:QUOTE_CHARS],
+        resolved=thread.is_resolved and not answers,
+        rendered=markdown(row.body),
+        body=row.body,
+    )
+
+
+def shared_calls(run: Run, rubric: Rubric, number: int) -> tuple[list[SharedCall], int]:
+    """The first calls of a round with their exact messages, and how many more there are."""
+    rows = Call.objects.filter(run=run, round_number=number).order_by("id")
+    total = rows.count()
+    shown = [SharedCall(call_line(rubric, call), call_texts(call)) for call in rows[:MOST_CALLS]]
+    return shown, max(0, total - len(shown))

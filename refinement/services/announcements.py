@@ -1,0 +1,24 @@
+"""Who hears of a run: its owner's inbox, the project's webhooks, and reviewers named by rules."""
+
+from refinement.execution.signals import run_ended, run_waiting
+from refinement.models import Run
+from refinement.services.notices.creating import notice_run_ended, notice_run_waits
+from refinement.services.reviews.rules import reviews_by_rules
+from refinement.services.webhooks.events import hook_run_finished, hook_run_waiting
+
+
+def connect() -> None:
+    """Listens to the signals of execution; called once, when Django is ready."""
+    run_ended.connect(on_run_ended, dispatch_uid="refinement.announcements")
+    run_waiting.connect(on_run_waiting, dispatch_uid="refinement.announcements")
+
+
+def on_run_ended(*, run: Run, outcome: str, **signal: object) -> None:
+    notice_run_ended(run, outcome=outcome)
+    hook_run_finished(run)
+    reviews_by_rules(run, outcome)
+
+
+def on_run_waiting(*, run: Run, reason: str, endpoint: str, **signal: object) -> None:
+    notice_run_waits(run, reason=reason)
+    hook_run_waiting(run, endpoint=endpoint)

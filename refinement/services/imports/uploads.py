@@ -1,0 +1,169 @@
+"""Runs that come in as files: from a command, a page, or the API.
+
+    report = import_paths(["simmer/", "runs.jsonl", "run-12.json"], project=project, user=user, dry_run=True)
+    report = import_files([SourceFile("runs.jsonl", data)], project=project, user=user)
+
+Both read everything first and write one run after the other, each in a transaction of its own: what was
+written stays when a later one fails. The same run is imported once, whatever its file is called; a file
+that was changed is another run, and the report names the one that came from the same place before. A
+`dry_run` writes nothing. `told(entry)` is called for each run as it is done, for progress.
+
+`BadUpload` (a ValueError) is raised, before anything is written, for files that are not read at all: too
+large, too many, or a zip with tricks. What could not be understood inside a file is in `report.notes` and in
+the `notes` of its entries; `report.as_dict()` is the report as JSON.
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from refinement.interchange.imports.archives import BadUpload
+from refinement.interchange.imports.folders import files_at
+from refinement.interchange.imports.found import Found, Note, SourceFile
+from refinement.interchange.imports.reading import opened, runs_in
+from refinement.models import Project, RunImport, User
+from refinement.services.imports.writing import AlreadyHere, imported_before, run_import
+
+__all__ = ["BadUpload", "ImportEntry", "ImportReport", "SourceFile", "import_files", "import_paths"]
+
+NEW, HERE, REFUSED = "new", "here", "refused"
+Told = Callable[["ImportEntry"], None]
+
+
+@dataclass(frozen=True, slots=True)
+class ImportEntry:
+    """What became of one run of the files: new, here already, or refused."""
+
+    name: str
+    source: str
+    title: str
+    state: str
+    run: int | None = None  # the run that was made, or the one that is here
+    beside: int | None = None  # an earlier run from the same place, with other content
+    rounds: int = 0
+    scored: int = 0
+    best: str = ""
+    rubric: str = ""
+    contradictions: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "name": self.name, "source": self.source, "title": self.title, "state": self.state,
+            "run": self.run, "beside": self.beside, "rounds": self.rounds, "scored": self.scored,
+            "best": self.best or None, "rubric": self.rubric, "contradictions": list(self.contradictions),
+            "notes": [note.as_dict() for note in self.notes],
+        }  # fmt: skip
+
+
+@dataclass(slots=True)
+class ImportReport:
+    """All runs of the files, and what in the files is about none of them."""
+
+    dry_run: bool
+    entries: list[ImportEntry] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
+
+    def count(self, state: str) -> int:
+        return sum(entry.state == state for entry in self.entries)
+
+    @property
+    def all_notes(self) -> list[Note]:
+        return [*self.notes, *(note for entry in self.entries for note in entry.notes)]
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "dry_run": self.dry_run,
+            "new": self.count(NEW),
+            "here": self.count(HERE),
+            "refused": self.count(REFUSED),
+            "runs": [entry.as_dict() for entry in self.entries],
+            "notes": [note.as_dict() for note in self.notes],
+        }
+
+
+def import_paths(
+    paths: Sequence[str | os.PathLike[str]],
+    *,
+    project: Project,
+    user: User | None = None,
+    dry_run: bool = False,
+    told: Told | None = None,
+) -> ImportReport:
+    """The runs in these files and folders; a folder may be a Simmer folder or hold several."""
+    files = [file for path in paths for file in files_at(Path(path))]
+    return import_files(files, project=project, user=user, dry_run=dry_run, told=told)
+
+
+def import_files(
+    files: Sequence[SourceFile],
+    *,
+    project: Project,
+    user: User | None = None,
+    dry_run: bool = False,
+    most_runs: int | None = None,
+    told: Told | None = None,
+) -> ImportReport:
+    """The runs in these files; BadUpload where there are more than `most_runs`, before any is written."""
+    read = opened(files)
+    if most_runs is not None:
+        refuse_many(read, most_runs)
+    report = ImportReport(dry_run)
+    for found in runs_in(read, report.notes):
+        entry = import_one(found, project=project, user=user, dry_run=dry_run)
+        report.entries.append(entry)
+        if told is not None:
+            told(entry)
+    return report
+
+
+def refuse_many(files: Sequence[SourceFile], most: int) -> None:
+    for count, _ in enumerate(runs_in(files, []), 1):
+        if count > most:
+            raise BadUpload(f"These files hold more than {most:,} runs. Import them in parts.")
+
+
+def import_one(found: Found, *, project: Project, user: User | None, dry_run: bool) -> ImportEntry:
+    """One run; what cannot become one is refused with the reason in its notes."""
+    if found.document is None:
+        return entry_of(found, REFUSED)
+    here = imported_before(project, found)
+    if here is not None:
+        return entry_of(found, HERE, run=here)
+    beside = earlier_from(project, found.name)
+    if dry_run:
+        return entry_of(found, NEW, beside=beside)
+    try:
+        run = run_import(project=project, found=found, user=user)
+    except AlreadyHere as already:
+        return entry_of(found, HERE, run=already.run)
+    return entry_of(found, NEW, run=run.pk, beside=beside)
+
+
+def earlier_from(project: Project, name: str) -> int | None:
+    earlier = RunImport.objects.filter(project=project, name=name[:400]).order_by("-run_id")
+    return earlier.values_list("run_id", flat=True).first()
+
+
+def entry_of(found: Found, state: str, **more: int | None) -> ImportEntry:
+    document = found.document
+    values: dict[str, Any] = dict(more)
+    if document is not None:
+        best = document.run.best
+        values |= {
+            "rounds": len(document.rounds),
+            "scored": document.run.rounds_judged,
+            "best": "" if best is None else f"{round(best, 2):f}",
+            "rubric": str(document.run.snapshot.get("name", "")),
+        }
+    return ImportEntry(
+        name=found.name,
+        source=found.source,
+        title=found.title,
+        state=state,
+        contradictions=tuple(found.stated.get("contradictions", ())),
+        notes=tuple(found.notes),
+        **values,
+    )

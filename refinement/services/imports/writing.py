@@ -1,0 +1,223 @@
+"""One imported run as rows, in one transaction: it is there as a whole, or not at all."""
+
+import secrets
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Model
+from django.utils import timezone
+
+from refinement.engine.codec import rubric_to_json
+from refinement.engine.types import Rubric
+from refinement.execution.events import actor_name
+from refinement.execution.texts import storable
+from refinement.interchange.imports.document import Part, RoundPart, RunDocument, RunPart
+from refinement.interchange.imports.document_reading import whole_rubric
+from refinement.interchange.imports.foreign_runs import EPOCH
+from refinement.interchange.imports.found import Found
+from refinement.models import (
+    Call,
+    CheckResult,
+    Decision,
+    EvaluatorResult,
+    Event,
+    HumanScore,
+    Instruction,
+    Project,
+    Round,
+    Run,
+    RunImport,
+    RunStatus,
+    User,
+    Verdict,
+)
+from refinement.services.audit import audit_record
+from refinement.services.imports.rubrics import version_for_import
+from refinement.services.runs.creating import tags_set, title_of
+
+MOST_NOTES = 500
+OWN_FIELDS = (
+    "batch", "started_at", "archived_at", "kinship", "outcome", "stop_reason", "why", "r1", "best", "last",
+    "improvement", "best_round", "rounds_judged", "trajectory", "signal_rounds", "penalty_rounds",
+    "cut_rounds", "prompt_tokens", "completion_tokens", "calls_made", "model_seconds", "extended_after",
+    "failure_role", "failure_message", "task", "seed", "calibration",
+)  # fmt: skip
+
+
+class AlreadyHere(Exception):
+    """The same run was imported before; nothing was written."""
+
+    def __init__(self, run: int) -> None:
+        super().__init__(f"This run is here already, as run {run}.")
+        self.run = run
+
+
+def imported_before(project: Project, found: Found) -> int | None:
+    """The run that this one became when it was imported before, or that it was exported from here."""
+    here = RunImport.objects.filter(project=project, key=found.key).values_list("run_id", flat=True).first()
+    said = found.document.run if found.document else None
+    if here is None and said and said.id is not None and said.nonce:
+        own = Run.objects.filter(project=project, pk=said.id, nonce=said.nonce, source__isnull=True)
+        here = own.values_list("pk", flat=True).first()
+    return here
+
+
+@transaction.atomic
+def run_import(*, project: Project, found: Found, user: User | None = None) -> Run:
+    """The run with all its rows; AlreadyHere where the project has it."""
+    # The project's row is the lock: of two who import the same at once, the second finds it here.
+    Project.objects.select_for_update().get(pk=project.pk)
+    if (here := imported_before(project, found)) is not None:
+        raise AlreadyHere(here)
+    assert found.document is not None
+    document = RunDocument.model_validate(plain(found.document.model_dump()))
+    definition = whole_rubric(document)
+    version = version_for_import(project=project, definition=definition, user=user)
+    run = run_row(document, definition, source=found.source)
+    run.project, run.rubric_version, run.rubric_id = project, version, version.rubric_id
+    run.save(force_insert=True)
+    tags_set(run=run, names=document.run.tags)
+    import_record(run, found, document.run, user)
+    rounds = rounds_write(run, document)
+    people_write(run, document, rounds)
+    Call.objects.bulk_create([Call(run=run, **fields_of(entry)) for entry in document.calls], batch_size=50)
+    events = Event.objects.bulk_create(
+        [Event(run=run, **fields_of(entry, "at")) for entry in document.events], batch_size=500
+    )
+    keep_times(Event, "at", events, document.events)
+    return run
+
+
+def run_row(document: RunDocument, definition: Rubric, *, source: str) -> Run:
+    """The run's own row: finished, and as the file has it but for what is computed here."""
+    said, now = document.run, timezone.now()
+    snapshot = rubric_to_json(definition)
+    models = {
+        f"{role}_{name}": getattr(getattr(said, role), name)
+        for role in ("producer", "judge")
+        for name in ("endpoint", "model", "family", "context")
+    }
+    last = document.decisions[-1] if document.decisions else None
+    in_force = last is not None and last.kind != "withdrawn"
+    return Run(
+        **{name: getattr(said, name) for name in OWN_FIELDS},
+        **models,
+        source=source,
+        title=said.title or (title_of(said.task) if said.task.strip() else ""),
+        snapshot={**snapshot, "seed_text": "", "seed_scores": {}},
+        nonce=said.nonce or secrets.token_hex(6),
+        status=RunStatus.FINISHED,
+        finished_at=said.finished_at or said.started_at or said.created_at or now,
+        decision=last.kind if last and in_force else None,
+        chosen_round=last.round_number if last and in_force else None,
+        woken_at=now,
+    )
+
+
+def import_record(run: Run, found: Found, said: RunPart, user: User | None) -> None:
+    earlier = said.imported or {}
+    notes = [note.as_dict() for note in found.notes]
+    stated = plain({**(earlier.get("stated") or {}), **found.stated, "notes": notes[:MOST_NOTES]})
+    if len(notes) > MOST_NOTES:
+        stated["more_notes"] = len(notes) - MOST_NOTES
+    kept: dict[str, Any] = {"rubric": said.rubric.model_dump(), "rerun_of": said.rerun_of, "id": said.id}
+    RunImport.objects.create(
+        run=run, project=run.project, key=found.key, name=storable(found.name)[:400], by=user,
+        by_name=actor_name(user)[:120], launched_by=said.created_by, launched_at=said.created_at,
+        stated=stated, kept=plain({**kept, "imported": said.imported}),
+    )  # fmt: skip
+    audit_record(
+        action="run.import",
+        object_type="run",
+        object_id=run.pk,
+        project=run.project,
+        user=user,
+        after={"from": storable(found.name)[:400], "kind": found.source},
+    )
+
+
+def rounds_write(run: Run, document: RunDocument) -> dict[int, Round]:
+    """The rounds with verdicts and checks, by number."""
+    rows = Round.objects.bulk_create([round_row(run, entry) for entry in document.rounds], batch_size=20)
+    keep_times(Round, "created_at", rows, document.rounds)
+    verdicts, told = [], []
+    for row, entry in zip(rows, document.rounds, strict=True):
+        for said in entry.verdicts:
+            values = fields_of(said, "created_at", "scores")
+            scores = [{**fields_of(score), "score": f"{score.score:f}"} for score in said.scores]
+            verdicts.append(Verdict(round=row, scores=scores, **values))
+            told.append(said)
+    keep_times(Verdict, "created_at", Verdict.objects.bulk_create(verdicts, batch_size=50), told)
+    CheckResult.objects.bulk_create(
+        [
+            CheckResult(round=row, **fields_of(check))
+            for row, entry in zip(rows, document.rounds, strict=True)
+            for check in entry.checks
+        ],
+        batch_size=100,
+    )
+    evaluated = [(row, entry.evaluator) for row, entry in zip(rows, document.rounds, strict=True)]
+    results = EvaluatorResult.objects.bulk_create(
+        [EvaluatorResult(round=row, **fields_of(said, "at")) for row, said in evaluated if said],
+        batch_size=20,
+    )
+    keep_times(EvaluatorResult, "at", results, [said for _, said in evaluated if said])
+    return {row.number: row for row in rows}
+
+
+def round_row(run: Run, entry: RoundPart) -> Round:
+    values = fields_of(
+        entry, "created_at", "verdicts", "checks", "evaluator", "scores", "penalties", "candidate_chars"
+    )
+    if values["judged_at"] == EPOCH:
+        values["judged_at"] = run.finished_at
+    return Round(
+        run=run,
+        candidate_chars=len(entry.candidate),
+        scores=None if entry.scores is None else {key: f"{score:f}" for key, score in entry.scores.items()},
+        penalties=[{**fields_of(said), "points": f"{said.points:f}"} for said in entry.penalties],
+        **values,
+    )
+
+
+def people_write(run: Run, document: RunDocument, rounds: dict[int, Round]) -> None:
+    """What people said and decided there; their names are kept, and are no account here."""
+    scores = HumanScore.objects.bulk_create(
+        HumanScore(run=run, round=rounds[entry.round], **fields_of(entry, "round", "submitted_at"))
+        for entry in document.human_scores
+    )
+    keep_times(HumanScore, "submitted_at", scores, document.human_scores)
+    decisions = Decision.objects.bulk_create(
+        Decision(run=run, **fields_of(entry, "at")) for entry in document.decisions
+    )
+    keep_times(Decision, "at", decisions, document.decisions)
+    instructions = Instruction.objects.bulk_create(
+        Instruction(run=run, **fields_of(entry, "created_at")) for entry in document.instructions
+    )
+    keep_times(Instruction, "created_at", instructions, document.instructions)
+
+
+def keep_times(model: type[Model], name: str, rows: Any, parts: Any) -> None:
+    """Puts the file's own times where a new row was stamped with the present."""
+    changed = []
+    for row, part in zip(rows, parts, strict=True):
+        moment: datetime | None = getattr(part, name)
+        if moment is not None:
+            setattr(row, name, moment)
+            changed.append(row)
+    model._default_manager.bulk_update(changed, [name], batch_size=200)  # noqa: SLF001  a model's public name
+
+
+def fields_of(part: Part, *left_out: str) -> dict[str, Any]:
+    """The part's own fields; those that nobody knows are left out."""
+    return {name: getattr(part, name) for name in type(part).model_fields if name not in left_out}
+
+
+def plain(value: Any) -> Any:
+    """The same with texts that a database can hold, at every depth."""
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, dict):
+        return {plain(key): plain(entry) for key, entry in value.items()}
+    return [plain(entry) for entry in value] if isinstance(value, list) else value

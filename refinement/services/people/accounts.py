@@ -1,0 +1,76 @@
+"""What changes people, projects and memberships."""
+
+from django.db import transaction
+from django.utils.text import slugify
+
+from refinement.models import MemberRole, Membership, Project, SetupLink, User
+from refinement.services.audit import audit_record
+from refinement.services.people.setup_links import setup_link_digest
+from refinement.services.rubrics.editing import default_rubrics_install
+
+SLUG_LENGTH = 54  # of the field's 60 characters; the rest is room for a number
+
+
+class SetupLinkSpent(Exception):
+    """The first-run link was used, replaced or never made: whoever holds it gets no account."""
+
+
+def setup_link_open(token: str) -> bool:
+    """Whether this token can still make the first account."""
+    return SetupLink.objects.filter(digest=setup_link_digest(token)).exists() and not User.objects.exists()
+
+
+@transaction.atomic
+def first_person_create(*, token: str, name: str, email: str, password: str, project_name: str) -> User:
+    """The instance's first administrator, as owner of a first project; raises SetupLinkSpent."""
+    _spend_setup_links(token)
+    user = User.objects.create_superuser(email, password, name=name)
+    # Projects that the command line made before there was anybody belong to the first person.
+    for project in Project.objects.filter(memberships__isnull=True):
+        Membership.objects.create(project=project, user=user, role=MemberRole.OWNER)
+    project_create(owner=user, name=project_name)
+    return user
+
+
+def _spend_setup_links(token: str) -> None:
+    # All links are locked in one order and deleted together: of people who post at once, with the same
+    # link or with different ones, exactly one finds them still there.
+    digests = SetupLink.objects.select_for_update().order_by("pk").values_list("digest", flat=True)
+    if setup_link_digest(token) not in list(digests) or User.objects.exists():
+        raise SetupLinkSpent
+    SetupLink.objects.all().delete()
+
+
+@transaction.atomic
+def project_create(*, owner: User, name: str) -> Project:
+    """A new project with this owner and the published rubrics, at an address made from its name."""
+    project = Project(name=name.strip(), slug=_free_slug(name))
+    project.full_clean()
+    project.save()
+    Membership.objects.create(project=project, user=owner, role=MemberRole.OWNER)
+    audit_record(
+        action="project.create",
+        object_type="project",
+        object_id=project.pk,
+        project=project,
+        user=owner,
+        after={"name": project.name, "owner": owner.email},
+    )
+    default_rubrics_install(project=project, user=owner)
+    return project
+
+
+def person_rename(*, user: User, name: str) -> User:
+    """The person under another name."""
+    user.name = name.strip()
+    user.full_clean(exclude=["password"])
+    user.save(update_fields=["name"])
+    return user
+
+
+def _free_slug(name: str) -> str:
+    base = slugify(name)[:SLUG_LENGTH].strip("-_") or "project"
+    taken = set(Project.objects.filter(slug__startswith=base).values_list("slug", flat=True))
+    if base not in taken:
+        return base
+    return next(slug for number in range(2, len(taken) + 3) if (slug := f"{base}-{number}") not in taken)

@@ -1,0 +1,190 @@
+"""People's scores of a round, on the rubric's own criteria and scale: one a person, changed by versions."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+from django.db.models import F
+from django.utils import timezone
+
+from refinement.engine import types as engine
+from refinement.engine.codec import rubric_from_json
+from refinement.engine.scoring import composite
+from refinement.execution.events import actor_name, event_record
+from refinement.execution.texts import storable
+from refinement.judging.schema import plain, scale_in_words
+from refinement.models import BlindReading, EventKind, HumanScore, Round, Rubric, RubricVersion, Run, User
+from refinement.selectors.runs.history import check_result_of
+from refinement.services.audit import audit_record
+from refinement.services.reviews.blind_readings import blind_reading_end, blind_reading_move, open_reading
+from refinement.services.reviews.requests import review_done
+from refinement.services.rubrics.seeds import seed_set
+
+REASON_CHARS = 2_000
+NOTE_CHARS = 4_000
+EXACT = Decimal("0.000001")  # what the column keeps
+SCORE, REASON = "score-", "reason-"
+
+
+class ScoredMeanwhile(Exception):
+    """The person's own score is not the one that the form was opened on."""
+
+    def __init__(self, kept: HumanScore) -> None:
+        super().__init__(f"version {kept.version} was saved meanwhile")
+        self.kept = kept
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What somebody says of a round."""
+
+    scores: Mapping[str, Decimal]
+    reasons: Mapping[str, str]
+    note: str = ""
+
+
+@transaction.atomic
+def human_score_give(
+    *, run: Run, row: Round, user: User, said: Reading, seen_version: int, blind_next: int | None = None
+) -> HumanScore:
+    """Keeps the score as the person's next version; a blind reading ends, or goes on at a next round."""
+    rubric = rubric_from_json(run.snapshot)
+    reading = open_reading(run, user)
+    values = checked(rubric, row, said) | {"blind": reading is not None}
+    before = HumanScore.objects.filter(round=row, author=user).first()
+    if before is not None and _same(before, values):
+        # A form that was sent twice is one score, and what is sent unchanged stays what it was.
+        return _closed(before, reading, blind_next)
+    try:
+        kept = _next(before, values, seen_version) if before else _first(run, row, user, values)
+    except ScoredMeanwhile as meanwhile:
+        if not _same(meanwhile.kept, values):
+            raise
+        return _closed(meanwhile.kept, reading, blind_next)
+    _record(run, row, user, before=before, after=kept)
+    if blind_next is None:
+        review_done(run=run, user=user)
+    return _closed(kept, reading, blind_next)
+
+
+def checked(rubric: engine.Rubric, row: Round, said: Reading) -> dict[str, Any]:
+    """The reading as columns, or everything that is wrong with it, by field."""
+    reasons = {key: _text(words) for key, words in said.reasons.items()}
+    note = _text(said.note)
+    refuse_odd(rubric, said.scores, reasons, note)
+    scores = {entry.key: said.scores[entry.key] for entry in rubric.criteria}
+    checks: tuple[engine.CheckResult, ...] = ()
+    if rubric.policy.checks_in_composite:
+        checks = tuple(check_result_of(result) for result in row.check_results.all())
+    return {
+        "scores": [
+            {"key": key, "score": plain(score), "reason": reasons.get(key, "")}
+            for key, score in scores.items()
+        ],
+        "composite": composite(rubric, scores, checks).quantize(EXACT),
+        "note": note,
+    }
+
+
+def refuse_odd(
+    rubric: engine.Rubric, scores: Mapping[str, Decimal], reasons: Mapping[str, str], note: str
+) -> None:
+    """A score for every criterion, each on the scale, and no text beyond its limit."""
+    found: dict[str, str] = {}
+    if not rubric.criteria:
+        found["note"] = "This rubric has no criteria to score: its checks alone decide."
+    for criterion in rubric.criteria:
+        score = scores.get(criterion.key)
+        if score is None:
+            found[SCORE + criterion.key] = "Give this criterion a score."
+        elif not (score.is_finite() and rubric.scale.admits(score)):
+            words = scale_in_words(rubric.scale)
+            found[SCORE + criterion.key] = f"{plain(score)} is not on the scale: it takes {words}."
+        if len(reasons.get(criterion.key, "")) > REASON_CHARS:
+            found[REASON + criterion.key] = f"A reason has at most {REASON_CHARS:,} characters."
+    if len(note) > NOTE_CHARS:
+        found["note"] = f"A note has at most {NOTE_CHARS:,} characters."
+    if found:
+        raise ValidationError(found)
+
+
+def _text(words: str) -> str:
+    return storable(words).replace("\r\n", "\n").strip()
+
+
+def _first(run: Run, row: Round, user: User, values: dict[str, Any]) -> HumanScore:
+    try:
+        with transaction.atomic():
+            return HumanScore.objects.create(
+                run=run, round=row, author=user, author_name=user.display_name[:120], **values
+            )
+    except IntegrityError:
+        raise ScoredMeanwhile(HumanScore.objects.get(round=row, author=user)) from None
+
+
+def _same(row: HumanScore, values: dict[str, Any]) -> bool:
+    """Whether the score says just that."""
+    return all(getattr(row, name) == values[name] for name in ("scores", "note"))
+
+
+def _next(before: HumanScore, values: dict[str, Any], seen_version: int) -> HumanScore:
+    changed = HumanScore.objects.filter(pk=before.pk, version=seen_version).update(
+        version=F("version") + 1, changed_at=timezone.now(), **values
+    )
+    kept = HumanScore.objects.get(pk=before.pk)
+    if not changed:
+        raise ScoredMeanwhile(kept)
+    return kept
+
+
+def _closed(kept: HumanScore, reading: BlindReading | None, blind_next: int | None) -> HumanScore:
+    if reading is not None and blind_next is not None:
+        blind_reading_move(reading=reading, number=blind_next)
+    elif reading is not None:
+        blind_reading_end(reading=reading)
+    return kept
+
+
+def _record(run: Run, row: Round, user: User, *, before: HumanScore | None, after: HumanScore) -> None:
+    audit_record(
+        action="score.change" if before else "score.give",
+        object_type="run",
+        object_id=run.pk,
+        project=run.project,
+        user=user,
+        before=_audited(row, before) if before else {},
+        after=_audited(row, after),
+    )
+    # Open pages hear that there is a score, and ask for it as their readers may see it.
+    event_record(run.pk, EventKind.SCORED, actor=actor_name(user), user=user, data={"round": row.number})
+
+
+def _audited(row: Round, score: HumanScore) -> dict[str, object]:
+    return {
+        "round": row.number,
+        "version": score.version,
+        "composite": plain(score.composite),
+        "scores": {entry["key"]: entry["score"] for entry in score.scores},
+        "blind": score.blind,
+        "note": score.note,
+    }
+
+
+def seed_from_human_score(
+    *, rubric: Rubric, score: HumanScore, edited_from: int, user: User
+) -> RubricVersion:
+    """The rubric's next version with the scored round as its seed, without criteria that it no longer has."""
+    row = score.round
+    keys = RubricVersion.objects.filter(rubric=rubric, number=edited_from).values_list("criteria__key")
+    known = {key for (key,) in keys}
+    return seed_set(
+        rubric=rubric,
+        text=row.candidate,
+        scores={entry["key"]: Decimal(entry["score"]) for entry in score.scores if entry["key"] in known},
+        edited_from=edited_from,
+        user=user,
+        note=f"Seed from round {row.number} of run {score.run_id}, as {score.author_name} scored it."[:400],
+    )

@@ -1,0 +1,168 @@
+"""What people do with the test bench: start one, stop it, put their own scores beside it."""
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from refinement.execution.texts import storable
+from refinement.execution.trials.recording import UNENDED
+from refinement.execution.trials.waking import trial_wake
+from refinement.judging.length import shorten
+from refinement.judging.same_text import fingerprint, plain_lines
+from refinement.models import (
+    Bench,
+    BenchStatus,
+    BenchTrial,
+    CandidateOrigin,
+    Round,
+    RubricVersion,
+    TrialStatus,
+    User,
+)
+from refinement.providers.registry import Target
+from refinement.services.audit import audit_record
+
+MAX_CANDIDATE_CHARS = 1_000_000
+MAX_TASK_CHARS = 100_000
+MOST_REPEATS = 10
+TITLE_CHARS = 80
+NO_CRITERIA = "This rubric has no criteria, so no judge is asked: its checks give the same result every time."
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """The text to be judged, and where it is from."""
+
+    text: str
+    origin: CandidateOrigin = CandidateOrigin.PASTED
+    round: Round | None = None
+
+
+@transaction.atomic
+def bench_create(
+    *,
+    version: RubricVersion,
+    candidate: Candidate,
+    judge: Target,
+    repeats: int,
+    task: str = "",
+    temperature: Decimal = Decimal(0),
+    anchored: bool = False,
+    user: User | None = None,
+) -> Bench:
+    """A bench with its trials, each sent to a worker."""
+    text, about = plain_lines(storable(candidate.text)), plain_lines(storable(task)).strip()
+    refuse_unusable(version, text, about, anchored=anchored)
+    bench = Bench(
+        project=version.rubric.project,
+        rubric_version=version,
+        created_by=user,
+        origin=candidate.origin,
+        source_round=candidate.round,
+        candidate=text,
+        candidate_chars=len(text),
+        candidate_sha256=fingerprint(text),
+        title=title_of(text),
+        task=about,
+        endpoint=judge.endpoint,
+        model=judge.model,
+        repeats=repeats,
+        temperature=temperature,
+        anchored=anchored,
+        nonce=secrets.token_hex(6),
+    )
+    bench.full_clean(exclude=["project", "rubric_version", "created_by", "source_round"])
+    bench.save()
+    trials_start(bench)
+    audit_record(
+        action="bench.create",
+        object_type="bench",
+        object_id=bench.pk,
+        project=bench.project,
+        user=user,
+        after={"rubric": str(version), "judge": judge.model, "repeats": repeats},
+    )
+    return bench
+
+
+def title_of(text: str) -> str:
+    """The text's first words, without the signs of a heading."""
+    return shorten(text.strip("#>*-=` \t\n") or text, TITLE_CHARS)
+
+
+def trials_start(bench: Bench) -> None:
+    now = timezone.now()
+    numbers = range(1, bench.repeats + 1)
+    trials = [BenchTrial(bench=bench, number=number, woken_at=now) for number in numbers]
+    for trial in BenchTrial.objects.bulk_create(trials):
+        trial_wake(trial.pk)
+
+
+def refuse_unusable(version: RubricVersion, text: str, task: str, *, anchored: bool) -> None:
+    """What cannot be judged is said before a row is written."""
+    if not version.criteria.exists():
+        raise ValidationError({"version": NO_CRITERIA})
+    if not text.strip():
+        raise ValidationError({"candidate": "The text is empty; paste what the judge should read."})
+    for name, words, most in (("candidate", text, MAX_CANDIDATE_CHARS), ("task", task, MAX_TASK_CHARS)):
+        if len(words) > most:
+            raise ValidationError(
+                {name: f"This is {len(words):,} characters long; the most is {most:,}. Shorten it."}
+            )
+    if not anchored:
+        return
+    if not version.seed_text:
+        raise ValidationError(
+            {"anchored": "This version has no seed to show. Attach one, or leave this off."}
+        )
+    if fingerprint(version.seed_text) == fingerprint(text):
+        raise ValidationError(
+            {"anchored": "The text is the seed itself: the judge would be shown the answer. Leave this off."}
+        )
+
+
+@transaction.atomic
+def bench_cancel(*, bench: Bench, user: User | None = None) -> bool:
+    """Stops what is still under way, within a second; what is done stays. False when all had ended."""
+    now = timezone.now()
+    if not Bench.objects.filter(pk=bench.pk, status=BenchStatus.RUNNING).update(
+        status=BenchStatus.CANCELLED, finished_at=now
+    ):
+        return False
+    # The attempt is raised, so that a holder who comes back finds the trial no longer theirs.
+    BenchTrial.objects.filter(bench=bench, status__in=UNENDED).update(
+        status=TrialStatus.CANCELLED,
+        finished_at=now,
+        attempt=F("attempt") + 1,
+        lease_owner="",
+        lease_until=None,
+        calling_endpoint="",
+    )
+    audit_record(
+        action="bench.cancel", object_type="bench", object_id=bench.pk, project=bench.project, user=user
+    )
+    return True
+
+
+@transaction.atomic
+def bench_scores_set(*, bench: Bench, scores: Mapping[str, Decimal], user: User | None = None) -> None:
+    """People's own scores for the bench's text; none takes them away."""
+    after = {key: str(score) for key, score in scores.items()}
+    before = bench.human_scores
+    bench.human_scores = after
+    bench.save(update_fields=["human_scores"])
+    audit_record(
+        action="bench.scores",
+        object_type="bench",
+        object_id=bench.pk,
+        project=bench.project,
+        user=user,
+        before=before,
+        after=after,
+    )

@@ -1,0 +1,220 @@
+"""What changes rubrics: every save is a new version."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.text import slugify
+
+from refinement.engine import types as engine
+from refinement.engine.codec import rubric_to_json
+from refinement.engine.profiles import default_rubrics
+from refinement.models import Check, Criterion, Project, Rubric, RubricVersion, User
+from refinement.selectors.rubrics.definitions import definition_of
+from refinement.services.audit import audit_record
+
+# Words that stand in a rubric's place in the addresses of pages.
+RESERVED_SLUGS = frozenset({"new", "import", "export", "gallery", "search", "archived"})
+SLUG_LENGTH = 72  # of the field's 80 characters; the rest is room for a number
+NAME_LENGTH = 160
+
+
+def rubric_slug_for(project: Project, name: str) -> str:
+    """A free address for a rubric of this name in the project, never one that a page needs."""
+    base = slugify(name)[:SLUG_LENGTH].strip("-_") or "rubric"
+    taken = set(project.rubrics.filter(slug__startswith=base).values_list("slug", flat=True)) | RESERVED_SLUGS
+    if base not in taken:
+        return base
+    return next(slug for number in range(2, len(taken) + 3) if (slug := f"{base}-{number}") not in taken)
+
+
+@transaction.atomic
+def rubric_create(
+    *, project: Project, slug: str, definition: engine.Rubric, user: User | None = None, note: str = ""
+) -> RubricVersion:
+    """A new rubric and its first version."""
+    rubric = Rubric(project=project, slug=slug, name=definition.name, created_by=user)
+    rubric.full_clean()
+    rubric.save()
+    return version_create(rubric=rubric, definition=definition, user=user, note=note)
+
+
+class NewerVersion(Exception):
+    """Somebody saved while this edit was being made; nothing was written."""
+
+    def __init__(self, newest: int) -> None:
+        super().__init__(f"Version {newest} was saved in the meantime.")
+        self.newest = newest
+
+
+@transaction.atomic
+def version_create(
+    *,
+    rubric: Rubric,
+    definition: engine.Rubric,
+    user: User | None = None,
+    note: str = "",
+    edited_from: int | None = None,
+) -> RubricVersion:
+    """The rubric's next version, unless it no longer is at the version that the edit started from."""
+    # The row is the rubric's lock: two who save at once come one after the other.
+    Rubric.objects.select_for_update().get(pk=rubric.pk)
+    newest = rubric.versions.order_by("-number").values_list("number", flat=True).first() or 0
+    if edited_from is not None and edited_from != newest:
+        raise NewerVersion(newest)
+    version = version_row(rubric, definition, newest + 1)
+    version.created_by = user
+    version.note = note
+    version.save()
+    Criterion.objects.bulk_create(criterion_rows(version, definition))
+    Check.objects.bulk_create(check_rows(version, definition))
+    if rubric.name != definition.name:
+        rubric.name = definition.name
+        rubric.save(update_fields=["name"])
+    audit_record(
+        action="rubric.save" if newest else "rubric.create",
+        object_type="rubric",
+        object_id=rubric.pk,
+        project=rubric.project,
+        user=user,
+        before={"version": newest} if newest else {},
+        after={"version": version.number, "name": version.name, "note": note},
+    )
+    return version
+
+
+@transaction.atomic
+def rubric_restore(*, rubric: Rubric, number: int, edited_from: int, user: User) -> RubricVersion:
+    """What an earlier version says, as a new version; refused when somebody saved in the meantime."""
+    earlier = rubric.versions.get(number=number)
+    version = version_create(
+        rubric=rubric,
+        definition=definition_of(earlier),
+        user=user,
+        note=f"Restored from version {number}.",
+        edited_from=edited_from,
+    )
+    after = {"version": version.number, "restored_from": number}
+    record_change("rubric.restore", rubric, user, {"version": edited_from}, after)
+    return version
+
+
+@transaction.atomic
+def rubric_duplicate(*, version: RubricVersion, project: Project, name: str, user: User) -> RubricVersion:
+    """A rubric of its own that starts with what this version says, in the same project or another."""
+    origin = version.rubric
+    copy = rubric_create(
+        project=project,
+        slug=rubric_slug_for(project, name),
+        definition=replace(definition_of(version), name=name),
+        user=user,
+        note=f"Copied from {version.name}, version {version.number}."[:400],
+    )
+    before = {"project": origin.project.slug, "rubric": origin.slug, "version": version.number}
+    after = {"project": project.slug, "rubric": copy.rubric.slug, "version": copy.number}
+    record_change("rubric.duplicate", copy.rubric, user, before, after)
+    return copy
+
+
+def copy_name(name: str) -> str:
+    """What a copy is called unless somebody says otherwise."""
+    return f"Copy of {name}"[:NAME_LENGTH].strip()
+
+
+@transaction.atomic
+def rubric_archive(*, rubric: Rubric, user: User, archived: bool = True) -> bool:
+    """Takes the rubric out of the lists, or back into them; False where it was so already."""
+    locked = Rubric.objects.select_for_update().get(pk=rubric.pk)
+    if (locked.archived_at is not None) is archived:
+        return False
+    rubric.archived_at = timezone.now() if archived else None
+    rubric.save(update_fields=["archived_at"])
+    action = "rubric.archive" if archived else "rubric.unarchive"
+    record_change(action, rubric, user, {"archived": not archived}, {"archived": archived})
+    return True
+
+
+def record_change(
+    action: str, rubric: Rubric, user: User, before: Mapping[str, object], after: Mapping[str, object]
+) -> None:
+    audit_record(
+        action=action,
+        object_type="rubric",
+        object_id=rubric.pk,
+        project=rubric.project,
+        user=user,
+        before=before,
+        after=after,
+    )
+
+
+def version_row(rubric: Rubric, definition: engine.Rubric, number: int) -> RubricVersion:
+    values = rubric_to_json(definition)
+    plain = ("name", "profile", "purpose", "artifact_type", "problem_class", "evaluation_mode", "policy")
+    texts = ("context", "background", "output_contract", "search_space", "templates")
+    seed = ("seed_text", "seed_scores")
+    return RubricVersion(
+        rubric=rubric,
+        number=number,
+        scale_minimum=definition.scale.minimum,
+        scale_maximum=definition.scale.maximum,
+        scale_step=definition.scale.step,
+        evaluator=None if definition.evaluator == engine.Evaluator() else values["evaluator"],
+        **{name: values[name] for name in (*plain, *texts, *seed)},
+    )
+
+
+def criterion_rows(version: RubricVersion, definition: engine.Rubric) -> list[Criterion]:
+    return [
+        Criterion(
+            version=version,
+            position=position,
+            key=entry.key,
+            name=entry.name,
+            description=entry.description,
+            ideal=entry.ideal,
+            weight=entry.weight,
+            primary=entry.primary,
+        )
+        for position, entry in enumerate(definition.criteria)
+    ]
+
+
+def check_rows(version: RubricVersion, definition: engine.Rubric) -> list[Check]:
+    values = rubric_to_json(definition)["checks"]
+    return [
+        Check(
+            version=version,
+            position=position,
+            key=entry.key,
+            kind=entry.kind,
+            parameters=values[position]["parameters"],
+            severity=entry.severity,
+            weight=entry.weight,
+            suggestion=entry.suggestion,
+        )
+        for position, entry in enumerate(definition.checks)
+    ]
+
+
+@transaction.atomic
+def default_rubrics_install(*, project: Project, user: User | None = None) -> None:
+    """The published profiles' rubrics, in every project from its first day; those it has are left alone."""
+    present = set(project.rubrics.values_list("slug", flat=True))
+    wanted = {slug: definition for slug, definition in default_rubrics().items() if slug not in present}
+    rubrics = Rubric.objects.bulk_create(
+        Rubric(project=project, slug=slug, name=definition.name, created_by=user)
+        for slug, definition in wanted.items()
+    )
+    versions = [
+        version_row(rubric, definition, 1)
+        for rubric, definition in zip(rubrics, wanted.values(), strict=True)
+    ]
+    for version in versions:
+        version.created_by = user
+        version.note = "As published."
+    RubricVersion.objects.bulk_create(versions)
+    pairs = list(zip(versions, wanted.values(), strict=True))
+    Criterion.objects.bulk_create(row for version, of in pairs for row in criterion_rows(version, of))
+    Check.objects.bulk_create(row for version, of in pairs for row in check_rows(version, of))

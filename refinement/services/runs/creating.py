@@ -1,0 +1,150 @@
+"""What people do with runs."""
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import replace
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.utils import timezone
+
+from refinement.engine import types as engine
+from refinement.engine.codec import rubric_to_json
+from refinement.engine.safeguards import kinship
+from refinement.execution.events import actor_name, event_record
+from refinement.execution.texts import storable
+from refinement.execution.waking import run_wake
+from refinement.judging.length import shorten
+from refinement.models import (
+    EventKind,
+    Project,
+    Round,
+    RoundOrigin,
+    RubricVersion,
+    Run,
+    RunStatus,
+    RunTag,
+    User,
+)
+from refinement.models.runs.runs import TITLE_CHARS
+from refinement.providers.registry import Target
+from refinement.selectors.rubrics.commands import command_refusal
+from refinement.selectors.rubrics.definitions import definition_of
+from refinement.services.audit import audit_record
+
+MAX_TEXT_CHARS = 10_000_000
+MOST_TAGS = 20
+TAG_CHARS = 50
+
+
+@transaction.atomic
+def run_create(
+    *,
+    project: Project,
+    version: RubricVersion,
+    task: str,
+    producer: Target,
+    judge: Target,
+    seed: str = "",
+    definition: engine.Rubric | None = None,
+    user: User | None = None,
+    status: str = RunStatus.QUEUED,
+    tags: Sequence[str] = (),
+    batch: str = "",
+) -> Run:
+    """A run with all it needs to be replayed, queued; `definition` is the version's, changed for this run."""
+    used = definition or definition_of(version)
+    text, given = storable(task).strip(), storable(seed)
+    refuse_unusable(text, given, seed_given=bool(seed))
+    if refusal := command_refusal(used):
+        raise ValidationError({"rubric": refusal})
+    kin = kinship(producer.model, judge.model) if used.criteria else None
+    run = Run(
+        project=project,
+        rubric_version=version,
+        rubric_id=version.rubric_id,
+        created_by=user,
+        title=title_of(text),
+        batch=batch,
+        task=text,
+        seed=given,
+        snapshot=rubric_to_json(replace(used, seed_text="", seed_scores={})),  # the seed is beside it
+        calibration=calibration_of(used),
+        nonce=secrets.token_hex(6),
+        producer_endpoint=producer.endpoint,
+        producer_model=producer.model,
+        judge_endpoint=judge.endpoint,
+        judge_model=judge.model,
+        kinship=kin.value if kin else "",
+        status=status,
+        woken_at=timezone.now(),
+    )
+    run.save(force_insert=True)
+    event_record(run.pk, EventKind.QUEUED, actor=actor_name(user), user=user)
+    audit_record(
+        action="run.create",
+        object_type="run",
+        object_id=run.pk,
+        project=project,
+        user=user,
+        after={"rubric": str(version), "producer": producer.model, "judge": judge.model},
+    )
+    if tags:
+        tags_set(run=run, names=tags)
+    if given:
+        Round.objects.create(
+            run=run, number=1, origin=RoundOrigin.SEED, candidate=given, candidate_chars=len(given)
+        )
+    if status == RunStatus.QUEUED:
+        run_wake(run.pk)
+    return run
+
+
+def title_of(task: str) -> str:
+    """The task's first line of words, for lists."""
+    first = next((line.strip() for line in task.splitlines() if line.strip(" #*->`")), task)
+    return shorten(first.lstrip("#*->` ") or first, TITLE_CHARS)
+
+
+@transaction.atomic
+def tags_set(*, run: Run, names: Sequence[str]) -> list[str]:
+    """Gives the run these tags and no others, in the form in which they are kept."""
+    wanted = tags_cleaned(names)
+    RunTag.objects.filter(run=run).exclude(name__in=wanted).delete()
+    RunTag.objects.bulk_create(
+        [RunTag(run=run, project_id=run.project_id, name=name) for name in wanted], ignore_conflicts=True
+    )
+    return wanted
+
+
+def tags_cleaned(names: Sequence[str]) -> list[str]:
+    """Tags without doubles and surrounding space; a comma parts two tags."""
+    found = (" ".join(storable(part).split()) for name in names for part in name.split(","))
+    wanted = sorted({name for name in found if name})
+    if len(wanted) > MOST_TAGS:
+        raise ValidationError({"tags": f"A run can have {MOST_TAGS} tags; leave some out."})
+    for name in wanted:
+        if len(name) > TAG_CHARS:
+            raise ValidationError({"tags": f"The tag {name[:20]}… is longer than {TAG_CHARS} characters."})
+    return wanted
+
+
+def refuse_unusable(task: str, seed: str, *, seed_given: bool) -> None:
+    """What cannot become a run is said before a row is written."""
+    if not task:
+        raise ValidationError({"task": "The task is empty; say what the text or code is for."})
+    if seed_given and not seed.strip():
+        raise ValidationError({"seed": "The seed is empty; leave it out to have a first draft written."})
+    for name, text in (("task", task), ("seed", seed)):
+        if len(text) > MAX_TEXT_CHARS:
+            raise ValidationError({name: f"The {name} is longer than {MAX_TEXT_CHARS:,} characters."})
+
+
+def calibration_of(rubric: engine.Rubric) -> dict[str, object] | None:
+    """The rubric's seed calibration as it is now; the run keeps its own copy."""
+    if not rubric.seed_text:
+        return None
+    return {
+        "text": rubric.seed_text,
+        "scores": {key: str(score) for key, score in rubric.seed_scores.items()},
+    }

@@ -1,0 +1,152 @@
+"""Cases of an evaluation as runs: the rubric of what they assert, the run, and the way to its end."""
+
+import json
+import threading
+from collections.abc import Callable
+
+from django.db import transaction
+
+from refinement.engine.codec import rubric_to_json
+from refinement.engine.types import Rubric as Definition
+from refinement.evals.planning import Job
+from refinement.evals.scripts import script_runner
+from refinement.execution.calls import Local
+from refinement.execution.foreground import RunBusy, foreground_resume, run_in_foreground
+from refinement.execution.step import DEADLINE_SECONDS, StepOptions, StepResult
+from refinement.execution.texts import storable
+from refinement.models import Project, RubricVersion, Run, RunStatus
+from refinement.providers.registry import Target
+from refinement.selectors.rubrics.definitions import definition_of
+from refinement.services.rubrics.editing import NAME_LENGTH, rubric_create, rubric_slug_for, version_create
+from refinement.services.runs.creating import TAG_CHARS, run_create
+from refinement.services.runs.lifecycle import WrongState, run_pause
+
+ACTOR = "wiggum eval"
+SPARE_SECONDS = 60  # beyond a command's own limit, which is the one that people are told of
+
+
+class EvalRubrics:
+    """One rubric for each eval, and a version of it for each set of assertions; found again by content."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self._versions: dict[str, dict[str, RubricVersion]] = {}
+
+    @transaction.atomic
+    def version_for(self, job: Job) -> RubricVersion:
+        name = job.rubric.name[:NAME_LENGTH]
+        if name not in self._versions:
+            self._versions[name] = self._kept(name)
+        known = self._versions[name]
+        content = content_of(job.rubric)
+        if content not in known:
+            known[content] = self._made(name, job, next(iter(known.values()), None))
+        return known[content]
+
+    def _kept(self, name: str) -> dict[str, RubricVersion]:
+        rows = RubricVersion.objects.filter(
+            rubric__project=self.project, rubric__name=name, rubric__slug__startswith="eval"
+        )
+        rows = rows.select_related("rubric").prefetch_related("criteria", "checks").order_by("-number")
+        return {content_of(definition_of(row)): row for row in rows}
+
+    def _made(self, name: str, job: Job, earlier: RubricVersion | None) -> RubricVersion:
+        note = f"The assertions of {job.case.name}."[:400]
+        if earlier is not None:
+            return version_create(rubric=earlier.rubric, definition=job.rubric, note=note)
+        slug = rubric_slug_for(self.project, f"eval {job.file.name}")
+        return rubric_create(project=self.project, slug=slug, definition=job.rubric, note=note)
+
+
+def content_of(definition: Definition) -> str:
+    return json.dumps(rubric_to_json(definition), sort_keys=True)
+
+
+def eval_run_create(*, project: Project, version: RubricVersion, job: Job) -> Run:
+    """The case's run, held by whoever made it."""
+    return run_create(
+        project=project,
+        version=version,
+        definition=job.definition,
+        task=job.case.prompt,
+        producer=Target(job.target.endpoint, job.target.model),
+        judge=Target(job.judge.endpoint, job.judge.model),
+        status=RunStatus.RUNNING,
+        tags=[tag_of(job.file.name)],
+    )
+
+
+def tag_of(name: str) -> str:
+    """The eval's name as one tag: a comma would make two of it."""
+    return " ".join(name.replace(",", " ").split())[:TAG_CHARS].strip()
+
+
+def eval_run_found(*, project: Project, job: Job, number: int) -> Run | None:
+    """The run that an interrupted evaluation left behind, ready to go on; None where there is none.
+
+    The number alone is no proof: the folder of results may have been written with another database.
+    """
+    run = Run.objects.filter(pk=number, project=project).first()
+    if run is None or asked_of(run) != wanted_of(job):
+        return None
+    try:
+        return foreground_resume(number)
+    except RunBusy:
+        return None
+
+
+def asked_of(run: Run) -> tuple[object, ...]:
+    models = (run.producer_endpoint, run.producer_model, run.judge_endpoint, run.judge_model)
+    return (run.task, run.snapshot, *models)
+
+
+def wanted_of(job: Job) -> tuple[object, ...]:
+    models = (job.target.endpoint, job.target.model, job.judge.endpoint, job.judge.model)
+    return (storable(job.case.prompt).strip(), rubric_to_json(job.definition), *models)
+
+
+def eval_run_carry_out(*, run: Run, job: Job, on_waiting: Callable[[StepResult], None]) -> Run:
+    """Takes the run to its end with what the eval's own files describe, on this machine."""
+    options = StepOptions(
+        actor=ACTOR,
+        deadline_seconds=max(DEADLINE_SECONDS, job.longest_seconds + SPARE_SECONDS),
+        local=Local(job.endpoints, script_runner(job.file.path.parent)),
+    )
+    if not run.is_finished:
+        run_in_foreground(run.pk, options, on_waiting)
+        run.refresh_from_db()
+    return run
+
+
+class Runs:
+    """The runs that this process has under way, so that all of them can be stopped at once."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._going: dict[int, Run] = {}
+        self.stopped = threading.Event()
+
+    def enter(self, run: Run) -> None:
+        with self._lock:
+            self._going[run.pk] = run
+        if self.stopped.is_set():
+            pause(run)
+
+    def leave(self, run: Run) -> None:
+        with self._lock:
+            self._going.pop(run.pk, None)
+
+    def stop(self) -> None:
+        """Holds every run where it is: whoever is at work on one stops within a second."""
+        self.stopped.set()
+        with self._lock:
+            going = list(self._going.values())
+        for run in going:
+            pause(run)
+
+
+def pause(run: Run) -> None:
+    try:
+        run_pause(run=run)
+    except WrongState:
+        return  # it has just come to its end

@@ -1,0 +1,210 @@
+"""Launching runs: once for each press of the button, several at a time, and one by way of example."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from django.core.exceptions import ValidationError
+from django.db import connection, transaction
+from django.utils import timezone
+
+from refinement.engine.codec import rubric_to_json
+from refinement.engine.types import EvaluationMode, Rubric
+from refinement.models import AuditEntry, Project, RubricVersion, Run, User
+from refinement.providers.base import ModelInfo
+from refinement.providers.registry import EndpointSpec, Target
+from refinement.selectors.launch.available_models import Offer
+from refinement.selectors.rubrics.definitions import definition_of
+from refinement.services.audit import audit_record
+from refinement.services.runs.creating import run_create
+
+MOST_REPEATS = 20
+BATCH_CHARS = 16
+
+EXAMPLE_TAG = "example"
+EXAMPLE_TASK = (
+    "Improve this note to the team about our nightly backups. A new colleague should know from it what is "
+    "backed up, when, where it is kept and how to get a file back. Keep it under 200 words."
+)
+EXAMPLE_SEED = """# Backups
+
+We make backups every night. They are stored on the other server. If something is lost, ask somebody from
+operations, they can usually restore it. Large files are not included because of the space. Backups are kept
+for some time and then deleted.
+"""
+EXAMPLE_ROUNDS = 3
+EXAMPLE_TOKENS = 500
+EXAMPLE_RUBRICS = ("simmer-document", "simmer", "wiggum")
+EXAMPLE_AGAIN = timedelta(seconds=20)
+LARGEST_QUICK = 12e9  # bytes: what most machines still load in a moment
+
+
+@dataclass(frozen=True, slots=True)
+class Launched:
+    """The runs of one launch; `is_new` is False where they had been launched before."""
+
+    runs: list[Run]
+    is_new: bool
+
+
+@transaction.atomic
+def runs_launch(
+    *,
+    project: Project,
+    user: User,
+    version: RubricVersion,
+    definition: Rubric,
+    task: str,
+    seed: str,
+    producer: Target,
+    judge: Target,
+    tags: Sequence[str] = (),
+    repeats: int = 1,
+    key: str,
+) -> Launched:
+    """So many runs under one batch; the same form sent twice launches once."""
+    if version.rubric.archived_at is not None:
+        raise ValidationError({"rubric": "This rubric is archived. Bring it back, or choose another."})
+    if not 1 <= repeats <= MOST_REPEATS:
+        raise ValidationError({"repeats": f"A launch makes 1 to {MOST_REPEATS} runs."})
+    said = (version.pk, rubric_to_json(definition), task, seed, producer, judge, sorted(tags), repeats)
+    fingerprint = fingerprint_of(key, user, said)
+    one_at_a_time(fingerprint)
+    before = launched_before(project, fingerprint)
+    if before:
+        return Launched(before, is_new=False)
+    made = [
+        run_create(
+            project=project,
+            version=version,
+            definition=definition,
+            task=task,
+            seed=seed,
+            producer=producer,
+            judge=judge,
+            user=user,
+            tags=tags,
+            batch=fingerprint[:BATCH_CHARS] if repeats > 1 else "",
+        )
+        for _ in range(repeats)
+    ]
+    audit_record(
+        action="run.launch",
+        object_type="launch",
+        object_id=fingerprint,
+        project=project,
+        user=user,
+        after={"runs": [run.pk for run in made]},
+    )
+    return Launched(made, is_new=True)
+
+
+def fingerprint_of(key: str, user: User, said: object) -> str:
+    """The same for the same form with the same content: what was changed since is another launch."""
+    return hashlib.sha256(repr((key, user.pk, said)).encode("utf-8", "replace")).hexdigest()[:32]
+
+
+def launched_before(project: Project, fingerprint: str) -> list[Run]:
+    entry = AuditEntry.objects.filter(project=project, object_type="launch", object_id=fingerprint).first()
+    return list(project.runs.filter(pk__in=entry.after["runs"]).order_by("pk")) if entry else []
+
+
+def one_at_a_time(fingerprint: str) -> None:
+    """Looking and launching must not be split: SQLite's transactions hold its one write lock anyway."""
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(hashtext(%s))", [f"launch:{fingerprint}"])
+
+
+# --- the example ----------------------------------------------------------------------------------
+class NothingAvailable(Exception):
+    """No endpoint has a model; the message says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The model of the example, and why it is that one."""
+
+    target: Target
+    why: str
+
+
+def example_choice(specs: Sequence[EndpointSpec], offers: Sequence[Offer]) -> Choice:
+    """A model of an Ollama if one answers, else of another endpoint, else the embedded one."""
+    models = {offer.endpoint: [info for info in offer.models if can_chat(info)] for offer in offers}
+    for kind in ("ollama", "openai_compatible", "embedded"):
+        for spec in specs:
+            if spec.kind == kind and models.get(spec.name):
+                info = best_of(models[spec.name])
+                return Choice(Target(spec.name, info.name), why_chosen(kind, spec.name, info))
+    raise NothingAvailable(
+        "No model can be asked at the moment. Start Ollama and fetch a model (ollama pull qwen3:4b), "
+        "or have an administrator set up an endpoint, then try again."
+    )
+
+
+def can_chat(info: ModelInfo) -> bool:
+    name = f"{info.name} {info.family}".casefold()
+    return not any(word in name for word in ("embed", "bert", "rerank", "whisper"))
+
+
+def best_of(models: Sequence[ModelInfo]) -> ModelInfo:
+    """The largest that loads in a moment; where sizes are not told, the first by name."""
+    quick = [info for info in models if (info.size_bytes or 0) <= LARGEST_QUICK]
+    if not quick:
+        return min(models, key=lambda info: info.size_bytes or 0)
+    return max(quick, key=lambda info: info.size_bytes or 0)
+
+
+def why_chosen(kind: str, endpoint: str, info: ModelInfo) -> str:
+    if kind == "embedded":
+        return (
+            f"This example uses the embedded model {info.name}, because no other answers here. It is too "
+            "small to judge well: it shows how a run works, not how good a text is."
+        )
+    return (
+        f"This example uses {info.name} of {endpoint} as producer and judge, the largest model that is quick "
+        "to load. For scores to rely on, choose a judge of another family."
+    )
+
+
+def example_version(project: Project) -> RubricVersion:
+    """A small rubric for a text, or whichever the project has."""
+    known = {rubric.slug: rubric for rubric in project.rubrics.filter(archived_at=None).order_by("pk")[:500]}
+    for rubric in (*(known[slug] for slug in EXAMPLE_RUBRICS if slug in known), *known.values()):
+        version = rubric.versions.prefetch_related("criteria", "checks").order_by("-number").first()
+        if version is not None:
+            version.rubric = rubric
+            return version
+    raise NothingAvailable("This project has no rubric in use. Make one from the gallery first.")
+
+
+def example_launch(*, project: Project, user: User, target: Target) -> Launched:
+    """A short text improved over a few rounds; pressed twice within some seconds, it is launched once."""
+    version = example_version(project)
+    definition = definition_of(version)
+    policy = replace(
+        definition.policy,
+        max_rounds=min(EXAMPLE_ROUNDS, definition.policy.max_rounds),
+        producer_tokens=min(EXAMPLE_TOKENS, definition.policy.producer_tokens),
+    )
+    recent = Run.objects.filter(
+        project=project, created_by=user, created_at__gt=timezone.now() - EXAMPLE_AGAIN
+    )
+    before = recent.filter(tags__name=EXAMPLE_TAG).order_by("-id").only("pk", "project")[:1]
+    if found := list(before):
+        return Launched(found, is_new=False)
+    return runs_launch(
+        project=project,
+        user=user,
+        version=version,
+        # The example is a text: there is nothing in it for an evaluator to run.
+        definition=replace(definition, policy=policy, evaluation_mode=EvaluationMode.JUDGE_ONLY),
+        task=EXAMPLE_TASK,
+        seed=EXAMPLE_SEED,
+        producer=target,
+        judge=target,
+        tags=[EXAMPLE_TAG],
+        key=f"example at {timezone.now():%s}",
+    )

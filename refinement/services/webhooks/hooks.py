@@ -1,0 +1,164 @@
+"""What owners do with webhooks: make, change, try out, give a new secret, remove, send again."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.utils import timezone
+
+from refinement.execution.deliveries import MOST_TRIES, PURPOSE, delivery_make, delivery_wake
+from refinement.execution.texts import storable
+from refinement.models import DeliveryState, Project, User, Webhook, WebhookDelivery, WebhookEvent
+from refinement.models.system.webhooks import PING
+from refinement.selectors.projects.lists import NotFound
+from refinement.services.audit import AuditOf
+from refinement.services.people.memberships import project_lock, require_owner
+from refinement.vault import sealed
+from refinement.webhooks.addresses import address_problem, destination_problem
+from refinement.webhooks.signing import secret_make
+
+MOST_HOOKS = 20  # of a project
+NOTE_CHARS = 120
+FIELDS = ("address", "events", "note", "active")
+_record = AuditOf("webhook")
+
+
+class WebhookChanged(Exception):
+    """Another owner saved first; carries the webhook as it is now."""
+
+    def __init__(self, webhook: Webhook) -> None:
+        super().__init__("the webhook was changed meanwhile")
+        self.webhook = webhook
+
+
+@dataclass(frozen=True, slots=True)
+class HookValues:
+    """What an owner sets."""
+
+    address: str
+    events: Sequence[str]
+    note: str = ""
+    active: bool = True
+
+
+def webhook_create(*, project: Project, by: User, values: HookValues) -> tuple[Webhook, str]:
+    """The webhook, and its secret, which is shown once; raises ValidationError, PermissionDenied."""
+    # A name service may take its time, so it is asked before the transaction.
+    return webhook_create_checked(project=project, by=by, kept=values_checked(values))
+
+
+@transaction.atomic
+def webhook_create_checked(*, project: Project, by: User, kept: dict[str, object]) -> tuple[Webhook, str]:
+    """The same with what `values_checked` gave, for those who have a transaction open."""
+    project_lock(project)
+    require_owner(project, by)
+    if Webhook.objects.filter(project=project).count() >= MOST_HOOKS:
+        raise ValidationError(f"A project can have {MOST_HOOKS} webhooks; remove one first.")
+    secret = secret_make()
+    webhook = Webhook(project=project, created_by=by, sealed_secret=sealed(PURPOSE, secret), **kept)
+    webhook.save()
+    _record("webhook.create", webhook, by, after=kept)
+    return webhook, secret
+
+
+def webhook_change(*, webhook: Webhook, by: User, values: HookValues, version: int) -> bool:
+    """The webhook with these values; False where it had them.
+
+    Raises WebhookChanged, NotFound, ValidationError, PermissionDenied.
+    """
+    kept = values_checked(values)
+    with transaction.atomic():
+        fresh = _locked(webhook, by)
+        before = {name: getattr(fresh, name) for name in FIELDS}
+        if before == kept:
+            return False
+        if fresh.version != version:
+            raise WebhookChanged(fresh)
+        for name, value in kept.items():
+            setattr(fresh, name, value)
+        fresh.version += 1
+        fresh.save(update_fields=[*FIELDS, "version"])
+        if not fresh.active:
+            # What waits was meant for a time in which the webhook was wanted.
+            waiting = WebhookDelivery.objects.filter(webhook=fresh, state=DeliveryState.PENDING)
+            waiting.update(state=DeliveryState.FAILED)
+        _record("webhook.change", fresh, by, before=before, after=kept)
+    return True
+
+
+@transaction.atomic
+def webhook_secret_renew(*, webhook: Webhook, by: User) -> str:
+    """Another secret, shown once; the old one signs nothing any more. Raises NotFound, PermissionDenied."""
+    fresh, secret = _locked(webhook, by), secret_make()
+    fresh.sealed_secret = sealed(PURPOSE, secret)
+    fresh.version += 1
+    fresh.save(update_fields=["sealed_secret", "version"])
+    _record("webhook.secret", fresh, by, after={"address": fresh.address})
+    return secret
+
+
+@transaction.atomic
+def webhook_remove(*, webhook: Webhook, by: User) -> None:
+    """Gone, with its log; what waits is not sent. Raises NotFound, PermissionDenied."""
+    fresh = _locked(webhook, by)
+    _record("webhook.remove", fresh, by, before={name: getattr(fresh, name) for name in FIELDS})
+    fresh.delete()
+
+
+@transaction.atomic
+def webhook_ping(*, webhook: Webhook, by: User) -> WebhookDelivery:
+    """Sends a message that means nothing, to see whether it arrives; raises NotFound, PermissionDenied."""
+    fresh = _locked(webhook, by)
+    _record("webhook.ping", fresh, by, after={"address": fresh.address})
+    return delivery_make(webhook=fresh, event=PING, about={})
+
+
+@transaction.atomic
+def delivery_resend(*, delivery: WebhookDelivery, by: User) -> bool:
+    """Sends the same bytes once more; False where that is under way. Raises NotFound, PermissionDenied."""
+    webhook, now = _locked(delivery.webhook, by), timezone.now()
+    rows = WebhookDelivery.objects.select_for_update().filter(pk=delivery.pk)
+    row = rows.first()
+    if row is None:
+        raise NotFound("This delivery is no longer in the log.")
+    if row.state == DeliveryState.PENDING and row.next_try_at <= now:
+        return False
+    row.state, row.next_try_at, row.most_tries = DeliveryState.PENDING, now, row.tries + MOST_TRIES
+    row.woken_at, row.wakes = now, 0
+    row.save(update_fields=["state", "next_try_at", "most_tries", "woken_at", "wakes"])
+    _record("webhook.resend", webhook, by, after={"delivery": str(row.key), "event": row.event})
+    delivery_wake(row.pk)
+    return True
+
+
+def values_checked(values: HookValues) -> dict[str, object]:
+    """The values as they are kept; raises ValidationError with what is wrong beside its field."""
+    address, note = values.address.strip(), storable(values.note).strip()
+    problems: dict[str, str] = {}
+    problem = address_problem(address) or destination_problem(address, settings.WEBHOOK_NETWORKS)
+    if problem:
+        problems["address"] = problem
+    events = [event.value for event in WebhookEvent if event.value in values.events]
+    if strange := sorted(set(values.events) - set(events)):
+        problems["events"] = f"There is no event named {strange[0][:40]}."
+    elif not events:
+        problems["events"] = "Choose at least one event."
+    if len(note) > NOTE_CHARS:
+        problems["note"] = f"The note is longer than {NOTE_CHARS} characters."
+    if problems:
+        raise ValidationError(problems)
+    return {"address": address, "events": events, "note": note, "active": values.active}
+
+
+def _locked(webhook: Webhook, by: User) -> Webhook:
+    """The webhook as it is now, while the project's owners stay as they are."""
+    project = Project.objects.get(pk=webhook.project_id)
+    project_lock(project)
+    require_owner(project, by)
+    fresh = Webhook.objects.select_for_update(of=("self",)).filter(pk=webhook.pk).first()
+    if fresh is None:
+        raise NotFound("This webhook was removed in the meantime.")
+    fresh.project = project
+    return fresh

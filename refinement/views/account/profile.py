@@ -1,0 +1,49 @@
+"""A person's own account, and the account pages that differ from allauth's."""
+
+from allauth.account import views as allauth_views
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_not_required
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from refinement.access.projects import SignedInRequest
+from refinement.forms.people.accounts import NameForm
+from refinement.selectors.people.members import sessions_of
+from refinement.selectors.projects.lists import memberships_of
+from refinement.services.people.accounts import person_rename
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def account(request: SignedInRequest) -> HttpResponse:
+    """Name, password, sessions, theme, sign-out."""
+    form = NameForm(request.POST if request.method == "POST" else None, initial={"name": request.user.name})
+    page = {
+        "form": form,
+        "memberships": memberships_of(request.user),
+        "sessions": sessions_of(request.user, request.session.session_key),
+    }
+    if request.method != "POST":
+        return render(request, "refinement/account.html", page)
+    if not form.is_valid():
+        return render(request, "refinement/account.html", page, status=422)
+    person_rename(user=request.user, name=form.cleaned_data["name"])
+    messages.success(request, "Your name was changed.")
+    return redirect("account")
+
+
+@login_not_required
+def signup_closed(request: HttpRequest) -> HttpResponse:
+    """There is no open sign-up: says how people get in."""
+    return render(request, "account/signup_closed.html", status=403)
+
+
+@login_not_required
+def password_reset(request: HttpRequest) -> HttpResponseBase:
+    """A reset by mail where mail is set up; elsewhere the page says what an administrator can do."""
+    if settings.MAIL_CONFIGURED:
+        answer: HttpResponseBase = allauth_views.password_reset(request)
+        return answer
+    return render(request, "account/password_reset.html", status=409 if request.method == "POST" else 200)

@@ -1,0 +1,90 @@
+"""The home of a project, the way to it, and new projects."""
+
+import os
+from typing import cast
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_safe
+
+from refinement.access.projects import ProjectRequest, SignedInRequest, project_view
+from refinement.forms.projects.create import ProjectForm
+from refinement.selectors.launch.warnings import EMBEDDED
+from refinement.selectors.projects.home import home_of
+from refinement.selectors.projects.lists import current_project, member_count
+from refinement.selectors.reviews.requests import asked_of
+from refinement.services.people.accounts import project_create
+from refinement.views.system.health import (
+    EndpointsPart,
+    Part,
+    broker_health,
+    database_health,
+    endpoint_health,
+    worker_health,
+)
+
+MOST_ASKED = 6
+
+
+@require_safe
+def home(request: SignedInRequest) -> HttpResponse:
+    """Leads to the project last used, or says how to get into one."""
+    project = current_project(request.user, request.session.get("project"))
+    if project is None:
+        return render(request, "refinement/project_none.html")
+    return redirect("project_home", project.slug)
+
+
+@require_safe
+@project_view()
+def project_home(request: ProjectRequest) -> HttpResponse:
+    """Where a member lands: what is at work, what is held up, what is new, and what to do first."""
+    system = system_state()
+    page = {
+        "section": "home",
+        "member_count": member_count(request.project),
+        "system": system,
+        "has_own_model": has_own_model(system),
+        "home": home_of(request.project),
+        "asked": asked_of(request.user, request.project, request.membership, MOST_ASKED),
+        "can_edit": request.membership.can_edit,
+    }
+    return render(request, "refinement/project_home.html", page)
+
+
+def system_state() -> list[tuple[str, Part, bool]]:
+    """Each part's name, its health, and whether the instance needs it to be ready at all."""
+    return [
+        ("Database", database_health(), True),
+        ("Queue", broker_health(), True),
+        ("Worker", worker_health(), True),
+        ("Model endpoints", endpoint_health(), False),
+    ]
+
+
+def has_own_model(system: list[tuple[str, Part, bool]]) -> bool:
+    """Whether a model can be asked that is not the small one that comes along."""
+    usable = {
+        endpoint["name"]
+        for _, part, _ in system
+        for endpoint in cast(EndpointsPart, part).get("endpoints", [])
+        if endpoint["ok"]
+    }
+    return bool(usable - {EMBEDDED}) or bool(usable and os.environ.get("WIGGUM_GGUF", "").strip())
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def project_new(request: SignedInRequest) -> HttpResponse:
+    """A further project, by an administrator of the instance."""
+    if not request.user.is_superuser:
+        raise PermissionDenied("Only administrators of this instance make new projects. Ask one of them.")
+    form = ProjectForm(request.POST if request.method == "POST" else None)
+    if request.method != "POST":
+        return render(request, "refinement/project_new.html", {"form": form})
+    if not form.is_valid():
+        return render(request, "refinement/project_new.html", {"form": form}, status=422)
+    project = project_create(owner=request.user, name=form.cleaned_data["name"])
+    messages.success(request, f"The project {project.name} is ready, and you are its owner.")
+    return redirect("project_home", project.slug)

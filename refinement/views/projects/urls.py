@@ -1,0 +1,12 @@
+"""A project's home and settings, and new projects."""
+
+from django.urls import path
+
+from refinement.views.projects import home, settings
+
+urlpatterns = [
+    path("", home.home, name="home"),
+    path("p/<slug:slug>/", home.project_home, name="project_home"),
+    path("projects/new/", home.project_new, name="project_new"),
+    path("p/<slug:slug>/settings/", settings.project_settings, name="project_settings"),
+]

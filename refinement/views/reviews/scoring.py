@@ -1,0 +1,231 @@
+"""A person scores a round: openly, or blind, with nothing of anybody's scores on the page."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST
+
+from refinement.access.projects import ProjectRequest, project_view
+from refinement.engine.codec import rubric_from_json
+from refinement.engine.types import Rubric
+from refinement.forms.reviews.human_scores import HumanScoreForm, score_initial
+from refinement.judging.schema import scale_in_words
+from refinement.models import BlindReading, HumanScore, Round, RubricVersion, Run
+from refinement.selectors.reviews.blindness import seen_words
+from refinement.selectors.runs.calls import said
+from refinement.selectors.runs.texts import candidate_text
+from refinement.selectors.runs.words import capital_round_name
+from refinement.services.reviews.blind_readings import (
+    ScoresSeen,
+    blind_reading_begin,
+    blind_reading_give_up,
+)
+from refinement.services.reviews.human_scores import ScoredMeanwhile, human_score_give, seed_from_human_score
+from refinement.services.rubrics.editing import NewerVersion
+from refinement.views.runs.context import run_or_404
+
+PLAIN = "text/plain; charset=utf-8"
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@project_view()
+def run_score(request: ProjectRequest, run: int, number: int) -> HttpResponse:
+    """The page to score a round on; every member may. What cannot be kept comes back with its reasons."""
+    found = run_or_404(request, run, blind=True)
+    row = round_or_404(found, number)
+    if request.method == "POST":
+        return score_kept(request, found, row)
+    if request.GET.get("form") in ("text", "task"):
+        text = row.candidate if request.GET["form"] == "text" else found.task
+        return HttpResponse(text, content_type=PLAIN)
+    if must_read_blind(request, found):
+        return begin_page(request, found, row)
+    rubric = rubric_from_json(found.snapshot)
+    kept = own_score(request, row)
+    form = HumanScoreForm(definition=rubric, initial=score_initial(kept))
+    return score_page(request, found, row, rubric, form, kept=kept)
+
+
+def score_kept(request: ProjectRequest, run: Run, row: Round) -> HttpResponse:
+    """Keeps the score and goes on: to the run, or blind to its next round."""
+    rubric = rubric_from_json(run.snapshot)
+    if must_read_blind(request, run):
+        return begin_page(request, run, row, status=422)
+    form = HumanScoreForm(request.POST, definition=rubric)
+    if not form.is_valid():
+        return score_page(request, run, row, rubric, form, status=422)
+    onward = next_number(request, run, row)
+    try:
+        human_score_give(
+            run=run, row=row, user=request.user, said=form.reading,
+            seen_version=form.cleaned_data["version"], blind_next=onward,
+        )  # fmt: skip
+    except ScoredMeanwhile as meanwhile:
+        return conflict_page(request, run, row, rubric, meanwhile.kept)
+    except ValidationError as error:
+        form.take_over(error)
+        return score_page(request, run, row, rubric, form, status=422)
+    messages.success(request, f"Your scores of {capital_round_name(rubric, row.number).lower()} are kept.")
+    address = reverse(
+        "run_score" if onward else "run_round", args=[request.project.slug, run.pk, onward or row.number]
+    )
+    return redirect(f"{address}?scored={row.number}")
+
+
+@require_POST
+@project_view()
+def run_score_blind(request: ProjectRequest, run: int, number: int) -> HttpResponse:
+    """Begins to read the run blind, at this round."""
+    found = run_or_404(request, run, blind=True)
+    row = round_or_404(found, number)
+    try:
+        blind_reading_begin(run=found, number=row.number, user=request.user)
+    except ScoresSeen as seen:
+        messages.error(request, str(seen))
+    return redirect("run_score", request.project.slug, run, number)
+
+
+@require_POST
+@project_view()
+def run_score_reveal(request: ProjectRequest, run: int) -> HttpResponse:
+    """Gives blind reading up, once that is confirmed: from then on a score is an open one."""
+    found = run_or_404(request, run, whole=False, blind=True)
+    if request.POST.get("sure") != "yes":
+        page = {"section": "runs", "run": found, "number": request.blind_runs.get(run, 1)}
+        return render(request, "refinement/runs/score_reveal.html", page)
+    if blind_reading_give_up(run=found, user=request.user):
+        messages.success(request, "Here are the scores. What you score from now on is marked as not blind.")
+    return redirect("run_page", request.project.slug, run)
+
+
+@require_POST
+@project_view(role="editor")
+def run_score_seed(request: ProjectRequest, run: int, number: int) -> HttpResponse:
+    """Makes a person's scores of the round the seed of the rubric's next version."""
+    found = run_or_404(request, run)
+    row = round_or_404(found, number)
+    told, version = seed_made(request, found, row)
+    if version is None:
+        messages.error(request, f"Nothing was saved. {told}")
+        return redirect("run_round", request.project.slug, run, number)
+    messages.success(request, told)
+    return redirect("rubric_seed", request.project.slug, found.rubric.slug)
+
+
+def seed_made(request: ProjectRequest, run: Run, row: Round) -> tuple[str, RubricVersion | None]:
+    """The new version with the sentence to show; None where it could not be made."""
+    score, edited_from = (_number(request.POST.get(name, "")) for name in ("score", "edited_from"))
+    kept = HumanScore.objects.filter(round=row, pk=score).select_related("round").first()
+    if kept is None:
+        return "There is no such score of this round.", None
+    run.rubric.project = request.project
+    try:
+        version = seed_from_human_score(
+            rubric=run.rubric, score=kept, edited_from=edited_from, user=request.user
+        )
+    except NewerVersion as newer:
+        return (
+            f"Version {newer.newest} of the rubric was saved since you opened this page. "
+            "Look at it, then choose the seed again."
+        ), None
+    except ValidationError as refused:
+        return " ".join(refused.messages), None
+    return (
+        f"The seed of {run.rubric.name} is now this text with the scores of {kept.author_name}: "
+        f"version {version.number}."
+    ), version
+
+
+def round_or_404(run: Run, number: int) -> Round:
+    row = Round.objects.filter(run=run, number=number).first()
+    if row is None:
+        raise Http404("There is no such round in this run.")
+    return row
+
+
+def own_score(request: ProjectRequest, row: Round) -> HumanScore | None:
+    return HumanScore.objects.filter(round=row, author=request.user).first()
+
+
+def must_read_blind(request: ProjectRequest, run: Run) -> bool:
+    """Whether the project wants a blind score and this person could still give one, but has not begun."""
+    return (
+        request.project.blind_scores
+        and run.pk not in request.blind_runs
+        and not seen_words(run, request.user)
+    )
+
+
+def next_number(request: ProjectRequest, run: Run, row: Round) -> int | None:
+    """The round to go on with blind, where that was asked for and there is one."""
+    if request.POST.get("then") != "next" or run.pk not in request.blind_runs:
+        return None
+    later = run.rounds.exclude(pk=row.pk).exclude(human_scores__author=request.user).order_by("number")
+    following = later.filter(number__gt=row.number).first() or later.first()
+    return following.number if following else None
+
+
+def conflict_page(
+    request: ProjectRequest, run: Run, row: Round, rubric: Rubric, kept: HumanScore
+) -> HttpResponse:
+    """Everything typed, on top of what was saved in another window: saving again is a choice."""
+    typed = request.POST.copy()
+    typed["version"] = str(kept.version)
+    form = HumanScoreForm(typed, definition=rubric)
+    return score_page(request, run, row, rubric, form, status=409, kept=kept, meanwhile=kept)
+
+
+def begin_page(request: ProjectRequest, run: Run, row: Round, *, status: int = 200) -> HttpResponse:
+    """Where a project scores blind: what that means, and the button that begins it."""
+    page = {"section": "runs", "run": run, "number": row.number, "name": _name(run, row)}
+    return render(request, "refinement/runs/score_begin.html", page, status=status)
+
+
+def score_page(
+    request: ProjectRequest,
+    run: Run,
+    row: Round,
+    rubric: Rubric,
+    form: HumanScoreForm,
+    *,
+    status: int = 200,
+    **more: Any,
+) -> HttpResponse:
+    reading = BlindReading.objects.filter(run=run, reader=request.user, ended_at__isnull=True).first()
+    raw = request.GET.get("view") == "raw"
+    scored = HumanScore.objects.filter(run=run, author=request.user)
+    context = {
+        "section": "runs",
+        "run": run,
+        "row": row,
+        "rubric": rubric,
+        "name": _name(run, row),
+        "rounds": round_choices(run, rubric, set(scored.values_list("round__number", flat=True))),
+        "form": form,
+        "reading": reading,
+        "raw": raw,
+        "text": candidate_text(row.candidate, raw=raw),
+        "task": said("task", run.task),
+        "scale_words": scale_in_words(rubric.scale),
+        "kept": None,
+        **more,
+    }
+    return render(request, "refinement/runs/score.html", context, status=status)
+
+
+def round_choices(run: Run, rubric: Rubric, scored: set[int]) -> list[tuple[int, str, bool]]:
+    """Every round by number and name, and whether this person has scored it."""
+    numbers = run.rounds.order_by("number").values_list("number", flat=True)
+    return [(number, capital_round_name(rubric, number), number in scored) for number in numbers]
+
+
+def _name(run: Run, row: Round) -> str:
+    return capital_round_name(rubric_from_json(run.snapshot), row.number)
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0

@@ -1,0 +1,48 @@
+"""Rubrics: list, gallery, editor, versions, preview, files, test bench."""
+
+from django.urls import path
+
+from refinement.views.rubrics import (
+    bench,
+    changes,
+    editor,
+    files,
+    gallery,
+    library,
+    page,
+    preview,
+    seed,
+    versions,
+)
+
+RUBRICS = "p/<slug:slug>/rubrics/"
+RUBRIC = f"{RUBRICS}<slug:rubric>"
+BENCH = f"{RUBRIC}/bench/"
+
+urlpatterns = [
+    path(f"{RUBRICS}import/", files.rubric_import_page, name="rubric_import"),
+    path(f"{RUBRIC}/export.yaml", files.rubric_export, name="rubric_export"),
+    path(f"{RUBRIC}/seed/", seed.rubric_seed, name="rubric_seed"),
+    path(RUBRICS, library.rubric_list, name="rubric_list"),
+    path(f"{RUBRICS}new/", gallery.rubric_gallery, name="rubric_gallery"),
+    path(f"{RUBRIC}/", page.rubric_page, name="rubric_page"),
+    path(f"{RUBRIC}/v/<int:number>/", page.rubric_version, name="rubric_version"),
+    path(f"{RUBRIC}/versions/", versions.rubric_versions, name="rubric_versions"),
+    path(f"{RUBRIC}/compare/", versions.rubric_compare, name="rubric_compare"),
+    path(f"{RUBRIC}/restore/", changes.rubric_restore, name="rubric_restore"),
+    path(f"{RUBRIC}/duplicate/", changes.rubric_duplicate, name="rubric_duplicate"),
+    path(f"{RUBRIC}/archive/", changes.rubric_archive, name="rubric_archive"),
+    path(f"{RUBRIC}/edit/", editor.rubric_edit, name="rubric_edit"),
+    path(
+        f"{RUBRIC}/edit/try-check/",
+        editor.rubric_try_check,
+        name="rubric_try_check",
+    ),
+    path(f"{RUBRIC}/preview/", preview.rubric_preview, name="rubric_preview"),
+    path(BENCH, bench.rubric_bench, name="rubric_bench"),
+    path(f"{BENCH}compare/", bench.rubric_bench_compare, name="rubric_bench_compare"),
+    path(f"{BENCH}<int:bench>/", bench.rubric_bench_trial, name="rubric_bench_trial"),
+    path(f"{BENCH}<int:bench>/cancel/", bench.rubric_bench_cancel, name="rubric_bench_cancel"),
+    path(f"{BENCH}<int:bench>/scores/", bench.rubric_bench_scores, name="rubric_bench_scores"),
+    path(f"{BENCH}<int:bench>/trials/<int:number>/", bench.rubric_bench_said, name="rubric_bench_said"),
+]

@@ -1,0 +1,12 @@
+"""Share links: managed by editors, opened by anybody who has one."""
+
+from django.urls import path
+
+from refinement.views.sharing import links, shared
+
+urlpatterns = [
+    path("s/<str:token>/", shared.shared_run, name="shared_run"),
+    path("s/<str:token>/<int:number>/", shared.shared_run, name="shared_round"),
+    path("p/<slug:slug>/runs/<int:run>/share/", links.run_share, name="run_share"),
+    path("p/<slug:slug>/share/<int:link>/revoke/", links.share_revocation, name="share_revoke"),
+]

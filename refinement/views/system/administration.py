@@ -1,0 +1,146 @@
+"""The instance, for its administrators: people, projects, endpoints and health."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Concatenate, ParamSpec, TypeVar
+
+from allauth.account.decorators import reauthentication_required
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST, require_safe
+
+from refinement.access.projects import SignedInRequest
+from refinement.models import Project
+from refinement.selectors.people.administration import (
+    MOST_PEOPLE,
+    MOST_PROJECTS,
+    endpoints_listed,
+    endpoints_off,
+    people_found,
+    projects_listed,
+)
+from refinement.services.people.administration import (
+    LastAdministrator,
+    person_activate,
+    person_administrate,
+    person_sign_in_reset,
+)
+from refinement.services.people.memberships import project_adopt
+from refinement.views.projects.home import system_state
+from refinement.views.system.health import endpoint_health
+
+P = ParamSpec("P")
+Answer = TypeVar("Answer", bound=HttpResponseBase)
+WORDS_CHARS = 200
+LAST = "An instance needs an administrator who can sign in. Make somebody else administrator first."
+
+
+def administrator_view(
+    view: Callable[Concatenate[SignedInRequest, P], Answer],
+) -> Callable[Concatenate[HttpRequest, P], Answer]:
+    """Lets administrators of the instance in."""
+
+    @login_required
+    @wraps(view)
+    def guarded(request: SignedInRequest, *args: P.args, **kwargs: P.kwargs) -> Answer:
+        if not request.user.is_superuser:
+            raise PermissionDenied("This page is for administrators of this instance. Ask one of them.")
+        return view(request, *args, **kwargs)
+
+    return guarded  # type: ignore[return-value]
+
+
+@require_safe
+@administrator_view
+def people(request: SignedInRequest) -> HttpResponse:
+    """Everybody with an account, found by name or mail address."""
+    return _people(request)
+
+
+def _people(request: SignedInRequest, refusal: str = "", status: int = 200) -> HttpResponse:
+    words = request.GET.get("q", "").replace("\x00", "").strip()[:WORDS_CHARS]
+    found = list(people_found(words))
+    page = {
+        "tab": "people",
+        "words": words,
+        "people": found[:MOST_PEOPLE],
+        "is_cut": len(found) > MOST_PEOPLE,
+        "refusal": refusal,
+    }
+    return render(request, "refinement/people/administration_people.html", page, status=status)
+
+
+@require_POST
+@administrator_view
+def person_account(request: SignedInRequest, person: int) -> HttpResponse:
+    """Closes an account or opens it again."""
+    active = request.POST.get("active") == "yes"
+    try:
+        changed = person_activate(person_id=person, active=active, by=request.user)
+    except LastAdministrator:
+        return _people(request, LAST, status=409)
+    if changed:
+        said = "The account is open again." if active else "The account is closed, and signed out everywhere."
+        messages.success(request, said)
+    return redirect("administration")
+
+
+@require_POST
+@administrator_view
+def person_administration(request: SignedInRequest, person: int) -> HttpResponse:
+    """Makes somebody administrator, or no longer."""
+    administrator = request.POST.get("administrator") == "yes"
+    try:
+        changed = person_administrate(person_id=person, administrator=administrator, by=request.user)
+    except LastAdministrator:
+        return _people(request, LAST, status=409)
+    if changed:
+        messages.success(request, "Now an administrator." if administrator else "No longer an administrator.")
+    # Whoever stopped being one may not see the page any more.
+    return redirect("home" if person == request.user.pk else "administration")
+
+
+@require_POST
+@administrator_view
+@reauthentication_required  # type: ignore[untyped-decorator]
+def sign_in_reset(request: SignedInRequest, person: int) -> HttpResponse:
+    """Lets somebody in again who lost what they sign in with."""
+    if person_sign_in_reset(person_id=person, by=request.user):
+        messages.success(request, "Second factors, passkeys and the provider's connection are taken away.")
+    else:
+        messages.info(request, "There was nothing to reset.")
+    return redirect("administration")
+
+
+@require_safe
+@administrator_view
+def projects(request: SignedInRequest) -> HttpResponse:
+    """All projects, with how much is in them."""
+    found = list(projects_listed())
+    page = {"tab": "projects", "projects": found[:MOST_PROJECTS], "is_cut": len(found) > MOST_PROJECTS}
+    return render(request, "refinement/people/administration_projects.html", page)
+
+
+@require_POST
+@administrator_view
+def adoption(request: SignedInRequest, project: int) -> HttpResponse:
+    """An administrator takes over a project that nobody can run any more."""
+    row = get_object_or_404(Project, pk=project)
+    if project_adopt(project=row, by=request.user):
+        messages.success(request, f"You are now an owner of {row.name}.")
+    else:
+        messages.info(request, f"{row.name} has an owner who can sign in; ask them to invite you.")
+    return redirect("administration_projects")
+
+
+@require_safe
+@administrator_view
+def system(request: SignedInRequest) -> HttpResponse:
+    """The health of the parts, and the endpoints."""
+    states = {entry["name"]: (entry["ok"], entry["message"]) for entry in endpoint_health()["endpoints"]}
+    parts = [(name, part) for name, part, needed in system_state() if needed]
+    page = {"tab": "system", "parts": parts, "endpoints": endpoints_listed(states), "off": endpoints_off()}
+    return render(request, "refinement/people/administration_system.html", page)

@@ -12,10 +12,10 @@ from refinement.api.core.auth import ApiRequest
 from refinement.api.core.etags import IF_MATCH, etag, require_match, tagged
 from refinement.api.core.idempotency import creates
 from refinement.models import Endpoint
+from refinement.selectors.health import endpoint_health
 from refinement.selectors.people.administration import ListedEndpoint, endpoints_listed
 from refinement.selectors.projects.lists import NotFound
 from refinement.services.endpoints import FIELDS, endpoint_change, endpoint_create, endpoint_remove
-from refinement.views.system.health import endpoint_health
 
 router = Router(tags=["Endpoints"])
 View = Callable[..., Any]

@@ -18,7 +18,6 @@ from refinement.execution.leases import RENEW_EVERY, Lease, lease_renew
 from refinement.execution.live_text import live_text
 from refinement.execution.lost_connections import CONNECTION_LOST
 from refinement.execution.slots import NoFreePlace, place_take
-from refinement.execution.texts import storable
 from refinement.judging.checks import CommandRunner
 from refinement.judging.isolation import while_waiting
 from refinement.judging.prompts import Prompt
@@ -37,6 +36,7 @@ from refinement.providers.base import (
 )
 from refinement.providers.registry import SCRIPTED, EndpointSpec, build
 from refinement.selectors.endpoints import endpoint_spec
+from refinement.texts import storable
 
 RENEW_SECONDS = RENEW_EVERY.total_seconds()
 SLOW_SECONDS = 1.0

@@ -10,10 +10,10 @@ from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
-from refinement.execution.texts import storable
 from refinement.execution.waking import SWEEP_AT_MOST, out_of_patience, wake
 from refinement.interchange.exports.json import as_json
 from refinement.models import DeliveryState, Run, Webhook, WebhookAttempt, WebhookDelivery
+from refinement.texts import storable
 from refinement.vault import Unreadable, unsealed
 from refinement.webhooks.sending import WHOLE_SECONDS, Attempted, post
 from refinement.webhooks.signing import signature_header

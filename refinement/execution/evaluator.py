@@ -13,7 +13,6 @@ from refinement.execution.calls import Caller, ignore_text
 from refinement.execution.cancelling import lookout
 from refinement.execution.recording import Recorder
 from refinement.execution.slots import NoFreePlace, place_pass_on
-from refinement.execution.texts import storable
 from refinement.models import EvaluatorResult
 from refinement.providers.base import Cancelled
 from refinement.providers.sandbox import (
@@ -29,6 +28,7 @@ from refinement.providers.sandbox.bubblewrap import own_paths
 from refinement.providers.sandbox.remote import run_remotely
 from refinement.selectors.rubrics.commands import command_refusal
 from refinement.selectors.runs.history import evaluator_of
+from refinement.texts import storable
 
 # Colours and moves of a terminal; and signs that would act on whoever shows them.
 TERMINAL = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")

@@ -6,8 +6,8 @@ from contextlib import contextmanager
 
 from refinement.execution.leases import Lease
 from refinement.execution.lost_connections import replacing_lost_connection
-from refinement.execution.texts import storable
 from refinement.models import LiveText
+from refinement.texts import storable
 
 FLUSH_EVERY = 0.5  # seconds
 

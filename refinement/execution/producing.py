@@ -5,12 +5,12 @@ from dataclasses import replace
 from refinement.engine.types import Draft, History, Revise, Role, Round
 from refinement.execution.calls import Caller, CallFailed, Request
 from refinement.execution.recording import Recorder
-from refinement.execution.texts import storable
 from refinement.execution.windows import Steered, reply_room, window_for
 from refinement.judging.candidates import read_candidate
 from refinement.judging.context import Brief, ProducerView, producer_view
 from refinement.judging.prompts import producer_prompt
 from refinement.providers.base import ErrorKind, ProviderError
+from refinement.texts import storable
 
 EMPTY = (
     "The producer answered with an empty text; that is no revision. "

@@ -27,7 +27,6 @@ from refinement.execution.record_values import (
     verdict_values,
 )
 from refinement.execution.signals import run_ended, run_waiting
-from refinement.execution.texts import storable
 from refinement.execution.waking import run_wake
 from refinement.models import (
     Call,
@@ -44,6 +43,7 @@ from refinement.models import (
 )
 from refinement.selectors.runs.history import account_of
 from refinement.selectors.runs.live import WORKER_LOST
+from refinement.texts import storable
 
 log = logging.getLogger("wiggum.steps")
 STEP_DONE = {"step_calls": 0, "step_failures": 0, "step_unreadable": 0, "step_crashes": 0}

@@ -8,7 +8,6 @@ from django.utils import timezone
 
 from refinement.engine.types import Role
 from refinement.execution.calls import Caller, CallFailed, timed
-from refinement.execution.texts import storable
 from refinement.judging.context import EVALUATOR_CHARS, Brief
 from refinement.judging.prompts import Prompt
 from refinement.judging.schema import reply_limit_tokens
@@ -20,6 +19,7 @@ from refinement.providers.context import (
     context_tokens_for,
     text_size,
 )
+from refinement.texts import storable
 
 CHARS_OF_A_TOKEN_WRITTEN = 4  # how long a text of so many tokens turns out, about
 INSTRUCTION_CHARS = 5_000  # our own words around the data

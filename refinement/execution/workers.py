@@ -11,7 +11,6 @@ from refinement.models import WorkerBeat
 from wiggum_site import VERSION
 
 BEAT_SECONDS = 5.0
-ALIVE_WITHIN = timedelta(seconds=20)
 FORGOTTEN_AFTER = timedelta(minutes=1)
 
 
@@ -34,8 +33,3 @@ def worker_beat(*, name: str, started_at: datetime, threads: int) -> None:
 def worker_leave(*, name: str) -> None:
     """Forgets a worker that ends in good order."""
     WorkerBeat.objects.filter(name=name).delete()
-
-
-def workers_alive() -> int:
-    """How many workers have been heard of lately."""
-    return WorkerBeat.objects.filter(seen_at__gte=timezone.now() - ALIVE_WITHIN).count()

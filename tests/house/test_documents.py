@@ -8,9 +8,9 @@ import pytest
 from django.core.management import get_commands
 
 from refinement.cli.refine import refine
+from refinement.execution.metrics import COUNTERS
 from refinement.management.commands.refine import EXIT_CODES, EXIT_INTERRUPTED, EXIT_USAGE
 from refinement.providers.registry import default_specs
-from refinement.selectors.metrics import COUNTERS
 from tests.house.processes import ROOT, environment, manage
 
 DOCUMENTS = {

@@ -56,7 +56,7 @@ def imported(project, script: Path) -> Run:
 
 
 def document_of(run: Run) -> dict:
-    from refinement.views.runs.export import whole
+    from refinement.downloads import whole
 
     found = Run.objects.select_related("project", "rubric", "rubric_version").get(pk=run.pk)
     return json.loads("".join(whole(found)))

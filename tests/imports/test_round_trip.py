@@ -6,6 +6,7 @@ from decimal import Decimal
 
 import pytest
 
+from refinement.downloads import whole
 from refinement.engine.profiles import rubric_for
 from refinement.models import Membership, Project, Rubric, Run, User
 from refinement.services.imports.uploads import SourceFile, import_files
@@ -13,7 +14,6 @@ from refinement.services.reviews.decisions import decision_make
 from refinement.services.reviews.human_scores import Reading, human_score_give
 from refinement.services.runs.hand_rounds import Edit, round_edit
 from refinement.services.runs.steering import instruction_give
-from refinement.views.runs.export import whole
 from tests.runs.stage import drafts, verdict
 
 pytestmark = pytest.mark.django_db

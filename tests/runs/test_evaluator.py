@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from django.core.exceptions import ValidationError
 
+from refinement.downloads import report, whole
 from refinement.engine.profiles import context_rules_for, rubric_for
 from refinement.engine.types import EvaluationMode, Evaluator, Handover, ProblemClass
 from refinement.execution import evaluator as evaluating
@@ -16,7 +17,6 @@ from refinement.providers.sandbox.service import Server
 from refinement.selectors.runs.history import history_of
 from refinement.services.imports.uploads import SourceFile, import_files
 from refinement.services.runs.lifecycle import WrongState, run_cancel, run_rerun
-from refinement.views.runs.export import report, whole
 from tests.runs.stage import composites, drafts, texts, verdict
 from tests.sandboxed import needs_sandbox
 

@@ -5,8 +5,9 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from refinement.execution.workers import FORGOTTEN_AFTER, worker_beat, worker_leave, workers_alive
+from refinement.execution.workers import FORGOTTEN_AFTER, worker_beat, worker_leave
 from refinement.models import WorkerBeat
+from refinement.selectors.workers import workers_alive
 
 pytestmark = pytest.mark.django_db
 

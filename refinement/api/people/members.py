@@ -19,10 +19,9 @@ from refinement.api.core.permissions import member
 from refinement.api.core.problems import Refused
 from refinement.models import Invitation, Membership
 from refinement.selectors.projects.lists import NotFound
+from refinement.services.people.invitation_mail import invitation_mailed
 from refinement.services.people.invitations import invitation_make, invitation_revoke
-from refinement.services.people.memberships import LastOwner, member_remove, member_role_change
-from refinement.views.people.invitations import invitation_mailed
-from refinement.views.people.members import LAST_OWNER
+from refinement.services.people.memberships import LAST_OWNER, LastOwner, member_remove, member_role_change
 
 router = Router(tags=["People"])
 Role = Literal["viewer", "editor", "owner"]

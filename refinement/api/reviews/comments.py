@@ -9,6 +9,7 @@ from django.http import Http404, HttpResponse
 from django.urls import reverse
 from ninja import Field, Query, Router, Schema, Status
 
+from refinement.access.objects import comment_or_404, reader_of, run_or_404, thread_or_404
 from refinement.anchoring import MOST_QUOTE, Quotation
 from refinement.api.core.auth import ApiRequest
 from refinement.api.core.etags import IF_MATCH, etag, require_match, tagged
@@ -26,8 +27,6 @@ from refinement.services.reviews.comments import (
     thread_open,
     thread_resolve,
 )
-from refinement.views.comments.context import comment_or_404, reader_of, thread_or_404
-from refinement.views.runs.context import run_or_404
 
 router = Router(tags=["Comments"])
 LARGEST_NUMBER = 2**31 - 1

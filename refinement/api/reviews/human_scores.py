@@ -9,6 +9,7 @@ from django.http import HttpResponse
 from ninja import Field, Query, Router, Schema, Status
 from pydantic import StringConstraints
 
+from refinement.access.objects import must_read_blind, own_score, round_or_404, run_or_404
 from refinement.api.core.auth import ApiRequest
 from refinement.api.core.etags import IF_MATCH, changed_meanwhile, etag, require_match, tagged
 from refinement.api.core.paging import Page, Paging, page_by_number
@@ -28,8 +29,6 @@ from refinement.services.reviews.human_scores import (
     ScoredMeanwhile,
     human_score_give,
 )
-from refinement.views.reviews.scoring import must_read_blind, own_score, round_or_404
-from refinement.views.runs.context import run_or_404
 
 router = Router(tags=["Scores of people"])
 LARGEST_NUMBER = 2**31 - 1

@@ -8,6 +8,7 @@ from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from ninja import Field, Query, Router, Schema, Status
 
+from refinement.access.objects import run_or_404
 from refinement.api.core.auth import ApiRequest
 from refinement.api.core.idempotency import creates
 from refinement.api.core.paging import Page, Paging, page_by_number
@@ -27,7 +28,6 @@ from refinement.services.reviews.requests import (
 )
 from refinement.services.reviews.rules import MOST_DUE_DAYS, review_rule_create, review_rule_end
 from refinement.services.runs.bulk import MOST_RUNS
-from refinement.views.runs.context import run_or_404
 
 router = Router(tags=["Reviews"])
 LARGEST_NUMBER = 2**31 - 1

@@ -9,6 +9,7 @@ from django.urls import reverse
 from ninja import Field, Query, Router, Schema
 from pydantic import StringConstraints
 
+from refinement.access.objects import rubric_or_404, version_or_404
 from refinement.api.core.auth import ApiRequest
 from refinement.api.core.idempotency import creates, made_at
 from refinement.api.core.paging import Page, Paging, page_by_number
@@ -30,7 +31,6 @@ from refinement.services.rubrics.bench import (
     bench_create,
     bench_scores_set,
 )
-from refinement.views.rubrics.context import rubric_or_404, version_or_404
 
 router = Router(tags=["Test bench"])
 LARGEST_NUMBER = 2**31 - 1

@@ -4,14 +4,13 @@ from decimal import Decimal
 
 from ninja import Field, Query, Router, Schema
 
+from refinement.access.objects import rubric_or_404
 from refinement.api.core.auth import ApiRequest
 from refinement.api.core.permissions import member
 from refinement.selectors.rubrics.bench import bench_or_404
-from refinement.selectors.rubrics.bench_report import Line, Pair, bench_comparison, what_differs
+from refinement.selectors.rubrics.bench_report import Line, Pair, bench_comparison, report_of, what_differs
 from refinement.selectors.rubrics.bench_words import comparison_words, pair_words
 from refinement.selectors.rubrics.definitions import plain
-from refinement.views.rubrics.bench import report_of
-from refinement.views.rubrics.context import rubric_or_404
 
 router = Router(tags=["Test bench"])
 LARGEST_NUMBER = 2**31 - 1

@@ -5,6 +5,7 @@ from typing import Any
 from django.http import HttpResponse
 from ninja import Field, Query, Router, Schema
 
+from refinement.access.objects import rubric_or_404, version_or_404
 from refinement.api.core.auth import ApiRequest
 from refinement.api.core.etags import IF_MATCH, tagged
 from refinement.api.core.idempotency import creates
@@ -22,7 +23,6 @@ from refinement.engine.types import Rubric as Definition
 from refinement.interchange.rubrics.yaml import MAX_BYTES, rubric_from_yaml, rubric_to_yaml
 from refinement.selectors.rubrics.definitions import definition_of
 from refinement.services.rubrics.files import rubric_import
-from refinement.views.rubrics.context import rubric_or_404, version_or_404
 
 router = Router(tags=["Rubrics"])
 MEDIA_TYPE = "application/yaml"

@@ -8,10 +8,12 @@ from ninja import Field, Query, Router, Schema
 from pydantic import StringConstraints
 
 from refinement.access.blindness import ReadsBlind
+from refinement.access.objects import rubric_or_404, version_or_404
 from refinement.api.core.auth import ApiRequest
 from refinement.api.core.permissions import member
 from refinement.api.core.problems import Refused
 from refinement.forms.rubrics.rehearsals import MAX_ISSUES, MAX_TEXT_CHARS, MOST_ROUNDS, SAMPLE, PreviewForm
+from refinement.forms.rubrics.staging import staged
 from refinement.forms.rubrics.trying import TEXT_LIMIT
 from refinement.interchange.rubrics.yaml import rubric_from_fields
 from refinement.judging.checks import run_checks
@@ -19,14 +21,12 @@ from refinement.judging.isolation import time_limit
 from refinement.judging.rehearsal import Act, Rehearsal, rehearse
 from refinement.judging.templating import TemplateFailure
 from refinement.models import Run
+from refinement.selectors.rubrics.assumptions import closing_words
 from refinement.selectors.rubrics.comparisons import definitions_compared
 from refinement.selectors.rubrics.definitions import definition_of
 from refinement.selectors.rubrics.judged_rounds import runs_with_rounds
+from refinement.selectors.rubrics.prompt_parts import tokens_of
 from refinement.selectors.rubrics.rehearsals import run_of
-from refinement.views.rubrics.assumptions import closing_words
-from refinement.views.rubrics.context import rubric_or_404, version_or_404
-from refinement.views.rubrics.preview import staged
-from refinement.views.rubrics.prompt_parts import tokens_of
 
 router = Router(tags=["Rubrics"])
 LARGEST_NUMBER = 2**31 - 1

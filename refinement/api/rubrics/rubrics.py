@@ -8,6 +8,7 @@ from django.http import HttpResponse
 from django.urls import reverse
 from ninja import Field, Query, Router, Schema
 
+from refinement.access.objects import can_edit, rubric_or_404, version_or_404
 from refinement.api.core.auth import ApiRequest
 from refinement.api.core.etags import IF_MATCH, changed_meanwhile, etag, require_match, tagged
 from refinement.api.core.idempotency import creates, made_at
@@ -31,7 +32,6 @@ from refinement.services.rubrics.editing import (
     rubric_slug_for,
 )
 from refinement.services.rubrics.files import NothingNew, version_import
-from refinement.views.rubrics.context import can_edit, rubric_or_404, version_or_404
 
 router = Router(tags=["Rubrics"])
 LARGEST_NUMBER = 2**31 - 1

@@ -6,6 +6,7 @@ from typing import Literal
 
 from ninja import Field, Query, Router, Schema
 
+from refinement.access.objects import run_or_404
 from refinement.api.core.auth import ApiRequest
 from refinement.api.core.idempotency import creates, made_at
 from refinement.api.core.paging import Page, Paging, page_by_number
@@ -26,7 +27,6 @@ from refinement.services.runs.lifecycle import (
     run_retry,
 )
 from refinement.services.runs.steering import INSTRUCTION_CHARS, instruction_give, instruction_withdraw
-from refinement.views.runs.context import run_or_404
 
 router = Router(tags=["Actions"])
 LARGEST_NUMBER = 2**31 - 1

@@ -6,14 +6,14 @@ from typing import Any
 from django.http import Http404, HttpResponse
 from ninja import Field, Query, Router, Schema
 
+from refinement.access.objects import run_or_404
 from refinement.api.core.auth import ApiRequest
 from refinement.api.core.paging import Page, Paging, page_by_number
 from refinement.api.core.permissions import member
 from refinement.api.runs.shapes import exact
 from refinement.models import Call, Event
 from refinement.selectors.runs.calls import calls_of
-from refinement.views.runs.context import run_or_404
-from refinement.views.runs.live import events_streamed
+from refinement.streaming.responses import events_streamed
 
 router = Router(tags=["Calls and events"])
 LARGEST_NUMBER = 2**31 - 1

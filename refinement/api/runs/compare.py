@@ -15,12 +15,11 @@ from refinement.api.runs.shapes import LINE, RunLine, Told, exact
 from refinement.diffing import compared
 from refinement.diffing.sides import folded
 from refinement.selectors.compare.charts import Repeats, one_scale, repeats_of
-from refinement.selectors.compare.runs import FEWEST, MOST, Side, best_texts, sides_of
+from refinement.selectors.compare.runs import DIFF_CHARS, FEWEST, MOST, Side, best_texts, sides_of
 from refinement.selectors.compare.settings import settings_compared
 from refinement.selectors.rubrics.definitions import plain
 from refinement.selectors.runs.diffs import bounded, shown_pieces
 from refinement.selectors.runs.lists import run_tags
-from refinement.views.runs.compare import DIFF_CHARS
 
 router = Router(tags=["Runs"])
 Number = Annotated[int, Field(ge=1, le=LARGEST_NUMBER)]

@@ -8,13 +8,13 @@ from refinement.api.core.permissions import member
 from refinement.api.core.problems import Refused
 from refinement.api.runs.runs import Launch, overridden, run_address, target_of, version_wanted
 from refinement.api.runs.shapes import RunWhole, run_whole
-from refinement.execution.workers import workers_alive
 from refinement.forms.rubrics.values import tidy
 from refinement.selectors.endpoints import endpoint_specs
 from refinement.selectors.launch.estimates import Range, estimate_of
 from refinement.selectors.launch.model_lists import models_for_launch
 from refinement.selectors.launch.warnings import Plan, warnings_for
 from refinement.selectors.rubrics.definitions import definition_of
+from refinement.selectors.workers import workers_alive
 from refinement.services.runs.launching import NothingAvailable, example_choice, example_launch
 
 router = Router(tags=["Runs"])

@@ -7,17 +7,16 @@ from django.db.models import QuerySet
 from django.http import StreamingHttpResponse
 from ninja import Field, Query, Router
 
+from refinement.access.objects import run_or_404
 from refinement.api.core.auth import ApiRequest
 from refinement.api.core.paging import LARGEST_NUMBER
 from refinement.api.core.permissions import member
 from refinement.api.runs.runs import RunFilters, filter_form
+from refinement.downloads import exported, many_exported, training_sent
 from refinement.models import Run
 from refinement.selectors.reviews.blindness import shown_runs
 from refinement.selectors.runs.filters import runs_found
 from refinement.selectors.runs.training import TrainingChoice
-from refinement.views.runs.context import run_or_404
-from refinement.views.runs.export import exported, many_exported
-from refinement.views.runs.training import training_sent
 
 router = Router(tags=["Exports"])
 MOST_NAMED = 1_000

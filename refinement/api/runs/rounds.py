@@ -7,6 +7,7 @@ from typing import Any
 from django.http import Http404, HttpResponse
 from ninja import Field, Query, Router, Schema
 
+from refinement.access.objects import run_or_404
 from refinement.api.core.auth import ApiRequest
 from refinement.api.core.idempotency import creates
 from refinement.api.core.paging import Page, Paging, page_by_number
@@ -17,7 +18,6 @@ from refinement.models import CheckResult, EvaluatorResult, Round, Run, Verdict
 from refinement.selectors.runs.diffs import ShownPiece, round_diff
 from refinement.services.runs.hand_rounds import Edit, round_edit
 from refinement.services.runs.lifecycle import MOST_MORE_ROUNDS
-from refinement.views.runs.context import run_or_404
 
 router = Router(tags=["Rounds"])
 LARGEST_NUMBER = 2**31 - 1

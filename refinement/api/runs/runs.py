@@ -10,6 +10,7 @@ from ninja import Field, Query, Router, Schema
 from pydantic import StringConstraints
 from pydantic_core import to_json
 
+from refinement.access.objects import run_or_404
 from refinement.api.core.auth import ApiRequest
 from refinement.api.core.idempotency import JSON, creates, made_at
 from refinement.api.core.paging import (
@@ -35,7 +36,6 @@ from refinement.selectors.runs.lists import runs_place
 from refinement.selectors.runs.orders import NEWEST, Order, Place, place_from
 from refinement.services.runs.creating import MOST_TAGS
 from refinement.services.runs.launching import MOST_REPEATS, runs_launch
-from refinement.views.runs.context import run_or_404
 
 router = Router(tags=["Runs"])
 Sort = Literal[

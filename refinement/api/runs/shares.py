@@ -7,6 +7,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 from ninja import Field, Query, Router, Schema
 
+from refinement.access.objects import run_or_404
 from refinement.api.core.auth import ApiRequest
 from refinement.api.core.idempotency import creates
 from refinement.api.core.paging import Page, Paging, page_by_number
@@ -14,9 +15,14 @@ from refinement.api.core.permissions import member
 from refinement.api.core.problems import Refused
 from refinement.forms.projects.sharing import NOTE_CHARS
 from refinement.models import ShareLink
-from refinement.services.runs.shares import SharingOff, TooManyLinks, share_link_make, share_link_revoke
-from refinement.views.runs.context import run_or_404
-from refinement.views.sharing.links import OFF, TOO_MANY
+from refinement.services.runs.shares import (
+    OFF,
+    TOO_MANY,
+    SharingOff,
+    TooManyLinks,
+    share_link_make,
+    share_link_revoke,
+)
 
 router = Router(tags=["Share links"])
 

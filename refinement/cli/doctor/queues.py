@@ -8,8 +8,8 @@ from django.utils import timezone
 
 from refinement.cli.doctor.clocks import clock_finding
 from refinement.cli.doctor.findings import Finding, fail, ok, warn
-from refinement.execution.workers import ALIVE_WITHIN
 from refinement.models import Run, RunStatus, WorkerBeat
+from refinement.selectors.workers import ALIVE_WITHIN
 from wiggum_site import VERSION
 from wiggum_site.broker import broker_problem
 

@@ -22,6 +22,8 @@ from refinement.cli.instances.base import (
     Verb,
 )
 from refinement.cli.instances.refusals import newer_version, unknown_base
+from refinement.downloads import FORMS as TRAINING
+from refinement.downloads import RUN_FORMS
 from refinement.interchange.exports.rows import runs_csv, runs_jsonl
 from refinement.interchange.rubrics.yaml import rubric_from_yaml, rubric_to_yaml
 from refinement.models import Project, Run
@@ -36,8 +38,6 @@ from refinement.services.projects.local import project_named
 from refinement.services.rubrics.editing import NewerVersion
 from refinement.services.rubrics.files import UnknownBase, rubric_push
 from refinement.services.runs.lifecycle import WrongState, run_cancel, run_pause, run_resume, run_retry
-from refinement.views.runs.export import RUN_FORMS
-from refinement.views.runs.training import FORMS as TRAINING
 
 LOOK_SECONDS = 0.5
 RELATED = ("project", "rubric", "rubric_version")

@@ -13,7 +13,6 @@ from refinement.engine.types import History, Role, Round, Rubric, Verdict
 from refinement.execution.calls import control_of, fill, options_of, stop_if_cancelled
 from refinement.execution.judging import cut_words
 from refinement.execution.step import DEADLINE_SECONDS
-from refinement.execution.texts import storable
 from refinement.execution.trials.leases import TrialLease, trial_holds, trial_renew
 from refinement.execution.windows import expected, reply_room
 from refinement.judging.context import Brief, Calibration, JudgeView, judge_view
@@ -34,6 +33,7 @@ from refinement.providers.base import (
 from refinement.providers.context import context_tokens_for
 from refinement.selectors.endpoints import provider_for
 from refinement.selectors.rubrics.definitions import definition_of
+from refinement.texts import storable
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,13 +11,13 @@ from refinement.engine.scoring import assess
 from refinement.engine.types import CheckResult
 from refinement.execution.lost_connections import outlasting_lost_connections
 from refinement.execution.record_values import penalty_values, verdict_values
-from refinement.execution.texts import storable
 from refinement.execution.trials.judging import TrialAsked, trial_heartbeat
 from refinement.execution.trials.leases import TrialLease, trial_release
 from refinement.execution.trials.waking import trial_wake
 from refinement.judging.checks import run_checks
 from refinement.models import Bench, BenchCall, BenchStatus, BenchTrial, TrialStatus
 from refinement.selectors.runs.live import WORKER_LOST
+from refinement.texts import storable
 
 UNENDED = (TrialStatus.QUEUED, TrialStatus.RUNNING, TrialStatus.WAITING)
 

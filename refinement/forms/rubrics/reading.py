@@ -8,7 +8,6 @@ from typing import Any
 from refinement.engine.codec import BadRubric, rubric_from_json
 from refinement.engine.rubrics import FILE_NAME
 from refinement.engine.types import STOP_RULES, EvaluationMode, Handover, Role, Rubric, Scale
-from refinement.execution.texts import storable
 from refinement.forms.rubrics.initial import Fields
 from refinement.forms.rubrics.rows import (
     MOST_CHECKS,
@@ -24,6 +23,7 @@ from refinement.forms.rubrics.words import STOP_RULES as STOP_RULE_WORDS
 from refinement.judging.context import OFFERED
 from refinement.judging.isolation import time_limit
 from refinement.judging.templating import TEMPLATE_NAMES, check_template
+from refinement.texts import storable
 
 NOTE_LIMIT = 400
 

@@ -7,10 +7,10 @@ from typing import Any
 from django import forms
 
 from refinement.engine.types import Rubric
-from refinement.execution.texts import storable
 from refinement.judging.rehearsal import Said
 from refinement.judging.schema import plain, scale_in_words
 from refinement.selectors.rubrics.judged_rounds import RunChoice
+from refinement.texts import storable
 
 MAX_TEXT_CHARS = 200_000
 MAX_ISSUES = 50

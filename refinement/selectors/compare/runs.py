@@ -172,3 +172,6 @@ def _findings(run: Run) -> str:
 
 def _why(run: Run) -> str:
     return run.why if run.is_finished else "It has not stopped."
+
+
+DIFF_CHARS = 200_000  # of each text; longer ones are compared up to here, and the page says so

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from django.db.models import BooleanField, Case, Q, QuerySet, Value, When
 
-from refinement.execution.texts import one_line
 from refinement.models import Notice, NoticeChoice, NoticeKind, User
 from refinement.selectors.reviews.blindness import blind_runs_of
+from refinement.texts import one_line
 
 PAGE_SIZE = 50
 MOST_COUNTED = 100  # unread; beyond it the navigation says 99+

@@ -15,6 +15,11 @@ from refinement.engine.agreement import (
 from refinement.engine.scoring import composite
 from refinement.engine.types import CheckResult, Rubric, Scale
 from refinement.models import Bench, BenchTrial, TrialStatus
+from refinement.selectors.rubrics.bench import (
+    people_scores,
+    trials_of,
+)
+from refinement.selectors.rubrics.definitions import definition_of
 from refinement.selectors.score_words import mean_decimals
 
 PLOT_WIDTH = 200
@@ -237,3 +242,8 @@ def what_differs(before: Bench, after: Bench) -> list[str]:
     if before.anchored != after.anchored:
         told.append("whether the judge saw the seed")
     return told
+
+
+def report_of(bench: Bench) -> Report:
+    scores, _ = people_scores(bench)
+    return bench_report(definition_of(bench.rubric_version), trials_of(bench), scores)

@@ -13,7 +13,6 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from refinement.execution.texts import storable
 from refinement.interchange.imports.found import Note, SourceFile
 from refinement.interchange.imports.reading import opened, runs_in
 from refinement.models import ImportBatch, ImportFile, Project, User
@@ -26,6 +25,7 @@ from refinement.services.imports.uploads import (
     import_files,
     import_one,
 )
+from refinement.texts import storable
 
 MOST_RUNS = 5_000  # of one upload: every run is in its report
 MOST_NOTES = 300

@@ -11,7 +11,6 @@ from django.utils import timezone
 from refinement.engine.codec import rubric_to_json
 from refinement.engine.types import Rubric
 from refinement.execution.events import actor_name
-from refinement.execution.texts import storable
 from refinement.interchange.imports.document import Part, RoundPart, RunDocument, RunPart
 from refinement.interchange.imports.document_reading import whole_rubric
 from refinement.interchange.imports.foreign_runs import EPOCH
@@ -35,6 +34,7 @@ from refinement.models import (
 from refinement.services.audit import audit_record
 from refinement.services.imports.rubrics import version_for_import
 from refinement.services.runs.creating import tags_set, title_of
+from refinement.texts import storable
 
 MOST_NOTES = 500
 OWN_FIELDS = (

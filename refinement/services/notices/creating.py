@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from django.conf import settings
 
-from refinement.execution.texts import one_line
 from refinement.models import (
     Comment,
     Decision,
@@ -18,6 +17,7 @@ from refinement.models import (
     Run,
     User,
 )
+from refinement.texts import one_line
 
 NAME_CHARS = 80
 TITLE_CHARS = 100

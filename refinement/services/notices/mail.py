@@ -12,8 +12,8 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
 
-from refinement.execution.texts import one_line
 from refinement.models import BlindReading, Membership, Notice
+from refinement.texts import one_line
 
 log = logging.getLogger("wiggum.notices")
 AT_ONCE = 20

@@ -144,3 +144,6 @@ def _record(
         before=who | before if before else {},
         after=who | after if after else {},
     )
+
+
+LAST_OWNER = "A project needs an owner. Make somebody else an owner first."

@@ -13,11 +13,11 @@ from django.db import transaction
 from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, Value, When
 from django.utils import timezone
 
-from refinement.execution.texts import one_line, storable
 from refinement.models import ApiToken, MemberRole, Membership, Project, User
 from refinement.selectors.projects.lists import NotFound, lower_role
 from refinement.services.audit import AuditOf
 from refinement.services.people.memberships import project_lock
+from refinement.texts import one_line, storable
 
 MARK = "wgm_"  # what every token begins with, so that scanners find one that was published
 TOKEN_BYTES = 32  # 256 bits

@@ -6,8 +6,8 @@ from django.core.exceptions import ValidationError
 
 from refinement.anchoring import MOST_QUOTE, Quotation, passage_of, quotation_at
 from refinement.engine.codec import rubric_from_json
-from refinement.execution.texts import storable
 from refinement.models import Round, Run, ThreadPlace, Verdict
+from refinement.texts import storable
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,13 @@ from django.db import transaction
 from django.utils import timezone
 
 from refinement.execution.events import event_record
-from refinement.execution.texts import storable
 from refinement.mentioning import Person, mentioned_in
 from refinement.models import Comment, CommentEdit, EventKind, Membership, Run, Thread, User
 from refinement.services.audit import audit_record
 from refinement.services.notices.creating import notice_comment
 from refinement.services.reviews.comment_spots import Spot, spot_checked
 from refinement.services.webhooks.events import hook_comment_created
+from refinement.texts import storable
 
 MOST_CHARS = 20_000
 

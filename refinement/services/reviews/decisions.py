@@ -4,12 +4,12 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
 from refinement.execution.events import actor_name, event_record
-from refinement.execution.texts import storable
 from refinement.models import Decision, DecisionKind, EventKind, Run, User
 from refinement.services.audit import audit_record
 from refinement.services.notices.creating import notice_decision
 from refinement.services.reviews.requests import review_done
 from refinement.services.runs.lifecycle import locked
+from refinement.texts import storable
 
 REASON_CHARS = 4_000
 NAMES_A_ROUND = (DecisionKind.RESULT, DecisionKind.APPROVED)

@@ -14,7 +14,6 @@ from refinement.engine import types as engine
 from refinement.engine.codec import rubric_from_json
 from refinement.engine.scoring import composite
 from refinement.execution.events import actor_name, event_record
-from refinement.execution.texts import storable
 from refinement.judging.schema import plain, scale_in_words
 from refinement.models import BlindReading, EventKind, HumanScore, Round, Rubric, RubricVersion, Run, User
 from refinement.selectors.runs.history import check_result_of
@@ -22,6 +21,7 @@ from refinement.services.audit import audit_record
 from refinement.services.reviews.blind_readings import blind_reading_end, blind_reading_move, open_reading
 from refinement.services.reviews.requests import review_done
 from refinement.services.rubrics.seeds import seed_set
+from refinement.texts import storable
 
 REASON_CHARS = 2_000
 NOTE_CHARS = 4_000

@@ -9,12 +9,12 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from refinement.execution.events import actor_name, event_record
-from refinement.execution.texts import storable
 from refinement.models import EventKind, Membership, Project, ReviewRequest, Run, User
 from refinement.selectors.projects.lists import NotFound
 from refinement.services.audit import AuditOf
 from refinement.services.notices.creating import notice_review
 from refinement.services.webhooks.events import hook_review_asked
+from refinement.texts import storable
 
 NOTE_CHARS = 1_000
 MOST_REVIEWERS = 20

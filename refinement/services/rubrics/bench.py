@@ -10,7 +10,6 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from refinement.execution.texts import storable
 from refinement.execution.trials.recording import UNENDED
 from refinement.execution.trials.waking import trial_wake
 from refinement.judging.length import shorten
@@ -27,6 +26,7 @@ from refinement.models import (
 )
 from refinement.providers.registry import Target
 from refinement.services.audit import audit_record
+from refinement.texts import storable
 
 MAX_CANDIDATE_CHARS = 1_000_000
 MAX_TASK_CHARS = 100_000

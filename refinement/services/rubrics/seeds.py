@@ -8,11 +8,11 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from refinement.engine import types as engine
-from refinement.execution.texts import storable
 from refinement.judging.schema import plain, scale_in_words
 from refinement.models import Rubric, RubricVersion, User
 from refinement.selectors.rubrics.definitions import definition_of
 from refinement.services.rubrics.editing import NewerVersion, version_create
+from refinement.texts import storable
 
 MAX_SEED_CHARS = 200_000
 SET, REMOVED = "Set the seed.", "Removed the seed."

@@ -12,7 +12,6 @@ from refinement.engine import types as engine
 from refinement.engine.codec import rubric_to_json
 from refinement.engine.safeguards import kinship
 from refinement.execution.events import actor_name, event_record
-from refinement.execution.texts import storable
 from refinement.execution.waking import run_wake
 from refinement.judging.length import shorten
 from refinement.models import (
@@ -31,6 +30,7 @@ from refinement.providers.registry import Target
 from refinement.selectors.rubrics.commands import command_refusal
 from refinement.selectors.rubrics.definitions import definition_of
 from refinement.services.audit import audit_record
+from refinement.texts import storable
 
 MAX_TEXT_CHARS = 10_000_000
 MOST_TAGS = 20

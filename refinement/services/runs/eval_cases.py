@@ -13,13 +13,13 @@ from refinement.evals.scripts import script_runner
 from refinement.execution.calls import Local
 from refinement.execution.foreground import RunBusy, foreground_resume, run_in_foreground
 from refinement.execution.step import DEADLINE_SECONDS, StepOptions, StepResult
-from refinement.execution.texts import storable
 from refinement.models import Project, RubricVersion, Run, RunStatus
 from refinement.providers.registry import Target
 from refinement.selectors.rubrics.definitions import definition_of
 from refinement.services.rubrics.editing import NAME_LENGTH, rubric_create, rubric_slug_for, version_create
 from refinement.services.runs.creating import TAG_CHARS, run_create
 from refinement.services.runs.lifecycle import WrongState, run_pause
+from refinement.texts import storable
 
 ACTOR = "wiggum eval"
 SPARE_SECONDS = 60  # beyond a command's own limit, which is the one that people are told of

@@ -9,7 +9,6 @@ from django.utils import timezone
 
 from refinement.engine.codec import rubric_from_json, rubric_to_json
 from refinement.execution.events import actor_name
-from refinement.execution.texts import storable
 from refinement.execution.waking import run_wake
 from refinement.judging.same_text import plain_lines
 from refinement.models import EventKind, Round, RoundOrigin, Run, RunStatus, User
@@ -25,6 +24,7 @@ from refinement.services.runs.lifecycle import (
     locked,
     refuse_spent,
 )
+from refinement.texts import storable
 
 # While a worker holds the run, the next round is being made; between two steps there is room for another.
 EDITABLE = (RunStatus.QUEUED, RunStatus.WAITING, RunStatus.PAUSED, RunStatus.FINISHED)

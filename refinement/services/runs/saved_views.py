@@ -3,9 +3,9 @@
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
-from refinement.execution.texts import storable
 from refinement.models import Project, SavedView, User
 from refinement.services.audit import AuditOf
+from refinement.texts import storable
 
 MOST_VIEWS = 50
 QUERY_CHARS = 2_000

@@ -123,3 +123,9 @@ def _said(link: ShareLink) -> dict[str, object]:
         "comments": link.show_comments,
         "note": link.note,
     }
+
+
+OFF = "Sharing is switched off in this project. An owner can switch it on in the project’s settings."
+
+
+TOO_MANY = f"This run has {MOST_OPEN} open links already. Revoke one of them first."

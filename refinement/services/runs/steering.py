@@ -7,7 +7,6 @@ from django.db import transaction
 from django.utils import timezone
 
 from refinement.execution.events import actor_name, event_record
-from refinement.execution.texts import storable
 from refinement.execution.windows import STEERING_CHARS
 from refinement.judging.same_text import plain_lines
 from refinement.models import EventKind, Instruction, Run, User
@@ -18,6 +17,7 @@ from refinement.selectors.runs.words import round_name_in
 from refinement.services.audit import audit_record
 from refinement.services.runs.lifecycle import WrongState, locked
 from refinement.services.runs.steering_room import steering_room
+from refinement.texts import storable
 
 INSTRUCTION_CHARS = 4_000
 AROUND_CHARS = 150  # about what is said around each of them

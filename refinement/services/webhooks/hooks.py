@@ -9,12 +9,12 @@ from django.db import transaction
 from django.utils import timezone
 
 from refinement.execution.deliveries import MOST_TRIES, PURPOSE, delivery_make, delivery_wake
-from refinement.execution.texts import storable
 from refinement.models import DeliveryState, Project, User, Webhook, WebhookDelivery, WebhookEvent
 from refinement.models.system.webhooks import PING
 from refinement.selectors.projects.lists import NotFound
 from refinement.services.audit import AuditOf
 from refinement.services.people.memberships import project_lock, require_owner
+from refinement.texts import storable
 from refinement.vault import sealed
 from refinement.webhooks.addresses import address_problem, destination_problem
 from refinement.webhooks.signing import secret_make

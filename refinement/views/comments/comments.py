@@ -7,14 +7,14 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_htmx.http import reswap, retarget
 
+from refinement.access.objects import comment_or_404, reader_of, run_or_404
 from refinement.access.projects import ProjectRequest, project_view
 from refinement.forms.reviews.comments import EditForm
 from refinement.models import Comment
 from refinement.selectors.reviews.comments import comment_line, people_offered
 from refinement.services.reviews.comments import Overtaken, comment_delete, comment_edit
-from refinement.views.comments.context import comment_or_404, reader_of, shown_talk
+from refinement.views.comments.context import shown_talk
 from refinement.views.comments.threads import beside, run_address, said
-from refinement.views.runs.context import run_or_404
 from refinement.views.runs.page import partial
 
 MOST_VERSIONS = 100

@@ -6,10 +6,11 @@ from typing import Any
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
 
+from refinement.access.objects import reader_of
 from refinement.access.projects import ProjectRequest
 from refinement.forms.reviews.comments import ThreadForm, places_of
-from refinement.models import Comment, Run, Thread
-from refinement.selectors.reviews.comments import Reader, Shown, Talk, comment_counts, talk_of
+from refinement.models import Run
+from refinement.selectors.reviews.comments import Shown, Talk, comment_counts, talk_of
 from refinement.selectors.runs.page import RunFacts, run_facts
 from refinement.selectors.runs.rounds import RoundFacts, round_facts
 
@@ -24,10 +25,6 @@ class Refused:
     where: str  # new, or the thread's number
     words: tuple[str, ...]
     typed: str = ""
-
-
-def reader_of(request: ProjectRequest) -> Reader:
-    return Reader(request.user, request.membership.is_owner)
 
 
 def talk_context(request: ProjectRequest, facts: RunFacts, found: RoundFacts | None) -> dict[str, Any]:
@@ -60,22 +57,6 @@ def shown_talk(
     context = {"run": run, "facts": facts, "opened": number, "round": found}
     context |= talk_context(request, facts, found) | more
     return render(request, "refinement/comments/_talk.html", context, status=status)
-
-
-def thread_or_404(run: Run, number: int) -> Thread:
-    found = Thread.objects.filter(run=run, pk=number).first()
-    if found is None:
-        raise Http404("There is no such thread in this run.")
-    found.run = run
-    return found
-
-
-def comment_or_404(run: Run, number: int) -> Comment:
-    found = Comment.objects.filter(run=run, pk=number).select_related("thread", "author").first()
-    if found is None:
-        raise Http404("There is no such comment in this run.")
-    found.run = found.thread.run = run
-    return found
 
 
 def number_in(text: str) -> int | None:

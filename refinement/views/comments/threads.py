@@ -7,14 +7,14 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
+from refinement.access.objects import run_or_404, thread_or_404
 from refinement.access.projects import ProjectRequest, project_view
 from refinement.forms.reviews.comments import ReplyForm, ThreadForm, places_of
 from refinement.models import Comment, Run, Thread
 from refinement.selectors.runs.page import run_facts
 from refinement.selectors.runs.rounds import round_facts
 from refinement.services.reviews.comments import Overtaken, comment_add, thread_open, thread_resolve
-from refinement.views.comments.context import Refused, number_in, shown_talk, thread_or_404
-from refinement.views.runs.context import run_or_404
+from refinement.views.comments.context import Refused, number_in, shown_talk
 from refinement.views.runs.page import partial, shown_run
 
 

@@ -1,14 +1,9 @@
 """Invitations into a project: made, mailed and revoked by its owners."""
 
-import logging
-from smtplib import SMTPException
-
 from django.conf import settings
 from django.contrib import messages
-from django.core.mail import send_mail
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.template.loader import render_to_string
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_variables
@@ -16,11 +11,9 @@ from django.views.decorators.http import require_POST
 
 from refinement.access.projects import ProjectRequest, project_view
 from refinement.forms.people.members import InvitationForm
-from refinement.models import Invitation
+from refinement.services.people.invitation_mail import invitation_mailed
 from refinement.services.people.invitations import invitation_make, invitation_revoke
 from refinement.views.people.members import members_context
-
-logger = logging.getLogger(__name__)
 
 
 @sensitive_variables("token", "link")
@@ -63,19 +56,3 @@ def invitation_revocation(request: ProjectRequest, invitation: int) -> HttpRespo
     else:
         messages.info(request, "The invitation was used or revoked before.")
     return redirect("member_list", request.project.slug)
-
-
-@sensitive_variables("link")
-def invitation_mailed(request: ProjectRequest, invitation: Invitation, link: str) -> bool:
-    """Whether the link is on its way; a mail server that fails leaves the link to be copied."""
-    if not invitation.email:
-        return False
-    words = {"invitation": invitation, "link": link, "sender": request.user, "project": request.project}
-    subject = render_to_string("refinement/people/mail/invitation_subject.txt", words)
-    body = render_to_string("refinement/people/mail/invitation.txt", words)
-    try:
-        send_mail(" ".join(subject.split()), body, None, [invitation.email])
-    except (SMTPException, OSError):
-        logger.warning("the invitation %s could not be mailed", invitation.pk, exc_info=True)
-        return False
-    return True

@@ -13,9 +13,13 @@ from refinement.access.projects import AS_A, ProjectRequest, project_view
 from refinement.forms.people.members import InvitationForm, RoleForm
 from refinement.models import MemberRole
 from refinement.selectors.people.members import invitations_of, members_of
-from refinement.services.people.memberships import LastOwner, member_leave, member_remove, member_role_change
-
-LAST_OWNER = "A project needs an owner. Make somebody else an owner first."
+from refinement.services.people.memberships import (
+    LAST_OWNER,
+    LastOwner,
+    member_leave,
+    member_remove,
+    member_role_change,
+)
 
 
 @require_safe

@@ -11,12 +11,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from refinement.access.projects import ProjectRequest, SignedInRequest, project_view
 from refinement.forms.projects.create import ProjectForm
-from refinement.selectors.launch.warnings import EMBEDDED
-from refinement.selectors.projects.home import home_of
-from refinement.selectors.projects.lists import current_project, member_count
-from refinement.selectors.reviews.requests import asked_of
-from refinement.services.people.accounts import project_create
-from refinement.views.system.health import (
+from refinement.selectors.health import (
     EndpointsPart,
     Part,
     broker_health,
@@ -24,6 +19,11 @@ from refinement.views.system.health import (
     endpoint_health,
     worker_health,
 )
+from refinement.selectors.launch.warnings import EMBEDDED
+from refinement.selectors.projects.home import home_of
+from refinement.selectors.projects.lists import current_project, member_count
+from refinement.selectors.reviews.requests import asked_of
+from refinement.services.people.accounts import project_create
 
 MOST_ASKED = 6
 

@@ -6,13 +6,13 @@ from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
+from refinement.access.objects import run_or_404
 from refinement.access.projects import ProjectRequest, project_view
 from refinement.engine.codec import rubric_from_json
 from refinement.forms.reviews.decisions import DecisionForm, decision_form
 from refinement.models import Run
 from refinement.selectors.reviews.decisions import decision_line
 from refinement.services.reviews.decisions import DecidedMeanwhile, decision_make
-from refinement.views.runs.context import run_or_404
 from refinement.views.runs.page import shown_run
 
 

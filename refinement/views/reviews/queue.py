@@ -8,11 +8,11 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
+from refinement.access.objects import run_or_404
 from refinement.access.projects import ProjectRequest, project_view
 from refinement.models import Run
 from refinement.selectors.reviews.requests import Place, place_of, reviews_page
 from refinement.services.reviews.requests import review_done
-from refinement.views.runs.context import run_or_404
 
 REVIEWING = "reviewing"  # in the session: the project whose queue the reader goes through
 

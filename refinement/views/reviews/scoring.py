@@ -4,18 +4,18 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
+from refinement.access.objects import must_read_blind, own_score, round_or_404, run_or_404
 from refinement.access.projects import ProjectRequest, project_view
 from refinement.engine.codec import rubric_from_json
 from refinement.engine.types import Rubric
 from refinement.forms.reviews.human_scores import HumanScoreForm, score_initial
 from refinement.judging.schema import scale_in_words
 from refinement.models import BlindReading, HumanScore, Round, RubricVersion, Run
-from refinement.selectors.reviews.blindness import seen_words
 from refinement.selectors.runs.calls import said
 from refinement.selectors.runs.texts import candidate_text
 from refinement.selectors.runs.words import capital_round_name
@@ -26,7 +26,6 @@ from refinement.services.reviews.blind_readings import (
 )
 from refinement.services.reviews.human_scores import ScoredMeanwhile, human_score_give, seed_from_human_score
 from refinement.services.rubrics.editing import NewerVersion
-from refinement.views.runs.context import run_or_404
 
 PLAIN = "text/plain; charset=utf-8"
 
@@ -138,26 +137,6 @@ def seed_made(request: ProjectRequest, run: Run, row: Round) -> tuple[str, Rubri
         f"The seed of {run.rubric.name} is now this text with the scores of {kept.author_name}: "
         f"version {version.number}."
     ), version
-
-
-def round_or_404(run: Run, number: int) -> Round:
-    row = Round.objects.filter(run=run, number=number).first()
-    if row is None:
-        raise Http404("There is no such round in this run.")
-    return row
-
-
-def own_score(request: ProjectRequest, row: Round) -> HumanScore | None:
-    return HumanScore.objects.filter(round=row, author=request.user).first()
-
-
-def must_read_blind(request: ProjectRequest, run: Run) -> bool:
-    """Whether the project wants a blind score and this person could still give one, but has not begun."""
-    return (
-        request.project.blind_scores
-        and run.pk not in request.blind_runs
-        and not seen_words(run, request.user)
-    )
 
 
 def next_number(request: ProjectRequest, run: Run, row: Round) -> int | None:

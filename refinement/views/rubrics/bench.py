@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from refinement.access.objects import version_or_404
 from refinement.access.projects import ProjectRequest, project_view
 from refinement.forms.rubrics.bench import BenchForm, HumanScoresForm
 from refinement.models import Bench, CandidateOrigin, Rubric, RubricVersion, TrialStatus
@@ -32,12 +33,13 @@ from refinement.selectors.rubrics.bench_report import (
     bench_comparison,
     bench_report,
     readings_of,
+    report_of,
     what_differs,
 )
 from refinement.selectors.rubrics.bench_words import comparison_words, finding_of, pair_words, people_words
 from refinement.selectors.rubrics.definitions import definition_of
 from refinement.services.rubrics.bench import Candidate, bench_cancel, bench_create, bench_scores_set
-from refinement.views.rubrics.context import rubric_context, version_or_404
+from refinement.views.rubrics.context import rubric_context
 
 A_PAGE = 20
 MOST_VERSIONS = 100
@@ -261,11 +263,6 @@ def rubric_bench_compare(request: ProjectRequest, rubric: str) -> HttpResponse:
     else:
         page["pairs"] = comparable(page["rubric"])
     return render(request, "refinement/rubrics/bench_compare.html", page)
-
-
-def report_of(bench: Bench) -> Report:
-    scores, _ = people_scores(bench)
-    return bench_report(definition_of(bench.rubric_version), trials_of(bench), scores)
 
 
 def whole_number(text: str | None) -> int | None:

@@ -7,6 +7,7 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_POST
 
+from refinement.access.objects import rubric_or_404, version_or_404
 from refinement.access.projects import ProjectRequest, project_view
 from refinement.forms.rubrics.library import DuplicateForm
 from refinement.models import Rubric
@@ -14,7 +15,6 @@ from refinement.services.rubrics.editing import NewerVersion
 from refinement.services.rubrics.editing import rubric_archive as archive
 from refinement.services.rubrics.editing import rubric_duplicate as duplicate
 from refinement.services.rubrics.editing import rubric_restore as restore
-from refinement.views.rubrics.context import rubric_or_404, version_or_404
 from refinement.views.rubrics.page import editable, overview
 
 

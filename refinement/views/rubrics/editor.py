@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 from django_htmx.http import HttpResponseClientRedirect
 
+from refinement.access.objects import rubric_or_404
 from refinement.access.projects import ProjectRequest, project_view
 from refinement.engine.codec import rubric_to_json
 from refinement.engine.profiles import context_rules_for
@@ -25,7 +26,7 @@ from refinement.selectors.rubrics.commands import allowed_words
 from refinement.selectors.rubrics.definitions import definition_of
 from refinement.services.rubrics.editing import NewerVersion, version_create
 from refinement.views.rubrics.conflict import conflict_page, merged_fields
-from refinement.views.rubrics.context import rubric_context, rubric_or_404
+from refinement.views.rubrics.context import rubric_context
 
 DRAFT = re.compile(r"[a-z0-9-]{1,40}")
 

@@ -5,6 +5,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
+from refinement.access.objects import rubric_or_404, version_or_404
 from refinement.access.projects import ProjectRequest, project_view
 from refinement.engine import types as engine
 from refinement.forms.rubrics.files import ImportForm
@@ -14,7 +15,6 @@ from refinement.selectors.rubrics.definitions import definition_of
 from refinement.services.rubrics.editing import NewerVersion
 from refinement.services.rubrics.files import NothingNew, rubric_import, version_import
 from refinement.views.rubrics.asked import number_asked_for
-from refinement.views.rubrics.context import rubric_or_404, version_or_404
 
 SHOWN_PROBLEMS = 100
 QUOTED_CHARS = 160

@@ -4,9 +4,9 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from refinement.access.objects import can_edit
 from refinement.access.projects import ProjectRequest, project_view
 from refinement.selectors.rubrics.lists import LATEST_RUNS, archived_count, rubrics_page
-from refinement.views.rubrics.context import can_edit
 
 QUERY_CHARS = 200
 

@@ -1,6 +1,5 @@
 """The preview: what each role would be sent, in parts, before anything is."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from django.http import Http404, HttpResponse
@@ -9,32 +8,22 @@ from django.views.decorators.http import require_http_methods
 
 from refinement.access.projects import ProjectRequest, project_view
 from refinement.engine.sentences import round_name
-from refinement.engine.types import History, Rubric
+from refinement.engine.types import Rubric
 from refinement.forms.rubrics.rehearsals import SAMPLE, PreviewForm
-from refinement.judging.context import Brief
+from refinement.forms.rubrics.staging import Stage, staged
 from refinement.judging.isolation import time_limit
-from refinement.judging.rehearsal import Rehearsal, assumed_history, brief_for, rehearse
+from refinement.judging.rehearsal import Rehearsal, rehearse
 from refinement.judging.templating import TemplateFailure
 from refinement.models import Run
+from refinement.selectors.rubrics.assumptions import closing_words
 from refinement.selectors.rubrics.definitions import definition_of
 from refinement.selectors.rubrics.judged_rounds import runs_with_rounds
-from refinement.selectors.rubrics.rehearsals import Borrowed, borrowed_history, newest_round, run_of
+from refinement.selectors.rubrics.prompt_parts import ShownAct, shown_act
+from refinement.selectors.rubrics.rehearsals import run_of
 from refinement.views.rubrics.asked import number_asked_for
-from refinement.views.rubrics.assumptions import borrowed_words, closing_words, typed_words
 from refinement.views.rubrics.context import rubric_context
-from refinement.views.rubrics.prompt_parts import ShownAct, shown_act
 
-NONCE = "0123456789ab"  # of a run that there is not: every real one makes its own
 LISTED_VERSIONS = 100
-
-
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """What a preview is made from, and what had to be assumed for it."""
-
-    brief: Brief
-    history: History
-    assumptions: list[str]
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -103,28 +92,6 @@ def preview_form(
         versions=sorted({*listed, shown}, reverse=True),
         runs=runs_with_rounds(request.project, also=run),
     )
-
-
-def staged(form: PreviewForm, page: dict[str, Any], definition: Rubric, run: Run | None) -> Stage | None:
-    """The brief and history to rehearse; None when the run does not have the round that was asked for."""
-    given = form.cleaned_data
-    number: int | None = given["number"]
-    if run is None:
-        number = number or 1
-        history = assumed_history(definition, number, given["candidate"], given["earlier"], form.said)
-        words = typed_words(definition, number, form.said, has_earlier=bool(given["earlier"]))
-        return Stage(brief_for(definition, given["task"], NONCE), history, [*words, code_words(NONCE)])
-    newest = newest_round(run)
-    if not newest or (number is not None and number > newest):
-        there = f"has {newest} round{'' if newest == 1 else 's'}" if newest else "has no text yet"
-        form.add_error("number" if newest else "run", f"Run {run.pk} {there}; choose one that is there.")
-        return None
-    borrowed: Borrowed = borrowed_history(run, page["version"], definition, number or newest, form.said)
-    return Stage(borrowed.brief, borrowed.history, [*borrowed_words(definition, borrowed, form.said)])
-
-
-def code_words(nonce: str) -> str:
-    return f"Every run makes a code of its own for the marks around data; here it is {nonce}."
 
 
 def performed(stage: Stage) -> dict[str, Any]:

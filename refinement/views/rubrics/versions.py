@@ -4,11 +4,12 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from refinement.access.objects import version_or_404
 from refinement.access.projects import ProjectRequest, project_view
 from refinement.selectors.rubrics.comparisons import definitions_compared
 from refinement.selectors.rubrics.definitions import definition_of
 from refinement.selectors.rubrics.lists import versions_page
-from refinement.views.rubrics.context import rubric_context, version_or_404
+from refinement.views.rubrics.context import rubric_context
 
 
 @require_safe

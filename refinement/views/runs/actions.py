@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 from django_htmx.http import HttpResponseClientRedirect
 
+from refinement.access.objects import run_or_404
 from refinement.access.projects import ProjectRequest, project_view
 from refinement.models import Run, User
 from refinement.services.runs.archiving import run_archive
@@ -24,7 +25,6 @@ from refinement.services.runs.lifecycle import (
     run_resume,
     run_retry,
 )
-from refinement.views.runs.context import run_or_404
 from refinement.views.runs.page import partial, shown_run
 
 

@@ -7,6 +7,7 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from refinement.access.objects import run_or_404
 from refinement.access.projects import ProjectRequest, project_view
 from refinement.models import Call, Run
 from refinement.selectors.runs.calls import (
@@ -18,7 +19,6 @@ from refinement.selectors.runs.calls import (
     seen_table,
 )
 from refinement.selectors.runs.page import RunFacts, run_facts
-from refinement.views.runs.context import run_or_404
 from refinement.views.runs.diff import number_from
 from refinement.views.runs.page import partial
 

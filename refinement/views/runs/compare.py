@@ -13,6 +13,7 @@ from refinement.diffing import compared, side_by_side
 from refinement.diffing.sides import folded
 from refinement.selectors.compare.charts import one_scale, repeats_of, trajectories_of
 from refinement.selectors.compare.runs import (
+    DIFF_CHARS,
     FEWEST,
     MOST,
     Side,
@@ -24,8 +25,6 @@ from refinement.selectors.compare.runs import (
 from refinement.selectors.compare.settings import settings_compared
 from refinement.selectors.runs.diffs import bounded
 from refinement.views.runs.asked import numbers_asked_for
-
-DIFF_CHARS = 200_000  # of each text; longer ones are compared up to here, and the page says so
 
 
 @require_safe

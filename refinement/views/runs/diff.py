@@ -4,10 +4,10 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from refinement.access.objects import run_or_404
 from refinement.access.projects import ProjectRequest, project_view
 from refinement.selectors.runs.diffs import round_diff
 from refinement.selectors.runs.page import RunFacts, run_facts
-from refinement.views.runs.context import run_or_404
 from refinement.views.runs.page import partial
 
 

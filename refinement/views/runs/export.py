@@ -1,50 +1,17 @@
 """Runs as files: one as JSON, report or text, many as CSV or one JSON object a line."""
 
-from collections.abc import AsyncIterator, Callable, Iterator
-
-from asgiref.sync import sync_to_async
-from django.core.handlers.asgi import ASGIRequest
-from django.db.models import QuerySet
-from django.http import Http404, HttpRequest, HttpResponseBase, StreamingHttpResponse
+from django.http import Http404, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
-from django.utils.text import slugify
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from refinement.access.objects import run_or_404
 from refinement.access.projects import ProjectRequest, project_view
-from refinement.engine.codec import rubric_from_json
-from refinement.interchange.exports.json import run_json
-from refinement.interchange.exports.markdown import run_markdown
-from refinement.interchange.exports.rows import runs_csv, runs_jsonl
-from refinement.models import Run
-from refinement.selectors.runs.exports import (
-    COLUMNS,
-    best_candidate,
-    call_values,
-    decision_values,
-    event_values,
-    human_score_values,
-    instruction_values,
-    numbers_of,
-    result_candidate,
-    round_values,
-    run_summaries,
-    run_values,
-)
-from refinement.selectors.runs.imports import import_sentence
+from refinement.downloads import exported, many_exported
 from refinement.views.runs.asked import runs_asked_for
-from refinement.views.runs.context import run_or_404
 
-PIECE_CHARS = 64_000
 MANY_FORMS = ("csv", "jsonl")
-TYPES = {
-    "json": "application/json",
-    "md": "text/markdown; charset=utf-8",
-    "txt": "text/plain; charset=utf-8",
-    "csv": "text/csv; charset=utf-8",
-    "jsonl": "application/jsonl; charset=utf-8",
-}
 
 
 @require_safe
@@ -53,15 +20,6 @@ TYPES = {
 def run_export(request: ProjectRequest, run: int, form: str) -> StreamingHttpResponse:
     """The run as a file to keep: everything, a report, or the best candidate alone."""
     return exported(request, run_or_404(request, run), form)
-
-
-def exported(request: HttpRequest, run: Run, form: str) -> StreamingHttpResponse:
-    """The run in one of the forms there are."""
-    write = RUN_FORMS.get(form)
-    if write is None:
-        raise Http404(f"A run cannot be exported as {form[:20]!r}.")
-    name = slugify(run.title)[:40].strip("-_")
-    return sent(request, write(run), "-".join(filter(None, (f"run-{run.pk}", name))), form)
 
 
 @require_safe
@@ -76,80 +34,3 @@ def run_export_many(request: ProjectRequest, form: str) -> HttpResponseBase:
         # The list says beside each filter what is wrong with it.
         return redirect(f"{reverse('run_list', args=[request.project.slug])}?{request.GET.urlencode()}")
     return many_exported(request, runs, form)
-
-
-def many_exported(request: ProjectRequest, runs: QuerySet[Run], form: str) -> StreamingHttpResponse:
-    """These runs, one a line."""
-    summaries = run_summaries(request.project, numbers_of(runs))
-    pieces = runs_csv(COLUMNS, summaries) if form == "csv" else runs_jsonl(summaries)
-    return sent(request, pieces, "runs" if form == "jsonl" else f"runs-{request.project.slug}", form)
-
-
-def whole(run: Run) -> Iterator[str]:
-    """Everything, enough to rebuild it."""
-    return run_json(
-        run_values(run),
-        rounds=round_values(run),
-        calls=call_values(run),
-        events=event_values(run),
-        human_scores=human_score_values(run),
-        decisions=decision_values(run),
-        instructions=instruction_values(run),
-    )
-
-
-def report(run: Run) -> Iterator[str]:
-    rounds = list(round_values(run, candidates=False))
-    return run_markdown(
-        run_values(run),
-        rubric_from_json(run.snapshot),
-        rounds=rounds,
-        best=best_candidate(run),
-        human_scores=list(human_score_values(run)),
-        decisions=list(decision_values(run)),
-        imported=import_sentence(run),
-    )
-
-
-def result(run: Run) -> Iterator[str]:
-    """The round that people chose, else the best, as it was written; without one there is no such file."""
-    text = result_candidate(run)
-    if text is None:
-        raise Http404("No candidate of this run has been judged yet.")
-    return iter((text,))
-
-
-RUN_FORMS: dict[str, Callable[[Run], Iterator[str]]] = {"json": whole, "md": report, "txt": result}
-
-
-def sent(request: HttpRequest, pieces: Iterator[str], name: str, form: str) -> StreamingHttpResponse:
-    """The pieces as a download, written while they are made; nothing of it is kept by browsers."""
-    if request.method == "HEAD":
-        pieces = iter(())
-    parts = in_parts(pieces)
-    # A server of the other kind would collect all pieces in memory before it sends the first.
-    content = one_after_the_other(parts) if isinstance(request, ASGIRequest) else parts
-    answer = StreamingHttpResponse(content, content_type=TYPES[form])
-    answer["Content-Disposition"] = f'attachment; filename="{name}.{form}"'
-    answer["X-Content-Type-Options"] = "nosniff"
-    return answer
-
-
-def in_parts(pieces: Iterator[str]) -> Iterator[bytes]:
-    """Small pieces joined: each part costs a trip through the server."""
-    kept: list[str] = []
-    size = 0
-    for piece in pieces:
-        kept.append(piece)
-        size += len(piece)
-        if size >= PIECE_CHARS:
-            yield "".join(kept).encode()
-            kept, size = [], 0
-    if kept:
-        yield "".join(kept).encode()
-
-
-async def one_after_the_other(parts: Iterator[bytes]) -> AsyncIterator[bytes]:
-    following = sync_to_async(lambda: next(parts, None))
-    while (part := await following()) is not None:
-        yield part

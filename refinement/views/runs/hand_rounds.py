@@ -6,6 +6,7 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
+from refinement.access.objects import run_or_404
 from refinement.access.projects import ProjectRequest, project_view
 from refinement.engine.codec import rubric_from_json
 from refinement.forms.runs.hand_rounds import HandRoundForm
@@ -19,7 +20,6 @@ from refinement.services.runs.hand_rounds import (
     unjudged_words,
 )
 from refinement.services.runs.lifecycle import WrongState
-from refinement.views.runs.context import run_or_404
 
 MORE_ROUNDS = 2
 

@@ -9,8 +9,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
+from refinement.access.objects import run_or_404
 from refinement.access.projects import ProjectRequest, project_view
-from refinement.execution.workers import workers_alive
 from refinement.forms.runs.launch import LaunchForm
 from refinement.forms.runs.overrides import overrides_between
 from refinement.forms.runs.sketches import sketched
@@ -23,6 +23,7 @@ from refinement.selectors.launch.model_lists import facts_of, info_of, models_fo
 from refinement.selectors.launch.warnings import Plan, warnings_for
 from refinement.selectors.rubrics.page import version_facts
 from refinement.selectors.runs.history import definition_of_run
+from refinement.selectors.workers import workers_alive
 from refinement.services.runs.launching import (
     Launched,
     NothingAvailable,
@@ -30,7 +31,6 @@ from refinement.services.runs.launching import (
     example_launch,
     runs_launch,
 )
-from refinement.views.runs.context import run_or_404
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.views.decorators.http import require_safe
 
+from refinement.access.objects import can_edit, run_or_404
 from refinement.access.projects import ProjectRequest, project_view
 from refinement.charts import DARK, LIGHT
 from refinement.forms.reviews.decisions import decision_form
@@ -21,8 +22,6 @@ from refinement.selectors.runs.texts import candidate_text
 from refinement.selectors.runs.words import reason_words
 from refinement.services.runs.lifecycle import MOST_MORE_ROUNDS
 from refinement.views.comments.context import counts_context, talk_context
-from refinement.views.rubrics.context import can_edit
-from refinement.views.runs.context import run_or_404
 from refinement.views.runs.team import TEAM_PARTS, team_context, team_part
 
 PARTS = ("head", "chart", "rounds")  # what a live page asks for again when something happened

@@ -4,10 +4,10 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
+from refinement.access.objects import run_or_404
 from refinement.access.projects import ProjectRequest, project_view
 from refinement.models import Round, Run
 from refinement.selectors.runs.page import run_facts
-from refinement.views.runs.context import run_or_404
 from refinement.views.runs.page import partial, people_context, round_context, shown_run
 
 

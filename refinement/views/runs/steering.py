@@ -8,11 +8,11 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
+from refinement.access.objects import run_or_404
 from refinement.access.projects import ProjectRequest, project_view
 from refinement.models import Instruction, Run
 from refinement.services.runs.lifecycle import WrongState
 from refinement.services.runs.steering import instruction_give, instruction_withdraw
-from refinement.views.runs.context import run_or_404
 from refinement.views.runs.page import partial, shown_run
 from refinement.views.runs.team import steering_context
 

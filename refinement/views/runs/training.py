@@ -1,36 +1,17 @@
 """Runs as training data: what goes into it, and the file itself."""
 
-from collections.abc import Callable, Iterator, Sequence
-
-from django.db.models import QuerySet
-from django.http import Http404, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.http import Http404, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from refinement.access.projects import ProjectRequest, project_view
+from refinement.downloads import FORMS, training_sent
 from refinement.forms.runs.training import TrainingForm
-from refinement.interchange.exports.training_pairs import pair_lines, sft_lines
-from refinement.models import Project, Run
-from refinement.selectors.runs.exports import numbers_of
-from refinement.selectors.runs.training import TrainingChoice, better_and_worse, good_texts
 from refinement.views.runs.asked import runs_asked_for
-from refinement.views.runs.export import sent
 
 OWN_FIELDS = ("least", "with_imported")
-Lines = Callable[[Project, Sequence[int], TrainingChoice], Iterator[str]]
-
-
-def sft(project: Project, numbers: Sequence[int], choice: TrainingChoice) -> Iterator[str]:
-    return sft_lines(good_texts(project, numbers, choice))
-
-
-def pairs(project: Project, numbers: Sequence[int], choice: TrainingChoice) -> Iterator[str]:
-    return pair_lines(better_and_worse(project, numbers, choice))
-
-
-FORMS: dict[str, Lines] = {"sft": sft, "pairs": pairs}
 
 
 @require_safe
@@ -55,14 +36,6 @@ def run_training_file(request: ProjectRequest, form: str) -> HttpResponseBase:
     if runs is None:
         return redirect(f"{reverse('run_list', args=[request.project.slug])}?{request.GET.urlencode()}")
     return training_sent(request, runs, form, asked.choice)
-
-
-def training_sent(
-    request: ProjectRequest, runs: QuerySet[Run], form: str, choice: TrainingChoice
-) -> StreamingHttpResponse:
-    """The lines, written while they are made."""
-    lines = FORMS[form](request.project, numbers_of(runs), choice)
-    return sent(request, lines, f"{form}-{request.project.slug}", "jsonl")
 
 
 def training_page(request: ProjectRequest, wrong: str = "", status: int = 200) -> HttpResponse:

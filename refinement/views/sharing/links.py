@@ -10,21 +10,19 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_http_methods, require_POST
 
+from refinement.access.objects import run_or_404
 from refinement.access.projects import ProjectRequest, project_view
 from refinement.forms.projects.sharing import ShareForm
 from refinement.models import Run
 from refinement.selectors.runs.shares import links_of_run
 from refinement.services.runs.shares import (
-    MOST_OPEN,
+    OFF,
+    TOO_MANY,
     SharingOff,
     TooManyLinks,
     share_link_make,
     share_link_revoke,
 )
-from refinement.views.runs.context import run_or_404
-
-OFF = "Sharing is switched off in this project. An owner can switch it on in the project’s settings."
-TOO_MANY = f"This run has {MOST_OPEN} open links already. Revoke one of them first."
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

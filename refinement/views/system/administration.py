@@ -14,6 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from refinement.access.projects import SignedInRequest
 from refinement.models import Project
+from refinement.selectors.health import endpoint_health
 from refinement.selectors.people.administration import (
     MOST_PEOPLE,
     MOST_PROJECTS,
@@ -30,7 +31,6 @@ from refinement.services.people.administration import (
 )
 from refinement.services.people.memberships import project_adopt
 from refinement.views.projects.home import system_state
-from refinement.views.system.health import endpoint_health
 
 P = ParamSpec("P")
 Answer = TypeVar("Answer", bound=HttpResponseBase)

@@ -10,6 +10,7 @@ from django.views.decorators.http import require_safe
 from django_htmx.http import push_url
 
 from refinement.access.projects import ProjectRequest, SignedInRequest, project_view
+from refinement.downloads import sent
 from refinement.forms.people.members import NUMBER_CHARS, AuditFilterForm
 from refinement.interchange.exports.audit_rows import audit_csv
 from refinement.interchange.exports.json import as_json
@@ -17,7 +18,6 @@ from refinement.models import AuditEntry, Project
 from refinement.selectors.people.administration import projects_listed
 from refinement.selectors.people.audit import audit_exported, audit_options, audit_page
 from refinement.selectors.reviews.blindness import blind_runs_of
-from refinement.views.runs.export import sent
 from refinement.views.system.administration import administrator_view
 
 

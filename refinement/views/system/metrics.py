@@ -11,7 +11,7 @@ from django.utils.crypto import constant_time_compare
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from refinement.selectors.metrics import Family, counters, gauges
+from refinement.execution.metrics import Family, counters, gauges
 
 BEARER = "Bearer "
 

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from refinement.engine.profiles import context_rules_for, rubric_for
 from refinement.engine.types import ContextRules, Information, ProblemClass
+from refinement.forms.rubrics.staging import NONCE
 from refinement.judging.context import Brief, producer_view
 from refinement.judging.prompts import producer_prompt
 from refinement.judging.rehearsal import Draft, History
@@ -19,7 +20,6 @@ from refinement.models import AuditEntry, Round, Run, Verdict
 from refinement.selectors.rubrics import judged_rounds
 from refinement.selectors.rubrics.definitions import definition_of
 from refinement.services.rubrics.editing import rubric_create
-from refinement.views.rubrics.preview import NONCE
 from tests.models.given import a_run
 from tests.views.rubrics.given import HOSTILE, MARKUP, a_rubric, hostile_definition, saved_again
 

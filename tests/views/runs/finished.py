@@ -10,11 +10,11 @@ from django.utils import timezone
 
 from refinement.engine.profiles import rubric_for
 from refinement.engine.types import Rubric
-from refinement.execution.texts import storable
 from refinement.models import Call, CheckResult, Event, Project, Round, Run, User, Verdict
 from refinement.providers.registry import Target
 from refinement.services.rubrics.editing import rubric_create
 from refinement.services.runs.creating import run_create
+from refinement.texts import storable
 
 PRODUCER, JUDGE = Target("ollama", "qwen3:14b"), Target("ollama", "gemma3:27b")
 TASK = "Write the deployment guide for the ingest service"

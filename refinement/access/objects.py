@@ -1,0 +1,94 @@
+"""Looks up what a URL names, within the request's project; 404 for what belongs to another one."""
+
+from django.http import Http404
+
+from refinement.access.blindness import ReadsBlind
+from refinement.access.projects import ProjectRequest
+from refinement.models import Comment, HumanScore, MemberRole, Round, Rubric, RubricVersion, Run, Thread
+from refinement.selectors.projects.lists import RANKS
+from refinement.selectors.reviews.blindness import seen_words
+from refinement.selectors.reviews.comments import Reader
+
+LONG_TEXTS = ("task", "seed", "snapshot", "calibration")
+
+
+def run_or_404(request: ProjectRequest, run_id: int, *, whole: bool = True, blind: bool = False) -> Run:
+    """The project's run with this number; unless `whole`, without its long texts.
+
+    Whoever reads it blind gets no other page than those that say `blind`: they show no score of it.
+    """
+    if not blind and run_id in request.blind_runs:
+        raise ReadsBlind(run_id, request.blind_runs[run_id])
+    found = _runs_numbered(request.project.pk, run_id, whole)
+    if not found:
+        raise Http404("There is no such run in this project.")
+    found[0].project = request.project
+    return found[0]
+
+
+def _runs_numbered(project: int, number: int, whole: bool) -> list[Run]:
+    runs = Run.objects.filter(project=project).select_related("rubric_version", "rubric", "created_by")
+    return list((runs if whole else runs.defer(*LONG_TEXTS)).filter(pk=number).order_by("pk"))
+
+
+def rubric_or_404(request: ProjectRequest, slug: str) -> Rubric:
+    """The project's rubric with this name in its address."""
+    found = Rubric.objects.filter(project=request.project, slug=slug).first()
+    if found is None:
+        raise Http404("There is no such rubric in this project.")
+    found.project = request.project
+    return found
+
+
+def version_or_404(rubric: Rubric, number: int | None = None) -> RubricVersion:
+    """The version with this number, or the newest; criteria and checks come with it."""
+    versions = rubric.versions.select_related("created_by").prefetch_related("criteria", "checks")
+    found = versions.first() if number is None else versions.filter(number=number).first()
+    if found is None:
+        raise Http404("There is no such version of this rubric.")
+    found.rubric = rubric
+    return found
+
+
+def can_edit(request: ProjectRequest) -> bool:
+    return RANKS[MemberRole(request.membership.role)] >= RANKS[MemberRole.EDITOR]
+
+
+def reader_of(request: ProjectRequest) -> Reader:
+    return Reader(request.user, request.membership.is_owner)
+
+
+def thread_or_404(run: Run, number: int) -> Thread:
+    found = Thread.objects.filter(run=run, pk=number).first()
+    if found is None:
+        raise Http404("There is no such thread in this run.")
+    found.run = run
+    return found
+
+
+def comment_or_404(run: Run, number: int) -> Comment:
+    found = Comment.objects.filter(run=run, pk=number).select_related("thread", "author").first()
+    if found is None:
+        raise Http404("There is no such comment in this run.")
+    found.run = found.thread.run = run
+    return found
+
+
+def round_or_404(run: Run, number: int) -> Round:
+    row = Round.objects.filter(run=run, number=number).first()
+    if row is None:
+        raise Http404("There is no such round in this run.")
+    return row
+
+
+def own_score(request: ProjectRequest, row: Round) -> HumanScore | None:
+    return HumanScore.objects.filter(round=row, author=request.user).first()
+
+
+def must_read_blind(request: ProjectRequest, run: Run) -> bool:
+    """Whether the project wants a blind score and this person could still give one, but has not begun."""
+    return (
+        request.project.blind_scores
+        and run.pk not in request.blind_runs
+        and not seen_words(run, request.user)
+    )

@@ -1,10 +1,14 @@
 """What workers do: fetch a row and call a service, nothing else."""
 
+from typing import Any
+
 import dramatiq
 
+from refinement.models import BenchTrial, Run, WebhookDelivery
+from refinement.models.leased import Leased
 from wiggum_site.broker import broker
 
-__all__ = ["advance_run", "broker", "deliver_webhook", "judge_trial"]
+__all__ = ["actor_of", "advance_run", "broker", "deliver_webhook", "judge_trial"]
 
 DELIVERY_SECONDS = 60  # a delivery's own limit is ten
 # Calls have their own deadline of ten minutes; these limits are for what hangs outside of one.
@@ -53,3 +57,13 @@ def deliver_webhook(delivery_id: int) -> None:
     from refinement.execution.deliveries import delivery_send
 
     delivery_send(delivery_id)
+
+
+def actor_of(model: type[Leased]) -> "dramatiq.Actor[Any, Any]":
+    """The actor that carries out this kind of work."""
+    actors: dict[type[Leased], dramatiq.Actor[Any, Any]] = {
+        Run: advance_run,
+        BenchTrial: judge_trial,
+        WebhookDelivery: deliver_webhook,
+    }
+    return actors[model]

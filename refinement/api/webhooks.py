@@ -15,7 +15,7 @@ from refinement.api.core.idempotency import creates, made_at
 from refinement.api.core.paging import Page, Paging, page_by_number
 from refinement.api.core.permissions import member
 from refinement.api.core.problems import Refused
-from refinement.models import DeliveryState, Webhook, WebhookAttempt, WebhookDelivery, WebhookEvent
+from refinement.models import DeliveryStatus, Webhook, WebhookAttempt, WebhookDelivery, WebhookEvent
 from refinement.selectors.webhooks import deliveries_of, delivery_of, webhook_of, webhooks_of
 from refinement.services.webhooks.hooks import (
     HookValues,
@@ -88,7 +88,7 @@ class DeliveryLine(Schema):
     delivery: UUID = Field(description="As in the header Wiggum-Delivery.")
     event: str
     run: int | None
-    state: str = Field(description=f"One of {', '.join(DeliveryState.values)}.")
+    status: str = Field(description=f"One of {', '.join(DeliveryStatus.values)}.")
     tries: int
     created_at: datetime
     next_try_at: datetime | None = Field(description="Null where it is not tried again.")
@@ -115,7 +115,7 @@ class DeliveryShape(DeliveryLine):
 class DeliveryQuery(Paging):
     """Which messages."""
 
-    state: str = Field("", max_length=20, examples=["failed"])
+    status: str = Field("", max_length=20, examples=["failed"])
 
 
 @router.get("", response=Page[WebhookShape])
@@ -209,8 +209,8 @@ def webhook_pinged(request: ApiRequest, webhook: int) -> DeliveryLine:
 def delivery_list(request: ApiRequest, webhook: int, query: Query[DeliveryQuery]) -> Page[DeliveryLine]:
     """What a webhook was sent in the last 30 days, newest first."""
     rows = deliveries_of(webhook_of(request.project, webhook))
-    if query.state:
-        rows = rows.filter(state=query.state)
+    if query.status:
+        rows = rows.filter(status=query.status)
     found, following = page_by_number(rows, query)
     return Page[DeliveryLine](items=[delivery_line(row) for row in found], next=following)
 
@@ -264,10 +264,10 @@ def delivery_line(row: WebhookDelivery) -> DeliveryLine:
         delivery=row.key,
         event=row.event,
         run=row.run_id,
-        state=row.state,
+        status=row.status,
         tries=row.tries,
         created_at=row.created_at,
-        next_try_at=row.next_try_at if row.state == DeliveryState.PENDING else None,
+        next_try_at=row.next_try_at if row.status == DeliveryStatus.WAITING else None,
     )
 
 

@@ -1,42 +1,36 @@
 """A worker's part: take a run that is due, carry out its steps, account for them."""
 
 import logging
-import os
-import secrets
-import socket
-import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 
-from django.db import DatabaseError, InterfaceError, close_old_connections
+from django.db import DatabaseError, InterfaceError
 from dramatiq.middleware import Interrupt
 
 from refinement.broker.interrupting import uninterrupted, work_is_done
 from refinement.engine.types import Finish, Judge, Outcome, StopReason
-from refinement.execution.deliveries import due_deliveries
 from refinement.execution.leases import (
     MOST_CRASHES,
     Lease,
     LeaseLost,
     crash_pause,
-    lease_release,
+    lease_drop,
     lease_take,
 )
 from refinement.execution.loop import run_loop
 from refinement.execution.metrics import count
 from refinement.execution.recording import Recorder
-from refinement.execution.slots import place_offer
+from refinement.execution.slots import slot_offer
 from refinement.execution.step import StepOptions, StepResult
-from refinement.execution.trials.waking import due_trials
-from refinement.execution.waking import due_runs, run_wake
+from refinement.execution.waking import wake, work_is_waiting
+from refinement.models import Run
 from refinement.selectors.runs.live import WORKER_LOST
 
 log = logging.getLogger("wiggum.steps")
 MOST_ERRORS = 6  # of one step, for reasons that nobody foresaw
 TURN_SECONDS = 600.0  # RabbitMQ takes a message back that stays unacknowledged for half an hour
-_process = f"{socket.gethostname()[:40]}:{os.getpid()}:{secrets.token_hex(4)}"
 
 
 def run_advance(run_id: int, turn_over: Callable[[], bool] | None = None) -> StepResult | None:
@@ -45,7 +39,7 @@ def run_advance(run_id: int, turn_over: Callable[[], bool] | None = None) -> Ste
     Returns the last step's result, or None when there is nothing to do: the run is finished, paused or held
     by another worker. `turn_over` is asked after each step, in place of the usual rule.
     """
-    lease = lease_take(run_id, f"{_process}:{threading.get_ident()}")
+    lease = lease_take(Run, run_id)
     if lease is None or (lease.took_over and not may_try_again(lease)):
         return None
     options = StepOptions(
@@ -60,11 +54,11 @@ def run_advance(run_id: int, turn_over: Callable[[], bool] | None = None) -> Ste
         return result
     except Interrupt:
         # The worker stops, or a step hangs: another thread goes on.
-        if let_go(lease):
-            run_wake(run_id)
+        if lease_drop(lease):
+            wake(Run, run_id)
         return None
     except (DatabaseError, InterfaceError):
-        let_go(lease)  # nothing is wrong with the run; the message is tried again
+        lease_drop(lease)  # nothing is wrong with the run; the message is tried again
         raise
     except Exception as error:
         if give_up(lease, error):
@@ -80,27 +74,22 @@ class Turn:
         self.until = time.monotonic() + TURN_SECONDS
 
     def is_over(self) -> bool:
-        return time.monotonic() >= self.until or others_wait()
+        return time.monotonic() >= self.until or work_is_waiting()
 
 
-def others_wait() -> bool:
-    """Whether anything else is due that no worker has taken up yet."""
-    return due_runs().exists() or due_trials().exists() or due_deliveries().exists()
-
-
-def after_step(lease: Lease, result: StepResult) -> None:
+def after_step(lease: Lease[Run], result: StepResult) -> None:
     """Accounts for a step. Raises Shutdown if the worker was told to stop meanwhile."""
     with uninterrupted():
         account(lease, result)
-        pass_place_on(lease, result)
+        pass_slot_on(lease, result)
 
 
-def may_try_again(lease: Lease) -> bool:
+def may_try_again(lease: Lease[Run]) -> bool:
     """Whether to go on with a step in which a worker was lost; else the run waits, or ends in ERROR."""
-    crashes = lease.run.step_crashes
+    crashes = lease.row.crashes
     try:
         if crashes >= MOST_CRASHES:
-            log.error("run=%s ends after %s workers were lost in one step", lease.run_id, crashes)
+            log.error("run=%s ends after %s workers were lost in one step", lease.row.pk, crashes)
             end_in_error(
                 lease,
                 f"{WORKER_LOST} {crashes} times during this step, so it is not tried again. It may have run "
@@ -108,7 +97,7 @@ def may_try_again(lease: Lease) -> bool:
             )
             return False
         if pause := crash_pause(crashes):
-            log.warning("run=%s waits after %s workers were lost in one step", lease.run_id, crashes)
+            log.warning("run=%s waits after %s workers were lost in one step", lease.row.pk, crashes)
             Recorder(lease, None, "worker", sends=True).wait_after_crash(delay=pause)
             return False
     except LeaseLost:
@@ -116,13 +105,13 @@ def may_try_again(lease: Lease) -> bool:
     return True
 
 
-def give_up(lease: Lease, error: Exception) -> bool:
+def give_up(lease: Lease[Run], error: Exception) -> bool:
     """Ends a run whose step failed too often in a way that nobody foresaw; else gives it back, and counts."""
-    errors = lease.run.step_failures + 1
+    errors = lease.row.step_failures + 1
     if errors < MOST_ERRORS:
-        let_go(lease, step_failures=errors)
+        lease_drop(lease, step_failures=errors)
         return False
-    log.error("run=%s is given up after %s failures of one step", lease.run_id, errors, exc_info=error)
+    log.error("run=%s is given up after %s failures of one step", lease.row.pk, errors, exc_info=error)
     why = (
         f"Stopped because a step failed {errors} times for a reason that Wiggum did not foresee "
         f"({type(error).__name__}). See the worker's log; when the cause is mended, retry the run."
@@ -132,34 +121,24 @@ def give_up(lease: Lease, error: Exception) -> bool:
     return True
 
 
-def end_in_error(lease: Lease, why: str) -> None:
+def end_in_error(lease: Lease[Run], why: str) -> None:
     """Ends the run as its holder; raises LeaseLost."""
-    finish = Finish(Outcome.ERROR, StopReason.INTERNAL_ERROR, why, lease.run.best_round)
+    finish = Finish(Outcome.ERROR, StopReason.INTERNAL_ERROR, why, lease.row.best_round)
     Recorder(lease, None, "worker", sends=True).finish(finish)
     count("failures", "internal")
 
 
-def let_go(lease: Lease, **fields: object) -> bool:
-    """Gives the run back, so that nobody waits for the lease to run out; whether it was still held."""
-    close_old_connections()  # where the error was that of a lost connection, a new one is made
-    try:
-        lease_release(lease, **fields)
-    except (LeaseLost, DatabaseError, InterfaceError):
-        return False
-    return True
-
-
-def pass_place_on(lease: Lease, result: StepResult) -> None:
+def pass_slot_on(lease: Lease[Run], result: StepResult) -> None:
     """The place that a call has left at its endpoint goes to the next run at once."""
     found_none = result.next_try_at is not None and not result.error
     if isinstance(result.step, Finish) or found_none:
         return
-    place_offer(lease.run.judge_endpoint if isinstance(result.step, Judge) else lease.run.producer_endpoint)
+    slot_offer(lease.row.judge_endpoint if isinstance(result.step, Judge) else lease.row.producer_endpoint)
 
 
-def account(lease: Lease, result: StepResult) -> None:
+def account(lease: Lease[Run], result: StepResult) -> None:
     """A line in the log and the totals of the metrics page."""
-    run, step = lease.run, result.step
+    run, step = lease.row, result.step
     kind = "judge" if isinstance(step, Judge) else "finish" if isinstance(step, Finish) else "producer"
     model = {"judge": run.judge_model, "producer": run.producer_model}.get(kind, "-")
     if kind != "finish":

@@ -17,7 +17,7 @@ from refinement.execution.cancelling import lookout
 from refinement.execution.leases import RENEW_EVERY, Lease, lease_renew
 from refinement.execution.live_text import live_text
 from refinement.execution.lost_connections import CONNECTION_LOST
-from refinement.execution.slots import NoFreePlace, place_take
+from refinement.execution.slots import NoFreeSlot, slot_take
 from refinement.judging.checks import CommandRunner
 from refinement.judging.isolation import while_waiting
 from refinement.judging.prompts import Prompt
@@ -74,7 +74,7 @@ class Caller:
     """Makes a run's calls under its lease."""
 
     run: Run
-    lease: Lease
+    lease: Lease[Run]
     deadline_seconds: float
     on_text: Callable[[str], None] = ignore_text
     local: Local = field(default_factory=Local)
@@ -126,7 +126,7 @@ class Caller:
             seen=request.seen,
             withheld=request.withheld,
         )
-        self.take_place(endpoint)
+        self.take_slot(endpoint)
         started, clock = timezone.now(), time.monotonic()
         try:
             with live_text(self.lease, self.on_text) as writing, self.watched() as (holds, alarm):
@@ -154,11 +154,11 @@ class Caller:
             role=request.role.value,
         )
 
-    def take_place(self, endpoint: str) -> None:
-        """Counts this run among those at the endpoint; raises NoFreePlace where it serves enough."""
+    def take_slot(self, endpoint: str) -> None:
+        """Counts this run among those at the endpoint; raises NoFreeSlot where it serves enough."""
         limit = self.spec(endpoint).concurrency
-        if limit is not None and not place_take(self.lease, endpoint, limit):
-            raise NoFreePlace(endpoint)
+        if limit is not None and not slot_take(self.lease, endpoint, limit):
+            raise NoFreeSlot(endpoint)
 
     @contextmanager
     def watched(self) -> Iterator[tuple[Callable[[], bool], Alarm | None]]:

@@ -25,10 +25,10 @@ class Lookout:
 
     def __init__(self) -> None:
         self._looking = Lock()
-        self._watched: set[Lease] = set()
-        self._lost: set[Lease] = set()
+        self._watched: set[Lease[Run]] = set()
+        self._lost: set[Lease[Run]] = set()
         self._looked = 0.0
-        self._alarms: dict[Lease, Alarm] = {}
+        self._alarms: dict[Lease[Run], Alarm] = {}
         self._attended = False
         self._wanted = Event()
 
@@ -37,7 +37,7 @@ class Lookout:
         return Alarm() if self._attended else None
 
     @contextmanager
-    def watching(self, lease: Lease, alarm: Alarm | None = None) -> Iterator[Callable[[], bool]]:
+    def watching(self, lease: Lease[Run], alarm: Alarm | None = None) -> Iterator[Callable[[], bool]]:
         """What to ask whether the lease still holds, as often as one likes."""
         self._watched.add(lease)
         if alarm is not None:
@@ -50,7 +50,7 @@ class Lookout:
             self._lost.discard(lease)
             self._alarms.pop(lease, None)
 
-    def _holds(self, lease: Lease) -> bool:
+    def _holds(self, lease: Lease[Run]) -> bool:
         patience = OVERDUE_SECONDS if self._attended else LOOK_EVERY
         # Nobody waits for another's look: a database that hangs holds up one call, not all of them.
         if time.monotonic() - self._looked >= patience and self._looking.acquire(blocking=False):
@@ -62,8 +62,8 @@ class Lookout:
 
     def _look(self) -> None:
         watched = self._watched.copy()
-        held = leases_held({lease.run_id for lease in watched})
-        self._lost = {lease for lease in watched if (lease.run_id, lease.owner, lease.attempt) not in held}
+        held = leases_held({lease.row.pk for lease in watched})
+        self._lost = {lease for lease in watched if (lease.row.pk, lease.owner, lease.attempt) not in held}
         self._looked = time.monotonic()
 
     @contextmanager

@@ -1,18 +1,23 @@
-"""Deliveries of webhooks, sent by workers: rows are the truth, messages are wake-ups."""
+"""Webhook deliveries, sent by workers under a lease, with retries."""
 
 import random
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import F
 from django.utils import timezone
 
-from refinement.execution.waking import SWEEP_AT_MOST, out_of_patience, wake
+from refinement.execution.leases import Lease, LeaseLost, due_and_free, lease_release, lease_take
+from refinement.execution.waking import wake
 from refinement.interchange.exports.json import as_json
-from refinement.models import DeliveryState, Run, Webhook, WebhookAttempt, WebhookDelivery
+from refinement.models import DeliveryStatus, Run, Webhook, WebhookAttempt, WebhookDelivery
+from refinement.models.leased import WorkStatus
+from refinement.models.system.webhooks import PING
 from refinement.texts import storable
 from refinement.vault import Unreadable, unsealed
 from refinement.webhooks.sending import WHOLE_SECONDS, Attempted, post
@@ -20,12 +25,12 @@ from refinement.webhooks.signing import signature_header
 
 MOST_TRIES = 7
 FIRST_PAUSE = timedelta(seconds=15)  # four times as long after each failure: six hours in all
-SPREAD = 0.2  # of a pause, either way: those who failed together do not come back together
-LEASE = timedelta(seconds=WHOLE_SECONDS * 3)
-MOST_AT_ONCE = 4  # for one webhook: a slow server must not keep all threads of the workers busy
+SPREAD = 0.2  # of a pause, either way, so that deliveries that failed together do not retry together
+SENDING_LEASE = timedelta(seconds=WHOLE_SECONDS * 3)
+MOST_AT_ONCE = 4  # for one webhook: a slow server must not keep every worker thread busy
 KEPT = timedelta(days=30)
 CLEAN_AT_ONCE = 500
-PURPOSE = "webhook"  # of the key that keeps secrets
+PURPOSE = "webhook"  # of the key that encrypts secrets
 WORKER_LOST = "The worker stopped while it was sending. See its log, then send it again."
 UNREADABLE_SECRET = (
     "Its secret was encrypted with another SECRET_KEY. Make a new secret, or ask an administrator to name "
@@ -36,55 +41,42 @@ UNREADABLE_SECRET = (
 def delivery_make(
     *, webhook: Webhook, event: str, about: Mapping[str, object], run: Run | None = None
 ) -> WebhookDelivery:
-    """A message for this address, sent when the caller's transaction is through."""
+    """Creates a delivery; it is sent once the caller's transaction has committed."""
     now = timezone.now()
-    delivery = WebhookDelivery(
-        webhook=webhook, run=run, event=event, most_tries=MOST_TRIES, next_try_at=now, woken_at=now
-    )
+    delivery = WebhookDelivery(webhook=webhook, run=run, event=event, most_tries=MOST_TRIES, woken_at=now)
     project = {"slug": webhook.project.slug, "name": webhook.project.name}
     delivery.payload = as_json(
         {"id": str(delivery.key), "event": event, "created_at": now, "project": project, **about}
     )
     delivery.save()
-    delivery_wake(delivery.pk)
+    wake(WebhookDelivery, delivery.pk)
     return delivery
 
 
-def delivery_wake(delivery_id: int, *, delay: timedelta = timedelta()) -> None:
-    """Has a worker send it."""
-    from refinement.actors import deliver_webhook
-
-    wake(deliver_webhook, delivery_id, delay)
-
-
 def delivery_send(delivery_id: int) -> None:
-    """Sends it, if it is due, nobody else is at it and its server has not enough to do already."""
-    delivery = _claimed(delivery_id)
-    if delivery is None:
+    """Sends the delivery, if it is due, no other worker has it and its server is not busy with others."""
+    delivery = WebhookDelivery.objects.only("webhook_id").filter(pk=delivery_id).first()
+    if delivery is None or being_sent(delivery.webhook_id) >= MOST_AT_ONCE:
         return
     at = timezone.now()
-    _recorded(delivery, at, _attempted(delivery))
-    following = due_deliveries().filter(webhook=delivery.webhook_id).values_list("pk", flat=True).first()
+    lease = lease_take(WebhookDelivery, delivery_id, tries=F("tries") + 1, lease_until=at + SENDING_LEASE)
+    if lease is None:
+        return
+    with suppress(LeaseLost):  # the webhook was removed meanwhile
+        attempt_record(lease, at, attempt_make(lease.row))
+    next_in_line = due_and_free(WebhookDelivery).filter(webhook=delivery.webhook_id).order_by("pk")
+    following = next_in_line.values_list("pk", flat=True).first()
     if following is not None:
-        delivery_wake(following)
+        wake(WebhookDelivery, following)
 
 
-def _claimed(delivery_id: int) -> WebhookDelivery | None:
-    row = due_deliveries().select_related("webhook").filter(pk=delivery_id).first()
+def being_sent(webhook_id: int) -> int:
     now = timezone.now()
-    if row is None or _at_work(row.webhook_id, now) >= MOST_AT_ONCE:
-        return None
-    mine = due_deliveries().filter(pk=delivery_id, tries=row.tries)
-    row.tries += 1
-    return row if mine.update(tries=row.tries, lease_until=now + LEASE) else None
-
-
-def _at_work(webhook_id: int, now: datetime) -> int:
     return WebhookDelivery.objects.filter(webhook=webhook_id, lease_until__gt=now).count()
 
 
-def _attempted(delivery: WebhookDelivery) -> Attempted:
-    """No transaction is open here: the other side may take its time."""
+def attempt_make(delivery: WebhookDelivery) -> Attempted:
+    """One POST. No transaction is open here: the other side may be slow."""
     if delivery.tries > delivery.most_tries:  # the last try was never recorded: its worker was lost
         return Attempted(None, WORKER_LOST, "", 0)
     try:
@@ -103,32 +95,32 @@ def _attempted(delivery: WebhookDelivery) -> Attempted:
 
 
 @transaction.atomic
-def _recorded(delivery: WebhookDelivery, at: datetime, attempted: Attempted) -> None:
-    """Keeps the attempt and what follows from it; nothing where the webhook is gone, or another is at it."""
-    rows = WebhookDelivery.objects.select_for_update().filter(pk=delivery.pk, tries=delivery.tries)
-    row = rows.first()
-    if row is None:
-        return
+def attempt_record(lease: Lease[WebhookDelivery], at: datetime, attempted: Attempted) -> None:
+    """Keeps the attempt and decides what follows; raises LeaseLost."""
+    delivery = lease.row
+    lease_release(lease, **outcome_of(delivery, attempted))
     WebhookAttempt.objects.create(
-        delivery=row,
-        number=row.tries,
+        delivery=delivery,
+        number=delivery.tries,
         at=at,
         status=attempted.status,
         milliseconds=attempted.milliseconds,
         error=storable(attempted.error),
         answer=storable(attempted.answer),
     )
-    row.lease_until = None
+
+
+def outcome_of(delivery: WebhookDelivery, attempted: Attempted) -> dict[str, Any]:
+    """The delivery's fields after the attempt; a retry is scheduled where one is left."""
     if attempted.delivered:
-        row.state = DeliveryState.DELIVERED
-    elif row.tries >= row.most_tries:
-        row.state = DeliveryState.FAILED
-    elif row.state == DeliveryState.PENDING:  # an owner may have switched it off meanwhile
-        pause = pause_after(MOST_TRIES - (row.most_tries - row.tries))
-        row.next_try_at = row.woken_at = timezone.now() + pause
-        row.wakes = 0
-        delivery_wake(row.pk, delay=pause)
-    row.save(update_fields=["lease_until", "state", "next_try_at", "woken_at", "wakes"])
+        return {"status": DeliveryStatus.DELIVERED}
+    is_active = Webhook.objects.filter(pk=delivery.webhook_id, active=True).exists()
+    if delivery.tries >= delivery.most_tries or (delivery.event != PING and not is_active):
+        return {"status": DeliveryStatus.FAILED}
+    pause = pause_after(MOST_TRIES - (delivery.most_tries - delivery.tries))
+    until = timezone.now() + pause
+    wake(WebhookDelivery, delivery.pk, delay=pause)
+    return {"status": DeliveryStatus.WAITING, "next_try_at": until, "woken_at": until, "wakes": 0}
 
 
 def pause_after(failures: int) -> timedelta:
@@ -137,34 +129,11 @@ def pause_after(failures: int) -> timedelta:
     return FIRST_PAUSE * factor
 
 
-def due_deliveries() -> QuerySet[WebhookDelivery]:
-    """Those to be sent now that nobody is sending."""
-    now = timezone.now()
-    free = Q(lease_until__isnull=True) | Q(lease_until__lt=now)
-    return WebhookDelivery.objects.filter(free, state=DeliveryState.PENDING, next_try_at__lte=now).order_by(
-        "pk"
-    )
-
-
-def deliveries_sweep() -> int:
-    """Sends again for deliveries whose message must be lost; how many those were."""
-    now = timezone.now()
-    swept = 0
-    lost = due_deliveries().filter(out_of_patience(now)).values_list("pk", "woken_at", "wakes")
-    for number, woken_at, wakes in lost[:SWEEP_AT_MOST]:
-        with transaction.atomic():
-            seen = WebhookDelivery.objects.filter(pk=number, woken_at=woken_at, wakes=wakes)
-            if seen.update(woken_at=now, wakes=F("wakes") + 1):
-                delivery_wake(number)
-                swept += 1
-    return swept
-
-
 def deliveries_clean() -> int:
-    """Forgets what is old and done, a part at a time; how many rows that was."""
+    """Deletes old deliveries that have ended, a bounded number at a time; returns how many."""
     old = WebhookDelivery.objects.filter(created_at__lt=timezone.now() - KEPT)
-    done = old.exclude(state=DeliveryState.PENDING).order_by("created_at")
-    numbers = list(done.values_list("pk", flat=True)[:CLEAN_AT_ONCE])
+    ended = old.exclude(status__in=WorkStatus.values).order_by("created_at")
+    numbers = list(ended.values_list("pk", flat=True)[:CLEAN_AT_ONCE])
     if numbers:
         WebhookDelivery.objects.filter(pk__in=numbers).delete()
     return len(numbers)

@@ -12,8 +12,8 @@ from refinement.engine.types import EvaluatorOutput, Handover, Rubric
 from refinement.execution.calls import Caller, ignore_text
 from refinement.execution.cancelling import lookout
 from refinement.execution.recording import Recorder
-from refinement.execution.slots import NoFreePlace, place_pass_on
-from refinement.models import EvaluatorResult
+from refinement.execution.slots import NoFreeSlot, slot_pass_on
+from refinement.models import EvaluatorResult, Run
 from refinement.providers.base import Cancelled
 from refinement.providers.sandbox import (
     Busy,
@@ -57,7 +57,7 @@ def evaluator_output(
 
 
 def run_it(caller: Caller, rubric: Rubric, candidate: str) -> Finished:
-    """Runs the command; raises NoFreePlace where the run must wait, without holding a thread."""
+    """Runs the command; raises NoFreeSlot where the run must wait, without holding a thread."""
     evaluator = rubric.evaluator
     job = Job(
         command=evaluator.command,
@@ -70,7 +70,7 @@ def run_it(caller: Caller, rubric: Rubric, candidate: str) -> Finished:
         with lookout.watching(caller.lease) as holds:
             finished = job_run(job, stopping(caller.control(holds, ignore_text).is_cancelled))
     except Busy:
-        raise NoFreePlace(PLACE, WAIT_SECONDS) from None
+        raise NoFreeSlot(PLACE, WAIT_SECONDS) from None
     except NoSandbox as problem:
         raise CannotEvaluate(f"the evaluator's command {program} was not run: {problem}") from problem
     except CannotStart as problem:
@@ -78,7 +78,7 @@ def run_it(caller: Caller, rubric: Rubric, candidate: str) -> Finished:
             f"the evaluator's command {program} cannot be started ({problem}). Install it under /usr or /opt "
             "where commands run, or add its folder to WIGGUM_COMMANDS_READABLE there, then retry the run."
         ) from problem
-    place_pass_on(PLACE)
+    slot_pass_on(Run, PLACE)
     return finished
 
 

@@ -45,8 +45,8 @@ def run_in_foreground(
         raise
 
 
-def lease_for(run_id: int, owner: str) -> Lease:
-    lease = lease_take(run_id, owner)
+def lease_for(run_id: int, owner: str) -> Lease[Run]:
+    lease = lease_take(Run, run_id, owner)
     if lease is None:
         raise RunBusy(f"run {run_id} is being worked on elsewhere, or is no longer to be continued.")
     return lease
@@ -56,9 +56,9 @@ def wait_until(moment: datetime) -> None:
     time.sleep(max(0.0, (moment - timezone.now()).total_seconds()))
 
 
-def let_go(lease: Lease) -> None:
+def let_go(lease: Lease[Run]) -> None:
     """Leaves the run paused, to be continued by whoever resumes it."""
-    waiting = Run.objects.filter(pk=lease.run_id, status=RunStatus.WAITING)
+    waiting = Run.objects.filter(pk=lease.row.pk, status=RunStatus.WAITING)
     try:
         lease_release(lease, status=RunStatus.PAUSED)
     except LeaseLost:

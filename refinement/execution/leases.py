@@ -1,67 +1,88 @@
-"""Leases: who may advance a run now. A holder that lost its lease can no longer write."""
+"""Leases: which worker may carry out a run, a trial or a delivery now.
 
+Every function works on any `Leased` row. A worker that lost its lease can no longer write.
+"""
+
+import os
 import random
+import secrets
+import socket
+import threading
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
+from typing import Generic, TypeVar
 
-from django.db import transaction
+from django.db import DatabaseError, InterfaceError, close_old_connections, transaction
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from refinement.models import Run, RunStatus
+from refinement.models import BenchTrial, Run, WebhookDelivery
+from refinement.models.leased import Leased, WorkStatus
 
 LEASE = timedelta(seconds=15)  # a killed worker's runs go on after so long
 RENEW_EVERY = LEASE / 3
 # A step may kill its worker every time: it needs more memory than there is, or crashes a library. Five leaves
-# room for a machine that is restarted a few times during one long step. A worker that is told to stop gives
-# its leases back, so a deploy does not count.
+# room for a machine that restarts a few times during one long step. A worker that is told to stop gives its
+# leases back, so a deploy does not count.
 MOST_CRASHES = 5
+# Everything that workers carry out.
+LEASED: tuple[type[Leased], ...] = (Run, BenchTrial, WebhookDelivery)
+_process = f"{socket.gethostname()[:40]}:{os.getpid()}:{secrets.token_hex(4)}"
+
+Row = TypeVar("Row", bound=Leased)
 
 
 class LeaseLost(Exception):
-    """Somebody cancelled, paused or took over the run; the work in hand is thrown away."""
+    """Somebody cancelled, paused or took over the work; what is in hand is thrown away."""
 
 
 @dataclass(slots=True, eq=False)
-class Lease:
-    """The right to advance one run.
+class Lease(Generic[Row]):
+    """The right to carry out one row's work.
 
     `attempt` is the fence: every claim, every recorded step and every change from outside raises it, and
     every write names it. So a holder that was replaced writes nothing, and a write that is retried although
     its commit went through finds no row.
     """
 
-    run_id: int
+    row: Row  # as this holder last read or wrote it
     owner: str
     attempt: int
-    run: Run  # the row as this holder last read or wrote it
-    took_over: bool = False  # from a holder that was lost in this step
+    took_over: bool = False  # from a worker that was lost
 
     @property
-    def held(self) -> QuerySet[Run]:
-        """The run's row, as long as the lease is held."""
-        return Run.objects.filter(
-            pk=self.run_id, lease_owner=self.owner, attempt=self.attempt, status=RunStatus.RUNNING
-        )
+    def held(self) -> QuerySet[Row]:
+        """The row, as long as the lease is held."""
+        return held_by(self.row, self.owner, self.attempt)
 
 
-def due_and_free(now: datetime) -> Q:
-    """What should be worked on and is not: queued, left by a lost holder, or done waiting.
+def held_by(row: Row, owner: str, attempt: int) -> QuerySet[Row]:
+    """The row as a queryset, empty unless this owner holds it at this attempt."""
+    rows = type(row).objects
+    return rows.filter(pk=row.pk, lease_owner=owner, attempt=attempt, status=WorkStatus.RUNNING)
 
-    The one definition for runs and trials. Claims, the sweeper and "do others wait?" all use it.
+
+def due_and_free(model: type[Row]) -> QuerySet[Row]:
+    """What should be worked on and is not: queued, left by a lost worker, or done waiting.
+
+    The one definition. Claims, the sweeper and "is other work waiting?" all use it.
     """
-    free = Q(lease_until__isnull=True) | Q(lease_until__lt=now)
-    due = Q(status__in=(RunStatus.QUEUED, RunStatus.RUNNING)) & free
-    return due | Q(status=RunStatus.WAITING, next_try_at__lte=now)
+    now = timezone.now()
+    return model.objects.filter(
+        Q(lease_until=None) | Q(lease_until__lt=now),
+        Q(next_try_at=None) | Q(next_try_at__lte=now),
+        status__in=WorkStatus.values,
+    )
 
 
 @transaction.atomic
-def lease_take(run_id: int, owner: str) -> Lease | None:
-    """Claims a run that is due and free; None when there is nothing to do."""
+def lease_take(model: type[Row], pk: int, owner: str = "", **changes: object) -> Lease[Row] | None:
+    """Claims a row that is due and free, with `changes`; None when there is nothing to do."""
+    owner = owner or f"{_process}:{threading.get_ident()}"
     now = timezone.now()
     claim = {
-        "status": RunStatus.RUNNING,
+        "status": WorkStatus.RUNNING,
         "lease_owner": owner,
         "lease_until": now + LEASE,
         "attempt": F("attempt") + 1,
@@ -71,44 +92,56 @@ def lease_take(run_id: int, owner: str) -> Lease | None:
         "waiting_endpoint": "",
         "calling_endpoint": "",
         "wakes": 0,
+        **changes,
     }
-    due = Run.objects.filter(due_and_free(now), pk=run_id)
+    due = due_and_free(model).filter(pk=pk)
     taken = due.filter(lease_until=None).update(**claim)
-    # A lease that ran out was never given back: its holder was lost, which is counted as the lease is taken.
-    took_over = not taken and due.filter(lease_until__lt=now).update(
-        step_crashes=F("step_crashes") + 1, **claim
-    )
+    # A lease that ran out was never given back: its worker was lost, which is counted here.
+    took_over = not taken and due.update(crashes=F("crashes") + 1, **claim)
     if not taken and not took_over:
         return None
-    run = Run.objects.get(pk=run_id)
-    return Lease(run_id, owner, run.attempt, run, took_over=bool(took_over))
+    row = model.objects.get(pk=pk)
+    return Lease(row, owner, row.attempt, took_over=bool(took_over))
 
 
 def crash_pause(crashes: int) -> timedelta:
     """How long to wait after so many crashes in one step: not at all after the first.
 
-    All that a worker was doing stops with it and would start again together. Spread over a growing time, what
-    is harmless finishes its step apart from what kills the worker, and is not given up with it.
+    Everything a worker was doing stops with it and would start again together. Spread over a growing time,
+    harmless work finishes its step apart from what kills the worker, and is not given up with it.
     """
     return LEASE * 2**crashes * random.random() if crashes > 1 else timedelta()  # noqa: S311  not a secret
 
 
-def lease_renew(lease: Lease) -> bool:
+def lease_renew(lease: Lease[Row]) -> bool:
     """Extends the lease; False when it is lost."""
     return bool(lease.held.update(lease_until=timezone.now() + LEASE))
 
 
-def lease_write(lease: Lease, **fields: object) -> None:
-    """Changes the run's row as its holder; raises LeaseLost when it no longer is."""
+def lease_write(lease: Lease[Row], **fields: object) -> None:
+    """Changes the row as its holder; raises LeaseLost when it is no longer held."""
     if not lease.held.update(**fields):
-        raise LeaseLost(f"run {lease.run_id} is no longer held by {lease.owner}")
+        raise LeaseLost(f"{type(lease.row).__name__} {lease.row.pk} is no longer held by {lease.owner}")
 
 
-def lease_release(lease: Lease, **fields: object) -> None:
-    """Gives the run back, with a last change of its row; raises LeaseLost."""
+def lease_release(lease: Lease[Row], **fields: object) -> None:
+    """Gives the row back, with a last change of it; raises LeaseLost."""
     lease_write(lease, **released(**fields))
 
 
+def lease_drop(lease: Lease[Row], **fields: object) -> bool:
+    """Gives the row back after an error, so that nobody waits for the lease to run out.
+
+    Returns whether it was still held.
+    """
+    close_old_connections()  # the error may have been a lost connection
+    try:
+        lease_release(lease, **fields)
+    except (LeaseLost, DatabaseError, InterfaceError):
+        return False
+    return True
+
+
 def released(**fields: object) -> dict[str, object]:
-    """A change of the run's row that gives the lease back."""
+    """A change of a row that gives its lease back."""
     return {"lease_owner": "", "lease_until": None, "calling_endpoint": "", **fields}

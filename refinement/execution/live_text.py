@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from refinement.execution.leases import Lease
 from refinement.execution.lost_connections import replacing_lost_connection
-from refinement.models import LiveText
+from refinement.models import LiveText, Run
 from refinement.texts import storable
 
 FLUSH_EVERY = 0.5  # seconds
@@ -15,7 +15,7 @@ FLUSH_EVERY = 0.5  # seconds
 class LiveWriter:
     """Collects what a model writes and keeps it in pieces of half a second's worth."""
 
-    def __init__(self, lease: Lease, on_text: Callable[[str], None]) -> None:
+    def __init__(self, lease: Lease[Run], on_text: Callable[[str], None]) -> None:
         self.lease = lease
         self.on_text = on_text
         self.unsaved: list[str] = []
@@ -37,13 +37,13 @@ class LiveWriter:
         self.position += 1
         with replacing_lost_connection():
             LiveText.objects.create(
-                run_id=self.lease.run_id, attempt=self.lease.attempt, position=position, text=text
+                run_id=self.lease.row.pk, attempt=self.lease.attempt, position=position, text=text
             )
             self.unsaved = []
 
 
 @contextmanager
-def live_text(lease: Lease, on_text: Callable[[str], None]) -> Iterator[Callable[[str], None]]:
+def live_text(lease: Lease[Run], on_text: Callable[[str], None]) -> Iterator[Callable[[str], None]]:
     """What to call with each piece; what was kept of them goes when the reply is there, or fails."""
     writer = LiveWriter(lease, on_text)
     try:
@@ -51,4 +51,4 @@ def live_text(lease: Lease, on_text: Callable[[str], None]) -> Iterator[Callable
     finally:
         if writer.position:
             with replacing_lost_connection():
-                LiveText.objects.filter(run_id=lease.run_id, attempt__lte=lease.attempt).delete()
+                LiveText.objects.filter(run_id=lease.row.pk, attempt__lte=lease.attempt).delete()

@@ -10,17 +10,18 @@ from refinement.engine.steps import next_step
 from refinement.execution.leases import Lease, LeaseLost
 from refinement.execution.recording import Recorder
 from refinement.execution.step import StepOptions, StepResult, step_carry_out
+from refinement.models import Run
 from refinement.selectors.runs.history import brief_of, history_of
 
 
-def run_loop(lease: Lease, options: StepOptions) -> StepResult:
+def run_loop(lease: Lease[Run], options: StepOptions) -> StepResult:
     """Carries out steps of the run under the lease; returns the last step's result.
 
     Each step's results are written in one transaction that also renews the lease. When `options.turn_over`
     says so after a step, the lease is given back and the run is sent for again.
     """
-    brief = brief_of(lease.run)
-    history = history_of(lease.run, brief.rubric)
+    brief = brief_of(lease.row)
+    history = history_of(lease.row, brief.rubric)
     recorder = Recorder(lease, brief.rubric, options.actor, options.sends)
     while True:
         step = next_step(brief.rubric, history)
@@ -29,7 +30,7 @@ def run_loop(lease: Lease, options: StepOptions) -> StepResult:
         options.on_result(result)
         if result.history is None:  # the run has ended or waits, or the lease is lost
             return result
-        if not lease.run.is_finished and options.turn_over():
+        if not lease.row.is_finished and options.turn_over():
             with suppress(LeaseLost):  # somebody has just paused or cancelled the run
                 recorder.stand_in_line()
             return result

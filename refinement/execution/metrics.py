@@ -9,7 +9,7 @@ from django.conf import settings
 from django.db import DatabaseError, connection
 from django.db.models import Count
 
-from refinement.execution.waking import due_runs
+from refinement.execution.leases import due_and_free
 from refinement.models import MessageState, MetricTotal, QueuedMessage, Run, RunStatus
 from refinement.selectors.workers import workers_alive
 
@@ -99,7 +99,7 @@ def queue_depth() -> Family:
     """Messages by state where the database is the broker; else the runs that wait for a worker."""
     if urlsplit(settings.BROKER_URL).scheme != "database":
         return Family(
-            "wiggum_queue_depth", "Runs that wait for a worker.", "state", {"due": due_runs().count()}
+            "wiggum_queue_depth", "Runs that wait for a worker.", "state", {"due": due_and_free(Run).count()}
         )
     counts = dict(QueuedMessage.objects.order_by().values_list("state").annotate(Count("pk")))
     depth: dict[str, float] = {state: counts.get(state, 0) for state in MessageState.values}

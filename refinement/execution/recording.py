@@ -27,7 +27,8 @@ from refinement.execution.record_values import (
     verdict_values,
 )
 from refinement.execution.signals import run_ended, run_waiting
-from refinement.execution.waking import run_wake
+from refinement.execution.slots import waiting_words
+from refinement.execution.waking import wake
 from refinement.models import (
     Call,
     CheckResult,
@@ -46,7 +47,7 @@ from refinement.selectors.runs.live import WORKER_LOST
 from refinement.texts import storable
 
 log = logging.getLogger("wiggum.steps")
-STEP_DONE = {"step_calls": 0, "step_failures": 0, "step_unreadable": 0, "step_crashes": 0}
+STEP_DONE = {"step_calls": 0, "step_failures": 0, "step_unreadable": 0, "crashes": 0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +59,14 @@ class Recorder:
     then.
     """
 
-    lease: Lease
+    lease: Lease[Run]
     rubric: Rubric | None  # None for a recorder that only ends the run or makes it wait
     actor: str
     sends: bool  # whether a run that has to wait is sent for; in the foreground somebody waits with it
 
     @property
     def run(self) -> Run:
-        return self.lease.run
+        return self.lease.row
 
     @outlasting_lost_connections
     def unfinished_call(self, call: Call, *, after: History) -> History:
@@ -96,7 +97,7 @@ class Recorder:
         with self.step({**usage_of(self.run, call), **STEP_DONE}, after):
             insert(call)
             Round.objects.create(
-                run_id=self.lease.run_id,
+                run_id=self.lease.row.pk,
                 number=number,
                 origin=RoundOrigin.REVISION if feedback else RoundOrigin.DRAFT,
                 base_round=base_round,
@@ -115,17 +116,17 @@ class Recorder:
         """Marks what people asked for as used by this round: all of it or none."""
         used = [entry.number for entry in feedback.instructions]
         waiting = Instruction.objects.filter(
-            run_id=self.lease.run_id, pk__in=used, used_in_round__isnull=True, withdrawn_at__isnull=True
+            run_id=self.lease.row.pk, pk__in=used, used_in_round__isnull=True, withdrawn_at__isnull=True
         )
         if waiting.update(used_in_round=number) != len(used):
-            raise LeaseLost(f"what run {self.lease.run_id} was told has changed meanwhile")
+            raise LeaseLost(f"what run {self.lease.row.pk} was told has changed meanwhile")
 
     @outlasting_lost_connections
     @transaction.atomic
     def evaluator_result(self, result: EvaluatorResult, number: int) -> None:
         """What the evaluator's command said of a round: kept before the judge is asked."""
         lease_write(self.lease, wakes=0)  # only the holder of the lease writes
-        result.round = Round.objects.only("pk").get(run_id=self.lease.run_id, number=number)
+        result.round = Round.objects.only("pk").get(run_id=self.lease.row.pk, number=number)
         insert(result)
 
     @outlasting_lost_connections
@@ -146,7 +147,7 @@ class Recorder:
 
     def judge_round(self, judged: Judged, call: Call | None) -> None:
         """Fills in the round's assessment; raises Round.DoesNotExist if it has one already."""
-        unjudged = Round.objects.filter(run_id=self.lease.run_id, number=judged.number, judged_at=None)
+        unjudged = Round.objects.filter(run_id=self.lease.row.pk, number=judged.number, judged_at=None)
         key = unjudged.values_list("pk", flat=True).get()
         unjudged.update(**judged_values(judged, call))
         Verdict.objects.bulk_create(
@@ -193,23 +194,23 @@ class Recorder:
         if not self.run.step_failures:  # it begins to wait; further tries of the same step are no news
             run_waiting.send(Run, run=self.run, reason=reason, endpoint=endpoint)
         if self.sends:
-            run_wake(self.lease.run_id, delay=until - timezone.now())
+            wake(Run, self.lease.row.pk, delay=until - timezone.now())
 
     @outlasting_lost_connections
     @transaction.atomic
-    def queue_for_place(self, *, endpoint: str, delay: timedelta) -> datetime:
+    def queue_for_slot(self, *, endpoint: str, delay: timedelta) -> datetime:
         """The endpoint serves as many as it may; the lease is given back and the run comes back shortly."""
         until = timezone.now() + delay
         lease_release(
             self.lease,
             status=RunStatus.WAITING,
             next_try_at=until,
-            waiting_for=f"a free place at {endpoint}",
+            waiting_for=waiting_words(endpoint),
             waiting_endpoint=endpoint,
             woken_at=until,
         )
         if self.sends:
-            run_wake(self.lease.run_id, delay=delay)
+            wake(Run, self.lease.row.pk, delay=delay)
         return until
 
     @outlasting_lost_connections
@@ -217,19 +218,19 @@ class Recorder:
     def wait_after_crash(self, *, delay: timedelta) -> None:
         """Workers were lost in this step; the lease is given back and the run comes back later."""
         until = timezone.now() + delay
-        reason = f"{WORKER_LOST} {self.run.step_crashes} times during this step."
+        reason = f"{WORKER_LOST} {self.run.crashes} times during this step."
         lease_release(
             self.lease, status=RunStatus.WAITING, next_try_at=until, waiting_for=reason, woken_at=until
         )
         self.event(EventKind.WAITING, until=until.isoformat(), reason=reason, error="worker_lost")
-        run_wake(self.lease.run_id, delay=delay)
+        wake(Run, self.lease.row.pk, delay=delay)
 
     @outlasting_lost_connections
     @transaction.atomic
     def stand_in_line(self) -> None:
         """Gives the lease back and sends for the run again: it goes on when it is its turn."""
         lease_release(self.lease, woken_at=timezone.now())
-        run_wake(self.lease.run_id)
+        wake(Run, self.lease.row.pk)
 
     @outlasting_lost_connections
     def finish(self, finish: Finish) -> None:
@@ -239,7 +240,7 @@ class Recorder:
         ended = copy.copy(self.run)
         with transaction.atomic():
             self.end(ended, finish)
-        self.lease.run = ended
+        self.lease.row = ended
 
     @contextmanager
     def step(self, change: dict[str, Any], after: History) -> Iterator[None]:
@@ -257,7 +258,7 @@ class Recorder:
             finish = self.finish_after(run, after)
             if finish is not None:
                 self.end(run, finish)
-        self.lease.run, self.lease.attempt = run, run.attempt
+        self.lease.row, self.lease.attempt = run, run.attempt
 
     def finish_after(self, run: Run, after: History) -> Finish | None:
         """The end, if the engine says that the run has come to it."""
@@ -296,7 +297,7 @@ class Recorder:
         return replace(after, **account_of(self.run))
 
     def event(self, kind: str, **data: object) -> None:
-        event_record(self.lease.run_id, kind, actor=self.actor, data=data)
+        event_record(self.lease.row.pk, kind, actor=self.actor, data=data)
 
 
 def insert(row: Model) -> None:

@@ -1,86 +1,84 @@
-"""How many calls an endpoint serves at once, of runs and of trials, counted over all workers."""
+"""How many calls an endpoint serves at once: runs and trials share its slots, counted over all workers."""
 
 from django.db import connection, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from refinement.execution.leases import Lease, lease_write
-from refinement.execution.trials.waking import trial_offer, trials_at
-from refinement.execution.waking import run_wake
-from refinement.models import Run, RunStatus
+from refinement.execution.leases import Lease, Row, lease_write
+from refinement.execution.waking import wake
+from refinement.models import BenchTrial, Run
+from refinement.models.leased import WorkStatus
 from refinement.selectors.endpoints import NoSuchEndpoint, endpoint_spec
 
-PLACE_DELAY_SECONDS = 0.5  # until a run that found no place tries again, unless it is sent for before
+RETRY_SECONDS = 0.5  # until work that found no slot tries again, unless it is woken before
+CALLERS = (BenchTrial, Run)  # trials first: somebody watches them, and there are ten at most
 
 
-class NoFreePlace(Exception):
-    """The endpoint, or the evaluator, serves as many runs as it may; this one waits its turn."""
+class NoFreeSlot(Exception):
+    """The endpoint, or the evaluator, serves as many calls as it may; this one waits its turn."""
 
-    def __init__(self, endpoint: str, delay_seconds: float = PLACE_DELAY_SECONDS) -> None:
-        super().__init__(f"no free place at {endpoint}")
+    def __init__(self, endpoint: str, delay_seconds: float = RETRY_SECONDS) -> None:
+        super().__init__(f"no free slot at {endpoint}")
         self.endpoint = endpoint
         self.delay_seconds = delay_seconds
 
 
+def waiting_words(endpoint: str) -> str:
+    return f"a free slot at {endpoint}"
+
+
 @transaction.atomic
-def place_take(lease: Lease, endpoint: str, limit: int) -> bool:
-    """Whether the run may call the endpoint now; a place is given back with the lease, or lost with it."""
-    one_at_a_time(endpoint)
-    others = runs_at(endpoint).exclude(pk=lease.run_id).count()
-    if others + trials_at(endpoint).count() >= limit:
+def slot_take(lease: Lease[Row], endpoint: str, limit: int) -> bool:
+    """Whether the holder may call the endpoint now; the slot is given back, or lost, with the lease."""
+    lock_slots(endpoint)
+    callers = sum(calling(model, endpoint).count() for model in CALLERS)
+    already_counted = calling(type(lease.row), endpoint).filter(pk=lease.row.pk).exists()
+    if callers - already_counted >= limit:
         return False
     lease_write(lease, calling_endpoint=endpoint)
     return True
 
 
-def runs_at(endpoint: str) -> QuerySet[Run]:
-    """Runs that are asking there now."""
-    return Run.objects.filter(
-        status=RunStatus.RUNNING, lease_until__gt=timezone.now(), calling_endpoint=endpoint
+def calling(model: type[Row], endpoint: str) -> QuerySet[Row]:
+    """Rows whose worker is calling the endpoint now."""
+    return model.objects.filter(
+        status=WorkStatus.RUNNING, lease_until__gt=timezone.now(), calling_endpoint=endpoint
     )
 
 
-def place_offer(endpoint: str) -> None:
-    """Sends for the oldest who waits for a place here; if they come too late, they wait on."""
-    if not has_places(endpoint):
-        return
-    # Trials first: somebody watches them, and there are ten at most.
-    if not trial_offer(endpoint):
-        place_pass_on(endpoint)
+def slot_offer(endpoint: str) -> None:
+    """Wakes the oldest work that waits for a slot at the endpoint; if it comes too late, it waits on."""
+    if has_limit(endpoint):
+        any(slot_pass_on(model, endpoint) for model in CALLERS)
 
 
-def place_pass_on(endpoint: str) -> None:
-    """Sends for the oldest run that waits for a place there, if one does."""
-    if waiting_for_place(endpoint).exists():
-        send_for_oldest(endpoint)
-
-
-@transaction.atomic
-def send_for_oldest(endpoint: str) -> None:
-    one_at_a_time(endpoint)
-    # Read under the lock, so that it is later than whatever somebody else has set before.
-    now = timezone.now()
-    waiting = waiting_for_place(endpoint).filter(next_try_at__gt=now)
-    oldest = waiting.order_by("pk").values_list("pk", flat=True).first()
-    if oldest is not None and waiting.filter(pk=oldest).update(next_try_at=now, woken_at=now):
-        run_wake(oldest)
-
-
-def waiting_for_place(endpoint: str) -> QuerySet[Run]:
-    return Run.objects.filter(
-        status=RunStatus.WAITING, waiting_endpoint=endpoint, waiting_for=f"a free place at {endpoint}"
+def slot_pass_on(model: type[Run | BenchTrial], endpoint: str) -> bool:
+    """Wakes the oldest row that waits for a slot; whether there was one."""
+    waiting = model.objects.filter(
+        status=WorkStatus.WAITING, waiting_endpoint=endpoint, waiting_for=waiting_words(endpoint)
     )
+    if not waiting.exists():
+        return False
+    with transaction.atomic():
+        lock_slots(endpoint)
+        # Read under the lock, so that it is later than what another worker set before.
+        now = timezone.now()
+        oldest = waiting.filter(next_try_at__gt=now).order_by("pk").values_list("pk", flat=True).first()
+        if oldest is None or not waiting.filter(pk=oldest).update(next_try_at=now, woken_at=now):
+            return False
+        wake(model, oldest)
+    return True
 
 
-def has_places(endpoint: str) -> bool:
+def has_limit(endpoint: str) -> bool:
     try:
         return endpoint_spec(endpoint).concurrency is not None
     except NoSuchEndpoint:
         return False
 
 
-def one_at_a_time(endpoint: str) -> None:
-    """Counting and taking must not be split: SQLite's transactions hold its one write lock anyway."""
+def lock_slots(endpoint: str) -> None:
+    """Makes counting and taking one step; a SQLite transaction holds the database's write lock anyway."""
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_xact_lock(hashtext(%s))", [f"place:{endpoint}"])

@@ -17,7 +17,7 @@ from refinement.execution.judging import JudgeGaveUp, round_judge
 from refinement.execution.leases import LeaseLost, lease_write
 from refinement.execution.producing import candidate_write
 from refinement.execution.recording import Recorder
-from refinement.execution.slots import NoFreePlace
+from refinement.execution.slots import NoFreeSlot
 from refinement.judging.context import Brief
 from refinement.judging.templating import TemplateFailure
 from refinement.models import EventKind
@@ -78,7 +78,7 @@ def step_carry_out(
 ) -> StepResult:
     """Carries out one step and records what it brought; every outcome but a bug comes as a result."""
     began, lease = time.monotonic(), recorder.lease
-    caller = Caller(lease.run, lease, options.deadline_seconds, options.on_text, options.local)
+    caller = Caller(lease.row, lease, options.deadline_seconds, options.on_text, options.local)
     try:
         if isinstance(step, Finish):
             recorder.finish(step)
@@ -96,7 +96,7 @@ def step_carry_out(
 
 def begin(recorder: Recorder, brief: Brief, history: History, step: Working) -> Working:
     """Says that the step has begun; a revision takes along what people have asked for until now."""
-    run_id = recorder.lease.run_id
+    run_id = recorder.lease.row.pk
     if not isinstance(step, Revise) or not instructions_waiting(run_id):
         recorder.event(EventKind.CLAIMED, step=STEP_NAMES[type(step)], round=step.round)
         return step
@@ -126,9 +126,9 @@ def carry_out(
         else:
             after = candidate_write(caller, recorder, brief, history, step)
         return StepResult(step, after)
-    except NoFreePlace as full:
+    except NoFreeSlot as full:
         delay = timedelta(seconds=full.delay_seconds * (1 + random.random()))  # noqa: S311  spreads them
-        until = recorder.queue_for_place(endpoint=full.endpoint, delay=delay)
+        until = recorder.queue_for_slot(endpoint=full.endpoint, delay=delay)
         return StepResult(step, next_try_at=until, reason=str(full))
     except CallFailed as failed:
         return after_failure(caller, recorder, history, step, failed, options)

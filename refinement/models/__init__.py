@@ -32,7 +32,7 @@ from refinement.models.system.endpoints import Endpoint
 from refinement.models.system.metrics import MetricTotal
 from refinement.models.system.queue import MessageState, QueuedMessage
 from refinement.models.system.webhooks import (
-    DeliveryState,
+    DeliveryStatus,
     Webhook,
     WebhookAttempt,
     WebhookDelivery,
@@ -57,7 +57,7 @@ __all__ = [
     "Criterion",
     "Decision",
     "DecisionKind",
-    "DeliveryState",
+    "DeliveryStatus",
     "Endpoint",
     "EvaluatorResult",
     "Event",

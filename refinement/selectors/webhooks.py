@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 
-from refinement.models import DeliveryState, Project, Webhook, WebhookAttempt, WebhookDelivery
+from refinement.models import DeliveryStatus, Project, Webhook, WebhookAttempt, WebhookDelivery
+from refinement.models.leased import WorkStatus
 from refinement.selectors.projects.lists import NotFound
 from refinement.selectors.reviews.blindness import without_hidden
 
@@ -21,12 +22,15 @@ class DeliveryLog:
 
 def webhooks_of(project: Project) -> QuerySet[Webhook]:
     """The project's webhooks; `delivered`, `failed` and `waiting` count what is in their logs."""
-    states = {
-        "delivered": DeliveryState.DELIVERED,
-        "failed": DeliveryState.FAILED,
-        "waiting": DeliveryState.PENDING,
+    statuses = {
+        "delivered": (DeliveryStatus.DELIVERED,),
+        "failed": (DeliveryStatus.FAILED,),
+        "waiting": tuple(WorkStatus.values),
     }
-    counts = {name: Count("deliveries", filter=Q(deliveries__state=state)) for name, state in states.items()}
+    counts = {
+        name: Count("deliveries", filter=Q(deliveries__status__in=values))
+        for name, values in statuses.items()
+    }
     rows = Webhook.objects.filter(project=project).select_related("created_by")
     return rows.annotate(**counts).order_by("id")
 
@@ -40,23 +44,24 @@ def webhook_of(project: Project, number: int) -> Webhook:
 
 
 def deliveries_of(webhook: Webhook) -> QuerySet[WebhookDelivery]:
-    """Those that may be shown now, each with its last attempt's `status`, `error` and `milliseconds`.
+    """Those that may be shown now, each with its last attempt's `answered`, `error` and `milliseconds`.
 
     What was sent about a run says how it went, so whoever scores that run blind is not shown it.
     """
     attempts = WebhookAttempt.objects.filter(delivery=OuterRef("pk")).order_by("-number")
-    last = {name: Subquery(attempts.values(name)[:1]) for name in ("status", "error", "milliseconds")}
+    fields = {"answered": "status", "error": "error", "milliseconds": "milliseconds"}
+    last = {name: Subquery(attempts.values(field)[:1]) for name, field in fields.items()}
     rows = WebhookDelivery.objects.filter(webhook=webhook).defer("payload")
     return without_hidden(rows, "run").annotate(**last).order_by("-id")
 
 
-def delivery_log(webhook: Webhook, *, before: int | None = None, state: str = "") -> DeliveryLog:
+def delivery_log(webhook: Webhook, *, before: int | None = None, status: str = "") -> DeliveryLog:
     """Newest first; `before` is where another page ended."""
     rows = deliveries_of(webhook)
     if before is not None:
         rows = rows.filter(id__lt=before)
-    if state in DeliveryState.values:
-        rows = rows.filter(state=state)
+    if status in DeliveryStatus.values:
+        rows = rows.filter(status=status)
     found = list(rows[: PAGE_SIZE + 1])
     shown = tuple(found[:PAGE_SIZE])
     return DeliveryLog(shown, shown[-1].pk if len(found) > PAGE_SIZE else None)

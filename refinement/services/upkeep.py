@@ -7,9 +7,8 @@ from time import monotonic
 from django.db import connection
 from django.utils import timezone
 
-from refinement.execution.deliveries import deliveries_clean, deliveries_sweep
+from refinement.execution.deliveries import deliveries_clean
 from refinement.execution.metrics import count, totals_flush
-from refinement.execution.trials.waking import trials_sweep
 from refinement.execution.waking import sweep
 from refinement.models import Run, RunStatus
 from refinement.selectors.endpoints import provider_for
@@ -39,8 +38,6 @@ class Upkeep:
             count("swept", amount=swept.sent)
             count("lease_expiries", amount=swept.expired)
             log.info("swept runs=%s expired_leases=%s", swept.sent, swept.expired)
-        trials_sweep()
-        deliveries_sweep()
         totals_flush()
         self.send_mail()
         self.forget_old()

@@ -15,22 +15,20 @@ from django.db import IntegrityError, OperationalError, connection, transaction
 from django.utils import timezone
 from dramatiq.middleware import Shutdown
 
-from refinement.execution.leases import MOST_CRASHES, lease_take
-from refinement.execution.slots import place_offer, place_take
+from refinement.execution.leases import (
+    MOST_CRASHES,
+    LeaseLost,
+    lease_release,
+    lease_renew,
+    lease_take,
+    lease_write,
+)
+from refinement.execution.slots import slot_offer, slot_take
 from refinement.execution.trials import advancing as trials_service
 from refinement.execution.trials.advancing import trial_advance
 from refinement.execution.trials.judging import trial_ask
-from refinement.execution.trials.leases import (
-    TrialLost,
-    trial_holds,
-    trial_place_take,
-    trial_release,
-    trial_renew,
-    trial_take,
-    trial_write,
-)
 from refinement.execution.trials.recording import trial_done
-from refinement.execution.trials.waking import trials_sweep
+from refinement.execution.waking import sweep
 from refinement.models import BenchCall, BenchTrial, QueuedMessage, Run
 from refinement.services.rubrics.bench import bench_cancel
 from refinement.services.upkeep import Upkeep
@@ -91,28 +89,28 @@ def test_a_trial_exists_once_for_its_number(table: Table):
 
 def test_a_trial_has_one_holder_who_may_write(table: Table):
     (trial,) = trials(table.bench(repeats=1))
-    lease = trial_take(trial.pk, "first")
-    assert trial_take(trial.pk, "second") is None
-    assert trial_holds(lease)
-    assert trial_renew(lease)
+    lease = lease_take(BenchTrial, trial.pk, "first")
+    assert lease_take(BenchTrial, trial.pk, "second") is None
+    assert lease.held.exists()
+    assert lease_renew(lease)
     BenchTrial.objects.update(lease_until=long_ago())
-    other = trial_take(trial.pk, "second")
+    other = lease_take(BenchTrial, trial.pk, "second")
     assert other.attempt == lease.attempt + 1
-    assert not trial_holds(lease)
-    assert not trial_renew(lease)
-    with pytest.raises(TrialLost):
-        trial_write(lease, asi="too late")
+    assert not lease.held.exists()
+    assert not lease_renew(lease)
+    with pytest.raises(LeaseLost):
+        lease_write(lease, asi="too late")
 
 
 def test_a_holder_that_lost_its_lease_leaves_no_trace(table: Table):
     table.says(3, 8)
     bench = table.bench(repeats=1)
     (trial,) = trials(bench)
-    late = trial_take(trial.pk, "late")
+    late = lease_take(BenchTrial, trial.pk, "late")
     asked = trial_ask(late)
     BenchTrial.objects.update(lease_until=long_ago())
     advance(bench)
-    with pytest.raises(TrialLost):
+    with pytest.raises(LeaseLost):
         trial_done(late, asked)
     (trial,) = trials(bench)
     assert (trial.composite, trial.calls_made, BenchCall.objects.count()) == (8, 1, 1)
@@ -121,22 +119,22 @@ def test_a_holder_that_lost_its_lease_leaves_no_trace(table: Table):
 def test_a_lost_message_is_sent_again(table: Table):
     (trial,) = trials(table.bench(repeats=1))
     QueuedMessage.objects.all().delete()
-    assert trials_sweep() == 0, "what has just been sent is given its time"
+    assert sweep() == 0, "what has just been sent is given its time"
     BenchTrial.objects.update(woken_at=long_ago())
     Upkeep().once()
     assert messages(trial) == 1
-    assert trials_sweep() == 0
+    assert sweep() == 0
 
 
 def test_a_dead_workers_trial_is_sent_for_and_nobody_elses(table: Table):
     dead, alive, ended = trials(table.bench(repeats=3))
-    trial_take(dead.pk, "dead")
-    trial_take(alive.pk, "alive")
+    lease_take(BenchTrial, dead.pk, "dead")
+    lease_take(BenchTrial, alive.pk, "alive")
     BenchTrial.objects.update(woken_at=long_ago())
     BenchTrial.objects.filter(pk=dead.pk).update(lease_until=long_ago())
     BenchTrial.objects.filter(pk=ended.pk).update(status="failed", error="Over.")
     QueuedMessage.objects.all().delete()
-    assert trials_sweep() == 1
+    assert sweep() == 1
     assert [messages(trial) for trial in (dead, alive, ended)] == [1, 0, 0]
 
 
@@ -144,7 +142,7 @@ def test_two_sweepers_send_once(table: Table):
     (trial,) = trials(table.bench(repeats=1))
     QueuedMessage.objects.all().delete()
     BenchTrial.objects.update(woken_at=long_ago())
-    assert sorted(at_once(trials_sweep, trials_sweep)) == [0, 1]
+    assert sorted(at_once(sweep, sweep)) == [0, 1]
     assert messages(trial) == 1
 
 
@@ -172,7 +170,7 @@ def test_a_bug_lets_go_and_is_raised(table: Table, monkeypatch):
         trial_advance(trial.pk)
     trial.refresh_from_db()
     assert (trial.status, trial.lease_owner) == ("running", "")
-    assert trial_take(trial.pk, "the next") is not None
+    assert lease_take(BenchTrial, trial.pk, "the next") is not None
 
 
 def test_trials_that_end_at_once_end_the_bench(table: Table):
@@ -250,7 +248,7 @@ def test_a_killed_workers_trial_is_taken_up_again(table: Table):
     assert not trial_advance(trial.pk), "the lease still stands"
     BenchTrial.objects.update(lease_until=long_ago(), woken_at=long_ago())
     QueuedMessage.objects.all().delete()
-    assert trials_sweep() == 1
+    assert sweep() == 1
     table.says(8)
     advance(bench)
     (trial,) = trials(bench)
@@ -307,25 +305,25 @@ def test_trials_keep_to_what_the_endpoint_takes_at_once(narrow: Table):
 def test_runs_and_trials_share_the_places(narrow: Table):
     (first,) = trials(narrow_bench(narrow, 1))
     run = Scene(narrow.server, narrow.project).launch(**targets("narrow"))
-    run_lease, trial_lease = lease_take(run.pk, "one"), trial_take(first.pk, "two")
-    assert place_take(run_lease, "narrow", 1)
-    assert not trial_place_take(trial_lease, "narrow", 1)
+    run_lease, trial_lease = lease_take(Run, run.pk, "one"), lease_take(BenchTrial, first.pk, "two")
+    assert slot_take(run_lease, "narrow", 1)
+    assert not slot_take(trial_lease, "narrow", 1)
     Run.objects.update(status="paused")
-    assert trial_place_take(trial_lease, "narrow", 1)
+    assert slot_take(trial_lease, "narrow", 1)
     Run.objects.update(status="running")
     Run.objects.update(calling_endpoint="")
-    assert not place_take(run_lease, "narrow", 1)
-    trial_release(trial_lease)
-    assert place_take(run_lease, "narrow", 1)
+    assert not slot_take(run_lease, "narrow", 1)
+    lease_release(trial_lease)
+    assert slot_take(run_lease, "narrow", 1)
 
 
 def test_a_trial_that_found_no_place_is_offered_the_next_one(narrow: Table):
     first, second = trials(narrow_bench(narrow, 2))
-    assert trial_place_take(trial_take(first.pk, "one"), "narrow", 1)
+    assert slot_take(lease_take(BenchTrial, first.pk, "one"), "narrow", 1)
     assert trial_advance(second.pk)
     second.refresh_from_db()
-    assert (second.status, second.waiting_for) == ("waiting", "a free place at narrow")
+    assert (second.status, second.waiting_for) == ("waiting", "a free slot at narrow")
     assert second.calls_made == 0
     QueuedMessage.objects.all().delete()
-    place_offer("narrow")
+    slot_offer("narrow")
     assert messages(second) == 1

@@ -187,7 +187,7 @@ def shorten(seconds: float) -> None:
         (calling, "RENEW_EVERY", lease / 3),
         (rows, "LEASE", lease),
         (consumer, "UPKEEP_SECONDS", seconds / 3),
-        (waking, "FIRST_PATIENCE", lease),
+        (waking, "RESEND_AFTER", lease),
     ):
         replace(owner, name, lambda _, value=value: value)
     if hasattr(broker, "heartbeat_timeout"):

@@ -49,7 +49,7 @@ def test_a_run_that_always_kills_its_worker_ends_in_error(stage: Stage) -> None:
         wait_for(lambda: stage.status(run) == "finished", 60)
         assert worker.poll() is None
     (ended,) = stage.rows.all(
-        "SELECT outcome, stop_reason, why, lease_owner, step_crashes FROM refinement_run WHERE id = ?", run
+        "SELECT outcome, stop_reason, why, lease_owner, crashes FROM refinement_run WHERE id = ?", run
     )
     assert ended[:2] == ("ERROR", "internal_error")
     assert ended[2].startswith("The worker stopped or stopped responding 5 times during this step")
@@ -60,7 +60,7 @@ def test_a_run_that_always_kills_its_worker_ends_in_error(stage: Stage) -> None:
     with stage.working(*LEASE):
         stage.wait_for_end(run)
     assert stage.chats(run) == MOST_CRASHES + CALLS
-    assert stage.rows.one("SELECT step_crashes FROM refinement_run WHERE id = ?", run) == 0
+    assert stage.rows.one("SELECT crashes FROM refinement_run WHERE id = ?", run) == 0
 
 
 def test_a_worker_that_is_told_to_stop_in_a_step_is_no_crash(stage: Stage) -> None:
@@ -72,7 +72,7 @@ def test_a_worker_that_is_told_to_stop_in_a_step_is_no_crash(stage: Stage) -> No
         os.kill(worker.pid, signal.SIGTERM)
         assert worker.wait(timeout=30) == 0
         wait_for(lambda: stage.lease_owner(run) == "", 5)
-    assert stage.rows.one("SELECT step_crashes FROM refinement_run WHERE id = ?", run) == 0
+    assert stage.rows.one("SELECT crashes FROM refinement_run WHERE id = ?", run) == 0
     stage.server.chunk_delay = 0.02
     with stage.working(*LEASE):
         stage.wait_for_end(run)

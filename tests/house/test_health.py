@@ -13,7 +13,7 @@ from refinement.execution.workers import worker_beat, worker_leave
 from refinement.models import Endpoint, WorkerBeat
 from refinement.providers.base import Health
 from refinement.selectors.health import endpoint_health
-from refinement.views.system import health
+from refinement.selectors import health
 from tests.loopback.fixtures import ollama_server
 from wiggum_site import VERSION
 

@@ -59,9 +59,9 @@ def test_a_run_that_finds_no_place_waits_and_goes_on(busy: Scene, one_place):
     with one_place:
         result = run_step(run.pk)
     assert result is not None
-    assert result.reason == "no free place at the evaluator"
+    assert result.reason == "no free slot at the evaluator"
     run.refresh_from_db()
-    assert (run.status, run.waiting_for) == ("waiting", "a free place at the evaluator")
+    assert (run.status, run.waiting_for) == ("waiting", "a free slot at the evaluator")
     assert not EvaluatorResult.objects.exists()
     now_due(run)
     advance(run)

@@ -70,7 +70,7 @@ def test_it_is_gone_after_a_cancellation(scene: Scene, hasty: None):
 @pytest.fixture
 def lease(scene: Scene) -> Lease:
     run = scene.launch()
-    taken = lease_take(run.pk, "a worker")
+    taken = lease_take(Run, run.pk, "a worker")
     assert taken is not None
     return taken
 
@@ -90,7 +90,7 @@ def test_every_character_is_written_once(lease: Lease, hasty: None, pieces: int)
     with connection.execute_wrapper(note), live.live_text(lease, heard.append) as write:
         for number in range(pieces):
             write(f"{number:09d} ")
-        assert shown(lease.run) == "".join(f"{number:09d} " for number in range(pieces)) == "".join(heard)
+        assert shown(lease.row) == "".join(f"{number:09d} " for number in range(pieces)) == "".join(heard)
     assert sum(written) == 10 * pieces
     assert not LiveText.objects.exists()
 
@@ -104,10 +104,10 @@ def test_a_reply_that_is_there_in_a_moment_costs_no_row(lease: Lease, django_ass
 
 @pytest.mark.django_db
 def test_pieces_of_a_lost_holder_are_not_shown_and_go_with_the_next_reply(lease: Lease, hasty: None):
-    LiveText.objects.create(run=lease.run, attempt=lease.attempt - 1, position=0, text="Lost. ")
+    LiveText.objects.create(run=lease.row, attempt=lease.attempt - 1, position=0, text="Lost. ")
     with live.live_text(lease, lambda piece: None) as write:
         write("New.")
-        assert shown(lease.run) == "New."
+        assert shown(lease.row) == "New."
     assert not LiveText.objects.exists()
 
 
@@ -124,7 +124,7 @@ def test_it_is_gone_after_a_failure(scene: Scene, hasty: None):
 
 @pytest.mark.django_db(transaction=True)
 def test_two_runs_that_write_at_once_keep_their_texts_apart(scene: Scene, hasty: None):
-    leases = [lease_take(scene.launch().pk, f"worker {number}") for number in range(2)]
+    leases = [lease_take(Run, scene.launch().pk, f"worker {number}") for number in range(2)]
     both_wrote = threading.Barrier(2)
 
     def write_all(lease: Lease, word: str) -> str:
@@ -132,7 +132,7 @@ def test_two_runs_that_write_at_once_keep_their_texts_apart(scene: Scene, hasty:
             for _ in range(20):
                 write(word)
             both_wrote.wait(10)
-            text = shown(lease.run)
+            text = shown(lease.row)
             both_wrote.wait(10)
             return text
 

@@ -14,7 +14,7 @@ from django.db import connection
 from django.utils import timezone
 
 from refinement.execution.leases import lease_take
-from refinement.execution.slots import place_offer, place_take
+from refinement.execution.slots import slot_offer, slot_take
 from refinement.models import QueuedMessage, Run
 from refinement.services.runs.lifecycle import run_pause
 from tests.lifecycle.given import Scene, at_once, endpoint_of, messages, rubric, targets, worker_threads
@@ -102,8 +102,8 @@ def test_nor_do_two_processes(narrow: Scene):
 
 def test_places_are_counted_and_taken_in_one(narrow: Scene):
     runs = launch(narrow, 6)
-    leases = [lease_take(run.pk, f"worker {run.pk}") for run in runs]
-    taken = at_once(*[lambda lease=lease: place_take(lease, "narrow", 2) for lease in leases])
+    leases = [lease_take(Run, run.pk, f"worker {run.pk}") for run in runs]
+    taken = at_once(*[lambda lease=lease: slot_take(lease, "narrow", 2) for lease in leases])
     assert sorted(taken) == [False] * 4 + [True] * 2
     assert Run.objects.filter(calling_endpoint="narrow").count() == 2
 
@@ -111,33 +111,33 @@ def test_places_are_counted_and_taken_in_one(narrow: Scene):
 def test_a_place_is_free_again_when_its_holder_lets_go_or_is_lost(narrow: Scene):
     lost, paused, patient = launch(narrow, 3)
     for run in (lost, paused):
-        assert place_take(lease_take(run.pk, "a worker"), "narrow", 2)
-    waiting = lease_take(patient.pk, "another")
-    assert not place_take(waiting, "narrow", 2)
+        assert slot_take(lease_take(Run, run.pk, "a worker"), "narrow", 2)
+    waiting = lease_take(Run, patient.pk, "another")
+    assert not slot_take(waiting, "narrow", 2)
     run_pause(run=paused)
-    assert place_take(waiting, "narrow", 2)
-    assert not place_take(waiting, "narrow", 1)
+    assert slot_take(waiting, "narrow", 2)
+    assert not slot_take(waiting, "narrow", 1)
     Run.objects.filter(pk=lost.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
-    assert place_take(waiting, "narrow", 1)
+    assert slot_take(waiting, "narrow", 1)
 
 
 def test_other_endpoints_are_not_counted(narrow: Scene):
     here, there = launch(narrow, 2)
-    assert place_take(lease_take(here.pk, "a worker"), "ollama", 1)
-    assert place_take(lease_take(there.pk, "a worker"), "narrow", 1)
+    assert slot_take(lease_take(Run, here.pk, "a worker"), "ollama", 1)
+    assert slot_take(lease_take(Run, there.pk, "a worker"), "narrow", 1)
 
 
 def waiting_for_a_place(scene: Scene, count: int) -> list[Run]:
     """Runs that found every place taken."""
     runs = launch(scene, count + 2)
     for run in runs[:2]:
-        assert place_take(lease_take(run.pk, "somebody"), "narrow", 2)
+        assert slot_take(lease_take(Run, run.pk, "somebody"), "narrow", 2)
     for run in runs[2:]:
         result = run_step(run.pk)
         assert result is not None
-        assert result.reason == "no free place at narrow"
+        assert result.reason == "no free slot at narrow"
         run.refresh_from_db()
-        assert (run.status, run.waiting_for) == ("waiting", "a free place at narrow")
+        assert (run.status, run.waiting_for) == ("waiting", "a free slot at narrow")
         assert run.next_try_at > timezone.now()
     assert scene.asked() == 0
     QueuedMessage.objects.all().delete()
@@ -147,7 +147,7 @@ def waiting_for_a_place(scene: Scene, count: int) -> list[Run]:
 def test_a_place_that_gets_free_is_offered_to_the_first_who_waits(narrow: Scene):
     first, second = waiting_for_a_place(narrow, 2)
     Run.objects.filter(waiting_for="").update(status="paused")
-    place_offer("narrow")
+    slot_offer("narrow")
     assert (messages(first), messages(second)) == (1, 0)
     assert run_step(first.pk).tokens > 0
     assert messages(second) == 1, "the step's end offers its place to the next"
@@ -159,7 +159,7 @@ def test_no_run_is_sent_for_twice_when_places_get_free_at_once(narrow: Scene):
     first, second = waiting_for_a_place(narrow, 2)
     far = timezone.now() + timedelta(minutes=1)
     Run.objects.filter(pk__in=[first.pk, second.pk]).update(next_try_at=far)
-    assert at_once(*[lambda: place_offer("narrow")] * 3) == [None] * 3
+    assert at_once(*[lambda: slot_offer("narrow")] * 3) == [None] * 3
     first.refresh_from_db()
     assert first.next_try_at <= timezone.now()
     assert (messages(first), messages(second)) in [(1, 0), (1, 1)]
@@ -168,10 +168,10 @@ def test_no_run_is_sent_for_twice_when_places_get_free_at_once(narrow: Scene):
 def test_who_waits_for_the_server_itself_is_offered_nothing(narrow: Scene):
     (run,) = waiting_for_a_place(narrow, 1)
     Run.objects.filter(pk=run.pk).update(waiting_for="The server cannot be reached.")
-    place_offer("narrow")
+    slot_offer("narrow")
     assert messages(run) == 0
 
 
 def test_an_endpoint_without_a_limit_has_no_places_to_offer(narrow: Scene, django_assert_num_queries):
     with django_assert_num_queries(0):
-        place_offer("ollama")
+        slot_offer("ollama")

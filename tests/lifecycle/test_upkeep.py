@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from refinement.execution import metrics, waking
 from refinement.execution.leases import lease_take
-from refinement.execution.waking import FIRST_PATIENCE, Swept, sweep
+from refinement.execution.waking import RESEND_AFTER, Swept, sweep
 from refinement.models import MetricTotal, QueuedMessage, Run
 from refinement.services.upkeep import Upkeep
 from tests.lifecycle.given import STATES, Scene, advance, at_once, fields_of, kinds, messages, rubric
@@ -31,14 +31,14 @@ def lost(scene: Scene, since: timedelta | None, wakes: int = 0, **fields: object
     ("since", "wakes", "sent"),
     [
         (None, 0, 1),
-        (FIRST_PATIENCE - MOMENT, 0, 0),
-        (FIRST_PATIENCE + MOMENT, 0, 1),
-        (FIRST_PATIENCE * 2 - MOMENT, 1, 0),
-        (FIRST_PATIENCE * 2 + MOMENT, 1, 1),
-        (FIRST_PATIENCE * 8 - MOMENT, 3, 0),
-        (FIRST_PATIENCE * 8 + MOMENT, 3, 1),
-        (FIRST_PATIENCE * 64 - MOMENT, 30, 0),
-        (FIRST_PATIENCE * 64 + MOMENT, 30, 1),
+        (RESEND_AFTER - MOMENT, 0, 0),
+        (RESEND_AFTER + MOMENT, 0, 1),
+        (RESEND_AFTER * 2 - MOMENT, 1, 0),
+        (RESEND_AFTER * 2 + MOMENT, 1, 1),
+        (RESEND_AFTER * 8 - MOMENT, 3, 0),
+        (RESEND_AFTER * 8 + MOMENT, 3, 1),
+        (RESEND_AFTER * 64 - MOMENT, 30, 0),
+        (RESEND_AFTER * 64 + MOMENT, 30, 1),
     ],
 )
 def test_a_queued_run_without_a_message_is_sent_for_after_the_patience(scene: Scene, since, wakes, sent):
@@ -49,20 +49,20 @@ def test_a_queued_run_without_a_message_is_sent_for_after_the_patience(scene: Sc
     assert sweep().sent == 0, "what has just been sent is given its time"
 
 
-@pytest.mark.parametrize("since", [FIRST_PATIENCE * 2, None])
+@pytest.mark.parametrize("since", [RESEND_AFTER * 2, None])
 def test_runs_that_are_given_their_time_do_not_stand_before_a_lost_one(scene: Scene, monkeypatch, since):
     monkeypatch.setattr(waking, "SWEEP_AT_MOST", 3)
-    patient = [lost(scene, FIRST_PATIENCE * 3, wakes=5) for _ in range(4)]
+    patient = [lost(scene, RESEND_AFTER * 3, wakes=5) for _ in range(4)]
     run = lost(scene, since)
     assert sweep().sent == 1
     assert (messages(run), [messages(other) for other in patient]) == (1, [0] * 4)
 
 
 def test_a_worker_with_threads_to_spare_does_not_wait_longer_each_time(scene: Scene):
-    run = lost(scene, FIRST_PATIENCE + MOMENT, wakes=5)
+    run = lost(scene, RESEND_AFTER + MOMENT, wakes=5)
     held = {"status": "running", "lease_owner": "a worker", "lease_until": timezone.now() - MOMENT}
-    left = lost(scene, FIRST_PATIENCE + MOMENT, wakes=5, **held)
-    recent = lost(scene, FIRST_PATIENCE - MOMENT, wakes=5)
+    left = lost(scene, RESEND_AFTER + MOMENT, wakes=5, **held)
+    recent = lost(scene, RESEND_AFTER - MOMENT, wakes=5)
     assert sweep().sent == 0
     assert sweep(patient=False) == Swept(sent=2, expired=1)
     assert [messages(each) for each in (run, left, recent)] == [1, 1, 0]
@@ -77,14 +77,14 @@ def test_no_more_than_a_handful_is_sent_for_at_once(scene: Scene, monkeypatch):
 
 def test_patience_is_the_first_again_once_the_run_was_claimed(scene: Scene):
     run = lost(scene, timedelta(hours=1), wakes=5)
-    assert lease_take(run.pk, "a worker").run.wakes == 0
+    assert lease_take(Run, run.pk, "a worker").run.wakes == 0
 
 
 def test_a_run_with_an_expired_lease_is_sent_for_and_one_that_is_held_is_not(scene: Scene):
     for expired in (False, True):
         until = timezone.now() + (-MOMENT if expired else MOMENT * 9)
         held = {"status": "running", "lease_owner": "a worker", "lease_until": until}
-        run = lost(scene, FIRST_PATIENCE * 2, **held)
+        run = lost(scene, RESEND_AFTER * 2, **held)
         assert (sweep().sent, messages(run)) == (expired, expired)
 
 
@@ -92,7 +92,7 @@ def test_a_waiting_run_is_sent_for_when_its_time_has_come(scene: Scene):
     for due in (False, True):
         until = timezone.now() + (-MOMENT if due else MOMENT * 30)
         fields = {"status": "waiting", "next_try_at": until, "waiting_for": "the server"}
-        run = lost(scene, FIRST_PATIENCE * 2, **fields)
+        run = lost(scene, RESEND_AFTER * 2, **fields)
         assert (sweep().sent, messages(run)) == (due, due)
 
 
@@ -108,10 +108,10 @@ def test_a_swept_run_goes_on_from_where_it_was(scene: Scene):
     scene.says(5.0, 6.0)
     run = scene.launch(rubric(2))
     advance(run, 1)
-    lease = lease_take(run.pk, "a worker that is killed")
+    lease = lease_take(Run, run.pk, "a worker that is killed")
     assert lease is not None
     gone = timezone.now() - MOMENT
-    Run.objects.filter(pk=run.pk).update(lease_until=gone, woken_at=gone - FIRST_PATIENCE)
+    Run.objects.filter(pk=run.pk).update(lease_until=gone, woken_at=gone - RESEND_AFTER)
     QueuedMessage.objects.all().delete()
     Upkeep().once()
     assert messages(run) == 1

@@ -28,7 +28,7 @@ def short(rounds: int = 1) -> Rubric:
 
 def one_step(run: Run, **options: object):
     """One step as a worker takes it."""
-    lease = lease_take(run.pk, "a test")
+    lease = lease_take(Run, run.pk, "a test")
     assert lease is not None
     result = run_loop(lease, StepOptions(sends=True, turn_over=lambda: True, **options))
     run.refresh_from_db()
@@ -126,9 +126,9 @@ def test_a_run_that_waits_is_not_due_before_its_time(stage):
     run = stage.launch(RUBRIC, seed=SEED)
     one_step(run)
     Run.objects.filter(pk=run.pk).update(next_try_at=timezone.now() + timedelta(seconds=60))
-    assert lease_take(run.pk, "too early") is None
+    assert lease_take(Run, run.pk, "too early") is None
     Run.objects.filter(pk=run.pk).update(next_try_at=timezone.now())
-    assert lease_take(run.pk, "in time") is not None
+    assert lease_take(Run, run.pk, "in time") is not None
 
 
 BEFORE_THE_REPLY = ["status", "rate_limit", "hang"]

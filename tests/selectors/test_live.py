@@ -29,9 +29,9 @@ ROW = {"status": "running", "round_word": "iteration", "first_number": 0, "waiti
         ({}, ("judged", {"round": 1}), "Iteration 0 is judged; the next step is about to begin."),
         ({}, ("unreadable", {"round": 1}), "could not be read, so it is asked again."),
         (
-            {"status": "waiting", "waiting_for": "a free place at lab"},
+            {"status": "waiting", "waiting_for": "a free slot at lab"},
             None,
-            "Waiting for a free place at lab",
+            "Waiting for a free slot at lab",
         ),
         (
             {"status": "waiting", "waiting_for": "It is away."},
@@ -65,7 +65,7 @@ def test_a_run_is_told_as_it_stands(scene: Scene):
 @pytest.mark.django_db
 def test_only_pieces_of_the_current_attempt_count(scene: Scene):
     run = scene.launch()
-    lease = lease_take(run.pk, "a worker")
+    lease = lease_take(Run, run.pk, "a worker")
     LiveText.objects.create(run=run, attempt=lease.attempt - 1, position=0, text="Lost. ")
     first = LiveText.objects.create(run=run, attempt=lease.attempt, position=0, text="New ")
     last = LiveText.objects.create(run=run, attempt=lease.attempt, position=1, text="text.")
@@ -93,7 +93,7 @@ def test_one_query_where_nothing_is_new_however_many_are_watched(scene: Scene):
 @pytest.mark.django_db
 def test_what_people_say_does_not_change_the_words_for_the_step(scene: Scene, editor):
     run = scene.launch()
-    assert lease_take(run.pk, "me") is not None
+    assert lease_take(Run, run.pk, "me") is not None
     event_record(run.pk, "claimed", actor="me", data={"step": "judge", "round": 1})
     words = live_states([run.pk])[run.pk].words
     event_record(run.pk, "commented", actor="Edgar", user=editor, data={"thread": 1})

@@ -58,8 +58,8 @@ def change(run: Run, **fields: object) -> None:
 
 
 def test_a_run_has_one_holder(run):
-    lease = lease_take(run.pk, "first")
-    assert lease_take(run.pk, "second") is None
+    lease = lease_take(Run, run.pk, "first")
+    assert lease_take(Run, run.pk, "second") is None
     assert lease_holds(lease)
     run.refresh_from_db()
     assert (run.lease_owner, run.attempt, run.status) == ("first", 1, "running")
@@ -69,18 +69,18 @@ def test_a_run_has_one_holder(run):
 @pytest.mark.parametrize("status", [RunStatus.PAUSED, RunStatus.WAITING])
 def test_what_is_not_due_is_not_taken(run, status):
     change(run, status=status, next_try_at=timezone.now() + timedelta(seconds=60))
-    assert lease_take(run.pk, "first") is None
+    assert lease_take(Run, run.pk, "first") is None
 
 
 def test_a_finished_run_is_not_taken(run):
     change(run, status="finished", outcome="DONE", stop_reason="max_rounds", finished_at=timezone.now())
-    assert lease_take(run.pk, "first") is None
+    assert lease_take(Run, run.pk, "first") is None
 
 
 def test_an_expired_lease_is_taken_over_and_the_earlier_holder_is_fenced_off(run):
-    old = lease_take(run.pk, "same name")
+    old = lease_take(Run, run.pk, "same name")
     change(run, lease_until=past())
-    new = lease_take(run.pk, "same name")
+    new = lease_take(Run, run.pk, "same name")
     assert (new.attempt, new.owner) == (old.attempt + 1, old.owner)
     assert not lease_holds(old)
     assert not lease_renew(old)
@@ -94,14 +94,14 @@ def test_an_expired_lease_is_taken_over_and_the_earlier_holder_is_fenced_off(run
 
 
 def test_a_paused_run_is_no_longer_held(run):
-    lease = lease_take(run.pk, "first")
+    lease = lease_take(Run, run.pk, "first")
     change(run, status=RunStatus.PAUSED)
     assert not lease_holds(lease)
     assert not lease_renew(lease)
 
 
 def test_renewing_extends_and_releasing_lets_go(run):
-    lease = lease_take(run.pk, "first")
+    lease = lease_take(Run, run.pk, "first")
     change(run, lease_until=timezone.now() + timedelta(seconds=1))
     assert lease_renew(lease)
     run.refresh_from_db()
@@ -109,16 +109,16 @@ def test_renewing_extends_and_releasing_lets_go(run):
     lease_release(lease)
     run.refresh_from_db()
     assert (run.lease_owner, run.lease_until) == ("", None)
-    assert lease_take(run.pk, "second") is not None
+    assert lease_take(Run, run.pk, "second") is not None
 
 
 # --- in the foreground ------------------------------------------------------------------------
 def test_letting_go_pauses_a_held_run_and_a_waiting_one(run):
-    let_go(lease_take(run.pk, "first"))
+    let_go(lease_take(Run, run.pk, "first"))
     run.refresh_from_db()
     assert (run.status, run.lease_owner) == ("paused", "")
     change(run, status="running")
-    lease = lease_take(run.pk, "first")
+    lease = lease_take(Run, run.pk, "first")
     change(run, status="waiting", next_try_at=timezone.now(), waiting_for="a server", lease_owner="")
     let_go(lease)
     run.refresh_from_db()
@@ -126,7 +126,7 @@ def test_letting_go_pauses_a_held_run_and_a_waiting_one(run):
 
 
 def test_a_run_held_elsewhere_is_not_resumed(run):
-    lease_take(run.pk, "worker:elsewhere:1")
+    lease_take(Run, run.pk, "worker:elsewhere:1")
     with pytest.raises(RunBusy, match="is being worked on by worker:elsewhere:1"):
         foreground_resume(run.pk)
     with pytest.raises(RunBusy, match="being worked on elsewhere"):
@@ -134,10 +134,10 @@ def test_a_run_held_elsewhere_is_not_resumed(run):
 
 
 def test_a_run_whose_process_is_gone_is_resumed_at_once(run):
-    lease_take(run.pk, f"foreground:{socket.gethostname()}:{GONE}:abcd")
+    lease_take(Run, run.pk, f"foreground:{socket.gethostname()}:{GONE}:abcd")
     resumed = foreground_resume(run.pk)
     assert (resumed.status, resumed.lease_owner) == ("running", "")
-    assert lease_take(run.pk, "next") is not None
+    assert lease_take(Run, run.pk, "next") is not None
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ def leases(project) -> list[Lease]:
         run_create(project=project, version=version, task=f"Explain {n}.", producer=target, judge=target)
         for n in range(5)
     ]
-    return [lease_take(run.pk, f"thread {run.pk}") for run in runs]
+    return [lease_take(Run, run.pk, f"thread {run.pk}") for run in runs]
 
 
 @pytest.fixture

@@ -113,7 +113,7 @@ def test_step_by_step_it_comes_to_the_same(project):
 
 
 def test_the_history_of_the_loop_is_what_the_rows_say(run):
-    lease, seen = lease_take(run.pk, "a test"), []
+    lease, seen = lease_take(Run, run.pk, "a test"), []
 
     def compare(result):
         row = fresh(run)
@@ -125,7 +125,7 @@ def test_the_history_of_the_loop_is_what_the_rows_say(run):
 
 
 def test_each_step_renews_the_lease_and_moves_the_fence(run):
-    lease = lease_take(run.pk, "a test")
+    lease = lease_take(Run, run.pk, "a test")
 
     def held():
         row = fresh(run)
@@ -141,7 +141,7 @@ def test_each_step_renews_the_lease_and_moves_the_fence(run):
 
 
 def test_a_step_reads_nothing_that_the_loop_knows(run):
-    lease = lease_take(run.pk, "a test")
+    lease = lease_take(Run, run.pk, "a test")
     with CaptureQueriesContext(connection) as queries:
         run_loop(lease, StepOptions())
     texts = [query["sql"] for query in queries if '"candidate"' in query["sql"]]
@@ -180,7 +180,7 @@ def test_others_wait_as_long_as_nobody_has_taken_them_up(project):
     assert not others_wait()
     run = made(project)
     assert others_wait()
-    lease_take(run.pk, "somebody")
+    lease_take(Run, run.pk, "somebody")
     assert not others_wait()
     Run.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
     assert others_wait()
@@ -193,7 +193,7 @@ def test_others_wait_as_long_as_nobody_has_taken_them_up(project):
 
 
 def test_a_revision_begins_with_what_people_have_said_by_then(run, owner):
-    lease = lease_take(run.pk, "a test")
+    lease = lease_take(Run, run.pk, "a test")
     given = []
 
     def say(result):
@@ -208,7 +208,7 @@ def test_a_revision_begins_with_what_people_have_said_by_then(run, owner):
 
 @pytest.mark.parametrize("stop", [run_pause, run_cancel])
 def test_whoever_stops_the_run_between_steps_is_not_overruled(run, stop):
-    lease, before = lease_take(run.pk, "a test"), []
+    lease, before = lease_take(Run, run.pk, "a test"), []
 
     def stop_it(result):
         if not before:
@@ -232,7 +232,7 @@ def test_a_run_that_is_stopped_just_as_others_wait_is_not_sent_for(run):
 
 
 def test_a_run_that_was_paused_and_resumed_meanwhile_goes_on(run):
-    lease = lease_take(run.pk, "a test")
+    lease = lease_take(Run, run.pk, "a test")
 
     def pause_and_resume(result):
         if fresh(run).rounds_judged == 1 and fresh(run).attempt == 2:

@@ -39,7 +39,7 @@ def run(project, ollama_server, monkeypatch):
 def lose_worker(run, times=1):
     """As if so many workers had been killed in the step: their leases run out."""
     for _ in range(times):
-        assert lease_take(run.pk, "a worker that is killed") is not None
+        assert lease_take(Run, run.pk, "a worker that is killed") is not None
         expire(run)
 
 
@@ -57,28 +57,28 @@ def fresh(run):
 
 def test_an_expired_lease_counts_as_it_is_taken_over(run):
     lose_worker(run)
-    assert fresh(run).step_crashes == 0  # nobody has noticed yet
-    lease = lease_take(run.pk, "the next")
-    assert (lease.took_over, lease.run.step_crashes, fresh(run).step_crashes) == (True, 1, 1)
+    assert fresh(run).crashes == 0  # nobody has noticed yet
+    lease = lease_take(Run, run.pk, "the next")
+    assert (lease.took_over, lease.row.crashes, fresh(run).crashes) == (True, 1, 1)
 
 
 def test_a_lease_that_was_given_back_does_not_count(run):
-    lease_release(lease_take(run.pk, "a worker that was told to stop"))
-    lease = lease_take(run.pk, "the next")
-    assert (lease.took_over, fresh(run).step_crashes) == (False, 0)
+    lease_release(lease_take(Run, run.pk, "a worker that was told to stop"))
+    lease = lease_take(Run, run.pk, "the next")
+    assert (lease.took_over, fresh(run).crashes) == (False, 0)
 
 
 def test_after_one_loss_the_run_goes_on_at_once_and_the_result_resets_the_count(run):
     lose_worker(run)
     assert run_step(run.pk) is not None
-    assert (fresh(run).rounds_judged, fresh(run).step_crashes) == (1, 0)
+    assert (fresh(run).rounds_judged, fresh(run).crashes) == (1, 0)
 
 
 def test_losses_in_different_steps_do_not_add_up(run):
     for _ in range(STEPS):
         lose_worker(run)
         assert run_step(run.pk) is not None
-    assert (fresh(run).outcome, fresh(run).rounds_judged, fresh(run).step_crashes) == ("FAIL", 3, 0)
+    assert (fresh(run).outcome, fresh(run).rounds_judged, fresh(run).crashes) == ("FAIL", 3, 0)
 
 
 def test_after_a_second_loss_the_run_waits_before_it_is_tried_again(run, ollama_server):
@@ -86,14 +86,14 @@ def test_after_a_second_loss_the_run_waits_before_it_is_tried_again(run, ollama_
     before = timezone.now()
     assert run_step(run.pk) is None
     row = fresh(run)
-    assert (row.status, row.lease_owner, row.step_crashes, len(ollama_server.chats)) == ("waiting", "", 2, 0)
+    assert (row.status, row.lease_owner, row.crashes, len(ollama_server.chats)) == ("waiting", "", 2, 0)
     assert before < row.next_try_at < timezone.now() + LEASE * 4
     event = row.events.get(kind="waiting")
     assert event.data["reason"] == "The worker stopped or stopped responding 2 times during this step."
     assert run_step(run.pk) is None  # too early
     due(run)
     assert run_step(run.pk) is not None
-    assert (fresh(run).rounds_judged, fresh(run).step_crashes) == (1, 0)
+    assert (fresh(run).rounds_judged, fresh(run).crashes) == (1, 0)
 
 
 def test_pauses_grow_and_are_spread():
@@ -114,14 +114,14 @@ def test_the_fifth_loss_ends_the_run_in_error(run, ollama_server):
     assert "retry the run" in row.why
     assert row.events.get(kind="stopped").data["why"] == row.why
     assert (row.lease_owner, row.lease_until, len(ollama_server.chats)) == ("", None, 0)
-    assert lease_take(run.pk, "anybody") is None
+    assert lease_take(Run, run.pk, "anybody") is None
 
 
 def test_a_retry_by_hand_starts_the_count_again(run):
     lose_worker(run, MOST_CRASHES)
     run_step(run.pk)
     run_retry(run=fresh(run))
-    assert fresh(run).step_crashes == 0
+    assert fresh(run).crashes == 0
     lose_worker(run)
     assert run_step(run.pk) is not None
     assert fresh(run).rounds_judged == 1
@@ -131,12 +131,12 @@ def test_pausing_and_resuming_by_hand_starts_the_count_again(run):
     lose_worker(run, 4)
     run_pause(run=fresh(run))
     run_resume(run=fresh(run))
-    assert fresh(run).step_crashes == 0
+    assert fresh(run).crashes == 0
 
 
 def test_a_run_that_somebody_paused_is_not_ended(run, monkeypatch):
     lose_worker(run, MOST_CRASHES)
-    lease = lease_take(run.pk, "late")
+    lease = lease_take(Run, run.pk, "late")
     run_pause(run=fresh(run))
     monkeypatch.setattr("refinement.execution.advancing.lease_take", lambda *args: lease)
     assert run_step(run.pk) is None

@@ -31,7 +31,7 @@ def run(project) -> Run:
 def ended(run: Run, outcome: Outcome = Outcome.FAIL, signals: int = 0) -> Recorder:
     """The run's end, as a worker writes it down."""
     Run.objects.filter(pk=run.pk).update(signal_rounds=signals)
-    lease = lease_take(run.pk, "a worker")
+    lease = lease_take(Run, run.pk, "a worker")
     assert lease is not None
     recorder = Recorder(lease, None, "worker", sends=True)
     recorder.finish(Finish(outcome, StopReason.MAX_ROUNDS, "It is over.", None))

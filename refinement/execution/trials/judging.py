@@ -12,15 +12,15 @@ from django.utils import timezone
 from refinement.engine.types import History, Role, Round, Rubric, Verdict
 from refinement.execution.calls import control_of, fill, options_of, stop_if_cancelled
 from refinement.execution.judging import cut_words
+from refinement.execution.leases import Lease, lease_renew
 from refinement.execution.step import DEADLINE_SECONDS
-from refinement.execution.trials.leases import TrialLease, trial_holds, trial_renew
 from refinement.execution.windows import expected, reply_room
 from refinement.judging.context import Brief, Calibration, JudgeView, judge_view
 from refinement.judging.isolation import while_waiting
 from refinement.judging.parsing import read_reply
 from refinement.judging.prompts import Prompt, ask_again, judge_prompt
 from refinement.judging.schema import reply_limit_tokens, reply_schema
-from refinement.models import Bench, BenchCall
+from refinement.models import Bench, BenchCall, BenchTrial
 from refinement.providers.base import (
     CallControl,
     CompletionRequest,
@@ -55,14 +55,14 @@ class TrialFailed(Exception):
         self.error = error
 
 
-def trial_ask(lease: TrialLease) -> TrialAsked:
+def trial_ask(lease: Lease[BenchTrial]) -> TrialAsked:
     """Asks the judge once; TrialFailed carries a call without a reply."""
-    bench = lease.trial.bench
+    bench = lease.row.bench
     rubric = definition_of(bench.rubric_version)
     view = bench_view(bench, rubric)
     call = BenchCall(
-        trial_id=lease.trial_id,
-        number=lease.trial.calls_made + 1,
+        trial_id=lease.row.pk,
+        number=lease.row.calls_made + 1,
         messages=[],
         started_at=timezone.now(),
         seen=[kind.value for kind in view.seen],
@@ -88,12 +88,12 @@ def trial_ask(lease: TrialLease) -> TrialAsked:
     return TrialAsked(rubric, call, verdict, view.candidate.seen_chars if view.candidate else None)
 
 
-def trial_control(lease: TrialLease) -> CallControl:
-    return control_of(DEADLINE_SECONDS, lambda: trial_holds(lease), lambda: trial_renew(lease))
+def trial_control(lease: Lease[BenchTrial]) -> CallControl:
+    return control_of(DEADLINE_SECONDS, lease.held.exists, lambda: lease_renew(lease))
 
 
 @contextmanager
-def trial_heartbeat(lease: TrialLease) -> Iterator[None]:
+def trial_heartbeat(lease: Lease[BenchTrial]) -> Iterator[None]:
     """Renews the lease while templates and checks run; Cancelled when it is lost."""
     with while_waiting(partial(stop_if_cancelled, trial_control(lease))):
         yield
@@ -137,11 +137,11 @@ def looked_up(bench: Bench) -> ModelInfo | None:
         return None
 
 
-def conversation(lease: TrialLease, prompt: Prompt) -> Prompt:
+def conversation(lease: Lease[BenchTrial], prompt: Prompt) -> Prompt:
     """The prompt as it stands after the replies that this trial already got and could not use."""
-    if not lease.trial.unreadable:
+    if not lease.row.unreadable:
         return prompt
-    earlier = BenchCall.objects.filter(trial_id=lease.trial_id, error_kind="").order_by("number")
+    earlier = BenchCall.objects.filter(trial_id=lease.row.pk, error_kind="").order_by("number")
     for reply, complaint in earlier.values_list("reply", "complaint"):
         prompt = ask_again(prompt, reply, complaint)
     return prompt

@@ -9,22 +9,22 @@ from django.utils import timezone
 from refinement.engine.safeguards import penalties_for
 from refinement.engine.scoring import assess
 from refinement.engine.types import CheckResult
+from refinement.execution.leases import Lease, lease_release
 from refinement.execution.lost_connections import outlasting_lost_connections
 from refinement.execution.record_values import penalty_values, verdict_values
+from refinement.execution.slots import waiting_words
 from refinement.execution.trials.judging import TrialAsked, trial_heartbeat
-from refinement.execution.trials.leases import TrialLease, trial_release
-from refinement.execution.trials.waking import trial_wake
+from refinement.execution.waking import wake
 from refinement.judging.checks import run_checks
 from refinement.models import Bench, BenchCall, BenchStatus, BenchTrial, TrialStatus
+from refinement.models.leased import WorkStatus
 from refinement.selectors.runs.live import WORKER_LOST
 from refinement.texts import storable
 
-UNENDED = (TrialStatus.QUEUED, TrialStatus.RUNNING, TrialStatus.WAITING)
 
-
-def trial_done(lease: TrialLease, asked: TrialAsked) -> None:
+def trial_done(lease: Lease[BenchTrial], asked: TrialAsked) -> None:
     """A verdict: with checks and penalties it becomes a composite, as in a run."""
-    rubric, candidate = asked.rubric, lease.trial.bench.candidate
+    rubric, candidate = asked.rubric, lease.row.bench.candidate
     with trial_heartbeat(lease):
         checks = run_checks(rubric.checks, candidate)
     assessment = assess(
@@ -50,84 +50,84 @@ def trial_done(lease: TrialLease, asked: TrialAsked) -> None:
     )
 
 
-def trial_fail(lease: TrialLease, call: BenchCall | None, *, message: str, **counts: int) -> None:
+def trial_fail(lease: Lease[BenchTrial], call: BenchCall | None, *, message: str, **counts: int) -> None:
     """A trial that is given up, with words; it has no score."""
     trial_end(lease, call, status=TrialStatus.FAILED, error=storable(message), **counts)
 
 
 @outlasting_lost_connections
 @transaction.atomic
-def trial_end(lease: TrialLease, call: BenchCall | None, **fields: Any) -> None:
+def trial_end(lease: Lease[BenchTrial], call: BenchCall | None, **fields: Any) -> None:
     """The end of a trial, and of its bench where it was the last."""
     # The bench's row is the lock: of two trials that end at once, the second sees the first.
-    Bench.objects.select_for_update().only("pk").get(pk=lease.trial.bench_id)
-    usage = usage_of(lease.trial, call) if call else {}
-    trial_release(lease, finished_at=timezone.now(), **usage, **fields)
+    Bench.objects.select_for_update().only("pk").get(pk=lease.row.bench_id)
+    usage = usage_of(lease.row, call) if call else {}
+    lease_release(lease, finished_at=timezone.now(), **usage, **fields)
     if call is not None:
         call.save()
-    if not BenchTrial.objects.filter(bench_id=lease.trial.bench_id, status__in=UNENDED).exists():
-        Bench.objects.filter(pk=lease.trial.bench_id, status=BenchStatus.RUNNING).update(
+    if not BenchTrial.objects.filter(bench_id=lease.row.bench_id, status__in=WorkStatus.values).exists():
+        Bench.objects.filter(pk=lease.row.bench_id, status=BenchStatus.RUNNING).update(
             status=BenchStatus.FINISHED, finished_at=timezone.now()
         )
 
 
 @outlasting_lost_connections
 @transaction.atomic
-def trial_ask_again(lease: TrialLease, call: BenchCall) -> None:
+def trial_ask_again(lease: Lease[BenchTrial], call: BenchCall) -> None:
     """A reply that could not be read is kept, and the next message asks again."""
-    trial_release(
+    lease_release(
         lease,
         status=TrialStatus.QUEUED,
         woken_at=timezone.now(),
-        unreadable=lease.trial.unreadable + 1,
+        unreadable=lease.row.unreadable + 1,
         failures=0,
-        **usage_of(lease.trial, call),
+        **usage_of(lease.row, call),
     )
     call.save()
-    trial_wake(lease.trial_id)
+    wake(BenchTrial, lease.row.pk)
 
 
 @outlasting_lost_connections
 @transaction.atomic
-def trial_wait(lease: TrialLease, call: BenchCall, *, until: datetime, reason: str) -> None:
+def trial_wait(lease: Lease[BenchTrial], call: BenchCall, *, until: datetime, reason: str) -> None:
     """A call without a reply: the trial comes back later."""
-    trial_release(
+    lease_release(
         lease,
         status=TrialStatus.WAITING,
         next_try_at=until,
         waiting_for=storable(reason),
         woken_at=until,
-        failures=lease.trial.failures + 1,
-        **usage_of(lease.trial, call),
+        failures=lease.row.failures + 1,
+        **usage_of(lease.row, call),
     )
     call.save()
-    trial_wake(lease.trial_id, delay=until - timezone.now())
+    wake(BenchTrial, lease.row.pk, delay=until - timezone.now())
 
 
 @outlasting_lost_connections
 @transaction.atomic
-def trial_wait_after_crash(lease: TrialLease, *, delay: timedelta) -> None:
+def trial_wait_after_crash(lease: Lease[BenchTrial], *, delay: timedelta) -> None:
     """Workers were lost while they judged it; the trial is let go and comes back later."""
     until = timezone.now() + delay
-    reason = f"{WORKER_LOST} {lease.trial.crashes} times."
-    trial_release(lease, status=TrialStatus.WAITING, next_try_at=until, waiting_for=reason, woken_at=until)
-    trial_wake(lease.trial_id, delay=delay)
+    reason = f"{WORKER_LOST} {lease.row.crashes} times."
+    lease_release(lease, status=TrialStatus.WAITING, next_try_at=until, waiting_for=reason, woken_at=until)
+    wake(BenchTrial, lease.row.pk, delay=delay)
 
 
 @outlasting_lost_connections
 @transaction.atomic
-def trial_queue_for_place(lease: TrialLease, *, endpoint: str, delay: timedelta) -> None:
+def trial_queue_for_slot(lease: Lease[BenchTrial], *, endpoint: str, delay: timedelta) -> None:
     """The endpoint serves as many as it may; the trial is let go and comes back shortly."""
     until = timezone.now() + delay
-    trial_release(
+    lease_release(
         lease,
         status=TrialStatus.WAITING,
         next_try_at=until,
-        waiting_for=f"a free place at {endpoint}",
+        waiting_for=waiting_words(endpoint),
         waiting_endpoint=endpoint,
         woken_at=until,
     )
-    trial_wake(lease.trial_id, delay=delay)
+    wake(BenchTrial, lease.row.pk, delay=delay)
 
 
 def usage_of(trial: BenchTrial, call: BenchCall) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from typing import ClassVar
 from django.conf import settings
 from django.db import models
 
+from refinement.models.leased import Leased
 from refinement.models.people.people import Project
 from refinement.models.rubrics.rubrics import RubricVersion
 from refinement.models.runs.calls import Exchange
@@ -93,7 +94,7 @@ class TrialStatus(models.TextChoices):
     CANCELLED = "cancelled", "Cancelled"
 
 
-class BenchTrial(models.Model):
+class BenchTrial(Leased):
     """One judgement. Until it is done, `composite` is empty: a judge that failed is not a zero."""
 
     Status = TrialStatus
@@ -101,7 +102,6 @@ class BenchTrial(models.Model):
     bench = models.ForeignKey(Bench, on_delete=models.CASCADE, related_name="trials")
     number = models.PositiveSmallIntegerField()
     status = models.CharField(max_length=10, choices=TrialStatus, default=TrialStatus.QUEUED)
-    started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
 
     said = models.JSONField(default=list, blank=True)  # [{key, score, reasoning, improvement}], as said
@@ -119,21 +119,9 @@ class BenchTrial(models.Model):
     calls_made = models.PositiveSmallIntegerField(default=0)
     unreadable = models.PositiveSmallIntegerField(default=0)
     failures = models.PositiveSmallIntegerField(default=0)
-    crashes = models.PositiveSmallIntegerField(default=0)  # workers that were lost while they judged it
     prompt_tokens = models.PositiveIntegerField(default=0)
     completion_tokens = models.PositiveIntegerField(default=0)
     seconds = models.DecimalField(max_digits=12, decimal_places=3, default=0)
-
-    # The lease, as of a run: whoever holds it may judge, and `attempt` fences off who lost it.
-    lease_owner = models.CharField(max_length=120, blank=True)
-    lease_until = models.DateTimeField(null=True, blank=True)
-    attempt = models.PositiveIntegerField(default=0)
-    next_try_at = models.DateTimeField(null=True, blank=True)
-    waiting_for = models.TextField(blank=True)
-    waiting_endpoint = models.CharField(max_length=400, blank=True)  # for a free place there
-    calling_endpoint = models.CharField(max_length=400, blank=True)  # counts while the lease holds
-    woken_at = models.DateTimeField(null=True, blank=True)
-    wakes = models.PositiveSmallIntegerField(default=0)
 
     class Meta:
         ordering: ClassVar = ["number"]

@@ -6,6 +6,7 @@ from django.conf import settings
 from django.db import models
 
 from refinement.engine.types import Outcome, StopReason
+from refinement.models.leased import Leased
 from refinement.models.people.people import Project
 from refinement.models.rubrics.rubrics import Rubric, RubricVersion
 
@@ -70,7 +71,7 @@ class RunSource(models.TextChoices):
     WIGGUM = "wiggum", "Wiggum's own JSON"
 
 
-class Run(models.Model):
+class Run(Leased):
     """The run and all that is needed to replay it: `snapshot` holds the rubric as it was used."""
 
     Status = RunStatus
@@ -80,7 +81,6 @@ class Run(models.Model):
     rubric = models.ForeignKey(Rubric, on_delete=models.PROTECT, related_name="runs")  # the version's
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
-    started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
     archived_at = models.DateTimeField(null=True, blank=True)
 
@@ -120,21 +120,10 @@ class Run(models.Model):
     calls_made = models.PositiveIntegerField(default=0)
     model_seconds = models.DecimalField(max_digits=14, decimal_places=3, default=0)
 
-    # The lease: whoever holds it may advance the run; `attempt` fences off a holder that lost it.
-    lease_owner = models.CharField(max_length=120, blank=True)
-    lease_until = models.DateTimeField(null=True, blank=True)
-    attempt = models.PositiveIntegerField(default=0)
-    next_try_at = models.DateTimeField(null=True, blank=True)
-    waiting_endpoint = models.CharField(max_length=400, blank=True)
-    calling_endpoint = models.CharField(max_length=400, blank=True)  # counts while the lease holds
-    # When a message was last sent for this run, and how often since it was last claimed.
-    woken_at = models.DateTimeField(null=True, blank=True)
-    wakes = models.PositiveSmallIntegerField(default=0)
     # Of the step under way: its calls so far, how many failed in a row, how many replies were unreadable.
     step_calls = models.PositiveSmallIntegerField(default=0)
     step_failures = models.PositiveSmallIntegerField(default=0)
     step_unreadable = models.PositiveSmallIntegerField(default=0)
-    step_crashes = models.PositiveSmallIntegerField(default=0)  # workers that were lost in this step
     extended_after = models.PositiveIntegerField(default=0)
     rerun_of = models.ForeignKey("self", models.SET_NULL, null=True, blank=True, related_name="reruns")
     # What people decided, from the newest decision; the judge's own record stays as it is.
@@ -144,7 +133,6 @@ class Run(models.Model):
 
     # Long texts come last: SQLite reads a row from its start, and lists need none of these.
     why = models.TextField(blank=True)
-    waiting_for = models.TextField(blank=True)
     failure_message = models.TextField(blank=True)
     task = models.TextField()
     seed = models.TextField(blank=True)

@@ -6,6 +6,7 @@ from typing import ClassVar
 from django.conf import settings
 from django.db import models
 
+from refinement.models.leased import Leased, WorkStatus
 from refinement.models.people.people import Project
 from refinement.models.runs.runs import Run
 
@@ -20,10 +21,12 @@ class WebhookEvent(models.TextChoices):
 PING = "ping"  # sent when an owner tries a webhook out
 
 
-class DeliveryState(models.TextChoices):
-    PENDING = "pending", "to be sent"
-    DELIVERED = "delivered", "received"
-    FAILED = "failed", "given up"
+class DeliveryStatus(models.TextChoices):
+    QUEUED = "queued", "Queued"
+    RUNNING = "running", "Sending"
+    WAITING = "waiting", "Retrying"
+    DELIVERED = "delivered", "Delivered"
+    FAILED = "failed", "Failed"
 
 
 class Webhook(models.Model):
@@ -53,10 +56,10 @@ class Webhook(models.Model):
         return f"webhook {self.pk} of project {self.project_id}"
 
 
-class WebhookDelivery(models.Model):
+class WebhookDelivery(Leased):
     """One event for one address: the same bytes and the same key, however often it is sent."""
 
-    State = DeliveryState
+    Status = DeliveryStatus
 
     webhook = models.ForeignKey(Webhook, on_delete=models.CASCADE, related_name="deliveries")
     run = models.ForeignKey(Run, models.CASCADE, null=True, blank=True, related_name="+")
@@ -64,13 +67,9 @@ class WebhookDelivery(models.Model):
     event = models.CharField(max_length=20)
     payload = models.TextField()  # the body as it is signed and sent
     created_at = models.DateTimeField(auto_now_add=True)
-    state = models.CharField(max_length=10, choices=DeliveryState, default=DeliveryState.PENDING)
+    status = models.CharField(max_length=10, choices=DeliveryStatus, default=DeliveryStatus.QUEUED)
     tries = models.PositiveIntegerField(default=0)
     most_tries = models.PositiveIntegerField()
-    next_try_at = models.DateTimeField()
-    lease_until = models.DateTimeField(null=True, blank=True)  # somebody is sending it until then
-    woken_at = models.DateTimeField(null=True, blank=True)
-    wakes = models.PositiveSmallIntegerField(default=0)
 
     class Meta:
         ordering: ClassVar = ["-id"]
@@ -78,8 +77,8 @@ class WebhookDelivery(models.Model):
             models.Index(fields=["webhook", "-id"], name="delivery_of_webhook"),
             models.Index(fields=["created_at"], name="delivery_by_age"),
             models.Index(
-                fields=["next_try_at"],
-                condition=models.Q(state=DeliveryState.PENDING),
+                fields=["webhook", "status"],
+                condition=models.Q(status__in=WorkStatus.values),
                 name="delivery_to_send",
             ),
         ]

@@ -13,7 +13,7 @@ from refinement.models import ApiToken, Event, EventKind, LiveText, Membership, 
 
 MOST_EVENTS = 500  # of one look: who was away for longer refreshes the page anyway
 TAIL_CHARS = 40_000  # of a text under way: what a reader can follow, and all of a wordy judge's reply
-PLACE = "a free place at "
+PLACE = "a free slot at "
 WORKER_LOST = "The worker stopped or stopped responding"
 TOKEN = "token:"
 # What people do beside the loop says nothing about the step under way.

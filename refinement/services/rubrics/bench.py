@@ -10,8 +10,8 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from refinement.execution.trials.recording import UNENDED
-from refinement.execution.trials.waking import trial_wake
+from refinement.execution.leases import released
+from refinement.execution.waking import wake
 from refinement.judging.length import shorten
 from refinement.judging.same_text import fingerprint, plain_lines
 from refinement.models import (
@@ -24,6 +24,7 @@ from refinement.models import (
     TrialStatus,
     User,
 )
+from refinement.models.leased import WorkStatus
 from refinement.providers.registry import Target
 from refinement.services.audit import audit_record
 from refinement.texts import storable
@@ -101,7 +102,7 @@ def trials_start(bench: Bench) -> None:
     numbers = range(1, bench.repeats + 1)
     trials = [BenchTrial(bench=bench, number=number, woken_at=now) for number in numbers]
     for trial in BenchTrial.objects.bulk_create(trials):
-        trial_wake(trial.pk)
+        wake(BenchTrial, trial.pk)
 
 
 def refuse_unusable(version: RubricVersion, text: str, task: str, *, anchored: bool) -> None:
@@ -136,14 +137,8 @@ def bench_cancel(*, bench: Bench, user: User | None = None) -> bool:
     ):
         return False
     # The attempt is raised, so that a holder who comes back finds the trial no longer theirs.
-    BenchTrial.objects.filter(bench=bench, status__in=UNENDED).update(
-        status=TrialStatus.CANCELLED,
-        finished_at=now,
-        attempt=F("attempt") + 1,
-        lease_owner="",
-        lease_until=None,
-        calling_endpoint="",
-    )
+    unfinished = BenchTrial.objects.filter(bench=bench, status__in=WorkStatus.values)
+    unfinished.update(**released(status=TrialStatus.CANCELLED, finished_at=now, attempt=F("attempt") + 1))
     audit_record(
         action="bench.cancel", object_type="bench", object_id=bench.pk, project=bench.project, user=user
     )

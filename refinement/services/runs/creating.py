@@ -12,7 +12,7 @@ from refinement.engine import types as engine
 from refinement.engine.codec import rubric_to_json
 from refinement.engine.safeguards import kinship
 from refinement.execution.events import actor_name, event_record
-from refinement.execution.waking import run_wake
+from refinement.execution.waking import wake
 from refinement.judging.length import shorten
 from refinement.models import (
     EventKind,
@@ -96,7 +96,7 @@ def run_create(
             run=run, number=1, origin=RoundOrigin.SEED, candidate=given, candidate_chars=len(given)
         )
     if status == RunStatus.QUEUED:
-        run_wake(run.pk)
+        wake(Run, run.pk)
     return run
 
 

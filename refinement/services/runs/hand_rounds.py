@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from refinement.engine.codec import rubric_from_json, rubric_to_json
 from refinement.execution.events import actor_name
-from refinement.execution.waking import run_wake
+from refinement.execution.waking import wake
 from refinement.judging.same_text import plain_lines
 from refinement.models import EventKind, Round, RoundOrigin, Run, RunStatus, User
 from refinement.selectors.projects.lists import NotFound
@@ -72,7 +72,7 @@ def round_edit(*, run: Run, edit: Edit, user: User) -> Round:
     )
     change.event(EventKind.EDITED, round=added.number, base=edit.base)
     if run.status != RunStatus.PAUSED:
-        run_wake(run.pk)
+        wake(Run, run.pk)
     return added
 
 

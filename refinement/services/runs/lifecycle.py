@@ -14,7 +14,7 @@ from refinement.engine.codec import rubric_from_json, rubric_to_json
 from refinement.engine.stopping import spent_budget
 from refinement.engine.types import History, Outcome, Rubric, StopReason, Usage
 from refinement.execution.events import actor_name, event_record
-from refinement.execution.waking import run_wake
+from refinement.execution.waking import wake
 from refinement.models import EventKind, Instruction, LiveText, Round, RoundOrigin, Run, RunStatus, User
 from refinement.providers.registry import Target, scripted_specs
 from refinement.selectors.rubrics.commands import command_refusal
@@ -35,7 +35,7 @@ LET_GO: dict[str, object] = {
     "waiting_endpoint": "",
 }
 NOT_FINISHED: dict[str, object] = {"outcome": "", "stop_reason": "", "why": "", "finished_at": None}
-STEP_ANEW: dict[str, object] = {"step_failures": 0, "step_unreadable": 0, "step_crashes": 0}
+STEP_ANEW: dict[str, object] = {"step_failures": 0, "step_unreadable": 0, "crashes": 0}
 REFUSALS = {
     "cancel": "it cannot be cancelled.",
     "pause": "it cannot be paused.",
@@ -135,11 +135,9 @@ def run_resume(*, run: Run, user: User | None = None) -> Run:
     run = locked(run)
     change = Change(run, user, "resume")
     # Somebody has looked at it: workers that were lost before do not count any more.
-    change.apply(
-        [RunStatus.PAUSED], status=RunStatus.QUEUED, woken_at=timezone.now(), step_crashes=0, **LET_GO
-    )
+    change.apply([RunStatus.PAUSED], status=RunStatus.QUEUED, woken_at=timezone.now(), crashes=0, **LET_GO)
     change.event(EventKind.RESUMED)
-    run_wake(run.pk)
+    wake(Run, run.pk)
     return run
 
 
@@ -161,7 +159,7 @@ def run_retry(*, run: Run, user: User | None = None) -> Run:
         **LET_GO,
     )
     change.event(EventKind.RETRIED)
-    run_wake(run.pk)
+    wake(Run, run.pk)
     return run
 
 
@@ -187,7 +185,7 @@ def run_continue(*, run: Run, rounds: int, user: User | None = None) -> Run:
     )
     forget_unjudged(run)
     change.event(EventKind.EXTENDED, rounds=rounds)
-    run_wake(run.pk)
+    wake(Run, run.pk)
     return run
 
 

@@ -8,8 +8,9 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 
-from refinement.execution.deliveries import MOST_TRIES, PURPOSE, delivery_make, delivery_wake
-from refinement.models import DeliveryState, Project, User, Webhook, WebhookDelivery, WebhookEvent
+from refinement.execution.deliveries import MOST_TRIES, PURPOSE, delivery_make
+from refinement.execution.waking import wake
+from refinement.models import DeliveryStatus, Project, User, Webhook, WebhookDelivery, WebhookEvent
 from refinement.models.system.webhooks import PING
 from refinement.selectors.projects.lists import NotFound
 from refinement.services.audit import AuditOf
@@ -82,8 +83,9 @@ def webhook_change(*, webhook: Webhook, by: User, values: HookValues, version: i
         fresh.save(update_fields=[*FIELDS, "version"])
         if not fresh.active:
             # What waits was meant for a time in which the webhook was wanted.
-            waiting = WebhookDelivery.objects.filter(webhook=fresh, state=DeliveryState.PENDING)
-            waiting.update(state=DeliveryState.FAILED)
+            waiting = (DeliveryStatus.QUEUED, DeliveryStatus.WAITING)
+            unsent = WebhookDelivery.objects.filter(webhook=fresh, status__in=waiting)
+            unsent.update(status=DeliveryStatus.FAILED)
         _record("webhook.change", fresh, by, before=before, after=kept)
     return True
 
@@ -123,13 +125,13 @@ def delivery_resend(*, delivery: WebhookDelivery, by: User) -> bool:
     row = rows.first()
     if row is None:
         raise NotFound("This delivery is no longer in the log.")
-    if row.state == DeliveryState.PENDING and row.next_try_at <= now:
+    if row.status in (DeliveryStatus.QUEUED, DeliveryStatus.RUNNING):
         return False
-    row.state, row.next_try_at, row.most_tries = DeliveryState.PENDING, now, row.tries + MOST_TRIES
+    row.status, row.next_try_at, row.most_tries = DeliveryStatus.QUEUED, None, row.tries + MOST_TRIES
     row.woken_at, row.wakes = now, 0
-    row.save(update_fields=["state", "next_try_at", "most_tries", "woken_at", "wakes"])
+    row.save(update_fields=["status", "next_try_at", "most_tries", "woken_at", "wakes"])
     _record("webhook.resend", webhook, by, after={"delivery": str(row.key), "event": row.event})
-    delivery_wake(row.pk)
+    wake(WebhookDelivery, row.pk)
     return True
 
 

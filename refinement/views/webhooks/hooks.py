@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from refinement.access.projects import ProjectRequest, project_view
 from refinement.forms.webhooks import WebhookForm
-from refinement.models import DeliveryState, Webhook
+from refinement.models import DeliveryStatus, Webhook
 from refinement.selectors.webhooks import delivery_log, webhook_of, webhooks_of
 from refinement.services.webhooks.hooks import (
     FIELDS,
@@ -118,15 +118,15 @@ def _list(request: ProjectRequest, form: WebhookForm, *, status: int = 200) -> H
 def _page(
     request: ProjectRequest, webhook: Webhook, form: WebhookForm, *, status: int = 200, **more: Any
 ) -> HttpResponse:
-    state, before = request.GET.get("state", ""), request.GET.get("before", "")
+    chosen, before = request.GET.get("status", ""), request.GET.get("before", "")
     is_number = before.isascii() and before.isdigit() and len(before) <= 18
     page = {
         **SECTION,
         "webhook": webhook,
         "form": form,
-        "log": delivery_log(webhook, before=int(before) if is_number else None, state=state),
-        "state": state if state in DeliveryState.values else "",
-        "states": DeliveryState.choices,
+        "log": delivery_log(webhook, before=int(before) if is_number else None, status=chosen),
+        "status": chosen if chosen in DeliveryStatus.values else "",
+        "statuses": DeliveryStatus.choices,
         **more,
     }
     return render(request, "refinement/webhooks/page.html", page, status=status)

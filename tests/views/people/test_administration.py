@@ -6,7 +6,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from refinement.models import Membership, Project, User
-from refinement.views.system import health
+from refinement.selectors import health
 
 pytestmark = pytest.mark.django_db
 PAGES = ("/administration/", "/administration/projects/", "/administration/system/")

@@ -5,7 +5,7 @@ from django.test import Client
 
 from refinement.models import AuditEntry, Endpoint, User
 from refinement.selectors.endpoints import endpoint_specs
-from refinement.views.system import health
+from refinement.selectors import health
 
 pytestmark = pytest.mark.django_db
 NEW = "/administration/endpoints/new/"

@@ -227,12 +227,12 @@ def test_a_trial_that_waits_says_for_what(table: Table, as_viewer):
     BenchTrial.objects.filter(bench=bench, number=1).update(
         status="waiting",
         next_try_at="2100-01-01T00:00Z",
-        waiting_for="a free place at x",
+        waiting_for="a free slot at x",
         waiting_endpoint="x",
     )
     BenchTrial.objects.filter(bench=bench, number=2).update(
         status="waiting", next_try_at="2100-01-01T00:00Z", waiting_for="It cannot be reached."
     )
     told = shown(as_viewer, page_of(table, bench))
-    assert "Waiting for a free place at x." in told
+    assert "Waiting for a free slot at x." in told
     assert "It cannot be reached. It is tried again shortly." in told

@@ -122,9 +122,7 @@ def _tokens(
     return _json("POST", found["token_endpoint"], data={**form, "client_secret": known.client_secret})
 
 
-def _claims(
-    known: OpenIDSettings, attempt: Attempt, tokens: dict[str, Any], keys: dict[str, Any]
-) -> dict[str, Any]:
+def _claims(known: OpenIDSettings, attempt: Attempt, tokens: dict[str, Any], keys: Any) -> dict[str, Any]:
     """What the ID token says, once signature, issuer, audience, time and nonce are right."""
     required = {"iss": known.issuer, "aud": known.client_id}
     expected = {

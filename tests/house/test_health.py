@@ -12,8 +12,8 @@ from django.utils import timezone
 from refinement.execution.workers import worker_beat, worker_leave
 from refinement.models import Endpoint, WorkerBeat
 from refinement.providers.base import Health
-from refinement.selectors.health import endpoint_health
 from refinement.selectors import health
+from refinement.selectors.health import endpoint_health
 from tests.loopback.fixtures import ollama_server
 from wiggum_site import VERSION
 

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import hmac
 import json
 import secrets
 import threading
@@ -14,16 +15,43 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
-import jwt
-from cryptography.hazmat.primitives.asymmetric import rsa
+from joserfc import jwt
+from joserfc.jwk import OctKey, RSAKey
 
 CLIENT_ID, CLIENT_SECRET = "wiggum-tests", "a secret between two"
+# What replaces a claim, by the fault.
+WRONG_CLAIMS: dict[str, dict[str, Any]] = {
+    "issuer": {"iss": "https://evil.example"},
+    "audience": {"aud": "somebody-else"},
+    "audience of another party": {"aud": "somebody-else", "azp": CLIENT_ID},
+    "two audiences": {"aud": [CLIENT_ID, "somebody-else"]},
+    "party": {"azp": "somebody-else"},
+    "nonce": {"nonce": "another"},
+    "nonce that is no text": {"nonce": ["another"]},
+    "subject that is no text": {"sub": 7},
+    "access token": {"at_hash": "of-another-access-token"},
+}
+STRANGE_KEYS: dict[str, dict[str, Any]] = {
+    "no list of keys": {},
+    "nothing as keys": {"keys": None},
+    "words as keys": {"keys": "one"},
+    "no keys": {"keys": []},
+    "half a key": {"keys": [{"kty": "RSA", "kid": "one", "n": "!", "e": "AQAB"}]},
+    "curve of another world": {"keys": [{"kty": "EC", "kid": "one", "crv": "P-1", "x": "AA", "y": "AA"}]},
+}
 
 
 @cache
-def key_called(name: str) -> rsa.RSAPrivateKey:
+def key_called(name: str) -> RSAKey:
     """Made once for all tests of a process: it takes its time."""
-    return rsa.generate_private_key(65537, 2048)
+    return RSAKey.generate_key(2048, {"kid": "one", "use": "sig", "alg": "RS256"})
+
+
+def signed_with_the_public_key(token: str) -> str:
+    """By hand: joserfc refuses to."""
+    content = token.rpartition(".")[0]
+    made = hmac.digest(key_called("ours").as_pem(private=False), content.encode(), "sha256")
+    return f"{content}.{base64.urlsafe_b64encode(made).rstrip(b'=').decode()}"
 
 
 @dataclass
@@ -51,8 +79,8 @@ class OpenIDProvider:
         }
 
     def keys(self) -> dict[str, Any]:
-        public = jwt.algorithms.RSAAlgorithm.to_jwk(key_called("ours").public_key(), as_dict=True)
-        return {"keys": [{**public, "kid": "one", "use": "sig", "alg": "RS256"}]}
+        strange = STRANGE_KEYS.get(self.fault)
+        return {"keys": [key_called("ours").as_dict(private=False)]} if strange is None else strange
 
     def authorized(self, query: dict[str, str]) -> str:
         """Signs the person in without a question, and sends them back."""
@@ -75,29 +103,35 @@ class OpenIDProvider:
         return 200, {"access_token": "access", "token_type": "Bearer", "id_token": self.id_token(asked)}
 
     def id_token(self, asked: dict[str, str]) -> str:
-        now = int(time.time())
+        now = int(time.time()) + {"expired": -7200, "not yet": 3600}.get(self.fault, 0)
         claims: dict[str, Any] = {
-            "iss": "https://evil.example" if self.fault == "issuer" else self.address,
-            "aud": "somebody-else" if self.fault == "audience" else CLIENT_ID,
+            "iss": self.address,
+            "aud": CLIENT_ID,
             "sub": self.subject,
-            "iat": now - 7200 if self.fault == "expired" else now,
-            "exp": now - 3600 if self.fault == "expired" else now + 300,
-            "nonce": "another" if self.fault == "nonce" else asked["nonce"],
+            "iat": now,
+            "exp": now + 300,
+            "nonce": asked["nonce"],
             "name": self.name,
+            **WRONG_CLAIMS.get(self.fault, {}),
         }
-        if self.fault == "no nonce":
-            del claims["nonce"]
+        if self.fault.startswith("no "):
+            claims.pop(self.fault.removeprefix("no "), None)
         if not self.mail_in_userinfo:
             claims |= {"email": self.email, "email_verified": self.email_verified}
         return self._signed(claims)
 
     def _signed(self, claims: dict[str, Any]) -> str:
+        key, algorithm = key_called("another" if self.fault == "signature" else "ours"), "RS256"
         if self.fault == "unsigned":
-            return jwt.encode(claims, None, algorithm="none", headers={"kid": "one"})
-        if self.fault == "signed with our secret":
-            return jwt.encode(claims, CLIENT_SECRET * 2, algorithm="HS256", headers={"kid": "one"})
-        key = key_called("another" if self.fault == "signature" else "ours")
-        token = jwt.encode(claims, key, algorithm="RS256", headers={"kid": "one"})
+            algorithm = "none"
+        if self.fault in ("signed with our secret", "signed with the public key"):
+            key, algorithm = OctKey.import_key(CLIENT_SECRET * 2), "HS256"
+        header = {"alg": algorithm, "kid": "two" if self.fault == "unknown key" else "one"}
+        if self.fault == "key without a name":
+            del header["kid"]
+        token = jwt.encode(header, claims, key, [algorithm])
+        if self.fault == "signed with the public key":
+            token = signed_with_the_public_key(token)
         return "no token at all" if self.fault == "garbage" else token
 
     def userinfo(self) -> dict[str, Any]:

@@ -9,7 +9,7 @@ not waited for.
 
 import os
 import threading
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any, TypeAlias
 
 from django.db.backends.sqlite3 import base
@@ -95,7 +95,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
             taken = turn.acquire(timeout=PATIENCE_SECONDS)
         except BaseException:
             # A worker that stops interrupts its threads, perhaps just when the turn was theirs.
-            if turn._is_owned():  # type: ignore[attr-defined]  # noqa: SLF001  as Python's own Condition asks
+            with suppress(RuntimeError):  # it was not
                 turn.release()
             raise
         if taken:
@@ -112,12 +112,18 @@ class DatabaseWrapper(base.DatabaseWrapper):
         except RuntimeError:  # closed by a thread that did not take it
             forget_turn(str(self.settings_dict["NAME"]), turn)
 
-    def _start_transaction_under_autocommit(self) -> None:
-        self.take_turn()
+    def set_autocommit(
+        self, autocommit: bool, force_begin_transaction_with_broken_autocommit: bool = False
+    ) -> None:
+        force = force_begin_transaction_with_broken_autocommit
+        begins = force and not autocommit and not self.in_atomic_block
+        if begins:
+            self.take_turn()
         try:
-            super()._start_transaction_under_autocommit()  # type: ignore[misc]
+            super().set_autocommit(autocommit, force)
         except BaseException:
-            self.give_turn()
+            if begins:
+                self.give_turn()
             raise
 
     def _give_turn_unless_open(self) -> None:
@@ -125,23 +131,25 @@ class DatabaseWrapper(base.DatabaseWrapper):
         if self.connection is None or not self.connection.in_transaction:
             self.give_turn()
 
-    def _commit(self) -> None:
+    def commit(self) -> None:
         try:
-            super()._commit()  # type: ignore[misc]
+            super().commit()
         finally:
             self._give_turn_unless_open()
 
-    def _rollback(self) -> None:
+    def rollback(self) -> None:
         try:
-            super()._rollback()  # type: ignore[misc]
+            super().rollback()
         finally:
             self._give_turn_unless_open()
 
-    def _close(self) -> None:
+    def close(self) -> None:
+        self.validate_thread_sharing()
         try:
-            super()._close()  # type: ignore[misc]
+            super().close()
         finally:
-            self.give_turn()
+            if not self.is_in_memory_db():  # which Django does not close
+                self.give_turn()
 
     def create_cursor(self, name: str | None = None) -> Any:
         return self.connection.cursor(factory=lambda connection: Cursor(connection, self))

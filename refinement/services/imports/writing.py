@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Model
+from django.db.models import Manager
 from django.utils import timezone
 
 from refinement.engine.codec import rubric_to_json
@@ -85,7 +85,7 @@ def run_import(*, project: Project, found: Found, user: User | None = None) -> R
     events = Event.objects.bulk_create(
         [Event(run=run, **fields_of(entry, "at")) for entry in document.events], batch_size=500
     )
-    keep_times(Event, "at", events, document.events)
+    keep_times(Event.objects, "at", events, document.events)
     return run
 
 
@@ -140,7 +140,7 @@ def import_record(run: Run, found: Found, said: RunPart, user: User | None) -> N
 def rounds_write(run: Run, document: RunDocument) -> dict[int, Round]:
     """The rounds with verdicts and checks, by number."""
     rows = Round.objects.bulk_create([round_row(run, entry) for entry in document.rounds], batch_size=20)
-    keep_times(Round, "created_at", rows, document.rounds)
+    keep_times(Round.objects, "created_at", rows, document.rounds)
     verdicts, told = [], []
     for row, entry in zip(rows, document.rounds, strict=True):
         for said in entry.verdicts:
@@ -148,7 +148,7 @@ def rounds_write(run: Run, document: RunDocument) -> dict[int, Round]:
             scores = [{**fields_of(score), "score": f"{score.score:f}"} for score in said.scores]
             verdicts.append(Verdict(round=row, scores=scores, **values))
             told.append(said)
-    keep_times(Verdict, "created_at", Verdict.objects.bulk_create(verdicts, batch_size=50), told)
+    keep_times(Verdict.objects, "created_at", Verdict.objects.bulk_create(verdicts, batch_size=50), told)
     CheckResult.objects.bulk_create(
         [
             CheckResult(round=row, **fields_of(check))
@@ -162,7 +162,7 @@ def rounds_write(run: Run, document: RunDocument) -> dict[int, Round]:
         [EvaluatorResult(round=row, **fields_of(said, "at")) for row, said in evaluated if said],
         batch_size=20,
     )
-    keep_times(EvaluatorResult, "at", results, [said for _, said in evaluated if said])
+    keep_times(EvaluatorResult.objects, "at", results, [said for _, said in evaluated if said])
     return {row.number: row for row in rows}
 
 
@@ -187,18 +187,18 @@ def people_write(run: Run, document: RunDocument, rounds: dict[int, Round]) -> N
         HumanScore(run=run, round=rounds[entry.round], **fields_of(entry, "round", "submitted_at"))
         for entry in document.human_scores
     )
-    keep_times(HumanScore, "submitted_at", scores, document.human_scores)
+    keep_times(HumanScore.objects, "submitted_at", scores, document.human_scores)
     decisions = Decision.objects.bulk_create(
         Decision(run=run, **fields_of(entry, "at")) for entry in document.decisions
     )
-    keep_times(Decision, "at", decisions, document.decisions)
+    keep_times(Decision.objects, "at", decisions, document.decisions)
     instructions = Instruction.objects.bulk_create(
         Instruction(run=run, **fields_of(entry, "created_at")) for entry in document.instructions
     )
-    keep_times(Instruction, "created_at", instructions, document.instructions)
+    keep_times(Instruction.objects, "created_at", instructions, document.instructions)
 
 
-def keep_times(model: type[Model], name: str, rows: Any, parts: Any) -> None:
+def keep_times(manager: Manager[Any], name: str, rows: Any, parts: Any) -> None:
     """Puts the file's own times where a new row was stamped with the present."""
     changed = []
     for row, part in zip(rows, parts, strict=True):
@@ -206,7 +206,7 @@ def keep_times(model: type[Model], name: str, rows: Any, parts: Any) -> None:
         if moment is not None:
             setattr(row, name, moment)
             changed.append(row)
-    model._default_manager.bulk_update(changed, [name], batch_size=200)  # noqa: SLF001  a model's public name
+    manager.bulk_update(changed, [name], batch_size=200)
 
 
 def fields_of(part: Part, *left_out: str) -> dict[str, Any]:

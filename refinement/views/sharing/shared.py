@@ -37,15 +37,13 @@ GUESSES = Limit("share-guesses", most=30, seconds=600)
 @login_not_required
 def shared_run(request: HttpRequest, token: str, number: int | None = None) -> HttpResponse:
     """The run, or one round of it; whatever does not work answers like what never was."""
-    # Asked here and not by a decorator, which would write the address to the log.
+    # Asked here and not by a decorator, whose answer would lack the headers below.
     is_read = request.method in ("GET", "HEAD")
     answer = _answer(request, token, number) if is_read else HttpResponseNotAllowed(["GET", "HEAD"])
     # The address is the key: it must reach no log through a Referer header, no cache and no search engine.
     answer.headers["Referrer-Policy"] = "no-referrer"
     answer.headers["Cache-Control"] = "no-store, private"
     answer.headers["X-Robots-Tag"] = "noindex, nofollow, noarchive"
-    # Nor would Django keep the address of a refused request to itself.
-    setattr(answer, "_has_been_logged", True)  # noqa: B010  Django's own mark, without a public name
     return answer
 
 

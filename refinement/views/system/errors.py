@@ -11,14 +11,13 @@ from django.views.decorators.csrf import requires_csrf_token
 
 from refinement.storage_errors import is_disk_full
 from refinement.views.account.theme import theme_of
-from wiggum_site.refusals import DISK_FULL, DISK_FULL_TITLE
+from wiggum_site.refusals import DISK_FULL, DISK_FULL_TITLE, PAGE
 
 logger = logging.getLogger(__name__)
-LAST_RESORT = (
-    '<!doctype html><html lang="en"><head><title>Something broke · Wiggum</title></head><body>'
-    "<h1>Something broke on our side</h1>"
-    "<p>Try again in a moment. If it stays like this, tell the administrator of this instance.</p>"
-    "</body></html>"
+# For when no template can be rendered.
+LAST_RESORT = PAGE.format(
+    title="Something broke on our side",
+    detail="Try again in a moment. If it stays like this, tell the administrator of this instance.",
 )
 
 

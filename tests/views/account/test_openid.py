@@ -10,7 +10,13 @@ from django.test import Client
 from refinement.identity.settings import OpenIDSettings
 from refinement.models import AuditEntry, ExternalIdentity, Membership, User
 from refinement.services.people.invitations import invitation_make, invitation_revoke
-from tests.loopback.openid_provider import CLIENT_ID, CLIENT_SECRET, openid_provider
+from tests.loopback.openid_provider import (
+    CLIENT_ID,
+    CLIENT_SECRET,
+    STRANGE_KEYS,
+    WRONG_CLAIMS,
+    openid_provider,
+)
 from tests.views.account.codes import totp
 from tests.views.account.test_two_factor import set_up
 
@@ -225,8 +231,9 @@ def test_a_second_factor_is_asked_for(provider, ada):
 
 
 UNPROVEN = (
-    "issuer", "issuer of discovery", "audience", "nonce", "no nonce", "expired", "signature", "unsigned",
-    "signed with our secret", "garbage",
+    "issuer of discovery", "no iss", "no aud", "no sub", "no iat", "no exp", "no nonce", "expired", "not yet",
+    "signature", "unsigned", "signed with our secret", "signed with the public key", "unknown key", "garbage",
+    *WRONG_CLAIMS, *STRANGE_KEYS,
 )  # fmt: skip
 
 
@@ -239,6 +246,13 @@ def test_what_proves_nothing_signs_nobody_in(anonymous, provider, ada, fault):
     assert answer.status_code == 403
     assert "could not be trusted" in answer.content.decode()
     assert not is_in(anonymous)
+
+
+def test_a_provider_with_one_key_need_not_name_it(anonymous, provider, ada):
+    provider.fault = "key without a name"
+    sign_in(anonymous)
+
+    assert is_in(anonymous)
 
 
 def test_userinfo_about_somebody_else_signs_nobody_in(anonymous, provider, ada):

@@ -6,8 +6,8 @@ from django.test import Client
 from refinement.cli.doctor.endpoints import endpoint as examined
 from refinement.models import Endpoint, User
 from refinement.providers.base import CallControl, CompletionRequest, Message, ProviderError
-from refinement.selectors.endpoints import endpoint_spec, provider_for
 from refinement.selectors import health
+from refinement.selectors.endpoints import endpoint_spec, provider_for
 from tests.loopback.fixtures import ollama_server
 
 __all__ = ["ollama_server"]

@@ -4,8 +4,8 @@ import pytest
 from django.test import Client
 
 from refinement.models import AuditEntry, Endpoint, User
-from refinement.selectors.endpoints import endpoint_specs
 from refinement.selectors import health
+from refinement.selectors.endpoints import endpoint_specs
 
 pytestmark = pytest.mark.django_db
 NEW = "/administration/endpoints/new/"

@@ -1,7 +1,7 @@
-# One image for the web process and for workers; compose.yaml says which is which.
+# One image for the web process, the workers and the evaluator service; see compose.yaml.
 FROM python:3.11-slim
 
-# The embedded model's library uses GNU OpenMP, which the slim image lacks; bubblewrap is the evaluators' sandbox.
+# bubblewrap is the evaluator sandbox. The bundled model needs libgomp1, which the slim image does not have.
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends bubblewrap libgomp1 \
     && rm -rf /var/lib/apt/lists/*
@@ -23,7 +23,7 @@ COPY wiggum_site wiggum_site
 COPY refinement refinement
 COPY templates templates
 COPY static static
-# The files belong to root: the process that runs them cannot change them, nor write bytecode beside them.
+# The files belong to root, so the app cannot change them. It cannot write bytecode either: compile it now.
 RUN pip install --no-index --no-deps --no-build-isolation --editable . \
     && python -m compileall -q wiggum_site refinement
 
@@ -31,5 +31,5 @@ USER wiggum
 ENV WIGGUM_DATA_DIR=/data HOST=0.0.0.0 PORT=8000
 EXPOSE 8000
 STOPSIGNAL SIGTERM
-# It migrates and collects the static files before it serves.
+# Runs migrations and collects static files, then starts the web process.
 CMD ["python", "manage.py", "up", "--no-worker"]

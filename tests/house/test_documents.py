@@ -66,16 +66,13 @@ def test_links_lead_somewhere(name):
 
 @pytest.mark.parametrize("name", ["ARCHITECTURE.md", "CONTRIBUTING.md"])
 def test_paths_that_are_named_exist(name):
-    """A path is told from the root, from the application, or within the room that its row or list names."""
+    """Paths are relative to the root, to the application, or to a package named in the same row or list."""
     for block in re.split(r"\n(?=#|\n|\| |\d\. )", DOCUMENTS[name]):
-        rooms = [
-            ROOT,
-            ROOT / "refinement",
-            *(ROOT / room for room in re.findall(r"`(refinement/[\w/]+/)", block)),
-        ]
+        bases = [ROOT, ROOT / "refinement"]
+        bases += [base / package for package in re.findall(r"`([\w/]+/)", block) for base in tuple(bases)]
         for path in PATH.findall(block):
             if "<" not in path and not path.startswith(("make", ".venv")):
-                assert any((room / path).exists() for room in rooms), f"{path} in {block[:80]!r}"
+                assert any((base / path).exists() for base in bases), f"{path} in {block[:80]!r}"
 
 
 def test_commands_that_are_named_exist():

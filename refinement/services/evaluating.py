@@ -25,7 +25,7 @@ from refinement.providers.sandbox.remote import run_remotely
 from refinement.selectors.commands import command_refusal
 from refinement.selectors.history import evaluator_of
 from refinement.services.calling import Caller, ignore_text
-from refinement.services.lookout import lookout
+from refinement.services.leases import run_leases
 from refinement.services.places import NoFreePlace, place_pass_on
 from refinement.services.recording import Recorder
 from refinement.services.texts import storable
@@ -67,8 +67,8 @@ def run_it(caller: Caller, rubric: Rubric, candidate: str) -> Finished:
     )
     program = evaluator.command[0][:200]
     try:
-        with lookout.watching(caller.lease) as holds:
-            finished = job_run(job, stopping(caller.control(holds, ignore_text).is_cancelled))
+        with run_leases.using(caller.lease) as is_held:
+            finished = job_run(job, stopping(caller.control(is_held, ignore_text).is_cancelled))
     except Busy:
         raise NoFreePlace(PLACE, WAIT_SECONDS) from None
     except NoSandbox as problem:

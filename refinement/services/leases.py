@@ -1,8 +1,13 @@
 """Leases: who may advance a run now. A holder that lost its lease can no longer write."""
 
 import random
+import time
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from threading import Lock
+from typing import Generic, Protocol, TypeVar
 
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
@@ -17,6 +22,7 @@ RENEW_EVERY = LEASE / 3
 # room for a machine that is restarted a few times during one long step. A worker that is told to stop gives
 # its leases back, so a deploy does not count.
 MOST_CRASHES = 5
+CHECK_EVERY = 0.25  # seconds between two looks at which leases are lost
 
 
 class LeaseLost(Exception):
@@ -37,6 +43,10 @@ class Lease:
     attempt: int
     run: Run  # the row as this holder last read or wrote it
     took_over: bool = False  # from a holder that was lost in this step
+
+    @property
+    def key(self) -> "LeaseKey":
+        return self.run_id, self.owner, self.attempt
 
     @property
     def held(self) -> QuerySet[Run]:
@@ -112,3 +122,62 @@ def lease_release(lease: Lease, **fields: object) -> None:
 def released(**fields: object) -> dict[str, object]:
     """A change of the run's row that gives the lease back."""
     return {"lease_owner": "", "lease_until": None, "calling_endpoint": "", **fields}
+
+
+LeaseKey = tuple[int, str, int]  # what is held, by whom, at which attempt
+
+
+class Keyed(Protocol):
+    @property
+    def key(self) -> LeaseKey: ...
+
+
+L = TypeVar("L", bound=Keyed)
+
+
+class LeaseChecks(Generic[L]):
+    """Tells whether leases are still held: nobody cancelled, paused or took over. One query answers for all.
+
+    `keys_held` returns the keys of those of the given ids that are held now.
+    """
+
+    def __init__(self, keys_held: Callable[[Collection[int]], set[LeaseKey]]) -> None:
+        self._keys_held = keys_held
+        self._checking = Lock()
+        self._in_use: set[L] = set()
+        self._lost: set[L] = set()
+        self._checked = 0.0
+
+    @contextmanager
+    def using(self, lease: L) -> Iterator[Callable[[], bool]]:
+        """What to ask whether the lease is still held, from any thread and as often as one likes."""
+        self._in_use.add(lease)
+        try:
+            yield lambda: self._is_held(lease)
+        finally:
+            self._in_use.discard(lease)
+            self._lost.discard(lease)
+
+    def _is_held(self, lease: L) -> bool:
+        # Nobody waits for another's query: a database that hangs holds up one thread, not all of them.
+        if time.monotonic() - self._checked >= CHECK_EVERY and self._checking.acquire(blocking=False):
+            try:
+                self._check()
+            finally:
+                self._checking.release()
+        return lease not in self._lost
+
+    def _check(self) -> None:
+        in_use = self._in_use.copy()
+        held = self._keys_held({lease.key[0] for lease in in_use})
+        self._lost = {lease for lease in in_use if lease.key not in held}
+        self._checked = time.monotonic()
+
+
+def runs_held(run_ids: Collection[int]) -> set[LeaseKey]:
+    """The keys of those of the runs that are held now."""
+    running = Run.objects.filter(pk__in=run_ids, status=RunStatus.RUNNING)
+    return set(running.values_list("pk", "lease_owner", "attempt"))
+
+
+run_leases: LeaseChecks[Lease] = LeaseChecks(runs_held)

@@ -32,7 +32,7 @@ from refinement.services.calling import control_of, fill, options_of, stop_if_ca
 from refinement.services.execution import DEADLINE_SECONDS
 from refinement.services.judgement import cut_words
 from refinement.services.texts import storable
-from refinement.services.trial_leases import TrialLease, trial_holds, trial_renew
+from refinement.services.trial_leases import TrialLease, trial_leases, trial_renew
 from refinement.services.windows import expected, reply_room
 
 
@@ -77,7 +77,8 @@ def trial_ask(lease: TrialLease) -> TrialAsked:
         request = request_for(bench, rubric, prompt, window)
         call.messages = [{"role": m.role, "content": storable(m.content)} for m in request.messages]
         call.options = options_of(request)
-        reply = provider_for(bench.endpoint).complete(request, trial_control(lease))
+        with trial_control(lease) as control:
+            reply = provider_for(bench.endpoint).complete(request, control)
     except ProviderError as error:
         call.error_kind, call.error_message = error.kind.value, storable(error.message)
         finish(call, time.monotonic() - clock)
@@ -88,14 +89,16 @@ def trial_ask(lease: TrialLease) -> TrialAsked:
     return TrialAsked(rubric, call, verdict, view.candidate.seen_chars if view.candidate else None)
 
 
-def trial_control(lease: TrialLease) -> CallControl:
-    return control_of(DEADLINE_SECONDS, lambda: trial_holds(lease), lambda: trial_renew(lease))
+@contextmanager
+def trial_control(lease: TrialLease) -> Iterator[CallControl]:
+    with trial_leases.using(lease) as is_held:
+        yield control_of(DEADLINE_SECONDS, is_held, lambda: trial_renew(lease))
 
 
 @contextmanager
 def trial_heartbeat(lease: TrialLease) -> Iterator[None]:
     """Renews the lease while templates and checks run; Cancelled when it is lost."""
-    with while_waiting(partial(stop_if_cancelled, trial_control(lease))):
+    with trial_control(lease) as control, while_waiting(partial(stop_if_cancelled, control)):
         yield
 
 

@@ -1,5 +1,6 @@
 """Leases of trials: who may judge now. A lease that was lost writes nothing any more."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from django.db import transaction
@@ -8,7 +9,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from refinement.models import BenchTrial, TrialStatus
-from refinement.services.leases import LEASE, due_and_free
+from refinement.services.leases import LEASE, LeaseChecks, LeaseKey, due_and_free
 from refinement.services.places import one_at_a_time, runs_at
 from refinement.services.trial_waking import trials_at
 
@@ -26,6 +27,10 @@ class TrialLease:
     owner: str
     attempt: int
     took_over: bool = False  # from a holder that was lost
+
+    @property
+    def key(self) -> LeaseKey:
+        return self.trial_id, self.owner, self.attempt
 
     @property
     def held(self) -> QuerySet[BenchTrial]:
@@ -62,9 +67,13 @@ def trial_take(trial_id: int, owner: str) -> TrialLease | None:
     return TrialLease(trial, trial_id, owner, trial.attempt, took_over)
 
 
-def trial_holds(lease: TrialLease) -> bool:
-    """Whether the holder may go on: nobody cancelled or took over."""
-    return lease.held.exists()
+def trials_held(trial_ids: Collection[int]) -> set[LeaseKey]:
+    """The keys of those of the trials that are held now."""
+    running = BenchTrial.objects.filter(pk__in=trial_ids, status=TrialStatus.RUNNING)
+    return set(running.values_list("pk", "lease_owner", "attempt"))
+
+
+trial_leases: LeaseChecks[TrialLease] = LeaseChecks(trials_held)
 
 
 def trial_renew(lease: TrialLease) -> bool:

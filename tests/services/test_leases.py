@@ -21,13 +21,14 @@ from refinement.services.foreground import (
 )
 from refinement.services.leases import (
     LEASE,
+    LeaseChecks,
     LeaseLost,
     lease_release,
     lease_renew,
     lease_take,
     lease_write,
+    runs_held,
 )
-from refinement.services.lookout import Lookout
 from refinement.services.rubrics import rubric_create
 from refinement.services.runs import run_create
 
@@ -44,8 +45,8 @@ def run(project) -> Run:
 
 
 def lease_holds(lease) -> bool:
-    with Lookout().watching(lease) as holds:
-        return holds()
+    with LeaseChecks(runs_held).using(lease) as is_held:
+        return is_held()
 
 
 def past() -> object:

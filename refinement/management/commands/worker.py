@@ -18,7 +18,6 @@ from django.utils.module_loading import autodiscover_modules
 
 from refinement.management.plain_errors import plain_database_errors
 from refinement.providers.sandbox.protection import close_to_own_account
-from refinement.services.lookout import lookout
 from refinement.services.metrics import totals_flush
 from refinement.services.upkeep import Upkeep
 from refinement.services.workers import BEAT_SECONDS, worker_beat, worker_leave, worker_name
@@ -68,12 +67,11 @@ class Command(BaseCommand):
         gc.freeze()  # what was loaded until now stays: it is not looked through again
         gc.set_threshold(GARBAGE_AFTER)
         try:
-            with lookout.attended():
-                worker.start()
-                try:
-                    self.look_after(worker, upkeep, stopping, beat)
-                finally:
-                    worker.stop(timeout=STOP_MILLISECONDS)
+            worker.start()
+            try:
+                self.look_after(worker, upkeep, stopping, beat)
+            finally:
+                worker.stop(timeout=STOP_MILLISECONDS)
         finally:
             self.leave(name)
 

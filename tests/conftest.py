@@ -2,6 +2,7 @@
 
 import os
 import socket
+import threading
 from pathlib import Path
 
 import hypothesis
@@ -127,6 +128,29 @@ def data_dir(tmp_path: Path) -> Path:
     directory = tmp_path / "data"
     directory.mkdir()
     return directory
+
+
+@pytest.fixture(autouse=True)
+def watcher_on_the_tests_connection(request, monkeypatch):
+    """Only a test's own connection sees the rows of its transaction: the call watcher uses it."""
+    if "_django_db_helper" not in request.fixturenames:
+        yield
+        return
+    from django.db import connections
+
+    from refinement.providers.cancelling import Call
+
+    shared, look = connections["default"], Call.look
+
+    def look_on_it(call):
+        if threading.current_thread().name == "call-watcher":
+            connections["default"] = shared
+        look(call)
+
+    monkeypatch.setattr(Call, "look", look_on_it)
+    shared.inc_thread_sharing()
+    yield
+    shared.dec_thread_sharing()
 
 
 # --- the cast: one project, its three roles, and somebody from elsewhere --------------------------

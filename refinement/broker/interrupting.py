@@ -13,7 +13,6 @@ from dramatiq.middleware import Shutdown
 _lock = Lock()
 _stopping = Event()
 _at_work: set[int] = set()
-_wakers: dict[int, Callable[[], None]] = {}
 
 
 def work_begins() -> bool:
@@ -41,17 +40,6 @@ def uninterrupted() -> Iterator[None]:
         raise Shutdown("The worker was told to stop.")
 
 
-@contextmanager
-def woken_by(wake: Callable[[], None] | None) -> Iterator[None]:
-    """This thread may wait for longer than an interrupt should; `wake`, if it is needed, ends that wait."""
-    if wake is not None:
-        _wakers[get_ident()] = wake
-    try:
-        yield
-    finally:
-        _wakers.pop(get_ident(), None)
-
-
 def is_stopping() -> bool:
     """Whether this process's worker was told to stop."""
     return _stopping.is_set()
@@ -63,10 +51,12 @@ def worker_starts() -> None:
 
 
 def interrupt_all(interrupt: Callable[[int], None]) -> None:
-    """The worker stops: interrupts every thread that is at work, and wakes it to notice."""
+    """The worker stops: interrupts every thread that is at work.
+
+    A thread that waits for a model notices when its call is cancelled, as every call is from then on. So
+    `is_stopping` is true only after all of them have their interrupt.
+    """
     with _lock:
-        _stopping.set()
         for thread_id in _at_work:
             interrupt(thread_id)
-            if wake := _wakers.get(thread_id):
-                wake()
+        _stopping.set()

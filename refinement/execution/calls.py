@@ -11,9 +11,9 @@ from django.db import connection
 from django.db.models import Max
 from django.utils import timezone
 
-from refinement.broker.interrupting import woken_by
+from refinement.broker.interrupting import is_stopping
 from refinement.engine.types import Role
-from refinement.execution.cancelling import lookout
+from refinement.execution.cancelling import lease_checks
 from refinement.execution.leases import RENEW_EVERY, Lease, lease_renew
 from refinement.execution.live_text import live_text
 from refinement.execution.lost_connections import CONNECTION_LOST
@@ -23,7 +23,6 @@ from refinement.judging.isolation import while_waiting
 from refinement.judging.prompts import Prompt
 from refinement.models import Call, Run
 from refinement.models.runs.calls import Exchange
-from refinement.providers.alarm import Alarm
 from refinement.providers.base import (
     CallControl,
     Cancelled,
@@ -129,8 +128,8 @@ class Caller:
         self.take_slot(endpoint)
         started, clock = timezone.now(), time.monotonic()
         try:
-            with live_text(self.lease, self.on_text) as writing, self.watched() as (holds, alarm):
-                control = self.control(holds, writing, alarm)
+            with live_text(self.lease, self.on_text) as writing, lease_checks.using(self.lease) as is_held:
+                control = self.control(is_held, writing)
                 reply = self.provider(request.role).complete(self.completion(model, request), control)
         except ProviderError as error:
             self.seconds += time.monotonic() - clock
@@ -161,27 +160,18 @@ class Caller:
             raise NoFreeSlot(endpoint)
 
     @contextmanager
-    def watched(self) -> Iterator[tuple[Callable[[], bool], Alarm | None]]:
-        """What to ask whether the lease holds; in a worker also what rings when it is lost or has to be."""
-        alarm = lookout.alarm()
-        with lookout.watching(self.lease, alarm) as holds, woken_by(alarm.ring if alarm else None):
-            yield holds, alarm
-
-    @contextmanager
     def heartbeat(self) -> Iterator[CallControl]:
         """Renews the lease while templates and checks of the step run; Cancelled when it is lost."""
         began = time.monotonic()
-        with lookout.watching(self.lease) as holds:
-            control = self.control(holds, ignore_text)
+        with lease_checks.using(self.lease) as is_held:
+            control = self.control(is_held, ignore_text)
             with while_waiting(partial(stop_if_cancelled, control)):
                 yield control
         if time.monotonic() - began > SLOW_SECONDS:
             lease_renew(self.lease)  # what follows counts on a lease with most of its time left
 
-    def control(
-        self, holds: Callable[[], bool], on_text: Callable[[str], None], alarm: Alarm | None = None
-    ) -> CallControl:
-        return control_of(self.deadline_seconds, holds, lambda: lease_renew(self.lease), on_text, alarm)
+    def control(self, is_held: Callable[[], bool], on_text: Callable[[str], None]) -> CallControl:
+        return control_of(self.deadline_seconds, is_held, lambda: lease_renew(self.lease), on_text)
 
 
 def stop_if_cancelled(control: CallControl) -> None:
@@ -191,30 +181,29 @@ def stop_if_cancelled(control: CallControl) -> None:
 
 def control_of(
     deadline_seconds: float,
-    holds: Callable[[], bool],
+    is_held: Callable[[], bool],
     renew: Callable[[], bool],
     on_text: Callable[[str], None] = ignore_text,
-    alarm: Alarm | None = None,
 ) -> CallControl:
-    """Looks now and then whether the lease holds, and renews it along the way."""
+    """Cancelled when the lease is lost or the worker stops; whoever asks renews the lease along the way."""
     renewed = time.monotonic()
     lost = False
 
     def is_cancelled() -> bool:
         nonlocal renewed, lost
-        if lost:
+        if lost or is_stopping():
             return True
         now = time.monotonic()
         try:
             if now - renewed >= RENEW_SECONDS:
                 renewed, lost = now, not renew()
             else:
-                lost = not holds()
+                lost = not is_held()
         except CONNECTION_LOST:
             connection.close()  # a reply is worth more than a look: one that fails is taken again soon
         return lost
 
-    return CallControl(deadline_seconds, is_cancelled, on_text, alarm)
+    return CallControl(deadline_seconds, is_cancelled, on_text)
 
 
 class CallFailed(Exception):

@@ -1,108 +1,59 @@
-"""One look at the database for all the runs that this process advances, in place of one for each of them."""
+"""Which leases of this process are still held: one query answers for all calls in progress."""
 
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from threading import Event, Lock, Thread
-
-from django.db import DatabaseError, InterfaceError, connection
+from threading import Lock
+from typing import Any
 
 from refinement.execution.leases import Lease
-from refinement.models import Run, RunStatus
-from refinement.providers.alarm import Alarm
+from refinement.models.leased import Leased, WorkStatus
 
-LOOK_EVERY = 0.3  # seconds; whoever waits asks every 0.4, so that a stop takes effect within a second
-OVERDUE_SECONDS = 1.5  # an attendant that has not looked for so long may hang: whoever waits looks again
-STOP_SECONDS = 2.0
+CHECK_EVERY = 0.25  # seconds
 
 
-class Lookout:
-    """Knows which of the leases in use are lost: cancelled, paused or taken over by somebody else.
-
-    Whoever waits for a model asks now and then, and one of them looks for all. In a worker a thread does so
-    and rings: the dozens that wait need not wake for it.
-    """
+class LeaseChecks:
+    """Tells whether leases are still held: nobody cancelled, paused or took over the work."""
 
     def __init__(self) -> None:
-        self._looking = Lock()
-        self._watched: set[Lease[Run]] = set()
-        self._lost: set[Lease[Run]] = set()
-        self._looked = 0.0
-        self._alarms: dict[Lease[Run], Alarm] = {}
-        self._attended = False
-        self._wanted = Event()
-
-    def alarm(self) -> Alarm | None:
-        """For a call that is about to be made; None where nobody would ring it."""
-        return Alarm() if self._attended else None
+        self._checking = Lock()
+        self._in_use: set[Lease[Any]] = set()
+        self._lost: set[Lease[Any]] = set()
+        self._checked = 0.0
 
     @contextmanager
-    def watching(self, lease: Lease[Run], alarm: Alarm | None = None) -> Iterator[Callable[[], bool]]:
-        """What to ask whether the lease still holds, as often as one likes."""
-        self._watched.add(lease)
-        if alarm is not None:
-            self._alarms[lease] = alarm
-            self._wanted.set()
+    def using(self, lease: Lease[Any]) -> Iterator[Callable[[], bool]]:
+        """Yields a function that tells whether the lease is held; any thread may call it, at any rate."""
+        self._in_use.add(lease)
         try:
-            yield lambda: self._holds(lease)
+            yield lambda: self._is_held(lease)
         finally:
-            self._watched.discard(lease)
+            self._in_use.discard(lease)
             self._lost.discard(lease)
-            self._alarms.pop(lease, None)
 
-    def _holds(self, lease: Lease[Run]) -> bool:
-        patience = OVERDUE_SECONDS if self._attended else LOOK_EVERY
-        # Nobody waits for another's look: a database that hangs holds up one call, not all of them.
-        if time.monotonic() - self._looked >= patience and self._looking.acquire(blocking=False):
+    def _is_held(self, lease: Lease[Any]) -> bool:
+        # No thread waits for another one's query: a database that hangs holds up one call, not all of them.
+        if time.monotonic() - self._checked >= CHECK_EVERY and self._checking.acquire(blocking=False):
             try:
-                self._look()
+                self._check()
             finally:
-                self._looking.release()
+                self._checking.release()
         return lease not in self._lost
 
-    def _look(self) -> None:
-        watched = self._watched.copy()
-        held = leases_held({lease.row.pk for lease in watched})
-        self._lost = {lease for lease in watched if (lease.row.pk, lease.owner, lease.attempt) not in held}
-        self._looked = time.monotonic()
-
-    @contextmanager
-    def attended(self) -> Iterator[None]:
-        """Meanwhile a thread of its own looks, and rings for whoever has lost a run."""
-        stopping = Event()
-        thread = Thread(target=self._attend, args=(stopping,), name="lookout", daemon=True)
-        self._attended = True
-        thread.start()
-        try:
-            yield
-        finally:
-            self._attended = False
-            stopping.set()
-            self._wanted.set()
-            thread.join(STOP_SECONDS)
-
-    def _attend(self, stopping: Event) -> None:
-        while not stopping.wait(LOOK_EVERY):
-            self._wanted.clear()
-            if not self._alarms:
-                self._wanted.wait()  # nobody is at work: there is nothing to look at until somebody is
-                continue
-            try:
-                with self._looking:
-                    self._look()
-            except (DatabaseError, InterfaceError):
-                connection.close()  # the next look has a new one
-                continue
-            for lease in self._lost.copy():
-                if alarm := self._alarms.get(lease):
-                    alarm.ring()
-        connection.close()
+    def _check(self) -> None:
+        by_model: dict[type[Leased], set[Lease[Any]]] = defaultdict(set)
+        for lease in self._in_use.copy():
+            by_model[type(lease.row)].add(lease)
+        self._lost = {lease for model, leases in by_model.items() for lease in lost_of(model, leases)}
+        self._checked = time.monotonic()
 
 
-def leases_held(run_ids: Collection[int]) -> set[tuple[int, str, int]]:
-    """Run, owner and attempt of each of these runs that is held now."""
-    running = Run.objects.filter(pk__in=run_ids, status=RunStatus.RUNNING)
-    return set(running.values_list("pk", "lease_owner", "attempt"))
+def lost_of(model: type[Leased], leases: set[Lease[Any]]) -> set[Lease[Any]]:
+    """Those of the leases whose rows are held by somebody else, or by nobody."""
+    running = model.objects.filter(pk__in=[lease.row.pk for lease in leases], status=WorkStatus.RUNNING)
+    held = set(running.values_list("pk", "lease_owner", "attempt"))
+    return {lease for lease in leases if (lease.row.pk, lease.owner, lease.attempt) not in held}
 
 
-lookout = Lookout()
+lease_checks = LeaseChecks()

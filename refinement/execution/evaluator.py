@@ -10,7 +10,7 @@ from django.conf import settings
 from refinement.engine.evaluating import judged_output
 from refinement.engine.types import EvaluatorOutput, Handover, Rubric
 from refinement.execution.calls import Caller, ignore_text
-from refinement.execution.cancelling import lookout
+from refinement.execution.cancelling import lease_checks
 from refinement.execution.recording import Recorder
 from refinement.execution.slots import NoFreeSlot, slot_pass_on
 from refinement.models import EvaluatorResult, Run
@@ -67,8 +67,8 @@ def run_it(caller: Caller, rubric: Rubric, candidate: str) -> Finished:
     )
     program = evaluator.command[0][:200]
     try:
-        with lookout.watching(caller.lease) as holds:
-            finished = job_run(job, stopping(caller.control(holds, ignore_text).is_cancelled))
+        with lease_checks.using(caller.lease) as is_held:
+            finished = job_run(job, stopping(caller.control(is_held, ignore_text).is_cancelled))
     except Busy:
         raise NoFreeSlot(PLACE, WAIT_SECONDS) from None
     except NoSandbox as problem:

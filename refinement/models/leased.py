@@ -16,12 +16,12 @@ class WorkStatus(models.TextChoices):
 class Leased(models.Model):
     """A row that workers take by a lease; `execution/leases.py` has the functions.
 
-    A subclass adds `status`, whose choices include those of WorkStatus. `attempt` is the fence: it rises with
+    A subclass gives `status` more choices than those of WorkStatus. `attempt` is the fence: it rises with
     every claim, and every write names it, so a worker that lost its lease cannot write.
     """
 
     objects: "ClassVar[models.Manager[Self]]" = models.Manager()
-    status: "models.CharField[str, str]"
+    status = models.CharField(max_length=10, choices=WorkStatus, default=WorkStatus.QUEUED)
 
     started_at = models.DateTimeField(null=True, blank=True)
     lease_owner = models.CharField(max_length=120, blank=True)

@@ -5,8 +5,6 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
-from refinement.providers.alarm import Alarm
-
 Schema = Mapping[str, object]
 
 
@@ -95,12 +93,11 @@ class Health:
 
 @dataclass(slots=True)
 class CallControl:
-    """How a caller follows and stops a call while it runs."""
+    """How a caller follows and cancels a call. A watcher thread asks `is_cancelled` while the call runs."""
 
     deadline_seconds: float = 600.0
     is_cancelled: Callable[[], bool] = field(default=lambda: False)
     on_text: Callable[[str], None] = field(default=lambda piece: None)
-    alarm: Alarm | None = None  # where somebody rings when the call is to stop, there is less to ask
 
 
 class Provider(Protocol):

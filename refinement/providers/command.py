@@ -17,8 +17,8 @@ from refinement.providers.base import (
     ProviderError,
     Reply,
 )
+from refinement.providers.cancelling import calling
 from refinement.providers.processes import OUTPUT_BYTES, Command, Ended, run_command
-from refinement.providers.watch import Watch, watching
 
 TIMEOUT_SECONDS = 600.0
 PROMPT_FILE, OUTPUT_FILE = "prompt_file", "output_file"
@@ -41,24 +41,17 @@ class CommandProvider:
         """What the command answers to the prompt; it is ended when the call is."""
         limit = min(self._timeout, control.deadline_seconds)
         bounded = CallControl(limit, control.is_cancelled, control.on_text)
-        with (
-            watching(bounded, self.where) as watch,
-            tempfile.TemporaryDirectory(prefix="wiggum-command-") as folder,
-        ):
-            text = self._reply(prompt_of(request), Path(folder), self._once(watch))
-            control.on_text(text)
-            return Reply(text=text, model=request.model, seconds=watch.elapsed())
-
-    def _once(self, watch: Watch) -> Callable[[], None]:
-        """What stops the command: cancelled, or out of time."""
-
-        def look() -> None:
-            try:
-                watch.check()
-            except ProviderError as error:
-                raise ProviderError(error.kind, error.message, retryable=False) from None
-
-        return look
+        try:
+            with (
+                calling(bounded, self.where) as call,
+                tempfile.TemporaryDirectory(prefix="wiggum-command-") as folder,
+            ):
+                text = self._reply(prompt_of(request), Path(folder), call.check)
+                control.on_text(text)
+                return Reply(text=text, model=request.model, seconds=call.elapsed())
+        except ProviderError as error:
+            # An agent may have changed things before it failed, and it costs: it is not simply asked again.
+            raise ProviderError(error.kind, error.message, retryable=False) from error
 
     def _reply(self, prompt: str, folder: Path, look: Callable[[], None]) -> str:
         places = {PROMPT_FILE: str(folder / "prompt.txt"), OUTPUT_FILE: str(folder / "output.txt")}
@@ -102,7 +95,6 @@ class CommandProvider:
     def _failed(
         self, what: str, kind: ErrorKind = ErrorKind.BAD_REPLY, advice: str = "Check the target's command."
     ) -> ProviderError:
-        # An agent may have changed things before it failed, and it costs: it is not simply asked again.
         return ProviderError(kind, f"{self.where} {what}. {advice}", retryable=False)
 
     def models(self) -> list[ModelInfo]:

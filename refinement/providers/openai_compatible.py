@@ -18,11 +18,11 @@ from refinement.providers.base import (
     ProviderError,
     Reply,
 )
+from refinement.providers.cancelling import Call, calling
 from refinement.providers.context import refuse_what_cannot_fit
 from refinement.providers.dialect import Dialect, Form
 from refinement.providers.events import ErrorInStream, Gathered, Unreadable, gather
 from refinement.providers.transport import client_for
-from refinement.providers.watch import Watch, watching
 
 LOOK_SECONDS = 10.0
 HEALTH_SECONDS = 3.0
@@ -52,14 +52,14 @@ class OpenAICompatibleProvider:
     def complete(self, request: CompletionRequest, control: CallControl) -> Reply:
         """The model's reply, streamed; asks again in a simpler form when the server does not take ours."""
         refuse_what_cannot_fit(request, self.where)
-        with watching(control, self.where) as watch:
+        with calling(control, self.where) as call:
             while True:
                 dialect = self._dialects.get(request.model, Dialect())
                 body = {**dialect.body(request), **self._extra, **self.extra_fields(request)}
                 gathered = Gathered(control.on_text)
                 complaint = self._ask(request, body, gathered)
                 if complaint is None:
-                    return self._reply(request, dialect, gathered, watch)
+                    return self._reply(request, dialect, gathered, call)
                 simpler = dialect.after_complaint(complaint.text, form_was_asked="response_format" in body)
                 if simpler is None:
                     raise self._status(complaint, request.model)
@@ -100,9 +100,9 @@ class OpenAICompatibleProvider:
                 "Set it where Wiggum is started.",
                 retryable=False,
             )
-        return key
+        return sorting.sendable_key(key, self.where, self._key_variable)
 
-    def _reply(self, request: CompletionRequest, dialect: Dialect, gathered: Gathered, watch: Watch) -> Reply:
+    def _reply(self, request: CompletionRequest, dialect: Dialect, gathered: Gathered, call: Call) -> Reply:
         if gathered.refusals or gathered.finish_reason == "content_filter":
             raise self._refusal(request.model, "".join(gathered.refusals))
         if not gathered.complete:
@@ -118,7 +118,7 @@ class OpenAICompatibleProvider:
             prompt_tokens=gathered.prompt_tokens,
             completion_tokens=gathered.completion_tokens,
             cached_tokens=gathered.cached_tokens,
-            seconds=watch.elapsed(),
+            seconds=call.elapsed(),
             finish_reason=gathered.finish_reason or "stop",
             schema_used=request.schema is not None and dialect.form is Form.SCHEMA,
             timings=gathered.timings,
@@ -180,7 +180,7 @@ class OpenAICompatibleProvider:
         return self._models(LOOK_SECONDS)
 
     def _models(self, seconds: float) -> list[ModelInfo]:
-        with watching(CallControl(deadline_seconds=seconds), self.where), self._sorting(""):
+        with calling(CallControl(deadline_seconds=seconds), self.where), self._sorting(""):
             answer = self._client.get("models", headers=self._headers())
             if not answer.is_success:
                 raise self._status(answer, "")

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
-from refinement.providers.watch import SLICE_SECONDS
+from refinement.providers.cancelling import CHECK_SECONDS
 
 OUTPUT_BYTES = 1_000_000
 STDERR_BYTES = 64_000  # the end of it is what people read
@@ -192,7 +192,7 @@ def _followed(process: "subprocess.Popen[bytes]", command: Command, look: Callab
         while not _has_ended(process) and not _too_much(out, err) and not late:
             look()
             if streams.get_map():
-                _read(streams, SLICE_SECONDS)
+                _read(streams, CHECK_SECONDS)
             else:  # it closed both streams: mostly it is about to end
                 time.sleep(ENDING_SECONDS)
             late = time.monotonic() > until

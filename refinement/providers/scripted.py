@@ -17,7 +17,7 @@ from refinement.providers.base import (
     ProviderError,
     Reply,
 )
-from refinement.providers.watch import watching
+from refinement.providers.cancelling import calling
 
 MODEL = "scripted"
 ROLES = ("judge", "producer", "reflect")
@@ -59,8 +59,8 @@ class ScriptedProvider:
         """The next line for the request's role, after its delay."""
         line = self._next(request.role)
         entry = line.entry
-        with watching(control, f"The script {self._path.name}") as watch:
-            watch.pause(entry.get("delay", 0))
+        with calling(control, f"The script {self._path.name}") as call:
+            call.pause(entry.get("delay", 0))
             if "error" in entry:
                 raise self._error(line)
             control.on_text(entry["text"])
@@ -71,7 +71,7 @@ class ScriptedProvider:
                 prompt_tokens=entry.get("prompt_tokens", 0),
                 completion_tokens=entry.get("completion_tokens", 0),
                 cached_tokens=entry.get("cached_tokens"),
-                seconds=watch.elapsed(),
+                seconds=call.elapsed(),
                 finish_reason=entry.get("finish_reason", "stop"),
             )
 

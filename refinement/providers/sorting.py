@@ -140,6 +140,18 @@ def context_exceeded(where: str, model: str, detail: str) -> ProviderError:
     )
 
 
+def sendable_key(key: str, where: str, variable: str) -> str:
+    """The key, if a header can hold it: the error of a key that is sent regardless would show it."""
+    if key.isascii() and key.isprintable():
+        return key
+    raise ProviderError(
+        ErrorKind.REFUSED,
+        f"{where} was not asked: the key in the environment variable {variable} has a line break or another "
+        "character in it that no header can hold. Set it again.",
+        retryable=False,
+    )
+
+
 def wire_failure(error: Exception, where: str, *, began: bool) -> ProviderError:
     """Sorts what httpx or json raised; `began` says whether a part of the reply had come."""
     if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | ConnectionError):

@@ -10,7 +10,6 @@ from typing import Any
 import httpcore
 import httpx
 
-from refinement.providers.network import SlicedBackend
 from refinement.webhooks.addresses import AddressRefused, look_up, refuse_inner
 from refinement.webhooks.networks import Network
 
@@ -124,7 +123,7 @@ class CheckedBackend(httpcore.NetworkBackend):
     def __init__(self, allowed: tuple[Network, ...], until: float) -> None:
         self._allowed = allowed
         self._until = until
-        self._sockets = SlicedBackend()
+        self._sockets = httpcore.SyncBackend()
 
     def connect_tcp(
         self,

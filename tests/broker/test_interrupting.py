@@ -11,7 +11,6 @@ from refinement.broker.interrupting import (
     interrupt_all,
     is_stopping,
     uninterrupted,
-    woken_by,
     work_begins,
     work_is_done,
     worker_starts,
@@ -86,29 +85,17 @@ def test_an_interrupt_never_comes_after_the_work_is_done():
         assert {worker.interrupted for worker in workers} <= {"", "at work"}
 
 
-def test_who_waits_for_long_is_woken_to_find_it():
-    """A thread that is inside of a wait notices an interrupt only when that is over."""
-    waiting, seen = threading.Event(), []
-
-    def work() -> None:
-        asleep = threading.Semaphore(0)
-        try:
-            with woken_by(asleep.release):
-                work_begins()
-                waiting.set()
-                asleep.acquire(timeout=60)
-        except Shutdown:
-            seen.append("interrupted")
-        finally:
-            work_is_done()
-
-    thread = threading.Thread(target=work, daemon=True)
-    thread.start()
-    assert waiting.wait(PATIENCE)
-    time.sleep(0.1)
-    interrupt()
-    thread.join(PATIENCE)
-    assert seen == ["interrupted"]
+def test_it_stops_only_once_all_have_their_interrupt():
+    """Whoever then finds that the worker stops has its interrupt already."""
+    seen: list[bool] = []
+    work_begins()
+    try:
+        interrupt_all(lambda thread_id: seen.append(is_stopping()))
+        assert is_stopping()
+    finally:
+        worker_starts()
+        work_is_done()
+    assert seen == [False]
 
 
 def test_nobody_begins_while_the_worker_stops():

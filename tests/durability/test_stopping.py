@@ -54,7 +54,7 @@ def test_runs_in_flight_go_on_after_an_upgrade(stage: Stage) -> None:
 
 
 def test_runs_that_somebody_stops_are_left_within_a_second(stage: Stage) -> None:
-    """Not one word comes, and nobody asks: the worker's lookout rings."""
+    """Not one word comes: the thread that watches calls cuts them off."""
     stage.server.faults = [Fault("hang")]
     with stage.working():
         runs = stage.launch(3)

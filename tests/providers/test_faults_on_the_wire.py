@@ -3,6 +3,8 @@
 import pytest
 
 from refinement.providers.base import ErrorKind
+from refinement.providers.ollama import OllamaProvider
+from refinement.providers.openai_compatible import OpenAICompatibleProvider
 from tests.loopback.faults import Fault
 from tests.loopback.replies import Answer
 from tests.loopback.server import LoopbackServer
@@ -113,3 +115,33 @@ def test_a_reply_that_is_all_thinking_says_so(ollama_server: LoopbackServer, kin
     error = failure(MAKERS[kind](ollama_server))
     assert (error.kind, error.retryable) == (ErrorKind.BAD_REPLY, False)
     assert "thinking" in error.message
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_an_address_that_moved_is_not_followed(ollama_server: LoopbackServer, kind: str) -> None:
+    ollama_server.faults = [Fault("status", status=307)]
+    error = failure(MAKERS[kind](ollama_server))
+    assert (error.kind, error.retryable) == (ErrorKind.BAD_REPLY, False)
+    assert len(ollama_server.log) == 1
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_no_proxy_of_the_environment_is_asked(
+    ollama_server: LoopbackServer, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    assert ask(MAKERS[kind](ollama_server)).text
+
+
+@pytest.mark.parametrize("provider", [OllamaProvider, OpenAICompatibleProvider])
+@pytest.mark.parametrize("key", ["felt\r\nX-Admin: 1", "f\u00e9lt"])
+def test_a_key_that_no_header_can_hold_is_neither_sent_nor_shown(
+    ollama_server: LoopbackServer, provider: type, key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HATS_KEY", key)
+    error = failure(provider(ollama_server.address, api_key_variable="HATS_KEY"))
+    assert (error.kind, error.retryable) == (ErrorKind.REFUSED, False)
+    assert "HATS_KEY" in error.message
+    assert key[:2] not in error.message
+    assert ollama_server.log == []

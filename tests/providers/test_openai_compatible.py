@@ -251,9 +251,3 @@ def test_one_model_of_llama_cpp(ollama_server: LoopbackServer) -> None:
 )
 def test_a_family_is_read_from_the_name(name: str, family: str) -> None:
     assert family_of(name) == family
-
-
-def test_an_address_that_moved_is_not_followed(ollama_server: LoopbackServer) -> None:
-    ollama_server.faults = [Fault("status", status=307)]
-    error = failure(OpenAICompatibleProvider(ollama_server.address))
-    assert (error.kind, error.retryable) == (ErrorKind.BAD_REPLY, False)

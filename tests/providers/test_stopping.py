@@ -1,5 +1,6 @@
-"""Cancel and deadline, before the first byte and in the middle; many threads; kept connections."""
+"""Cancel and deadline, before the first byte and in the middle; many threads; TLS."""
 
+import os
 import ssl
 import subprocess
 import threading
@@ -10,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from refinement.providers import lanes, transport, watch
-from refinement.providers.alarm import Alarm
+from refinement.providers import transport
 from refinement.providers.base import CallControl, Cancelled, ErrorKind, Provider
 from refinement.providers.ollama import OllamaProvider
 from tests.loopback.faults import Fault
@@ -21,23 +21,19 @@ from tests.providers.asking import MAKERS, Stopper, ask, failure, wanted
 PROMPTLY = 1.0
 
 
-def cancelled_when(
-    provider: Provider, stopper: Stopper, server: LoopbackServer, ready: object, alarm: Alarm | None = None
-) -> float:
+def cancelled_when(provider: Provider, stopper: Stopper, server: LoopbackServer, ready: object) -> float:
     """Presses the button once the server is ready for it; how long the call then took to end."""
     ended: list[float] = []
 
     def run() -> None:
         with pytest.raises(Cancelled):
-            provider.complete(wanted(), CallControl(is_cancelled=stopper, alarm=alarm))
+            provider.complete(wanted(), CallControl(is_cancelled=stopper))
         ended.append(time.monotonic())
 
     thread = threading.Thread(target=run)
     thread.start()
     server.wait_for(ready)  # type: ignore[arg-type]
     stopper.press()
-    if alarm is not None:
-        alarm.ring()
     thread.join(5)
     assert ended, "the call did not end"
     return ended[0] - stopper.pressed_at
@@ -51,20 +47,23 @@ def test_cancel_before_the_first_byte(ollama_server: LoopbackServer, kind: str) 
     ollama_server.wait_for(lambda: ollama_server.chats[0].aborted)
 
 
-@pytest.fixture
-def nobody_asks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever has an alarm waits for it alone."""
-    monkeypatch.setattr(watch, "ALARMED_SECONDS", 60.0)
-
-
-@pytest.mark.usefixtures("nobody_asks")
 @pytest.mark.parametrize("kind", MAKERS)
-def test_an_alarm_ends_a_call_before_its_first_byte(ollama_server: LoopbackServer, kind: str) -> None:
+def test_a_cancelled_call_cuts_off_no_other(ollama_server: LoopbackServer, kind: str) -> None:
     ollama_server.faults = [Fault("hang", nth=(1,))]
-    provider, server = MAKERS[kind](ollama_server), ollama_server
-    assert cancelled_when(provider, Stopper(), server, lambda: server.chats, Alarm()) < PROMPTLY
+    ollama_server.chunks, ollama_server.chunk_delay = 20, 0.1
+    server, stopper = ollama_server, Stopper()
+    provider = MAKERS[kind](server)
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(ask, provider, is_cancelled=stopper)
+        server.wait_for(lambda: server.chats)
+        second = pool.submit(ask, provider)
+        server.wait_for(lambda: len(server.chats) == 2)
+        stopper.press()
+        with pytest.raises(Cancelled):
+            first.result(5)
+        assert second.result(10).text
     server.wait_for(lambda: server.chats[0].aborted)
-    assert ask(provider).text  # on a connection of its own
+    assert not server.chats[1].aborted
 
 
 @pytest.mark.parametrize("kind", MAKERS)
@@ -129,39 +128,44 @@ def test_many_threads_share_one_provider(ollama_server: LoopbackServer, kind: st
 
 
 @pytest.mark.parametrize("kind", MAKERS)
-def test_a_kept_connection_that_died_is_replaced_once(ollama_server: LoopbackServer, kind: str) -> None:
-    provider = MAKERS[kind](ollama_server)
-    ask(provider)
-    ollama_server.faults = [Fault("drop", nth=(1,))]
-    assert ask(provider).text
-    assert len(ollama_server.chats) == 3
-
-
-@pytest.mark.parametrize("kind", MAKERS)
-def test_a_server_that_drops_every_call_is_asked_no_third_time(
-    ollama_server: LoopbackServer, kind: str
-) -> None:
+def test_a_call_that_the_server_drops_is_not_sent_twice(ollama_server: LoopbackServer, kind: str) -> None:
     provider = MAKERS[kind](ollama_server)
     ask(provider)
     ollama_server.faults = [Fault("drop")]
     assert failure(provider).kind is ErrorKind.UNREACHABLE
-    assert len(ollama_server.chats) == 3
+    assert len(ollama_server.chats) == 2
 
 
-def test_connections_are_kept_between_calls(ollama_server: LoopbackServer) -> None:
-    provider = OllamaProvider(ollama_server.address)
-    for _ in range(5):
+@pytest.mark.parametrize("kind", MAKERS)
+def test_every_call_has_a_connection_of_its_own(ollama_server: LoopbackServer, kind: str) -> None:
+    provider = MAKERS[kind](ollama_server)
+    for _ in range(3):
         ask(provider)
-    assert len(ollama_server._connections) == 1
-    transport.transport_for(ollama_server.address).close()
-    ollama_server.wait_for(lambda: not ollama_server._connections)
+        ollama_server.wait_for(lambda: not ollama_server._connections)
 
 
-def test_one_transport_serves_one_address(ollama_server: LoopbackServer) -> None:
-    same = transport.transport_for(ollama_server.address)
-    assert transport.transport_for(ollama_server.address + "/v1") is same
-    transport._forget_connections()
-    assert transport.transport_for(ollama_server.address) is not same
+def test_an_error_while_asking_whether_to_go_on_is_the_callers(ollama_server: LoopbackServer) -> None:
+    ollama_server.faults = [Fault("hang")]
+
+    def is_cancelled() -> bool:
+        if ollama_server.chats:
+            raise LookupError("no such run")
+        return False
+
+    with pytest.raises(LookupError, match="no such run"):
+        ask(OllamaProvider(ollama_server.address), is_cancelled=is_cancelled)
+    ollama_server.wait_for(lambda: ollama_server.chats[0].aborted)
+
+
+def test_a_forked_process_watches_its_own_calls(ollama_server: LoopbackServer) -> None:
+    provider = OllamaProvider(ollama_server.address)
+    assert ask(provider).text
+    ollama_server.faults = [Fault("hang")]
+    child = os.fork()
+    if child == 0:
+        error = failure(provider, deadline_seconds=0.2)
+        os._exit(0 if error.kind is ErrorKind.TIMEOUT else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 @pytest.fixture
@@ -177,10 +181,13 @@ def tls_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Loop
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(tmp_path / "certificate.pem", pair)
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "certificate.pem"))
-    lanes.ssl_context.cache_clear()
+    fresh = [transport.ssl_context.cache_clear, transport.transport.cache_clear]
+    for clear in fresh:
+        clear()
     with LoopbackServer(tls=context) as server:
         yield server
-    lanes.ssl_context.cache_clear()
+    for clear in fresh:
+        clear()
 
 
 def test_an_encrypted_connection_answers_and_stops(tls_server: LoopbackServer) -> None:
@@ -190,15 +197,6 @@ def test_an_encrypted_connection_answers_and_stops(tls_server: LoopbackServer) -
     tls_server.faults = [Fault("hang")]
     took = cancelled_when(provider, Stopper(), tls_server, lambda: len(tls_server.chats) == 3)
     assert took < PROMPTLY
-
-
-@pytest.mark.usefixtures("nobody_asks")
-def test_an_alarm_ends_an_encrypted_call(tls_server: LoopbackServer) -> None:
-    tls_server.faults = [Fault("hang", nth=(1,))]
-    provider = OllamaProvider(tls_server.address)
-    took = cancelled_when(provider, Stopper(), tls_server, lambda: tls_server.chats, Alarm())
-    assert took < PROMPTLY
-    assert ask(provider).text
 
 
 def test_a_certificate_that_is_not_trusted_is_unreachable(

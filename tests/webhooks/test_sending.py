@@ -24,6 +24,11 @@ def sent(address, *, limits=SHORT, allowed=PRIVATE):
     return post(address, headers={"Wiggum-Event": "ping"}, body=b'{"a": 1}', allowed=allowed, limits=limits)
 
 
+def loopback(host, port, *_, **__):
+    """A name service for which every name stands for this machine."""
+    return [(2, 1, 6, "", ("127.0.0.1", port))]
+
+
 def test_it_sends_the_bytes_and_the_headers(receiver):
     result = sent(f"{receiver.address}?x=1")
 
@@ -113,7 +118,7 @@ def test_a_name_that_changes_its_mind_gains_nothing(receiver, monkeypatch):
         connected.append(host)
         raise sending.httpcore.ConnectError("unreachable")
 
-    monkeypatch.setattr(sending.SlicedBackend, "connect_tcp", connect)
+    monkeypatch.setattr(sending.httpcore.SyncBackend, "connect_tcp", connect)
     sent("http://rebind.example.org/", allowed=[ipaddress.ip_network("198.51.100.0/24")])
 
     assert asked == ["rebind.example.org"]
@@ -121,7 +126,7 @@ def test_a_name_that_changes_its_mind_gains_nothing(receiver, monkeypatch):
 
 
 def test_a_name_that_turns_inward_after_it_was_saved_is_refused(receiver, monkeypatch):
-    monkeypatch.setattr(socket, "getaddrinfo", lambda host, port, **_: [(2, 1, 6, "", ("127.0.0.1", port))])
+    monkeypatch.setattr(socket, "getaddrinfo", loopback)
     result = sent(f"http://was.public.example.org:{receiver.port}/", allowed=())
 
     assert "was.public.example.org (127.0.0.1) is inside a private" in result.error
@@ -129,7 +134,7 @@ def test_a_name_that_turns_inward_after_it_was_saved_is_refused(receiver, monkey
 
 
 def test_a_name_is_sent_as_host_to_the_number_it_stands_for(receiver, monkeypatch):
-    monkeypatch.setattr(socket, "getaddrinfo", lambda host, port, **_: [(2, 1, 6, "", ("127.0.0.1", port))])
+    monkeypatch.setattr(socket, "getaddrinfo", loopback)
     assert sent(f"http://hooks.example.org:{receiver.port}/").delivered
     assert receiver.received[0].headers["Host"] == f"hooks.example.org:{receiver.port}"
 
@@ -171,7 +176,7 @@ def certificate(tmp_path_factory):
 
 @pytest.fixture
 def tls_receiver(certificate, monkeypatch):
-    monkeypatch.setattr(socket, "getaddrinfo", lambda host, port, **_: [(2, 1, 6, "", ("127.0.0.1", port))])
+    monkeypatch.setattr(socket, "getaddrinfo", loopback)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate)
     with receiving(context) as receiver:

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from refinement.engine.types import History, Role, Round, Rubric, Verdict
 from refinement.execution.calls import control_of, fill, options_of, stop_if_cancelled
+from refinement.execution.cancelling import lease_checks
 from refinement.execution.judging import cut_words
 from refinement.execution.leases import Lease, lease_renew
 from refinement.execution.step import DEADLINE_SECONDS
@@ -77,7 +78,8 @@ def trial_ask(lease: Lease[BenchTrial]) -> TrialAsked:
         request = request_for(bench, rubric, prompt, window)
         call.messages = [{"role": m.role, "content": storable(m.content)} for m in request.messages]
         call.options = options_of(request)
-        reply = provider_for(bench.endpoint).complete(request, trial_control(lease))
+        with trial_control(lease) as control:
+            reply = provider_for(bench.endpoint).complete(request, control)
     except ProviderError as error:
         call.error_kind, call.error_message = error.kind.value, storable(error.message)
         finish(call, time.monotonic() - clock)
@@ -88,14 +90,16 @@ def trial_ask(lease: Lease[BenchTrial]) -> TrialAsked:
     return TrialAsked(rubric, call, verdict, view.candidate.seen_chars if view.candidate else None)
 
 
-def trial_control(lease: Lease[BenchTrial]) -> CallControl:
-    return control_of(DEADLINE_SECONDS, lease.held.exists, lambda: lease_renew(lease))
+@contextmanager
+def trial_control(lease: Lease[BenchTrial]) -> Iterator[CallControl]:
+    with lease_checks.using(lease) as is_held:
+        yield control_of(DEADLINE_SECONDS, is_held, lambda: lease_renew(lease))
 
 
 @contextmanager
 def trial_heartbeat(lease: Lease[BenchTrial]) -> Iterator[None]:
     """Renews the lease while templates and checks run; Cancelled when it is lost."""
-    with while_waiting(partial(stop_if_cancelled, trial_control(lease))):
+    with trial_control(lease) as control, while_waiting(partial(stop_if_cancelled, control)):
         yield
 
 

@@ -16,7 +16,6 @@ from django.db import DatabaseError, close_old_connections
 from django.utils import timezone
 from django.utils.module_loading import autodiscover_modules
 
-from refinement.execution.cancelling import lookout
 from refinement.execution.metrics import totals_flush
 from refinement.execution.workers import BEAT_SECONDS, worker_beat, worker_leave, worker_name
 from refinement.management.plain_errors import plain_database_errors
@@ -68,12 +67,11 @@ class Command(BaseCommand):
         gc.freeze()  # what was loaded until now stays: it is not looked through again
         gc.set_threshold(GARBAGE_AFTER)
         try:
-            with lookout.attended():
-                worker.start()
-                try:
-                    self.look_after(worker, upkeep, stopping, beat)
-                finally:
-                    worker.stop(timeout=STOP_MILLISECONDS)
+            worker.start()
+            try:
+                self.look_after(worker, upkeep, stopping, beat)
+            finally:
+                worker.stop(timeout=STOP_MILLISECONDS)
         finally:
             self.leave(name)
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from pydantic import TypeAdapter, ValidationError
 
+from refinement.providers.cancelling import CHECK_SECONDS
 from refinement.providers.sandbox.jobs import Busy, CannotStart, Finished, Job, NoSandbox
-from refinement.providers.watch import SLICE_SECONDS
 
 CONNECT_SECONDS = 10.0  # a service that is being restarted is waited for
 ANSWER_SECONDS = 30.0  # on top of the job's own
@@ -64,7 +64,7 @@ def _connected(path: str, look: Callable[[], None]) -> socket.socket:
     until = time.monotonic() + CONNECT_SECONDS
     while True:
         connection = socket.socket(socket.AF_UNIX)
-        connection.settimeout(SLICE_SECONDS)
+        connection.settimeout(CHECK_SECONDS)
         try:
             connection.connect(path)
         except OSError:
@@ -72,14 +72,14 @@ def _connected(path: str, look: Callable[[], None]) -> socket.socket:
             if time.monotonic() > until:
                 raise
             look()
-            time.sleep(SLICE_SECONDS / 4)
+            time.sleep(CHECK_SECONDS / 4)
         else:
             connection.settimeout(ANSWER_SECONDS)
             return connection
 
 
 def _line(connection: socket.socket, until: float, look: Callable[[], None]) -> bytes:
-    connection.settimeout(SLICE_SECONDS)
+    connection.settimeout(CHECK_SECONDS)
     read = bytearray()
     while not read.endswith(b"\n"):
         look()

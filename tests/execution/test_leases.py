@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from refinement.engine.profiles import rubric_for
-from refinement.execution.cancelling import Lookout
+from refinement.execution.cancelling import LeaseChecks
 from refinement.execution.foreground import (
     RunBusy,
     foreground_owner,
@@ -44,8 +44,8 @@ def run(project) -> Run:
 
 
 def lease_holds(lease) -> bool:
-    with Lookout().watching(lease) as holds:
-        return holds()
+    with LeaseChecks().using(lease) as is_held:
+        return is_held()
 
 
 def past() -> object:

@@ -63,12 +63,8 @@ class Figures:
 def measure(size: str, latency: float, runs: int, processes: int) -> Figures:
     with model_server(latency) as url, instance(size, url) as app:
         workers = [app.worker(threads=-(-runs // processes)) for _ in range(processes)]
-        app.manage(
-            "shell",
-            "-v0",
-            "-c",
-            "from refinement.services.projects.local import local_project; local_project()",
-        )
+        make_project = "from refinement.services.projects.local import local_project; local_project()"
+        app.manage("shell", "-v0", "-c", make_project)
         wait_for(lambda: alive(app) == processes, 30)
         warm_up = runs  # what a process or a thread does once, such as connecting, is not a call's cost
         app.manage("shell", "-v0", "-c", LAUNCH % warm_up)
@@ -98,7 +94,7 @@ def bare_call(url: str, threads: int, processes: int) -> float:
 
 
 def alive(app: Instance) -> int:
-    code = "from refinement.execution.workers import workers_alive; print(workers_alive())"
+    code = "from refinement.selectors.workers import workers_alive; print(workers_alive())"
     return int(app.manage("shell", "-v0", "-c", code))
 
 

@@ -30,6 +30,7 @@ from refinement.selectors.runs.live import WORKER_LOST
 
 log = logging.getLogger("wiggum.steps")
 MOST_ERRORS = 6  # of one step, for reasons that nobody foresaw
+CHECK_EVERY = 0.25  # seconds between two queries for other work, as long as there is none
 TURN_SECONDS = 600.0  # RabbitMQ takes a message back that stays unacknowledged for half an hour
 
 
@@ -68,13 +69,23 @@ def run_advance(run_id: int, turn_over: Callable[[], bool] | None = None) -> Ste
 
 
 class Turn:
-    """How long a worker thread stays with one run."""
+    """How long a worker thread stays with one run: until other work waits, and ten minutes at most."""
+
+    _nothing_waited = float("-inf")  # when a thread of this process last found no other work
 
     def __init__(self) -> None:
         self.until = time.monotonic() + TURN_SECONDS
 
     def is_over(self) -> bool:
-        return time.monotonic() >= self.until or work_is_waiting()
+        now = time.monotonic()
+        if now >= self.until:
+            return True
+        if now - Turn._nothing_waited < CHECK_EVERY:
+            return False
+        if work_is_waiting():
+            return True
+        Turn._nothing_waited = now
+        return False
 
 
 def after_step(lease: Lease[Run], result: StepResult) -> None:

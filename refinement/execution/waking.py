@@ -84,5 +84,4 @@ def overdue(now: datetime) -> Q:
 
 def work_is_waiting() -> bool:
     """Whether any work is due that no worker has taken yet."""
-    first, *others = (due_and_free(model).values("pk") for model in LEASED)
-    return first.union(*others, all=True).exists()
+    return any(due_and_free(model).exists() for model in LEASED)

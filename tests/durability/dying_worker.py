@@ -131,7 +131,7 @@ def at_the_yield(countdown: Countdown, *, after: bool) -> None:
 
         return yielding
 
-    replace(advancing, "others_wait", lambda _: lambda: True)
+    replace(advancing, "work_is_waiting", lambda _: lambda: True)
     replace(Recorder, "stand_in_line", make_yield)
 
 

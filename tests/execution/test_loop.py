@@ -10,11 +10,11 @@ from django.utils import timezone
 
 from refinement.broker.interrupting import interrupt_all, work_begins, work_is_done, worker_starts
 from refinement.execution import advancing, loop, recording
-from refinement.execution.advancing import others_wait, run_advance
+from refinement.execution.advancing import run_advance
 from refinement.execution.leases import LEASE, lease_take
 from refinement.execution.loop import run_loop
 from refinement.execution.step import StepOptions
-from refinement.execution.waking import sweep
+from refinement.execution.waking import sweep, work_is_waiting
 from refinement.models import Call, QueuedMessage, Run
 from refinement.providers.registry import Target
 from refinement.selectors.rubrics.definitions import version_named
@@ -177,19 +177,19 @@ def test_a_turn_is_over_after_its_time(run, monkeypatch):
 
 
 def test_others_wait_as_long_as_nobody_has_taken_them_up(project):
-    assert not others_wait()
+    assert not work_is_waiting()
     run = made(project)
-    assert others_wait()
+    assert work_is_waiting()
     lease_take(Run, run.pk, "somebody")
-    assert not others_wait()
+    assert not work_is_waiting()
     Run.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
-    assert others_wait()
+    assert work_is_waiting()
     Run.objects.update(status="waiting", next_try_at=timezone.now() + timedelta(minutes=1), lease_until=None)
-    assert not others_wait()
+    assert not work_is_waiting()
     Run.objects.update(next_try_at=timezone.now())
-    assert others_wait()
+    assert work_is_waiting()
     run_pause(run=fresh(run))
-    assert not others_wait()
+    assert not work_is_waiting()
 
 
 def test_a_revision_begins_with_what_people_have_said_by_then(run, owner):

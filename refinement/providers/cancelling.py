@@ -75,7 +75,7 @@ class Call:
         with self._lock:
             self._close()
             if self._over.is_set():
-                connection.shutdown(socket.SHUT_RDWR)
+                _shut_down(connection)
             else:
                 # A descriptor of its own: it stays valid under TLS, and is never another call's.
                 self._socket = connection.dup()
@@ -113,10 +113,15 @@ class Call:
 
     def _close(self) -> None:
         if self._socket is not None:
-            with suppress(OSError):  # closed already
-                self._socket.shutdown(socket.SHUT_RDWR)
+            _shut_down(self._socket)
             self._socket.close()
             self._socket = None
+
+
+def _shut_down(connection: socket.socket) -> None:
+    """Ends all waiting on the connection, in whatever thread."""
+    with suppress(OSError):  # closed already
+        connection.shutdown(socket.SHUT_RDWR)
 
 
 def _run(work: Callable[[], T], awaited: "Future[T]") -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from refinement.providers import registry
+from refinement.providers.base import ErrorKind, Health, ProviderError
 from refinement.providers.registry import (
     EndpointSpec,
     Target,
@@ -17,6 +18,7 @@ from refinement.providers.registry import (
     parse_target,
     scripted_specs,
 )
+from tests.providers.asking import ask
 
 
 @pytest.mark.parametrize(
@@ -145,3 +147,12 @@ def test_the_registry_loads_no_client_before_it_is_needed() -> None:
     code = f"import sys, refinement.providers.registry; print({heavy} & set(sys.modules))"
     said = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
     assert said.strip() == "set()"
+
+
+def test_an_endpoint_that_must_not_be_called_says_why() -> None:
+    refused = build(EndpointSpec("hats", "ollama", url="http://127.0.0.1:9", refusal="Ask an administrator."))
+    for use in (lambda: ask(refused), refused.models, lambda: refused.model_info("x")):
+        with pytest.raises(ProviderError, match=r"Ask an administrator\.") as caught:
+            use()
+        assert (caught.value.kind, caught.value.retryable) == (ErrorKind.REFUSED, False)
+    assert refused.health() == Health(False, "Ask an administrator.")

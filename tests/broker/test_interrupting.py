@@ -1,12 +1,13 @@
 """A worker that stops interrupts what is at work, and nobody who is done with it."""
 
+import sys
 import threading
-import time
 
 import pytest
 from dramatiq.middleware import Shutdown
 from dramatiq.middleware.threading import raise_thread_exception
 
+from benchmarks.instance import wait_for
 from refinement.broker.interrupting import (
     interrupt_all,
     is_stopping,
@@ -17,7 +18,7 @@ from refinement.broker.interrupting import (
     worker_starts,
 )
 
-PATIENCE = 10
+PATIENCE = 60
 
 
 class Worker(threading.Thread):
@@ -32,12 +33,12 @@ class Worker(threading.Thread):
         try:
             work_begins()
             self.at_work.set()
-            while not self.enough.is_set():
-                time.sleep(0.005)
+            while not self.enough.wait(0.005):
+                pass
             work_is_done()
             self.is_done.set()
-            while not self.over.is_set():
-                time.sleep(0.005)
+            while not self.over.wait(0.005):
+                pass
         except Shutdown:
             self.interrupted = "done" if self.is_done.is_set() else "at work"
             work_is_done()
@@ -96,7 +97,7 @@ def test_who_waits_for_long_is_woken_to_find_it():
             with woken_by(asleep.release):
                 work_begins()
                 waiting.set()
-                asleep.acquire(timeout=60)
+                asleep.acquire(timeout=600)
         except Shutdown:
             seen.append("interrupted")
         finally:
@@ -105,7 +106,7 @@ def test_who_waits_for_long_is_woken_to_find_it():
     thread = threading.Thread(target=work, daemon=True)
     thread.start()
     assert waiting.wait(PATIENCE)
-    time.sleep(0.1)
+    wait_for(lambda: sys._current_frames()[thread.ident].f_code.co_filename == threading.__file__, 60, 0.005)
     interrupt()
     thread.join(PATIENCE)
     assert seen == ["interrupted"]

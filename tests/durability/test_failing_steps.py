@@ -26,7 +26,7 @@ def test_a_step_that_always_fails_ends_its_run_and_harms_no_other(one_machine: S
     (snapshot,) = one_machine.rows.all("SELECT snapshot FROM refinement_run")[0]
     one_machine.rows.all("UPDATE refinement_run SET snapshot = '{}'")
     with one_machine.working():
-        wait_for(lambda: attempts(one_machine, broken) >= 2, 30)
+        wait_for(lambda: attempts(one_machine, broken) >= 2, 60)
         (healthy,) = one_machine.launch()
         one_machine.wait_for_end(healthy)
         assert one_machine.rows.one("SELECT count(*) FROM refinement_queuedmessage") <= 3

@@ -39,7 +39,7 @@ def launched_and_lost(stage: Stage, point: str, *options: str) -> int:
     process = stage.worker("--point", point, *options)
     (run,) = stage.launch()
     try:
-        assert process.wait(timeout=30) == -signal.SIGKILL
+        assert process.wait(timeout=60) == -signal.SIGKILL
     except subprocess.TimeoutExpired:
         pytest.fail(f"the worker never came to {point}; the run is {stage.status(run)}")
     return run

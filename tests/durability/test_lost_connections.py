@@ -26,7 +26,7 @@ def test_a_connection_cut_in_mid_generation_costs_no_call(team: Stage) -> None:
     with team.working():
         (run,) = team.launch()
         for call in (1, 2, 3):
-            wait_for(lambda call=call: team.chats(run) == call, 30)
+            wait_for(lambda call=call: team.chats(run) == call, 60)
             team.database.cut()
         # By now other threads of the worker hold connections that were cut, and have not noticed.
         team.server.chunk_delay = 0.02
@@ -42,9 +42,9 @@ def test_a_reply_that_comes_while_the_database_is_away_is_kept(team: Stage) -> N
     with team.working():
         (run,) = team.launch()
         for call in range(1, CALLS + 1):
-            wait_for(lambda call=call: team.chats(run) == call, 30)
+            wait_for(lambda call=call: team.chats(run) == call, 60)
             team.database.unplug()
-            wait_for(lambda call=call: replied_a_second_ago(team, call), 30)
+            wait_for(lambda call=call: replied_a_second_ago(team, call), 60)
             team.database.mend()
         team.wait_for_end(run)
     assert team.chats(run) == CALLS
@@ -57,9 +57,9 @@ def test_a_worker_told_to_stop_while_the_database_is_away_does(team: Stage) -> N
     team.server.chunk_delay = 0.08
     worker = team.worker("--lease", "4")
     (run,) = team.launch()
-    wait_for(lambda: team.chats(run) == 1, 30)
+    wait_for(lambda: team.chats(run) == 1, 60)
     team.database.unplug()
-    wait_for(lambda: replied_a_second_ago(team, 1), 30)
+    wait_for(lambda: replied_a_second_ago(team, 1), 60)
     told_to_stop(worker)
     team.database.mend()
     with team.working("--lease", "4"):

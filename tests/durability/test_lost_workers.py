@@ -70,8 +70,8 @@ def test_a_worker_that_is_told_to_stop_in_a_step_is_no_crash(stage: Stage) -> No
         worker = stage.worker(*LEASE)
         wait_for(lambda number=number: stage.chats(run) == number, 60)
         os.kill(worker.pid, signal.SIGTERM)
-        assert worker.wait(timeout=30) == 0
-        wait_for(lambda: stage.lease_owner(run) == "", 5)
+        assert worker.wait(timeout=60) == 0
+        wait_for(lambda: stage.lease_owner(run) == "", 60)
     assert stage.rows.one("SELECT step_crashes FROM refinement_run WHERE id = ?", run) == 0
     stage.server.chunk_delay = 0.02
     with stage.working(*LEASE):

@@ -16,7 +16,7 @@ from tests.judging.hostile import CHECKS, TEMPLATES
 
 READY = r"Wiggum is ready at"
 RUBRIC = "/api/v1/projects/alpha/rubrics/own"
-MOST_SECONDS = 1.0
+MOST_SECONDS = 30.0  # of a busy machine; the worst would never end
 MOST_BYTES = 100 * 1024 * 1024
 MEMBER = """
 from refinement.engine.profiles import rubric_for

@@ -11,7 +11,7 @@ import pytest
 from refinement.engine.types import Check
 from refinement.judging import isolation
 from refinement.judging.checks import check_problems, run_checks
-from refinement.judging.isolation import Limit, pool, time_limit, while_waiting
+from refinement.judging.isolation import Limit, pool, process, time_limit, while_waiting
 from refinement.judging.isolation.process import ChildProcess, Ended
 from refinement.judging.templating import TemplateFailure, check_template, render
 
@@ -24,9 +24,10 @@ PASSED = [True, "", None]
 
 @pytest.fixture
 def children(monkeypatch):
-    """A pool of its own, whose children can be looked at."""
+    """A pool of its own, whose children can be looked at; a busy machine does not use up their time."""
     own = pool.Pool()
     monkeypatch.setattr(pool, "_pool", own)
+    monkeypatch.setattr(process, "PATIENCE", 60.0)
     yield own
     own.close()
 
@@ -99,13 +100,12 @@ def test_a_child_that_dies_is_a_crash_and_is_replaced(children):
     assert isolation.run("run_checks", FINE).answers == [PASSED]
 
 
-def test_a_child_that_does_not_go_on_is_given_up(children):
+def test_a_child_that_does_not_go_on_is_given_up(children, monkeypatch):
+    monkeypatch.setattr(process, "PATIENCE", 1.0)
     isolation.run("run_checks", FINE)
     (pid,) = idle_pids(children)
     os.kill(pid, signal.SIGSTOP)
-    began = time.monotonic()
     assert isolation.run("run_checks", FINE, seconds=0.3).limit is Limit.TIME
-    assert time.monotonic() - began < 5
     assert not is_running(pid)
 
 
@@ -129,7 +129,7 @@ def test_whoever_waits_is_called_and_may_give_up(children):
     calls = []
 
     def look():
-        calls.append(time.monotonic())
+        calls.append(1)
         if len(calls) == 2:
             raise GaveUp
 

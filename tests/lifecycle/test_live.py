@@ -41,9 +41,9 @@ def test_a_candidate_can_be_read_while_it_is_written(scene: Scene):
     run = slowly(scene)
 
     def watch() -> list[str]:
-        scene.server.wait_for(lambda: shown(run), 10)
+        scene.server.wait_for(lambda: shown(run))
         seen = [shown(run)]
-        scene.server.wait_for(lambda: len(shown(run)) > len(seen[0]) or run.rounds.exists(), 10)
+        scene.server.wait_for(lambda: len(shown(run)) > len(seen[0]) or run.rounds.exists())
         return [*seen, shown(run)]
 
     _, seen = at_once(partial(run_step, run.pk), watch)
@@ -59,7 +59,7 @@ def test_it_is_gone_after_a_cancellation(scene: Scene, hasty: None):
     run = slowly(scene)
 
     def cancel_while_it_writes() -> None:
-        scene.server.wait_for(lambda: shown(run), 10)
+        scene.server.wait_for(lambda: shown(run))
         run_cancel(run=run)
 
     step, problem = at_once(partial(run_step, run.pk), cancel_while_it_writes)

@@ -13,8 +13,8 @@ from refinement.providers.base import CallControl, Cancelled, ErrorKind, Provide
 from refinement.providers.network import SlicedStream
 from refinement.providers.watch import watching
 
-LONG = 30.0
-SOON = 5.0  # of a busy machine; a wait that nobody ends lasts far longer
+LONG = 300.0
+SOON = 60.0  # a wait that nobody ends lasts far longer
 
 
 @pytest.fixture(autouse=True)

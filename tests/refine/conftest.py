@@ -7,7 +7,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -75,7 +74,7 @@ class Refine:
 
         def reply(asked: Asked) -> str:
             chats = self.server.chats
-            self.server.chunk_delay = 1.5 if len(chats) == slow else 0.0
+            self.server.chunk_delay = 30.0 if len(chats) == slow else 0.0
             answered = sum(1 for entry in chats if entry.role == asked.role and entry.finished)
             return lists[asked.role][answered]
 
@@ -86,13 +85,8 @@ class Refine:
             return connection.execute(statement).fetchall()
 
     def reached(self, number: int) -> Entry:
-        """The request of this number, once its answer has been on its way for a moment."""
-
-        def writing() -> bool:
-            chats = self.server.chats
-            return len(chats) >= number and time.monotonic() - chats[number - 1].started > 0.6
-
-        self.server.wait_for(writing, PATIENCE)
+        """The request of this number, once it has come."""
+        self.server.wait_for(lambda: len(self.server.chats) >= number, PATIENCE)
         return self.server.chats[number - 1]
 
     def clean_up(self) -> None:

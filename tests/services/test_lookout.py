@@ -1,7 +1,6 @@
 """One look serves all runs of a process: it finds each that was lost, and asks the database seldom."""
 
 import threading
-import time
 from contextlib import ExitStack
 
 import pytest
@@ -84,10 +83,10 @@ def test_who_attends_rings_for_a_lost_run_and_no_other(leases, transactional_db)
             stack.enter_context(lookout.watching(lease, alarm))
         assert not alarms[0].rung
         Run.objects.filter(pk=leases[0].run_id).update(status=RunStatus.PAUSED)
-        wait_for(lambda: alarms[0].rung, 10)
+        wait_for(lambda: alarms[0].rung, 60)
         assert [alarm.rung for alarm in alarms] == [True, False, False, False, False]
     assert lookout.alarm() is None
-    assert not [thread for thread in threading.enumerate() if thread.name == "lookout"]
+    wait_for(lambda: "lookout" not in {thread.name for thread in threading.enumerate()}, 60)
 
 
 def test_who_attends_asks_nothing_while_nobody_is_at_work(leases, monkeypatch):
@@ -95,15 +94,29 @@ def test_who_attends_asks_nothing_while_nobody_is_at_work(leases, monkeypatch):
     looks = []
     monkeypatch.setattr(Lookout, "_look", lambda self: looks.append(len(self._watched)))
     lookout = Lookout()
+    lookout._wanted = rest = Rest()
     with lookout.attended():
         with lookout.watching(leases[0], lookout.alarm()):
-            wait_for(lambda: looks, 10)
-        time.sleep(0.05)  # a look may be under way
+            wait_for(lambda: looks, 60)
+            rest.begun.clear()
+        assert rest.begun.wait(60)
         looks.clear()
-        time.sleep(0.2)
-        assert not looks
         with lookout.watching(leases[1], lookout.alarm()):
-            wait_for(lambda: looks, 10)
+            wait_for(lambda: looks, 60)
+    assert set(rest.timeouts) == {None}  # only somebody who begins to work ends it
+
+
+class Rest(threading.Event):
+    """Notes that somebody waits for it, and for how long."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.begun, self.timeouts = threading.Event(), []
+
+    def wait(self, timeout: float | None = None) -> bool:
+        self.timeouts.append(timeout)
+        self.begun.set()
+        return super().wait(timeout)
 
 
 def test_who_attends_looks_again_when_the_database_was_away(leases, transactional_db, monkeypatch):
@@ -121,12 +134,12 @@ def test_who_attends_looks_again_when_the_database_was_away(leases, transactiona
     with lookout.attended():
         alarm = lookout.alarm()
         with lookout.watching(leases[0], alarm):
-            wait_for(lambda: alarm.rung, 10)
+            wait_for(lambda: alarm.rung, 60)
 
 
 def test_where_who_attends_hangs_those_who_wait_look_themselves(leases, monkeypatch):
     lookout = Lookout()
-    monkeypatch.setattr(Lookout, "_attend", lambda self, stopping: stopping.wait(10))
+    monkeypatch.setattr(Lookout, "_attend", lambda self, stopping: stopping.wait(60))
     with lookout.attended(), lookout.watching(leases[0], lookout.alarm()) as holds:
         assert holds()
         Run.objects.filter(pk=leases[0].run_id).update(status=RunStatus.PAUSED)

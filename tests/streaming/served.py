@@ -13,7 +13,7 @@ from typing import Any
 from tests.house.processes import Instance, manage
 from tests.loopback.server import LoopbackServer
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 FIRST_START = 300.0
 PEOPLE = """
 import json

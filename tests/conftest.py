@@ -1,6 +1,7 @@
 """The ground all tests stand on: nothing is skipped where nothing may be, and the cast."""
 
 import os
+import shutil
 import socket
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import hypothesis
 import pytest
 
 from tests.append_only import emptied_between_tests
+from tests.migrated import migrated_directory
 from tests.postgres import postgres_database
 
 __all__ = ["emptied_between_tests", "postgres_database"]
@@ -119,6 +121,21 @@ def no_name_service():
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(socket, "getaddrinfo", numbers_only)
         yield
+
+
+@pytest.fixture(scope="session")
+def django_db_keepdb() -> bool:
+    """Django finds a test database that is migrated already."""
+    return True
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix) -> None:
+    from django.db import connections
+
+    given = connections.databases["default"]
+    if given["ENGINE"] == "wiggum_site.sqlite":
+        shutil.copy(migrated_directory() / "wiggum.sqlite3", given["TEST"]["NAME"])
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from refinement.streaming.hub import MOST_OF_ONE_PERSON
 from tests.browser.conftest import watched
 from tests.browser.test_comments import SELECT
 from tests.loopback.server import LoopbackServer
+from tests.prepared import prepared_copy
 from tests.streaming.served import Served
 
 FINISHED = """
@@ -21,8 +22,7 @@ PATIENCE = 40_000.0  # milliseconds: the machine may be busy
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    directory = tmp_path_factory.mktemp("talk") / "data"
-    directory.mkdir()
+    directory = prepared_copy(tmp_path_factory, "talk")
     with LoopbackServer() as server:
         made = Served(directory, server)
         yield made

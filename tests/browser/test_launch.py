@@ -15,6 +15,7 @@ from tests.browser.test_accessibility import in_both_themes, inspect
 from tests.loopback.fixtures import ollama_server
 from tests.loopback.replies import made_to_fit
 from tests.loopback.server import LoopbackServer
+from tests.prepared import prepared_copy
 from tests.streaming.served import Served
 
 __all__ = ["inspect", "ollama_server"]
@@ -32,8 +33,7 @@ def fill(page: Page) -> None:
 # --- with a real server, worker and stream --------------------------------------------------------
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    directory = tmp_path_factory.mktemp("launch") / "data"
-    directory.mkdir()
+    directory = prepared_copy(tmp_path_factory, "launch")
     with LoopbackServer() as server:
         judged = made_to_fit()
         server.replies = lambda asked: judged(asked) if asked.schema else TEXT

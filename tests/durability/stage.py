@@ -1,5 +1,7 @@
 """An instance of its own for a test: database, broker, model server, workers to start and to kill."""
 
+import os
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -8,13 +10,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks.instance import Instance, postgres_database, wait_for
+from benchmarks.instance import Instance, database_drop, wait_for
 from benchmarks.wire import Wire
 from tests.durability.rows import Rows, plain
 from tests.durability.services import broker_url, queues_empty
 from tests.durability.telling import marker_made, task_with, tell
 from tests.house.processes import environment
 from tests.loopback.server import LoopbackServer
+from tests.migrated import migrated_directory, postgres_copied
 
 ROUNDS = 3
 CALLS = 2 * ROUNDS
@@ -131,18 +134,19 @@ class Stage:
 def stage_set(size: str) -> Iterator[Stage]:
     """A migrated instance of one of the sizes, with an empty queue and a model server that takes its time."""
     with ExitStack() as stack:
-        data_dir = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="wiggum-durable-")))
+        made = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="wiggum-durable-")))
+        data_dir = Path(shutil.copytree(migrated_directory(), made / "data"))
         server = stack.enter_context(LoopbackServer(tell, chunks=4, chunk_delay=0.02))
         settings = {"WIGGUM_OLLAMA_URL": server.address, "WIGGUM_BROKER_URL": broker_url(size)}
         postgres_url, wire = "", None
         if size.startswith("postgres"):
-            postgres_url = stack.enter_context(postgres_database())
+            postgres_url = postgres_copied(f"wiggum_durable_{os.getpid()}")
+            stack.callback(database_drop, postgres_url)
             wire = stack.enter_context(Wire(postgres_url))
             settings["DATABASE_URL"] = wire.url
         settings["DJANGO_SETTINGS_MODULE"] = "wiggum_site.settings"
         app = Instance(environment(data_dir, **settings))
         stack.callback(app.stop)
-        app.manage("migrate", "-v0")
         stage = Stage(size, app, server, Rows(data_dir, postgres_url), wire)
         stage.forget_messages()
         yield stage

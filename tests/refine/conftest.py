@@ -13,23 +13,20 @@ from typing import Any
 
 import pytest
 
-from tests.house.processes import PATIENCE, ROOT, environment, manage
+from tests.house.processes import PATIENCE, ROOT, environment
 from tests.loopback.fixtures import ollama_server
 from tests.loopback.replies import Asked
 from tests.loopback.server import Entry, LoopbackServer
+from tests.migrated import migrated_directory
 
 __all__ = ["ollama_server"]
 MODELS = ("--producer", "ollama/loopback:1b", "--judge", "ollama/loopback:8b")
 
 
 @pytest.fixture(scope="session")
-def migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def migrated() -> Path:
     """A data directory with a fresh database and nothing in it, to be copied."""
-    directory = tmp_path_factory.mktemp("migrated") / "data"
-    directory.mkdir()
-    done = manage("migrate", "--verbosity", "0", env=environment(directory))
-    assert done.returncode == 0, done.stderr
-    return directory
+    return migrated_directory()
 
 
 def as_on_a_terminal() -> None:

@@ -64,7 +64,9 @@ def test_a_killed_worker_costs_at_most_the_call_in_flight(stage, undisturbed, po
     goes_on(stage, run, point, undisturbed, *SHORT_LEASE)
 
 
+@pytest.mark.parametrize("stage_of_module", ["sqlite", "postgres"], indirect=True)
 def test_a_run_goes_on_in_time_with_the_leases_of_production(stage, undisturbed):
+    """A lease is the database's; what brings the messages has no part in how long it lasts."""
     run = launched_and_lost(stage, "mid-generation")
     is_as_it_was_left(stage, run, "mid-generation")
     goes_on(stage, run, "mid-generation", undisturbed)

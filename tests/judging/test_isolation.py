@@ -24,10 +24,9 @@ PASSED = [True, "", None]
 
 @pytest.fixture
 def children(monkeypatch):
-    """A pool of its own, whose children can be looked at; a busy machine does not use up their time."""
+    """A pool of its own, whose children can be looked at."""
     own = pool.Pool()
     monkeypatch.setattr(pool, "_pool", own)
-    monkeypatch.setattr(process, "PATIENCE", 60.0)
     yield own
     own.close()
 

@@ -144,7 +144,7 @@ def test_after_a_fault_once_the_run_ends_as_an_undisturbed_one(stage, role, faul
         stage.says(judge=said, producer=drafts(3))
         if fault in IN_THE_REPLY and stage.server.faults:
             stage.says(**with_a_spare(said, role))
-        return stage.play(RUBRIC, options={"deadline_seconds": 1.0})
+        return stage.play(RUBRIC, options={"deadline_seconds": 3 if fault == "hang" else 60})
 
     calm = played()
     stage.server.faults = [Fault(fault, nth=(2,), role=role)]

@@ -1,8 +1,10 @@
 """An instance of its own for a test: database, broker, model server, workers to start and to kill."""
 
+import json
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -10,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks.instance import Instance, database_drop, wait_for
+from benchmarks.instance import ROOT, Instance, database_drop, wait_for
 from benchmarks.wire import Wire
 from tests.durability.rows import Rows, plain
 from tests.durability.services import broker_url, queues_empty
@@ -22,21 +24,6 @@ from tests.migrated import migrated_directory, postgres_copied
 ROUNDS = 3
 CALLS = 2 * ROUNDS
 PATIENCE = 90.0  # seconds
-LAUNCH = """
-from refinement.engine.codec import rubric_with
-from refinement.providers.registry import Target
-from refinement.selectors.rubrics import definition_of, version_named
-from refinement.services.local import local_project
-from refinement.services.runs import run_create
-project = local_project()
-version = version_named(project, "wiggum")
-policy = {"policy.stop_rules": "max_rounds", "policy.max_rounds": "%d"}
-definition = rubric_with(definition_of(version), policy)
-for task in %r:
-    run = run_create(project=project, version=version, definition=definition, task=task,
-                     producer=Target("ollama", "loopback:1b"), judge=Target("ollama", "loopback:8b"))
-    print(run.pk)
-"""
 ROUND_COLUMNS = "number, origin, base_round, candidate, scores, judge_attempts"
 
 
@@ -46,6 +33,7 @@ class Stage:
     app: Instance
     server: LoopbackServer
     rows: Rows
+    launcher: "subprocess.Popen[str]"
     database: Wire | None  # between the workers and PostgreSQL; the stage itself looks past it
     launched: int = 0
     markers: dict[int, str] = field(default_factory=dict)
@@ -55,8 +43,11 @@ class Stage:
         markers = [marker_made(self.launched + number) for number in range(count)]
         self.launched += count
         tasks = [task_with(marker) for marker in markers]
-        said = self.app.manage("shell", "-v0", "--no-imports", "-c", LAUNCH % (ROUNDS, tasks))
-        runs = [int(line) for line in said.split()]
+        assert self.launcher.stdin is not None
+        assert self.launcher.stdout is not None
+        self.launcher.stdin.write(json.dumps(tasks) + "\n")
+        self.launcher.stdin.flush()
+        runs: list[int] = json.loads(self.launcher.stdout.readline())
         self.markers.update(zip(runs, markers, strict=True))
         return runs
 
@@ -131,6 +122,23 @@ class Stage:
 
 
 @contextmanager
+def launching(environment: dict[str, str]) -> Iterator["subprocess.Popen[str]"]:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.durability.launching"],
+        cwd=ROOT,
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+@contextmanager
 def stage_set(size: str) -> Iterator[Stage]:
     """A migrated instance of one of the sizes, with an empty queue and a model server that takes its time."""
     with ExitStack() as stack:
@@ -147,6 +155,7 @@ def stage_set(size: str) -> Iterator[Stage]:
         settings["DJANGO_SETTINGS_MODULE"] = "wiggum_site.settings"
         app = Instance(environment(data_dir, **settings))
         stack.callback(app.stop)
-        stage = Stage(size, app, server, Rows(data_dir, postgres_url), wire)
+        launcher = stack.enter_context(launching(app.environment))
+        stage = Stage(size, app, server, Rows(data_dir, postgres_url), launcher, wire)
         stage.forget_messages()
         yield stage

@@ -36,7 +36,7 @@ def written(asked: Asked) -> str:
 
 @pytest.fixture
 def begin(browser: Browser, data_dir: Path) -> Iterator[Begin]:
-    """Starts an instance, on an empty database unless it is given another, and opens the link that it prints."""
+    """Starts an instance, on an empty database unless given another, and opens the link that it prints."""
     started: list[Instance] = []
     context = browser.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
     page, complaints = watched(context)

@@ -1,9 +1,9 @@
 """Runs the tests as `make test` does: `python -m tests.parts [arguments for pytest]`.
 
-First come those of the rooms whose coverage is gated, the only ones that are traced, then most others, on
-all cores and one more: a browser or another process is waited for a quarter of the time. Those that start
-whole instances come after them, three at a time, the longest first. Those that kill processes and empty
-queues run one after the other beside them all: they mostly wait.
+Most run on all cores and one more: a browser or another process is waited for a quarter of the time. Those
+that start whole instances come after them, three at a time, the longest first. Those that kill processes and
+empty queues run one after the other beside them all: they mostly wait. With `--cov`, those of the rooms whose
+coverage is gated come first, by themselves: they alone are traced.
 """
 
 import os
@@ -17,6 +17,7 @@ ALL_CORES = ["-n", WORKERS, "--dist", "loadfile"]
 PARTS = {
     "pure": [*ALL_CORES, "-m", "pure"],
     "most": [*ALL_CORES, "-m", "not alone and not roomy and not pure"],
+    "most and pure": [*ALL_CORES, "-m", "not alone and not roomy"],
     "roomy": ["-n", "3", "--dist", "loadfile", "--no-loadscope-reorder", "-m", "roomy"],
     "alone": ["-m", "alone"],
 }
@@ -32,6 +33,11 @@ def pytest_command(part: str, arguments: list[str]) -> list[str]:
     return [sys.executable, "-m", "pytest", *cache, *PARTS[part], *wanted]
 
 
+def in_turn(arguments: list[str]) -> list[str]:
+    traced = any(each.startswith("--cov") for each in arguments)
+    return [*(["pure", "most"] if traced else ["most and pure"]), "roomy"]
+
+
 def main(arguments: list[str]) -> int:
     os.environ.pop(KEPT_UNCOMPILED, None)
     with tempfile.TemporaryFile("w+") as log:
@@ -39,8 +45,7 @@ def main(arguments: list[str]) -> int:
         try:
             codes = [
                 subprocess.run(pytest_command(part, arguments), check=False).returncode
-                for part in PARTS
-                if part != BESIDE
+                for part in in_turn(arguments)
             ]
             codes.append(beside.wait())
         finally:

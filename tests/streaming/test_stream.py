@@ -48,11 +48,11 @@ def _fast_again(served: Served) -> Iterator[None]:
 
 
 def writing_slowly(served: Served) -> None:
-    """The draft takes some four seconds, everything after it a moment."""
+    """A draft without an end, until the test lets it end; everything after it takes a moment."""
     judged = made_to_fit()
     written = from_lists({"producer": [TEXT]}, cycle=True)
     served.server.replies = lambda asked: judged(asked) if asked.schema else written(asked)
-    served.server.chunks, served.server.chunk_delay = 40, 0.1
+    served.server.chunks, served.server.chunk_delay = 1_500, 0.1
 
 
 def paused_run(served: Served) -> int:
@@ -65,6 +65,7 @@ def test_it_tells_all_of_a_run_in_order_and_ends_with_it(served: Served):
     reader = served.listen(run)
     reader.wait_for(lambda: reader.of("text"), "the first words of the draft")
     assert not [entry for entry in reader.of("event") if entry.data["kind"] == "drafted"]
+    served.server.chunk_delay = 0.0
     reader.wait_for(reader.ended.is_set, "the end of the stream")
 
     numbers = [entry.number for entry in reader.of("event")]
@@ -80,6 +81,8 @@ def test_it_tells_all_of_a_run_in_order_and_ends_with_it(served: Served):
 def test_the_text_comes_while_it_is_written_and_each_word_once(served: Served):
     writing_slowly(served)
     reader = served.listen(served.launch(rounds=1))
+    reader.wait_for(lambda: len(reader.of("text")) > 3, "the text in pieces")
+    served.server.chunk_delay = 0.0
     reader.wait_for(lambda: [e for e in reader.of("event") if e.data["kind"] == "drafted"], "the draft")
     first, *others = reader.of("text")
     pieces = [first, *(entry for entry in others if not entry.data.get("begins"))]
@@ -98,6 +101,7 @@ def test_who_comes_later_gets_the_text_from_its_beginning(served: Served):
     heard = late.of("text")[0].data
     assert heard["begins"]
     assert heard["text"].startswith(early.of("text")[0].data["text"])
+    served.server.chunk_delay = 0.0
     early.wait_for(early.ended.is_set, "the end")
     late.wait_for(late.ended.is_set, "the end")
 

@@ -11,7 +11,7 @@ import pytest
 
 from refinement.engine.profiles import rubric_for
 from refinement.interchange.rubric_yaml import rubric_to_fields
-from tests.house.processes import Instance, children, descendants, manage
+from tests.house.processes import children, descendants, manage
 from tests.judging.hostile import CHECKS, TEMPLATES
 
 READY = r"Wiggum is ready at"
@@ -40,14 +40,10 @@ WORST_CHECKS = (
 
 
 @pytest.fixture
-def instance(migrated_dir):
-    started = Instance(migrated_dir)
-    try:
-        started.wait_until_said(READY)
-        yield started
-    finally:
-        started.stop()
-        started.clean_up()
+def instance(start):
+    started = start()
+    started.wait_until_said(READY)
+    return started
 
 
 @pytest.fixture

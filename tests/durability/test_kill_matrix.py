@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.durability.dying_worker import CALL_LOST, POINTS
-from tests.durability.stage import CALLS, Stage
+from tests.durability.stage import CALLS, PATIENCE, Stage
 
 SHORT_LEASE = ("--lease", "3")
 # What the killed worker leaves: the calls that the model server saw, the rounds that were kept, and whether
@@ -39,7 +39,7 @@ def launched_and_lost(stage: Stage, point: str, *options: str) -> int:
     process = stage.worker("--point", point, *options)
     (run,) = stage.launch()
     try:
-        assert process.wait(timeout=60) == -signal.SIGKILL
+        assert process.wait(timeout=PATIENCE) == -signal.SIGKILL
     except subprocess.TimeoutExpired:
         pytest.fail(f"the worker never came to {point}; the run is {stage.status(run)}")
     return run

@@ -43,7 +43,7 @@ def is_running(pid):
 
 
 def wait_for(condition):
-    until = time.monotonic() + 30
+    until = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < until
         time.sleep(0.02)

@@ -5,9 +5,12 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --quiet
 CHROMIUM := /usr/bin/chromium-headless-shell
+# Without a database, a browser or a server; without the tests that start many processes.
+FAST_TESTS := tests/engine tests/judging tests/interchange tests/diffing tests/charts \
+	--ignore tests/judging/test_hostile.py --ignore tests/judging/test_isolation.py
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-dev up worker chromium bubblewrap test lint lock
+.PHONY: help install install-dev up worker chromium bubblewrap test check types fast-tests lint lock
 
 help:  ## list all targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1 : /'
@@ -24,6 +27,17 @@ worker: install  ## start another worker process
 
 test: install-dev chromium bubblewrap  ## run all tests (ARGS= is passed to pytest)
 	@$(BIN)/python -m tests.parts $(ARGS)
+
+check: install-dev  ## check style and types, and run the tests that need no database
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync types fast-tests
+
+types:
+	@data=$$(mktemp -d) && trap 'rm -rf "$$data"' EXIT && WIGGUM_DATA_DIR="$$data" $(BIN)/mypy
+
+fast-tests:
+	@$(BIN)/python -m pytest -q $(FAST_TESTS)
 
 lint: install-dev  ## check style, types, migrations and production settings
 	@$(BIN)/ruff check .

@@ -1,6 +1,7 @@
 """The ground all tests stand on: nothing is skipped where nothing may be, and the cast."""
 
 import os
+import shutil
 import socket
 import threading
 from pathlib import Path
@@ -9,13 +10,14 @@ import hypothesis
 import pytest
 
 from tests.append_only import emptied_between_tests
+from tests.migrated import migrated_directory
 from tests.postgres import postgres_database
 
 __all__ = ["emptied_between_tests", "postgres_database"]
 
 REQUIRE_SERVICES = os.environ.get("WIGGUM_REQUIRE_SERVICES") == "1"
-# A slow machine is no failure; and where a change is judged by it, the same cases are tried each time.
-hypothesis.settings.register_profile("house", deadline=None, derandomize=REQUIRE_SERVICES)
+# A slow machine is no failure, and the same cases are tried each time.
+hypothesis.settings.register_profile("house", deadline=None, derandomize=True)
 hypothesis.settings.load_profile("house")
 # They kill processes and empty the queues of Redis and RabbitMQ: one after the other. Mostly they wait.
 ALONE = ("tests/durability/",)
@@ -27,6 +29,8 @@ ROOMY = (
     "tests/browser/test_comments_live.py",
     "tests/browser/test_journey.py",
     "tests/browser/test_launch.py",
+    "tests/browser/test_live_connection.py",
+    "tests/browser/test_live_reading.py",
     "tests/evals/test_command.py",
     "tests/evals/test_document.py",
     "tests/evals/test_loop.py",
@@ -120,6 +124,34 @@ def no_name_service():
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(socket, "getaddrinfo", numbers_only)
         yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def unhurried():
+    """What gives up after a moment by the clock is patient here: the machine may be busy with other tests."""
+    from refinement.judging.isolation import process
+    from refinement.selectors.runs import search as run_search
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(process, "PATIENCE", 60.0)
+        for vendor in run_search.SECONDS:
+            patched.setitem(run_search.SECONDS, vendor, 60.0)
+        yield
+
+
+@pytest.fixture(scope="session")
+def django_db_keepdb() -> bool:
+    """Django finds a test database that is migrated already."""
+    return True
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix) -> None:
+    from django.db import connections
+
+    given = connections.databases["default"]
+    if given["ENGINE"] == "wiggum_site.sqlite":
+        shutil.copy(migrated_directory() / "wiggum.sqlite3", given["TEST"]["NAME"])
 
 
 @pytest.fixture

@@ -146,10 +146,10 @@ def test_nothing_that_people_or_models_write_breaks_it(words, text, start):
 
 def test_a_long_text_takes_a_moment():
     text = "word another thing " * (MOST_ALIKE_TEXT // 20)
-    began = time.perf_counter()
+    began = time.thread_time()
     assert passage_of(Quotation("a quotation that is not there " * 60), text) is None
     assert passage_of(Quotation("(" * 500 + "](" * 500), "[](" * 100_000) is None
-    assert time.perf_counter() - began < 10
+    assert time.thread_time() - began < 10
 
 
 def test_it_needs_no_django():

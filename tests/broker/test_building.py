@@ -20,7 +20,7 @@ SERVERS = {
     "Redis": os.environ.get("WIGGUM_TEST_REDIS", "redis://127.0.0.1:6379/0"),
     "RabbitMQ": os.environ.get("WIGGUM_TEST_RABBITMQ", "amqp://guest:guest@127.0.0.1:5672/"),
 }
-PATIENCE = 20
+PATIENCE = 60
 
 
 @pytest.fixture(params=SERVERS)

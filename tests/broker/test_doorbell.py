@@ -14,7 +14,7 @@ from refinement.broker.bell import Bell
 from refinement.broker.consumer import DEAF_POLL_SECONDS, POLL_SECONDS
 from refinement.broker.doorbell import Door, door_for, doors_of, ring_at
 
-PATIENCE = 10.0
+PATIENCE = 60.0
 
 
 class Database:

@@ -1,7 +1,6 @@
 """A worker that stops interrupts what is at work, and nobody who is done with it."""
 
 import threading
-import time
 
 import pytest
 from dramatiq.middleware import Shutdown
@@ -16,7 +15,7 @@ from refinement.broker.interrupting import (
     worker_starts,
 )
 
-PATIENCE = 10
+PATIENCE = 60
 
 
 class Worker(threading.Thread):
@@ -31,12 +30,12 @@ class Worker(threading.Thread):
         try:
             work_begins()
             self.at_work.set()
-            while not self.enough.is_set():
-                time.sleep(0.005)
+            while not self.enough.wait(0.005):
+                pass
             work_is_done()
             self.is_done.set()
-            while not self.over.is_set():
-                time.sleep(0.005)
+            while not self.over.wait(0.005):
+                pass
         except Shutdown:
             self.interrupted = "done" if self.is_done.is_set() else "at work"
             work_is_done()

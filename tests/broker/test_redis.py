@@ -6,7 +6,7 @@ import dramatiq
 import pytest
 import redis
 
-from refinement.broker.redis import IDLE_MILLISECONDS, PromptRedisBroker
+from refinement.broker.redis import PromptRedisBroker
 from tests.durability.services import REDIS_HERE as USED_BY_INSTANCES
 
 REDIS_HERE = USED_BY_INSTANCES.rsplit("/", 1)[0] + "/12"  # a database that nothing else uses
@@ -32,11 +32,11 @@ def a_message(number):
 
 
 def test_an_idle_consumer_looks_again_soon(broker):
-    consumer = broker.consume("runs", prefetch=1, timeout=60_000)
+    consumer = broker.consume("runs", prefetch=1, timeout=600_000)
+    began = time.monotonic()
     for _ in range(20):  # the pauses of one that finds nothing grow up to the longest
-        began = time.monotonic()
         assert next(consumer) is None
-        assert time.monotonic() - began < 2 * IDLE_MILLISECONDS / 1000 + 1
+    assert time.monotonic() - began < 60  # one pause that nothing bounds takes minutes
     broker.enqueue(a_message(7))
     assert next(consumer).args == (7,)
 

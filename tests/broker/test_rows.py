@@ -116,7 +116,7 @@ def test_what_was_sent_elsewhere_is_found_without_a_ring(broker, new_broker):
     began = monotonic()
     elsewhere.enqueue(message())
     while next(consumer) is None:
-        assert monotonic() - began < 10
+        assert monotonic() - began < 60
 
 
 def test_what_is_sent_is_seen_after_the_commit_and_rings(broker, alias):

@@ -9,7 +9,7 @@ from dramatiq.errors import ConnectionClosed, QueueJoinTimeout
 
 from refinement.models import QueuedMessage
 
-PATIENCE = 20
+PATIENCE = 60
 
 
 def declare(broker, function, **options):

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 # Debian's Chromium. Its headless shell opens a page in a fifth of the time: it draws no window around it.
 BROWSERS = [Path("/usr/bin/chromium-headless-shell"), Path("/usr/bin/chromium")]
@@ -24,6 +24,7 @@ EXPECTED = (
     "htmx:afterRequest",
     "htmx:sendAbort",
 )
+expect.set_options(timeout=30_000)  # milliseconds: only a failure takes so long
 
 
 @pytest.fixture(scope="session")
@@ -62,7 +63,6 @@ def page(browser, site) -> Iterator[Page]:
     """A page under the product's own policy; the test fails if the browser complained."""
     context = browser.new_context(base_url=site, viewport={"width": 1280, "height": 900})
     opened, complaints = watched(context)
-    opened.set_default_timeout(15_000)
     yield opened
     context.close()
     assert complaints == []

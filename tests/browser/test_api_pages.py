@@ -22,7 +22,7 @@ def test_a_token_from_making_to_revoking(signed_in, project):
     assert script.get("/projects").status_code == 401
     page.goto("/api/v1/docs")
     # A hundred operations: beside other tests they take their time to draw.
-    expect(page.locator("#operations-Runs-run_launch")).to_be_visible(timeout=30_000)
+    expect(page.locator("#operations-Runs-run_launch")).to_be_visible()
 
 
 def test_nothing_stands_in_anybodys_way(browser, site, as_owner, project):

@@ -47,9 +47,9 @@ def test_results_come_in_by_themselves(signed_in: Page, table_ready: Table):
     with worker_threads(1):
         # What a reader has opened stays open while further results arrive.
         first = signed_in.locator("#trial-1-ended details")
-        first.locator("summary").click(timeout=15_000)
+        first.locator("summary").click()
         expect(signed_in.get_by_role("heading", name="Can this judge be relied on here?")).to_be_visible()
-        expect(signed_in.get_by_text("Stop", exact=True)).to_have_count(0, timeout=20_000)
+        expect(signed_in.get_by_text("Stop", exact=True)).to_have_count(0)
     expect(first).to_have_attribute("open", "")
     expect(signed_in.locator("svg.plot")).to_have_count(7)
     expect(signed_in.locator("#bench-results[hx-trigger]")).to_have_count(0)
@@ -80,7 +80,7 @@ def test_it_works_without_script(browser, site, as_owner, table_ready: Table):
     table_ready.server.replies = made_to_fit()
     start(page, "2")
     with worker_threads(1):
-        table_ready.server.wait_for(lambda: Bench.objects.get().status == "finished", 20)
+        table_ready.server.wait_for(lambda: Bench.objects.get().status == "finished")
     page.get_by_role("link", name="Look again").click()
     expect(page.locator("svg.plot")).to_have_count(7)
     page.locator("#trial-1-ended").get_by_text("What was asked and answered").click()

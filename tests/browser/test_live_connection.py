@@ -8,6 +8,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import watched
 from tests.loopback.server import LoopbackServer
+from tests.prepared import prepared_copy
 from tests.streaming.served import Served
 
 PATIENCE = 40_000.0
@@ -36,8 +37,7 @@ HIDE = """(hidden) => {
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    directory = tmp_path_factory.mktemp("connection") / "data"
-    directory.mkdir()
+    directory = prepared_copy(tmp_path_factory, "connection")
     with LoopbackServer() as server:
         made = Served(directory, server)
         yield made

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -13,6 +12,7 @@ from tests.browser.test_accessibility import in_both_themes
 from tests.judging.test_partial import WHOLE
 from tests.loopback.replies import Asked, instance
 from tests.loopback.server import LoopbackServer
+from tests.prepared import prepared_copy
 from tests.streaming.served import Served
 from tests.views.runs.finished import finished_run
 
@@ -49,17 +49,18 @@ def test_it_comes_by_itself_where_there_is_no_stream(signed_in: Page, run: Run):
 
 
 # --- with a stream --------------------------------------------------------------------------------
-def slow_judge(asked: Asked) -> str:
-    if asked.schema is None:
-        return '{"a producer": "may write JSON"}'
-    return json.dumps(instance(asked.schema, 7, 0.9))
-
-
 @pytest.fixture
-def served(tmp_path: Path) -> Iterator[Served]:
-    (tmp_path / "data").mkdir()
-    with LoopbackServer(slow_judge, chunks=30, chunk_delay=0.2) as server:
-        made = Served(tmp_path / "data", server)
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """Its producer writes until the test lets it end, and its judge takes some time."""
+
+    def slowly(asked: Asked) -> str:
+        server.chunk_delay = 0.5 if asked.schema else 2.0
+        if asked.schema is None:
+            return '{"a producer": "may write JSON"}'
+        return json.dumps(instance(asked.schema, 7, 0.9))
+
+    with LoopbackServer(slowly, chunks=30) as server:
+        made = Served(prepared_copy(tmp_path_factory, "reading"), server)
         yield made
         made.instance.clean_up()
 
@@ -75,6 +76,7 @@ def test_it_is_read_as_it_is_written_and_also_from_its_middle(browser: Browser, 
     expect(page.locator("#live-text")).to_contain_text("a producer", timeout=PATIENCE)
     expect(page.locator("#live-text")).to_be_visible()
     expect(page.locator("#live-reading")).to_be_hidden()
+    served.server.chunk_delay = 0.0
 
     entries = page.locator("#live-reading .live-entry")
     expect(entries).to_have_count(2, timeout=PATIENCE)

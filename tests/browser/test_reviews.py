@@ -30,7 +30,7 @@ def queue(site, project, owner, editor) -> list[Run]:
 
 def at(page: Page, run: Run, place: str, *, script: bool = True) -> None:
     """The run is open, with its place in the queue; with script, its keys are listened to."""
-    expect(page).to_have_url(re.compile(rf"/runs/{run.pk}/\?review=1$"), timeout=15_000)
+    expect(page).to_have_url(re.compile(rf"/runs/{run.pk}/\?review=1$"))
     expect(page.locator("#review-bar")).to_contain_text(place)
     if script:
         expect(page.get_by_role("button", name="Keys")).to_be_visible()

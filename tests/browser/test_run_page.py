@@ -1,7 +1,5 @@
 """A run's page in a browser: rounds, chart, comparison, actions, by pointer and by keyboard alone."""
 
-import time
-
 import pytest
 from playwright.sync_api import expect
 
@@ -231,22 +229,10 @@ def test_no_request_leaves_the_page(signed_in, site, project, stage):
     assert [url for url in asked if not url.startswith((site, "data:"))] == []
 
 
-def opening(page, address, rounds):
-    """Seconds until a run's page is there with all its rounds; the best of five."""
-    took = []
-    for _ in range(5):
-        start = time.monotonic()
-        page.goto(address, wait_until="load")
-        expect(page.get_by_role("navigation", name="Rounds").get_by_role("link")).to_have_count(rounds)
-        took.append(time.monotonic() - start)
-    return min(took)
-
-
-def test_two_hundred_rounds_of_a_hundred_kilobytes_open_like_any_other_run(signed_in, site, project):
-    """On a machine that is busy with other things, within a few times what two small rounds take."""
+def test_of_two_hundred_rounds_of_a_hundred_kilobytes_one_is_sent(signed_in, site, project):
     text = ("A sentence of some words that is neither short nor long. " * 5 + "\n\n") * 350
     assert len(text) > 95_000
-    small = finished_run(project, ["5", "6"])
     large = finished_run(project, [str(n % 90 / 10) for n in range(200)], candidates=[text] * 200)
-    usual = opening(signed_in, f"/p/{project.slug}/runs/{small.pk}/", 2)
-    assert opening(signed_in, f"/p/{project.slug}/runs/{large.pk}/", 200) < max(2, 6 * usual)
+    page = signed_in.goto(f"/p/{project.slug}/runs/{large.pk}/")
+    expect(signed_in.get_by_role("navigation", name="Rounds").get_by_role("link")).to_have_count(200)
+    assert len(page.body()) < 5 * len(text)  # with 200 rounds beside it

@@ -208,7 +208,7 @@ def results_come_in_while_one_looks(page: Page, table: Table) -> None:
     trial_advance(Bench.objects.get().trials.get(number=2).pk)
     expect(page.get_by_text("1 of 3 trials has ended.")).to_be_visible()
     with worker_threads(1):
-        expect(page.get_by_role("button", name="Stop")).to_have_count(0, timeout=20_000)
+        expect(page.get_by_role("button", name="Stop")).to_have_count(0)
     assert page.url == address
     expect(page.locator("svg.plot")).to_have_count(7)
     bench = Bench.objects.get()

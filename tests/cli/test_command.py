@@ -3,7 +3,6 @@
 import sqlite3
 import subprocess
 import sys
-import time
 from contextlib import closing
 
 import click
@@ -40,7 +39,7 @@ def test_every_command_has_help_with_examples_that_it_understands(path):
     assert COMMANDS[path].help
 
 
-def test_it_starts_without_django_and_at_once():
+def test_it_starts_without_what_is_slow_to_import():
     script = (
         "import sys; sys.argv = ['wiggum', '--help']\n"
         "from refinement.cli.main import wiggum\n"
@@ -48,12 +47,10 @@ def test_it_starts_without_django_and_at_once():
         "except SystemExit:\n"
         "    print(sorted({name.split('.')[0] for name in sys.modules} & {'django', 'httpx', 'yaml'}))"
     )
-    began = time.monotonic()
     done = subprocess.run(
         [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=60
     )
     assert done.stdout.splitlines()[-1] == "[]", done.stderr
-    assert time.monotonic() - began < 5  # a tenth of a second on an idle machine
 
 
 def test_outcomes_end_as_documented():

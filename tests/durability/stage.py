@@ -1,6 +1,10 @@
 """An instance of its own for a test: database, broker, model server, workers to start and to kill."""
 
+import json
+import os
+import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -8,32 +12,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks.instance import Instance, postgres_database, wait_for
+from benchmarks.instance import ROOT, Instance, database_drop, wait_for
 from benchmarks.wire import Wire
 from tests.durability.rows import Rows, plain
 from tests.durability.services import broker_url, queues_empty
 from tests.durability.telling import marker_made, task_with, tell
 from tests.house.processes import environment
 from tests.loopback.server import LoopbackServer
+from tests.migrated import migrated_directory, postgres_copied
 
 ROUNDS = 3
 CALLS = 2 * ROUNDS
-PATIENCE = 45.0  # the promise is 30 s after a worker is back; a busy machine gets some more
-LAUNCH = """
-from refinement.engine.codec import rubric_with
-from refinement.providers.registry import Target
-from refinement.selectors.rubrics.definitions import definition_of, version_named
-from refinement.services.projects.local import local_project
-from refinement.services.runs.creating import run_create
-project = local_project()
-version = version_named(project, "wiggum")
-policy = {"policy.stop_rules": "max_rounds", "policy.max_rounds": "%d"}
-definition = rubric_with(definition_of(version), policy)
-for task in %r:
-    run = run_create(project=project, version=version, definition=definition, task=task,
-                     producer=Target("ollama", "loopback:1b"), judge=Target("ollama", "loopback:8b"))
-    print(run.pk)
-"""
+PATIENCE = 180.0  # seconds: only a failure takes so long
 ROUND_COLUMNS = "number, origin, base_round, candidate, scores, judge_attempts"
 
 
@@ -43,6 +33,7 @@ class Stage:
     app: Instance
     server: LoopbackServer
     rows: Rows
+    launcher: "subprocess.Popen[str]"
     database: Wire | None  # between the workers and PostgreSQL; the stage itself looks past it
     launched: int = 0
     markers: dict[int, str] = field(default_factory=dict)
@@ -52,8 +43,11 @@ class Stage:
         markers = [marker_made(self.launched + number) for number in range(count)]
         self.launched += count
         tasks = [task_with(marker) for marker in markers]
-        said = self.app.manage("shell", "-v0", "--no-imports", "-c", LAUNCH % (ROUNDS, tasks))
-        runs = [int(line) for line in said.split()]
+        assert self.launcher.stdin is not None
+        assert self.launcher.stdout is not None
+        self.launcher.stdin.write(json.dumps(tasks) + "\n")
+        self.launcher.stdin.flush()
+        runs: list[int] = json.loads(self.launcher.stdout.readline())
         self.markers.update(zip(runs, markers, strict=True))
         return runs
 
@@ -128,21 +122,40 @@ class Stage:
 
 
 @contextmanager
+def launching(environment: dict[str, str]) -> Iterator["subprocess.Popen[str]"]:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.durability.launching"],
+        cwd=ROOT,
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+@contextmanager
 def stage_set(size: str) -> Iterator[Stage]:
     """A migrated instance of one of the sizes, with an empty queue and a model server that takes its time."""
     with ExitStack() as stack:
-        data_dir = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="wiggum-durable-")))
+        made = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="wiggum-durable-")))
+        data_dir = Path(shutil.copytree(migrated_directory(), made / "data"))
         server = stack.enter_context(LoopbackServer(tell, chunks=4, chunk_delay=0.02))
         settings = {"WIGGUM_OLLAMA_URL": server.address, "WIGGUM_BROKER_URL": broker_url(size)}
         postgres_url, wire = "", None
         if size.startswith("postgres"):
-            postgres_url = stack.enter_context(postgres_database())
+            postgres_url = postgres_copied(f"wiggum_durable_{os.getpid()}")
+            stack.callback(database_drop, postgres_url)
             wire = stack.enter_context(Wire(postgres_url))
             settings["DATABASE_URL"] = wire.url
         settings["DJANGO_SETTINGS_MODULE"] = "wiggum_site.settings"
         app = Instance(environment(data_dir, **settings))
         stack.callback(app.stop)
-        app.manage("migrate", "-v0")
-        stage = Stage(size, app, server, Rows(data_dir, postgres_url), wire)
+        launcher = stack.enter_context(launching(app.environment))
+        stage = Stage(size, app, server, Rows(data_dir, postgres_url), launcher, wire)
         stage.forget_messages()
         yield stage

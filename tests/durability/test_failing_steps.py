@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.instance import wait_for
 from refinement.execution.advancing import MOST_ERRORS
-from tests.durability.stage import CALLS, Stage, stage_set
+from tests.durability.stage import CALLS, PATIENCE, Stage, stage_set
 
 RETRY = """
 from refinement.models import Run
@@ -26,12 +26,12 @@ def test_a_step_that_always_fails_ends_its_run_and_harms_no_other(one_machine: S
     (snapshot,) = one_machine.rows.all("SELECT snapshot FROM refinement_run")[0]
     one_machine.rows.all("UPDATE refinement_run SET snapshot = '{}'")
     with one_machine.working():
-        wait_for(lambda: attempts(one_machine, broken) >= 2, 30)
+        wait_for(lambda: attempts(one_machine, broken) >= 2, PATIENCE)
         (healthy,) = one_machine.launch()
         one_machine.wait_for_end(healthy)
         assert one_machine.rows.one("SELECT count(*) FROM refinement_queuedmessage") <= 3
         assert one_machine.lease_owner(broken) == ""
-        wait_for(lambda: one_machine.status(broken) == "finished", 90)
+        wait_for(lambda: one_machine.status(broken) == "finished", PATIENCE)
     (ended,) = one_machine.rows.all(
         "SELECT attempt, outcome, stop_reason, why FROM refinement_run WHERE id = ?", broken
     )

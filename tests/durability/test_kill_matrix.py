@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.durability.dying_worker import CALL_LOST, POINTS
-from tests.durability.stage import CALLS, Stage
+from tests.durability.stage import CALLS, PATIENCE, Stage
 
 SHORT_LEASE = ("--lease", "3")
 # What the killed worker leaves: the calls that the model server saw, the rounds that were kept, and whether
@@ -39,7 +39,7 @@ def launched_and_lost(stage: Stage, point: str, *options: str) -> int:
     process = stage.worker("--point", point, *options)
     (run,) = stage.launch()
     try:
-        assert process.wait(timeout=30) == -signal.SIGKILL
+        assert process.wait(timeout=PATIENCE) == -signal.SIGKILL
     except subprocess.TimeoutExpired:
         pytest.fail(f"the worker never came to {point}; the run is {stage.status(run)}")
     return run
@@ -64,7 +64,9 @@ def test_a_killed_worker_costs_at_most_the_call_in_flight(stage, undisturbed, po
     goes_on(stage, run, point, undisturbed, *SHORT_LEASE)
 
 
+@pytest.mark.parametrize("stage_of_module", ["sqlite", "postgres"], indirect=True)
 def test_a_run_goes_on_in_time_with_the_leases_of_production(stage, undisturbed):
+    """A lease is the database's; what brings the messages has no part in how long it lasts."""
     run = launched_and_lost(stage, "mid-generation")
     is_as_it_was_left(stage, run, "mid-generation")
     goes_on(stage, run, "mid-generation", undisturbed)

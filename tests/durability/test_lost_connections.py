@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.instance import wait_for
 from tests.durability.services import missing
-from tests.durability.stage import CALLS, ROUNDS, Stage, stage_set
+from tests.durability.stage import CALLS, PATIENCE, ROUNDS, Stage, stage_set
 from tests.durability.stopping import told_to_stop
 
 
@@ -26,7 +26,7 @@ def test_a_connection_cut_in_mid_generation_costs_no_call(team: Stage) -> None:
     with team.working():
         (run,) = team.launch()
         for call in (1, 2, 3):
-            wait_for(lambda call=call: team.chats(run) == call, 30)
+            wait_for(lambda call=call: team.chats(run) == call, PATIENCE)
             team.database.cut()
         # By now other threads of the worker hold connections that were cut, and have not noticed.
         team.server.chunk_delay = 0.02
@@ -42,9 +42,9 @@ def test_a_reply_that_comes_while_the_database_is_away_is_kept(team: Stage) -> N
     with team.working():
         (run,) = team.launch()
         for call in range(1, CALLS + 1):
-            wait_for(lambda call=call: team.chats(run) == call, 30)
+            wait_for(lambda call=call: team.chats(run) == call, PATIENCE)
             team.database.unplug()
-            wait_for(lambda call=call: replied_a_second_ago(team, call), 30)
+            wait_for(lambda call=call: replied_a_second_ago(team, call), PATIENCE)
             team.database.mend()
         team.wait_for_end(run)
     assert team.chats(run) == CALLS
@@ -57,9 +57,9 @@ def test_a_worker_told_to_stop_while_the_database_is_away_does(team: Stage) -> N
     team.server.chunk_delay = 0.08
     worker = team.worker("--lease", "4")
     (run,) = team.launch()
-    wait_for(lambda: team.chats(run) == 1, 30)
+    wait_for(lambda: team.chats(run) == 1, PATIENCE)
     team.database.unplug()
-    wait_for(lambda: replied_a_second_ago(team, 1), 30)
+    wait_for(lambda: replied_a_second_ago(team, 1), PATIENCE)
     told_to_stop(worker)
     team.database.mend()
     with team.working("--lease", "4"):

@@ -9,10 +9,10 @@ import pytest
 from benchmarks.instance import wait_for
 from refinement.execution.leases import MOST_CRASHES
 from tests.durability.services import missing
-from tests.durability.stage import CALLS, Stage, stage_set
+from tests.durability.stage import CALLS, PATIENCE, Stage, stage_set
 from tests.durability.test_failing_steps import RETRY
 
-LEASE = ("--lease", "1")
+LEASE = ("--lease", "3")
 KILLS = ("--point", "mid-generation", "--passes", "1", *LEASE)
 
 
@@ -36,7 +36,7 @@ def killed_by(stage: Stage, run: int) -> int:
         )
         return worker.poll() is not None
 
-    wait_for(is_dead, 60)
+    wait_for(is_dead, PATIENCE)
     return worker.wait()
 
 
@@ -46,7 +46,7 @@ def test_a_run_that_always_kills_its_worker_ends_in_error(stage: Stage) -> None:
         assert killed_by(stage, run) == -signal.SIGKILL
         assert stage.chats(run) == number
     with stage.working(*KILLS) as worker:
-        wait_for(lambda: stage.status(run) == "finished", 60)
+        wait_for(lambda: stage.status(run) == "finished", PATIENCE)
         assert worker.poll() is None
     (ended,) = stage.rows.all(
         "SELECT outcome, stop_reason, why, lease_owner, crashes FROM refinement_run WHERE id = ?", run
@@ -68,10 +68,10 @@ def test_a_worker_that_is_told_to_stop_in_a_step_is_no_crash(stage: Stage) -> No
     (run,) = stage.launch()
     for number in (1, 2):
         worker = stage.worker(*LEASE)
-        wait_for(lambda number=number: stage.chats(run) == number, 60)
+        wait_for(lambda number=number: stage.chats(run) == number, PATIENCE)
         os.kill(worker.pid, signal.SIGTERM)
-        assert worker.wait(timeout=30) == 0
-        wait_for(lambda: stage.lease_owner(run) == "", 5)
+        assert worker.wait(timeout=PATIENCE) == 0
+        wait_for(lambda: stage.lease_owner(run) == "", PATIENCE)
     assert stage.rows.one("SELECT crashes FROM refinement_run WHERE id = ?", run) == 0
     stage.server.chunk_delay = 0.02
     with stage.working(*LEASE):

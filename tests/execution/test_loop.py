@@ -163,10 +163,11 @@ def test_who_waits_goes_next(project):
 
 def test_a_run_that_gives_way_is_sent_for_and_free(run):
     QueuedMessage.objects.all().delete()
+    before = timezone.now()
     run_step(run.pk)
     row = fresh(run)
     assert (row.status, row.lease_owner, row.lease_until) == ("running", "", None)
-    assert row.woken_at > timezone.now() - timedelta(seconds=10)
+    assert row.woken_at >= before
     assert QueuedMessage.objects.get().state == "queued"
 
 

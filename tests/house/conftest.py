@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.house.processes import Instance
+from tests.prepared import prepared_in
 from tests.refine.conftest import migrated
 
 __all__ = ["migrated"]
@@ -18,16 +19,9 @@ def migrated_dir(migrated: Path, data_dir: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def prepared(tmp_path_factory):
-    """A data directory as a first start leaves it: preparing one takes longer than all the rest."""
-    directory = tmp_path_factory.mktemp("prepared") / "data"
-    instance = Instance(directory)
-    try:
-        instance.wait_until_said("Wiggum is ready at")
-        first_output = instance.said()
-        assert instance.stop() == 0
-    finally:
-        instance.clean_up()
-    return directory, first_output
+    """A data directory as a first start leaves it, and what that one said; the workers of a run share it."""
+    made = prepared_in(tmp_path_factory)
+    return made / "data", (made / "said").read_text()
 
 
 @pytest.fixture

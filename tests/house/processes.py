@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-PATIENCE = 90.0  # for a machine that does much else
+PATIENCE = 180.0  # seconds: only a failure takes so long
 Result = TypeVar("Result")
 
 

@@ -178,12 +178,12 @@ def test_what_is_copied_is_there_and_not_ignored():
 
 
 @pytest.fixture
-def collected(data_dir):
-    """A data directory whose static files count as collected: doing so takes longer than all the rest."""
-    (data_dir / "static").mkdir()
-    (data_dir / "static" / "staticfiles.json").write_text('{"paths": {}, "version": "1.1", "hash": ""}')
-    (data_dir / "static.fingerprint").write_text(static_fingerprint())
-    return data_dir
+def collected(migrated_dir):
+    """A migrated data directory whose static files count as collected: both take longer than all the rest."""
+    (migrated_dir / "static").mkdir()
+    (migrated_dir / "static" / "staticfiles.json").write_text('{"paths": {}, "version": "1.1", "hash": ""}')
+    (migrated_dir / "static.fingerprint").write_text(static_fingerprint())
+    return migrated_dir
 
 
 def test_the_web_process_can_run_alone(collected):

@@ -4,20 +4,22 @@ import stat
 
 from tests.house.processes import environment, manage
 
+SETTINGS_READ = ("shell", "--no-imports", "-c", "pass")
+
 
 def test_it_is_made_once_and_kept_private(data_dir):
-    assert manage("check", env=environment(data_dir)).returncode == 0
+    assert manage(*SETTINGS_READ, env=environment(data_dir)).returncode == 0
     kept = data_dir / "secret_key"
     first = kept.read_text()
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
     assert len(first) >= 50
-    assert manage("check", env=environment(data_dir)).returncode == 0
+    assert manage(*SETTINGS_READ, env=environment(data_dir)).returncode == 0
     assert kept.read_text() == first
 
 
 def test_a_damaged_one_is_said(data_dir):
     (data_dir / "secret_key").write_text("short")
-    result = manage("check", env=environment(data_dir))
+    result = manage(*SETTINGS_READ, env=environment(data_dir))
     assert result.returncode != 0
     assert "is damaged" in result.stderr
     assert "Traceback" not in result.stderr

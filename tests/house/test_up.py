@@ -20,7 +20,7 @@ READY = r"Wiggum is ready at (http://127\.0\.0\.1:\d+/)\n"
 
 
 def get(port, path):
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     try:
         connection.request("GET", path)
         response = connection.getresponse()
@@ -31,7 +31,7 @@ def get(port, path):
         connection.close()
 
 
-def test_it_serves_prints_the_link_and_stops_on_ctrl_c(start):
+def test_it_serves_prints_the_link_and_stops_on_ctrl_c(prepared, start):
     instance = start()
     assert instance.wait_until_said(READY)[1] == f"http://127.0.0.1:{instance.port}/"
     assert instance.wait_until_said(rf"http://127\.0\.0\.1:{instance.port}/welcome/[\w-]{{40,}}/\n")
@@ -44,17 +44,11 @@ def test_it_serves_prints_the_link_and_stops_on_ctrl_c(start):
     assert instance.stop(signal.SIGINT) == 0
     assert "Traceback" not in instance.said()
     assert not [pid for pid in below if is_running(pid)]
-
-
-def test_only_the_first_start_prepares(prepared, start):
+    # Only the first start prepares.
     assert "Preparing the database" in prepared[1]
     assert "Collecting static files" in prepared[1]
-    instance = start()
-    instance.wait_until_said(READY)
-    assert instance.stop(signal.SIGTERM) == 0
     assert "Preparing" not in instance.said()
     assert "Collecting" not in instance.said()
-    assert "Traceback" not in instance.said()
 
 
 def test_what_dies_is_started_again(start):
@@ -71,19 +65,16 @@ def test_what_dies_is_started_again(start):
     os.kill(worker, signal.SIGKILL)
     instance.wait_until_said(r"the worker process was ended by SIGKILL")
     assert instance.child("manage.py worker") != worker
-    assert instance.stop() == 0
 
-
-def test_the_serving_process_alone_is_replaced_too(start):
-    instance = start()
-    instance.wait_until_said(READY)
     (serving,) = children(instance.child("granian"))
-    os.kill(serving, signal.SIGKILL)
+    os.kill(serving, signal.SIGKILL)  # this one alone
     instance.wait_until_said(r"the web process ended with exit code 1")
     wait_for(lambda: get(instance.port, "/healthz")[0] == 200, "the web process to answer again")
+    assert instance.stop(signal.SIGTERM) == 0
+    assert "Traceback" not in instance.said()
 
 
-def test_a_web_process_that_hangs_is_replaced(start):
+def test_a_web_process_that_hangs_is_replaced_and_nothing_outlives_a_killed_supervisor(start):
     instance = start()
     instance.wait_until_said(READY)
     wait_for(lambda: get(instance.port, "/readyz")[0] == 200, "a worker's sign of life")
@@ -92,12 +83,17 @@ def test_a_web_process_that_hangs_is_replaced(start):
     os.kill(serving, signal.SIGSTOP)
     stopped = time.monotonic()
     instance.wait_until_said(r"the web process did not answer 4 health checks in a row and was killed")
-    assert 10 < time.monotonic() - stopped < 25
+    assert time.monotonic() - stopped > 10  # four checks, and no hasty one
     wait_for(lambda: get(instance.port, "/healthz")[0] == 200, "the web process to answer again")
     assert not is_running(serving)
     assert instance.child("granian") != web
     assert instance.child("manage.py worker") == worker
-    assert instance.stop() == 0
+
+    below = descendants(instance.process.pid)
+    assert len(below) >= 3
+    instance.process.kill()
+    instance.process.wait()
+    wait_for(lambda: not [pid for pid in below if is_running(pid)], "what a killed supervisor had started")
 
 
 def test_a_start_right_after_a_kill_finds_the_port_free(start):
@@ -126,16 +122,6 @@ def test_a_port_that_becomes_free_in_time_is_waited_for(start):
         instance.wait_until_said(rf"Port {instance.port} is in use; waiting up to 8 s")
     instance.wait_until_said(READY)
     assert instance.stop() == 0
-
-
-def test_nothing_outlives_a_killed_supervisor(start):
-    instance = start()
-    instance.wait_until_said(READY)
-    below = descendants(instance.process.pid)
-    assert len(below) >= 3
-    instance.process.kill()
-    instance.process.wait()
-    wait_for(lambda: not [pid for pid in below if is_running(pid)], "the children to end")
 
 
 def test_a_port_in_use_is_said_in_one_line(data_dir):

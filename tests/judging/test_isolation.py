@@ -11,7 +11,7 @@ import pytest
 from refinement.engine.types import Check
 from refinement.judging import isolation
 from refinement.judging.checks import check_problems, run_checks
-from refinement.judging.isolation import Limit, pool, time_limit, while_waiting
+from refinement.judging.isolation import Limit, pool, process, time_limit, while_waiting
 from refinement.judging.isolation.process import ChildProcess, Ended
 from refinement.judging.templating import TemplateFailure, check_template, render
 
@@ -43,7 +43,7 @@ def is_running(pid):
 
 
 def wait_for(condition):
-    until = time.monotonic() + 30
+    until = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < until
         time.sleep(0.02)
@@ -99,13 +99,12 @@ def test_a_child_that_dies_is_a_crash_and_is_replaced(children):
     assert isolation.run("run_checks", FINE).answers == [PASSED]
 
 
-def test_a_child_that_does_not_go_on_is_given_up(children):
+def test_a_child_that_does_not_go_on_is_given_up(children, monkeypatch):
+    monkeypatch.setattr(process, "PATIENCE", 1.0)
     isolation.run("run_checks", FINE)
     (pid,) = idle_pids(children)
     os.kill(pid, signal.SIGSTOP)
-    began = time.monotonic()
     assert isolation.run("run_checks", FINE, seconds=0.3).limit is Limit.TIME
-    assert time.monotonic() - began < 5
     assert not is_running(pid)
 
 
@@ -129,7 +128,7 @@ def test_whoever_waits_is_called_and_may_give_up(children):
     calls = []
 
     def look():
-        calls.append(time.monotonic())
+        calls.append(1)
         if len(calls) == 2:
             raise GaveUp
 

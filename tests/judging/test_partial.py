@@ -120,6 +120,6 @@ def test_no_reply_raises_at_any_point(name):
 
 def test_a_long_reply_is_read_quickly():
     text = json.dumps({"criteria": {"depth": {"reasoning": 'a "b" ' * 4_000}}})
-    start = time.perf_counter()
+    start = time.thread_time()
     assert partial_verdict(text)
-    assert time.perf_counter() - start < 1  # about a millisecond on an idle machine
+    assert time.thread_time() - start < 1  # about a millisecond; of processor time, so others do not count

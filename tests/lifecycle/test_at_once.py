@@ -1,7 +1,6 @@
 """Real threads on real connections: whatever comes at once has one effect."""
 
 import threading
-import time
 from collections.abc import Callable
 from functools import partial
 
@@ -37,7 +36,7 @@ def test_a_message_delivered_five_times_at_once_makes_one_step(scene: Scene):
 
     def when_the_others_are_back(asked):
         for _ in range(4):
-            assert others_are_back.acquire(timeout=20)
+            assert others_are_back.acquire(timeout=60)
         return say(asked)
 
     scene.server.replies = when_the_others_are_back
@@ -63,8 +62,8 @@ def test_every_message_five_times_over_changes_nothing_in_a_whole_run(scene: Sce
     for _ in range(4):
         advance_run.send(run.pk)
     with worker_threads(5):
-        scene.server.wait_for(lambda: Run.objects.get(pk=run.pk).status == "finished", 30)
-        broker.join("runs", timeout=20_000)
+        scene.server.wait_for(lambda: Run.objects.get(pk=run.pk).status == "finished")
+        broker.join("runs", timeout=60_000)
     run.refresh_from_db()
     assert (run.outcome, run.stop_reason, run.rounds_judged) == ("FAIL", "max_rounds", 3)
     assert scene.asked() == run.calls_made == run.calls.count() == 5
@@ -110,7 +109,7 @@ def said_when_a_reply_begins(scene: Scene) -> threading.Event:
 
 
 def once(said: threading.Event, change: Callable[..., Run], run: Run) -> Run:
-    assert said.wait(20)
+    assert said.wait(60)
     return change(run=run)
 
 
@@ -180,21 +179,17 @@ def test_it_takes_effect_in_mid_generation(scene: Scene, change):
     scene.says(5.0)
     scene.server.chunks, scene.server.chunk_delay = 400, 0.1
     run = scene.launch()
-    changed_at: list[float] = []
 
     def change_while_it_writes() -> None:
         scene.server.wait_for(lambda: scene.asked() == 1)
         change(run=run)
-        changed_at.append(time.monotonic())
 
     step, problem = at_once(partial(run_step, run.pk), change_while_it_writes)
-    back = time.monotonic()
     assert problem is None
     assert isinstance(step, StepResult)
     assert step.lost
     scene.server.wait_for(lambda: scene.server.chats[0].aborted)
-    assert scene.server.chats[0].aborted - changed_at[0] < 1.5
-    assert back - changed_at[0] < 2
+    assert scene.server.chats[0].finished is None
     run.refresh_from_db()
     assert (run.calls.count(), run.rounds_judged) == (0, 0)
     assert run.status == ("paused" if change is run_pause else "finished")

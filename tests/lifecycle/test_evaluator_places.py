@@ -1,7 +1,6 @@
 """Runs that wait for the evaluator hold no thread: others go on, and each gets its turn."""
 
 import threading
-import time
 from dataclasses import replace
 
 import pytest
@@ -44,11 +43,10 @@ def test_a_run_without_an_evaluator_is_not_held_up_by_many_with_one(busy: Scene)
     quick = busy.launch(rubric(1))
     finished = Run.objects.filter(status="finished")
     with worker_threads(8):
-        began = time.monotonic()
-        busy.server.wait_for(finished.filter(pk=quick.pk).exists, 60)
-        seconds, evaluators_done = time.monotonic() - began, EvaluatorResult.objects.count()
+        busy.server.wait_for(finished.filter(pk=quick.pk).exists)
+        evaluators_done = EvaluatorResult.objects.count()
         busy.server.wait_for(lambda: finished.count() == MANY + 1, 90)
-    assert evaluators_done < MANY / 2, f"it waited {seconds:.1f} s for {evaluators_done} evaluators"
+    assert evaluators_done < MANY / 2
     assert EvaluatorResult.objects.count() == MANY
     assert set(finished.values_list("stop_reason", flat=True)) == {"max_rounds"}
     assert max(kinds(run).count("claimed") for run in slow) < 60

@@ -126,7 +126,7 @@ class LoopbackServer:
 
     def _in_loop(self, work: Coroutine[Any, Any, T]) -> T:
         future: Future[T] = asyncio.run_coroutine_threadsafe(work, self._loop)
-        return future.result(10)
+        return future.result(60)
 
     # --- what a test asks ---------------------------------------------------------------------
     @property
@@ -138,7 +138,7 @@ class LoopbackServer:
         """The log without what is no chat."""
         return [entry for entry in self.log if entry.path in CHAT_PATHS]
 
-    def wait_for(self, condition: Callable[[], object], seconds: float = 5.0) -> None:
+    def wait_for(self, condition: Callable[[], object], seconds: float = 60.0) -> None:
         """Returns once the condition holds; fails loudly when it does not in time."""
         end = time.monotonic() + seconds
         while not condition():

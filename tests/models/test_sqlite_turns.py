@@ -1,7 +1,6 @@
 """Writers of one process wait for each other in line, and nobody waits for ever."""
 
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -52,19 +51,27 @@ def test_many_writers_at_once_lose_nothing():
     assert not has_turn()
 
 
-def test_a_write_of_one_statement_waits_for_the_transaction_before_it():
+def test_a_write_of_one_statement_waits_for_the_transaction_before_it(monkeypatch):
     order = []
-    began = threading.Event()
+    began, asked = threading.Event(), threading.Event()
+    take_turn = base.DatabaseWrapper.take_turn
+
+    def noting(wrapper):
+        if began.is_set():
+            asked.set()
+        take_turn(wrapper)
+
+    monkeypatch.setattr(base.DatabaseWrapper, "take_turn", noting)
 
     def work(number):
         if number == 0:
             with transaction.atomic():
                 Project.objects.create(name="One", slug="one")
                 began.set()
-                time.sleep(0.3)
+                assert asked.wait(60)
                 order.append("transaction")
         else:
-            began.wait(10)
+            began.wait(60)
             Project.objects.create(name="Two", slug="two")
             order.append("statement")
 
@@ -123,18 +130,18 @@ def test_a_turn_that_does_not_come_is_not_waited_for(monkeypatch):
     def hold():
         with turn:
             held.set()
-            end.wait(20)
+            end.wait(60)
 
     holder = threading.Thread(target=hold)
     holder.start()
-    held.wait(10)
+    held.wait(60)
     try:
         Project.objects.create(name="Impatient", slug="impatient")
         with transaction.atomic():
             Project.objects.filter(slug="impatient").update(name="Very impatient")
     finally:
         end.set()
-        holder.join(10)
+        holder.join(60)
     assert Project.objects.get(slug="impatient").name == "Very impatient"
 
 
@@ -167,7 +174,7 @@ def test_a_turn_given_back_by_another_thread_is_nobodys_any_more():
     before = base.turn_for(str(connection.settings_dict["NAME"]))
     thread = threading.Thread(target=lend, args=[0])
     thread.start()
-    thread.join(10)
+    thread.join(60)
     borrowed[0]()
     assert base.turn_for(str(connection.settings_dict["NAME"])) is not before
     Project.objects.create(name="Free", slug="free")

@@ -1,7 +1,6 @@
 """Short ways to ask a provider in a test."""
 
 import threading
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -41,14 +40,12 @@ def failure(provider: Provider, request: CompletionRequest | None = None, **cont
 
 
 class Stopper:
-    """A cancel button that remembers when it was pressed."""
+    """A cancel button."""
 
     def __init__(self) -> None:
         self._pressed = threading.Event()
-        self.pressed_at = 0.0
 
     def press(self) -> None:
-        self.pressed_at = time.monotonic()
         self._pressed.set()
 
     def __call__(self) -> bool:

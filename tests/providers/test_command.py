@@ -1,7 +1,6 @@
 """A command as a model: prompts in, replies out, and nothing left running whatever happens."""
 
 import os
-import time
 from pathlib import Path
 
 import pytest
@@ -81,12 +80,10 @@ def test_a_command_that_takes_too_long_ends_with_all_it_started(tmp_path: Path):
     wait_for(lambda: gone(tmp_path), "the end of what the command had started")
 
 
-def test_a_cancelled_command_ends_within_a_second(tmp_path: Path):
-    began = time.monotonic()
+def test_a_cancelled_command_ends_with_all_it_started(tmp_path: Path):
     control = CallControl(is_cancelled=(tmp_path / "pid").exists)
     with pytest.raises(Cancelled):
         shell(HANGS, folder=str(tmp_path)).complete(wanted(), control)
-    assert time.monotonic() - began < 5
     wait_for(lambda: gone(tmp_path), "the end of what the command had started")
 
 

@@ -87,11 +87,16 @@ def test_the_judges_prefix_stays_while_the_producer_writes(provider: EmbeddedPro
 
 
 def test_a_generation_can_be_cancelled(provider: EmbeddedProvider) -> None:
-    stopper = Stopper()
+    stopper, heard = Stopper(), []
     endless = CompletionRequest(DEFAULT_MODEL, [Message("user", "Count to ten thousand.")], max_tokens=4000)
+
+    def hear(piece: str) -> None:
+        heard.append(piece)
+        stopper.press()
+
     with pytest.raises(Cancelled):
-        ask(provider, endless, is_cancelled=stopper, on_text=lambda piece: stopper() or stopper.press())
-    assert time.monotonic() - stopper.pressed_at < 1
+        ask(provider, endless, is_cancelled=stopper, on_text=hear)
+    assert len(heard) < 100  # of thousands
     assert ask(provider, judged("Still there?", max_tokens=4)).text
 
 
@@ -106,14 +111,14 @@ def test_one_generation_at_a_time_and_waiting_can_be_cancelled(provider: Embedde
 
     thread = threading.Thread(target=run)
     thread.start()
-    assert running.wait(20)
+    assert running.wait(60)
     error = failure(provider, judged("Me too?"), deadline_seconds=0.5)
     assert error.kind is ErrorKind.TIMEOUT
     second.press()
     with pytest.raises(Cancelled):
         ask(provider, judged("Me too?"), is_cancelled=second)
     first.press()
-    thread.join(5)
+    thread.join(60)
     assert not thread.is_alive()
 
 
@@ -223,7 +228,7 @@ def test_the_model_ends_with_a_worker_that_is_killed() -> None:
     owner.send_signal(signal.SIGKILL)
     owner.wait()
     owner.stdout.close()
-    end = time.monotonic() + 10
+    end = time.monotonic() + 60
     while is_running(pid):
         assert time.monotonic() < end, "the model's process outlived its worker"
         time.sleep(0.02)

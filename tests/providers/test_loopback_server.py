@@ -24,7 +24,7 @@ def process_address() -> Iterator[str]:
     assert process.stdout is not None
     yield process.stdout.readline().strip()
     process.terminate()
-    assert process.wait(5) == 0
+    assert process.wait(60) == 0
     process.stdout.close()
 
 

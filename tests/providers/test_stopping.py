@@ -1,10 +1,10 @@
 """Cancel and deadline, before the first byte and in the middle; many threads; TLS."""
 
+import asyncio
 import os
 import ssl
 import subprocess
 import threading
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -14,36 +14,33 @@ import pytest
 from refinement.providers import transport
 from refinement.providers.base import CallControl, Cancelled, ErrorKind, Provider
 from refinement.providers.ollama import OllamaProvider
+from tests.loopback.connection import Connection, Request
 from tests.loopback.faults import Fault
-from tests.loopback.server import LoopbackServer
+from tests.loopback.server import CHAT_PATHS, LoopbackServer
 from tests.providers.asking import MAKERS, Stopper, ask, failure, wanted
 
-PROMPTLY = 1.0
 
-
-def cancelled_when(provider: Provider, stopper: Stopper, server: LoopbackServer, ready: object) -> float:
-    """Presses the button once the server is ready for it; how long the call then took to end."""
-    ended: list[float] = []
+def cancelled_when(provider: Provider, stopper: Stopper, server: LoopbackServer, ready: object) -> None:
+    """Cancels the call once the server is ready for it; the call then ends."""
+    ended = threading.Event()
 
     def run() -> None:
         with pytest.raises(Cancelled):
             provider.complete(wanted(), CallControl(is_cancelled=stopper))
-        ended.append(time.monotonic())
+        ended.set()
 
     thread = threading.Thread(target=run)
     thread.start()
     server.wait_for(ready)  # type: ignore[arg-type]
     stopper.press()
-    thread.join(5)
-    assert ended, "the call did not end"
-    return ended[0] - stopper.pressed_at
+    assert ended.wait(60), "the call did not end"
+    thread.join()
 
 
 @pytest.mark.parametrize("kind", MAKERS)
 def test_cancel_before_the_first_byte(ollama_server: LoopbackServer, kind: str) -> None:
     ollama_server.faults = [Fault("hang")]
-    took = cancelled_when(MAKERS[kind](ollama_server), Stopper(), ollama_server, lambda: ollama_server.chats)
-    assert took < PROMPTLY
+    cancelled_when(MAKERS[kind](ollama_server), Stopper(), ollama_server, lambda: ollama_server.chats)
     ollama_server.wait_for(lambda: ollama_server.chats[0].aborted)
 
 
@@ -79,7 +76,6 @@ def test_cancel_in_the_middle_of_a_stream(ollama_server: LoopbackServer, kind: s
 
     with pytest.raises(Cancelled):
         ask(MAKERS[kind](ollama_server), is_cancelled=stopper, on_text=hear)
-    assert time.monotonic() - stopper.pressed_at < PROMPTLY
     ollama_server.wait_for(lambda: ollama_server.chats[0].aborted)
     assert ollama_server.chats[0].finished is None
 
@@ -94,10 +90,9 @@ def test_a_call_cancelled_beforehand_sends_nothing(ollama_server: LoopbackServer
 @pytest.mark.parametrize("kind", MAKERS)
 def test_the_deadline_holds_for_a_stream_that_drips(ollama_server: LoopbackServer, kind: str) -> None:
     ollama_server.chunks, ollama_server.chunk_delay = 200, 0.05
-    started = time.monotonic()
     error = failure(MAKERS[kind](ollama_server), deadline_seconds=0.5)
     assert error.kind is ErrorKind.TIMEOUT
-    assert time.monotonic() - started < 0.5 + PROMPTLY
+    ollama_server.wait_for(lambda: ollama_server.chats[0].aborted)
 
 
 @pytest.mark.parametrize("kind", MAKERS)
@@ -112,19 +107,25 @@ def test_a_listener_that_fails_ends_the_call(ollama_server: LoopbackServer, kind
     ollama_server.wait_for(lambda: ollama_server.chats[0].aborted)
 
 
+class Gathering(LoopbackServer):
+    """Answers nobody before 32 have called: calls that waited for each other would never be answered."""
+
+    calls = 0
+
+    async def handle(self, request: Request, connection: Connection) -> None:
+        self.calls += request.path in CHAT_PATHS
+        while request.path in CHAT_PATHS and self.calls < 32:
+            await asyncio.sleep(0.005)
+        await super().handle(request, connection)
+
+
 @pytest.mark.parametrize("kind", MAKERS)
-def test_many_threads_share_one_provider(ollama_server: LoopbackServer, kind: str) -> None:
-    ollama_server.latency = 0.3
-    ollama_server.replies = lambda asked: asked.body["messages"][1]["content"]
-    provider = MAKERS[kind](ollama_server)
-    started = time.monotonic()
-    with ThreadPoolExecutor(32) as pool:
-        texts = list(pool.map(lambda n: ask(provider, wanted(f"text {n}")).text, range(64)))
+def test_many_threads_share_one_provider(kind: str) -> None:
+    with Gathering(lambda asked: asked.body["messages"][1]["content"]) as server:
+        provider = MAKERS[kind](server)
+        with ThreadPoolExecutor(32) as pool:
+            texts = list(pool.map(lambda n: ask(provider, wanted(f"text {n}")).text, range(64)))
     assert texts == [f"text {n}" for n in range(64)]
-    spans = [(entry.started, entry.finished or 0) for entry in ollama_server.chats]
-    at_once = max(sum(a <= start < b for a, b in spans) for start, _ in spans)
-    assert at_once > 10, "calls waited for each other"
-    assert time.monotonic() - started < 6
 
 
 @pytest.mark.parametrize("kind", MAKERS)
@@ -195,8 +196,7 @@ def test_an_encrypted_connection_answers_and_stops(tls_server: LoopbackServer) -
     assert ask(provider).text
     assert ask(provider).text
     tls_server.faults = [Fault("hang")]
-    took = cancelled_when(provider, Stopper(), tls_server, lambda: len(tls_server.chats) == 3)
-    assert took < PROMPTLY
+    cancelled_when(provider, Stopper(), tls_server, lambda: len(tls_server.chats) == 3)
 
 
 def test_a_certificate_that_is_not_trusted_is_unreachable(

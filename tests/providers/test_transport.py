@@ -15,7 +15,7 @@ from refinement.providers.transport import client_for
 from tests.loopback.faults import Fault
 from tests.loopback.server import LoopbackServer
 
-PROMPTLY = 1.0
+PROMPTLY = 8.0  # seconds; without a cancel it would be at least ten
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 SIZED = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"
 

@@ -7,30 +7,26 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.house.processes import PATIENCE, ROOT, environment, manage
+from tests.house.processes import PATIENCE, ROOT, environment
 from tests.loopback.fixtures import ollama_server
 from tests.loopback.replies import Asked
 from tests.loopback.server import Entry, LoopbackServer
+from tests.migrated import migrated_directory
 
 __all__ = ["ollama_server"]
 MODELS = ("--producer", "ollama/loopback:1b", "--judge", "ollama/loopback:8b")
 
 
 @pytest.fixture(scope="session")
-def migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def migrated() -> Path:
     """A data directory with a fresh database and nothing in it, to be copied."""
-    directory = tmp_path_factory.mktemp("migrated") / "data"
-    directory.mkdir()
-    done = manage("migrate", "--verbosity", "0", env=environment(directory))
-    assert done.returncode == 0, done.stderr
-    return directory
+    return migrated_directory()
 
 
 def as_on_a_terminal() -> None:
@@ -75,7 +71,7 @@ class Refine:
 
         def reply(asked: Asked) -> str:
             chats = self.server.chats
-            self.server.chunk_delay = 1.5 if len(chats) == slow else 0.0
+            self.server.chunk_delay = 30.0 if len(chats) == slow else 0.0
             answered = sum(1 for entry in chats if entry.role == asked.role and entry.finished)
             return lists[asked.role][answered]
 
@@ -86,13 +82,8 @@ class Refine:
             return connection.execute(statement).fetchall()
 
     def reached(self, number: int) -> Entry:
-        """The request of this number, once its answer has been on its way for a moment."""
-
-        def writing() -> bool:
-            chats = self.server.chats
-            return len(chats) >= number and time.monotonic() - chats[number - 1].started > 0.6
-
-        self.server.wait_for(writing, PATIENCE)
+        """The request of this number, once it has come."""
+        self.server.wait_for(lambda: len(self.server.chats) >= number, PATIENCE)
         return self.server.chats[number - 1]
 
     def clean_up(self) -> None:

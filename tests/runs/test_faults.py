@@ -64,7 +64,7 @@ each_fault = pytest.mark.parametrize(
 def test_a_fault_is_kept_sorted_and_never_becomes_a_score(stage, role, fault, kind, waits, words):
     stage.server.faults = [replace(fault, seen=0)]
     run = stage.launch(RUBRIC, seed=SEED if role == "judge" else "")
-    result = one_step(run, deadline_seconds=0.4)
+    result = one_step(run, deadline_seconds=0.4 if fault.kind == "hang" else 60)
 
     call = run.calls.get()
     assert (call.role, call.error_kind, call.attempt) == (role, kind, 1)
@@ -87,9 +87,10 @@ def test_a_server_that_is_away_is_waited_for_by_workers_without_end(stage):
     run = stage.launch(RUBRIC, seed=SEED)
     stage.server.go_away()
     for attempt in range(1, 8):
+        before = timezone.now()
         one_step(run)
         assert (run.status, run.calls.count()) == ("waiting", attempt)
-        assert run.next_try_at > timezone.now()
+        assert run.next_try_at > before
         Run.objects.filter(pk=run.pk).update(next_try_at=timezone.now())
     assert set(run.calls.values_list("error_kind", flat=True)) == {"unreachable"}
     assert composites(run) == [None]
@@ -107,7 +108,7 @@ def test_a_server_that_is_away_is_given_up_in_the_foreground(stage):
 @pytest.mark.parametrize("fault", ["hang", "reset", "empty", "status"])
 def test_what_fails_for_a_reason_is_tried_three_times(stage, fault):
     stage.server.faults = [Fault(fault)]
-    run = stage.play(RUBRIC, seed=SEED, options={"deadline_seconds": 0.3})
+    run = stage.play(RUBRIC, seed=SEED, options={"deadline_seconds": 0.3 if fault == "hang" else 60})
     assert (run.outcome, run.stop_reason) == ("ERROR", "judge_failed")
     assert [call.attempt for call in calls(run)] == [1, 2, 3]
     assert composites(run) == [None]
@@ -118,7 +119,7 @@ def test_retry_after_decides_the_next_try(stage):
     run = stage.launch(RUBRIC, seed=SEED)
     before = timezone.now()
     one_step(run)
-    assert timedelta(seconds=36.9) < run.next_try_at - before < timedelta(seconds=45)
+    assert before + timedelta(seconds=36.9) < run.next_try_at < timezone.now() + timedelta(seconds=45)
 
 
 def test_a_run_that_waits_is_not_due_before_its_time(stage):
@@ -143,7 +144,7 @@ def test_after_a_fault_once_the_run_ends_as_an_undisturbed_one(stage, role, faul
         stage.says(judge=said, producer=drafts(3))
         if fault in IN_THE_REPLY and stage.server.faults:
             stage.says(**with_a_spare(said, role))
-        return stage.play(RUBRIC, options={"deadline_seconds": 1.0})
+        return stage.play(RUBRIC, options={"deadline_seconds": 3 if fault == "hang" else 60})
 
     calm = played()
     stage.server.faults = [Fault(fault, nth=(2,), role=role)]

@@ -1,7 +1,6 @@
 """Checks and templates that take too long in a run: a clear failure, once, and the lease held meanwhile."""
 
 import json
-import time
 from dataclasses import replace
 
 from refinement.engine.profiles import rubric_for
@@ -27,11 +26,9 @@ def test_a_check_that_never_ends_fails_and_the_run_goes_on(stage: Stage, monkeyp
     renew = calling.lease_renew
     monkeypatch.setattr(calling, "lease_renew", lambda lease: renewed.append(lease) or renew(lease))
     stage.says(judge=[verdict(RUBRIC, 9.5)])
-    began = time.monotonic()
 
     run = stage.play(replace(ONE_ROUND, checks=(UNIQUE, AFTER)), seed=OBJECTS)
 
-    assert time.monotonic() - began < 15
     assert (run.status, run.rounds_judged) == ("finished", 1)
     unique, after = run.rounds.get().check_results.order_by("id")
     assert not unique.passed

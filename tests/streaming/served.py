@@ -6,15 +6,14 @@ import socket
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tests.house.processes import Instance, manage
 from tests.loopback.server import LoopbackServer
 
-PATIENCE = 20.0
-FIRST_START = 300.0
+PATIENCE = 60.0
 PEOPLE = """
 import json
 from importlib import import_module
@@ -71,19 +70,11 @@ class Served:
         self.server = server
         self.instance = Instance(data_dir, WIGGUM_OLLAMA_URL=server.address)
         try:
-            self._wait_until_ready()
+            self.instance.wait_until_said("Wiggum is ready at")
             self.sessions: dict[str, str] = json.loads(self.shell(PEOPLE))
         except BaseException:
             self.instance.clean_up()
             raise
-
-    def _wait_until_ready(self) -> None:
-        """A first start prepares the database and all static files, which a busy machine takes long for."""
-        until = time.monotonic() + FIRST_START
-        while "Wiggum is ready at" not in self.instance.said():
-            assert time.monotonic() < until, self.instance.said()
-            assert self.instance.process.poll() is None, self.instance.said()
-            time.sleep(0.05)
 
     def shell(self, code: str) -> str:
         """What the code told, run with the instance's own settings."""
@@ -117,7 +108,6 @@ class Frame:
     kind: str
     data: Any
     number: int | None
-    at: float = field(default_factory=time.time)
 
 
 class Reader:

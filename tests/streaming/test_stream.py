@@ -2,7 +2,6 @@
 
 import json
 import re
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from refinement.streaming.hub import MOST_OF_ONE_PERSON
 from tests.house.processes import children, wait_for
 from tests.loopback.replies import from_lists, made_to_fit
 from tests.loopback.server import LoopbackServer
+from tests.prepared import prepared_copy
 from tests.streaming.served import Reader, Served
 
 TEXT = "".join(f"Sentence {number} of a long draft. " for number in range(60)).strip()
@@ -33,8 +33,7 @@ PAUSE = "from refinement.services.runs.lifecycle import run_pause; run_pause(run
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    directory = tmp_path_factory.mktemp("live") / "data"
-    directory.mkdir()
+    directory = prepared_copy(tmp_path_factory, "live")
     with LoopbackServer() as server:
         made = Served(directory, server)
         yield made
@@ -49,11 +48,11 @@ def _fast_again(served: Served) -> Iterator[None]:
 
 
 def writing_slowly(served: Served) -> None:
-    """The draft takes some four seconds, everything after it a moment."""
+    """A draft without an end, until the test lets it end; everything after it takes a moment."""
     judged = made_to_fit()
     written = from_lists({"producer": [TEXT]}, cycle=True)
     served.server.replies = lambda asked: judged(asked) if asked.schema else written(asked)
-    served.server.chunks, served.server.chunk_delay = 40, 0.1
+    served.server.chunks, served.server.chunk_delay = 1_500, 0.1
 
 
 def paused_run(served: Served) -> int:
@@ -66,6 +65,7 @@ def test_it_tells_all_of_a_run_in_order_and_ends_with_it(served: Served):
     reader = served.listen(run)
     reader.wait_for(lambda: reader.of("text"), "the first words of the draft")
     assert not [entry for entry in reader.of("event") if entry.data["kind"] == "drafted"]
+    served.server.chunk_delay = 0.0
     reader.wait_for(reader.ended.is_set, "the end of the stream")
 
     numbers = [entry.number for entry in reader.of("event")]
@@ -81,13 +81,14 @@ def test_it_tells_all_of_a_run_in_order_and_ends_with_it(served: Served):
 def test_the_text_comes_while_it_is_written_and_each_word_once(served: Served):
     writing_slowly(served)
     reader = served.listen(served.launch(rounds=1))
+    reader.wait_for(lambda: len(reader.of("text")) > 3, "the text in pieces")
+    served.server.chunk_delay = 0.0
     reader.wait_for(lambda: [e for e in reader.of("event") if e.data["kind"] == "drafted"], "the draft")
     first, *others = reader.of("text")
     pieces = [first, *(entry for entry in others if not entry.data.get("begins"))]
     assert first.data["begins"]
     assert len(pieces) > 3
     assert TEXT.startswith("".join(entry.data["text"] for entry in pieces))
-    assert pieces[-1].at - pieces[0].at > 1
 
 
 def test_who_comes_later_gets_the_text_from_its_beginning(served: Served):
@@ -100,6 +101,7 @@ def test_who_comes_later_gets_the_text_from_its_beginning(served: Served):
     heard = late.of("text")[0].data
     assert heard["begins"]
     assert heard["text"].startswith(early.of("text")[0].data["text"])
+    served.server.chunk_delay = 0.0
     early.wait_for(early.ended.is_set, "the end")
     late.wait_for(late.ended.is_set, "the end")
 
@@ -126,10 +128,8 @@ def test_a_member_who_is_removed_hears_no_more(served: Served):
     other = served.listen(run)
     reader.wait_for(lambda: reader.of("state"), "the state")
     served.shell(REMOVE.format(name="edgar"))
-    removed = time.time()
     reader.wait_for(reader.ended.is_set, "the end")
     assert reader.frames[-1].kind == "gone"
-    assert reader.frames[-1].at - removed < 5
     assert not other.ended.is_set()
     assert served.ask(f"/p/alpha/runs/{run}/events/", "edgar").status == 404
     other.hang_up()

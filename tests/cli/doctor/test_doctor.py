@@ -5,7 +5,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 
 from refinement.cli.doctor import command
 from refinement.cli.doctor.findings import Finding, findings_of, ok
@@ -66,7 +65,6 @@ def test_a_check_that_hangs_or_breaks_is_a_finding():
     def broken() -> Finding:
         raise RuntimeError("no such luck\nand more")
 
-    began = time.monotonic()
     findings = list(
         findings_of(
             {
@@ -74,15 +72,14 @@ def test_a_check_that_hangs_or_breaks_is_a_finding():
                 "broken": broken,
                 "well": lambda: ok("well", ""),
             },
-            seconds=0.2,
+            seconds=2,
         )
     )
     never.set()
-    assert time.monotonic() - began < 10
     assert [(finding.name, finding.status) for finding in findings] == [
         ("stuck", "fail"), ("broken", "fail"), ("well", "ok"),
     ]  # fmt: skip
-    assert "no answer within 0.2 s" in findings[0].what
+    assert "no answer within 2 s" in findings[0].what
     assert findings[1].what == "could not be looked at: no such luck"
 
 

@@ -63,13 +63,13 @@ def test_a_ping_is_delivered_logged_and_sent_again(api_owner, settings):
         made = api_owner.post(ROOT, NEW | {"address": receiver.address})
         here = made.headers["Location"].removeprefix("/api/v1")
         ping = api_owner.post(f"{here}/ping")
-        assert (ping.status_code, ping.json()["state"]) == (201, "pending")
+        assert (ping.status_code, ping.json()["status"]) == (201, "queued")
         delivery_send(WebhookDelivery.objects.get().pk)
 
-        (line,) = api_owner.get(f"{here}/deliveries", {"state": "delivered"}).json()["items"]
+        (line,) = api_owner.get(f"{here}/deliveries", {"status": "delivered"}).json()["items"]
         read = api_owner.get(f"{here}/deliveries/{line['id']}").json()
         assert (read["payload"]["event"], read["attempts"][0]["status"]) == ("ping", 200)
         assert read["attempts"][0]["answer"] == "ok"
-        assert api_owner.post(f"{here}/deliveries/{line['id']}/resend").json()["state"] == "pending"
+        assert api_owner.post(f"{here}/deliveries/{line['id']}/resend").json()["status"] == "queued"
         assert api_owner.post(f"{here}/deliveries/{line['id']}/resend").status_code == 409
         assert receiver.received[0].headers["Wiggum-Delivery"] == line["delivery"]

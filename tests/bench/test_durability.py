@@ -119,11 +119,11 @@ def test_a_holder_that_lost_its_lease_leaves_no_trace(table: Table):
 def test_a_lost_message_is_sent_again(table: Table):
     (trial,) = trials(table.bench(repeats=1))
     QueuedMessage.objects.all().delete()
-    assert sweep() == 0, "what has just been sent is given its time"
+    assert sweep().sent == 0, "what has just been sent is given its time"
     BenchTrial.objects.update(woken_at=long_ago())
     Upkeep().once()
     assert messages(trial) == 1
-    assert sweep() == 0
+    assert sweep().sent == 0
 
 
 def test_a_dead_workers_trial_is_sent_for_and_nobody_elses(table: Table):
@@ -134,7 +134,7 @@ def test_a_dead_workers_trial_is_sent_for_and_nobody_elses(table: Table):
     BenchTrial.objects.filter(pk=dead.pk).update(lease_until=long_ago())
     BenchTrial.objects.filter(pk=ended.pk).update(status="failed", error="Over.")
     QueuedMessage.objects.all().delete()
-    assert sweep() == 1
+    assert sweep().sent == 1
     assert [messages(trial) for trial in (dead, alive, ended)] == [1, 0, 0]
 
 
@@ -142,7 +142,7 @@ def test_two_sweepers_send_once(table: Table):
     (trial,) = trials(table.bench(repeats=1))
     QueuedMessage.objects.all().delete()
     BenchTrial.objects.update(woken_at=long_ago())
-    assert sorted(at_once(sweep, sweep)) == [0, 1]
+    assert sorted(swept.sent for swept in at_once(sweep, sweep)) == [0, 1]
     assert messages(trial) == 1
 
 
@@ -248,7 +248,7 @@ def test_a_killed_workers_trial_is_taken_up_again(table: Table):
     assert not trial_advance(trial.pk), "the lease still stands"
     BenchTrial.objects.update(lease_until=long_ago(), woken_at=long_ago())
     QueuedMessage.objects.all().delete()
-    assert sweep() == 1
+    assert sweep().sent == 1
     table.says(8)
     advance(bench)
     (trial,) = trials(bench)

@@ -84,7 +84,7 @@ def test_an_expired_lease_is_taken_over_and_the_earlier_holder_is_fenced_off(run
     assert (new.attempt, new.owner) == (old.attempt + 1, old.owner)
     assert not lease_holds(old)
     assert not lease_renew(old)
-    with pytest.raises(LeaseLost, match=f"run {run.pk} is no longer held by same name"):
+    with pytest.raises(LeaseLost, match=f"Run {run.pk} is no longer held by same name"):
         lease_write(old, failure_message="late")
     run.refresh_from_db()
     assert run.failure_message == ""

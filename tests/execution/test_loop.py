@@ -247,7 +247,7 @@ def test_a_run_that_was_paused_and_resumed_meanwhile_goes_on(run):
 
 def test_a_worker_that_is_told_to_stop_between_steps_gives_the_run_back(run, monkeypatch):
     QueuedMessage.objects.all().delete()
-    monkeypatch.setattr(advancing, "pass_place_on", lambda *_: interrupt_all(lambda thread_id: None))
+    monkeypatch.setattr(advancing, "pass_slot_on", lambda *_: interrupt_all(lambda thread_id: None))
     assert work_begins()
     try:
         assert run_advance(run.pk) is None

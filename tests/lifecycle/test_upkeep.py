@@ -77,7 +77,7 @@ def test_no_more_than_a_handful_is_sent_for_at_once(scene: Scene, monkeypatch):
 
 def test_patience_is_the_first_again_once_the_run_was_claimed(scene: Scene):
     run = lost(scene, timedelta(hours=1), wakes=5)
-    assert lease_take(Run, run.pk, "a worker").run.wakes == 0
+    assert lease_take(Run, run.pk, "a worker").row.wakes == 0
 
 
 def test_a_run_with_an_expired_lease_is_sent_for_and_one_that_is_held_is_not(scene: Scene):

@@ -129,7 +129,7 @@ def test_two_rules_ask_a_person_once(run, editor, viewer, owner):
 def test_an_end_that_comes_twice_asks_once(run, editor, viewer):
     review_rule_create(project=run.project, kind="sample", percent=100, reviewers=[viewer], user=editor)
     recorder = ended(run)
-    recorder.lease.run = run  # as it was before the end: a holder that does not know of it
+    recorder.lease.row = run  # as it was before the end: a holder that does not know of it
     with pytest.raises(LeaseLost):
         recorder.finish(Finish(Outcome.FAIL, StopReason.MAX_ROUNDS, "It is over.", None))
     assert len(asked()) == 1

@@ -44,6 +44,6 @@ def test_a_message_comes_by_any_broker(broker, hook, owner, receiver):
     finally:
         worker.stop()
     delivery.refresh_from_db()
-    assert (delivery.state, delivery.tries) == ("delivered", 1)
+    assert (delivery.status, delivery.tries) == ("delivered", 1)
     (got,) = receiver.received
     assert got.headers["Wiggum-Delivery"] == str(delivery.key)

@@ -15,10 +15,10 @@ from refinement.execution.deliveries import (
     MOST_AT_ONCE,
     MOST_TRIES,
     deliveries_clean,
-    deliveries_sweep,
     delivery_send,
     pause_after,
 )
+from refinement.execution.waking import sweep
 from refinement.models import QueuedMessage, WebhookAttempt, WebhookDelivery
 from refinement.services.upkeep import Upkeep
 from refinement.services.webhooks.hooks import (
@@ -54,7 +54,7 @@ def is_due(delivery):
 def test_it_arrives_signed(made, delivery, receiver, work):
     assert work() == 1
     delivery.refresh_from_db()
-    assert (delivery.state, delivery.tries, delivery.lease_until) == ("delivered", 1, None)
+    assert (delivery.status, delivery.tries, delivery.lease_until) == ("delivered", 1, None)
     (got,) = receiver.received
     assert got.headers["Wiggum-Event"] == "ping"
     assert got.headers["Wiggum-Delivery"] == str(delivery.key)
@@ -87,7 +87,7 @@ def test_failures_are_kept_and_tried_again_until_it_is_given_up(delivery, receiv
             assert 0.7 < pause <= 1.2
             delivery_send(delivery.pk)  # too early
             is_due(delivery)
-    assert (delivery.state, len(receiver.received)) == ("failed", MOST_TRIES)
+    assert (delivery.status, len(receiver.received)) == ("failed", MOST_TRIES)
     assert {got.headers["Wiggum-Delivery"] for got in receiver.received} == {str(delivery.key)}
     tried = list(WebhookAttempt.objects.values_list("number", "status", "answer"))
     assert tried == [(number, 500, "broken") for number in range(1, MOST_TRIES + 1)]
@@ -108,10 +108,10 @@ def test_one_whose_worker_is_lost_each_time_is_given_up(delivery, receiver, monk
         WebhookDelivery.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
     delivery_send(delivery.pk)
     delivery.refresh_from_db()
-    assert (delivery.state, delivery.lease_until) == ("failed", None)
+    assert (delivery.status, delivery.lease_until) == ("failed", None)
     assert "The worker stopped while it was sending" in WebhookAttempt.objects.get().error
     WebhookDelivery.objects.update(woken_at=None)
-    assert deliveries_sweep() == 0
+    assert sweep().sent == 0
 
 
 def test_pauses_are_spread():
@@ -145,13 +145,13 @@ def test_a_person_sends_it_again_with_the_same_bytes(delivery, owner, receiver, 
 
 
 def test_one_that_was_given_up_gets_all_its_tries_again(delivery, owner, receiver, work):
-    WebhookDelivery.objects.update(state="failed", tries=MOST_TRIES)
+    WebhookDelivery.objects.update(status="failed", tries=MOST_TRIES)
     delivery_resend(delivery=delivery, by=owner)
     QueuedMessage.objects.all().delete()
     receiver.answer = status(500)
     delivery_send(delivery.pk)
     delivery.refresh_from_db()
-    assert (delivery.state, delivery.tries, delivery.most_tries) == ("pending", 8, 14)
+    assert (delivery.status, delivery.tries, delivery.most_tries) == ("waiting", 8, 14)
     assert delivery.next_try_at - timezone.now() < FIRST_PAUSE * 1.3
 
 
@@ -174,7 +174,7 @@ def test_what_waits_is_dropped_when_the_webhook_is_switched_off(hook, delivery, 
     webhook_change(webhook=hook, by=owner, values=values, version=hook.version)
     work()
     delivery.refresh_from_db()
-    assert (delivery.state, receiver.connections) == ("failed", 0)
+    assert (delivery.status, receiver.connections) == ("failed", 0)
 
 
 def test_one_removed_while_it_is_sent_leaves_nothing_behind(hook, delivery, owner, monkeypatch, work):
@@ -190,10 +190,10 @@ def test_one_removed_while_it_is_sent_leaves_nothing_behind(hook, delivery, owne
 
 def test_a_lost_message_is_sent_again_and_a_dead_worker_replaced(delivery, receiver, work):
     QueuedMessage.objects.all().delete()
-    assert deliveries_sweep() == 0  # it may still arrive
+    assert sweep().sent == 0  # it may still arrive
     long_ago = timezone.now() - timedelta(minutes=1)
     WebhookDelivery.objects.update(woken_at=long_ago, tries=1, lease_until=long_ago)
-    assert (deliveries_sweep(), deliveries_sweep()) == (1, 0)
+    assert (sweep().sent, sweep().sent) == (1, 0)
     assert work() == 1
     assert len(receiver.received) == 1
 
@@ -201,7 +201,7 @@ def test_a_lost_message_is_sent_again_and_a_dead_worker_replaced(delivery, recei
 def test_one_that_is_being_sent_is_left_alone(delivery, receiver):
     now = timezone.now()
     WebhookDelivery.objects.update(woken_at=now - timedelta(hours=1), lease_until=now + timedelta(seconds=9))
-    assert deliveries_sweep() == 0
+    assert sweep().sent == 0
     delivery_send(delivery.pk)
     assert receiver.connections == 0
 
@@ -223,7 +223,7 @@ def test_old_ones_are_forgotten_and_those_that_wait_are_not(hook, owner):
     old, waiting, new = (webhook_ping(webhook=hook, by=owner) for _ in range(3))
     before = timezone.now() - KEPT - timedelta(hours=1)
     WebhookDelivery.objects.filter(pk__in=[old.pk, waiting.pk]).update(created_at=before)
-    WebhookDelivery.objects.filter(pk__in=[old.pk, new.pk]).update(state="delivered")
+    WebhookDelivery.objects.filter(pk__in=[old.pk, new.pk]).update(status="delivered")
     Upkeep().forget_old()
     assert set(WebhookDelivery.objects.values_list("pk", flat=True)) == {waiting.pk, new.pk}
     assert deliveries_clean() == 0

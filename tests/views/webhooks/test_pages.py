@@ -118,7 +118,7 @@ def test_a_ping_is_sent_and_its_page_says_what_came_back(as_owner, hook, page):
 
 def test_sending_again(as_owner, hook, page, owner):
     delivery = webhook_ping(webhook=hook, by=owner)
-    WebhookDelivery.objects.update(state="failed", tries=7)
+    WebhookDelivery.objects.update(status="failed", tries=7)
     address = f"{page}deliveries/{delivery.pk}/resend/"
 
     assert "on its way again" in as_owner.post(address, follow=True).content.decode()
@@ -152,16 +152,16 @@ def test_the_log_has_pages_states_and_a_fixed_number_of_queries(as_owner, hook, 
     for _ in range(PAGE_SIZE):
         attempted(webhook_ping(webhook=hook, by=owner))
     first = WebhookDelivery.objects.order_by("id").first()
-    WebhookDelivery.objects.filter(pk=first.pk).update(state="failed")
+    WebhookDelivery.objects.filter(pk=first.pk).update(status="failed")
     assert {address: asked(address) for address in (page, LIST)} == few
 
     text = as_owner.get(page).content.decode()
     assert f"deliveries/{first.pk}/" not in text
     older = re.search(r'rel="next" href="([^"]+)"', text).group(1)
     assert f"deliveries/{first.pk}/" in as_owner.get(older).content.decode()
-    failed = as_owner.get(f"{page}?state=failed").content.decode()
+    failed = as_owner.get(f"{page}?status=failed").content.decode()
     assert re.findall(r"/deliveries/(\d+)/", failed) == [str(first.pk)]
-    assert as_owner.get(f"{page}?state=x&before=y").status_code == 200
+    assert as_owner.get(f"{page}?status=x&before=y").status_code == 200
 
 
 def test_who_scores_a_run_blind_is_not_shown_what_was_sent_about_it(as_owner, hook, page, owner, project):

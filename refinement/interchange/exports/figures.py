@@ -2,7 +2,7 @@
 
 from decimal import Decimal
 
-from refinement.engine.evaluating import judged_output
+from refinement.engine.evaluating import with_failure
 from refinement.engine.metrics import RunMetrics, run_metrics
 from refinement.engine.scoring import assess, shown
 from refinement.engine.sentences import round_name
@@ -56,7 +56,7 @@ def engine_evaluator(entry: RoundPart) -> EvaluatorOutput | None:
     said = entry.evaluator
     if said is None:
         return None
-    output = judged_output(EvaluatorOutput(said.stdout, said.stderr, said.exit_code, said.stopped))
+    output = with_failure(EvaluatorOutput(said.stdout, said.stderr, said.exit_code, said.stopped))
     said.failure = output.failure
     return output
 

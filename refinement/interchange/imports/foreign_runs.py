@@ -10,7 +10,7 @@ from typing import Any
 from refinement.engine.codec import rubric_to_json
 from refinement.engine.kinds import Outcome, StopReason
 from refinement.engine.scoring import shown
-from refinement.engine.sentences import result_words, round_name
+from refinement.engine.sentences import result_sentence, round_name
 from refinement.engine.types import Criterion, Rubric
 from refinement.interchange.exports.figures import compute, history_of
 from refinement.interchange.imports.document import RoundPart, RunDocument, RunPart, SaidScore, VerdictPart
@@ -112,7 +112,7 @@ def _why(document: RunDocument, foreign: ForeignRun) -> str:
     after = round_name(rubric, document.rounds[-1].number)
     return (
         f"It ended elsewhere after {after}; by which rule is not in the file."
-        f"{result_words(rubric, assessed) if len(assessed) > 1 else ''}"
+        f"{result_sentence(rubric, assessed) if len(assessed) > 1 else ''}"
     )
 
 

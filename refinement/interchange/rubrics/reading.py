@@ -99,7 +99,7 @@ def stop_rules(notes: Notes, node: Node, name: str) -> object:
         return found
     odd = [rule.value for rule in found if rule not in STOP_RULES]
     if odd:
-        return notes.add(node.line, f"{name}: {odd[0]} is not a rule that can stop a run.")
+        return notes.add(node.line, f"{name}: {odd[0]} is not a stop rule.")
     return tuple(found)
 
 

@@ -50,7 +50,7 @@ CHECKED = [
     ((1.0,), "perfect_score", "is a perfect score"),
     ((0.4, 0.8), "quality_threshold_met", "reaches the threshold"),
     ((0.6, 0.3), "score_regression", "the score fell from"),
-    ((0.6, 0.6), "no_improvement", "is smaller than the"),
+    ((0.6, 0.6), "no_improvement", "is below the minimum"),
     ((0.3, 0.5, 0.7), "max_iterations_reached", "reached the 3-iteration limit"),
 ]
 

@@ -24,7 +24,7 @@ class Excerpt:
 
 
 def excerpt(candidate: str, limit: int) -> Excerpt:
-    """At most `limit` characters of the candidate: head and tail, with a line that says how much is missing."""
+    """At most `limit` characters of the candidate: head, tail, and a line that counts what is missing."""
     if limit < 1:
         raise ValueError("the limit must be at least one character")
     total = len(candidate)

@@ -92,7 +92,7 @@ def _result(check: Check, finding: Finding) -> CheckResult:
 
 
 def _findings(checks: Sequence[Check], candidate: str) -> list[Finding]:
-    """One finding for each check. All checks share one time limit; later ones are not run when it is reached."""
+    """One finding for each check. All checks share one limit; those after it are not run."""
     parameters = [_parameters_json(check) for check in checks]
     sent = [(check, text) for check, text in zip(checks, parameters, strict=True) if text is not None]
     findings = iter(_isolated(sent, candidate) if sent else ())

@@ -117,7 +117,7 @@ KINDS = (
         "Heading count",
         "The number of Markdown headings must be within limits.",
         (
-            Parameter("level", "Level", ParameterType.COUNT, description="1 to 6. Leave empty to count all levels."),
+            Parameter("level", "Level", ParameterType.COUNT, description="1 to 6, or empty for all levels."),
             _MINIMUM,
             _MAXIMUM,
         ),

@@ -64,7 +64,9 @@ class ChildProcess:
         self._line(time.monotonic() + seconds, on_wait)
         self.ready = True
 
-    def answers(self, request: dict[str, Any], seconds: float, on_wait: WaitCallback | None) -> Iterator[object]:
+    def answers(
+        self, request: dict[str, Any], seconds: float, on_wait: WaitCallback | None
+    ) -> Iterator[object]:
         """The child's answers, one by one. Raises RequestEnded at a limit.
 
         The seconds are processor time. With a wait callback, a request may wait longer on a busy machine.
@@ -108,7 +110,9 @@ class ChildProcess:
             if not piece:
                 status = self._process.wait()
                 out_of_time = status == -signal.SIGPROF
-                raise RequestEnded(Limit.TIME if out_of_time else Limit.CRASH, f"the child ended with {status}")
+                raise RequestEnded(
+                    Limit.TIME if out_of_time else Limit.CRASH, f"the child ended with {status}"
+                )
             pieces.append(piece)
         line, _, self._unread = b"".join(pieces).partition(b"\n")
         return line

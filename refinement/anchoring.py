@@ -1,7 +1,7 @@
-"""Finds a quoted passage again in a text that may have changed since; no Django.
+"""Finds a quoted passage in a text that may have changed. No Django.
 
-A quotation is kept as it stands in the source text. What people select may be the rendered text, in which
-Markdown's signs are missing: both are compared by their letters and digits alone, "folded".
+Quotations are stored as source text, but people select rendered text without Markdown characters. So both
+are compared by letters and digits only ("folded").
 """
 
 import re
@@ -12,12 +12,12 @@ from itertools import islice
 from rapidfuzz import fuzz
 
 MOST_QUOTE = 2_000  # characters of a quotation
-AROUND = 64  # characters that are kept before and after it
-ALIKE = 86  # of 100: from here on a changed passage is taken for the one that was quoted
-LEAST_ALIKE = 12  # letters: anything shorter is like too much
-MOST_ALIKE_TEXT = 400_000  # characters; a longer text is searched for the words as they were alone
-MOST_PLACES = 200  # equal passages that are weighed against one another
-# What a rendered text does not show: fences, numbers of a list, and where a link leads.
+AROUND = 64  # characters stored before and after it
+ALIKE = 86  # of 100; the similarity from which a changed passage matches
+LEAST_ALIKE = 12  # letters; shorter text is similar to too much
+MOST_ALIKE_TEXT = 400_000  # characters; longer texts are searched for exact matches only
+MOST_PLACES = 200  # equal passages that are compared
+# Not visible in rendered text: fences, list numbers and link targets.
 UNSEEN = re.compile(
     r"^[ \t]*(?:`{3,}|~{3,})[^\n]*$|^[ \t]*\d{1,9}[.)](?=[ \t])|(?<=\])\([^()\s]*(?:\s+\"[^\"\n]*\")?\)", re.M
 )
@@ -25,7 +25,7 @@ UNSEEN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Quotation:
-    """Words of a text, a little of what stood around them, and where they began."""
+    """A quoted text with some context and its start position."""
 
     text: str
     before: str = ""
@@ -35,7 +35,7 @@ class Quotation:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """Where a quotation stands in a text; `same` unless only something like it was found."""
+    """The position of a quotation in a text. `same` is False for a similar passage."""
 
     start: int
     end: int
@@ -44,7 +44,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """A text's letters and digits, and where each of them stands in it."""
+    """The letters and digits of a text, and their positions."""
 
     text: str
     places: tuple[int, ...]
@@ -54,7 +54,7 @@ class Folded:
 
 
 def passage_of(quotation: Quotation, text: str) -> Passage | None:
-    """Where the quotation stands: where it was, else elsewhere, else differently spaced, else much alike."""
+    """The quotation's position: at its old place, elsewhere, with other spacing, or in similar text."""
     if not quotation.text:
         return None
     start = quotation.start
@@ -68,7 +68,7 @@ def passage_of(quotation: Quotation, text: str) -> Passage | None:
 
 
 def quotation_at(passage: Passage, text: str) -> Quotation:
-    """The passage as it is kept, to be found again in later texts."""
+    """The passage as a quotation to store."""
     return Quotation(
         text=text[passage.start : passage.end],
         before=text[max(0, passage.start - AROUND) : passage.start],
@@ -78,23 +78,23 @@ def quotation_at(passage: Passage, text: str) -> Quotation:
 
 
 def line_of(passage: Passage, text: str) -> int:
-    """The line on which it begins, from 1."""
+    """The line where the passage starts, from 1."""
     return text.count("\n", 0, passage.start) + 1
 
 
 def fold(text: str) -> Folded:
-    """Letters and digits alone, without what is not shown when the text is rendered."""
+    """The letters and digits of the text, without what is not visible when rendered."""
     letters: list[str] = []
     places: list[int] = []
     start = 0
     for unseen in UNSEEN.finditer(text):
-        _keep(text, start, unseen.start(), letters, places)
+        _add_letters(text, start, unseen.start(), letters, places)
         start = unseen.end()
-    _keep(text, start, len(text), letters, places)
+    _add_letters(text, start, len(text), letters, places)
     return Folded("".join(letters), tuple(places))
 
 
-def _keep(text: str, start: int, end: int, letters: list[str], places: list[int]) -> None:
+def _add_letters(text: str, start: int, end: int, letters: list[str], places: list[int]) -> None:
     for place in range(start, end):
         if text[place].isalnum():
             letters.append(text[place])
@@ -118,13 +118,13 @@ def _folded_passage(quotation: Quotation, text: Folded, length: int) -> Passage 
 
 
 def _alike(words: str, text: Folded) -> Passage | None:
-    """The stretch that is most like the words, if it is like them enough."""
+    """The most similar passage, if it is similar enough."""
     if len(words) < LEAST_ALIKE or not text.text:
         return None
     found = fuzz.partial_ratio_alignment(words, text.text, score_cutoff=ALIKE)
     if found is None or found.score < ALIKE or found.dest_end <= found.dest_start:
         return None
-    # Of a text shorter than the words, only a part of the words was compared.
+    # If the text is shorter than the words, only a part of the words was compared.
     if (found.dest_end - found.dest_start) * 100 < len(words) * ALIKE:
         return None
     return text.passage(found.dest_start, found.dest_end, same=False)
@@ -138,16 +138,16 @@ def _places(words: str, text: str) -> Iterator[int]:
 
 
 def _fitness(quotation: Quotation, text: str, start: int, length: int) -> tuple[int, int]:
-    """How much of the surroundings is the same, signs aside, then how near it is to where it was."""
+    """A rank: how much of the context is equal, then the distance from the old position."""
     end = start + length
-    before, there = fold(quotation.before).text, fold(text[max(0, start - 2 * AROUND) : start]).text
-    after, then = fold(quotation.after).text, fold(text[end : end + 2 * AROUND]).text
-    same = _common(before[::-1], there[::-1]) + _common(after, then)
+    old_before, new_before = fold(quotation.before).text, fold(text[max(0, start - 2 * AROUND) : start]).text
+    old_after, new_after = fold(quotation.after).text, fold(text[end : end + 2 * AROUND]).text
+    same = _common(old_before[::-1], new_before[::-1]) + _common(old_after, new_after)
     return same, 0 if quotation.start is None else -abs(start - quotation.start)
 
 
 def _common(one: str, other: str) -> int:
-    """How many characters they begin with alike."""
+    """The length of the common prefix."""
     count = 0
     for left, right in zip(one, other, strict=False):
         if left != right:

@@ -1,16 +1,16 @@
-"""Whom a text mentions with an @; no Django."""
+"""Finds @mentions in a text. No Django."""
 
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-MOST_MENTIONS = 50  # people that one comment calls
+MOST_MENTIONS = 50  # in one text
 AT = re.compile(r"(?<![\w.@+-])@(?=\w)")
 
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody who can be mentioned: by their name, or by what stands before the @ of their address."""
+    """A person who can be mentioned by name, or by the local part of their email address."""
 
     number: int
     name: str
@@ -22,7 +22,7 @@ class Person:
 
 
 def mentioned_in(text: str, people: Iterable[Person]) -> list[int]:
-    """The people whose name follows an @, in that order; a name that two of them have is only a word."""
+    """The numbers of the people mentioned, in order. Ambiguous names are ignored."""
     known: dict[str, set[int]] = {}
     lengths: set[int] = set()
     for person in people:
@@ -30,18 +30,18 @@ def mentioned_in(text: str, people: Iterable[Person]) -> list[int]:
             known.setdefault(handle.casefold(), set()).add(person.number)
             lengths.add(len(handle))
     longest_first = sorted(lengths, reverse=True)
-    found: dict[int, None] = {}
+    mentioned: dict[int, None] = {}
     for at in AT.finditer(text):
-        called = _called(text, at.end(), known, longest_first)
-        if len(called) == 1:
-            found.update(dict.fromkeys(called))
-        if len(found) >= MOST_MENTIONS:
+        matches = _matches(text, at.end(), known, longest_first)
+        if len(matches) == 1:
+            mentioned.update(dict.fromkeys(matches))
+        if len(mentioned) >= MOST_MENTIONS:
             break
-    return list(found)
+    return list(mentioned)
 
 
-def _called(text: str, start: int, known: dict[str, set[int]], lengths: list[int]) -> set[int]:
-    """Who has the longest name that stands here and ends with a word."""
+def _matches(text: str, start: int, known: dict[str, set[int]], lengths: list[int]) -> set[int]:
+    """The people with the longest name that starts here and ends at a word boundary."""
     for length in lengths:
         end = start + length
         if end < len(text) and (text[end].isalnum() or text[end] == "_"):

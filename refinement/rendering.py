@@ -1,7 +1,6 @@
-"""Markdown from people and models as HTML that can do no harm: the one place where it is made.
+"""Renders untrusted Markdown as safe HTML. All Markdown is rendered here.
 
-A text is hostile until it has been through here: raw HTML is shown as text, nothing is loaded from
-elsewhere, and links lead out only by http, https and mailto.
+Raw HTML is shown as text, no external content is loaded, and links use only http, https and mailto.
 """
 
 import re
@@ -11,12 +10,12 @@ import cmarkgfm  # type: ignore[import-untyped]
 import nh3
 from django.utils.safestring import SafeString, mark_safe
 
-MOST_CHARS = 200_000  # longer texts are shown as they are written
-# A table's rows are padded to the width of its head, and every link gets attributes: HTML that outgrows its
-# text by more than this is not shown. A plain table of single digits grows five to six times.
+MOST_CHARS = 200_000  # longer texts are shown as plain text
+# Table rows are padded to the width of the header and links get attributes, so HTML can be much longer than
+# its text. Above these limits it is not shown. A plain table of single digits grows five to six times.
 MOST_HTML_CHARS = 1_000_000
 MOST_GROWTH, GROWTH_FROM = 8, 10_000
-SHORT, REMEMBERED = 2_000, 1_024  # most characters of a text whose HTML is kept, and how many of them
+SHORT, REMEMBERED = 2_000, 1_024  # longest text to cache, and size of the cache
 
 _TAGS = frozenset(
     {
@@ -26,30 +25,30 @@ _TAGS = frozenset(
 )
 _ATTRIBUTES = {"a": {"href", "title"}, "ol": {"start"}}
 _SCHEMES = {"http", "https", "mailto"}
-# Stand-ins while the Markdown is read, so that no tag and no picture is ever seen in it. Put back afterwards,
-# they are the signs that were written: `<b>` shows as it is typed, a picture as a link to it.
+# Placeholders while the Markdown is parsed, so that it contains no tags and no images. Afterwards they are
+# replaced: `<b>` shows as typed, an image as a link.
 _LESS, _PICTURE = "\ue000", "\ue001"
 _SPECIAL = str.maketrans(dict.fromkeys(("\x00", _LESS, _PICTURE), "\N{REPLACEMENT CHARACTER}"))
-_TAG_START = re.compile(r"<(?!https?://[^\s<>]{1,2000}>)")  # an address between these signs is no tag
+_TAG_START = re.compile(r"<(?!https?://[^\s<>]{1,2000}>)")  # a URL in angle brackets is not a tag
 _BOXES = (
     ('<input type="checkbox" checked="" disabled="" />', "☑"),
     ('<input type="checkbox" disabled="" />', "☐"),
 )
 _TAG = re.compile(r"<(/?)[a-z][^>]*?(/?)>")
 _VOID = ("<br", "<hr", "<img", "<input")
-MOST_DEPTH = 100  # a sanitiser's time grows with the square of the depth
+MOST_DEPTH = 100  # sanitising takes quadratic time in the depth
 
 
 def markdown(text: str) -> SafeString | None:
-    """The text as HTML of headings, lists, tables, code and links; None where there is too much of it."""
+    """The text as safe HTML; None if it is too long."""
     if len(text) <= SHORT:
-        return _remembered(text)
+        return _cached(text)
     return None if len(text) > MOST_CHARS else _rendered(text)
 
 
 @lru_cache(maxsize=REMEMBERED)
-def _remembered(text: str) -> SafeString | None:
-    """What people write is read again with every page, and comes out the same for everybody."""
+def _cached(text: str) -> SafeString | None:
+    """Short texts are cached, because they are shown on many pages."""
     return _rendered(text)
 
 
@@ -57,7 +56,7 @@ def _rendered(text: str) -> SafeString | None:
     harmless = text.translate(_SPECIAL).replace("![", f"{_PICTURE}[")
     html: str = cmarkgfm.github_flavored_markdown_to_html(_TAG_START.sub(_LESS, harmless))
     most = min(MOST_HTML_CHARS, GROWTH_FROM + MOST_GROWTH * len(text))
-    # Twice as much before sanitising, which writes quotation marks and boxes shorter.
+    # Sanitising shortens the HTML, so the limit is doubled here.
     if len(html) > 2 * most or depth(html) > MOST_DEPTH:
         return None
     for box, sign in _BOXES:
@@ -68,21 +67,21 @@ def _rendered(text: str) -> SafeString | None:
         attributes=_ATTRIBUTES,
         url_schemes=_SCHEMES,
         link_rel="nofollow noopener noreferrer",
-        attribute_filter=_kept,
+        attribute_filter=_filtered,
     )
-    shown = clean.replace(_LESS, "&lt;").replace(_PICTURE, "!")
-    return None if len(shown) > most else mark_safe(shown)  # noqa: S308  the sanitiser's output is the one HTML that is trusted
+    html = clean.replace(_LESS, "&lt;").replace(_PICTURE, "!")
+    return None if len(html) > most else mark_safe(html)  # noqa: S308  the output is sanitised
 
 
-def _kept(tag: str, attribute: str, value: str) -> str | None:
-    """Of links whole addresses alone, as others lead into this site; a fence's name is no language."""
+def _filtered(tag: str, attribute: str, value: str) -> str | None:
+    """The attribute's value, or None to drop it: relative links, and `lang` from code fences."""
     if attribute == "href":
         return value if value.startswith(("http://", "https://", "mailto:")) else None
     return None if attribute == "lang" else value
 
 
 def depth(html: str) -> int:
-    """How many elements stand in one another at the deepest place."""
+    """The maximum nesting depth of elements."""
     deepest = now = 0
     for tag in _TAG.finditer(html):
         if tag.group(1):

@@ -1,13 +1,13 @@
-"""Text as databases take it, and as one line of a sentence takes it."""
+"""Cleans text for storage and for single lines."""
 
 import unicodedata
 
-# They turn the order of what stands around them: a name with one could rewrite the sentence it is in.
+# Characters that change the text direction. A name with one could reorder the text around it.
 TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 def storable(text: str) -> str:
-    """The text without what no database column holds: NUL, and halves of surrogate pairs."""
+    """The text without characters that databases reject: NUL and lone surrogates."""
     if "\x00" in text:
         text = text.replace("\x00", "\N{REPLACEMENT CHARACTER}")
     try:
@@ -18,12 +18,12 @@ def storable(text: str) -> str:
 
 
 def one_line(text: str, most: int) -> str:
-    """The beginning of the text without line ends, control signs and signs that turn its direction."""
-    # Twice as much is looked at as is shown: enough for text with spaces, little of a very long one.
+    """The start of the text on one line, without control and direction characters."""
+    # Twice the length is enough, because only whitespace and control characters are dropped.
     plain = "".join(
         " " if character.isspace() else character
         for character in text[: most * 2]
         if character not in TURNING and (character.isspace() or unicodedata.category(character) != "Cc")
     )
-    words = " ".join(plain.split())
-    return words if len(words) <= most else f"{words[: most - 1].rstrip()}…"
+    line = " ".join(plain.split())
+    return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"

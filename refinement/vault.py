@@ -1,6 +1,6 @@
-"""Secrets that must be read again are stored encrypted under SECRET_KEY, each purpose with a key of its own.
+"""Encrypts stored secrets with keys derived from SECRET_KEY, one for each purpose.
 
-Old keys in SECRET_KEY_FALLBACKS still decrypt; new secrets are always encrypted with SECRET_KEY itself.
+SECRET_KEY_FALLBACKS can still decrypt. New secrets are always encrypted with SECRET_KEY.
 """
 
 import base64
@@ -12,36 +12,36 @@ from django.conf import settings
 
 
 class Unreadable(Exception):
-    """It was encrypted with a key that is neither SECRET_KEY nor one of the fallbacks."""
+    """The secret was encrypted with an unknown key."""
 
 
 def sealed(purpose: str, text: str) -> str:
-    """The text, encrypted for storage."""
+    """The encrypted text."""
     return _vault(purpose, known_keys()).encrypt(text.encode()).decode()
 
 
-def unsealed(purpose: str, kept: str) -> str:
-    """The text again; raises Unreadable."""
-    return _decrypted(_vault(purpose, known_keys()), kept).decode()
+def unsealed(purpose: str, encrypted: str) -> str:
+    """The decrypted text. Raises Unreadable."""
+    return _decrypted(_vault(purpose, known_keys()), encrypted).decode()
 
 
-def resealed(purpose: str, kept: str, keys: Sequence[str]) -> str:
-    """The same secret under the first of these keys: unchanged if it is already; raises Unreadable."""
+def resealed(purpose: str, encrypted: str, keys: Sequence[str]) -> str:
+    """The secret encrypted with the first key, unchanged if it already is. Raises Unreadable."""
     try:
-        _decrypted(_vault(purpose, keys[:1]), kept)
+        _decrypted(_vault(purpose, keys[:1]), encrypted)
     except Unreadable:
         vault = _vault(purpose, keys)
-        return vault.encrypt(_decrypted(vault, kept)).decode()
-    return kept
+        return vault.encrypt(_decrypted(vault, encrypted)).decode()
+    return encrypted
 
 
 def known_keys() -> list[str]:
     return [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
 
 
-def _decrypted(vault: MultiFernet, kept: str) -> bytes:
+def _decrypted(vault: MultiFernet, encrypted: str) -> bytes:
     try:
-        return vault.decrypt(kept.encode())
+        return vault.decrypt(encrypted.encode())
     except InvalidToken:
         raise Unreadable from None
 

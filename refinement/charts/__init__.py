@@ -1,4 +1,4 @@
-"""Charts as plain geometry: numbers go in, points for an SVG template come out. No Django, no I/O."""
+"""Computes the geometry of charts for SVG templates. No Django, no I/O."""
 
 from refinement.charts.palette import DARK, LIGHT, Palette
 from refinement.charts.sparkline import Sparkline, sparkline

@@ -1,4 +1,4 @@
-"""Where a value stands on an axis, and which values get a line and a number."""
+"""Axes: positions of values and ticks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,13 +10,13 @@ STEPS = (1, 2, 5)
 
 
 def at(value: float) -> str:
-    """A coordinate as it stands in an SVG: one decimal, the same in every language."""
+    """A coordinate as SVG text with at most one decimal, independent of the locale."""
     return f"{value:.1f}".removesuffix(".0")
 
 
 @dataclass(frozen=True, slots=True)
 class ValueAxis:
-    """Values from `low` at the bottom to `high` at the top of a picture."""
+    """A vertical axis from `low` at the bottom to `high` at the top."""
 
     low: Decimal
     high: Decimal
@@ -36,7 +36,7 @@ class ValueAxis:
 
 
 def value_axis(values: Sequence[Decimal], scale: Scale, *, top: float, bottom: float, most: int) -> ValueAxis:
-    """An axis around the values, on round numbers, never beyond the scale; at most so many lines."""
+    """An axis around the values with round ticks, within the scale and with at most `most` ticks."""
     lowest, highest = (min(values), max(values)) if values else (scale.minimum, scale.maximum)
     spread = max(highest - lowest, (scale.maximum - scale.minimum) / 5)
     step = round_step(spread / (most - 2))
@@ -49,13 +49,13 @@ def value_axis(values: Sequence[Decimal], scale: Scale, *, top: float, bottom: f
 
 
 def round_step(least: Decimal) -> Decimal:
-    """The smallest of 1, 2, 5, 10, … and their tenths that is not below."""
+    """The smallest of 1, 2, 5, 10, … and their decimal fractions that is at least `least`."""
     power = Decimal(1).scaleb(least.adjusted())
     return next((power * step for step in STEPS if power * step >= least), power * 10)
 
 
 def label_every(count: int, most: int) -> int:
-    """Every how many of the rounds there is room for a label."""
+    """The interval between labels so that at most `most` of `count` are shown."""
     every = 1
     while count / every > most:
         every = {1: 2, 2: 5}.get(every, every * 2)

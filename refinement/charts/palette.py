@@ -1,4 +1,4 @@
-"""The colours of a chart that leaves the product; on a page the stylesheet's tokens take their place."""
+"""Colours for exported charts. On pages the stylesheet's tokens are used."""
 
 from dataclasses import dataclass
 
@@ -20,11 +20,11 @@ class Palette:
     series: tuple[str, ...]
 
     def colour(self, slot: int) -> str:
-        """Slot 0 is the composite; the others take turns."""
+        """The colour of a line. Slot 0 is the composite; the others cycle through the series."""
         return self.ink if slot == 0 else self.series[(slot - 1) % len(self.series)]
 
     def dash(self, slot: int) -> str:
-        """Once all colours are taken, the dashes tell the lines apart."""
+        """The dash pattern of a line. It distinguishes lines of the same colour."""
         return DASHES[(slot - 1) // len(self.series) % len(DASHES)] if slot else ""
 
 

@@ -1,4 +1,4 @@
-"""A run's composites as a line the size of a word."""
+"""A small line chart of a run's composites."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,14 +11,14 @@ MARGIN = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Sparkline:
-    """Points for a polyline, the threshold's height, and where the best value stands."""
+    """Points of the line, the threshold's height and the position of the best value."""
 
     width: int
     height: int
     points: str
     best_x: str
     best_y: str
-    threshold_y: str  # empty where there is none
+    threshold_y: str  # empty without a threshold
     words: str
 
 
@@ -31,7 +31,7 @@ def sparkline(
     high: Decimal | None = None,
     threshold: Decimal | None = None,
 ) -> Sparkline | None:
-    """The line, or None without a value; `low` and `high` fix its ends, else they are the values' own."""
+    """The line, or None without values. `low` and `high` set the axis, by default the values' range."""
     if not values:
         return None
     ends = [*values, *([threshold] if threshold is not None else [])]

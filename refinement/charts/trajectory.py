@@ -1,4 +1,4 @@
-"""Scores by round as lines: one run with its criteria, or several runs side by side."""
+"""A line chart of scores by round, for one run or several."""
 
 import re
 from collections.abc import Sequence
@@ -11,14 +11,14 @@ from refinement.engine.types import Scale
 
 LEFT, RIGHT, TOP, BOTTOM = 44.0, 18.0, 26.0, 30.0
 LEGEND_LINE = 20
-LABEL_WIDTH = 74  # room for the name of a round
-MOST_DOTTED = 60  # with more rounds than this a dot on each would hide the line
+LABEL_WIDTH = 74  # width of a round's name
+MOST_DOTTED = 60  # with more rounds, dots would hide the line
 _UNDRAWABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """One line: a value for each round, None where there is none. Slot 0 is drawn in ink."""
+    """One line with a value or None for each round. Slot 0 uses the text colour."""
 
     name: str
     values: Sequence[Decimal | None]
@@ -28,12 +28,12 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Something to see at a round: kind is best, first, penalty, signal or cut."""
+    """A mark at a round. The kind is best, first, penalty, signal or cut."""
 
     kind: str
     index: int  # of the round, from 0
     words: str = ""
-    series: int = 0  # on which of the lines
+    series: int = 0  # index of the line
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Dot:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A drawn line; a gap in the values parts it into pieces."""
+    """A drawn line. Missing values split it into pieces."""
 
     name: str
     slot: int
@@ -59,7 +59,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A mark where it is drawn, with the number or sign to write beside it."""
+    """A mark with its position and its text."""
 
     kind: str
     x: str
@@ -80,7 +80,7 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """All values of one round, for hovering and for the keyboard."""
+    """All values of one round, for hover and keyboard access."""
 
     index: int
     left: str
@@ -92,9 +92,9 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class TrajectoryChart:
-    """All that the template draws."""
+    """Everything the template draws."""
 
-    name: str  # prefix of the ids in the picture
+    name: str  # prefix of ids in the SVG
     width: int
     height: int
     left: str
@@ -115,7 +115,7 @@ class TrajectoryChart:
 
 @dataclass(frozen=True, slots=True)
 class _Frame:
-    """Where rounds and values stand in a picture of this size."""
+    """Positions of rounds and values in a chart of this size."""
 
     width: int
     rounds: int
@@ -145,7 +145,7 @@ def trajectory_chart(
     palette: Palette = LIGHT,
     legend: bool = False,
 ) -> TrajectoryChart:
-    """The picture's geometry. `labels` and `hrefs` name and link the rounds, by default `1`, `2`, …"""
+    """The chart's geometry. `labels` (by default `1`, `2`, …) and `hrefs` name and link the rounds."""
     rounds = max((len(entry.values) for entry in series), default=0)
     names = [drawable(text) for text in labels] or [str(number + 1) for number in range(rounds)]
     drawn = [value for entry in series for value in entry.values if value is not None]
@@ -180,7 +180,7 @@ def trajectory_chart(
 
 
 def drawable(text: str) -> str:
-    """A text without the characters that an XML document may not hold or that turn it round."""
+    """The text without characters that XML does not allow or that change the text direction."""
     return _UNDRAWABLE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
@@ -217,7 +217,7 @@ def _placed(frame: _Frame, series: Sequence[Series], mark: Mark, decimals: int) 
         return None
     x, y = frame.x(mark.index), frame.axis.y(value)
     if mark.kind in {"penalty", "signal", "cut"}:
-        # Signs stand in a row under the plot's top edge of their round, out of the lines' way.
+        # Signs are in a row at the bottom of the plot, away from the lines.
         offset = {"penalty": -11, "signal": 0, "cut": 11}[mark.kind]
         return Placed(mark.kind, at(x + offset), at(frame.axis.bottom - 7), "", "", drawable(mark.words))
     above = y - 13 if y - 13 > TOP - 14 else y + 22
@@ -233,8 +233,8 @@ def _round_labels(frame: _Frame, names: Sequence[str], foot: float) -> tuple[Lab
     if not names:
         return ()
     longest = max(len(name) for name in names)
-    room = max(24.0, min(longest * 6.6 + 12, LABEL_WIDTH * 2))
-    every = label_every(len(names), max(1, int((frame.width - LEFT - RIGHT) / room)))
+    label_width = max(24.0, min(longest * 6.6 + 12, LABEL_WIDTH * 2))
+    every = label_every(len(names), max(1, int((frame.width - LEFT - RIGHT) / label_width)))
     return tuple(
         Label(at(frame.x(index)), at(foot + 20), name)
         for index, name in enumerate(names)
@@ -252,24 +252,24 @@ def _columns(
 ) -> tuple[Column, ...]:
     if frame.rounds > MOST_DOTTED:
         return ()
-    said: dict[int, list[str]] = {}
+    mark_texts: dict[int, list[str]] = {}
     for mark in marks:
         if mark.words:
-            said.setdefault(mark.index, []).append(drawable(mark.words))
+            mark_texts.setdefault(mark.index, []).append(drawable(mark.words))
     columns = []
     for index in range(frame.rounds):
         values = [(entry, _value_at(entry, index)) for entry in series]
-        words = [
+        scores = [
             f"{drawable(entry.name)} {shown(value, decimals)}" for entry, value in values if value is not None
         ]
-        told = " · ".join([*(words or ["not judged"]), *said.get(index, [])])
+        text = " · ".join([*(scores or ["not judged"]), *mark_texts.get(index, [])])
         columns.append(
             Column(
                 index=index,
                 left=at(frame.x(index) - frame.between / 2),
                 width=at(frame.between),
                 x=at(frame.x(index)),
-                words=f"{names[index]}: {told}",
+                words=f"{names[index]}: {text}",
                 href=hrefs[index] if index < len(hrefs) else "",
             )
         )
@@ -281,28 +281,28 @@ def _threshold(frame: _Frame, threshold: Decimal) -> Label:
 
 
 def _description(series: Sequence[Series], threshold: Decimal | None, decimals: int) -> str:
-    """The strong lines in words, for those who do not see the picture; a table says the rest."""
+    """A text alternative for the strong lines. A table on the page has the rest."""
     parts = []
     for entry in (entry for entry in series if entry.strong):
         values = [value for value in entry.values if value is not None]
-        said = ", ".join(shown(value, decimals) for value in values[:12])
+        scores = ", ".join(shown(value, decimals) for value in values[:12])
         more = f" and {len(values) - 12} more" if len(values) > 12 else ""
-        parts.append(f"{drawable(entry.name)}: {said or 'no score yet'}{more}.")
+        parts.append(f"{drawable(entry.name)}: {scores or 'no score yet'}{more}.")
     if threshold is not None:
         parts.append(f"Threshold {threshold.normalize():f}.")
     return " ".join(parts)
 
 
 def _legend_places(series: Sequence[Series], width: int, height: int) -> list[tuple[Series, tuple[str, str]]]:
-    """Each line's place in a legend under the picture, row by row."""
+    """The position of each line in the legend below the chart."""
     places = []
     x, y = LEFT, height + 6.0
     for entry in series:
-        room = 34 + len(entry.name) * 6.8
-        if x + room > width - RIGHT and x > LEFT:
+        entry_width = 34 + len(entry.name) * 6.8
+        if x + entry_width > width - RIGHT and x > LEFT:
             x, y = LEFT, y + LEGEND_LINE
         places.append((entry, (at(x), at(y))))
-        x += room
+        x += entry_width
     return places
 
 

@@ -16,7 +16,7 @@ from refinement.cli.output import print_json, shown, tell
 from refinement.cli.terminal import StatusLine
 from refinement.evals.junit import junit_xml
 from refinement.evals.planning import Job
-from refinement.evals.results import Result, Results, passed_of, written_whole
+from refinement.evals.results import Result, Results, passed_of, write_atomically
 from refinement.evals.summary import summary_markdown
 from refinement.evals.types import Target
 from refinement.execution.foreground import RunBusy
@@ -178,8 +178,8 @@ class Evaluation:
         return [self.results.finished[job.key] for job in self.jobs if job.key in self.results.finished]
 
     def write(self, found: Sequence[Result]) -> None:
-        written_whole(self.results.folder / "junit.xml", junit_xml(found))
-        written_whole(self.results.folder / "summary.md", summary_markdown(found))
+        write_atomically(self.results.folder / "junit.xml", junit_xml(found))
+        write_atomically(self.results.folder / "summary.md", summary_markdown(found))
 
     def ended(self, found: Sequence[Result], *, interrupted: bool) -> int:
         passed = passed_of(found)

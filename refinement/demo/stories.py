@@ -41,7 +41,7 @@ from refinement.execution.record_values import (
 )
 from refinement.judging.checks import run_checks
 from refinement.judging.context import Brief, judge_view, producer_view
-from refinement.judging.prompts import Prompt, ask_again, judge_prompt, producer_prompt
+from refinement.judging.prompts import Prompt, judge_prompt, producer_prompt, retry_prompt
 from refinement.models import RunStatus
 from refinement.services.runs.creating import title_of
 
@@ -195,7 +195,7 @@ class Teller:
         for attempt in range(1, ASKS + 1):
             self.call("judge", step.round, prompt, view, texts.NO_VERDICT)
             self.story.said[-1] = replace(self.story.said[-1], attempt=attempt, complaint=NO_SCORES)
-            prompt = ask_again(prompt, texts.NO_VERDICT, NO_SCORES)
+            prompt = retry_prompt(prompt, texts.NO_VERDICT, NO_SCORES)
 
     def steered(self, step: Revise) -> Revise:
         """The step with what somebody tells this revision, now and then."""

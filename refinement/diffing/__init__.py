@@ -1,4 +1,4 @@
-"""Two texts compared: what was changed, what was only moved, and who asked for it. No Django, no I/O."""
+"""Compares two texts: changes, moves, and the requests behind changes. No Django, no I/O."""
 
 from refinement.diffing.asking import Request, who_asked
 from refinement.diffing.comparing import Change, Diff, Piece, compared

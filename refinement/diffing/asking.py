@@ -1,4 +1,4 @@
-"""Who asked for a change: the issue or direction whose words it takes up, as far as words can tell."""
+"""Finds the issue or instruction that a change matches, by shared words."""
 
 import re
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from refinement.diffing.comparing import Change
 
-MOST_CHARS = 20_000  # of a change or a request: more words do not make it clearer
+MOST_CHARS = 20_000  # of a change or a request; the rest is ignored
 _QUOTED = re.compile(r"`([^`\n]{2,80})`|“([^”\n]{2,80})”|\"([^\"\n]{2,80})\"|‘([^’\n]{2,80})’")
 _WORD = re.compile(r"\w[\w-]{3,}")
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
@@ -25,14 +25,14 @@ _ENDINGS = ("ations", "ation", "ments", "ment", "ings", "ing", "ies", "ied", "es
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Something that the producer was asked for: `label` is how a page names it."""
+    """A request to the producer. `label` is its name on pages."""
 
     label: str
     text: str
 
 
 def who_asked(change: Change, requests: Sequence[Request]) -> Request | None:
-    """The request that the change answers, or None where words do not tell or tell of two alike."""
+    """The request that the change matches, or None if none or several match equally."""
     text = f"{change.before} {change.after}"[:MOST_CHARS]
     scored = sorted(((_evidence(text, request.text[:MOST_CHARS]), -n) for n, request in enumerate(requests)))
     if not scored or scored[-1][0] < 2:
@@ -43,21 +43,21 @@ def who_asked(change: Change, requests: Sequence[Request]) -> Request | None:
 
 
 def _evidence(change: str, request: str) -> int:
-    """Words in common; a quoted name that is taken up weighs as much as two."""
+    """The number of shared words. A quoted name counts twice."""
     lowered = change.casefold()
-    quoted = {next(filter(None, found)).casefold() for found in _QUOTED.findall(request)}
+    quoted = {next(filter(None, groups)).casefold() for groups in _QUOTED.findall(request)}
     named = 2 * sum(name in lowered for name in quoted)
     shared = _stems(change) & _stems(request)
     return named + len(shared)
 
 
 def _stems(text: str) -> set[str]:
-    found = {_stem(word) for word in _WORD.findall(text.casefold()) if word not in _COMMON}
-    return found | set(_NUMBER.findall(text))
+    stems = {_stem(word) for word in _WORD.findall(text.casefold()) if word not in _COMMON}
+    return stems | set(_NUMBER.findall(text))
 
 
 def _stem(word: str) -> str:
-    """Roughly the word without its ending: restores, restored and restoring are one."""
+    """The word roughly without its ending: restores, restored and restoring are the same."""
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= 4:
             return word.removesuffix(ending).rstrip("e")

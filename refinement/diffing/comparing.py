@@ -1,4 +1,4 @@
-"""From two texts to passages that stayed, went, came or moved."""
+"""Compares two texts and returns same, deleted, inserted and moved passages."""
 
 from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
@@ -10,11 +10,11 @@ from rapidfuzz.distance import Indel, Levenshtein, Opcode
 
 from refinement.diffing.splitting import moved_key, plain, units, words
 
-# A comparison keeps a bit for each pair of pieces: beyond this many pairs larger pieces are compared.
+# A comparison needs a bit for each pair of pieces. Above this limit, larger pieces are compared.
 MOST_PAIRS = 100_000_000
-LONG_CHARS = 400_000  # of both texts: longer ones are compared sentence by sentence
-MOST_CHARS = 2_000_000  # of both texts: longer ones are not compared at all
-# Where less than this share of a stretch is the same, chance finds are no help: all of it changed.
+LONG_CHARS = 400_000  # of both texts; longer ones are compared by sentence
+MOST_CHARS = 2_000_000  # of both texts; longer ones are not compared
+# A stretch with a smaller share of equal text counts as changed completely.
 LEAST_ALIKE = 0.4
 
 
@@ -29,7 +29,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A stretch that differs: what stood there before, and what stands there now. Moves are not in it."""
+    """A stretch that differs: its text before and after, without moves."""
 
     number: int
     before: str
@@ -41,8 +41,8 @@ class Diff:
     pieces: tuple[Piece, ...]
     changes: tuple[Change, ...]
     by_words: bool
-    moved: int  # how many passages only changed their place
-    compared: bool = True  # False where the texts are too long for it: both stand there whole
+    moved: int  # number of moved passages
+    compared: bool = True  # False if the texts are too long to compare
 
     @property
     def same(self) -> bool:
@@ -50,7 +50,7 @@ class Diff:
 
 
 def compared(before: str, after: str) -> Diff:
-    """Both texts as one row of passages, in the order of the later text."""
+    """The difference as passages, in the order of the later text."""
     if len(before) + len(after) > MOST_CHARS and before != after:
         return Diff((Piece("deleted", before, 1), Piece("inserted", after, 1)), (), False, 0, compared=False)
     left, right = units(before), units(after)
@@ -64,7 +64,7 @@ def compared(before: str, after: str) -> Diff:
 
 
 def common_ends(left: Sequence[str], right: Sequence[str]) -> tuple[int, int]:
-    """How many pieces are the same at the start and, of the rest, at the end."""
+    """The number of equal pieces at the start and, of the rest, at the end."""
     shorter = min(len(left), len(right))
     start = next((i for i in range(shorter) if left[i] != right[i]), shorter)
     rest = shorter - start
@@ -74,7 +74,7 @@ def common_ends(left: Sequence[str], right: Sequence[str]) -> tuple[int, int]:
 
 @dataclass
 class _Builder:
-    """Puts passages one after the other and joins neighbours of one kind."""
+    """Collects passages and merges neighbours of the same kind."""
 
     by_words: bool
     pieces: list[Piece] = field(default_factory=list)
@@ -108,12 +108,12 @@ class _Builder:
             Change(number, "".join(before), "".join(after))
             for number, (before, after) in enumerate(self.stretches, start=1)
         )
-        told = tuple(change for change in changes if (change.before + change.after).strip())
-        return Diff(tuple(self.pieces), told, self.by_words, self.moved)
+        visible = tuple(change for change in changes if (change.before + change.after).strip())
+        return Diff(tuple(self.pieces), visible, self.by_words, self.moved)
 
 
 def _stretches(builder: _Builder, left: list[str], right: list[str]) -> None:
-    """Sentences that stayed part the texts into stretches; each of these is compared by itself."""
+    """Splits the texts into stretches at equal sentences, and compares each stretch."""
     if len(left) * len(right) > MOST_PAIRS:
         builder.by_words = False
         builder.put("deleted", "".join(left))
@@ -130,7 +130,7 @@ def _stretches(builder: _Builder, left: list[str], right: list[str]) -> None:
             continue
         stayed = "".join(right[code.dest_start : code.dest_end])
         if (was or now) and not stayed.strip():
-            # An empty line between two changed paragraphs belongs to the change.
+            # A blank line between two changed paragraphs is part of the change.
             was += range(code.src_start, code.src_end)
             now += range(code.dest_start, code.dest_end)
             continue
@@ -141,17 +141,17 @@ def _stretches(builder: _Builder, left: list[str], right: list[str]) -> None:
 
 
 def _moves(codes: Sequence[Opcode], left: list[str], right: list[str]) -> tuple[set[int], set[int]]:
-    """The sentences that went from one place and came at another, on both sides."""
+    """The indexes of moved sentences on both sides."""
     went = [i for code in codes if code.tag != "equal" for i in range(code.src_start, code.src_end)]
     new = [i for code in codes if code.tag != "equal" for i in range(code.dest_start, code.dest_end)]
-    waiting: dict[str, deque[int]] = defaultdict(deque)
+    unmatched: dict[str, deque[int]] = defaultdict(deque)
     for index in went:
-        waiting[moved_key(left[index])].append(index)
+        unmatched[moved_key(left[index])].append(index)
     pairs = []
     for index in new:
         key = moved_key(right[index])
-        if key and waiting.get(key):
-            pairs.append((waiting[key].popleft(), index))
+        if key and unmatched.get(key):
+            pairs.append((unmatched[key].popleft(), index))
     gone, came = {was for was, _ in pairs}, {now for _, now in pairs}
     free_left, free_right = set(went) - gone, set(new) - came
     for was, now in pairs:
@@ -168,7 +168,7 @@ def _follow(
     free: tuple[set[int], set[int]],
     moved: tuple[set[int], set[int]],
 ) -> None:
-    """What stands beside a moved sentence on both sides moved with it, however short it is."""
+    """Extends a move to equal neighbours, even if they are short."""
     was, now = pair[0] + step, pair[1] + step
     while was in free[0] and now in free[1] and plain(left[was]) == plain(right[now]):
         for places, index in ((free[0], was), (free[1], now)):
@@ -185,7 +185,7 @@ def _stretch(
     places: tuple[list[int], list[int]],
     moves: tuple[set[int], set[int]],
 ) -> None:
-    """One stretch: moved sentences are single pieces, the rest is compared word by word."""
+    """Compares one stretch by words. Moved sentences are single pieces."""
     was = list(_tokens(left, places[0], moves[0], "moved_out"))
     now = list(_tokens(right, places[1], moves[1], "moved_in"))
     if not builder.by_words or len(was) * len(now) > MOST_PAIRS:
@@ -193,7 +193,7 @@ def _stretch(
         _put_all(builder, was, "deleted")
         _put_all(builder, now, "inserted")
         return
-    # A moved sentence has a key that nothing equals, so that it stands alone on its side.
+    # A moved sentence has a unique key, so that it matches nothing.
     codes = list(Levenshtein.opcodes([token.key for token in was], [token.key for token in now]))
     alike = _alike(codes, was, now)
     deleted: list[_Token] = []
@@ -234,7 +234,7 @@ def _put_all(builder: _Builder, tokens: Sequence[_Token], kind: str) -> None:
 
 
 def _put_same(builder: _Builder, before: Sequence[_Token], after: Sequence[_Token]) -> None:
-    """Words that stayed; a blank that only one side has after such a word is a change of its own."""
+    """Adds equal words. Whitespace after a word on only one side is a separate change."""
     stayed: list[str] = []
     for was, now in zip(before, after, strict=True):
         if (was.text == was.key) == (now.text == now.key):
@@ -248,15 +248,15 @@ def _put_same(builder: _Builder, before: Sequence[_Token], after: Sequence[_Toke
 
 
 def _alike(codes: Sequence[Opcode], was: list[_Token], now: list[_Token]) -> bool:
-    """Whether enough words of the shorter side stayed; small words, which match by chance, do not count."""
-    kept = sum(
+    """Whether enough words of the shorter side are equal. Short words are ignored."""
+    equal = sum(
         _weight(token)
         for code in codes
         if code.tag == "equal"
         for token in now[code.dest_start : code.dest_end]
     )
     shorter = min(sum(map(_weight, was)), sum(map(_weight, now)))
-    return kept >= LEAST_ALIKE * shorter
+    return equal >= LEAST_ALIKE * shorter
 
 
 def _weight(token: _Token) -> int:
@@ -264,6 +264,6 @@ def _weight(token: _Token) -> int:
 
 
 def _incidental(tokens: list[_Token], amid_change: bool) -> bool:
-    """Blanks, signs and a single short word between two changes are part of the change."""
+    """Whether whitespace, punctuation or a short word between two changes is part of the change."""
     text = "".join(token.text for token in tokens)
     return amid_change and "\n" not in text and len(text.strip()) <= 3

@@ -1,4 +1,4 @@
-"""Two short texts word by word and to the letter: for fields of a form, where a line break counts."""
+"""Compares two short texts by words, including whitespace, for form fields."""
 
 import re
 from dataclasses import dataclass
@@ -7,10 +7,10 @@ from rapidfuzz.distance import Levenshtein
 
 from refinement.diffing.comparing import MOST_PAIRS, common_ends
 
-# Of a passage that did not change, this much is shown beside a change.
+# How much of an unchanged passage is shown next to a change.
 NEARBY_CHARS = 200
 
-# Where less than this share of both texts is the same, chance finds are no help: all of it changed.
+# Texts with a smaller share of equal text count as changed completely.
 LEAST_ALIKE = 0.3
 
 _WORDS = re.compile(r"\s+|\d+(?:[.,]\d+)+|\w+|[^\w\s]")
@@ -19,7 +19,7 @@ _LINES = re.compile(r"[^\n]*\n|[^\n]+")
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A passage on one side; `kind` is same, changed or left_out (then the text says how much)."""
+    """A passage on one side. `kind` is same, changed or left_out (the text is then a note)."""
 
     kind: str
     text: str
@@ -32,7 +32,7 @@ class WordDiff:
 
 
 def word_diff(before: str, after: str) -> WordDiff:
-    """Both texts as passages; long stretches that are the same on both sides are left out."""
+    """Both texts as passages. Long unchanged stretches are left out."""
     for pieces in (_WORDS.findall, _LINES.findall):
         left, right = pieces(before), pieces(after)
         same = sum(common_ends(left, right))
@@ -50,7 +50,7 @@ def _aligned(left: list[str], right: list[str]) -> WordDiff:
     before: list[Segment] = []
     after: list[Segment] = []
     for position, (was, now) in enumerate(pairs):
-        # A space between two changed words belongs to the change.
+        # A space between two changed words is part of the change.
         joint = not was.strip() and 0 < position < len(pairs) - 1
         kind = "same" if was == now and alike and not joint else "changed"
         _extend(before, kind, was)
@@ -64,7 +64,7 @@ def _alike(pairs: list[tuple[str, str]]) -> bool:
 
 
 def _extend(segments: list[Segment], kind: str, text: str) -> None:
-    """Puts the text at the end, in one passage with what is there if it is of the same kind."""
+    """Appends the text, merged with the last passage if it has the same kind."""
     if not text:
         return
     if segments and segments[-1].kind == kind:
@@ -74,7 +74,7 @@ def _extend(segments: list[Segment], kind: str, text: str) -> None:
 
 
 def _shortened(segments: list[Segment]) -> tuple[Segment, ...]:
-    """The passages with the middle of long unchanged ones left out."""
+    """The passages without the middle of long unchanged ones."""
     shown: list[Segment] = []
     last = len(segments) - 1
     for position, segment in enumerate(segments):
@@ -84,6 +84,6 @@ def _shortened(segments: list[Segment]) -> tuple[Segment, ...]:
         start = segment.text[:NEARBY_CHARS] if position else ""
         end = segment.text[-NEARBY_CHARS:] if position != last else ""
         left_out = len(segment.text) - len(start) - len(end)
-        words = Segment("left_out", f"{left_out:,} characters unchanged")
-        shown += [part for part in (Segment("same", start), words, Segment("same", end)) if part.text]
+        note = Segment("left_out", f"{left_out:,} characters unchanged")
+        shown += [part for part in (Segment("same", start), note, Segment("same", end)) if part.text]
     return tuple(shown)

@@ -1,4 +1,4 @@
-"""A comparison as two columns: line beside line, and what stayed the same folded."""
+"""A side-by-side view of a comparison, with unchanged text folded."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -10,13 +10,13 @@ from refinement.diffing.comparing import Piece
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 LEFT_KINDS = frozenset({"same", "deleted", "moved_out", "moved_out_on"})
 RIGHT_KINDS = frozenset({"same", "inserted", "moved_in", "moved_in_on"})
-NEARBY_CHARS = 160  # of a passage that did not change, this much is shown beside a change
-MOST_FOLDED_CHARS = 20_000  # a longer fold cannot be opened; the page links to the whole text
+NEARBY_CHARS = 160  # how much of an unchanged passage is shown next to a change
+MOST_FOLDED_CHARS = 20_000  # longer folds cannot be expanded; the page links to the full text
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Lines that belong together, or a fold across both columns."""
+    """Matching lines, or a fold across both columns."""
 
     left: tuple[Piece, ...] = ()
     right: tuple[Piece, ...] = ()
@@ -25,9 +25,9 @@ class Row:
 
 
 def folded(pieces: Sequence[Piece]) -> list[Piece]:
-    """The passages with the middle of long unchanged ones as pieces of kind folded.
+    """The passages, with the middle of long unchanged ones as pieces of kind `folded`.
 
-    They are cut at line ends, or between two words where a line is long.
+    They are cut at line ends, or between words in long lines.
     """
     shown: list[Piece] = []
     last = len(pieces) - 1
@@ -46,7 +46,7 @@ def folded(pieces: Sequence[Piece]) -> list[Piece]:
 
 
 def _head(text: str) -> int:
-    """Where the shown beginning of an unchanged passage ends."""
+    """The end of the visible start of an unchanged passage."""
     end = text.find("\n", NEARBY_CHARS // 2, NEARBY_CHARS * 2)
     if end < 0:
         end = text.rfind(" ", NEARBY_CHARS // 2, NEARBY_CHARS)
@@ -54,7 +54,7 @@ def _head(text: str) -> int:
 
 
 def _tail(text: str) -> int:
-    """Where the shown end of an unchanged passage begins."""
+    """The start of the visible end of an unchanged passage."""
     start = text.rfind("\n", max(0, len(text) - NEARBY_CHARS * 2), max(0, len(text) - NEARBY_CHARS // 2))
     if start < 0:
         start = text.find(" ", max(0, len(text) - NEARBY_CHARS), max(0, len(text) - NEARBY_CHARS // 2))
@@ -62,7 +62,7 @@ def _tail(text: str) -> int:
 
 
 def side_by_side(pieces: Sequence[Piece]) -> list[Row]:
-    """Rows of the two columns; wants passages as `folded` gives them."""
+    """The rows of the two columns, from passages returned by `folded`."""
     rows: list[Row] = []
     left: list[list[Piece]] = [[]]
     right: list[list[Piece]] = [[]]

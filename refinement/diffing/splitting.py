@@ -1,4 +1,4 @@
-"""Texts in pieces: sentences and lines to find what stayed or moved, words to find what changed in them."""
+"""Splits texts into sentences, lines and words."""
 
 import re
 
@@ -7,28 +7,28 @@ _WORDS = re.compile(r"\n|[^\S\n]+|(?:\d+(?:[.,]\d+)+|\w+|[^\w\s])[^\S\n]*")
 
 
 def units(text: str) -> list[str]:
-    """Sentences with the blanks after them, and line ends; joined they are the text again."""
-    found, start = [], 0
+    """Sentences with trailing spaces, and line ends. Joined, they are the text."""
+    parts, start = [], 0
     for end in _UNIT_END.finditer(text):
         stop = end.start() if "\n" in end.group() else end.end()
-        found += [part for part in (text[start:stop], text[stop : end.end()]) if part]
+        parts += [part for part in (text[start:stop], text[stop : end.end()]) if part]
         start = end.end()
     if start < len(text):
-        found.append(text[start:])
-    return found
+        parts.append(text[start:])
+    return parts
 
 
 def words(text: str) -> list[str]:
-    """Words, numbers and signs, each with the blanks after it, and line ends; joined they are the text."""
+    """Words, numbers and punctuation with trailing spaces, and line ends. Joined, they are the text."""
     return _WORDS.findall(text)
 
 
 def plain(unit: str) -> str:
-    """A unit as it is compared: how many blanks there are does not matter, where lines end does."""
+    """The unit for comparison, with whitespace collapsed. Line ends count."""
     return " ".join(unit.split()) or unit
 
 
 def moved_key(unit: str) -> str:
-    """What a unit is recognised by in another place; empty where it is too short to be told from chance."""
+    """The key to find a moved unit; empty if the unit is too short to be unique."""
     key = " ".join(unit.split()).casefold()
     return key if len(key) >= 20 and len(key.split()) >= 4 else ""

@@ -1,1 +1,1 @@
-"""The loop's rules: pure functions of policy and history. No Django, I/O, clock or randomness."""
+"""The rules of the loop, as pure functions of policy and history. No Django, I/O, clock or randomness."""

@@ -1,4 +1,4 @@
-"""How steady a judge is, and how near to people: the numbers of the test bench."""
+"""Statistics for the judge test bench: noise between repeats, and agreement with human scores."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,15 +8,15 @@ from enum import StrEnum
 from refinement.engine.numbers import exact
 from refinement.engine.types import ZERO, Rubric
 
-FEW_TRIALS = 3  # below this, a spread says nothing
-GAP_SHARE = Decimal("0.05")  # of the scale: the gain that a loop is usually asked to notice
+FEW_TRIALS = 3  # with fewer, a spread is meaningless
+GAP_SHARE = Decimal("0.05")  # default for the smallest gain to detect, as a share of the scale
 TWICE = Decimal(2)  # about 95 of 100 values lie within two deviations
-ENOUGH_PAIRS = 5  # below this, an order of rounds is chance
-SMALL_SCALE = Decimal(5)  # from this width on, a point is what people call one
+ENOUGH_PAIRS = 5  # with fewer, a rank correlation is chance
+SMALL_SCALE = Decimal(5)  # scales at least this wide use whole points
 
 
 class Steadiness(StrEnum):
-    """What repeats of one judgement say of the judge."""
+    """How consistent a judge is when it scores the same text several times."""
 
     TOO_FEW = "too_few"
     SAME = "same"
@@ -26,7 +26,7 @@ class Steadiness(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Repeated values in brief; one value alone has no deviation."""
+    """Summary of repeated values. A single value has no deviation."""
 
     count: int
     mean: Decimal
@@ -37,14 +37,14 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class Shift:
-    """From one set of repeats to another; within its margin, a difference may be nothing but noise."""
+    """The difference between two sets of repeats. A difference within the margin may be noise."""
 
     difference: Decimal
     margin: Decimal | None
 
     @property
     def clear(self) -> bool | None:
-        """Whether the difference is more than noise; None where that cannot be told."""
+        """Whether the difference is more than noise; None if there are too few repeats."""
         return None if self.margin is None else abs(self.difference) > self.margin
 
 
@@ -60,7 +60,7 @@ def spread_of(values: Sequence[Decimal]) -> Spread:
 def _deviation(values: Sequence[Decimal], mean: Decimal) -> Decimal | None:
     if len(values) < 2:
         return None
-    # Equal values are said to have none: the mean of thirds is not exact, and would leave a trace.
+    # The mean is not always exact (thirds), so equal values would get a tiny deviation.
     if min(values) == max(values):
         return ZERO
     squares = sum(((value - mean) ** 2 for value in values), ZERO)
@@ -68,7 +68,7 @@ def _deviation(values: Sequence[Decimal], mean: Decimal) -> Decimal | None:
 
 
 def shift_between(before: Spread, after: Spread) -> Shift:
-    """How far the mean moved, and how far it might have moved by chance."""
+    """How far the mean moved, with the margin that chance alone could explain."""
     difference = after.mean - before.mean
     if before.deviation is None or after.deviation is None:
         return Shift(difference, None)
@@ -76,38 +76,38 @@ def shift_between(before: Spread, after: Spread) -> Shift:
     return Shift(difference, TWICE * error.sqrt())
 
 
-def telling_gap(spread: Spread) -> Decimal | None:
+def detectable_gap(spread: Spread) -> Decimal | None:
     """The smallest gap between two single judgements that is more than noise."""
     if spread.deviation is None:
         return None
     return TWICE * (TWICE * spread.deviation**2).sqrt()
 
 
-def wanted_gap(rubric: Rubric) -> Decimal:
-    """The gap that a judge of this rubric has to tell: its least gain, or a twentieth of the scale."""
-    least = rubric.policy.minimum_gain
-    if least is not None and least > ZERO:
-        return least
+def required_gap(rubric: Rubric) -> Decimal:
+    """The smallest gap the judge must detect: the policy's minimum gain, or 5 % of the scale."""
+    minimum = rubric.policy.minimum_gain
+    if minimum is not None and minimum > ZERO:
+        return minimum
     return GAP_SHARE * (rubric.scale.maximum - rubric.scale.minimum)
 
 
-def steadiness_of(spread: Spread, wanted: Decimal) -> Steadiness:
-    """Whether single judgements can be told apart by as little as is wanted."""
-    gap = telling_gap(spread)
+def steadiness_of(spread: Spread, required: Decimal) -> Steadiness:
+    """Whether the judge is consistent enough to detect a gap of `required`."""
+    gap = detectable_gap(spread)
     if gap is None or spread.count < FEW_TRIALS:
         return Steadiness.TOO_FEW
     if gap == ZERO:
         return Steadiness.SAME
-    return Steadiness.STEADY if gap <= wanted else Steadiness.NOISY
+    return Steadiness.STEADY if gap <= required else Steadiness.NOISY
 
 
 def differences_from(people: Mapping[str, Decimal], judge: Mapping[str, Decimal]) -> dict[str, Decimal]:
-    """The judge's mean less the people's score, for each criterion that both have scored."""
+    """The judge's mean minus the human score, for each criterion that both scored."""
     return {key: mean - people[key] for key, mean in judge.items() if key in people}
 
 
 def mean_absolute(differences: Mapping[str, Decimal]) -> Decimal | None:
-    """How far apart the two are on average, whatever the direction; None where nothing is shared."""
+    """The mean absolute difference; None if there are no differences."""
     if not differences:
         return None
     return sum((abs(value) for value in differences.values()), ZERO) / len(differences)
@@ -115,23 +115,23 @@ def mean_absolute(differences: Mapping[str, Decimal]) -> Decimal | None:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How near a judge is to people over pairs of scores (the judge's first)."""
+    """Agreement between judge and people over pairs of scores (judge, person)."""
 
     pairs: int
-    apart: Decimal  # on average, whatever the direction
-    bias: Decimal  # the judge less the people: positive where the judge is kinder
-    near_share: Decimal  # of pairs that are within `near_gap`
-    order: Decimal | None  # Spearman's rank correlation; None where it says nothing
+    apart: Decimal  # mean absolute difference
+    bias: Decimal  # mean of judge minus person; positive if the judge scores higher
+    near_share: Decimal  # share of pairs within `near_gap`
+    order: Decimal | None  # Spearman's rank correlation; None if undefined
 
 
 def near_gap(rubric: Rubric) -> Decimal:
-    """The gap that still counts as the same opinion: a point, or a tenth of a small scale."""
+    """The largest gap that counts as agreement: one point, or a tenth of a small scale."""
     width = rubric.scale.maximum - rubric.scale.minimum
     return Decimal(1) if width >= SMALL_SCALE else width / 10
 
 
 def agreement_of(pairs: Sequence[tuple[Decimal, Decimal]], near: Decimal) -> Agreement | None:
-    """What the pairs say together; None without any."""
+    """The agreement over all pairs; None if there are no pairs."""
     if not pairs:
         return None
     gaps = [exact(judge) - exact(person) for judge, person in pairs]
@@ -146,7 +146,7 @@ def agreement_of(pairs: Sequence[tuple[Decimal, Decimal]], near: Decimal) -> Agr
 
 
 def rank_correlation(pairs: Sequence[tuple[Decimal, Decimal]]) -> Decimal | None:
-    """Spearman's coefficient, ties sharing their rank; None for few pairs or where one side never varies."""
+    """Spearman's coefficient with shared ranks for ties; None for few pairs or a constant side."""
     if len(pairs) < ENOUGH_PAIRS:
         return None
     first, second = (_ranks([pair[side] for pair in pairs]) for side in (0, 1))
@@ -162,5 +162,5 @@ def rank_correlation(pairs: Sequence[tuple[Decimal, Decimal]]) -> Decimal | None
 
 def _ranks(values: Sequence[Decimal]) -> list[Decimal]:
     ordered = sorted(values)
-    # Equal values share the middle of the places that they take.
+    # Ties share the mean of their ranks.
     return [ordered.index(value) + Decimal(ordered.count(value) + 1) / 2 for value in values]

@@ -1,4 +1,4 @@
-"""Simmer's criteria by kind of artifact: two or three each, with what the top of the scale looks like."""
+"""Simmer's default criteria for each artifact type."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Rubrics as JSON and back, exactly: what a run keeps of its rubric must be readable years later."""
+"""Converts rubrics to JSON and back without loss. Runs store their rubric in this format."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,18 +11,18 @@ _RUBRIC: TypeAdapter[Rubric] = TypeAdapter(Rubric)
 
 
 class BadRubric(ValueError):
-    """Names the field and what is wrong with it."""
+    """The data is not a valid rubric. The message names the field and the problem."""
 
 
 def rubric_to_json(rubric: Rubric) -> dict[str, Any]:
-    """Plain JSON values; numbers that are compared become strings, sets become sorted lists."""
+    """The rubric as JSON values. Decimals become strings and sets become sorted lists."""
     data: dict[str, Any] = _RUBRIC.dump_python(rubric, mode="json")
     data["context"] = {role: sorted(kinds) for role, kinds in data["context"].items()}
     return data
 
 
 def rubric_from_json(data: Mapping[str, Any]) -> Rubric:
-    """The rubric that the JSON says; BadRubric names the first field that does not fit."""
+    """The rubric stored in the JSON. Raises BadRubric for the first invalid field."""
     try:
         return _RUBRIC.validate_python(dict(data))
     except ValidationError as error:
@@ -30,7 +30,10 @@ def rubric_from_json(data: Mapping[str, Any]) -> Rubric:
 
 
 def rubric_with(rubric: Rubric, settings: Mapping[str, str]) -> Rubric:
-    """The rubric with fields changed by dotted path, such as `policy.budget.calls` to `8`."""
+    """The rubric with settings changed by dotted path, such as `policy.budget.calls` to `8`.
+
+    Raises BadRubric for an unknown path or an invalid value.
+    """
     data = rubric_to_json(rubric)
     for path, value in settings.items():
         *parents, leaf = path.split(".")
@@ -38,13 +41,13 @@ def rubric_with(rubric: Rubric, settings: Mapping[str, str]) -> Rubric:
         for name in parents:
             place = place.get(name) if isinstance(place, dict) else None
         if not isinstance(place, dict) or leaf not in place:
-            raise BadRubric(f"there is no setting named {path!r}")
+            raise BadRubric(f"unknown setting {path!r}")
         place[leaf] = typed(place[leaf], value)
     return rubric_from_json(data)
 
 
 def typed(current: object, value: str) -> object:
-    """The text as a list where the setting is one, as nothing where it says none."""
+    """The value for a setting: a comma-separated list for lists, None for `none`, `null` or empty text."""
     if isinstance(current, list):
         return [part.strip() for part in value.split(",") if part.strip()]
     return None if value.lower() in ("none", "null", "") else value
@@ -52,7 +55,6 @@ def typed(current: object, value: str) -> object:
 
 def first_problem(error: ValidationError) -> str:
     problem = error.errors()[0]
-    # Unions report each member they tried; the path people know is the one of named fields.
     path = ".".join(str(part) for part in problem["loc"])
-    said = problem["msg"].removeprefix("Value error, ")
-    return f"{path}: {said}" if path else said
+    message = problem["msg"].removeprefix("Value error, ")
+    return f"{path}: {message}" if path else message

@@ -1,4 +1,4 @@
-"""What an evaluator's command left behind, as evidence: and whether it tells of nothing but a failure."""
+"""Reads the output of an evaluator command and detects complete failures."""
 
 import re
 import shlex
@@ -12,17 +12,20 @@ PLAIN_PART = re.compile(r"[\w@%+=:,./{}-]+", re.ASCII)
 
 
 def command_line(parts: Sequence[str]) -> str:
-    """The command as people write it: quoted where it must be, so that it can be taken apart again."""
+    """The command as one line, quoted where needed so that it can be split again."""
     return " ".join(part if PLAIN_PART.fullmatch(part) else shlex.quote(part) for part in parts)
 
 
-def judged_output(output: EvaluatorOutput) -> EvaluatorOutput:
-    """The output with the reason why it is a complete failure, where it is one."""
+def with_failure(output: EvaluatorOutput) -> EvaluatorOutput:
+    """The output with `failure` set if the command failed completely."""
     return replace(output, failure=complete_failure(output))
 
 
 def complete_failure(output: EvaluatorOutput) -> str:
-    """Errors only, nothing, or nothing readable; a command that ends well without a word has no complaint."""
+    """Why the output is a complete failure: only errors, no output, or unreadable output.
+
+    Empty if it is not. A command that exits with 0 and prints nothing has succeeded.
+    """
     silent = not output.stdout.strip()
     if is_readable(output.stdout) or (silent and output.exit_code == 0):
         return ""
@@ -35,7 +38,7 @@ def complete_failure(output: EvaluatorOutput) -> str:
 
 
 def is_readable(text: str) -> bool:
-    """Whether there is a sign in it that says something: no space, control sign or broken character."""
+    """Whether the text has a character other than whitespace, control and replacement characters."""
     return any(
-        not sign.isspace() and sign != "\ufffd" and unicodedata.category(sign)[0] != "C" for sign in text
+        not char.isspace() and char != "\ufffd" and unicodedata.category(char)[0] != "C" for char in text
     )

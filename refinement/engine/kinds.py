@@ -1,4 +1,4 @@
-"""The closed sets of the engine: every kind of thing that a policy, a rule or a prompt can name."""
+"""Enums of the engine: the values that policies, rules and prompts can use."""
 
 from enum import StrEnum
 
@@ -19,7 +19,7 @@ class NextBase(StrEnum):
 
 
 class FeedbackStyle(StrEnum):
-    """What the producer is told."""
+    """What kind of feedback the producer gets."""
 
     ISSUES = "issues"
     FAILURES = "failures"
@@ -57,9 +57,9 @@ class StopReason(StrEnum):
     BUDGET_CALLS = "budget_calls"
     JUDGE_FAILED = "judge_failed"
     PRODUCER_FAILED = "producer_failed"
-    INTERNAL_ERROR = "internal_error"  # not the engine's to decide: the step itself could not be made
+    INTERNAL_ERROR = "internal_error"  # set outside the engine, when a step crashed
     CANCELLED = "cancelled"
-    IMPORTED = "imported"  # it ended elsewhere, and its file does not say by which rule
+    IMPORTED = "imported"  # the run was imported and its file gives no reason
 
 
 STOP_RULES = frozenset(
@@ -74,7 +74,7 @@ STOP_RULES = frozenset(
         StopReason.MAX_ITERATIONS_REACHED,
         StopReason.PLATEAU,
     }
-)  # the reasons a policy can list; the others come from budgets, failures and people
+)  # the reasons a policy can list; the rest come from budgets, failures and people
 
 
 class Role(StrEnum):
@@ -96,14 +96,14 @@ class EvaluationMode(StrEnum):
 
 
 class Handover(StrEnum):
-    """How an evaluator's command gets the candidate."""
+    """How an evaluator command receives the candidate."""
 
     FILE = "file"
     STDIN = "stdin"
 
 
 class Information(StrEnum):
-    """The kinds of information a prompt can carry; context rules are sets of these."""
+    """The kinds of information a prompt can contain. Context rules are sets of these."""
 
     TASK = "task"
     CRITERIA = "criteria"

@@ -1,4 +1,4 @@
-"""Figures of a run and of a suite of runs. The first-pass score counts most: rounds cost time."""
+"""Metrics of a run and of a suite of runs. The first-round score counts most, because rounds cost time."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ TEN = Decimal(10)
 
 @dataclass(frozen=True, slots=True)
 class RunMetrics:
-    """r1, best and last are composites on the rubric's scale; None while nothing is judged."""
+    """Composites on the rubric's scale (first, best and last round); None before the first judgement."""
 
     r1: Decimal | None
     best: Decimal | None
@@ -40,12 +40,12 @@ def run_metrics(rubric: Rubric, history: History) -> RunMetrics:
 
 
 def criteria_rate(passed: Sequence[bool]) -> Decimal:
-    """The share of checks that passed; a suite without checks has met all of them."""
+    """The share of checks that passed; 1 for a suite without checks."""
     return Decimal(sum(passed)) / len(passed) if passed else Decimal(1)
 
 
 def suite_composite(first_scores: Sequence[Decimal], rate: Decimal) -> Decimal:
-    """0.7 of the mean first-pass score (0 to 10) and 0.3 of the criteria rate, on a scale of ten."""
+    """A score from 0 to 10: 70 % mean first-round score (0 to 10) and 30 % criteria rate."""
     if not first_scores:
         raise ValueError("a suite needs at least one run with a first score")
     mean_r1 = sum(first_scores, Decimal(0)) / len(first_scores)

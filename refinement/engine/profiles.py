@@ -1,4 +1,4 @@
-"""The three published loops as data. A profile is a preset: every field of it can be changed."""
+"""The three built-in profiles as data. A profile is a preset: every field can be changed."""
 
 from decimal import Decimal
 
@@ -56,7 +56,7 @@ _REFLECT = frozenset({Information.SCORES, Information.VERDICTS, Information.PROD
 
 
 def context_rules_for(problem_class: ProblemClass) -> ContextRules:
-    """Who sees what by default: a judge of prose gets no history, so that its scores do not anchor."""
+    """The default context rules. A judge of prose gets no history, because earlier scores would bias it."""
     judge = _JUDGE_ALWAYS if problem_class is ProblemClass.TEXT else _JUDGE_WITH_EVIDENCE
     return ContextRules(judge=judge, producer=_PRODUCER, reflect=_REFLECT)
 
@@ -201,7 +201,7 @@ def ralph_rubric() -> Rubric:
 
 
 def simmer_rubric(artifact: ArtifactType | None = None) -> Rubric:
-    """The Simmer judge for one kind of artifact; a document if none is named."""
+    """The Simmer rubric for an artifact type, by default a document."""
     chosen = artifact or ARTIFACT_TYPES["document"]
     return Rubric(
         name="Simmer judge" if artifact is None else f"Simmer: {chosen.name}",
@@ -218,8 +218,8 @@ def simmer_rubric(artifact: ArtifactType | None = None) -> Rubric:
 
 def rubric_for(profile: str) -> Rubric:
     """The default rubric of a profile: wiggum, ralph or simmer."""
-    makers = {"wiggum": wiggum_rubric, "ralph": ralph_rubric, "simmer": simmer_rubric}
-    return makers[profile]()
+    factories = {"wiggum": wiggum_rubric, "ralph": ralph_rubric, "simmer": simmer_rubric}
+    return factories[profile]()
 
 
 def default_rubrics() -> dict[str, Rubric]:

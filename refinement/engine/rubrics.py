@@ -1,4 +1,4 @@
-"""What a rubric says: scale, criteria, checks, policy and who sees what, each valid in itself."""
+"""The rubric and its parts: scale, criteria, checks, policy and context rules. All validate themselves."""
 
 import re
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ from refinement.engine.kinds import (
 )
 from refinement.engine.numbers import exact
 
-LONGEST_EVALUATION = 240  # seconds: a step, in which a model is asked as well, has eleven minutes
+LONGEST_EVALUATION = 240  # seconds; a whole step, including the model call, has eleven minutes
 FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 ZERO = Decimal(0)
 ONE = Decimal(1)
@@ -28,7 +28,7 @@ ONE = Decimal(1)
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """The values a score may take; `step` None admits any decimal in the range."""
+    """The values a score may take. With `step` None, any decimal in the range is valid."""
 
     minimum: Decimal
     maximum: Decimal
@@ -36,12 +36,12 @@ class Scale:
 
     def __post_init__(self) -> None:
         if exact(self.minimum) >= exact(self.maximum):
-            raise ValueError("a scale's minimum must lie below its maximum")
+            raise ValueError("a scale's minimum must be less than its maximum")
         if self.step is not None and exact(self.step) <= ZERO:
             raise ValueError("a scale's step must be positive")
 
     def admits(self, value: Decimal) -> bool:
-        """Whether the value is in range and on the scale's step."""
+        """Whether the value is in range and a multiple of the step."""
         if not self.minimum <= exact(value) <= self.maximum:
             return False
         return self.step is None or (value - self.minimum) % self.step == ZERO
@@ -51,13 +51,13 @@ class Scale:
         return (exact(value) - self.minimum) / (self.maximum - self.minimum)
 
     def spread(self, share: Decimal) -> Decimal:
-        """The scale's value at a share of 0 to 1: the inverse of `normalised`."""
+        """The value at a share from 0 to 1: the inverse of `normalised`."""
         return self.minimum + exact(share) * (self.maximum - self.minimum)
 
 
 @dataclass(frozen=True, slots=True)
 class Criterion:
-    """What the judge scores; its place in the rubric is its order."""
+    """A quality that the judge scores."""
 
     key: str
     name: str
@@ -75,7 +75,7 @@ class Criterion:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A deterministic assertion on the candidate; judging/checks.py carries it out."""
+    """A deterministic assertion on the candidate, run by `judging.checks`."""
 
     key: str
     kind: str
@@ -93,7 +93,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Penalties:
-    """Points docked for invented API names, before aggregation."""
+    """Points deducted from a criterion for invented API names."""
 
     criterion: str | None = None
     points: Decimal = ONE
@@ -107,7 +107,7 @@ class Penalties:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """Limits of a run as a whole; None is unlimited."""
+    """Limits for a whole run; None is unlimited."""
 
     tokens: int | None = None
     seconds: Decimal | None = None
@@ -116,12 +116,12 @@ class Budget:
     def __post_init__(self) -> None:
         for name, limit in (("tokens", self.tokens), ("seconds", self.seconds), ("calls", self.calls)):
             if limit is not None and exact(limit) <= ZERO:
-                raise ValueError(f"a budget of {name} must be positive")
+                raise ValueError(f"the {name} budget must be positive")
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluator:
-    """The command whose output is evidence for the judge: its parts, without a shell around them."""
+    """The command whose output is evidence for the judge. It runs without a shell."""
 
     command: tuple[str, ...] = ()
     handover: Handover = Handover.FILE
@@ -130,19 +130,19 @@ class Evaluator:
 
     def __post_init__(self) -> None:
         if not 1 <= self.timeout <= LONGEST_EVALUATION:
-            raise ValueError(f"an evaluator's time must be between 1 and {LONGEST_EVALUATION} seconds")
+            raise ValueError(f"an evaluator's timeout must be between 1 and {LONGEST_EVALUATION} seconds")
         if not FILE_NAME.fullmatch(self.file_name):
-            raise ValueError("the evaluator's file needs a plain name, such as candidate.py")
+            raise ValueError("the evaluator's file name must be plain, such as candidate.py")
 
     @property
     def names_file(self) -> bool:
-        """Whether the command says where the candidate's file goes."""
+        """Whether the command contains the `{file}` placeholder."""
         return any("{file}" in part for part in self.command)
 
 
 @dataclass(frozen=True, slots=True)
 class ContextRules:
-    """Who sees what: for each role, the kinds of information its prompts may carry."""
+    """The kinds of information that each role's prompts may contain."""
 
     judge: frozenset[Information]
     producer: frozenset[Information]
@@ -154,7 +154,7 @@ class ContextRules:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """How the loop runs. A profile is one of these as data; any field can be changed."""
+    """How the loop runs."""
 
     max_rounds: int
     stop_rules: tuple[StopReason, ...]
@@ -171,9 +171,9 @@ class Policy:
     penalties: Penalties = Penalties()
     budget: Budget = Budget()
     judge_limit_chars: int = 24_000
-    producer_tokens: int = 4_096  # the longest reply asked of the producer
+    producer_tokens: int = 4_096  # limit for one reply
     producer_temperature: Decimal = Decimal("0.7")
-    first_number: int = 1  # the number people see for the first round: Simmer counts from 0
+    first_number: int = 1  # the displayed number of the first round; Simmer counts from 0
     round_word: str = "round"
     composite_decimals: int = 2
 
@@ -182,15 +182,15 @@ class Policy:
             raise ValueError("a run needs at least one round")
         unknown = [rule for rule in self.stop_rules if rule not in STOP_RULES]
         if unknown:
-            raise ValueError(f"{unknown[0]!s} is not a rule that can stop a run")
+            raise ValueError(f"{unknown[0]!s} is not a stop rule")
         if not 1 <= self.plateau_window < self.plateau_rounds:
-            raise ValueError("a plateau's window must be at least 1 and smaller than its rounds")
+            raise ValueError("plateau_window must be at least 1 and less than plateau_rounds")
         if self.judge_limit_chars < 1:
             raise ValueError("the judge must see at least one character")
         if self.producer_tokens < 1:
             raise ValueError("the producer must be allowed at least one token")
         if not ZERO <= exact(self.producer_temperature) <= 2:
-            raise ValueError("the producer's temperature must lie between 0 and 2")
+            raise ValueError("the producer's temperature must be between 0 and 2")
         for number in (self.pass_threshold, self.perfect_score, self.minimum_gain):
             if number is not None:
                 exact(number)
@@ -198,7 +198,7 @@ class Policy:
 
 @dataclass(frozen=True, slots=True)
 class Rubric:
-    """What a version of a rubric says, as far as a run needs it."""
+    """One version of a rubric, with everything a run needs."""
 
     name: str
     profile: str
@@ -215,42 +215,42 @@ class Rubric:
     background: str = ""
     output_contract: str = ""
     search_space: str = ""
-    templates: Mapping[str, str] = field(default_factory=dict)  # an editor's own, by name
-    seed_text: str = ""  # a text with known scores: the judge's anchor from round 2 on
+    templates: Mapping[str, str] = field(default_factory=dict)  # custom templates, by name
+    seed_text: str = ""  # a text with known scores that calibrates the judge from round 2 on
     seed_scores: Mapping[str, Decimal] = field(default_factory=dict)
 
     @property
     def runs_a_command(self) -> bool:
-        """Whether a round's candidate is given to the evaluator's command before it is judged."""
+        """Whether the evaluator command runs before each judgement."""
         return bool(self.evaluator.command) and self.evaluation_mode is not EvaluationMode.JUDGE_ONLY
 
     def __post_init__(self) -> None:
         if not self.criteria and not self.checks:
             raise ValueError("a rubric needs at least one criterion or one check")
-        for what, keys in (
+        for kind, keys in (
             ("criterion", [criterion.key for criterion in self.criteria]),
             ("check", [check.key for check in self.checks]),
         ):
             if len(keys) != len(set(keys)):
-                raise ValueError(f"two entries share one {what} key")
+                raise ValueError(f"duplicate {kind} key")
         if sum(criterion.primary for criterion in self.criteria) > 1:
             raise ValueError("only one criterion can be primary")
         if not self.criteria and not self.policy.checks_in_composite:
-            raise ValueError("a rubric without criteria must let its checks into the composite")
+            raise ValueError("a rubric without criteria must count its checks in the composite")
         for name in ("pass_threshold", "perfect_score"):
             limit = getattr(self.policy, name)
             if limit is not None and not self.scale.minimum <= limit <= self.scale.maximum:
-                raise ValueError(f"{name} lies outside the scale")
-        docked = self.policy.penalties.criterion
-        if docked is not None and docked not in {criterion.key for criterion in self.criteria}:
-            raise ValueError(f"penalties dock {docked!r}, which is not a criterion")
-        _refuse_odd_seed(self)
+                raise ValueError(f"{name} is outside the scale")
+        penalised = self.policy.penalties.criterion
+        if penalised is not None and penalised not in {criterion.key for criterion in self.criteria}:
+            raise ValueError(f"penalties apply to {penalised!r}, which is not a criterion")
+        _validate_seed(self)
 
 
-def _refuse_odd_seed(rubric: Rubric) -> None:
-    """A seed has a text and scores of the rubric's own criteria, or is not there at all."""
+def _validate_seed(rubric: Rubric) -> None:
+    """A seed has a text and at least one score, and its scores belong to the rubric's criteria."""
     if bool(rubric.seed_text) != bool(rubric.seed_scores):
-        raise ValueError("a seed needs both its text and at least one score")
+        raise ValueError("a seed needs both a text and at least one score")
     keys = {criterion.key for criterion in rubric.criteria}
     for key, score in rubric.seed_scores.items():
         if key not in keys:

@@ -1,4 +1,4 @@
-"""What keeps a loop honest: invented names, cycling, and judges that do not track what changed."""
+"""Safeguards: invented names, cycling, inattentive judges, and self-preference of models."""
 
 import re
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from rapidfuzz.distance import Levenshtein
 from refinement.engine.types import Assessment, Penalties, Penalty, Round
 
 WELL_KNOWN_OBJECTS = (
-    # Libraries with long lower-case names of their own. Editors extend the list on their rubric.
+    # Libraries that have long lower-case function names. Rubrics can extend the list.
     *("self", "cls", "super", "os", "sys", "re", "io", "json", "math", "time", "datetime", "logging"),
     *("random", "shutil", "pathlib", "Path", "asyncio", "threading", "multiprocessing", "subprocess"),
     *("itertools", "functools", "collections", "contextlib", "inspect", "importlib", "sqlite3", "socket"),
@@ -21,9 +21,9 @@ WELL_KNOWN_OBJECTS = (
     *("console", "document", "window", "Object", "Array", "Math", "Promise", "navigator", "process"),
 )
 
-# A tenth: how much a candidate must change before a judge ought to say something else.
+# A judge should respond to a candidate that changed by more than this share.
 NOTICEABLE_CHANGE = Decimal("0.1")
-# Above this many words the exact distance costs seconds; the change is then measured by lines.
+# Above this, a word-level distance takes seconds, so lines are compared instead.
 MANY_WORDS = 20_000
 
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n]*$", re.MULTILINE)
@@ -33,7 +33,7 @@ _PATH_WINDOW = 200
 
 
 def fenced_code(text: str) -> list[str]:
-    """The contents of a Markdown text's code fences; an unclosed fence runs to the end."""
+    """The contents of code fences in Markdown. An unclosed fence runs to the end."""
     blocks: list[str] = []
     opened: re.Match[str] | None = None
     for fence in _FENCE.finditer(text):
@@ -49,9 +49,9 @@ def fenced_code(text: str) -> list[str]:
 
 
 def invented_names(text: str, allowed_objects: tuple[str, ...]) -> tuple[str, ...]:
-    """Calls in fenced code that look made up: long lower-case names on objects nobody vouched for."""
+    """Calls in fenced code that look invented: long lower-case names on objects that are not allowed."""
     allowed = set(allowed_objects)
-    found: list[str] = []
+    names: list[str] = []
     for block in fenced_code(text):
         for call in _LONG_CALL.finditer(block):
             before = _DOTTED_PATH.search(block[max(0, call.start() - _PATH_WINDOW) : call.start()])
@@ -59,12 +59,12 @@ def invented_names(text: str, allowed_objects: tuple[str, ...]) -> tuple[str, ..
                 continue
             path = before.group().split(".")
             if path[0] not in allowed and path[-1] not in allowed:
-                found.append(f"{before.group()}.{call.group(1)}")
-    return tuple(found)
+                names.append(f"{before.group()}.{call.group(1)}")
+    return tuple(names)
 
 
 def penalties_for(text: str, rules: Penalties) -> tuple[Penalty, ...]:
-    """What the invented names in a text cost under these rules, the cap included."""
+    """The penalties for invented names in a text, limited by the cap."""
     if rules.criterion is None:
         return ()
     names = invented_names(text, rules.allowed_objects)
@@ -73,12 +73,12 @@ def penalties_for(text: str, rules: Penalties) -> tuple[Penalty, ...]:
 
 
 def is_cycling(current: Assessment, previous: Assessment) -> bool:
-    """Whether every criterion's score equals the previous round's; without criteria nothing cycles."""
+    """Whether every criterion has the same score as in the previous round."""
     return bool(current.scores) and current.scores == previous.scores
 
 
 def change(before: str, after: str) -> Decimal:
-    """How much of a text changed, as a share of the longer one: 0 for none, 1 for all."""
+    """How much of a text changed, as a share of the longer version: from 0 (nothing) to 1 (everything)."""
     old, new = before.split(), after.split()
     if len(old) + len(new) > MANY_WORDS:
         old, new = before.splitlines(), after.splitlines()
@@ -90,7 +90,7 @@ def change(before: str, after: str) -> Decimal:
 
 @dataclass(frozen=True, slots=True)
 class RalphSignal:
-    """The candidate moved and the judge did not: it may not have read the revision."""
+    """The candidate changed but the verdict did not: the judge may not have read the revision."""
 
     candidate_change: Decimal
     verdict_change: Decimal
@@ -98,44 +98,44 @@ class RalphSignal:
 
 
 def ralph_signal(current: Round, previous: Round) -> RalphSignal | None:
-    """Whether the judge repeated itself although the candidate changed by more than a tenth."""
+    """A signal if the judge repeated itself although the candidate changed noticeably."""
     if current.assessment is None or previous.assessment is None:
         return None
-    moved = change(previous.candidate, current.candidate)
-    if moved <= NOTICEABLE_CHANGE:
+    candidate_change = change(previous.candidate, current.candidate)
+    if candidate_change <= NOTICEABLE_CHANGE:
         return None
-    for about, words in (("issues", issue_words), ("reasoning", reasoning_words)):
-        before, after = words(previous.assessment), words(current.assessment)
+    for about, text_of in (("issues", issue_text), ("reasoning", reasoning_text)):
+        before, after = text_of(previous.assessment), text_of(current.assessment)
         if not before or not after:
             continue
-        said = change(before, after)
-        if said <= NOTICEABLE_CHANGE:
-            return RalphSignal(moved, said, about)
+        verdict_change = change(before, after)
+        if verdict_change <= NOTICEABLE_CHANGE:
+            return RalphSignal(candidate_change, verdict_change, about)
     return None
 
 
-def issue_words(assessment: Assessment) -> str:
+def issue_text(assessment: Assessment) -> str:
     return joined(issue for verdict in assessment.verdicts for issue in verdict.issues)
 
 
-def reasoning_words(assessment: Assessment) -> str:
+def reasoning_text(assessment: Assessment) -> str:
     return joined(score.reasoning for verdict in assessment.verdicts for score in verdict.scores)
 
 
 def joined(texts: Iterable[str]) -> str:
-    """What was really said: a judge that leaves its reasons out has not repeated itself."""
+    """The texts without empty ones: a judge that gives no reasons has not repeated itself."""
     return "\n".join(text for text in texts if text.strip()).casefold()
 
 
 class Kinship(StrEnum):
-    """How close producer and judge are. Models rate their own kind about 0.9 of 10 points high."""
+    """How producer and judge are related. Models rate their own family about 0.9 of 10 points too high."""
 
     SAME_MODEL = "same_model"
     SAME_FAMILY = "same_family"
 
 
 def family_of(model: str) -> str:
-    """The family a model's name tells: `hf.co/org/Qwen3-14B:q4` and `qwen3:14b` are both qwen."""
+    """The family in a model's name: `hf.co/org/Qwen3-14B:q4` and `qwen3:14b` are both qwen."""
     name = model.rsplit("/", 1)[-1].casefold()
     letters = re.match(r"[a-z]+", name)
     return letters.group() if letters else name
@@ -144,7 +144,7 @@ def family_of(model: str) -> str:
 def kinship(
     producer: str, judge: str, *, producer_family: str = "", judge_family: str = ""
 ) -> Kinship | None:
-    """Whether producer and judge are one model or one family; None when they are strangers."""
+    """Whether producer and judge are the same model or family; None if they are unrelated."""
     if producer.casefold() == judge.casefold():
         return Kinship.SAME_MODEL
     if family_of(producer) == family_of(judge):

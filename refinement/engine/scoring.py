@@ -1,4 +1,4 @@
-"""From verdicts, checks and penalties to one composite, and from composites to the best round."""
+"""Computes the composite from verdict, checks and penalties, and finds the best round."""
 
 from collections.abc import Sequence
 from decimal import ROUND_HALF_EVEN, Decimal
@@ -24,10 +24,10 @@ def assess(
     penalties: tuple[Penalty, ...] = (),
     evaluator: EvaluatorOutput | None = None,
 ) -> Assessment:
-    """The round's assessment; a total that the judge may have stated plays no part in it."""
-    scores = docked_scores(rubric, verdict, penalties)
+    """The round's assessment. A total stated by the judge is ignored."""
+    scores = penalised_scores(rubric, verdict, penalties)
     if evaluator is not None and evaluator.failure:
-        # What does not work at all has no merits to weigh: the judge names the cause, not the score.
+        # A candidate that fails completely gets the minimum. The judge only explains the cause.
         scores = dict.fromkeys(scores, rubric.scale.minimum)
     return Assessment(
         composite=composite(rubric, scores, checks),
@@ -39,18 +39,21 @@ def assess(
     )
 
 
-def docked_scores(
+def penalised_scores(
     rubric: Rubric, verdict: Verdict | None, penalties: tuple[Penalty, ...]
 ) -> dict[str, Decimal]:
-    """Each criterion's score in rubric order, penalties taken off, never below the scale's minimum."""
-    said = {entry.key: entry.score for entry in verdict.scores} if verdict else {}
-    wanted = [criterion.key for criterion in rubric.criteria]
-    if set(said) != set(wanted):
-        raise ValueError(f"the verdict scores {sorted(said)}, the rubric asks for {sorted(wanted)}")
-    docked = dict.fromkeys(wanted, ZERO)
+    """Each criterion's score after penalties, in rubric order and never below the minimum.
+
+    Raises ValueError if the verdict does not score exactly the rubric's criteria.
+    """
+    scores = {entry.key: entry.score for entry in verdict.scores} if verdict else {}
+    keys = [criterion.key for criterion in rubric.criteria]
+    if set(scores) != set(keys):
+        raise ValueError(f"the verdict scores {sorted(scores)}, but the rubric requires {sorted(keys)}")
+    deductions = dict.fromkeys(keys, ZERO)
     for penalty in penalties:
-        docked[penalty.criterion] += penalty.points
-    return {key: max(rubric.scale.minimum, said[key] - docked[key]) for key in wanted}
+        deductions[penalty.criterion] += penalty.points
+    return {key: max(rubric.scale.minimum, scores[key] - deductions[key]) for key in keys}
 
 
 def composite(rubric: Rubric, scores: dict[str, Decimal], checks: tuple[CheckResult, ...]) -> Decimal:
@@ -74,7 +77,7 @@ def weighted_mean(parts: Sequence[tuple[Decimal, Decimal]]) -> Decimal:
 
 
 def rank(rubric: Rubric, assessment: Assessment) -> tuple[Decimal, ...]:
-    """What rounds are compared by: the primary criterion first where the policy says so."""
+    """The sort key for rounds: the composite, after the primary criterion if the policy says so."""
     primary = next((criterion.key for criterion in rubric.criteria if criterion.primary), None)
     if rubric.policy.primary_first and primary is not None:
         return (assessment.scores[primary], assessment.composite)
@@ -88,17 +91,17 @@ def best_round(rubric: Rubric, rounds: Sequence[Round]) -> Round | None:
     for entry in rounds:
         if entry.assessment is None:
             continue
-        its_rank = rank(rubric, entry.assessment)
-        if best is None or its_rank > best_rank:
-            best, best_rank = entry, its_rank
+        entry_rank = rank(rubric, entry.assessment)
+        if best is None or entry_rank > best_rank:
+            best, best_rank = entry, entry_rank
     return best
 
 
 def shown(value: Decimal, policy: Policy) -> str:
-    """A score as people read it: rounded for display only."""
+    """A score rounded for display."""
     return shown_to(value, policy.composite_decimals)
 
 
 def shown_to(value: Decimal, decimals: int) -> str:
-    """The same for a page that knows nothing of the policy but how many decimals it shows."""
+    """A score rounded to this many decimals for display."""
     return str(value.quantize(Decimal(1).scaleb(-decimals), rounding=ROUND_HALF_EVEN))

@@ -1,9 +1,9 @@
-"""The loop: what a run does next, from its rubric and its history alone."""
+"""The loop: decides what a run does next from its rubric and history."""
 
 from dataclasses import replace
 
 from refinement.engine.scoring import best_round
-from refinement.engine.sentences import failure_words, round_name, why_stopped
+from refinement.engine.sentences import failure_sentence, round_name, why_stopped
 from refinement.engine.stopping import outcome_of, spent_budget, stop_reason
 from refinement.engine.types import (
     Assessment,
@@ -23,23 +23,23 @@ from refinement.engine.types import (
     StopReason,
 )
 
-# Without a word of the evaluator's own, which the producer never sees: the cause is the judge's to name.
+# Contains no evaluator output, which the producer must not see. The judge names the cause.
 FAILED_COMPLETELY = (
     "When this version was tried, it failed completely. Put the cause right before anything else."
 )
 
 
 def next_step(rubric: Rubric, history: History) -> Step:
-    """Draft, judge, revise or finish. The same history always gives the same step."""
+    """The next step: draft, judge, revise or finish. The same history always gives the same step."""
     if history.failure is not None:
         return give_up(rubric, history)
     if history.rounds and history.rounds[-1].assessment is not None:
         reason = stop_reason(rubric, history)
         if reason is not None:
             return finish(rubric, history, reason)
-    over = spent_budget(rubric, history)
-    if over is not None and next_needs_a_call(rubric, history):
-        return finish(rubric, history, over)
+    spent = spent_budget(rubric, history)
+    if spent is not None and next_needs_a_call(rubric, history):
+        return finish(rubric, history, spent)
     if not history.rounds:
         return Draft()
     last = history.rounds[-1]
@@ -49,34 +49,33 @@ def next_step(rubric: Rubric, history: History) -> Step:
 
 
 def next_needs_a_call(rubric: Rubric, history: History) -> bool:
-    """Judging by checks alone costs nothing and goes on when a budget is spent."""
+    """Whether the next step calls a model. Judging by checks alone is free and ignores the budget."""
     waiting = bool(history.rounds) and history.rounds[-1].assessment is None
     return not waiting or bool(rubric.criteria)
 
 
 def revise(rubric: Rubric, history: History, last: Round, assessment: Assessment) -> Revise:
-    """The next revision's base and feedback. The latest judgement drives it, whatever the base."""
+    """The next revision. Its feedback comes from the latest judgement, whatever its base."""
     if last.number == history.extended_after:
         return extend(rubric, history, last)
     base, note = revision_base(rubric, history, last)
-    told = feedback_from(rubric, last.number, assessment, note)
-    return Revise(last.number + 1, base, replace(told, instructions=history.instructions))
+    feedback = feedback_from(rubric, last.number, assessment, note)
+    return Revise(last.number + 1, base, replace(feedback, instructions=history.instructions))
 
 
 def extend(rubric: Rubric, history: History, last: Round) -> Revise:
-    """The first of the rounds that were added to a finished run: from its best, and what was said of it."""
+    """The first extra round of a finished run: starts from the best round and its feedback."""
     best = best_round(rubric, history.rounds)
     assert best is not None
     assert best.assessment is not None
-    told = feedback_from(rubric, best.number, best.assessment, note="")
-    return Revise(last.number + 1, best.number, replace(told, instructions=history.instructions))
+    feedback = feedback_from(rubric, best.number, best.assessment, note="")
+    return Revise(last.number + 1, best.number, replace(feedback, instructions=history.instructions))
 
 
 def revision_base(rubric: Rubric, history: History, last: Round) -> tuple[int | None, str]:
-    """The round to start from (None is the original task) and a note where it is not the latest.
+    """The round to start from (None is the original task), and a note if it is not the latest.
 
-    What a person edited is built upon even where revisions otherwise start from the original task:
-    an edit that no revision ever saw would have been made for nothing.
+    A round edited by a person is always used as the base, so that the edit is not lost.
     """
     if rubric.policy.next_base is NextBase.ORIGINAL and not last.by_hand:
         return None, ""
@@ -91,12 +90,12 @@ def revision_base(rubric: Rubric, history: History, last: Round) -> tuple[int | 
 
 
 def is_worse(rubric: Rubric, last: Round, best: Round) -> bool:
-    """A tie is no regression: `best_round` names the earlier of two equals."""
+    """Whether the last round ranks below the best one. A tie is not worse."""
     return best_round(rubric, (last, best)) is not last
 
 
 def feedback_from(rubric: Rubric, number: int, assessment: Assessment, note: str) -> Feedback:
-    """What the producer is told, in the policy's style; scores stay out of it."""
+    """The feedback for the producer in the policy's style. It contains no scores."""
     style = rubric.policy.feedback
     if assessment.evaluator is not None and assessment.evaluator.failure:
         note = f"{note} {FAILED_COMPLETELY}".strip()
@@ -121,13 +120,13 @@ def finish(rubric: Rubric, history: History, reason: StopReason) -> Finish:
 
 
 def give_up(rubric: Rubric, history: History) -> Finish:
-    """A step that failed for good ends the run in ERROR; the best round so far is still the result."""
+    """Ends the run in ERROR after a failed step. The best round so far is still the result."""
     assert history.failure is not None
     by_judge = history.failure.role is Role.JUDGE
     best = best_round(rubric, history.rounds)
     return Finish(
         outcome=Outcome.ERROR,
         reason=StopReason.JUDGE_FAILED if by_judge else StopReason.PRODUCER_FAILED,
-        why=failure_words(history.failure),
+        why=failure_sentence(history.failure),
         best_round=best.number if best else None,
     )

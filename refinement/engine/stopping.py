@@ -1,4 +1,4 @@
-"""Stop rules: small named functions of rubric and history, asked in the order the policy gives."""
+"""Stop rules: functions of rubric and history, evaluated in the policy's order."""
 
 from collections.abc import Callable
 from decimal import Decimal
@@ -27,28 +27,30 @@ def used_all_rounds(rubric: Rubric, history: History) -> bool:
 
 
 def cycles(rubric: Rubric, history: History) -> bool:
-    """Every criterion's score equals the previous round's."""
-    seen = history.window
-    return len(seen) > 1 and is_cycling(seen[-1], seen[-2])
+    """Every criterion has the same score as in the previous round."""
+    assessments = history.window
+    return len(assessments) > 1 and is_cycling(assessments[-1], assessments[-2])
 
 
 def regressed(rubric: Rubric, history: History) -> bool:
-    seen = history.window
-    return len(seen) > 1 and seen[-1].composite < seen[-2].composite
+    assessments = history.window
+    return len(assessments) > 1 and assessments[-1].composite < assessments[-2].composite
 
 
 def stopped_improving(rubric: Rubric, history: History) -> bool:
-    """The latest gain is smaller than the gain the policy asks for."""
-    wanted, seen = rubric.policy.minimum_gain, history.window
-    return wanted is not None and len(seen) > 1 and seen[-1].composite - seen[-2].composite < wanted
+    """The latest gain is below the policy's minimum."""
+    minimum, assessments = rubric.policy.minimum_gain, history.window
+    if minimum is None or len(assessments) < 2:
+        return False
+    return assessments[-1].composite - assessments[-2].composite < minimum
 
 
 def plateaued(rubric: Rubric, history: History) -> bool:
-    """The last few rounds brought nothing better than what was there before them."""
-    window, seen = rubric.policy.plateau_window, history.window
-    if len(seen) < rubric.policy.plateau_rounds:
+    """No round in the plateau window beat the best round before it."""
+    window, assessments = rubric.policy.plateau_window, history.window
+    if len(assessments) < rubric.policy.plateau_rounds:
         return False
-    composites = [entry.composite for entry in seen]
+    composites = [entry.composite for entry in assessments]
     return max(composites[-window:]) <= max(composites[:-window])
 
 
@@ -73,12 +75,12 @@ def stop_reason(rubric: Rubric, history: History) -> StopReason | None:
         for reason in rubric.policy.stop_rules:
             if RULES[reason](rubric, history):
                 return reason
-    # The round limit holds even where an editor has taken its rule out of the list.
+    # The round limit applies even if the policy does not list it.
     return StopReason.MAX_ROUNDS if used_all_rounds(rubric, history) else None
 
 
 def spent_budget(rubric: Rubric, history: History) -> StopReason | None:
-    """The budget that leaves no room for another call, if any."""
+    """The first budget that is used up, if any."""
     budget, used = rubric.policy.budget, history.usage
     for limit, spent, reason in (
         (budget.tokens, used.tokens, StopReason.BUDGET_TOKENS),
@@ -91,7 +93,7 @@ def spent_budget(rubric: Rubric, history: History) -> StopReason | None:
 
 
 def outcome_of(rubric: Rubric, history: History, reason: StopReason) -> Outcome:
-    """PASS or FAIL where there is a threshold to reach, DONE where there is none."""
+    """PASS or FAIL if the policy has a threshold, otherwise DONE."""
     if reason in SUCCESSES:
         return Outcome.PASS
     best = best_round(rubric, history.rounds)
@@ -100,5 +102,5 @@ def outcome_of(rubric: Rubric, history: History, reason: StopReason) -> Outcome:
     threshold = rubric.policy.pass_threshold
     if threshold is None:
         return Outcome.DONE
-    # An editor may drop the rule that stops at the threshold; reaching it is a pass all the same.
+    # Reaching the threshold is a pass even if the policy does not stop there.
     return Outcome.PASS if best.assessment.composite >= threshold else Outcome.FAIL

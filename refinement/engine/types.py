@@ -1,4 +1,4 @@
-"""The words of the engine: frozen, comparable, free of behaviour beyond their own validity."""
+"""Immutable data types of the engine."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -57,7 +57,7 @@ class CriterionScore:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One judge's reading of one candidate, as it was said: before penalties."""
+    """One judge's scores and feedback for one candidate, before penalties."""
 
     scores: tuple[CriterionScore, ...]
     issues: tuple[str, ...] = ()
@@ -67,7 +67,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where in the candidate something stands, counted in characters."""
+    """A span of characters in the candidate."""
 
     start: int
     end: int
@@ -86,7 +86,7 @@ class CheckResult:
 
 @dataclass(frozen=True, slots=True)
 class Penalty:
-    """What was docked, from which criterion, and the names that led to it."""
+    """Points deducted from a criterion, and the invented names that caused it."""
 
     criterion: str
     points: Decimal
@@ -95,18 +95,18 @@ class Penalty:
 
 @dataclass(frozen=True, slots=True)
 class EvaluatorOutput:
-    """What a command said of the candidate: evidence for the judge, never a score."""
+    """The output of an evaluator command. It is evidence for the judge, never a score."""
 
     stdout: str
     stderr: str = ""
-    exit_code: int | None = 0  # None where it was stopped before its end
-    stopped: str = ""  # why it was
-    failure: str = ""  # what makes it a complete failure, in a sentence; see evaluating.py
+    exit_code: int | None = 0  # None if the command was stopped
+    stopped: str = ""  # why it was stopped
+    failure: str = ""  # why it is a complete failure; see evaluating.py
 
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """A round's reading as a whole: scores after penalties, and the composite made from them."""
+    """The result of judging a round: scores after penalties, and their composite."""
 
     composite: Decimal
     scores: Mapping[str, Decimal]
@@ -123,9 +123,9 @@ class Assessment:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """Candidate n; `assessment` None means it waits for its judge."""
+    """One candidate and its assessment; None if it is not judged yet."""
 
-    number: int  # from 1, whatever people are shown
+    number: int  # from 1; the displayed number may differ
     candidate: str
     assessment: Assessment | None = None
     base_round: int | None = None
@@ -143,7 +143,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A step that was tried, retried and given up: it ends the run in ERROR, never in a score."""
+    """A step that failed after all retries. It ends the run in ERROR, never with a score."""
 
     role: Role
     message: str
@@ -151,7 +151,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """What a person asks of the next revision; where it and the judge differ, the person is followed."""
+    """A person's instruction for the next revision. It takes precedence over the judge."""
 
     number: int
     author: str
@@ -160,13 +160,13 @@ class Instruction:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """All that has happened in a run, in order."""
+    """Everything that has happened in a run, in order."""
 
     rounds: tuple[Round, ...] = ()
     usage: Usage = Usage()
     failure: Failure | None = None
-    extended_after: int = 0  # somebody asked for more rounds when this one was the last
-    instructions: tuple[Instruction, ...] = ()  # those that no revision has had yet
+    extended_after: int = 0  # the last round when more rounds were added
+    instructions: tuple[Instruction, ...] = ()  # not yet used by a revision
 
     @property
     def assessed(self) -> tuple[Round, ...]:
@@ -174,7 +174,7 @@ class History:
 
     @property
     def window(self) -> tuple[Assessment, ...]:
-        """What the stop rules look at: all assessments, or those since more rounds were asked for."""
+        """The assessments that stop rules consider: all, or those since rounds were added."""
         return tuple(
             entry.assessment
             for entry in self.rounds
@@ -184,7 +184,7 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class Feedback:
-    """What the producer is told about the round just judged, and by people; never a score of ours."""
+    """Feedback for the producer from judge, checks and people. It contains no scores."""
 
     style: FeedbackStyle
     from_round: int
@@ -197,21 +197,21 @@ class Feedback:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """Have the producer write the first candidate."""
+    """The producer writes the first candidate."""
 
     round: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """Assess this round's candidate: checks, and the judge where there are criteria."""
+    """Checks and judge assess this round's candidate."""
 
     round: int
 
 
 @dataclass(frozen=True, slots=True)
 class Revise:
-    """Have the producer write the next candidate, from `base_round` or from the original task."""
+    """The producer writes the next candidate from `base_round`, or from the original task."""
 
     round: int
     base_round: int | None

@@ -1,1 +1,1 @@
-"""Eval files: what they say, the cases in them, and what came of each. Nothing here knows Django."""
+"""Eval files, their cases and their results. No Django."""

@@ -1,4 +1,4 @@
-"""Assertions as the loop's own words: checks that need no model, and criteria for a judge."""
+"""Converts the assertions of a test to checks and judge criteria."""
 
 import re
 import shlex
@@ -28,7 +28,7 @@ PARTS = ("id", "criterion", "ideal", "weight", "score_ranges")
 
 @dataclass(slots=True)
 class Asserted:
-    """What a case's assertions have come to so far."""
+    """Collects the checks and criteria of a case."""
 
     notes: Notes
     fill: Fill
@@ -38,14 +38,14 @@ class Asserted:
     types: dict[str, str] = field(default_factory=dict)  # by key
 
     def key_for(self, node: Node | None, kind: str) -> str:
-        """The key that was given, or one made of the kind and a number."""
+        """The id from the file, or one made from the kind and a number."""
         if isinstance(node, Scalar) and KEY.fullmatch(node.text):
             if node.text in self.types:
                 self.notes.add(node.line, f"Two assertions have the id {brief(node.text)}.")
             key = node.text
         else:
             if node is not None:
-                self.notes.add(node.line, "An id is letters, digits, '.', '_' or '-', 60 at most.")
+                self.notes.add(node.line, "An id may contain letters, digits, '.', '_' and '-', at most 60.")
             numbers = range(1, len(self.types) + 2)
             key = next(made for number in numbers if (made := f"{kind}-{number}") not in self.types)
         self.types[key] = kind
@@ -61,10 +61,10 @@ Reader: TypeAlias = Callable[[Asserted, Fields, str], "Mapping[str, object] | Mi
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A type of assertion: the check behind it, its keys besides the common ones, and how they are read."""
+    """A type of assertion: its check, its own keys, and how to read them."""
 
     check: str
-    keys: Mapping[str, bool]  # and which of them must be there
+    keys: Mapping[str, bool]  # and whether each is required
     read: Reader
 
 
@@ -100,23 +100,23 @@ def schema(asserted: Asserted, entry: Fields, name: str) -> Mapping[str, object]
 
 
 def limits(asserted: Asserted, entry: Fields, name: str) -> Mapping[str, object] | Missing:
-    found: dict[str, object] = {}
+    bounds: dict[str, object] = {}
     for key, parameter in (("min", "minimum"), ("max", "maximum")):
         if key in entry.values:
-            found[parameter] = asserted.notes.whole(
+            bounds[parameter] = asserted.notes.whole(
                 entry.values[key], f"{name}.{key}", least=0, most=1_000_000_000
             )
     if "unit" in entry.values:
-        found["unit"] = asserted.notes.text(entry.values["unit"], f"{name}.unit", most=20)
-    return Missing() if any(isinstance(value, Missing) for value in found.values()) else found
+        bounds["unit"] = asserted.notes.text(entry.values["unit"], f"{name}.unit", most=20)
+    return Missing() if any(isinstance(value, Missing) for value in bounds.values()) else bounds
 
 
-def nothing(asserted: Asserted, entry: Fields, name: str) -> Mapping[str, object]:
+def no_parameters(asserted: Asserted, entry: Fields, name: str) -> Mapping[str, object]:
     return {}
 
 
 def script(asserted: Asserted, entry: Fields, name: str) -> Mapping[str, object] | Missing:
-    """A command whose exit status decides; it must be there before anything runs."""
+    """A command that passes with exit status 0. It must exist before the eval starts."""
     notes, node = asserted.notes, entry.values["value"]
     parts = command_parts(notes, node, f"{name}.value")
     seconds: int | Missing = SCRIPT_SECONDS
@@ -131,11 +131,11 @@ def script(asserted: Asserted, entry: Fields, name: str) -> Mapping[str, object]
 
 
 def command_parts(notes: Notes, node: Node, name: str) -> tuple[str, ...] | Missing:
-    """A command as a list of parts; a text is taken apart as a shell would, and no shell is used."""
+    """A command as a list of parts. Text is split like in a shell, but no shell is used."""
     if isinstance(node, Items):
         parts = [notes.text(part, name, most=TEXT_CHARS, needed=True) for part in node.values]
         if not parts:
-            return notes.add(node.line, f"{name} is empty; it needs a command.")
+            return notes.add(node.line, f"{name} must not be empty.")
         read = tuple(part for part in parts if not isinstance(part, Missing))
         return read if len(read) == len(parts) else Missing()
     text = notes.text(node, name, most=TEXT_CHARS, needed=True)
@@ -144,7 +144,7 @@ def command_parts(notes: Notes, node: Node, name: str) -> tuple[str, ...] | Miss
     try:
         return tuple(shlex.split(text))
     except ValueError as error:
-        return notes.add(node.line, f"{name} cannot be taken apart ({error}); write it as a list.")
+        return notes.add(node.line, f"{name} cannot be split into parts ({error}); write it as a list.")
 
 
 VALUE = {"value": True}
@@ -157,7 +157,7 @@ KINDS: Mapping[str, Kind] = {
     "starts-with": Kind("starts-with", VALUE, phrase()),
     "regex": Kind("regex", {"value": True, "flags": False}, pattern()),
     "not-regex": Kind("regex", {"value": True, "flags": False}, pattern(must_match=False)),
-    "is-json": Kind("is-json", {}, nothing),
+    "is-json": Kind("is-json", {}, no_parameters),
     "json-schema": Kind("json-schema", VALUE, schema),
     "length": Kind("length", {"min": False, "max": False, "unit": False}, limits),
     "script": Kind(COMMAND, {"value": True, "timeout": False}, script),
@@ -167,7 +167,7 @@ TYPES = (*KINDS, RUBRIC)
 
 
 def read_assert(asserted: Asserted, node: Node, name: str) -> None:
-    """One entry of `assert`; a text alone is what a judge should look for."""
+    """Reads one entry of `assert`. Plain text is a criterion for the judge."""
     notes = asserted.notes
     if isinstance(node, Scalar):
         read_criterion(asserted, node, name, ONE)
@@ -175,8 +175,8 @@ def read_assert(asserted: Asserted, node: Node, name: str) -> None:
     kind = node.values.get("type") if isinstance(node, Fields) else None
     if not isinstance(node, Fields) or not isinstance(kind, Scalar) or kind.text not in TYPES:
         line = kind.line if kind is not None else node.line
-        said = f"there is no type {brief(kind.text)}; " if isinstance(kind, Scalar) else "it needs a type; "
-        notes.add(line, f"{name}: {said}the types are {', '.join(TYPES)}.")
+        problem = f"unknown type {brief(kind.text)}" if isinstance(kind, Scalar) else "type is required"
+        notes.add(line, f"{name}: {problem}. Available: {', '.join(TYPES)}.")
         return
     if kind.text == RUBRIC:
         read_rubric(asserted, node, name)
@@ -201,14 +201,14 @@ def read_check(asserted: Asserted, entry: Fields, name: str, type_name: str) -> 
     assert not isinstance(grade, Missing)
     assert not isinstance(advice, Missing)
     check = Check(key, kind.check, parameters, grade, weight, advice)
-    wrong = [] if kind.check == COMMAND else check_problems(check)
-    for problem in wrong:
+    problems = [] if kind.check == COMMAND else check_problems(check)
+    for problem in problems:
         notes.add(entry.line, f"{name} ({type_name}): {problem}")
     asserted.checks.append(check)
 
 
 def read_weight(notes: Notes, entry: Fields, name: str) -> Decimal:
-    """How much it counts; 1 unless it says otherwise."""
+    """The weight of an assertion, by default 1."""
     node = entry.values.get("weight")
     if node is None:
         return ONE
@@ -222,7 +222,7 @@ def read_weight(notes: Notes, entry: Fields, name: str) -> Decimal:
 
 
 def read_rubric(asserted: Asserted, entry: Fields, name: str) -> None:
-    """What a judge looks at: one text, or a list of items that each have a weight within the whole."""
+    """Reads criteria for a judge: one text, or a list of items with their own weights."""
     known = {"type": True, "weight": False, "value": True}
     value = entry.values.get("value")
     asserted.notes.record(
@@ -235,7 +235,7 @@ def read_rubric(asserted: Asserted, entry: Fields, name: str) -> None:
         read_criterion(asserted, value, name, weight, entry.values.get("id"))
         return
     if not value.values:
-        asserted.notes.add(value.line, f"{name}.value is an empty list; say what the judge looks for.")
+        asserted.notes.add(value.line, f"{name}.value must not be empty.")
     for place, part in enumerate(value.values, 1):
         read_part(asserted, part, f"{name}.value, entry {place}", weight)
 

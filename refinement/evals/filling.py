@@ -1,4 +1,4 @@
-"""Values in the places that a prompt keeps for them: `{{ name }}`, in the sandbox of all templates."""
+"""Fills variables such as `{{ name }}` in prompts, in the template sandbox."""
 
 import itertools
 import re
@@ -10,7 +10,7 @@ from refinement.interchange.imports.fields import Missing, Notes, is_nothing
 from refinement.interchange.rubrics.yaml_reading import Fields, Items, Node, Scalar
 from refinement.judging.templating import TemplateFailure, render
 
-Value: TypeAlias = str | bool  # a number stays as it was written: 0.10 is not 0.1
+Value: TypeAlias = str | bool  # numbers stay text: 0.10 is not 0.1
 Values: TypeAlias = Mapping[str, Value]
 Fill: TypeAlias = Callable[[Notes, int, str], str]
 
@@ -21,7 +21,7 @@ MOST_COMBINATIONS = 1_000
 
 
 def filler(values: Values) -> Fill:
-    """Fills a text with these values; a name without a value is noted at its line."""
+    """A function that fills a text with these values. Unknown names are reported with their line."""
 
     def fill(notes: Notes, line: int, text: str) -> str:
         if "{{" not in text and "{%" not in text:
@@ -30,7 +30,7 @@ def filler(values: Values) -> Fill:
             return render("prompt", text, **values)
         except TemplateFailure as failure:
             known = ", ".join(values) or "none"
-            notes.add(line, f"{failure} The vars here are: {known}.")
+            notes.add(line, f"{failure} Available vars: {known}.")
             return text
 
     return fill
@@ -39,7 +39,7 @@ def filler(values: Values) -> Fill:
 def text_or_file(
     notes: Notes, node: Node, name: str, folder: Path, *, most: int = FILE_BYTES
 ) -> str | Missing:
-    """A text, or what stands in the file that `file://PATH` names, seen from the eval's folder."""
+    """A text, or the content of the file in `file://PATH`, relative to the eval's folder."""
     text = notes.text(node, name, most=most, needed=True)
     if isinstance(text, Missing) or not text.startswith(FILE):
         return text
@@ -50,11 +50,11 @@ def text_or_file(
 
 
 class Unreadable(ValueError):
-    """Why a file cannot be used, as a sentence."""
+    """A file cannot be used. The message is a sentence."""
 
 
 def file_text(path: Path) -> str:
-    """The text of a small file; Unreadable says why it cannot be used."""
+    """The text of a small file. Raises Unreadable."""
     try:
         with path.open("rb") as stream:
             data = stream.read(FILE_BYTES + 1)
@@ -62,7 +62,7 @@ def file_text(path: Path) -> str:
     except OSError as error:
         raise Unreadable(f"{path} cannot be read ({error.strerror}).") from None
     except UnicodeDecodeError:
-        raise Unreadable(f"{path} is not text in UTF-8.") from None
+        raise Unreadable(f"{path} is not UTF-8 text.") from None
     if len(data) > FILE_BYTES:
         raise Unreadable(f"{path} is larger than {FILE_BYTES:,} bytes.")
     if not text.strip():
@@ -71,23 +71,23 @@ def file_text(path: Path) -> str:
 
 
 def read_vars(notes: Notes, node: Node | None, folder: Path) -> dict[str, list[Value]]:
-    """Every var with its values: one, or those of a list, each of which makes a case of its own."""
+    """Every var with its values. Each value of a list makes a separate case."""
     if node is None:
         return {}
     if not isinstance(node, Fields):
         notes.add(node.line, "vars must be names with values below it.")
         return {}
-    found: dict[str, list[Value]] = {}
+    variables: dict[str, list[Value]] = {}
     for name, value in node.values.items():
         if not VARIABLE.fullmatch(name) or name == "self":
             notes.add(node.lines[name], f"{name!r} cannot be a var; use letters, digits and _.")
             continue
         entries = value.values if isinstance(value, Items) else [value]
         read = [_value(notes, entry, f"vars.{name}", folder) for entry in entries]
-        found[name] = [entry for entry in read if not isinstance(entry, Missing)]
+        variables[name] = [entry for entry in read if not isinstance(entry, Missing)]
         if not entries:
-            notes.add(node.lines[name], f"vars.{name} is an empty list; give it a value.")
-    return found
+            notes.add(node.lines[name], f"vars.{name} must not be empty.")
+    return variables
 
 
 def _value(notes: Notes, node: Node, name: str, folder: Path) -> Value | Missing:
@@ -100,18 +100,18 @@ def _value(notes: Notes, node: Node, name: str, folder: Path) -> Value | Missing
     return text_or_file(notes, node, name, folder)
 
 
-def combinations(notes: Notes, line: int, found: Mapping[str, list[Value]]) -> Iterator[dict[str, Value]]:
-    """One set of values for each way to choose from the lists; one empty set where there are no vars."""
+def combinations(notes: Notes, line: int, variables: Mapping[str, list[Value]]) -> Iterator[dict[str, Value]]:
+    """Every combination of the values; one empty set if there are no vars."""
     count = 1
-    for values in found.values():
+    for values in variables.values():
         count *= len(values)
     if count > MOST_COMBINATIONS:
-        notes.add(line, f"The lists in vars make {count:,} cases; {MOST_COMBINATIONS:,} are allowed.")
+        notes.add(line, f"The lists in vars make {count:,} cases; the limit is {MOST_COMBINATIONS:,}.")
         return
-    for chosen in itertools.product(*found.values()):
-        yield dict(zip(found, chosen, strict=True))
+    for chosen in itertools.product(*variables.values()):
+        yield dict(zip(variables, chosen, strict=True))
 
 
-def words_of(found: Mapping[str, list[Value]], chosen: Values) -> str:
-    """What tells the cases of one test apart: the vars that have several values."""
-    return ", ".join(f"{name}={chosen[name]}" for name, values in found.items() if len(values) > 1)[:120]
+def label_of(variables: Mapping[str, list[Value]], chosen: Values) -> str:
+    """A label for a case of a test: the vars with several values."""
+    return ", ".join(f"{name}={chosen[name]}" for name, values in variables.items() if len(values) > 1)[:120]

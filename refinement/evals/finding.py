@@ -1,4 +1,4 @@
-"""From paths on the command line to eval files."""
+"""Finds eval files."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -12,20 +12,20 @@ MOST_FILES = 2_000
 
 
 def eval_files(paths: Iterable[Path]) -> list[Path]:
-    """The files named, and those in the folders named; each once, folders in the order of their names."""
-    found: dict[Path, Path] = {}
+    """The eval files at these paths, without duplicates. Folders are searched in name order."""
+    files: dict[Path, Path] = {}
     for path in paths:
         inside = list(_in_folder(path)) if path.is_dir() else [path]
         if not inside:
             endings = ", ".join(f"*{ending}" for ending in ENDINGS)
-            raise BadEval([f"{path}: there is no eval file in this folder ({endings}, {', '.join(NAMES)})."])
+            raise BadEval([f"{path}: no eval files in this folder ({endings}, {', '.join(NAMES)})."])
         for file in inside:
             if not file.is_file():
-                raise BadEval([f"{file}: there is no such file."])
-            found.setdefault(file.resolve(), file)
-    if len(found) > MOST_FILES:
-        raise BadEval([f"There are {len(found):,} eval files; {MOST_FILES:,} can be run at once."])
-    return list(found.values())
+                raise BadEval([f"{file}: file not found."])
+            files.setdefault(file.resolve(), file)
+    if len(files) > MOST_FILES:
+        raise BadEval([f"There are {len(files):,} eval files; the limit is {MOST_FILES:,}."])
+    return list(files.values())
 
 
 def _in_folder(folder: Path) -> Iterator[Path]:

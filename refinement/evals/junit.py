@@ -1,4 +1,4 @@
-"""Results as JUnit XML, which every CI server shows."""
+"""Writes results as JUnit XML for CI servers."""
 
 import re
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 from refinement.evals.results import Result
 
 OUTPUT_CHARS = 20_000
-# What XML 1.0 cannot hold, not even escaped.
+# Not allowed in XML 1.0, even escaped.
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -20,9 +20,9 @@ def junit_xml(results: Sequence[Result]) -> str:
         return result["eval"], result["target"]
 
     for (name, target), group in groupby(sorted(results, key=suite_of), key=suite_of):
-        found = list(group)
-        suite = ET.SubElement(suites, "testsuite", {"name": safe(f"{name} · {target}"), **counts(found)})
-        suite.extend(case_of(result) for result in found)
+        cases = list(group)
+        suite = ET.SubElement(suites, "testsuite", {"name": safe(f"{name} · {target}"), **counts(cases)})
+        suite.extend(case_of(result) for result in cases)
     ET.indent(suites)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(suites, encoding="unicode")}\n'
 
@@ -54,12 +54,12 @@ def kind_of(result: Result) -> str:
 
 
 def failures(result: Result) -> list[str]:
-    """What did not hold, the gravest first, and the judge's remarks."""
+    """The failed assertions, most severe first, and the judge's issues."""
     failed = [entry for entry in result["asserts"] if entry["passed"] is False]
     order = ("error", "warning", "info")
     ordered = sorted(failed, key=lambda entry: order.index(entry["severity"]))
-    said = [f"{entry['severity']}: {entry['id']}: {entry['message']}" for entry in ordered]
-    return [*said, *(f"judge: {issue}" for issue in result["issues"])]
+    messages = [f"{entry['severity']}: {entry['id']}: {entry['message']}" for entry in ordered]
+    return [*messages, *(f"judge: {issue}" for issue in result["issues"])]
 
 
 def safe(text: str) -> str:

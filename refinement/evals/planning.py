@@ -1,4 +1,4 @@
-"""What there is to do: every case with its target, its judge and its loop, known by its content."""
+"""Plans an evaluation: every case with its target, judge and settings."""
 
 import hashlib
 import json
@@ -16,7 +16,7 @@ from refinement.providers.command import TIMEOUT_SECONDS
 from refinement.providers.registry import EndpointSpec
 
 IDENTITY_VERSION = 1
-# The target is shown the prompt, as an evaluation must, and later what failed: not what it is judged on.
+# The target sees the prompt and later the failures, but not the assertions.
 CONTEXT = replace(
     context_rules_for(ProblemClass.TEXT), producer=frozenset({Information.TASK, Information.FEEDBACK})
 )
@@ -24,57 +24,57 @@ CONTEXT = replace(
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One case to be asked of one target; `key` is the same for the same content."""
+    """One case for one target. `key` is a hash of the content."""
 
     key: str
     file: EvalFile
     case: Case
     target: Target
     judge: Target
-    rubric: Rubric  # what the case asserts, whatever the settings
-    definition: Rubric  # the same with this evaluation's settings
+    rubric: Rubric  # the assertions, with default settings
+    definition: Rubric  # with the settings of this evaluation
 
     @property
     def endpoints(self) -> dict[str, EndpointSpec]:
-        """Those of the eval's own files."""
-        return {who.endpoint: who.spec for who in (self.target, self.judge) if who.spec is not None}
+        """The endpoints defined in the eval's files."""
+        return {entry.endpoint: entry.spec for entry in (self.target, self.judge) if entry.spec is not None}
 
     @property
     def longest_seconds(self) -> float:
-        """How long a command of this case may take."""
+        """The longest timeout of a command in this case."""
         limits = [spec.options.get("timeout", TIMEOUT_SECONDS) for spec in self.endpoints.values()]
         return float(max(limits, default=TIMEOUT_SECONDS))
 
 
 @dataclass(slots=True)
 class Planner:
-    """Puts cases and targets together; files of targets are read once each."""
+    """Combines cases with targets. Each targets file is read once."""
 
-    names: Sequence[str] = ()  # the targets asked for; those that the files ask for where there are none
-    loop: Loop = field(default_factory=Loop)  # what was asked for on the command line
+    names: Sequence[str] = ()  # from the command line; if empty, the files decide
+    loop: Loop = field(default_factory=Loop)  # from the command line
     ralph: bool = False
     _shared: dict[Path, dict[str, Target]] = field(default_factory=dict)
 
     def jobs(self, files: Sequence[EvalFile]) -> list[Job]:
-        """Every case under every target; BadEval lists what is missing."""
+        """Every case with every target. Raises BadEval with all problems."""
         problems: list[str] = []
-        found: list[Job] = []
+        jobs: list[Job] = []
         seen: Counter[str] = Counter()
         for file in files:
             try:
                 for job in self._of_file(file):
                     seen[job.key] += 1
-                    again = f"-{seen[job.key]}" if seen[job.key] > 1 else ""
-                    found.append(replace(job, key=f"{job.key}{again}"))
+                    suffix = f"-{seen[job.key]}" if seen[job.key] > 1 else ""
+                    jobs.append(replace(job, key=f"{job.key}{suffix}"))
             except BadEval as bad:
                 problems += bad.problems
         if problems:
             raise BadEval(list(dict.fromkeys(problems)))
-        return found
+        return jobs
 
     def _of_file(self, file: EvalFile) -> Iterator[Job]:
-        known = {**self._beside(file), **file.targets}
-        for name in self._wanted(file, known):
+        known = {**self._shared_targets(file), **file.targets}
+        for name in self._target_names(file, known):
             target = resolved(name, known, file)
             for case in file.cases:
                 judge = self._judge(file, case, target, known)
@@ -83,7 +83,7 @@ class Planner:
                 key = identity(case, definition, target, judge)
                 yield Job(key, file, case, target, judge, rubric, definition)
 
-    def _beside(self, file: EvalFile) -> Mapping[str, Target]:
+    def _shared_targets(self, file: EvalFile) -> Mapping[str, Target]:
         path = targets_file(file.path.parent)
         if path is None:
             return {}
@@ -91,15 +91,13 @@ class Planner:
             self._shared[path] = read_targets_file(path)
         return self._shared[path]
 
-    def _wanted(self, file: EvalFile, known: Mapping[str, Target]) -> Sequence[str]:
-        """Those asked for, those the file names, or the only one there is."""
-        wanted = self.names or file.wanted or (tuple(known) if len(known) == 1 else ())
-        if not wanted:
-            there = (
-                f"known are {', '.join(known)}" if known else "targets.yaml, targets: or --target name one"
-            )
-            raise BadEval([f"{file.path}: it is not said which target to ask; {there}."])
-        return wanted
+    def _target_names(self, file: EvalFile, known: Mapping[str, Target]) -> Sequence[str]:
+        """The targets from the command line, from the file, or the only known one."""
+        names = self.names or file.wanted or (tuple(known) if len(known) == 1 else ())
+        if not names:
+            hint = f"Available: {', '.join(known)}" if known else "Use targets.yaml, targets: or --target"
+            raise BadEval([f"{file.path}: no target selected. {hint}."])
+        return names
 
     def _judge(self, file: EvalFile, case: Case, target: Target, known: Mapping[str, Target]) -> Target:
         if not case.criteria:
@@ -110,8 +108,8 @@ class Planner:
         if target.is_command:
             raise BadEval(
                 [
-                    f"{file.path}:{case.line}: llm-rubric needs a model that judges what the command "
-                    f"{target.name} writes; name it with execution.judge or the target's judge."
+                    f"{file.path}:{case.line}: llm-rubric needs a judge model for the command "
+                    f"{target.name}. Set execution.judge or the target's judge."
                 ]
             )
         return target
@@ -132,20 +130,20 @@ class Planner:
 
 
 def resolved(name: str, known: Mapping[str, Target], file: EvalFile) -> Target:
-    """The target of this name: one that is described, or a model of the instance."""
+    """The target with this name, from the files or a model of the instance. Raises BadEval."""
     if name in known:
         return known[name]
     try:
         return instance_target(name)
     except ValueError:
-        there = f"; described are {', '.join(known)}" if known else ""
+        available = f" Available: {', '.join(known)}." if known else ""
         raise BadEval(
-            [f"{file.path}: there is no target {name!r}{there}. ENDPOINT/MODEL names one of the instance."]
+            [f"{file.path}: unknown target {name!r}.{available} Use ENDPOINT/MODEL for instance models."]
         ) from None
 
 
 def rubric_of(name: str, case: Case) -> Rubric:
-    """What the case asserts, as a rubric that judges by checks and criteria alike."""
+    """The case's assertions as a rubric with checks and criteria."""
     return Rubric(
         name=f"Eval: {name}",
         profile="ralph",
@@ -159,14 +157,14 @@ def rubric_of(name: str, case: Case) -> Rubric:
 
 
 def identity(case: Case, definition: Rubric, target: Target, judge: Target) -> str:
-    """The same for the same prompt, assertions, settings and models, wherever the file is."""
-    said = {
+    """A hash of prompt, assertions, settings and models, independent of the file's path."""
+    content = {
         "version": IDENTITY_VERSION,
         "prompt": case.prompt,
         "rubric": rubric_to_json(definition),
         "models": [_plain(target), _plain(judge)] if case.criteria else [_plain(target)],
     }
-    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:24]
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:24]
 
 
 def _plain(target: Target) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""Prompts: texts, files, or messages that become one text."""
+"""Reads prompts from texts, files or messages."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,7 @@ LABEL_CHARS = 60
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """One prompt before it is filled; the label tells it from the others where there are several."""
+    """One prompt before its variables are filled. The label distinguishes several prompts."""
 
     label: str
     line: int
@@ -21,10 +21,10 @@ class Prompt:
 
 
 def read_prompts(notes: Notes, root: Fields, folder: Path) -> list[Prompt]:
-    """The prompts that every test is put to: `prompts`, or `input` where there is one."""
+    """The prompts for every test, from `prompts` or `input`."""
     both = [key for key in ("prompts", "input") if key in root.values]
     if len(both) > 1:
-        notes.add(root.lines["input"], "Write prompts or input, not both.")
+        notes.add(root.lines["input"], "Use prompts or input, not both.")
     if "prompts" not in root.values:
         text = read_input(notes, root.values.get("input"), "input", folder)
         return [] if text is None else [Prompt("", root.lines["input"], text)]
@@ -33,12 +33,12 @@ def read_prompts(notes: Notes, root: Fields, folder: Path) -> list[Prompt]:
     read = [
         _prompt(notes, entry, f"prompts, entry {place}", folder) for place, entry in enumerate(entries, 1)
     ]
-    found = [prompt for prompt in read if prompt is not None]
-    if len(found) == 1:
-        return [Prompt("", found[0].line, found[0].text)]
+    prompts = [prompt for prompt in read if prompt is not None]
+    if len(prompts) == 1:
+        return [Prompt("", prompts[0].line, prompts[0].text)]
     return [
         Prompt(prompt.label or f"prompt {place}", prompt.line, prompt.text)
-        for place, prompt in enumerate(found, 1)
+        for place, prompt in enumerate(prompts, 1)
     ]
 
 
@@ -50,13 +50,13 @@ def _prompt(notes: Notes, node: Node, name: str, folder: Path) -> Prompt | None:
     if isinstance(record, Missing) or "raw" not in record.values:
         return None
     text = text_or_file(notes, record.values["raw"], f"{name}.raw", folder)
-    label = record.values.get("label")
-    said = notes.text(label, f"{name}.label", most=LABEL_CHARS) if label else ""
-    return None if isinstance(text, Missing) else Prompt(str(said or ""), node.line, text)
+    label_node = record.values.get("label")
+    label = notes.text(label_node, f"{name}.label", most=LABEL_CHARS) if label_node else ""
+    return None if isinstance(text, Missing) else Prompt(str(label or ""), node.line, text)
 
 
 def read_input(notes: Notes, node: Node | None, name: str, folder: Path) -> str | None:
-    """One prompt: a text, or messages of which the system's comes first; None where there is none."""
+    """One prompt from a text or from messages, with system messages first; None if there is none."""
     if node is None:
         return None
     if not isinstance(node, Items):
@@ -77,8 +77,8 @@ def _message(notes: Notes, node: Node, name: str, folder: Path) -> tuple[str, st
         return None
     role = record.values["role"]
     if not isinstance(role, Scalar) or role.text not in ROLES:
-        said = brief(role.text) if isinstance(role, Scalar) else "this"
-        notes.add(role.line, f"{name}.role must be one of: {', '.join(ROLES)}, not {said}.")
+        value = brief(role.text) if isinstance(role, Scalar) else "this"
+        notes.add(role.line, f"{name}.role must be one of: {', '.join(ROLES)}, not {value}.")
         return None
     text = text_or_file(notes, record.values["content"], f"{name}.content", folder)
     return None if isinstance(text, Missing) else (role.text, text.strip())

@@ -1,4 +1,4 @@
-"""From an eval file to its cases: every problem with its file and line, or something that can be run."""
+"""Reads the cases of an eval file, or reports all problems with file and line."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,8 +12,8 @@ from refinement.evals.filling import (
     combinations,
     file_text,
     filler,
+    label_of,
     read_vars,
-    words_of,
 )
 from refinement.evals.prompting import Prompt, read_input, read_prompts
 from refinement.evals.targets import read_providers, read_targets
@@ -43,7 +43,7 @@ LOOP_KEYS = dict.fromkeys(
 
 
 def read_eval(path: Path) -> EvalFile:
-    """The file with all its cases; BadEval lists everything that is wrong with it."""
+    """The file with its cases. Raises BadEval with all problems."""
     try:
         notes = Notes()
         read = Reading(notes, path.parent, read_tree(file_text(path), "test suite")).whole(path)
@@ -57,7 +57,7 @@ def read_eval(path: Path) -> EvalFile:
 
 
 def read_evals(paths: Sequence[Path]) -> list[EvalFile]:
-    """All files, or all that is wrong with any of them."""
+    """All files. Raises BadEval with the problems of all of them."""
     read: list[EvalFile] = []
     problems: list[str] = []
     for path in paths:
@@ -71,7 +71,7 @@ def read_evals(paths: Sequence[Path]) -> list[EvalFile]:
 
 
 def feedback_template(path: Path) -> str:
-    """The Markdown file that words the feedback; BadEval says what in it could not be rendered."""
+    """The source of a feedback template. Raises BadEval if it cannot be rendered."""
     try:
         source = file_text(path)
     except Unreadable as problem:
@@ -84,7 +84,7 @@ def feedback_template(path: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Defaults:
-    """What holds for every test of the file."""
+    """Defaults for every test of the file."""
 
     values: dict[str, list[Value]]
     asserts: list[Node]
@@ -92,7 +92,7 @@ class Defaults:
 
 
 class Reading:
-    """One file while it is read."""
+    """Reads one file."""
 
     def __init__(self, notes: Notes, folder: Path, root: Fields) -> None:
         self.notes, self.folder, self.root = notes, folder, root
@@ -158,14 +158,14 @@ class Reading:
         )
 
     def share(self, node: Node | None, name: str) -> Decimal | None:
-        """A number from 0 to 1; None where there is none."""
+        """A number from 0 to 1; None if missing."""
         if node is None:
             return None
         number = self.notes.number(node, name, places=6)
         if isinstance(number, Missing):
             return None
         if not 0 <= number <= 1:
-            self.notes.add(node.line, f"{name} must lie between 0 and 1.")
+            self.notes.add(node.line, f"{name} must be between 0 and 1.")
         return number
 
     def template(self, node: Node | None) -> str | None:
@@ -180,12 +180,12 @@ class Reading:
 
     # --- cases --------------------------------------------------------------------------------
     def cases(self) -> Iterator[Case]:
-        """Every test under every prompt, once for each combination of values."""
+        """Every test with every prompt, once for each combination of vars."""
         defaults = self.defaults()
         prompts = read_prompts(self.notes, self.root, self.folder)
         node = self.root.values.get("tests")
         if node is None or not isinstance(node, Items) or not node.values:
-            self.notes.add(node.line if node else 1, "tests must be a list with one test at least.")
+            self.notes.add(node.line if node else 1, "tests must be a list with at least one test.")
             return
         count = 0
         ids: set[str] = set()
@@ -227,19 +227,19 @@ class Reading:
             return
         named = self.named(record, place, ids)
         own = read_input(self.notes, record.values.get("input"), f"{named}.input", self.folder)
-        asked = prompts if own is None else [Prompt("", record.line, own)]
-        if not asked:
-            self.notes.add(node.line, f"{named} has no prompt: write prompts or input above, or input here.")
+        used_prompts = prompts if own is None else [Prompt("", record.line, own)]
+        if not used_prompts:
+            self.notes.add(node.line, f"{named} has no prompt: add prompts or input to the file or the test.")
         asserts = [*self.entries(record.values.get("assert"), f"{named}.assert"), *defaults.asserts]
         if not asserts:
-            self.notes.add(node.line, f"{named} has no assert, so nothing could fail; write one.")
-        given = defaults.values | read_vars(self.notes, record.values.get("vars"), self.folder)
+            self.notes.add(node.line, f"{named} has no assert; add at least one.")
+        variables = defaults.values | read_vars(self.notes, record.values.get("vars"), self.folder)
         threshold = self.share(record.values.get("threshold"), f"{named}.threshold")
-        for chosen in combinations(self.notes, node.line, given):
-            for prompt in asked:
-                words = ", ".join(filter(None, (prompt.label, words_of(given, chosen))))
+        for chosen in combinations(self.notes, node.line, variables):
+            for prompt in used_prompts:
+                label = ", ".join(filter(None, (prompt.label, label_of(variables, chosen))))
                 yield self.case(
-                    f"{named} ({words})" if words else named,
+                    f"{named} ({label})" if label else named,
                     prompt,
                     asserts,
                     chosen,
@@ -278,6 +278,6 @@ class Reading:
 
 
 def stem(path: Path) -> str:
-    """What a file without a name is called: its own, or its folder's where it is just `eval.yaml`."""
+    """The default name of an eval: the file's name, or the folder's for `eval.yaml`."""
     name = path.name.split(".")[0]
     return (path.resolve().parent.name if name.lower() == "eval" else name)[:NAME_CHARS] or "eval"

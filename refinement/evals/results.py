@@ -1,4 +1,4 @@
-"""What came of each case, kept a line at a time: what is written stays, whatever happens next."""
+"""Stores results line by line, so that a crash loses at most the last line."""
 
 import fcntl
 import json
@@ -12,11 +12,11 @@ from refinement.evals.types import BadEval
 
 FORMAT, FORMAT_VERSION = "wiggum_eval", 1
 RESULTS, JOURNAL, LOCK = "results.jsonl", ".runs.jsonl", ".lock"
-UNFINISHED = ("ERROR", "CANCELLED")  # asked again when an evaluation is resumed
+UNFINISHED = ("ERROR", "CANCELLED")  # rerun when an evaluation is resumed
 
 
 class AssertResult(TypedDict):
-    """One assertion after the best iteration; a judge's has a score, a check's has passed or not."""
+    """One assertion in the best iteration. Criteria have a score; checks have passed or failed."""
 
     id: str
     type: str
@@ -73,31 +73,31 @@ class Results:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise BadEval(
-                [f"{folder}: another evaluation writes here; wait, or give another --out."]
+                [f"{folder}: another evaluation is using this folder. Wait, or choose another --out."]
             ) from None
         except OSError as error:
-            raise BadEval([f"{folder}: nothing can be written there ({error.strerror})."]) from None
-        kept = list(finished(folder / RESULTS)) if resume else []
-        self.finished: dict[str, Result] = {entry["key"]: entry for entry in kept}
+            raise BadEval([f"{folder}: cannot write to this folder ({error.strerror})."]) from None
+        previous = list(finished(folder / RESULTS)) if resume else []
+        self.finished: dict[str, Result] = {entry["key"]: entry for entry in previous}
         self.begun: dict[str, int] = dict(begun(folder / JOURNAL)) if resume else {}
         self._writing = threading.Lock()
 
     def open(self) -> None:
-        """Makes room for what comes: until here, nothing that was there before has been touched."""
+        """Opens the files for writing. Before this call, existing files are unchanged."""
         journal = ({"key": key, "run": run} for key, run in self.begun.items())
-        written_whole(self.folder / RESULTS, "".join(map(line_of, self.finished.values())))
-        written_whole(self.folder / JOURNAL, "".join(map(line_of, journal)))
+        write_atomically(self.folder / RESULTS, "".join(map(line_of, self.finished.values())))
+        write_atomically(self.folder / JOURNAL, "".join(map(line_of, journal)))
         self._results = (self.folder / RESULTS).open("ab")
         self._journal = (self.folder / JOURNAL).open("ab")
 
     def begin(self, key: str, run: int) -> None:
-        """Notes which run a case has, so that a resumed evaluation goes on with it."""
+        """Records the run of a case, so that a resumed evaluation can continue it."""
         with self._writing:
             self._journal.write(line_of({"key": key, "run": run}).encode())
-            self._journal.flush()  # enough for the end of a process; after a machine's, it is asked anew
+            self._journal.flush()  # survives a crash of the process; after a power failure the case is rerun
 
     def add(self, result: Result) -> None:
-        """Keeps a case's result: once this returns, it is on the disk."""
+        """Stores a case's result. It is on disk when this returns."""
         with self._writing:
             append(self._results, result)
         self.finished[result["key"]] = result
@@ -108,10 +108,10 @@ class Results:
 
 
 def finished(path: Path) -> Iterator[Result]:
-    """The cases that need not be asked again."""
+    """The results that need no rerun."""
     for entry in lines(path):
         if entry.get(FORMAT) != FORMAT_VERSION or not isinstance(entry.get("key"), str):
-            raise BadEval([f"{path}: these are no results of wiggum eval; give another --out."])
+            raise BadEval([f"{path}: not a results file of wiggum eval. Choose another --out."])
         if entry.get("outcome") not in UNFINISHED:
             yield entry  # type: ignore[misc]
 
@@ -123,7 +123,7 @@ def begun(path: Path) -> Iterator[tuple[str, int]]:
 
 
 def lines(path: Path) -> Iterator[dict[str, Any]]:
-    """Every whole line; one that was cut off at the end, by whatever ended the process, is left out."""
+    """Every complete line. A partial line at the end is ignored."""
     try:
         data = path.read_bytes()
     except FileNotFoundError:
@@ -134,7 +134,7 @@ def lines(path: Path) -> Iterator[dict[str, Any]]:
             entry = json.loads(line)
         except ValueError:
             raise BadEval(
-                [f"{path}:{number}: this line is no JSON; mend it, or give another --out."]
+                [f"{path}:{number}: this line is not valid JSON. Fix it, or choose another --out."]
             ) from None
         if isinstance(entry, dict):
             yield entry
@@ -145,20 +145,20 @@ def line_of(entry: object) -> str:
 
 
 def append(stream: IO[bytes], entry: object) -> None:
-    # A lone surrogate, which a model may write, has no bytes in UTF-8.
+    # Models may write lone surrogates, which UTF-8 cannot encode.
     stream.write(line_of(entry).encode("utf-8", "replace"))
     stream.flush()
     os.fsync(stream.fileno())
 
 
-def written_whole(path: Path, text: str) -> None:
-    """The file as it was or as it should be, never half of it."""
-    beside = path.with_name(f"{path.name}.new")
-    with beside.open("wb") as stream:
+def write_atomically(path: Path, text: str) -> None:
+    """Replaces the file. A crash never leaves a partial file."""
+    temporary = path.with_name(f"{path.name}.new")
+    with temporary.open("wb") as stream:
         stream.write(text.encode("utf-8", "replace"))
         stream.flush()
         os.fsync(stream.fileno())
-    beside.replace(path)
+    temporary.replace(path)
 
 
 def passed_of(results: Iterable[Result]) -> int:

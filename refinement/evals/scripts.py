@@ -1,4 +1,4 @@
-"""A script as a check: it reads the candidate, and its exit status decides."""
+"""Runs scripts as checks. Exit status 0 passes."""
 
 import time
 from collections.abc import Callable
@@ -9,15 +9,15 @@ from refinement.judging.checks.kinds import PASSED, Finding, Parameters
 from refinement.providers.base import CallControl, Cancelled
 from refinement.providers.processes import Command, Ended, run_command
 
-SAID_CHARS = 600
+OUTPUT_CHARS = 600
 
 
 class _TooLong(Exception):
-    """The script's time is over."""
+    """The script timed out."""
 
 
 def script_runner(folder: Path) -> Callable[[CallControl], CommandRunner]:
-    """Runs scripts in this folder, for as long as the caller's control lets them."""
+    """Runs scripts in this folder until they end, time out or are cancelled."""
 
     def controlled(control: CallControl) -> CommandRunner:
         def run(parameters: Parameters, candidate: str) -> Finding:
@@ -32,32 +32,32 @@ def finding(command: Command, parameters: Parameters, candidate: str, control: C
     seconds = float(str(parameters["timeout"]))
     until = time.monotonic() + seconds
 
-    def look() -> None:
+    def check_limits() -> None:
         if control.is_cancelled():
             raise Cancelled(f"The script {command.name} was stopped.")
         if time.monotonic() > until:
             raise _TooLong
 
     try:
-        ended = run_command(command, candidate, look)
+        ended = run_command(command, candidate, check_limits)
     except _TooLong:
         return Finding(False, f"The script {command.name} did not come to an end within {seconds:g} seconds.")
     except OSError as error:
         raise CannotCheck(
-            f"the script {command.name} cannot be started ({error.strerror}). Check its path and its rights."
+            f"the script {command.name} cannot be started ({error.strerror}). Check its path and permissions."
         ) from error
-    return PASSED if ended.code == 0 else Finding(False, words(command, ended))
+    return PASSED if ended.code == 0 else Finding(False, failure_message(command, ended))
 
 
-def words(command: Command, ended: Ended) -> str:
-    """What the script said, for people and for the next prompt."""
+def failure_message(command: Command, ended: Ended) -> str:
+    """The script's output, for people and for the next prompt."""
     if ended.too_long:
         return f"The script {command.name} wrote more than {command.output_bytes:,} bytes."
-    said = (ended.out.strip() or ended.err.strip())[:SAID_CHARS]
-    return said or f"The script {command.name} ended with status {ended.code}."
+    output = (ended.out.strip() or ended.err.strip())[:OUTPUT_CHARS]
+    return output or f"The script {command.name} ended with status {ended.code}."
 
 
 def _parts(parameters: Parameters) -> tuple[str, ...]:
-    given = parameters["command"]
-    assert isinstance(given, list | tuple)
-    return tuple(str(part) for part in given)
+    command = parameters["command"]
+    assert isinstance(command, list | tuple)
+    return tuple(str(part) for part in command)

@@ -1,4 +1,4 @@
-"""Results as a page of Markdown: for a pull request's comment, with nothing in it that could be markup."""
+"""Writes results as Markdown for a pull request comment. All text is escaped."""
 
 from collections.abc import Iterator, Sequence
 
@@ -11,12 +11,12 @@ MOST_FAILURES = 30
 MOST_REASONS = 10
 OUTPUT_CHARS = 600
 LINE_CHARS = 300
-HEAD = ("", "case", "target", "score", "iterations", "stopped because", "run")
+HEAD = ("", "case", "target", "score", "iterations", "stop reason", "run")
 SIGNS = {"PASS": "✅", "FAIL": "❌"}
 
 
 def summary_markdown(results: Sequence[Result]) -> str:
-    """The figures, a row for each case, and what failed; bounded, as a comment is."""
+    """The totals, a row per case and the failures. The length is limited."""
     return "\n".join(part for part in parts(results) if part)
 
 
@@ -25,7 +25,7 @@ def parts(results: Sequence[Result]) -> Iterator[str]:
     yield "# Evaluation\n"
     word = "case" if len(results) == 1 else "cases"
     yield f"**{passed} of {len(results)} {word} passed.** {account(results)}\n"
-    # What did not pass comes first: the rest is for those who read on.
+    # Failed cases first.
     ordered = sorted(results, key=lambda result: result["passed"])
     yield table(HEAD, [row(result) for result in ordered[:MOST_ROWS]])
     yield left_out(len(ordered) - MOST_ROWS, "cases")
@@ -36,9 +36,9 @@ def parts(results: Sequence[Result]) -> Iterator[str]:
 
 
 def account(results: Sequence[Result]) -> str:
-    again = sum(result["ralph"]["iterations"] > 1 for result in results)
+    repeated = sum(result["ralph"]["iterations"] > 1 for result in results)
     tokens = sum(result["tokens"] for result in results)
-    return f"{again} asked more than once, {tokens:,} tokens."
+    return f"{repeated} with more than one iteration, {tokens:,} tokens."
 
 
 def row(result: Result) -> tuple[str, ...]:
@@ -65,14 +65,14 @@ def failed_case(result: Result) -> Iterator[str]:
     if output:
         cut = output if len(output) <= OUTPUT_CHARS else f"{output[:OUTPUT_CHARS]}…"
         yield (
-            f"The best answer began:\n\n{fenced(cut)}"
+            f"Start of the best answer:\n\n{fenced(cut)}"
             if cut is not output
-            else f"The best answer:\n\n{fenced(cut)}"
+            else f"Best answer:\n\n{fenced(cut)}"
         )
 
 
 def left_out(count: int, what: str) -> str:
-    return f"… and {count:,} more {what}, which results.jsonl has.\n" if count > 0 else ""
+    return f"… and {count:,} more {what} in results.jsonl.\n" if count > 0 else ""
 
 
 def brief(text: str) -> str:

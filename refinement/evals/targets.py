@@ -1,4 +1,4 @@
-"""Targets: who is asked, as an eval's own file or the `targets.yaml` beside it describes them."""
+"""Reads targets from an eval file or a `targets.yaml` file."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -22,7 +22,7 @@ from refinement.providers.registry import (
 
 PROVIDER = re.compile(r"ollama:chat:(?P<model>\S+)")
 FILE_NAMES = ("targets.yaml", "targets.yml")
-REPOSITORY = ".git"  # the search for a file of targets goes no higher than the folder with this
+REPOSITORY = ".git"  # the search for a targets file stops at the folder that contains this
 MOST_TARGETS = 100
 LONGEST_SECONDS = 86_400
 LARGEST_OUTPUT = 50_000_000
@@ -41,7 +41,7 @@ KEYS: Mapping[str, Mapping[str, bool]] = {
 
 
 def targets_file(folder: Path) -> Path | None:
-    """The file of targets nearest to this folder, looked for upwards to the root of the repository."""
+    """The nearest targets file in this folder or its parents, up to the root of the repository."""
     for place in (folder.resolve(), *folder.resolve().parents):
         for name in FILE_NAMES:
             if (place / name).is_file():
@@ -52,37 +52,37 @@ def targets_file(folder: Path) -> Path | None:
 
 
 def read_targets_file(path: Path) -> dict[str, Target]:
-    """Every target of the file; BadEval names each line that is wrong."""
+    """The targets in the file. Raises BadEval with all problems."""
     notes = Notes()
-    found: dict[str, Target] = {}
+    targets: dict[str, Target] = {}
     try:
         root = notes.record(read_tree(file_text(path), "target list"), path.name, {"targets": True})
         if not isinstance(root, Missing) and "targets" in root.values:
-            found = read_targets(notes, root.values["targets"], path.parent)
+            targets = read_targets(notes, root.values["targets"], path.parent)
         if notes.problems:
             raise BadFile(notes.problems)
     except BadFile as bad:
         raise BadEval([f"{path}:{problem.line}: {problem.message}" for problem in bad.problems]) from None
     except Unreadable as problem:
         raise BadEval([str(problem)]) from None
-    return found
+    return targets
 
 
 def read_targets(notes: Notes, node: Node, folder: Path) -> dict[str, Target]:
-    """The targets by name; what is wrong with one is noted, and it is left out."""
-    found: dict[str, Target] = {}
+    """The targets by name, without invalid ones."""
+    targets: dict[str, Target] = {}
     read = notes.each(node, "targets", lambda entry, name: read_target(notes, entry, name, folder))
     for target in [] if isinstance(read, Missing) else read:
-        if target.name in found:
-            notes.add(node.line, f"Two targets are named {brief(target.name)}; names must differ.")
-        found[target.name] = target
-    if len(found) > MOST_TARGETS:
-        notes.add(node.line, f"There are {len(found)} targets; {MOST_TARGETS} are allowed.")
-    return found
+        if target.name in targets:
+            notes.add(node.line, f"Two targets are named {brief(target.name)}.")
+        targets[target.name] = target
+    if len(targets) > MOST_TARGETS:
+        notes.add(node.line, f"There are {len(targets)} targets; the limit is {MOST_TARGETS}.")
+    return targets
 
 
 def read_target(notes: Notes, node: Node, name: str, folder: Path) -> Target | Missing:
-    """A text names a model of the instance; a record describes a target of this file's own."""
+    """Reads one target. Text is a model of the instance; a record defines a target."""
     if isinstance(node, Scalar):
         try:
             return instance_target(node.text)
@@ -102,7 +102,7 @@ def read_target(notes: Notes, node: Node, name: str, folder: Path) -> Target | M
 
 
 def read_providers(notes: Notes, node: Node) -> dict[str, Target]:
-    """promptfoo's `providers`, where their meaning is clear: models of the instance's own Ollama."""
+    """Reads promptfoo's `providers`. Only models of the instance's Ollama endpoint are supported."""
     entries = Items(node.line, [node]) if isinstance(node, Scalar) else node
     read = notes.each(entries, "providers", lambda entry, name: read_provider(notes, entry, name))
     return {target.name: target for target in ([] if isinstance(read, Missing) else read)}
@@ -116,22 +116,22 @@ def read_provider(notes: Notes, node: Node, name: str) -> Target | Missing:
         if len(notes.problems) > before:
             return Missing()
         node = node.values["id"]
-    found = PROVIDER.fullmatch(node.text.strip()) if isinstance(node, Scalar) else None
-    if found is None:
-        words = "only ollama:chat:MODEL is understood here; describe anything else under targets."
-        return notes.add(node.line, f"{name}: {words}")
-    return instance_target(f"ollama/{found['model']}")
+    match = PROVIDER.fullmatch(node.text.strip()) if isinstance(node, Scalar) else None
+    if match is None:
+        hint = "only ollama:chat:MODEL is supported; define other models under targets."
+        return notes.add(node.line, f"{name}: {hint}")
+    return instance_target(f"ollama/{match['model']}")
 
 
 def instance_target(text: str) -> Target:
-    """A model of an endpoint that the instance knows, ENDPOINT/MODEL or `embedded`; or scripted:FILE."""
+    """A model of the instance (ENDPOINT/MODEL or `embedded`), or scripted:FILE. Raises ValueError."""
     parsed = parse_target(text)
     spec = scripted_specs(parsed.endpoint).get(parsed.endpoint)
     return Target(name=text.strip(), endpoint=parsed.endpoint, model=parsed.model, spec=spec)
 
 
 def described(notes: Notes, node: Fields, name: str, kind: str, folder: Path) -> Target | Missing:
-    read = Fieldwise(notes, node, name)
+    read = TargetFields(notes, node, name)
     own = read.text("name")
     if not NAME.fullmatch(own):
         notes.add(node.lines["name"], f"{name}.name must be letters, digits, '.', '_' or '-'.")
@@ -160,7 +160,7 @@ def described(notes: Notes, node: Fields, name: str, kind: str, folder: Path) ->
 
 
 def local_spec(entry: dict[str, object], options: Mapping[str, object]) -> EndpointSpec:
-    """The endpoint under a name that no endpoint of an instance can have."""
+    """The endpoint with a name that cannot clash with the instance's endpoints."""
     name = f"{LOCAL_PREFIX}{entry['name']}"
     if entry["kind"] not in FACTORIES:
         limit = entry["concurrency"]
@@ -170,8 +170,8 @@ def local_spec(entry: dict[str, object], options: Mapping[str, object]) -> Endpo
     return EndpointSpec(name, checked.kind, checked.url, checked.api_key_variable, {}, checked.concurrency)
 
 
-def command_options(read: "Fieldwise", folder: Path) -> dict[str, object]:
-    """How the command is started, seen from the folder of the file that names it."""
+def command_options(read: "TargetFields", folder: Path) -> dict[str, object]:
+    """The options of a command target. Paths are relative to the file's folder."""
     shell = read.flag("shell")
     node = read.node.values["command"]
     if shell:
@@ -194,8 +194,8 @@ def command_options(read: "Fieldwise", folder: Path) -> dict[str, object]:
     return options
 
 
-class Fieldwise:
-    """Reads the fields of one target; what is not there has a value that stands for nothing."""
+class TargetFields:
+    """Reads the fields of one target. Missing fields are empty."""
 
     def __init__(self, notes: Notes, node: Fields, name: str) -> None:
         self.notes, self.node, self.name = notes, node, name
@@ -226,5 +226,5 @@ class Fieldwise:
         if not isinstance(value, Decimal):
             return default
         if not 0 <= value <= most:
-            self.notes.add(self.node.lines[key], f"{self.name}.{key} must lie between 0 and {most}.")
+            self.notes.add(self.node.lines[key], f"{self.name}.{key} must be between 0 and {most}.")
         return value

@@ -1,4 +1,4 @@
-"""The words of an evaluation: files, cases, targets and how the loop is to run."""
+"""Data types of evaluations: files, cases, targets and loop settings."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,12 +9,12 @@ from refinement.engine.profiles import RALPH_POLICY
 from refinement.engine.types import Check, Criterion
 from refinement.providers.registry import EndpointSpec
 
-LOCAL_PREFIX = "eval:"  # no endpoint of an instance can have such a name
+LOCAL_PREFIX = "eval:"  # not allowed in names of instance endpoints
 
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """How often a failing case is asked again, and when it is good enough; None was not said."""
+    """Loop settings: iterations, thresholds and feedback. None is not set."""
 
     max_iterations: int | None = None
     threshold: Decimal | None = None
@@ -22,7 +22,7 @@ class Loop:
     feedback_template: str | None = None  # its text
 
     def over(self, other: "Loop") -> "Loop":
-        """These settings, and the other's where nothing was said."""
+        """These settings, with the other's for those that are not set."""
         return Loop(
             self.max_iterations if self.max_iterations is not None else other.max_iterations,
             self.threshold if self.threshold is not None else other.threshold,
@@ -38,14 +38,14 @@ DEFAULT_LOOP = Loop(RALPH_POLICY.max_rounds, RALPH_POLICY.pass_threshold, RALPH_
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Who is asked: an endpoint of the instance, or one that the eval's own files describe."""
+    """The model or command under test: an endpoint of the instance, or one defined in the eval's files."""
 
     name: str
     endpoint: str
     model: str
-    spec: EndpointSpec | None = None  # None: the instance knows the endpoint
-    judge: str = ""  # the target that judges what this one writes
-    temperature: Decimal = Decimal(0)  # an evaluation should say the same when it is repeated
+    spec: EndpointSpec | None = None  # None for endpoints of the instance
+    judge: str = ""  # the target that judges this one's answers
+    temperature: Decimal = Decimal(0)  # for repeatable results
     max_tokens: int | None = None
 
     @property
@@ -55,7 +55,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One prompt and what must hold of the answer."""
+    """One prompt and the assertions on the answer."""
 
     name: str
     line: int
@@ -63,12 +63,12 @@ class Case:
     checks: tuple[Check, ...] = ()
     criteria: tuple[Criterion, ...] = ()
     threshold: Decimal | None = None
-    types: Mapping[str, str] = field(default_factory=dict)  # the assertions' own, by key
+    types: Mapping[str, str] = field(default_factory=dict)  # the type of each assertion, by key
 
 
 @dataclass(frozen=True, slots=True)
 class EvalFile:
-    """A file as it was read; `wanted` names the targets it asks for, in its order."""
+    """An eval file. `wanted` are the names of its selected targets."""
 
     path: Path
     name: str
@@ -80,7 +80,7 @@ class EvalFile:
 
 
 class BadEval(ValueError):
-    """Everything that keeps an evaluation from being run, each problem with its file and line."""
+    """An evaluation cannot run. Each problem has its file and line."""
 
     def __init__(self, problems: list[str]) -> None:
         self.problems = problems

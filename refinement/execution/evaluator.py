@@ -7,7 +7,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-from refinement.engine.evaluating import judged_output
+from refinement.engine.evaluating import with_failure
 from refinement.engine.types import EvaluatorOutput, Handover, Rubric
 from refinement.execution.calls import Caller, ignore_text
 from refinement.execution.cancelling import lease_checks
@@ -125,7 +125,7 @@ def readable(text: str) -> str:
 
 def result_row(rubric: Rubric, finished: Finished) -> EvaluatorResult:
     """The row to be kept; the same texts that a database holds are the ones that are judged."""
-    output = judged_output(
+    output = with_failure(
         EvaluatorOutput(readable(finished.out), readable(finished.err), finished.exit_code, finished.stopped)
     )
     return EvaluatorResult(

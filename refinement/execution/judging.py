@@ -23,7 +23,7 @@ from refinement.execution.windows import reply_room, window_for
 from refinement.judging.checks import COMMAND, CannotCheck, run_checks
 from refinement.judging.context import Brief, judge_view
 from refinement.judging.parsing import read_reply
-from refinement.judging.prompts import Prompt, ask_again, judge_prompt
+from refinement.judging.prompts import Prompt, judge_prompt, retry_prompt
 from refinement.judging.schema import reply_limit_tokens, reply_schema
 from refinement.models import Call
 
@@ -151,7 +151,7 @@ def conversation(caller: Caller, prompt: Prompt, step: Judge) -> tuple[Prompt, i
     ).order_by("-attempt")[:asked]
     for call in reversed(unreadable):
         complaint = call.complaint
-        prompt = ask_again(prompt, call.reply, complaint)
+        prompt = retry_prompt(prompt, call.reply, complaint)
     return prompt, asked, complaint
 
 

@@ -1,1 +1,1 @@
-"""Sign-in by an OpenID Connect provider; knows no Django."""
+"""Sign-in with an OpenID Connect provider. No Django."""

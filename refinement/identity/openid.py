@@ -1,4 +1,4 @@
-"""The authorization code flow with PKCE, state and nonce; Authlib checks the ID token in full."""
+"""The authorization code flow with PKCE, state and nonce. Authlib validates the ID token."""
 
 import secrets
 from dataclasses import dataclass
@@ -16,29 +16,29 @@ from joserfc.jws import JWSRegistry
 from refinement.identity.settings import OpenIDSettings
 
 TIMEOUT = httpx.Timeout(10.0)
-LEEWAY_SECONDS = 60  # two clocks never agree
+LEEWAY_SECONDS = 60  # for clock differences
 MOST_BYTES = 1_000_000
 DISCOVERY = "/.well-known/openid-configuration"
-# Signed with a key that only the provider has: never "none", never our own secret.
+# Asymmetric signatures only: never "none", never the client secret.
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 ENDPOINTS = ("authorization_endpoint", "token_endpoint", "jwks_uri")
 
 
 class OpenIDFailure(Exception):
-    """Nobody is signed in; says in words why, for the log and partly for the person."""
+    """Sign-in failed. The message is for the log."""
 
 
 class ProviderUnreachable(OpenIDFailure):
-    """The provider did not answer, or not as OpenID Connect says."""
+    """The provider did not respond, or its response is not valid OpenID Connect."""
 
 
 class NotProven(OpenIDFailure):
-    """What the provider sent does not prove who this is."""
+    """The provider's response does not prove the person's identity."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """What one attempt to sign in must find again when the person comes back."""
+    """The values that must match when the person returns from the provider."""
 
     state: str
     nonce: str
@@ -51,7 +51,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Who the provider says it is."""
+    """The person's identity according to the provider."""
 
     subject: str
     email: str
@@ -60,9 +60,9 @@ class Person:
 
 
 def authorization_address(known: OpenIDSettings, attempt: Attempt, back_to: str) -> str:
-    """Where the person goes to prove who they are; raises ProviderUnreachable, NotProven."""
+    """The provider's sign-in URL. Raises ProviderUnreachable and NotProven."""
     endpoint = _discovered(known)["authorization_endpoint"]
-    # Requests go through our own client: Authlib's needs httpx2 or requests besides.
+    # Requests use httpx directly, because Authlib's client needs another HTTP library.
     client = OAuth2Client(
         session=None,
         client_id=known.client_id,
@@ -77,7 +77,7 @@ def authorization_address(known: OpenIDSettings, attempt: Attempt, back_to: str)
 
 
 def person_behind(known: OpenIDSettings, attempt: Attempt, code: str, back_to: str) -> Person:
-    """Exchanges the code and reads who it is; raises ProviderUnreachable, NotProven."""
+    """Exchanges the code for the person's identity. Raises ProviderUnreachable and NotProven."""
     found = _discovered(known)
     tokens = _tokens(known, found, attempt, code, back_to)
     claims = _claims(known, attempt, tokens, _json("GET", found["jwks_uri"]))
@@ -86,7 +86,7 @@ def person_behind(known: OpenIDSettings, attempt: Attempt, code: str, back_to: s
     return Person(
         subject=str(claims["sub"]),
         email=str(claims.get("email") or "").strip(),
-        # Some providers write the word, not the value.
+        # Some providers send the string "true".
         email_verified=claims.get("email_verified") in (True, "true"),
         name=" ".join(str(claims.get("name") or "").replace("\x00", "").split())[:120],
     )
@@ -95,14 +95,14 @@ def person_behind(known: OpenIDSettings, attempt: Attempt, code: str, back_to: s
 def _discovered(known: OpenIDSettings) -> dict[str, Any]:
     found = _json("GET", known.issuer.rstrip("/") + DISCOVERY)
     if found.get("issuer") != known.issuer:
-        raise NotProven(f"the provider calls itself {found.get('issuer')!r}, not {known.issuer!r}")
+        raise NotProven(f"the provider's issuer is {found.get('issuer')!r}, expected {known.issuer!r}")
     secure = urlsplit(known.issuer).scheme == "https"
     for name in (*ENDPOINTS, "userinfo_endpoint"):
         if name not in found and name not in ENDPOINTS:
             continue
         scheme = urlsplit(str(found.get(name, ""))).scheme
         if scheme != "https" and (secure or scheme != "http"):
-            raise ProviderUnreachable(f"the provider names no usable {name}")
+            raise ProviderUnreachable(f"the provider has no valid {name}")
     return found
 
 
@@ -123,7 +123,7 @@ def _tokens(
 
 
 def _claims(known: OpenIDSettings, attempt: Attempt, tokens: dict[str, Any], keys: Any) -> dict[str, Any]:
-    """What the ID token says, once signature, issuer, audience, time and nonce are right."""
+    """The claims of the ID token, after signature, issuer, audience, time and nonce are validated."""
     required = {"iss": known.issuer, "aud": known.client_id}
     expected = {
         "nonce": attempt.nonce,
@@ -136,7 +136,7 @@ def _claims(known: OpenIDSettings, attempt: Attempt, tokens: dict[str, Any], key
         options = {name: {"essential": True, "value": value} for name, value in required.items()}
         claims = CodeIDToken(token.claims, token.header, options, expected)
         claims.validate(leeway=LEEWAY_SECONDS)
-    except (JoseError, KeyError, TypeError, ValueError) as error:  # any but the first: a malformed key
+    except (JoseError, KeyError, TypeError, ValueError) as error:  # malformed keys raise the others
         raise NotProven(f"the ID token cannot be trusted: {error!r}") from None
     return dict(claims)
 
@@ -147,22 +147,22 @@ def _userinfo(
     bearer = {"Authorization": f"Bearer {tokens.get('access_token', '')}"}
     about = _json("GET", found["userinfo_endpoint"], headers=bearer)
     if about.get("sub") != claims["sub"]:
-        raise NotProven("the provider told about somebody else")
+        raise NotProven("the userinfo response is about another person")
     return about
 
 
 def _json(method: str, address: str, **more: Any) -> dict[str, Any]:
-    """The answer as an object; redirects are not followed, so nothing is sent to where it should not go."""
+    """The response as an object. Redirects are not followed, so that secrets are not sent elsewhere."""
     try:
         with httpx.Client(timeout=TIMEOUT, follow_redirects=False) as client:
             client.headers["Accept"] = "application/json"
             answer = client.request(method, address, **more)
             answer.raise_for_status()
             if len(answer.content) > MOST_BYTES:
-                raise ProviderUnreachable("the provider's answer is too long")
+                raise ProviderUnreachable("the provider's response is too large")
             found = answer.json()
     except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
-        raise ProviderUnreachable(f"the provider could not be asked: {type(error).__name__}") from None
+        raise ProviderUnreachable(f"the request to the provider failed: {type(error).__name__}") from None
     if not isinstance(found, dict):
-        raise ProviderUnreachable("the provider's answer is no object")
+        raise ProviderUnreachable("the provider's response is not an object")
     return found

@@ -1,11 +1,11 @@
-"""How an instance knows its OpenID Connect provider."""
+"""Settings of the OpenID Connect provider."""
 
 from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
 class OpenIDSettings:
-    """What the administrator of the provider gave out; the secret is never shown."""
+    """The client registration at the provider. The secret is never shown."""
 
     issuer: str
     client_id: str

@@ -1,1 +1,1 @@
-"""Files that go out of the product and come in again; knows no Django."""
+"""Exports and imports of runs and rubrics. No Django."""

@@ -1,6 +1,6 @@
-"""Who sees what: from a run's brief, its history and the rubric's rules, the view each role may have.
+"""Decides what each role may see, from the run's brief, its history and the rubric's context rules.
 
-A prompt builder is given nothing but a view, so what a rule withholds cannot reach a prompt.
+A prompt is built only from a view, so information withheld by a rule cannot reach it.
 """
 
 import re
@@ -42,7 +42,7 @@ KINDS = tuple(Information)
 EDITED = "edited by a person"
 EVALUATOR_CHARS = 6_000  # for each of stdout and stderr
 
-# The most a role can ever be given: a rubric's rules choose within these, never beyond.
+# The most a role can ever see. A rubric's rules can only narrow this down.
 OFFERED: Mapping[Role, frozenset[Information]] = {
     Role.JUDGE: frozenset(
         {
@@ -79,7 +79,7 @@ OFFERED: Mapping[Role, frozenset[Information]] = {
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """A text with known scores that stands in for round 1 as the judge's lower anchor."""
+    """A text with known scores that replaces round 1 as the judge's reference."""
 
     text: str
     scores: Mapping[str, Decimal]
@@ -87,7 +87,7 @@ class Calibration:
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """All that a run knows at its start; `seed` is empty when the producer writes the first draft."""
+    """Everything known at the start of a run. `seed` is empty if the producer writes the first draft."""
 
     task: str
     rubric: Rubric
@@ -105,7 +105,7 @@ class NamedScore:
 
 @dataclass(frozen=True, slots=True)
 class HistoryLine:
-    """A past round in brief: never its text."""
+    """A summary of a past round, without its text."""
 
     label: str
     composite: Decimal
@@ -115,7 +115,7 @@ class HistoryLine:
 
 @dataclass(frozen=True, slots=True)
 class JudgeView:
-    """What a judge may see in one round; None or empty is withheld, or was never there."""
+    """What a judge may see in one round. None or empty values are withheld or do not exist."""
 
     profile: str
     nonce: str
@@ -144,7 +144,7 @@ class JudgeView:
 
 @dataclass(frozen=True, slots=True)
 class FeedbackView:
-    """What the producer is told of the last judgement, without its scores."""
+    """The feedback for the producer, without scores."""
 
     style: FeedbackStyle
     issues: tuple[str, ...] = ()
@@ -155,14 +155,14 @@ class FeedbackView:
 
 @dataclass(frozen=True, slots=True)
 class ProducerView:
-    """What the producer may see in one step; None or empty is withheld, or was never there."""
+    """What the producer may see in one step. None or empty values are withheld or do not exist."""
 
     profile: str
     nonce: str
     artifact_type: str
     problem_class: ProblemClass
     drafting: bool
-    appends_feedback: bool  # the original prompt stays as it was, and feedback follows it
+    appends_feedback: bool  # feedback is added after the unchanged original prompt
     templates: Mapping[str, str]
     task: str | None = None
     background: str | None = None
@@ -172,20 +172,20 @@ class ProducerView:
     exploration: str | None = None
     candidate: str | None = None
     feedback: FeedbackView | None = None
-    instructions: tuple[Instruction, ...] = ()  # people's own words: no rule withholds them
+    instructions: tuple[Instruction, ...] = ()  # from people; no rule withholds them
     seen: tuple[Information, ...] = ()
     withheld: tuple[Information, ...] = ()
 
 
 class Gate:
-    """Lets through what the rules allow one role, and keeps account of it."""
+    """Passes on what the rules allow one role to see, and records it."""
 
     def __init__(self, rubric: Rubric, role: Role) -> None:
         self.allowed = permitted(rubric, role)
         self._passed: set[Information] = set()
 
     def let(self, kind: Information, value: Value | None) -> Value | None:
-        """The value if this role may see its kind and there is something to see."""
+        """The value if the role may see this kind and the value is not empty, otherwise None."""
         if kind not in self.allowed or not value:
             return None
         self._passed.add(kind)
@@ -193,24 +193,24 @@ class Gate:
 
     @property
     def seen(self) -> tuple[Information, ...]:
-        """The kinds that were let through, in the order of the table people see."""
+        """The kinds that were passed on, in display order."""
         return tuple(kind for kind in KINDS if kind in self._passed)
 
     @property
     def withheld(self) -> tuple[Information, ...]:
-        """The kinds that this role does not get, whether or not there was something to withhold."""
+        """The kinds that this role may not see, whether or not they have a value."""
         return tuple(kind for kind in KINDS if kind not in self.allowed)
 
 
 def permitted(rubric: Rubric, role: Role) -> frozenset[Information]:
-    """What the rubric's rules let a role see, within what the role can be given at all."""
+    """What a role may see under the rubric's rules."""
     return rubric.context.allowed(role) & OFFERED[role]
 
 
 def judge_view(
     brief: Brief, history: History, round_number: int, evaluator: EvaluatorOutput | None = None
 ) -> JudgeView:
-    """What the judge of this round may see, and nothing else."""
+    """Everything the judge of this round may see."""
     rubric, gate = brief.rubric, Gate(brief.rubric, Role.JUDGE)
     candidate = _round(history, round_number).candidate
     seed, seed_scores = _anchor(brief, history, round_number)
@@ -243,7 +243,7 @@ def judge_view(
 
 
 def producer_view(brief: Brief, history: History, step: Draft | Revise) -> ProducerView:
-    """What the producer may see in this step, and nothing else: no score, no other candidate."""
+    """Everything the producer may see in this step. It contains no scores and no other candidates."""
     rubric, gate = brief.rubric, Gate(brief.rubric, Role.PRODUCER)
     drafting = isinstance(step, Draft)
     feedback = _without_scores(step.feedback, rubric.scale) if isinstance(step, Revise) else None
@@ -281,24 +281,24 @@ def _assessment(history: History, number: int) -> Assessment | None:
 
 
 def _base(brief: Brief, history: History, step: Draft | Revise) -> str:
-    """The text that the producer starts from; a loop that goes back to the original has only the seed."""
+    """The text that the producer starts from, or the seed if the step starts from the original task."""
     if isinstance(step, Draft):
         return ""
     return brief.seed if step.base_round is None else _round(history, step.base_round).candidate
 
 
 def _anchor(brief: Brief, history: History, round_number: int) -> tuple[str, tuple[NamedScore, ...]]:
-    """The calibration text and its scores, or round 1's: from round 2 on, so that prefixes stay equal."""
+    """The reference text and its scores: the calibration text, or round 1. Used from round 2 on."""
     if round_number < 2:
         return "", ()
     if brief.calibration is not None:
         return brief.calibration.text, _named(brief.rubric, brief.calibration.scores)
     first = _round(history, 1)
-    return first.candidate, _named(brief.rubric, _said_scores(first.assessment))
+    return first.candidate, _named(brief.rubric, _judge_scores(first.assessment))
 
 
-def _said_scores(assessment: Assessment | None) -> Mapping[str, Decimal]:
-    """What the one judge said, before penalties; where several judged, what came of it."""
+def _judge_scores(assessment: Assessment | None) -> Mapping[str, Decimal]:
+    """The judge's scores before penalties, or the final scores if there is not exactly one verdict."""
     if assessment is None:
         return {}
     if len(assessment.verdicts) != 1:
@@ -307,7 +307,7 @@ def _said_scores(assessment: Assessment | None) -> Mapping[str, Decimal]:
 
 
 def _named(rubric: Rubric, scores: Mapping[str, Decimal]) -> tuple[NamedScore, ...]:
-    """The scores in the rubric's order; by key, because the names are the criteria's to withhold."""
+    """The scores in the rubric's order. They use keys, because criteria names may be withheld."""
     keys = (criterion.key for criterion in rubric.criteria)
     return tuple(NamedScore(key, scores[key]) for key in keys if key in scores)
 
@@ -326,13 +326,13 @@ def _condensed(rubric: Rubric, history: History, before: int) -> tuple[HistoryLi
 
 
 def _key_change(driver: Assessment | None) -> str:
-    """What the round set out to change: the direction given after the round before it."""
+    """What the round was meant to change: the feedback on the round before it."""
     if driver is None:
         return "first version"
     issues = (issue for verdict in driver.verdicts for issue in verdict.issues)
     failures = (result.message for result in driver.checks if not result.passed)
-    said = _asi_of(driver) or next(issues, "") or next(failures, "") or "not stated"
-    return shorten(said, KEY_CHANGE_CHARS)
+    direction = _asi_of(driver) or next(issues, "") or next(failures, "") or "not stated"
+    return shorten(direction, KEY_CHANGE_CHARS)
 
 
 def _asi_of(assessment: Assessment | None) -> str:
@@ -356,7 +356,7 @@ def _bounded(evaluator: EvaluatorOutput | None) -> EvaluatorOutput | None:
 
 
 def _without_scores(feedback: Feedback, scale: Scale) -> FeedbackView:
-    """The feedback with every score that a judge wrote into its words taken out."""
+    """The feedback with all scores removed from its texts."""
 
     def clean(text: str) -> str:
         return _stated_score(scale).sub("[score withheld]", text)
@@ -372,7 +372,7 @@ def _without_scores(feedback: Feedback, scale: Scale) -> FeedbackView:
 
 @lru_cache(maxsize=16)
 def _stated_score(scale: Scale) -> re.Pattern[str]:
-    """Words such as 7/10, 6.5 out of 10, or "a score of 7"."""
+    """Matches scores in text, such as 7/10, 6.5 out of 10, or "a score of 7"."""
     number, top = r"[-+]?\d+(?:[.,]\d+)?", re.escape(plain(scale.maximum))
     of_top = rf"(?<![\w./]){number}\s*(?:/|out of)\s*{top}(?![\w/]|[.,]\d)"
     named = rf"\b(?:scor(?:e|es|ed|ing)|rat(?:ed|ing))\s*(?:of|is|was|at|as|:|=)?\s*{number}(?!\w|[.,]?\d)"

@@ -1,17 +1,17 @@
-"""What a judge sees of a long text: its head and its tail, and a sentence that says so."""
+"""Shortens long texts for a judge to their head and tail."""
 
 import unicodedata
 from dataclasses import dataclass
 
-HEAD_SHARE = 2 / 3  # openings carry the promise, endings tell whether it was kept
-SLACK_SHARE = 8  # a cut may move back by an eighth of its part to reach a line's or a word's end
+HEAD_SHARE = 2 / 3  # the rest is the tail
+SLACK_SHARE = 8  # a cut may move by an eighth of its part to the end of a line or word
 
 _JOINERS = "\u200d\ufe0e\ufe0f"
 
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """The part of a text that is shown, and how much of the whole it is."""
+    """The part of a text that is shown, and its share of the whole."""
 
     text: str
     seen_chars: int
@@ -24,9 +24,9 @@ class Excerpt:
 
 
 def excerpt(candidate: str, limit: int) -> Excerpt:
-    """At most `limit` characters of the candidate, head and tail, with a line that counts what is missing."""
+    """At most `limit` characters of the candidate: head, tail, and a line that counts what is missing."""
     if limit < 1:
-        raise ValueError("a limit must let at least one character through")
+        raise ValueError("the limit must be at least one character")
     total = len(candidate)
     if total <= limit:
         return Excerpt(candidate, total, total, judged(total, total))
@@ -38,12 +38,12 @@ def excerpt(candidate: str, limit: int) -> Excerpt:
 
 
 def judged(seen: int, total: int) -> str:
-    """The sentence for people."""
+    """How much of the text was judged, for people."""
     return f"judged {seen:,} of {total:,} characters"
 
 
 def marker(missing: int) -> str:
-    """The line that stands where text was left out."""
+    """The line that replaces the missing text."""
     return f"[... {missing:,} {'character' if missing == 1 else 'characters'} left out here ...]"
 
 
@@ -76,7 +76,7 @@ def _tail_start(text: str, start: int) -> int:
 
 
 def _whole_character(text: str, position: int, direction: int) -> int:
-    """The nearest position, in this direction, that does not part what is drawn as one character."""
+    """The nearest position in this direction that does not split a visible character."""
     while 0 < position < len(text) and _joined(text[position - 1], text[position]):
         position += direction
     return position

@@ -1,4 +1,4 @@
-"""The words sent to models: made from a view alone, what stays the same first, what changes last."""
+"""Builds prompts from views. Stable text comes first, so that model servers can cache the prefix."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class PromptMessage:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """The messages of one call; `shape` and `nonce` serve when it has to be asked again."""
+    """The messages of one call. `shape` and `nonce` are used for retries."""
 
     messages: tuple[PromptMessage, ...]
     shape: str = ""
@@ -52,29 +52,29 @@ def judge_prompt(view: JudgeView) -> Prompt:
 
 
 def producer_prompt(view: ProducerView) -> Prompt:
-    """A first draft's prompt, or a revision's: the same beginning, then the version and the feedback."""
+    """The prompt for a draft or a revision. A revision adds the version and the feedback."""
     system = render("producer_system", None, nonce=view.nonce, artifact=_artifact(view))
     text = _draft(view) if view.drafting else _revision(view)
     return Prompt((PromptMessage("system", system), PromptMessage("user", text)), nonce=view.nonce)
 
 
-def ask_again(prompt: Prompt, reply_text: str, complaint: str) -> Prompt:
-    """The same prompt, followed by the reply that could not be read, what was wrong with it and the shape."""
-    said = excerpt(_safe(reply_text, prompt.nonce).strip() or "(an empty reply)", QUOTED_REPLY_CHARS).text
-    wrong = excerpt(_safe(complaint, prompt.nonce).strip(), QUOTED_COMPLAINT_CHARS).text
+def retry_prompt(prompt: Prompt, reply_text: str, complaint: str) -> Prompt:
+    """The same prompt, followed by the invalid reply, the complaint and the expected shape."""
+    reply = excerpt(_safe(reply_text, prompt.nonce).strip() or "(an empty reply)", QUOTED_REPLY_CHARS).text
+    problem = excerpt(_safe(complaint, prompt.nonce).strip(), QUOTED_COMPLAINT_CHARS).text
     request = [
-        f"Your reply could not be used. {wrong}",
+        f"Your reply could not be used. {problem}",
         "Answer again, with the right reply and nothing else.",
     ]
     if prompt.shape:
         request.append(f"It is one JSON object of this shape:\n{prompt.shape}")
-    added = (PromptMessage("assistant", said), PromptMessage("user", "\n".join(request)))
+    added = (PromptMessage("assistant", reply), PromptMessage("user", "\n".join(request)))
     return Prompt((*prompt.messages, *added), prompt.shape, prompt.nonce)
 
 
 def _judge_system(view: JudgeView) -> str:
-    """The rubric's instructions, an editor's or ours, and the rules no template can leave out."""
-    kept_back = frozenset(view.withheld)
+    """The judge instructions from the custom or default template, and the fixed rules."""
+    withheld = frozenset(view.withheld)
     instructions = render(
         default_name("judge", view.profile) if view.template is None else "judge",
         view.template,
@@ -86,17 +86,17 @@ def _judge_system(view: JudgeView) -> str:
         decimals=not takes_whole_numbers(view.scale),
         ten_points=view.scale == SIMMER_SCALE,
         workspace=view.problem_class is not ProblemClass.TEXT,
-        sees_seed=Information.SEED not in kept_back,
-        sees_evaluator=Information.EVALUATOR_OUTPUT not in kept_back,
-        sees_history=Information.HISTORY not in kept_back,
-        sees_search_space=Information.SEARCH_SPACE not in kept_back,
+        sees_seed=Information.SEED not in withheld,
+        sees_evaluator=Information.EVALUATOR_OUTPUT not in withheld,
+        sees_history=Information.HISTORY not in withheld,
+        sees_search_space=Information.SEARCH_SPACE not in withheld,
     )
     rules = render("judge_rules", None, nonce=view.nonce, reply_example=view.reply_example)
     return f"{instructions}\n\n{rules}"
 
 
 def _stable_blocks(view: JudgeView) -> Iterable[str]:
-    """What is the same in every round: the task and what belongs to it, then the seed from round 2 on."""
+    """The blocks that are the same in every round. The seed is added from round 2 on."""
     for label, text in (
         ("TASK", view.task),
         ("BACKGROUND", view.background),
@@ -143,7 +143,7 @@ def _cut_notice(candidate: Excerpt) -> str:
 
 
 def _block(nonce: str, label: str, text: str) -> str:
-    """Data for a judge between its marks, with nothing in it that could pass for a mark or a chat tag."""
+    """Data for a judge between delimiters, with forged delimiters and chat tags neutralised."""
     return fence(nonce, label).around(_safe(text, nonce))
 
 
@@ -174,7 +174,7 @@ def _evaluator(output: EvaluatorOutput | None) -> str:
 
 
 def _artifact(view: JudgeView | ProducerView) -> str:
-    """The kind of artifact as a word in a sentence."""
+    """The artifact type as readable text."""
     return neutralise(view.artifact_type, view.nonce).replace("_", " ").replace("-", " ").strip() or "text"
 
 
@@ -213,7 +213,7 @@ def _draft(view: ProducerView) -> str:
 
 
 def _revision(view: ProducerView) -> str:
-    # Chat tags stay as they are in the producer's own material: a backslash would end up in its work.
+    # Chat tags are not escaped in the candidate: the backslash would end up in the next version.
     candidate = neutralise(view.candidate or "", view.nonce)
     feedback, people = _feedback(view.feedback, view) if view.feedback else "", _instructions(view)
     text = render(
@@ -224,21 +224,21 @@ def _revision(view: ProducerView) -> str:
         candidate=fence(view.nonce, "VERSION").around(candidate) if candidate else "",
         feedback="\n\n".join(part for part in (feedback, people) if part),
     )
-    # An editor's own template may leave the feedback out, or cut it: people are heard all the same.
+    # A custom template may omit or shorten the feedback, but instructions from people are always included.
     return text if people in text else f"{text}\n\n{people}"
 
 
 def _instructions(view: ProducerView) -> str:
-    """What people on the team said, each under their name; nothing where nobody did."""
+    """Instructions from people, with their names; empty if there are none."""
     if not view.instructions:
         return ""
-    said = tuple(
+    instructions = tuple(
         InstructionValue(
             author=_safe(" ".join(entry.author.split()), view.nonce), text=_safe(entry.text, view.nonce)
         )
         for entry in view.instructions
     )
-    return render("instructions", None, instructions=said)
+    return render("instructions", None, instructions=instructions)
 
 
 def _feedback(feedback: FeedbackView, view: ProducerView) -> str:
@@ -256,13 +256,13 @@ def _feedback(feedback: FeedbackView, view: ProducerView) -> str:
 
 
 def _groups(failures: Iterable[CheckResult], nonce: str) -> tuple[GroupValue, ...]:
-    """Failed checks by severity, the gravest first."""
-    sorted_out: dict[Severity, list[FailureValue]] = {severity: [] for severity in Severity}
+    """Failed checks by severity, most severe first."""
+    by_severity: dict[Severity, list[FailureValue]] = {severity: [] for severity in Severity}
     for result in failures:
         message, suggestion = _safe(result.message, nonce), _safe(result.suggestion, nonce)
-        sorted_out[result.severity].append(FailureValue(result.key, message or result.key, suggestion))
+        by_severity[result.severity].append(FailureValue(result.key, message or result.key, suggestion))
     return tuple(
-        GroupValue(severity.value, GROUP_TITLES[severity], tuple(found))
-        for severity, found in sorted_out.items()
-        if found
+        GroupValue(severity.value, GROUP_TITLES[severity], tuple(values))
+        for severity, values in by_severity.items()
+        if values
     )

@@ -1,8 +1,8 @@
-"""Where each part of a prompt comes from, exactly: the parts of a message, joined, are the message.
+"""Finds the source of each part of a prompt. The parts of a message, joined, are the message.
 
-A prompt is made twice by the same code: as it is, and from a view whose values carry marks around them.
-Taken out again, the marks must leave the very same text; where a template changes a value so that they
-do not, that kind of value is left unmarked and its text counts as the template's.
+A prompt is rendered twice: normally, and from a view whose values are surrounded by marker characters.
+Without the markers, both must be identical. If a template changes a value so that they differ, that source
+is not marked and its text counts as part of the template.
 """
 
 import re
@@ -19,7 +19,7 @@ from refinement.judging.prompts import Prompt, judge_prompt, producer_prompt
 from refinement.judging.templating import TemplateFailure
 
 View = TypeVar("View", JudgeView, ProducerView)
-MARKING_SECONDS = 0.25  # a rehearsal marks three prompts, and has to render each of them as well
+MARKING_SECONDS = 0.25  # a preview marks three prompts and also renders them normally
 
 
 class Source(StrEnum):
@@ -45,10 +45,10 @@ class Source(StrEnum):
     WORDS = "words"
 
 
-# The source that a kind of information shows as; the names are the same on purpose.
+# Sources and kinds of information share their names.
 SOURCE_OF = {kind: Source(kind.value) for kind in Information if kind.value in {s.value for s in Source}}
 
-# What stands between the marks of a fence; `words` inside any other fence stay words.
+# The source of text inside a fence. Text in other fences counts as template text.
 FENCED = {
     "TASK": Source.TASK,
     "BACKGROUND": Source.BACKGROUND,
@@ -63,13 +63,13 @@ FENCED = {
     "CANDIDATE": Source.CANDIDATE,
     "VERSION": Source.CANDIDATE,
 }
-# Two ranges for private use that no ordinary text touches; marks are taken from what is free there.
+# Private-use characters. Markers are chosen from those that do not occur in the texts.
 _PRIVATE = (range(0xE000, 0xF8FF), range(0xF0000, 0xFFFFD))
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A piece of a message that comes from one place."""
+    """A piece of a message with a single source."""
 
     source: Source
     text: str
@@ -77,7 +77,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class TracedMessage:
-    """A message as it would be sent, whole and in parts."""
+    """A message as it would be sent, and its parts."""
 
     role: str
     content: str
@@ -86,7 +86,7 @@ class TracedMessage:
 
 @dataclass(frozen=True, slots=True)
 class TracedPrompt:
-    """A prompt in parts; `unmarked` are the sources that a template changes, so that they count as words."""
+    """A prompt in parts. `unmarked` are sources that a template changes: they count as template text."""
 
     messages: tuple[TracedMessage, ...]
     unmarked: frozenset[Source] = frozenset()
@@ -107,7 +107,7 @@ def trace_producer(view: ProducerView) -> TracedPrompt:
 
 
 class Marks:
-    """A pair of characters for each source that occurs in none of the texts, and what is marked."""
+    """Marker characters for each source that occur in none of the texts."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         used = set().union(*(set(text) for text in texts))
@@ -118,7 +118,7 @@ class Marks:
         self.pattern = re.compile(f"[{self.close}{''.join(self.source)}]")
 
     def around(self, source: Source, text: str) -> str:
-        """The text with marks around its core: white space at its ends may be stripped with the rest."""
+        """The text with markers, placed inside surrounding whitespace because templates may strip it."""
         core = text.strip()
         if not core:
             return text
@@ -130,21 +130,21 @@ class Marks:
         return self.pattern.sub("", text)
 
     def paired(self, text: str) -> bool:
-        """Whether every mark that opens is closed, and nothing is closed twice."""
+        """Whether markers are balanced and not nested."""
         depth = 0
-        for found in self.pattern.finditer(text):
-            depth += -1 if found.group() == self.close else 1
+        for match in self.pattern.finditer(text):
+            depth += -1 if match.group() == self.close else 1
             if depth not in (0, 1):
                 return False
         return depth == 0
 
     def split(self, text: str) -> Iterator[Part]:
-        """The pieces between the marks, each with its source."""
+        """The pieces between the markers, each with its source."""
         source, start = Source.WORDS, 0
-        for found in self.pattern.finditer(text):
-            yield Part(source, text[start : found.start()])
-            start = found.end()
-            source = self.source.get(found.group(), Source.WORDS)
+        for match in self.pattern.finditer(text):
+            yield Part(source, text[start : match.start()])
+            start = match.end()
+            source = self.source.get(match.group(), Source.WORDS)
         yield Part(source, text[start:])
 
 
@@ -153,7 +153,7 @@ Around: TypeAlias = Callable[[Source, str], str]
 
 @dataclass(frozen=True, slots=True)
 class Tracer(Generic[View]):
-    """A view's real prompt, and the same prompt made with marks in it."""
+    """Renders a view's prompt with and without markers."""
 
     view: View
     make: Callable[[View], Prompt]
@@ -161,11 +161,11 @@ class Tracer(Generic[View]):
     real: Prompt
     marks: Marks
 
-    def marked(self, wanted: frozenset[Source]) -> Prompt | None:
-        """The prompt with these sources marked, or None where the marks would change it."""
+    def marked(self, sources: frozenset[Source]) -> Prompt | None:
+        """The prompt with these sources marked, or None if the markers change it."""
 
         def around(source: Source, text: str) -> str:
-            return self.marks.around(source, text) if source in wanted else text
+            return self.marks.around(source, text) if source in sources else text
 
         try:
             made = self.make(self.mark(self.view, around))
@@ -173,14 +173,14 @@ class Tracer(Generic[View]):
             return None
         pairs = zip(made.messages, self.real.messages, strict=True)
         unchanged = all(self.marks.without(marked.content) == real.content for marked, real in pairs)
-        # A value that was cut has lost its closing mark, even where the cut text is the same.
+        # A shortened value has lost its closing marker, even if the visible text is the same.
         paired = all(self.marks.paired(message.content) for message in made.messages)
         return made if unchanged and paired else None
 
     def best(self) -> tuple[Prompt, frozenset[Source]]:
-        """The prompt with as many sources marked as can be, and those sources.
+        """The prompt with as many marked sources as possible, and those sources.
 
-        A slow template is rendered until the time is up; its text counts as the template's own then.
+        If a slow template reaches the time limit, all text counts as template text.
         """
         with time_limit(MARKING_SECONDS):
             return self._best()
@@ -190,41 +190,41 @@ class Tracer(Generic[View]):
         made = self.marked(every)
         if made is not None:
             return made, every
-        kept = frozenset(source for source in Source if self.marked(frozenset({source})) is not None)
-        made = self.marked(kept)
-        return (self.real, frozenset()) if made is None else (made, kept)
+        markable = frozenset(source for source in Source if self.marked(frozenset({source})) is not None)
+        made = self.marked(markable)
+        return (self.real, frozenset()) if made is None else (made, markable)
 
 
 def _traced(view: View, make: Callable[[View], Prompt], mark: Callable[[View, Around], View]) -> TracedPrompt:
     real: Prompt = make(view)
     marks = Marks([*(message.content for message in real.messages), *_texts(view)])
-    marked, kept = Tracer(view, make, mark, real, marks).best()
+    marked, sources = Tracer(view, make, mark, real, marks).best()
     messages = tuple(
         TracedMessage(message.role, message.content, tuple(_parts(marks, with_marks.content, view.nonce)))
         for message, with_marks in zip(real.messages, marked.messages, strict=True)
     )
-    return TracedPrompt(messages, frozenset(Source) - kept)
+    return TracedPrompt(messages, frozenset(Source) - sources)
 
 
 def _parts(marks: Marks, text: str, nonce: str) -> Iterator[Part]:
-    """The pieces of a message; neighbours of one source are one piece."""
-    waiting: Part | None = None
+    """The pieces of a message. Adjacent pieces with the same source are merged."""
+    pending: Part | None = None
     for part in _fenced(marks.split(text), nonce):
         if not part.text:
             continue
-        if waiting is not None and waiting.source is part.source:
-            waiting = Part(part.source, waiting.text + part.text)
+        if pending is not None and pending.source is part.source:
+            pending = Part(part.source, pending.text + part.text)
             continue
-        if waiting is not None:
-            yield waiting
-        waiting = part
-    if waiting is not None:
-        yield waiting
+        if pending is not None:
+            yield pending
+        pending = part
+    if pending is not None:
+        yield pending
 
 
 def _fenced(parts: Iterable[Part], nonce: str) -> Iterator[Part]:
-    """Words between the marks of a fence belong to what the fence is for; no text can forge its nonce."""
-    # The line's end belongs to the mark, so that what stands between two marks begins with its own text.
+    """Assigns text inside a fence to the fence's source. The nonce prevents forged fences."""
+    # Line breaks next to a delimiter belong to it, not to the text inside.
     code = re.escape(nonce)
     fence = re.compile(rf"<<<(?!END )([A-Z ]+) {code}>>>\n?|\n?<<<END [A-Z ]+ {code}>>>")
     inside = Source.WORDS
@@ -233,16 +233,16 @@ def _fenced(parts: Iterable[Part], nonce: str) -> Iterator[Part]:
             yield part
             continue
         start = 0
-        for found in fence.finditer(part.text):
-            yield Part(inside, part.text[start : found.start()])
-            yield Part(Source.MARKS, found.group())
-            start = found.end()
-            inside = FENCED.get(found[1] or "", Source.WORDS)
+        for match in fence.finditer(part.text):
+            yield Part(inside, part.text[start : match.start()])
+            yield Part(Source.MARKS, match.group())
+            start = match.end()
+            inside = FENCED.get(match[1] or "", Source.WORDS)
         yield Part(inside, part.text[start:])
 
 
 def _marked_judge(view: JudgeView, around: Around) -> JudgeView:
-    """Only what a template prints or a sentence holds; the data has its fences."""
+    """Marks values that are not inside a fence."""
     return replace(
         view,
         criteria=_criteria(view.criteria, around),
@@ -283,26 +283,26 @@ def _criteria(criteria: tuple[Any, ...], around: Around) -> tuple[Any, ...]:
 
 
 def _feedback(view: FeedbackView, around: Around) -> FeedbackView:
-    def told(text: str) -> str:
+    def marked(text: str) -> str:
         return around(Source.FEEDBACK, text)
 
     return replace(
         view,
-        issues=tuple(told(issue) for issue in view.issues),
-        asi=told(view.asi),
-        note=told(view.note),
-        failures=tuple(_failure(result, told) for result in view.failures),
+        issues=tuple(marked(issue) for issue in view.issues),
+        asi=marked(view.asi),
+        note=marked(view.note),
+        failures=tuple(_failure(result, marked) for result in view.failures),
     )
 
 
-def _failure(result: CheckResult, told: Callable[[str], str]) -> CheckResult:
+def _failure(result: CheckResult, marked: Callable[[str], str]) -> CheckResult:
     return replace(
-        result, key=told(result.key), message=told(result.message), suggestion=told(result.suggestion)
+        result, key=marked(result.key), message=marked(result.message), suggestion=marked(result.suggestion)
     )
 
 
 def _texts(value: object) -> Iterator[str]:
-    """Every text in a view, those in lists and records included."""
+    """Every text in a view, including lists and records."""
     if isinstance(value, str):
         yield value
     elif is_dataclass(value):

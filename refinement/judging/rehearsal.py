@@ -1,4 +1,4 @@
-"""What each role would be sent in a round, without sending it: made by the code that a run uses."""
+"""Previews the prompts of a round without sending them, built by the same code as in a run."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -33,8 +33,8 @@ from refinement.judging.context import (
 from refinement.judging.provenance import SOURCE_OF, TracedPrompt, trace_judge, trace_producer
 
 
-class Fate(StrEnum):
-    """What became of a kind of information on its way to a role."""
+class Visibility(StrEnum):
+    """Whether a kind of information reaches a role's prompt."""
 
     SEEN = "seen"
     UNPRINTED = "unprinted"
@@ -43,8 +43,8 @@ class Fate(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """What a judge is taken to have said of a round that none has judged."""
+class AssumedScores:
+    """An assumed verdict for a round that was not judged: the same score for every criterion."""
 
     score: Decimal
     issues: tuple[str, ...] = ()
@@ -52,40 +52,42 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Act:
-    """One role's prompt in a round, and what became of each kind of information it could be given."""
+class RolePrompt:
+    """One role's prompt in a round, and the visibility of each kind of information."""
 
     role: Role
     prompt: TracedPrompt
-    fates: Mapping[Information, Fate]
+    visibility: Mapping[Information, Visibility]
 
 
 @dataclass(frozen=True, slots=True)
 class Rehearsal:
-    """The judge's prompt (none where checks alone decide), the first draft's and the next revision's."""
+    """The prompts for judge, first draft and next revision. Without criteria there is no judge prompt."""
 
-    judge: Act | None
-    draft: Act
-    revision: Act
+    judge: RolePrompt | None
+    draft: RolePrompt
+    revision: RolePrompt
     step: Revise
 
 
 def brief_for(rubric: Rubric, task: str, nonce: str, seed: str = "") -> Brief:
-    """What a run with this rubric knows at its start; its seed calibration comes from the rubric."""
+    """The brief of a run with this rubric. The calibration comes from the rubric's seed."""
     calibration = Calibration(rubric.seed_text, rubric.seed_scores) if rubric.seed_text else None
     return Brief(task, rubric, nonce, seed, calibration)
 
 
-def assumed_round(rubric: Rubric, number: int, text: str, said: Said, base: int | None = None) -> Round:
-    """A round as if a judge had said this of it; checks and penalties are the text's own."""
-    return Round(number, text, assumed_assessment(rubric, text, assumed_verdict(rubric, said)), base)
+def assumed_round(
+    rubric: Rubric, number: int, text: str, assumed: AssumedScores, base: int | None = None
+) -> Round:
+    """A round with an assumed verdict. Checks and penalties are computed from the text."""
+    return Round(number, text, assumed_assessment(rubric, text, assumed_verdict(rubric, assumed)), base)
 
 
-def assumed_verdict(rubric: Rubric, said: Said) -> Verdict | None:
+def assumed_verdict(rubric: Rubric, assumed: AssumedScores) -> Verdict | None:
     if not rubric.criteria:
         return None
-    scores = tuple(CriterionScore(criterion.key, said.score) for criterion in rubric.criteria)
-    return Verdict(scores, said.issues, said.asi)
+    scores = tuple(CriterionScore(criterion.key, assumed.score) for criterion in rubric.criteria)
+    return Verdict(scores, assumed.issues, assumed.asi)
 
 
 def assumed_assessment(rubric: Rubric, text: str, verdict: Verdict | None) -> Assessment:
@@ -93,15 +95,17 @@ def assumed_assessment(rubric: Rubric, text: str, verdict: Verdict | None) -> As
     return assess(rubric, verdict, run_checks(rubric.checks, text), penalties)
 
 
-def assumed_history(rubric: Rubric, number: int, candidate: str, earlier: str, said: Said) -> History:
-    """Rounds up to this one; those before it have the earlier text, or the candidate's own."""
-    before = assumed_round(rubric, 1, earlier or candidate, said)
+def assumed_history(
+    rubric: Rubric, number: int, candidate: str, earlier: str, assumed: AssumedScores
+) -> History:
+    """Rounds up to this one. Earlier rounds use the earlier text, or the candidate if it is empty."""
+    before = assumed_round(rubric, 1, earlier or candidate, assumed)
     rounds = [Round(each, before.candidate, before.assessment) for each in range(1, number)]
-    return History((*rounds, assumed_round(rubric, number, candidate, said)))
+    return History((*rounds, assumed_round(rubric, number, candidate, assumed)))
 
 
 def fits(rubric: Rubric, verdict: Verdict) -> bool:
-    """Whether a verdict scores this rubric's criteria, all of them and on its scale."""
+    """Whether a verdict has a valid score for exactly this rubric's criteria."""
     keys = {criterion.key for criterion in rubric.criteria}
     return {entry.key for entry in verdict.scores} == keys and all(
         rubric.scale.admits(entry.score) for entry in verdict.scores
@@ -109,41 +113,43 @@ def fits(rubric: Rubric, verdict: Verdict) -> bool:
 
 
 def rehearse(brief: Brief, history: History) -> Rehearsal:
-    """What would be sent about the history's last round, which has been judged: before, and after it."""
+    """The prompts for the last round of the history, which must be judged, and for the revision after it."""
     last = history.rounds[-1]
     assert last.assessment is not None
     step = revise(brief.rubric, history, last, last.assessment)
-    judge = _judge_act(brief, history, Judge(last.number)) if brief.rubric.criteria else None
+    judge = _judge_role_prompt(brief, history, Judge(last.number)) if brief.rubric.criteria else None
     return Rehearsal(
         judge=judge,
-        draft=_producer_act(producer_view(brief, History(), Draft())),
-        revision=_producer_act(producer_view(brief, history, step)),
+        draft=_producer_role_prompt(producer_view(brief, History(), Draft())),
+        revision=_producer_role_prompt(producer_view(brief, history, step)),
         step=step,
     )
 
 
-def _judge_act(brief: Brief, history: History, step: Judge) -> Act:
+def _judge_role_prompt(brief: Brief, history: History, step: Judge) -> RolePrompt:
     view = judge_view(brief, history, step.round)
     prompt = trace_judge(view)
-    return Act(Role.JUDGE, prompt, _fates(view, prompt, Role.JUDGE))
+    return RolePrompt(Role.JUDGE, prompt, _visibility(view, prompt, Role.JUDGE))
 
 
-def _producer_act(view: ProducerView) -> Act:
+def _producer_role_prompt(view: ProducerView) -> RolePrompt:
     prompt = trace_producer(view)
-    return Act(Role.PRODUCER, prompt, _fates(view, prompt, Role.PRODUCER))
+    return RolePrompt(Role.PRODUCER, prompt, _visibility(view, prompt, Role.PRODUCER))
 
 
-def _fates(view: JudgeView | ProducerView, prompt: TracedPrompt, role: Role) -> dict[Information, Fate]:
-    """Each kind that the role could be given at all, in the order of the table people see."""
-    return {kind: _fate(kind, view, prompt) for kind in Information if kind in OFFERED[role]}
+def _visibility(
+    view: JudgeView | ProducerView, prompt: TracedPrompt, role: Role
+) -> dict[Information, Visibility]:
+    """The visibility of each kind that the role can ever see, in display order."""
+    return {kind: _visibility_of(kind, view, prompt) for kind in Information if kind in OFFERED[role]}
 
 
-def _fate(kind: Information, view: JudgeView | ProducerView, prompt: TracedPrompt) -> Fate:
+def _visibility_of(kind: Information, view: JudgeView | ProducerView, prompt: TracedPrompt) -> Visibility:
     if kind in view.withheld:
-        return Fate.WITHHELD
+        return Visibility.WITHHELD
     if kind not in view.seen:
-        return Fate.NOTHING
+        return Visibility.NOTHING
     source = SOURCE_OF[kind]
-    # A value that a template changes cannot be found in its text, so nothing is said against it.
+    # A value changed by the template cannot be found in the prompt, so it is assumed to be printed.
     printed = source in prompt.sources or source in prompt.unmarked
-    return Fate.SEEN if printed else Fate.UNPRINTED
+    return Visibility.SEEN if printed else Visibility.UNPRINTED

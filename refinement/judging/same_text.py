@@ -1,13 +1,13 @@
-"""Whether two texts are the same one, however they came in."""
+"""Compares texts regardless of line endings."""
 
 import hashlib
 
 
 def plain_lines(text: str) -> str:
-    """The text with one kind of line end: a browser's form sends its own, which are no part of it."""
+    """The text with `\\n` line endings. Browsers submit forms with `\\r\\n`."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def fingerprint(text: str) -> str:
-    """The same for texts that differ in nothing but line ends and blank space around them."""
+    """A hash of the text that ignores line endings and surrounding whitespace."""
     return hashlib.sha256(plain_lines(text).strip().encode("utf-8", "replace")).hexdigest()

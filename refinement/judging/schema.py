@@ -1,11 +1,11 @@
-"""The JSON schema of a judge's reply, made for one rubric."""
+"""The JSON schema of a judge's reply for a rubric."""
 
 import json
 from decimal import Decimal
 
 from refinement.engine.types import Rubric, Scale
 
-# Grammar-based servers unroll every bound into rules and refuse great ones: these stay well below.
+# Servers with grammar-based output reject large limits, because they expand each limit into rules.
 REASONING_CHARS = 480
 IMPROVEMENT_CHARS = 240
 ISSUE_CHARS = 240
@@ -13,11 +13,11 @@ ISSUES = 8
 ASI_CHARS = 600
 
 FLAT_REPLY_TOKENS = 600
-CRITERION_TOKENS = 240  # reasoning, improvement and the keys around them at about three characters a token
+CRITERION_TOKENS = 240  # reasoning, improvement and keys, at about three characters per token
 
 
 def reply_schema(rubric: Rubric) -> dict[str, object]:
-    """The schema of a reply for this rubric: plain features only, reasoning before every score."""
+    """The reply schema for this rubric. It uses basic features only, and puts reasoning before each score."""
     criteria = {criterion.key: _criterion_schema(rubric.scale) for criterion in rubric.criteria}
     return _closed_object(
         {
@@ -29,12 +29,12 @@ def reply_schema(rubric: Rubric) -> dict[str, object]:
 
 
 def reply_limit_tokens(rubric: Rubric) -> int:
-    """How many tokens a reply may take: a flat reply's worth, and more for each criterion's reasoning."""
+    """The token limit for a reply, which grows with the number of criteria."""
     return FLAT_REPLY_TOKENS + CRITERION_TOKENS * len(rubric.criteria)
 
 
 def example_reply(rubric: Rubric) -> str:
-    """The shape of a reply for a prompt; its scores are placeholders, so an echo is never a verdict."""
+    """An example reply for the prompt. Its scores are placeholders, so an echo is not a valid verdict."""
     score = f"<{scale_in_words(rubric.scale)}>"
     entries = ",\n".join(
         f"    {json.dumps(criterion.key, ensure_ascii=False)}: "
@@ -45,7 +45,7 @@ def example_reply(rubric: Rubric) -> str:
 
 
 def scale_in_words(scale: Scale) -> str:
-    """The values the scale admits, such as "whole numbers from 1 to 10"."""
+    """The valid values of the scale, such as "whole numbers from 1 to 10"."""
     ends = f"from {plain(scale.minimum)} to {plain(scale.maximum)}"
     if takes_whole_numbers(scale):
         steps = "" if scale.step == 1 else f" in steps of {plain(scale.step or Decimal(1))}"

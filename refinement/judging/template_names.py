@@ -1,4 +1,4 @@
-"""The values a prompt template may use: their names, what they hold, and samples to try a template with."""
+"""The variables of prompt templates: names, descriptions and sample values."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -31,50 +31,50 @@ class GroupValue:
 
 @dataclass(frozen=True, slots=True)
 class InstructionValue:
-    """What a person on the team asks for; always told, so it is no name of an editor's template."""
+    """An instruction from a person. It is always included, so custom templates have no variable for it."""
 
     author: str
     text: str
 
 
 _BRIEF = {
-    "artifact": "what kind of work it is, such as document or code",
-    "task": "the task, as the user set it",
-    "background": "the rubric's background, or nothing",
-    "output_contract": "what the output must look like, or nothing",
+    "artifact": "the kind of artifact, such as document or code",
+    "task": "the task",
+    "background": "the rubric's background, or empty",
+    "output_contract": "the required output format, or empty",
     "criteria": "a list; each has key, name, description, ideal and primary",
-    "search_space": "what may be tried, or nothing",
-    "exploration": "what was tried and what was not, or nothing",
+    "search_space": "the search space, or empty",
+    "exploration": "what was tried so far, or empty",
     "workspace": "true for code and pipelines, false for text",
 }
 
 TEMPLATE_NAMES: Mapping[str, Mapping[str, str]] = {
     "judge": {
-        "artifact": "what kind of work it is, such as document or code",
+        "artifact": "the kind of artifact, such as document or code",
         "criteria": "a list; each has key, name, description, ideal and primary",
-        "scale": 'the scores allowed, in words, such as "whole numbers from 1 to 10"',
+        "scale": 'the allowed scores as text, such as "whole numbers from 1 to 10"',
         "minimum": "the lowest score",
         "maximum": "the highest score",
-        "decimals": "true when scores may have decimals",
-        "ten_points": "true when the scale is the whole numbers from 1 to 10",
+        "decimals": "true if scores may have decimals",
+        "ten_points": "true if the scale is whole numbers from 1 to 10",
         "workspace": "true for code and pipelines, false for text",
-        "sees_seed": "true when the judge gets the first version and its scores from the second round on",
-        "sees_evaluator": "true when the judge gets the evaluator's output",
-        "sees_history": "true when the judge gets a summary of earlier rounds",
-        "sees_search_space": "true when the judge gets the search space",
+        "sees_seed": "true if the judge sees the first version and its scores from round 2 on",
+        "sees_evaluator": "true if the judge sees the evaluator's output",
+        "sees_history": "true if the judge sees a summary of earlier rounds",
+        "sees_search_space": "true if the judge sees the search space",
     },
     "draft": _BRIEF,
     "revision": {
         **_BRIEF,
-        "original_prompt": "the whole prompt that the first version was written from",
-        "candidate": "the version to revise, between its delimiters, or nothing",
-        "feedback": "what the feedback template printed",
+        "original_prompt": "the prompt for the first version",
+        "candidate": "the version to revise between delimiters, or empty",
+        "feedback": "the rendered feedback template",
     },
     "feedback": {
         "style": "issues, failures or asi",
-        "issues": "a list of the judge's issues, each a text",
-        "asi": "the judge's one direction for the next version, or nothing",
-        "note": "a remark on where this revision starts, or nothing",
+        "issues": "a list of the judge's issues (texts)",
+        "asi": "the judge's suggestion for the next version, or empty",
+        "note": "a note on where this revision starts, or empty",
         "failures": "a list of all failed checks; each has key, message and suggestion",
         "groups": "the failed checks by severity; each group has severity, title and failures",
     },
@@ -109,7 +109,7 @@ FLAGS = frozenset(
 
 
 def sample_values(name: str) -> Iterator[dict[str, object]]:
-    """Values of every sort a template will meet: nothing at all, a great deal, and the usual."""
+    """Sample values to test a template with: empty, very long and typical."""
     for count, text in ((0, ""), (150, "words " * 50), (3, "sample")):
         yield {variable: _sample(variable, count, text) for variable in TEMPLATE_NAMES[name]}
 

@@ -1,6 +1,6 @@
-"""The sandbox that renders templates: Jinja2 without calls, arithmetic or anything else that can run away.
+"""Renders templates in a sandbox: Jinja2 without calls, arithmetic or other unbounded features.
 
-What is rendered here is Wiggum's own, or runs in a process that can be killed: see `isolation`.
+Custom templates are rendered only in the child process of `isolation`.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from refinement.judging.template_names import ATTRIBUTES, TEMPLATE_NAMES, sample_values
 from refinement.judging.template_rules import TemplateProblem, forbidden_problem, rule_problems
 
-# What a template may print, beyond the values it was given: enough for every list, too little to explode.
+# Limits the output to SPARE_CHARS plus REPEATS times the size of the input values.
 SPARE_CHARS = 100_000
 REPEATS = 4
 MAX_SEPARATOR_CHARS = 20
@@ -37,11 +37,11 @@ FILTERS = (
 
 
 class TemplateFailure(Exception):
-    """A template that did not render; the message names it and says what to change."""
+    """A template could not be rendered. The message names it and says what to change."""
 
 
 class Sandbox(ImmutableSandboxedEnvironment):
-    """Text templates with strict names, a few filters and no globals."""
+    """Text templates with strict variable names, a few filters and no globals."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -59,22 +59,22 @@ class Sandbox(ImmutableSandboxedEnvironment):
 
 
 def printable(value: object) -> object:
-    """The value if it can be printed as it is: a whole list or record would be noise in a prompt."""
+    """The value, unless it is a list or record."""
     if value is None:
         return ""
     if isinstance(value, (str, int, float, Decimal, Undefined)):
         return value
-    raise TemplateRuntimeError("a list or record cannot be printed whole; print its fields")
+    raise TemplateRuntimeError("a list or record cannot be printed; print its fields")
 
 
 def joined(values: object, separator: str = ", ", attribute: str = "") -> str:
-    """The values, or one field of each, as one text."""
+    """The values, or one field of each, joined to one text."""
     if not isinstance(values, (list, tuple)):
-        raise TemplateRuntimeError("join works on a list; this value is none")
+        raise TemplateRuntimeError("join requires a list")
     if attribute and attribute not in ATTRIBUTES:
-        raise TemplateRuntimeError(f"there is no field {attribute!r} in any value given here")
+        raise TemplateRuntimeError(f"unknown field {attribute!r}")
     if len(separator) > MAX_SEPARATOR_CHARS:
-        raise TemplateRuntimeError(f"a separator may have {MAX_SEPARATOR_CHARS} characters")
+        raise TemplateRuntimeError(f"a separator may have at most {MAX_SEPARATOR_CHARS} characters")
     parts = (getattr(value, attribute) if attribute else value for value in values)
     return separator.join(str(printable(part)) for part in parts)
 
@@ -85,27 +85,27 @@ def sandbox() -> Sandbox:
 
 
 def rendered(name: str, source: str | None, values: Mapping[str, object]) -> str:
-    """The text of this source, or of the packaged template of this name when there is none."""
+    """The rendered source, or the packaged template if source is None. Raises TemplateFailure."""
     try:
         return bounded(compiled(name, source), values)
     except (TemplateError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         raise TemplateFailure(f"The template {name!r} cannot be rendered: {sentence(error)}") from error
     except (RecursionError, SyntaxError) as error:
-        raise TemplateFailure(f"The template {name!r} is nested too deeply; write it flatter.") from error
+        raise TemplateFailure(f"The template {name!r} is nested too deeply.") from error
 
 
 @lru_cache(maxsize=32)
 def compiled(name: str, source: str | None) -> Template:
     if source is None:
         return sandbox().get_template(f"{name}.j2")
-    # A template that came with an imported run was never checked.
+    # Templates of imported runs have not been checked.
     if name in TEMPLATE_NAMES and (problem := forbidden_problem(sandbox().parse(source))):
         raise TemplateRuntimeError(problem.message)
     return sandbox().from_string(source)
 
 
 def bounded(template: Template, values: Mapping[str, object]) -> str:
-    """The rendered text, given up when it grows far beyond what went in."""
+    """The rendered text. Raises an error if it is much longer than the input values."""
     limit = SPARE_CHARS + REPEATS * sum(text_size(value) for value in values.values())
     pieces, size = [], 0
     for piece in template.generate(**values):
@@ -117,7 +117,7 @@ def bounded(template: Template, values: Mapping[str, object]) -> str:
 
 
 def text_size(value: object) -> int:
-    """The characters in a value, those in lists and records included."""
+    """The number of characters in a value, including lists and records."""
     if isinstance(value, str):
         return len(value)
     if isinstance(value, SimpleNamespace):
@@ -128,9 +128,9 @@ def text_size(value: object) -> int:
 
 
 def template_problems(name: str, source: str) -> list[TemplateProblem]:
-    """Everything that would keep this template from rendering, by line; empty when it can be saved.
+    """The problems that prevent this template from rendering, by line; empty if it can be saved.
 
-    A template that breaks a rule is never compiled: Jinja2 computes constants when it compiles.
+    A template that breaks a rule is never compiled, because Jinja2 evaluates constants at compile time.
     """
     try:
         tree = sandbox().parse(source)
@@ -138,24 +138,24 @@ def template_problems(name: str, source: str) -> list[TemplateProblem]:
     except TemplateSyntaxError as error:
         return [TemplateProblem(error.lineno, sentence(error))]
     except RecursionError:
-        return [TemplateProblem(1, "The template is nested too deeply; write it flatter.")]
+        return [TemplateProblem(1, "The template is nested too deeply.")]
     except ValueError:
         return [TemplateProblem(1, "A number in the template is too long.")]
     return problems or trial_problems(name, source)
 
 
 def trial_problems(name: str, source: str) -> list[TemplateProblem]:
-    """What goes wrong when the template is rendered with samples: nothing, everything, a great deal."""
+    """The problems when the template is rendered with sample values."""
     for values in sample_values(name):
         try:
             text = rendered(name, source, values)
         except TemplateFailure as failure:
             return [TemplateProblem(failed_line(failure), str(failure))]
-    return [] if text else [TemplateProblem(1, "The template prints nothing, whatever it is given.")]
+    return [] if text else [TemplateProblem(1, "The template produces no output.")]
 
 
 def failed_line(failure: TemplateFailure) -> int:
-    """The template's line in which rendering stopped."""
+    """The template line where rendering failed."""
     line, trace = 1, failure.__cause__.__traceback__ if failure.__cause__ else None
     while trace is not None:
         if trace.tb_frame.f_code.co_filename == "<template>":
@@ -165,6 +165,6 @@ def failed_line(failure: TemplateFailure) -> int:
 
 
 def sentence(error: Exception) -> str:
-    """An error's own words as a sentence."""
-    words = str(getattr(error, "message", None) or error or type(error).__name__).strip()
-    return words[:1].upper() + words[1:] + ("" if words.endswith((".", "!", "?")) else ".")
+    """An error's message as a sentence."""
+    message = str(getattr(error, "message", None) or error or type(error).__name__).strip()
+    return message[:1].upper() + message[1:] + ("" if message.endswith((".", "!", "?")) else ".")

@@ -1,7 +1,7 @@
-"""Prompt templates: Wiggum's own are rendered here, those that editors write in a child process.
+"""Renders prompt templates: built-in ones in this process, custom ones in a child process.
 
-An editor's own template may print values, branch, loop over the lists it is given and use a few
-filters. It cannot call or compute, and checking or rendering it is given up after a second or so.
+A custom template may print values, branch, loop over available lists and use a few filters. It cannot call
+functions or compute, and checking or rendering it has a time limit of about a second.
 """
 
 from collections.abc import Mapping
@@ -25,12 +25,12 @@ __all__ = [
 
 CHANGING = frozenset(
     {"revision", "revision_appended", "feedback", "instructions"}
-)  # other texts in every round
-KEPT_CHARS = 20_000  # the longest values for which a rendered text is kept
+)  # different text in every round
+CACHED_CHARS = 20_000  # longer values are not cached
 
 REASONS: Mapping[Limit, str] = {
     Limit.TIME: f"it takes longer than {SECONDS:g} second. Use fewer loops and filters.",
-    Limit.SPENT: "what came before it used up the time. Fix that first.",
+    Limit.SPENT: "earlier templates used up the time. Fix those first.",
     Limit.MEMORY: "it needs too much memory. Use fewer loops and filters.",
     Limit.CRASH: "it cannot be processed. Make it simpler.",
     Limit.BUSY: "the server is busy with other templates. Try again in a moment.",
@@ -38,19 +38,19 @@ REASONS: Mapping[Limit, str] = {
 
 
 def render(name: str, source: str | None, /, **values: object) -> str:
-    """The text of an editor's template, or of the packaged one of this name when there is none."""
-    if name not in CHANGING and sum(len(v) for v in values.values() if type(v) is str) <= KEPT_CHARS:
-        return kept(name, source, tuple(values.items()))
-    return made(name, source, values)
+    """The rendered custom template, or the packaged one if source is None. Raises TemplateFailure."""
+    if name not in CHANGING and sum(len(v) for v in values.values() if type(v) is str) <= CACHED_CHARS:
+        return render_cached(name, source, tuple(values.items()))
+    return render_now(name, source, values)
 
 
 @lru_cache(maxsize=128)
-def kept(name: str, source: str | None, values: tuple[tuple[str, object], ...]) -> str:
-    """What is the same in all rounds of a run is rendered in the first."""
-    return made(name, source, dict(values))
+def render_cached(name: str, source: str | None, values: tuple[tuple[str, object], ...]) -> str:
+    """Renders text that is the same in all rounds only once."""
+    return render_now(name, source, dict(values))
 
 
-def made(name: str, source: str | None, values: Mapping[str, object]) -> str:
+def render_now(name: str, source: str | None, values: Mapping[str, object]) -> str:
     if source is None:
         return rendered(name, None, values)
     plain = {variable: plain_value(value) for variable, value in values.items()}
@@ -65,7 +65,7 @@ def made(name: str, source: str | None, values: Mapping[str, object]) -> str:
 
 
 def plain_value(value: object) -> object:
-    """A value as JSON has it: records become objects, whatever else is no JSON is refused there."""
+    """The value as JSON data. Records become objects."""
     if isinstance(value, (list, tuple)):
         return [plain_value(part) for part in value]
     return value if isinstance(value, (str, int, float, type(None))) else asdict(value)  # type: ignore[call-overload]
@@ -79,7 +79,7 @@ def default_source(name: str, profile: str) -> str:
 
 
 def default_name(name: str, profile: str) -> str:
-    """The packaged template that serves a profile; an unknown profile is served like wiggum."""
+    """The name of the packaged template for a profile. Unknown profiles use wiggum's."""
     if name == "judge":
         return f"judge_{profile}" if f"judge_{profile}.j2" in packaged() else "judge_wiggum"
     return "revision_appended" if (name, profile) == ("revision", "ralph") else name
@@ -91,10 +91,10 @@ def packaged() -> frozenset[str]:
 
 
 def check_template(name: str, source: str) -> list[TemplateProblem]:
-    """Everything that would keep this template from rendering, by line; empty when it can be saved."""
+    """The problems that prevent this template from rendering, by line; empty if it can be saved."""
     if name not in TEMPLATE_NAMES:
         known = ", ".join(TEMPLATE_NAMES)
-        return [TemplateProblem(1, f"There is no template called {name!r}; the templates are {known}.")]
+        return [TemplateProblem(1, f"Unknown template {name!r}. Available: {known}.")]
     if len(source) > MAX_SOURCE_CHARS:
         return [TemplateProblem(1, f"The template is too long: {MAX_SOURCE_CHARS:,} characters are allowed.")]
     if not source.strip():

@@ -1,1 +1,1 @@
-"""What is pushed to open pages as it happens."""
+"""Server-sent events for live pages."""

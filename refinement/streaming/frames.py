@@ -1,4 +1,4 @@
-"""Server-sent events: the bytes on the wire."""
+"""Encodes server-sent events."""
 
 import json
 from collections.abc import Mapping
@@ -11,13 +11,13 @@ HEARTBEAT = b": still here\n\n"
 
 
 def frame(kind: str, data: Mapping[str, Any], number: int | None = None) -> bytes:
-    """One event. JSON in ASCII has no line end, so no text can end a frame or begin another."""
+    """One event. ASCII JSON has no line ends, so text cannot break out of its frame."""
     head = f"id: {number}\n" if number is not None else ""
     return f"{head}event: {kind}\ndata: {json.dumps(data, separators=(',', ':'))}\n\n".encode("ascii")
 
 
 def state_frame(state: LiveState) -> bytes:
-    """How the run stands, for a page that changes its words without asking for more."""
+    """The run's state, so that a page can update without another request."""
     return frame(
         "state",
         {

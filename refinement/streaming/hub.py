@@ -1,4 +1,4 @@
-"""All open live pages of this process: one poller asks for them together, and nobody else asks."""
+"""Streams to all live pages of this process, with one poller that queries the database for all of them."""
 
 import asyncio
 import contextlib
@@ -16,28 +16,28 @@ from refinement.streaming.frames import HEARTBEAT, OPENING, frame
 from refinement.streaming.looking import News, Wanted, look
 from refinement.streaming.watchers import Watcher
 
-LOOK_EVERY = 0.5  # seconds: an event is on the page within a second
+POLL_EVERY = 0.5  # seconds; events reach the page within a second
 AFTER_A_FAILURE = 3.0
-CHECK_EVERY = 3.0  # who was removed from the project hears nothing more within five seconds
+CHECK_EVERY = 3.0  # removed members lose access within five seconds
 HEARTBEAT_EVERY = 15.0
-LONGEST = 3600.0  # then the page comes back: what nobody ended is not kept for ever
+LONGEST = 3600.0  # then the stream ends and the page reconnects
 MOST_WATCHERS = 2_000
-MOST_OF_ONE_PERSON = 40  # tabs and scripts together; hidden tabs close their stream
+MOST_OF_ONE_PERSON = 40  # tabs and scripts; hidden tabs close their stream
 P = ParamSpec("P")
 T = TypeVar("T")
 logger = logging.getLogger("wiggum.live")
 
 
 class Hub:
-    """Who watches which run. Everything but the looking happens on the event loop."""
+    """The watchers of each run. Everything except database queries runs on the event loop."""
 
-    def __init__(self, looking: Callable[[Mapping[int, Wanted]], Mapping[int, News]] = look) -> None:
-        self._looking = looking
+    def __init__(self, query: Callable[[Mapping[int, Wanted]], Mapping[int, News]] = look) -> None:
+        self._query = query
         self._watchers: dict[int, set[Watcher]] = {}
-        # Read by views in other threads; changed on the event loop alone.
+        # Read by views in other threads, changed only on the event loop.
         self._open_streams: Counter[int] = Counter()
         self._poller: asyncio.Task[None] | None = None
-        # One thread, and with it one connection to the database, which is closed when nobody watches.
+        # One thread has one database connection, which is closed when there are no watchers.
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="live")
 
     def __len__(self) -> int:
@@ -48,20 +48,20 @@ class Hub:
         return len(self) >= MOST_WATCHERS
 
     def is_full_for(self, user_id: int) -> bool:
-        """Whether a person has as many streams open as one person may."""
+        """Whether the user has reached the limit of open streams."""
         return self._open_streams[user_id] >= MOST_OF_ONE_PERSON
 
     async def stream(self, watcher: Watcher) -> AsyncIterator[bytes]:
-        """The watcher's frames until the run is over, the reader leaves, or may read no more."""
+        """The watcher's frames until the run ends, the client disconnects or loses access."""
         if self.is_full or self.is_full_for(watcher.user_id):
-            return  # many were asked for at once; coming back, they are refused in words
+            return  # many requests at once; on reconnect they get an error message
         now = asyncio.get_running_loop().time()
-        watcher.until = now + LONGEST * random.uniform(0.75, 1)  # noqa: S311  spreads, hides nothing
-        watcher.spoken_at = now
+        watcher.until = now + LONGEST * random.uniform(0.75, 1)  # noqa: S311  jitter, not security
+        watcher.sent_at = now
         self._join(watcher)
         try:
             yield OPENING
-            # Signs of life come from the poller: a clock for each reader would cost more than all it sends.
+            # The poller sends heartbeats, because a timer for each stream would be expensive.
             while (parts := await watcher.queue.get()) is not None:
                 yield parts
         finally:
@@ -90,20 +90,20 @@ class Hub:
         checked = clock()
         while self._watchers:
             began = clock()
-            pause = LOOK_EVERY
+            pause = POLL_EVERY
             try:
-                await self._look()
+                await self._send_news()
                 if began - checked >= CHECK_EVERY:
                     checked = began
                     await self._check()
             except Exception:
-                # Pages are not worth less because a database was away for a moment: the next look heals it.
-                logger.warning("Live pages could not be told what is new; trying again.", exc_info=True)
+                # Keep the streams open during a short database outage and retry.
+                logger.warning("Polling for live pages failed; retrying.", exc_info=True)
                 await self._in_thread(close_connection)
                 pause = AFTER_A_FAILURE
             self._keep_alive(clock())
             await asyncio.sleep(max(pause - (clock() - began), pause / 5))
-        # Set before anything is awaited: who joins from here on starts a poller of their own.
+        # Set before the next await, so that a new watcher starts a new poller.
         self._poller = None
         await self._in_thread(close_connection)
 
@@ -111,36 +111,36 @@ class Hub:
         for watcher in self._all():
             if now >= watcher.until:
                 watcher.end()
-            elif now - watcher.spoken_at >= HEARTBEAT_EVERY:
-                watcher.spoken_at = now
-                watcher.say(HEARTBEAT)
+            elif now - watcher.sent_at >= HEARTBEAT_EVERY:
+                watcher.sent_at = now
+                watcher.send(HEARTBEAT)
 
-    async def _look(self) -> None:
+    async def _send_news(self) -> None:
         now = asyncio.get_running_loop().time()
         wanted = {run_id: wanted_by(watchers) for run_id, watchers in self._watchers.items()}
-        news = await self._in_thread(self._looking, wanted)
+        news = await self._in_thread(self._query, wanted)
         for run_id in wanted:
             for watcher in tuple(self._watchers.get(run_id, ())):
                 if run_id in news:
-                    watcher.spoken_at = now if watcher.tell(news[run_id]) else watcher.spoken_at
+                    watcher.sent_at = now if watcher.send_news(news[run_id]) else watcher.sent_at
                 else:
-                    watcher.say(frame("gone", {}))
+                    watcher.send(frame("gone", {}))
                     watcher.end()
 
     async def _check(self) -> None:
-        everybody = self._all()
+        watchers = self._all()
         people, sessions = await self._in_thread(
             still_allowed,
-            {watcher.person for watcher in everybody},
-            {watcher.session for watcher in everybody},
+            {watcher.person for watcher in watchers},
+            {watcher.session for watcher in watchers},
         )
-        for watcher in everybody:
+        for watcher in watchers:
             if watcher.person not in people or watcher.session not in sessions:
-                watcher.say(frame("gone", {}))
+                watcher.send(frame("gone", {}))
                 watcher.end()
 
-    async def _in_thread(self, work: Callable[P, T], *given: P.args, **_: P.kwargs) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._thread, work, *given)
+    async def _in_thread(self, work: Callable[P, T], *args: P.args, **_: P.kwargs) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work, *args)
 
 
 def wanted_by(watchers: set[Watcher]) -> Wanted:

@@ -1,4 +1,4 @@
-"""What the poller asks the database: one query for all watched runs, more only where something is new."""
+"""The poller's queries: one for all watched runs, more only for runs with news."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
@@ -20,40 +20,40 @@ from refinement.selectors.runs.live import (
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """How far the watchers of a run have come: what the least of them has seen."""
+    """What the watchers of a run still need, by the one that has seen least."""
 
     after_event: int
     after_piece: int
-    seen: frozenset[object]  # how the run stood when each of them last heard of it
-    html: bool = False  # whether any of them is a page, which shows a judge's reply as HTML
+    seen: frozenset[object]  # the run's state last sent to each watcher
+    html: bool = False  # whether any watcher is a page, which needs HTML
 
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """How a run stands and what is new of it; a frame is made once for all who watch."""
+    """A run's state and news. Each frame is built once for all watchers."""
 
     glance: Glance
     events: list[dict[str, Any]] = field(default_factory=list)
     pieces: list[tuple[int, str]] = field(default_factory=list)
     state: LiveState | None = None
-    blind: Collection[int] = ()  # who must not hear of it: they score the run blind
+    blind: Collection[int] = ()  # users who score the run blind and must not see it
     frames: dict[object, bytes] = field(default_factory=dict)
-    reading: str = ""  # a judge's reply so far as HTML, where it has grown
+    reading: str = ""  # the judge's reply so far as HTML, if it has grown
 
     def made(self, key: object, make: Callable[[], bytes]) -> bytes:
-        """The frame of this key, made at the first asking."""
+        """The frame for this key, built on first use."""
         if key not in self.frames:
             self.frames[key] = make()
         return self.frames[key]
 
 
 def standing(glance: Glance) -> object:
-    """Changes when the words for a run may."""
+    """A value that changes when the displayed state may change."""
     return glance.status, glance.next_try_at, glance.newest_event
 
 
 def look(wanted: Mapping[int, Wanted]) -> dict[int, News]:
-    """The news of the watched runs; a run that is gone is not among them."""
+    """The news of the watched runs, without deleted runs."""
     glances = glances_at(list(wanted))
     fresh = {
         pk: wanted[pk].after_event
@@ -70,8 +70,8 @@ def look(wanted: Mapping[int, Wanted]) -> dict[int, News]:
         for pk in writing
         if wanted[pk].html and pk in states and states[pk].writer == "judge"
     }
-    told = {*fresh, *changed, *writing}
-    blind = blind_readers_of(told) if told else {}
+    updated = {*fresh, *changed, *writing}
+    blind = blind_readers_of(updated) if updated else {}
     return {
         pk: News(
             glance,
@@ -92,6 +92,6 @@ def pieces_of(run_id: int, glance: Glance, wanted: Wanted) -> list[tuple[int, st
 
 
 def reading_of(run_id: int, glance: Glance) -> str:
-    """The judge's reply so far as HTML; everything in it is escaped by the template."""
+    """The judge's reply so far as HTML, escaped by the template."""
     text = "".join(piece for _, piece in pieces_after(run_id, glance.attempt, 0))
     return render_to_string("refinement/runs/_reading.html", {"reading": partial_verdict(text)})

@@ -14,7 +14,7 @@ from refinement.streaming.watchers import Watcher
 STREAM = "text/event-stream"
 
 
-NOT_KEPT = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}  # by browsers, nor held by proxies
+NO_CACHING = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}  # by browsers and proxies
 
 
 RETRY_AFTER = "30"
@@ -24,9 +24,9 @@ LARGEST_NUMBER = 2**63 - 1
 
 
 def events_streamed(request: ProjectRequest, run: Run, *, session: str, html: bool = False) -> HttpResponse:
-    """The run's stream for whom the session (or token) stands, as long as it does.
+    """The run's event stream, open as long as the session or token is valid.
 
-    With `html`, a judge's reply being written also comes as HTML, for pages.
+    With `html`, the judge's reply in progress is also sent as HTML, for pages.
     """
     if not can_stream(request) or request.method == "HEAD":
         return HttpResponse(status=204, content_type=STREAM)
@@ -35,20 +35,22 @@ def events_streamed(request: ProjectRequest, run: Run, *, session: str, html: bo
     if hub.is_full:
         return refused("Too many live pages are open. Try again later.", 503)
     answer = StreamingHttpResponse(
-        hub.stream(watcher_for(request, run, session, html=html)), content_type=STREAM, headers=NOT_KEPT
+        hub.stream(watcher_for(request, run, session, html=html)), content_type=STREAM, headers=NO_CACHING
     )
     if not connection.in_atomic_block:
-        # The stream asks nothing itself, and its connection would otherwise stay open as long as it does.
+        # The stream makes no queries, so its connection must not stay open.
         connection.close()
     return cast(HttpResponse, answer)
 
 
-def refused(words: str, status: int) -> HttpResponse:
-    return HttpResponse(words, status=status, content_type="text/plain", headers={"Retry-After": RETRY_AFTER})
+def refused(message: str, status: int) -> HttpResponse:
+    return HttpResponse(
+        message, status=status, content_type="text/plain", headers={"Retry-After": RETRY_AFTER}
+    )
 
 
 def can_stream(request: HttpRequest) -> bool:
-    """A server of the older kind would collect the whole stream before it sent any of it."""
+    """Whether the server is ASGI. A WSGI server would buffer the whole stream."""
     return isinstance(request, ASGIRequest)
 
 
@@ -65,7 +67,7 @@ def watcher_for(request: ProjectRequest, run: Run, session: str, *, html: bool) 
 
 
 def last_seen(request: HttpRequest) -> int:
-    """The last event that the page has heard of: told by the browser, or in the address the first time."""
-    told = request.headers.get("Last-Event-ID", "") or request.GET.get("after", "")
-    number = int(told) if told.isascii() and told.isdigit() and len(told) < 20 else 0
+    """The last event that the client has seen, from the header or the query string."""
+    value = request.headers.get("Last-Event-ID", "") or request.GET.get("after", "")
+    number = int(value) if value.isascii() and value.isdigit() and len(value) < 20 else 0
     return min(number, LARGEST_NUMBER)

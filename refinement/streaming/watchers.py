@@ -1,4 +1,4 @@
-"""One open page: what it has heard so far, and what waits to be sent to it."""
+"""One open stream: what the client has seen, and the frames to send."""
 
 import asyncio
 from collections.abc import Iterator, Sequence
@@ -9,11 +9,11 @@ from refinement.selectors.runs.live import TAIL_CHARS
 from refinement.streaming.frames import frame, state_frame
 from refinement.streaming.looking import News, standing
 
-MOST_WAITING = 100  # looks; a reader that is slower than this is let go, and comes back where it was
+MOST_WAITING = 100  # frames; a slower client is disconnected and can reconnect where it left off
 
 
 class Watcher:
-    """A reader of one run's stream."""
+    """A client of one run's stream."""
 
     def __init__(
         self,
@@ -31,19 +31,19 @@ class Watcher:
         self.person = (user_id, project_id)
         self.session = session
         self.after = after
-        self.stays = stays  # also when the run is over: people go on scoring and deciding
-        self.html = html  # a page: it gets a judge's reply as HTML, too
-        self.reading = ""  # the last such HTML it was sent
+        self.stays = stays  # stays open after the run ends, for scores and decisions
+        self.html = html  # a page, which also gets the judge's reply as HTML
+        self.reading = ""  # the last HTML sent
         self.piece = 0
-        self.text: int | None = None  # the number of the first piece of the text it has heard of
+        self.text: int | None = None  # the first piece of the current text
         self.seen: object = None
-        self.until = float("inf")  # when it has been open for long enough
-        self.spoken_at = 0.0
+        self.until = float("inf")  # when the stream ends
+        self.sent_at = 0.0
         self.ended = False
         self.queue: asyncio.Queue[bytes | None] = asyncio.Queue()
 
-    def say(self, parts: bytes) -> None:
-        """Puts frames in line; a line that grows too long ends the stream."""
+    def send(self, parts: bytes) -> None:
+        """Queues frames. A full queue ends the stream."""
         if self.ended or not parts:
             return
         if self.queue.qsize() >= MOST_WAITING:
@@ -52,22 +52,22 @@ class Watcher:
             self.queue.put_nowait(parts)
 
     def end(self) -> None:
-        """No more frames after those in line."""
+        """Ends the stream after the queued frames."""
         if not self.ended:
             self.ended = True
             self.queue.put_nowait(None)
 
-    def tell(self, news: News) -> bool:
-        """Says what is new to this reader, in the order in which it happened; whether anything was."""
+    def send_news(self, news: News) -> bool:
+        """Sends what is new to this client, in order. Returns whether anything was sent."""
         if self.person[0] in news.blind:
-            # Their page may still show what they must not see any more: it is told to go.
-            self.say(frame("blind", {}))
+            # The page may show what this user must not see, so it is told to leave.
+            self.send(frame("blind", {}))
             self.end()
             return True
         parts = b"".join(self._new(news))
-        self.say(parts)
+        self.send(parts)
         if news.glance.is_finished and not self.stays and self.after >= news.glance.newest_event:
-            self.say(frame("done", {"status": news.glance.status}))
+            self.send(frame("done", {"status": news.glance.status}))
             self.end()
         return bool(parts)
 

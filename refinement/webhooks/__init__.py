@@ -1,1 +1,1 @@
-"""Messages to other people's servers: where they may go, how they are signed, how they are sent."""
+"""Webhook delivery: allowed addresses, signatures and sending."""

@@ -1,4 +1,4 @@
-"""Where a webhook may go: which addresses are well formed, and which machines they may lead to."""
+"""Checks webhook URLs and the addresses that they resolve to."""
 
 import ipaddress
 import socket
@@ -13,7 +13,7 @@ from refinement.webhooks.networks import Network
 MOST_CHARS = 500
 LOOK_UP_SECONDS = 3.0
 Number = ipaddress.IPv4Address | ipaddress.IPv6Address
-# IPv6 networks whose last 32 bits are an IPv4 address, to which a translator on the way would send.
+# IPv6 networks whose last 32 bits are an IPv4 address that a translator would connect to.
 EMBEDDING = tuple(
     ipaddress.IPv6Network(text)
     for text in (
@@ -23,7 +23,7 @@ EMBEDDING = tuple(
         "64:ff9b::/96",  # NAT64
     )
 )
-# Beyond what Python's registry knows as not global, in every version of it.
+# Not public, although some Python versions treat them as global.
 NEVER_PUBLIC: tuple[Network, ...] = tuple(
     ipaddress.ip_network(text)
     for text in ("64:ff9b:1::/48", "2001::/32", "fec0::/10", "192.88.99.0/24", "168.63.129.16/32")
@@ -31,41 +31,41 @@ NEVER_PUBLIC: tuple[Network, ...] = tuple(
 
 
 class AddressRefused(Exception):
-    """The address leads where webhooks must not go; the message says what to do."""
+    """The address is not allowed for webhooks. The message says what to do."""
 
 
 def address_problem(address: str) -> str:
-    """What is wrong with the writing of an address; empty if nothing is."""
+    """Why the URL is not valid; empty if it is."""
     if len(address) > MOST_CHARS:
-        return f"An address can have {MOST_CHARS} characters; this one has {len(address):,}."
+        return f"The URL has {len(address):,} characters; the limit is {MOST_CHARS}."
     if not address.isprintable() or " " in address:
-        return "An address has no spaces or control signs in it."
+        return "The URL must not contain spaces or control characters."
     try:
         url = httpx.URL(address)
         problem = _parts_problem(url)
     except (httpx.InvalidURL, UnicodeError, ValueError):
-        return "This cannot be read as an address; write it like https://example.org/hook."
+        return "This is not a valid URL. Example: https://example.org/hook."
     return problem
 
 
 def _parts_problem(url: httpx.URL) -> str:
     if url.scheme not in ("http", "https"):
-        return "An address starts with https:// or http://."
+        return "The URL must start with https:// or http://."
     if not url.host:
-        return "The address names no host; write it like https://example.org/hook."
+        return "The URL has no host. Example: https://example.org/hook."
     if "%" in url.host:
-        return "A host has no % in it. Leave out the zone of an IPv6 address, such as %eth0."
+        return "The host must not contain %. Remove the zone of an IPv6 address, such as %eth0."
     if url.userinfo:
-        return "Leave the user name and password out: everybody who may see the webhook would see them."
+        return "Remove the user name and password: everyone who can see the webhook would see them."
     if url.fragment:
-        return "Leave out what stands after the #: it never reaches a server."
-    return "" if url.port is None or 0 < url.port < 65_536 else "A port is a number from 1 to 65535."
+        return "Remove the part after #: it is never sent to a server."
+    return "" if url.port is None or 0 < url.port < 65_536 else "The port must be a number from 1 to 65535."
 
 
 def destination_problem(address: str, allowed: Iterable[Network]) -> str:
-    """Why the machine behind the address must not be reached, as far as it can be told now.
+    """Why the URL's host is not allowed; empty if it is.
 
-    A name that is not found is no problem here: the workers, who connect, may know it, and look again.
+    An unknown host name is allowed here. Workers may be able to resolve it, and check again.
     """
     url = httpx.URL(address)
     host = url.raw_host.decode()
@@ -79,9 +79,9 @@ def destination_problem(address: str, allowed: Iterable[Network]) -> str:
 
 
 def look_up(host: str, port: int, seconds: float) -> list[str]:
-    """The numbers that a name stands for, each once; raises what httpcore raises.
+    """The IP addresses of a host, without duplicates. Raises httpcore errors.
 
-    In a thread, which is left behind when time is up: nothing else bounds a name service that hangs.
+    Runs in a thread that is abandoned on timeout: nothing else limits a resolver that hangs.
     """
     found: list[str] = []
     problems: list[Exception] = []
@@ -109,20 +109,20 @@ def port_of(url: httpx.URL) -> int:
 
 
 def refuse_inner(host: str, numbers: Iterable[str], allowed: Iterable[Network]) -> None:
-    """Raises AddressRefused if any of the numbers is inside: a name with both kinds is a trick."""
+    """Raises AddressRefused if any IP address is not allowed, even if others are."""
     networks = tuple(allowed)
     for number in numbers:
         if not may_reach(number, networks):
             named = number if number == host else f"{host} ({number})"
             raise AddressRefused(
-                f"{named} is inside a private or reserved network, where webhooks do not go. Use a public "
-                "address, or have an administrator allow its network with WIGGUM_WEBHOOK_PRIVATE."
+                f"{named} is in a private or reserved network, which webhooks must not use. Use a public "
+                "address, or ask an administrator to allow the network with WIGGUM_WEBHOOK_PRIVATE."
             )
 
 
 def may_reach(number: str, allowed: Iterable[Network]) -> bool:
-    """Whether this is a public address, or one of a network that an administrator allows."""
-    plain = undressed(ipaddress.ip_address(number.partition("%")[0]))
+    """Whether this is a public IP address, or in an allowed network."""
+    plain = embedded_ipv4(ipaddress.ip_address(number.partition("%")[0]))
     if plain.is_multicast or plain.is_unspecified:
         return False
     if any(plain in network for network in allowed):
@@ -130,8 +130,8 @@ def may_reach(number: str, allowed: Iterable[Network]) -> bool:
     return plain.is_global and not any(plain in network for network in NEVER_PUBLIC)
 
 
-def undressed(number: Number) -> Number:
-    """The IPv4 address that an IPv6 one stands for, or the address itself."""
+def embedded_ipv4(number: Number) -> Number:
+    """The IPv4 address embedded in an IPv6 address, or the address itself."""
     if isinstance(number, ipaddress.IPv4Address) or number.is_loopback or number.is_unspecified:
         return number
     if any(number in network for network in EMBEDDING):

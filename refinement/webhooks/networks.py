@@ -1,10 +1,10 @@
-"""Networks that an administrator can allow; light, because the settings read it."""
+"""Networks that an administrator can allow. The settings import this module."""
 
 import ipaddress
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
-# What "private" means when an administrator allows it as a whole. Link-local addresses are not among them:
-# that is where clouds keep a machine's credentials, and who needs one can name it.
+# The networks allowed by the value "private". Link-local addresses are not included, because clouds serve
+# credentials there. An administrator can still allow them by network.
 PRIVATE: tuple[Network, ...] = tuple(
     ipaddress.ip_network(text)
     for text in (

@@ -1,4 +1,4 @@
-"""One message to one server: to the very address that was checked, within a limit for everything."""
+"""Sends one message to the address that was checked, within a total timeout."""
 
 import ssl
 import time
@@ -14,15 +14,15 @@ from refinement.webhooks.addresses import AddressRefused, look_up, refuse_inner
 from refinement.webhooks.networks import Network
 
 CONNECT_SECONDS = 5.0
-WHOLE_SECONDS = 10.0  # from the first look at the name to the last byte that is read
-ANSWER_BYTES = 1_024  # of an answer's body; the rest is never read
+WHOLE_SECONDS = 10.0  # from the DNS lookup to the last byte read
+ANSWER_BYTES = 1_024  # of the response body; the rest is not read
 WHERE_CHARS = 200
 ERROR_CHARS = 300
 
 
 @dataclass(frozen=True, slots=True)
 class Attempted:
-    """What came of it: a status, or the reason why there is none."""
+    """The result of an attempt: a status code, or an error."""
 
     status: int | None
     error: str
@@ -36,7 +36,7 @@ class Attempted:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How long a message may take."""
+    """Timeouts in seconds."""
 
     connect: float = CONNECT_SECONDS
     whole: float = WHOLE_SECONDS
@@ -50,7 +50,7 @@ def post(
     allowed: Iterable[Network],
     limits: Limits = Limits(),  # noqa: B008  frozen
 ) -> Attempted:
-    """Sends the body. No redirect is followed, no proxy asked, and only the answer's beginning is read."""
+    """Sends the body without redirects or proxies, and reads only the start of the response."""
     began = time.monotonic()
     status, error, answer = None, "", b""
     try:
@@ -59,11 +59,11 @@ def post(
     except AddressRefused as refused:
         error = str(refused)
     except httpcore.TimeoutException:
-        error = f"It took longer than {limits.whole:g} seconds, or than {limits.connect:g} to connect."
+        error = f"Timed out after {limits.whole:g} seconds, or {limits.connect:g} seconds to connect."
     except httpcore.ProtocolError as failed:
-        error = f"It does not answer in HTTP: {failed}"
+        error = f"Not a valid HTTP response: {failed}"
     except (httpcore.NetworkError, httpx.InvalidURL) as failed:
-        error = f"It could not be reached: {failed}"
+        error = f"Connection failed: {failed}"
     spent = round((time.monotonic() - began) * 1000)
     return Attempted(status, error[:ERROR_CHARS], answer.decode(errors="replace"), spent)
 
@@ -71,7 +71,7 @@ def post(
 def _exchange(
     address: str, headers: Mapping[str, str], body: bytes, allowed: tuple[Network, ...], limits: Limits
 ) -> tuple[int, str, bytes]:
-    """The answer's status, where a redirect would lead, and the beginning of its body."""
+    """The response's status, its redirect target and the start of its body."""
     url = httpx.URL(address)
     target = httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path)
     lines = [("Host", url.netloc.decode()), *headers.items()]
@@ -87,7 +87,7 @@ def _exchange(
 
 
 def _redirect(response: httpcore.Response) -> str:
-    """Where a redirect leads; empty if the answer is none."""
+    """The target of a redirect; empty if the response is not a redirect."""
     if response.status // 100 != 3:
         return ""
     places = [value for name, value in response.headers if name.lower() == b"location"]
@@ -95,7 +95,7 @@ def _redirect(response: httpcore.Response) -> str:
 
 
 def _beginning(response: httpcore.Response) -> bytes:
-    """As much as is kept; leaving the rest unread ends the connection."""
+    """The start of the body. The connection is closed without reading the rest."""
     read = b""
     for piece in response.iter_stream():
         read += piece
@@ -108,8 +108,8 @@ def _answer_problem(status: int, where: str) -> str:
     if 200 <= status < 300:
         return ""
     if where:
-        return f"It answered {status} and points to {where}. Redirects are not followed: set that address."
-    return f"It answered {status}; only 200 to 299 counts as received."
+        return f"Status {status}: redirect to {where}. Redirects are not followed; use that URL instead."
+    return f"Status {status}. Only 200 to 299 counts as delivered."
 
 
 @cache
@@ -118,7 +118,7 @@ def _ssl_context() -> ssl.SSLContext:
 
 
 class CheckedBackend(httpcore.NetworkBackend):
-    """Looks a name up once and connects to what it checked: a name that changes its mind gains nothing."""
+    """Resolves a host once and connects to the checked address, which prevents DNS rebinding."""
 
     def __init__(self, allowed: tuple[Network, ...], until: float) -> None:
         self._allowed = allowed
@@ -147,7 +147,7 @@ class CheckedBackend(httpcore.NetworkBackend):
 
 
 class TimedStream(httpcore.NetworkStream):
-    """A connection with one end for all its waits: a server that sends byte by byte gains nothing either."""
+    """A connection with a total timeout, so that a server cannot delay by sending byte by byte."""
 
     def __init__(self, inner: httpcore.NetworkStream, until: float) -> None:
         self._inner = inner
@@ -176,8 +176,8 @@ class TimedStream(httpcore.NetworkStream):
 
 
 def _left(until: float, too_late: type[Exception]) -> float:
-    """The seconds that are left; raises where there are none."""
+    """The seconds left. Raises `too_late` if there are none."""
     left = until - time.monotonic()
     if left <= 0:
-        raise too_late("The time is up.")
+        raise too_late("Timed out.")
     return left

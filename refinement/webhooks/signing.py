@@ -1,4 +1,4 @@
-"""How a receiver knows that a message is ours and new: a signature over its time and its bytes."""
+"""Signs messages with their time, so that receivers can detect forged and replayed ones."""
 
 import hashlib
 import hmac
@@ -9,11 +9,11 @@ SECRET_PREFIX = "whsec_"
 
 
 def secret_make() -> str:
-    """A new secret, to be shown once."""
+    """A new signing secret. It is shown only once."""
     return SECRET_PREFIX + secrets.token_urlsafe(SECRET_BYTES)
 
 
 def signature_header(secret: str, body: bytes, at: int) -> str:
-    """The value of `Wiggum-Signature` for a body that is sent at this second."""
+    """The value of the `Wiggum-Signature` header for a body sent at this Unix time."""
     signed = hmac.new(secret.encode(), f"{at}.".encode() + body, hashlib.sha256)
     return f"t={at},v1={signed.hexdigest()}"

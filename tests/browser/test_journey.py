@@ -112,7 +112,7 @@ def test_from_nothing_to_an_exported_comparison(begin: Begin, tmp_path: Path) ->
         expect(page.locator("#live-text")).to_contain_text("Every night at two", timeout=PATIENCE)
         expect(page.locator("#run-rounds li")).to_have_count(3, timeout=PATIENCE)
         watch_it_to_its_end(page, PATIENCE)
-        expect(page.locator(".run-sentence")).to_contain_text("iterations 0 to 2 are used")
+        expect(page.locator(".run-sentence")).to_contain_text("reached the 3-iteration limit")
         expect(page.locator("#run-rounds")).to_contain_text("8.0")
 
         compare_first_and_best(page)

@@ -11,15 +11,15 @@ from refinement.engine.agreement import (
     Spread,
     Steadiness,
     agreement_of,
+    detectable_gap,
     differences_from,
     mean_absolute,
     near_gap,
     rank_correlation,
+    required_gap,
     shift_between,
     spread_of,
     steadiness_of,
-    telling_gap,
-    wanted_gap,
 )
 from refinement.engine.profiles import rubric_for
 from refinement.engine.rubrics import Scale
@@ -84,8 +84,8 @@ def test_a_difference_that_just_equals_its_margin_is_not_clear():
 
 def test_the_gap_between_single_judgements_that_tells_something():
     spread = Spread(2, Decimal(7), Decimal(6), Decimal(8), Decimal(2))
-    assert telling_gap(spread) == 2 * Decimal(8).sqrt()
-    assert telling_gap(spread_of(numbers("6"))) is None
+    assert detectable_gap(spread) == 2 * Decimal(8).sqrt()
+    assert detectable_gap(spread_of(numbers("6"))) is None
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_the_gap_that_a_rubric_wants_told(profile, gain, wanted):
     rubric = rubric_for(profile)
     least = None if gain is None else Decimal(gain)
     rubric = replace(rubric, policy=replace(rubric.policy, minimum_gain=least))
-    assert wanted_gap(rubric) == Decimal(wanted)
+    assert required_gap(rubric) == Decimal(wanted)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_steadiness(values, expected):
 
 def test_a_gap_just_as_wide_as_wanted_is_steady():
     spread = Spread(3, Decimal(7), Decimal(6), Decimal(8), Decimal("0.5"))
-    gap = telling_gap(spread)
+    gap = detectable_gap(spread)
     assert steadiness_of(spread, gap) is Steadiness.STEADY
     assert steadiness_of(spread, gap - Decimal("0.0001")) is Steadiness.NOISY
 

@@ -57,10 +57,10 @@ def test_a_field_can_be_set_to_nothing():
 @pytest.mark.parametrize(
     ("path", "value", "words"),
     [
-        ("policy.charm", "1", "there is no setting named 'policy.charm'"),
-        ("charm", "1", "there is no setting named 'charm'"),
-        ("policy.max_rounds.deeper", "1", "there is no setting named"),
-        ("nowhere.at.all", "1", "there is no setting named"),
+        ("policy.charm", "1", "unknown setting 'policy.charm'"),
+        ("charm", "1", "unknown setting 'charm'"),
+        ("policy.max_rounds.deeper", "1", "unknown setting"),
+        ("nowhere.at.all", "1", "unknown setting"),
         ("policy.max_rounds", "many", "policy.max_rounds"),
         ("policy.max_rounds", "0", "at least one round"),
         ("policy.pass_threshold", "11", "outside the scale"),

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from refinement.engine.evaluating import command_line, judged_output
+from refinement.engine.evaluating import command_line, with_failure
 from refinement.engine.profiles import rubric_for
 from refinement.engine.scoring import assess
 from refinement.engine.steps import FAILED_COMPLETELY, next_step
@@ -44,11 +44,11 @@ SAID = Verdict(
     ],
 )
 def test_errors_only_nothing_or_nothing_readable_is_a_complete_failure(output, why):
-    assert judged_output(output) == replace(output, failure=why)
+    assert with_failure(output) == replace(output, failure=why)
 
 
 def test_a_complete_failure_puts_every_criterion_at_the_minimum_and_keeps_what_was_said():
-    failed = judged_output(EvaluatorOutput("", "SyntaxError", 1))
+    failed = with_failure(EvaluatorOutput("", "SyntaxError", 1))
     assessment = assess(SIMMER, SAID, evaluator=failed)
     assert set(assessment.scores.values()) == {Decimal(1)}
     assert (assessment.composite, assessment.verdicts) == (Decimal(1), (SAID,))
@@ -56,7 +56,7 @@ def test_a_complete_failure_puts_every_criterion_at_the_minimum_and_keeps_what_w
 
 
 def test_the_next_revision_is_told_that_it_failed_and_by_the_judge_why():
-    failed = assess(SIMMER, SAID, evaluator=judged_output(EvaluatorOutput("", "secret trace", 1)))
+    failed = assess(SIMMER, SAID, evaluator=with_failure(EvaluatorOutput("", "secret trace", 1)))
     told = next_step(SIMMER, History((Round(1, "text", failed),))).feedback
     assert (told.note, told.asi) == (FAILED_COMPLETELY, "Close the bracket.")
     well = assess(SIMMER, SAID, evaluator=EvaluatorOutput("fine"))

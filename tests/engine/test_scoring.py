@@ -101,7 +101,7 @@ def test_a_penalty_never_goes_below_the_scale(profile, floor):
 
 @pytest.mark.parametrize("scores", [{}, {"depth": "5"}, {**SIX, "charm": "3"}])
 def test_a_verdict_must_score_exactly_the_criteria(scores):
-    with pytest.raises(ValueError, match="the rubric asks for"):
+    with pytest.raises(ValueError, match="the rubric requires"):
         assess(rubric_for("wiggum"), verdict(**scores))
 
 

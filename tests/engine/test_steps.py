@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from refinement.engine.scoring import assess
-from refinement.engine.sentences import failure_words, round_name
+from refinement.engine.sentences import failure_sentence, round_name
 from refinement.engine.steps import next_step
 from refinement.engine.types import (
     Budget,
@@ -162,20 +162,21 @@ def plain_simmer(**policy):
         (
             rubric("wiggum"),
             ["7", "8.7", "8.3"],
-            "Stopped after round 3: all 3 rounds are used, below the threshold of 9.0. "
+            "Stopped after round 3: reached the 3-round limit, below the threshold of 9.0. "
             "Round 2 is the result.",
         ),
         (
             rubric("wiggum", stop_rules=()),
             ["9", "8", "8.3"],
-            "Stopped after round 3: all 3 rounds are used, at the threshold of 9.0. Round 1 is the result.",
+            "Stopped after round 3: reached the 3-round limit, at the threshold of 9.0. "
+            "Round 1 is the result.",
         ),
         (
             rubric("ralph", max_rounds=1),
             [".5"],
-            "Stopped after iteration 1: its only iteration is used, below the threshold of 0.8.",
+            "Stopped after iteration 1: reached the 1-iteration limit, below the threshold of 0.8.",
         ),
-        (plain_simmer(max_rounds=1), ["5"], "Stopped after iteration 0: its only iteration is used."),
+        (plain_simmer(max_rounds=1), ["5"], "Stopped after iteration 0: reached the 1-iteration limit."),
         (rubric("ralph"), ["1"], "Stopped after iteration 1: 1.00 is a perfect score."),
         (rubric("ralph"), [".85"], "Stopped after iteration 1: 0.85 reaches the threshold of 0.8."),
         (
@@ -186,18 +187,18 @@ def plain_simmer(**policy):
         (
             rubric("ralph"),
             [".7", ".72"],
-            "Stopped after iteration 2: the gain of 0.02 is smaller than the 0.05 asked for.",
+            "Stopped after iteration 2: the gain of 0.02 is below the minimum of 0.05.",
         ),
         (
             rubric("ralph"),
             [".1", ".2", ".3"],
-            "Stopped after iteration 3: all 3 iterations are used, below the threshold of 0.8.",
+            "Stopped after iteration 3: reached the 3-iteration limit, below the threshold of 0.8.",
         ),
-        (plain_simmer(), ["5", "6", "7", "8"], "Stopped after iteration 3: iterations 0 to 3 are used."),
+        (plain_simmer(), ["5", "6", "7", "8"], "Stopped after iteration 3: reached the 4-iteration limit."),
         (
             plain_simmer(max_rounds=8),
             ["6", "5", "6", "5"],
-            "Stopped after iteration 3: the last 3 iterations brought nothing better than 6.0. "
+            "Stopped after iteration 3: no score above 6.0 in the last 3 iterations. "
             "Iteration 0 is the result.",
         ),
     ],
@@ -224,8 +225,8 @@ def test_round_names():
     assert round_name(rubric("ralph"), 2) == "iteration 2"
 
 
-def test_failure_words():
-    assert failure_words(Failure(Role.PRODUCER, "gone.")) == "The producer failed: gone."
+def test_failure_sentence():
+    assert failure_sentence(Failure(Role.PRODUCER, "gone.")) == "The producer failed: gone."
 
 
 def test_verdicts_of_a_later_judge_fill_in_a_missing_asi():

@@ -66,7 +66,8 @@ def test_wiggum_stops_when_every_score_is_the_same_again():
     assert (ending.after, ending.finish.outcome) == (2, Outcome.FAIL)
     assert ending.finish.reason is StopReason.CYCLING
     assert (
-        ending.finish.why == "Stopped after round 2: every score equalled round 1's. Round 1 is the result."
+        ending.finish.why == "Stopped after round 2: all scores are the same as in round 1. "
+        "Round 1 is the result."
     )
 
 

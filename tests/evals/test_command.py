@@ -79,7 +79,7 @@ def test_what_cannot_be_run_is_said_before_anything_runs(evals, ollama_server):
     evals.write("targets.yaml", target_of(ollama_server))
     bad = evals(".")
     assert bad.returncode == 2
-    assert "bad.eval.yaml:2: assert, entry 1: there is no type 'contians'" in bad.stderr
+    assert "bad.eval.yaml:2: assert, entry 1: unknown type 'contians'" in bad.stderr
     evals.write("targets.yaml", target_of(ollama_server, url=f"http://127.0.0.1:{free_port()}"))
     away = evals("good.eval.yaml")
     assert away.returncode == 3

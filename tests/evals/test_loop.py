@@ -123,7 +123,7 @@ def test_the_feedback_is_worded_by_a_template_of_ones_own(evals, ollama_server):
     evals.write("feedback.md", "Line one\n{{ scores }}")
     refused = evals("letters.eval.yaml", "--ralph", "--feedback-template", "feedback.md")
     assert refused.returncode == 2
-    assert "feedback.md:2: There is no variable 'scores'" in refused.stderr
+    assert "feedback.md:2: Unknown variable 'scores'" in refused.stderr
     assert len(ollama_server.chats) == asked
 
 

@@ -137,12 +137,12 @@ def test_targets_are_looked_for_upwards_to_the_repositorys_root(tmp_path):
     inside = tmp_path / "repository" / "evals"
     inside.mkdir()
     found = read(inside, "input: Hi\ntests: [{assert: [Kind.]}]")
-    with pytest.raises(BadEval, match="not said which target to ask"):
+    with pytest.raises(BadEval, match="no target selected"):
         Planner().jobs([found])
     (tmp_path / "repository" / "targets.yml").write_text("targets: [{name: near, kind: embedded}]")
     (job,) = Planner().jobs([found])
     assert (job.target.name, job.target.endpoint) == ("near", "embedded")
-    with pytest.raises(BadEval, match=r"there is no target 'other'; described are near\."):
+    with pytest.raises(BadEval, match=r"unknown target 'other'\. Available: near\."):
         Planner(["other"]).jobs([found])
 
 
@@ -152,13 +152,13 @@ GOOD = "input: Hi\ntests:\n  - assert:\n      - {type: contains, value: x}\n"
 @pytest.mark.parametrize(
     ("text", "line", "words"),
     [
-        ("tests: []", 1, "tests must be a list with one test at least."),
-        ("input: Hi\ntests: [{vars: {a: 1}}]", 2, "has no assert, so nothing could fail"),
+        ("tests: []", 1, "tests must be a list with at least one test."),
+        ("input: Hi\ntests: [{vars: {a: 1}}]", 2, "has no assert; add at least one"),
         ("tests: [{assert: [Kind.]}]", 1, "has no prompt: write prompts or input above"),
         (GOOD + "scenarios: [x]", 5, "There is no key 'scenarios' in an eval file; the keys are name, "),
         (GOOD + "    threshhold: 1", 5, "There is no key 'threshhold' in tests, entry 1"),
-        (GOOD.replace("contains", "contain"), 4, "there is no type 'contain'; the types are contains, "),
-        (GOOD.replace("type: contains, ", ""), 4, "it needs a type; the types are"),
+        (GOOD.replace("contains", "contain"), 4, "unknown type 'contain'. Available: contains, "),
+        (GOOD.replace("type: contains, ", ""), 4, "type is required. Available:"),
         (GOOD.replace("value: x", "values: x"), 4, "There is no key 'values' in assert, entry 1 (contains)"),
         (GOOD.replace("value: x", "value: x, severity: bad"), 4, "must be one of: error, warning, info"),
         (GOOD.replace("value: x", "value: x, weight: 0"), 4, "weight must be above 0"),
@@ -166,13 +166,13 @@ GOOD = "input: Hi\ntests:\n  - assert:\n      - {type: contains, value: x}\n"
         (GOOD.replace("contains, value: x", "length, min: 3, max: 2"), 4, "greater than the maximum"),
         (GOOD.replace("contains, value: x", "json-schema, value: {type: 3}"), 4, "schema is not valid"),
         (GOOD.replace("contains, value: x", "script, value: ./nothing.sh"), 4, "cannot be started"),
-        (GOOD.replace("value: x", "value: '{{ who }}'"), 4, "'who' is undefined. The vars here are: none."),
+        (GOOD.replace("value: x", "value: '{{ who }}'"), 4, "'who' is undefined. Available vars: none."),
         (GOOD.replace("input: Hi", "input: '{{ who }}'"), 1, "'who' is undefined"),
         (GOOD.replace("Hi", "file://no.txt"), 1, "no.txt cannot be read"),
         (GOOD + "vars: {a-b: 1}", 5, "'a-b' cannot be a var"),
         (GOOD + "vars: {a: [[1]]}", 5, "vars.a must be a text, a number, true or false"),
-        (GOOD + "prompts: [Hi]", 1, "Write prompts or input, not both."),
-        (GOOD + "execution: {ralph: {threshold: 2}}", 5, "must lie between 0 and 1"),
+        (GOOD + "prompts: [Hi]", 1, "Use prompts or input, not both."),
+        (GOOD + "execution: {ralph: {threshold: 2}}", 5, "must be between 0 and 1"),
         (GOOD + "execution: {ralph: {max_iterations: 0}}", 5, "a whole number from 1 to 100"),
         (GOOD + "execution: {ralph: {feedback_template: no.md}}", 5, "no.md cannot be read"),
         (GOOD + "providers: ['openai:gpt-4o']", 5, "only ollama:chat:MODEL is understood here"),
@@ -221,5 +221,5 @@ def test_folders_are_looked_through_for_eval_files(tmp_path):
     found = [str(path.relative_to(tmp_path)) for path in eval_files([tmp_path, tmp_path / "EVAL.yaml"])]
     assert found == ["EVAL.yaml", "deep/eval.yml", "deep/x.eval.yaml"]
     for wrong in (tmp_path / "nothing", tmp_path / ".hidden" / "none"):
-        with pytest.raises(BadEval, match="there is no such file"):
+        with pytest.raises(BadEval, match="file not found"):
             eval_files([wrong])

@@ -112,4 +112,4 @@ def test_the_summary_is_text_whatever_a_model_wrote():
 def test_a_summary_fits_a_comment():
     text = summary_markdown([{**HOSTILE, "case": f"case {number} " + "x" * 900} for number in range(2_000)])
     assert len(text) < 200_000
-    assert "more failed cases, which results.jsonl has" in text
+    assert "more failed cases in results.jsonl" in text

@@ -111,7 +111,7 @@ def test_an_irregular_folder_keeps_what_is_there_and_names_what_is_not():
     assert verdict.asi == "Ask one question."
     whys = " ".join(note.why for note in found.notes)
     for told in (
-        "not taken for a criterion", "12 lies outside 1 to 10", "has no row of iteration 2",
+        "not read as a criterion", "12 is outside 1 to 10", "has no row for iteration 2",
         "There is no text of iteration 3", "“later” is not the number of an iteration",
         "more cells than the head",
         "The judgment says 5, the table 6.25; the table counts.", "This file is not read",
@@ -122,7 +122,7 @@ def test_an_irregular_folder_keeps_what_is_there_and_names_what_is_not():
 def test_a_stated_composite_that_the_scores_do_not_come_to_is_told():
     found = simmer_run("", folder(TABLE.replace("6.6 ", "8.0 "), iteration_1_candidate="One"))
     assert found.stated["contradictions"] == [
-        "For iteration 1 the file states a composite of 8.0; its scores come to 6.6."
+        "For iteration 1 the file states a composite of 8.0; its scores give 6.6."
     ]
 
 
@@ -178,11 +178,11 @@ def test_the_dialect_with_lists_and_a_log():
     assert (rounds[0].verdicts[0].issues, rounds[0].verdicts[0].asi) == (["Thin."], "Say more.")
     assert (run.producer.model, run.judge.model, run.prompt_tokens) == ("qwen", "selene", 9)
     assert [(note.text, note.why) for note in notes] == [
-        ("session_id", "This field is not known and not taken over; it is on line 1.")
+        ("session_id", "Unknown field on line 1; not imported.")
     ]
     assert any("took" in note.text for note in found.notes)
     assert found.stated["contradictions"] == [
-        "For round 2 the file states a composite of 8.4; its scores come to 8.30."
+        "For round 2 the file states a composite of 8.4; its scores give 8.30."
     ]
 
 

@@ -104,8 +104,8 @@ def test_figures_that_were_changed_in_the_file_are_computed_anew(stage, elsewher
     run = Run.objects.get(pk=entry.run)
     assert (run.best, run.rounds.get(number=1).composite) == (8, 7)
     assert entry.contradictions == (
-        "For round 1 the file states 9.9; its scores come to 7.00.",
-        "For best the file states 9.9; its scores come to 8.",
+        "For round 1 the file states 9.9; its scores give 7.00.",
+        "For best the file states 9.9; its scores give 8.",
     )
     assert [note.text for note in entry.notes] == ["run.wished"]
 

@@ -22,7 +22,7 @@ from refinement.engine.types import (
 )
 from refinement.judging.context import Brief, judge_view, producer_view
 from refinement.judging.delimiters import fence
-from refinement.judging.prompts import CLOSING, ask_again, judge_prompt, producer_prompt
+from refinement.judging.prompts import CLOSING, judge_prompt, producer_prompt, retry_prompt
 
 NONCE = "7f3a9c5e1b2d4860"
 FENCE = fence(NONCE, "CANDIDATE")
@@ -103,7 +103,7 @@ def test_words_of_a_judge_an_evaluator_or_a_reply_cannot_forge_marks_either(entr
     )
     evaluator = EvaluatorOutput(text, text)
     attacked = judge_prompt(judge_view(brief(), judged_history(text, text), 2, evaluator))
-    again = ask_again(attacked, text, text)
+    again = retry_prompt(attacked, text, text)
 
     assert attacked.messages[1].content.count(NONCE) == calm.messages[1].content.count(NONCE)
     assert [message.role for message in again.messages] == ["system", "user", "assistant", "user"]

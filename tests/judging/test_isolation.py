@@ -12,7 +12,7 @@ from refinement.engine.types import Check
 from refinement.judging import isolation
 from refinement.judging.checks import check_problems, run_checks
 from refinement.judging.isolation import Limit, pool, process, time_limit, while_waiting
-from refinement.judging.isolation.process import ChildProcess, Ended
+from refinement.judging.isolation.process import ChildProcess, RequestEnded
 from refinement.judging.templating import TemplateFailure, check_template, render
 
 SLOW = {"checks": [["contains", '{"text": "a"}'], ["regex", '{"pattern": "^(?:(?:a|aa)+)+0$"}']] * 3}
@@ -206,7 +206,7 @@ def test_a_child_that_is_about_to_end_is_not_sent_anything(children, monkeypatch
 def test_a_write_to_a_child_that_is_gone_is_a_crash():
     child = ChildProcess(idle_seconds=0.1)
     child._process.wait(30)
-    with pytest.raises(Ended) as ended:
+    with pytest.raises(RequestEnded) as ended:
         list(child.answers({"operation": "run_checks", "arguments": FINE}, 1.0, None))
     assert ended.value.limit is Limit.CRASH
     child.stop()

@@ -26,7 +26,7 @@ from refinement.engine.types import (
 )
 from refinement.judging.context import Brief, judge_view, producer_view
 from refinement.judging.delimiters import fence
-from refinement.judging.prompts import CLOSING, ask_again, judge_prompt, producer_prompt
+from refinement.judging.prompts import CLOSING, judge_prompt, producer_prompt, retry_prompt
 
 NONCE = "7f3a9c5e1b2d4860"
 D = Decimal
@@ -260,13 +260,13 @@ def test_an_editors_producer_templates_replace_ours():
 def test_asking_again_quotes_the_reply_and_says_what_was_wrong():
     of = rubric("wiggum")
     prompt = judge_prompt(judge_view(Brief("t", of, NONCE), past(of, 1), 1))
-    again = ask_again(prompt, "I think it is good.", "There is no JSON object in the reply.")
+    again = retry_prompt(prompt, "I think it is good.", "There is no JSON object in the reply.")
     assert again.messages[:2] == prompt.messages
     assert [message.role for message in again.messages[2:]] == ["assistant", "user"]
     assert again.messages[2].content == "I think it is good."
     assert "There is no JSON object in the reply." in again.messages[3].content
     assert prompt.shape in again.messages[3].content
-    twice = ask_again(again, "", "Empty.")
+    twice = retry_prompt(again, "", "Empty.")
     assert len(twice.messages) == 6
     assert twice.messages[4].content == "(an empty reply)"
 
@@ -274,7 +274,7 @@ def test_asking_again_quotes_the_reply_and_says_what_was_wrong():
 def test_asking_again_stays_bounded():
     of = rubric("wiggum")
     prompt = judge_prompt(judge_view(Brief("t", of, NONCE), past(of, 1), 1))
-    again = ask_again(prompt, "x" * 100_000, "y" * 100_000)
+    again = retry_prompt(prompt, "x" * 100_000, "y" * 100_000)
     assert len(again.messages[2].content) < 4_100
     assert len(again.messages[3].content) < 2_500
 
@@ -282,4 +282,4 @@ def test_asking_again_stays_bounded():
 def test_a_producer_can_be_asked_again_without_a_shape():
     of = rubric("wiggum")
     prompt = producer_prompt(producer_view(Brief("t", of, NONCE), History(), Draft()))
-    assert "JSON" not in ask_again(prompt, "", "The reply was empty.").messages[-1].content
+    assert "JSON" not in retry_prompt(prompt, "", "The reply was empty.").messages[-1].content

@@ -28,7 +28,7 @@ def test_the_best_candidate_goes_to_stdout_and_progress_to_stderr(refine):
     assert lines[0].startswith("round 1: loopback:1b writes a first draft")
     assert lines[1].startswith("round 1: loopback:8b judges")
     assert lines[2].startswith("round 1: 7.00 (best 7.00)")
-    assert lines[-1].startswith("FAIL: Stopped after round 3: all 3 rounds are used")
+    assert lines[-1].startswith("FAIL: Stopped after round 3: reached the 3-round limit")
     assert refine.query("SELECT slug FROM refinement_project") == [("local",)]
     assert refine.query("SELECT COUNT(*) FROM refinement_user") == [(0,)]
     assert refine.query("SELECT status, outcome, calls_made FROM refinement_run") == [("finished", "FAIL", 6)]

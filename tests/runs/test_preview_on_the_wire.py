@@ -6,7 +6,7 @@ import pytest
 
 from refinement.engine.profiles import rubric_for
 from refinement.engine.types import ProblemClass
-from refinement.judging.rehearsal import Said, rehearse
+from refinement.judging.rehearsal import AssumedScores, rehearse
 from refinement.selectors.rubrics.definitions import definition_of
 from refinement.selectors.rubrics.rehearsals import borrowed_history
 from tests.runs.stage import Stage, calls, drafts, verdict
@@ -27,10 +27,10 @@ def test_every_message_of_a_run_is_as_the_preview_has_it(stage: Stage, profile):
     run = stage.play(rubric)
     sent = {(call.role, call.round_number): call.messages for call in calls(run)}
     version = run.rubric_version
-    said = Said(rubric.scale.maximum)
+    assumed = AssumedScores(rubric.scale.maximum)
     compared = 0
     for number in run.rounds.values_list("number", flat=True):
-        borrowed = borrowed_history(run, version, definition_of(version), number, said)
+        borrowed = borrowed_history(run, version, definition_of(version), number, assumed)
         rehearsal = rehearse(borrowed.brief, borrowed.history)
         assert borrowed.assumed == ()
         acts = {("judge", number): rehearsal.judge, ("producer", number + 1): rehearsal.revision}

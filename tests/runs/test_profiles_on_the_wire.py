@@ -84,14 +84,15 @@ WIGGUM = [
         "FAIL",
         "max_rounds",
         2,
-        "Stopped after round 3: all 3 rounds are used, below the threshold of 9.0. Round 2 is the result.",
+        "Stopped after round 3: reached the 3-round limit, below the threshold of 9.0. "
+        "Round 2 is the result.",
     ),
     (
         (6.5, 6.5),
         "FAIL",
         "cycling",
         1,
-        "Stopped after round 2: every score equalled round 1's. Round 1 is the result.",
+        "Stopped after round 2: all scores are the same as in round 1. Round 1 is the result.",
     ),
     ((9.0,), "PASS", "passed", 1, "Stopped after round 1: 9.00 reaches the threshold of 9.0."),
     (
@@ -99,7 +100,8 @@ WIGGUM = [
         "FAIL",
         "max_rounds",
         2,
-        "Stopped after round 3: all 3 rounds are used, below the threshold of 9.0. Round 2 is the result.",
+        "Stopped after round 3: reached the 3-round limit, below the threshold of 9.0. "
+        "Round 2 is the result.",
     ),
 ]
 
@@ -209,14 +211,14 @@ RALPH = [
     ((0.3, 1.0), {}, "PASS", "perfect_score", 2, "1.00 is a perfect score"),
     ((0.4, 0.7, 0.9), {}, "PASS", "quality_threshold_met", 3, "0.90 reaches the threshold of 0.8"),
     ((0.5, 0.7, 0.6), {}, "FAIL", "score_regression", 2, "the score fell from 0.70 to 0.60"),
-    ((0.5, 0.5), {}, "FAIL", "no_improvement", 1, "the gain of 0.00 is smaller than the 0.05 asked for"),
+    ((0.5, 0.5), {}, "FAIL", "no_improvement", 1, "the gain of 0.00 is below the minimum of 0.05"),
     (
         (0.2, 0.4, 0.6),
         {},
         "FAIL",
         "max_iterations_reached",
         3,
-        "all 3 iterations are used, below the threshold of 0.8",
+        "reached the 3-iteration limit, below the threshold of 0.8",
     ),
     (
         (0.7, 0.8, 0.7),
@@ -281,7 +283,7 @@ def test_simmer_goes_on_to_its_last_iteration_and_is_done(stage):
     stage.says(judge=[verdict(rubric, score) for score in (4, 5, 6, 7)], producer=drafts(3))
     run = stage.play(rubric, seed="A seed.")
     assert (run.outcome, run.stop_reason) == ("DONE", "max_rounds")
-    assert run.why == "Stopped after iteration 3: iterations 0 to 3 are used."
+    assert run.why == "Stopped after iteration 3: reached the 4-iteration limit."
     assert composites(run) == [4, 5, 6, 7]
     assert figures(run) == (4, 7, 7, 3)
     assert (run.best_round, run.calls_made) == (4, 7)
@@ -296,8 +298,7 @@ def test_simmer_stops_on_a_plateau_and_returns_to_the_best(stage):
     run = stage.play(rubric, seed="The seed is the best of them.")
     assert (run.outcome, run.stop_reason, run.best_round) == ("DONE", "plateau", 1)
     assert run.why == (
-        "Stopped after iteration 3: the last 3 iterations brought nothing better than 7.0. "
-        "Iteration 0 is the result."
+        "Stopped after iteration 3: no score above 7.0 in the last 3 iterations. Iteration 0 is the result."
     )
     bases = list(run.rounds.order_by("number").values_list("base_round", flat=True))
     assert bases == [None, 1, 1, 1]

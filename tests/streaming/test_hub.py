@@ -45,18 +45,20 @@ def heard(reader: Watcher) -> list[bytes]:
 def test_events_come_once_and_in_order():
     reader = watcher(after=3)
     news = News(glance(newest_event=5), [event(3), event(4), event(5)])
-    reader.tell(news)
-    reader.tell(news)
+    reader.send_news(news)
+    reader.send_news(news)
     assert heard(reader) == [frame("event", event(4), 4), frame("event", event(5), 5)]
 
 
 def test_a_text_begins_grows_and_goes():
     reader = watcher()
-    reader.tell(News(glance(first_piece=7, last_piece=8), pieces=[(7, "One "), (8, "two ")]))
-    reader.tell(News(glance(first_piece=7, last_piece=9), pieces=[(7, "One "), (8, "two "), (9, "three")]))
-    reader.tell(News(glance(first_piece=7, last_piece=9)))
-    reader.tell(News(glance()))
-    reader.tell(News(glance()))
+    reader.send_news(News(glance(first_piece=7, last_piece=8), pieces=[(7, "One "), (8, "two ")]))
+    reader.send_news(
+        News(glance(first_piece=7, last_piece=9), pieces=[(7, "One "), (8, "two "), (9, "three")])
+    )
+    reader.send_news(News(glance(first_piece=7, last_piece=9)))
+    reader.send_news(News(glance()))
+    reader.send_news(News(glance()))
     assert heard(reader) == [
         frame("text", {"text": "One two ", "begins": True}),
         frame("text", {"text": "three"}),
@@ -70,8 +72,8 @@ def test_whoever_scores_blind_is_told_to_go_and_nothing_else():
         glance(newest_event=5, first_piece=7, last_piece=7), [event(5)], [(7, '{"score": 7.3519')], blind={1}
     )
     for each in (reader, other):
-        each.tell(news)
-        each.tell(news)
+        each.send_news(news)
+        each.send_news(news)
     assert heard(reader) == [frame("blind", {}), None]
     assert frame("event", event(5), 5) in heard(other)
 
@@ -81,10 +83,10 @@ def test_a_stream_that_stays_outlasts_its_run():
     goes = watcher(after=5)
     over = News(glance(status="finished", newest_event=5))
     for each in (stays, goes):
-        each.tell(over)
+        each.send_news(over)
     assert heard(goes) == [frame("done", {"status": "finished"}), None]
     assert heard(stays) == []
-    stays.tell(News(glance(status="finished", newest_event=6), [event(6, "scored")]))
+    stays.send_news(News(glance(status="finished", newest_event=6), [event(6, "scored")]))
     assert heard(stays) == [frame("event", event(6, "scored"), 6)]
 
 
@@ -101,14 +103,14 @@ def test_a_look_finds_who_reads_blind_where_there_is_something_to_tell(project, 
 
 def test_the_next_text_takes_the_place_of_the_one_before():
     reader = watcher()
-    reader.tell(News(glance(first_piece=7, last_piece=7), pieces=[(7, "Old.")]))
-    reader.tell(News(glance(first_piece=9, last_piece=9), pieces=[(9, "New.")]))
+    reader.send_news(News(glance(first_piece=7, last_piece=7), pieces=[(7, "Old.")]))
+    reader.send_news(News(glance(first_piece=9, last_piece=9), pieces=[(9, "New.")]))
     assert heard(reader)[-1] == frame("text", {"text": "New.", "begins": True})
 
 
 def test_of_a_long_text_the_end_is_sent():
     reader = watcher()
-    reader.tell(News(glance(first_piece=1, last_piece=1), pieces=[(1, "a" * TAIL_CHARS + "b")]))
+    reader.send_news(News(glance(first_piece=1, last_piece=1), pieces=[(1, "a" * TAIL_CHARS + "b")]))
     (sent,) = heard(reader)
     assert len(sent) < TAIL_CHARS + 100
     assert sent.rstrip().endswith(b'b","begins":true}')
@@ -120,8 +122,8 @@ def test_a_page_gets_the_verdict_so_far_as_html_whenever_it_changed():
     looks = [((1, "{"), "<ol>1</ol>"), ((2, " "), "<ol>1</ol>"), ((3, '"'), "<ol>2</ol>")]
     for (number, text), reading in looks:
         news = News(glance(first_piece=1, last_piece=number), pieces=[(number, text)], reading=reading)
-        page.tell(news)
-        script.tell(news)
+        page.send_news(news)
+        script.send_news(news)
     assert [part for part in heard(page) if part.startswith(b"event: reading")] == [
         frame("reading", {"html": "<ol>1</ol>"}),
         frame("reading", {"html": "<ol>2</ol>"}),
@@ -145,16 +147,16 @@ def test_only_a_judges_reply_is_read_and_all_of_it_is_escaped(project, step, rea
 
 def test_a_finished_run_ends_the_stream_after_its_last_event():
     reader = watcher()
-    reader.tell(News(glance(status="finished", newest_event=2), [event(1)]))
+    reader.send_news(News(glance(status="finished", newest_event=2), [event(1)]))
     assert not reader.ended
-    reader.tell(News(glance(status="finished", newest_event=2), [event(2, "stopped")]))
+    reader.send_news(News(glance(status="finished", newest_event=2), [event(2, "stopped")]))
     assert heard(reader)[-2:] == [frame("done", {"status": "finished"}), None]
 
 
 def test_a_reader_that_does_not_keep_up_is_let_go():
     reader = watcher()
     for number in range(1, MOST_WAITING + 10):
-        reader.tell(News(glance(newest_event=number), [event(number)]))
+        reader.send_news(News(glance(newest_event=number), [event(number)]))
     assert reader.ended
     assert reader.queue.qsize() == MOST_WAITING + 1
 
@@ -168,7 +170,7 @@ def test_no_text_can_end_a_frame():
 # --- the poller -----------------------------------------------------------------------------------
 @pytest.fixture
 def hasty(monkeypatch):
-    monkeypatch.setattr(hub_module, "LOOK_EVERY", 0.01)
+    monkeypatch.setattr(hub_module, "POLL_EVERY", 0.01)
     monkeypatch.setattr(hub_module, "AFTER_A_FAILURE", 0.01)
     monkeypatch.setattr(hub_module, "close_connection", lambda: None)
 
@@ -277,8 +279,8 @@ def test_the_words_follow_how_the_run_stands(hasty):
         "waiting_for": "It is away.", "newest_event": 0,
     }  # fmt: skip
     reader = watcher()
-    reader.tell(News(glance(status="waiting"), state=state_of(row, None)))
-    reader.tell(News(glance(status="waiting"), state=state_of(row, None)))
+    reader.send_news(News(glance(status="waiting"), state=state_of(row, None)))
+    reader.send_news(News(glance(status="waiting"), state=state_of(row, None)))
     (said,) = heard(reader)
     assert b"Waiting for a model server. It is away." in said
     assert b'"next_try":"2026-01-01T00:00:00+00:00"' in said

@@ -18,7 +18,7 @@ from refinement.forms.rubrics.trying import TEXT_LIMIT
 from refinement.interchange.rubrics.yaml import rubric_from_fields
 from refinement.judging.checks import run_checks
 from refinement.judging.isolation import time_limit
-from refinement.judging.rehearsal import Act, Rehearsal, rehearse
+from refinement.judging.rehearsal import Rehearsal, RolePrompt, rehearse
 from refinement.judging.templating import TemplateFailure
 from refinement.models import Run
 from refinement.selectors.rubrics.assumptions import closing_words
@@ -227,12 +227,12 @@ def named(field: str) -> str:
     return "round" if field == "number" else field
 
 
-def acts_of(rehearsal: Rehearsal) -> list[tuple[str, Act]]:
+def acts_of(rehearsal: Rehearsal) -> list[tuple[str, RolePrompt]]:
     judge = [("judge", rehearsal.judge)] if rehearsal.judge else []
     return [*judge, ("draft", rehearsal.draft), ("revision", rehearsal.revision)]
 
 
-def prompt_shape(name: str, act: Act) -> PromptShape:
+def prompt_shape(name: str, act: RolePrompt) -> PromptShape:
     return PromptShape(
         name=name,
         messages=[
@@ -244,5 +244,5 @@ def prompt_shape(name: str, act: Act) -> PromptShape:
             )
             for message in act.prompt.messages
         ],
-        information={kind.value: fate.value for kind, fate in act.fates.items()},
+        information={kind.value: fate.value for kind, fate in act.visibility.items()},
     )

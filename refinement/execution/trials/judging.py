@@ -19,7 +19,7 @@ from refinement.execution.windows import expected, reply_room
 from refinement.judging.context import Brief, Calibration, JudgeView, judge_view
 from refinement.judging.isolation import while_waiting
 from refinement.judging.parsing import read_reply
-from refinement.judging.prompts import Prompt, ask_again, judge_prompt
+from refinement.judging.prompts import Prompt, judge_prompt, retry_prompt
 from refinement.judging.schema import reply_limit_tokens, reply_schema
 from refinement.models import Bench, BenchCall, BenchTrial
 from refinement.providers.base import (
@@ -147,7 +147,7 @@ def conversation(lease: Lease[BenchTrial], prompt: Prompt) -> Prompt:
         return prompt
     earlier = BenchCall.objects.filter(trial_id=lease.row.pk, error_kind="").order_by("number")
     for reply, complaint in earlier.values_list("reply", "complaint"):
-        prompt = ask_again(prompt, reply, complaint)
+        prompt = retry_prompt(prompt, reply, complaint)
     return prompt
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from django import forms
 
 from refinement.engine.types import Rubric
-from refinement.judging.rehearsal import Said
+from refinement.judging.rehearsal import AssumedScores
 from refinement.judging.schema import plain, scale_in_words
 from refinement.selectors.rubrics.judged_rounds import RunChoice
 from refinement.texts import storable
@@ -121,11 +121,11 @@ class PreviewForm(forms.Form):
         return cleaned
 
     @property
-    def said(self) -> Said:
-        """What the judge is taken to have said where nobody has judged."""
+    def assumed(self) -> AssumedScores:
+        """The assumed scores for rounds that were not judged."""
         given = self.cleaned_data
         score = given["score"] if given["score"] is not None else middle(self.definition)
-        return Said(score, tuple(lines_of(given["issues"])), given["asi"].strip())
+        return AssumedScores(score, tuple(lines_of(given["issues"])), given["asi"].strip())
 
 
 def lines_of(text: str) -> list[str]:

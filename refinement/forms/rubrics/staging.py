@@ -29,16 +29,16 @@ def staged(form: PreviewForm, page: dict[str, Any], definition: Rubric, run: Run
     number: int | None = given["number"]
     if run is None:
         number = number or 1
-        history = assumed_history(definition, number, given["candidate"], given["earlier"], form.said)
-        words = typed_words(definition, number, form.said, has_earlier=bool(given["earlier"]))
+        history = assumed_history(definition, number, given["candidate"], given["earlier"], form.assumed)
+        words = typed_words(definition, number, form.assumed, has_earlier=bool(given["earlier"]))
         return Stage(brief_for(definition, given["task"], NONCE), history, [*words, code_words(NONCE)])
     newest = newest_round(run)
     if not newest or (number is not None and number > newest):
         there = f"has {newest} round{'' if newest == 1 else 's'}" if newest else "has no text yet"
         form.add_error("number" if newest else "run", f"Run {run.pk} {there}; choose one that is there.")
         return None
-    borrowed: Borrowed = borrowed_history(run, page["version"], definition, number or newest, form.said)
-    return Stage(borrowed.brief, borrowed.history, [*borrowed_words(definition, borrowed, form.said)])
+    borrowed: Borrowed = borrowed_history(run, page["version"], definition, number or newest, form.assumed)
+    return Stage(borrowed.brief, borrowed.history, [*borrowed_words(definition, borrowed, form.assumed)])
 
 
 def code_words(nonce: str) -> str:

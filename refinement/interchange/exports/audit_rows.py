@@ -1,4 +1,4 @@
-"""The audit log as a table for spreadsheets."""
+"""Exports the audit log as CSV."""
 
 import csv
 from collections.abc import Iterable, Iterator, Sequence
@@ -9,14 +9,14 @@ COLUMNS = ("when", "who", "mail address", "from", "project", "action", "object",
 
 
 class _Line:
-    """Takes what a csv writer writes, and gives it away."""
+    """A file for csv.writer that returns each line instead of storing it."""
 
     def write(self, text: str) -> str:
         return text
 
 
 def audit_csv(rows: Iterable[Sequence[Cell]]) -> Iterator[str]:
-    """One line an entry; no cell of it can be a formula."""
+    """One line per entry. Cells are escaped so that none is a formula."""
     writer = csv.writer(_Line())
     yield writer.writerow(COLUMNS)
     for row in rows:

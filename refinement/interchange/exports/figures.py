@@ -1,8 +1,8 @@
-"""What a document's scores come to: computed here, whatever totals its file states."""
+"""Computes composites and metrics of a run document, regardless of the totals in its file."""
 
 from decimal import Decimal
 
-from refinement.engine.evaluating import judged_output
+from refinement.engine.evaluating import with_failure
 from refinement.engine.metrics import RunMetrics, run_metrics
 from refinement.engine.scoring import assess, shown
 from refinement.engine.sentences import round_name
@@ -23,7 +23,7 @@ FIGURES = ("r1", "best", "last", "improvement", "best_round")
 
 
 def history_of(document: RunDocument, rubric: Rubric) -> History:
-    """The document's rounds as the engine knows them; ValueError names a round that cannot be assessed."""
+    """The document's rounds as engine rounds. Raises ValueError for a round that cannot be assessed."""
     return History(rounds=tuple(engine_round(entry, rubric) for entry in document.rounds))
 
 
@@ -52,19 +52,22 @@ def engine_round(entry: RoundPart, rubric: Rubric) -> Round:
 
 
 def engine_evaluator(entry: RoundPart) -> EvaluatorOutput | None:
-    """How the command ended; whether that is a complete failure is found here, whatever the file says."""
-    said = entry.evaluator
-    if said is None:
+    """The command's output. Whether it failed completely is computed, regardless of the file."""
+    evaluator = entry.evaluator
+    if evaluator is None:
         return None
-    output = judged_output(EvaluatorOutput(said.stdout, said.stderr, said.exit_code, said.stopped))
-    said.failure = output.failure
+    output = with_failure(
+        EvaluatorOutput(evaluator.stdout, evaluator.stderr, evaluator.exit_code, evaluator.stopped)
+    )
+    evaluator.failure = output.failure
     return output
 
 
 def engine_verdict(verdict: VerdictPart) -> Verdict:
     return Verdict(
         scores=tuple(
-            CriterionScore(said.key, said.score, said.reasoning, said.improvement) for said in verdict.scores
+            CriterionScore(entry.key, entry.score, entry.reasoning, entry.improvement)
+            for entry in verdict.scores
         ),
         issues=tuple(verdict.issues),
         asi=verdict.asi,
@@ -73,7 +76,7 @@ def engine_verdict(verdict: VerdictPart) -> Verdict:
 
 
 def compute(document: RunDocument, rubric: Rubric) -> list[str]:
-    """Writes the computed composites and figures into the document; says what the file stated otherwise."""
+    """Writes the computed composites and metrics into the document. Returns where the file differs."""
     history = history_of(document, rubric)
     differences = [*_rounds(document, rubric, history), *_run(document, rubric, run_metrics(rubric, history))]
     composites = [entry.assessment.composite for entry in history.assessed if entry.assessment]
@@ -98,7 +101,7 @@ def _rounds(document: RunDocument, rubric: Rubric, history: History) -> list[str
         if entry.composite is not None and entry.composite.quantize(SIX) != computed.quantize(SIX):
             differences.append(
                 f"For {round_name(rubric, entry.number)} the file states {entry.composite:f}; "
-                f"its scores come to {shown(computed, rubric.policy)}."
+                f"its scores give {shown(computed, rubric.policy)}."
             )
         entry.composite = computed
         if entry.scores is None or dict(entry.scores) != dict(made.assessment.scores):
@@ -111,8 +114,8 @@ def _run(document: RunDocument, rubric: Rubric, metrics: RunMetrics) -> list[str
     for name in FIGURES:
         stated, computed = getattr(run, name), getattr(metrics, name)
         if stated is not None and (computed is None or abs(Decimal(stated) - Decimal(computed)) > SIX):
-            told = "nothing" if computed is None else f"{Decimal(computed).quantize(SIX).normalize():f}"
-            differences.append(f"For {name} the file states {Decimal(stated):f}; its scores come to {told}.")
+            value = "nothing" if computed is None else f"{Decimal(computed).quantize(SIX).normalize():f}"
+            differences.append(f"For {name} the file states {Decimal(stated):f}; its scores give {value}.")
         setattr(run, name, computed)
     return differences
 

@@ -1,4 +1,4 @@
-"""A whole run as one JSON document, written piece by piece. The format is told in docs/run-json.md."""
+"""Exports a run as one JSON document. The format is described in docs/run-json.md."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,7 +19,7 @@ def run_json(
     decisions: Iterable[Mapping[str, Any]] = (),
     instructions: Iterable[Mapping[str, Any]] = (),
 ) -> Iterator[str]:
-    """The document's text; of the lists only one entry is in memory at a time."""
+    """The document's text in pieces. Only one list entry is in memory at a time."""
     yield f'{{\n"wiggum_run": {FORMAT},\n"run": {as_json(run)}'
     lists = {
         "rounds": rounds,
@@ -40,8 +40,8 @@ def run_json(
 
 
 def as_json(value: object) -> str:
-    """One line of JSON, keys in the order they were given; decimals are texts, so that nobody rounds them."""
-    # Line separators are escaped because some readers take them for the end of a line.
+    """One line of JSON with keys in order. Decimals become strings, so that they are not rounded."""
+    # Some readers treat these separators as line ends.
     text = json.dumps(value, ensure_ascii=False, default=_plain, allow_nan=False)
     return text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029").replace("\x85", "\\u0085")
 
@@ -51,4 +51,4 @@ def _plain(value: object) -> str:
         return f"{value:f}"
     if isinstance(value, datetime):
         return value.isoformat()
-    raise TypeError(f"{type(value).__name__} has no place in a run's document")
+    raise TypeError(f"{type(value).__name__} cannot be written to a run document")

@@ -1,4 +1,4 @@
-"""A run as a report to read: Markdown in which nothing that a model wrote is markup."""
+"""Exports a run as a Markdown report. Model text is escaped, so that it is never markup."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
@@ -17,9 +17,9 @@ _ORIGINS = {
     "draft": "a first draft",
     "revision": "a revision",
     "hand": "an edit by hand",
-    "absent": "a text that the imported file did not have",
+    "absent": "a text missing from the imported file",
 }
-_FLAGS = {"signals": "judge did not track the revision", "penalties": "points docked"}
+_FLAGS = {"signals": "judge did not track the revision", "penalties": "points deducted"}
 
 
 def run_markdown(
@@ -32,19 +32,19 @@ def run_markdown(
     decisions: Sequence[Mapping[str, Any]] = (),
     imported: str = "",
 ) -> Iterator[str]:
-    """The report, part by part: what came out, how it went, each round, the best candidate, the task."""
+    """The report in pieces: result, trajectory, rounds, best candidate and task."""
     yield f"# Run {run['id']}: {inline(run['title'])}\n\n"
     yield f"{_result(run)}\n\n"
     if imported:
         yield f"{inline(imported)}\n\n"
-    yield table(["What", "Value"], [[inline(name), inline(value)] for name, value in _facts(run, rubric)])
+    yield table(["Field", "Value"], [[inline(name), inline(value)] for name, value in _facts(run, rubric)])
     yield people_decided(rubric, decisions)
     yield "\n## Trajectory\n\n"
     yield _trajectory(rubric, rounds)
     yield "\n## Rounds\n"
     for entry in rounds:
         yield _round(rubric, entry)
-        yield people_scored(rubric, [said for said in human_scores if said["round"] == entry["number"]])
+        yield people_scored(rubric, [score for score in human_scores if score["round"] == entry["number"]])
     yield "\n## Best candidate\n\n"
     if best is None:
         yield "No candidate has been judged.\n"
@@ -55,7 +55,7 @@ def run_markdown(
 
 def _result(run: Mapping[str, Any]) -> str:
     if not run["outcome"]:
-        return f"This run is {run['status']}; what follows is its state when the report was made."
+        return f"This run is {run['status']}. The report shows its state at the time of export."
     why = inline(run["why"])
     return f"**{run['outcome']}** ({inline(run['stop_reason'])}). {why}".rstrip()
 
@@ -70,7 +70,7 @@ def _facts(run: Mapping[str, Any], rubric: Rubric) -> Iterator[tuple[str, str]]:
     yield "Rounds judged", str(run["rounds_judged"])
     yield "Tokens", f"{run['prompt_tokens'] + run['completion_tokens']:,}"
     yield "Calls", f"{run['calls_made']:,}"
-    yield "Time of the models", f"{run['model_seconds']:,.1f} s"
+    yield "Model time", f"{run['model_seconds']:,.1f} s"
     yield "Started by", run["created_by"] or "the system"
     yield "Created", f"{run['created_at']:%Y-%m-%d %H:%M %Z}"
     if run["finished_at"]:
@@ -85,14 +85,14 @@ def _score(rubric: Rubric, value: Decimal | None) -> str:
 
 def _trajectory(rubric: Rubric, rounds: Sequence[Mapping[str, Any]]) -> str:
     if not rounds:
-        return "No round has been made.\n"
+        return "No rounds yet.\n"
     head = ["Round", "Composite", *(inline(entry.name) for entry in rubric.criteria), "Remarks"]
     return table(head, (_trajectory_row(rubric, entry) for entry in rounds))
 
 
 def _trajectory_row(rubric: Rubric, entry: Mapping[str, Any]) -> list[str]:
     scores = entry["scores"] or {}
-    remarks = [words for name, words in _FLAGS.items() if entry[name]]
+    remarks = [label for name, label in _FLAGS.items() if entry[name]]
     if entry["seen_chars"] is not None and entry["seen_chars"] < entry["candidate_chars"]:
         remarks.append(f"judged {entry['seen_chars']:,} of {entry['candidate_chars']:,} characters")
     return [
@@ -116,7 +116,9 @@ def _round(rubric: Rubric, entry: Mapping[str, Any]) -> str:
     parts += [_verdict(rubric, verdict) for verdict in entry["verdicts"]]
     parts += [_penalty(penalty) for penalty in entry["penalties"]]
     if entry["signals"]:
-        parts.append("\nThe candidate changed, and the judge said nearly the same as the round before.\n")
+        parts.append(
+            "\nThe candidate changed, but the verdict is nearly the same as in the previous round.\n"
+        )
     parts.append(_checks(entry["checks"]))
     parts.append(_evaluator(entry.get("evaluator")))
     return "".join(parts)
@@ -126,43 +128,41 @@ def _verdict(rubric: Rubric, verdict: Mapping[str, Any]) -> str:
     names = {entry.key: entry.name for entry in rubric.criteria}
     rows = [
         [
-            inline(names.get(said["key"], said["key"])),
-            inline(said["score"]),
-            inline(said.get("reasoning", "")),
-            inline(said.get("improvement", "")),
+            inline(names.get(score["key"], score["key"])),
+            inline(score["score"]),
+            inline(score.get("reasoning", "")),
+            inline(score.get("improvement", "")),
         ]
-        for said in verdict["scores"]
+        for score in verdict["scores"]
     ]
     parts = [f"\nThe verdict of {inline(verdict['judge'])}:\n\n"]
     parts.append(table(["Criterion", "Score", "Reasoning", "Improvement"], rows))
     if verdict["issues"]:
         parts.append("\nIssues:\n\n" + "".join(f"- {inline(issue)}\n" for issue in verdict["issues"]))
     if verdict["asi"]:
-        parts.append(f"\nThe one direction for the next revision: {inline(verdict['asi'])}\n")
+        parts.append(f"\nDirection for the next revision: {inline(verdict['asi'])}\n")
     return "".join(parts)
 
 
 def _penalty(penalty: Mapping[str, Any]) -> str:
     names = ", ".join(inline(name) for name in penalty["names"])
-    docked = f"{inline(penalty['points'])} from {inline(penalty['criterion'])}"
-    return f"\nDocked {docked} for invented names: {names}\n"
+    points = f"{inline(penalty['points'])} from {inline(penalty['criterion'])}"
+    return f"\nDeducted {points} for invented names: {names}\n"
 
 
-def _evaluator(said: Mapping[str, Any] | None) -> str:
-    if said is None:
+def _evaluator(output: Mapping[str, Any] | None) -> str:
+    if output is None:
         return ""
-    command = inline(" ".join(said["command"]))
-    ended = said["stopped"] or f"ended with exit code {said['exit_code']}"
+    command = inline(" ".join(output["command"]))
+    ended = output["stopped"] or f"ended with exit code {output['exit_code']}"
     parts = [f"\nThe evaluator's command {command} {inline(ended)}.\n"]
-    if said["failure"]:
-        parts.append(
-            f"\n{inline(said['failure'])} A complete failure puts every criterion at the lowest score.\n"
-        )
-    for label, name in (("It wrote", "stdout"), ("On its error output it wrote", "stderr")):
-        if said[name]:
-            missing = said[f"{name}_missing"]
-            cut = f" ({missing:,} bytes of it were not kept)" if missing else ""
-            parts.append(f"\n{label}{cut}:\n\n{fenced(excerpt(said[name], REPORTED_CHARS).text)}")
+    if output["failure"]:
+        parts.append(f"\n{inline(output['failure'])} Every criterion gets the lowest score.\n")
+    for label, name in (("Output", "stdout"), ("Error output", "stderr")):
+        if output[name]:
+            missing = output[f"{name}_missing"]
+            cut = f" ({missing:,} bytes were not stored)" if missing else ""
+            parts.append(f"\n{label}{cut}:\n\n{fenced(excerpt(output[name], REPORTED_CHARS).text)}")
     return "".join(parts)
 
 
@@ -178,4 +178,4 @@ def _checks(checks: Sequence[Mapping[str, Any]]) -> str:
         ]
         for check in checks
     ]
-    return "\nChecks:\n\n" + table(["Check", "Result", "Found", "Suggestion"], rows)
+    return "\nChecks:\n\n" + table(["Check", "Result", "Message", "Suggestion"], rows)

@@ -1,4 +1,4 @@
-"""What people said of a run, for its report: their scores beside the judge's, and their decisions."""
+"""The report sections with human scores and decisions."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,37 +11,38 @@ from refinement.interchange.imports.markdown_text import inline, table
 DECIDED = {
     "result": "made another round the result",
     "approved": "approved",
-    "changes": "asked for changes",
+    "changes": "requested changes",
     "rejected": "rejected the run",
     "withdrawn": "withdrew the decision",
 }
 
 
 def people_decided(rubric: Rubric, decisions: Sequence[Mapping[str, Any]]) -> str:
-    """The decisions in order; the last one holds."""
+    """The decisions in order. The last one applies."""
     if not decisions:
         return ""
     rows = [
         [
             f"{entry['at']:%Y-%m-%d %H:%M %Z}",
             inline(entry["author_name"]),
-            inline(_did(rubric, entry)),
+            inline(_decision(rubric, entry)),
             inline(entry["reason"]),
         ]
         for entry in decisions
     ]
-    return "\n## Decisions\n\nThe last one holds; the judge's record above stays as it is.\n\n" + table(
-        ["When", "Who", "Decision", "Reason"], rows
+    return (
+        "\n## Decisions\n\nThe last decision applies. The judge's result above does not change.\n\n"
+        + table(["When", "Who", "Decision", "Reason"], rows)
     )
 
 
-def _did(rubric: Rubric, entry: Mapping[str, Any]) -> str:
-    words = DECIDED.get(entry["kind"], entry["kind"])
-    return f"{words}: {round_name(rubric, entry['round_number'])}" if entry["round_number"] else words
+def _decision(rubric: Rubric, entry: Mapping[str, Any]) -> str:
+    label = DECIDED.get(entry["kind"], entry["kind"])
+    return f"{label}: {round_name(rubric, entry['round_number'])}" if entry["round_number"] else label
 
 
 def people_scored(rubric: Rubric, readings: Sequence[Mapping[str, Any]]) -> str:
-    """What each person gave one round."""
+    """The scores that each person gave to one round."""
     names = {entry.key: entry.name for entry in rubric.criteria}
     parts = []
     for reading in readings:
@@ -49,8 +50,8 @@ def people_scored(rubric: Rubric, readings: Sequence[Mapping[str, Any]]) -> str:
         whole = shown(reading["composite"], rubric.policy)
         parts.append(f"\n{inline(reading['author_name'])} gave it {whole}{how}:\n\n")
         rows = [
-            [inline(names.get(said["key"], said["key"])), inline(said["score"]), inline(said["reason"])]
-            for said in reading["scores"]
+            [inline(names.get(score["key"], score["key"])), inline(score["score"]), inline(score["reason"])]
+            for score in reading["scores"]
         ]
         parts.append(table(["Criterion", "Score", "Reason"], rows))
         if reading["note"]:

@@ -1,4 +1,4 @@
-"""Many runs as files: a table for spreadsheets, and one JSON object a line for scripts."""
+"""Exports many runs as CSV or JSON Lines."""
 
 import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,13 +10,13 @@ from typing import Any
 from refinement.interchange.exports.json import as_json
 
 Cell = str | int | Decimal | datetime | None
-# A cell that begins like this is a formula for a spreadsheet; the wide forms count as well for some.
+# Spreadsheets treat cells that start like this as formulas, some also with full-width characters.
 FORMULA_STARTS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 
 
 @dataclass(frozen=True, slots=True)
 class RoundSummary:
-    """What a judged round came to."""
+    """The result of a judged round."""
 
     number: int
     composite: Decimal
@@ -26,7 +26,7 @@ class RoundSummary:
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """A run in one line; `facts` hold what needs no shape of its own, in the order of the columns."""
+    """A run in one line. `facts` are simple values in column order."""
 
     facts: Mapping[str, Cell]
     rounds: Sequence[RoundSummary]
@@ -36,28 +36,28 @@ class RunSummary:
 
 
 class _Line:
-    """Takes what a csv writer writes, and gives it away."""
+    """A file for csv.writer that returns each line instead of storing it."""
 
     def write(self, text: str) -> str:
         return text
 
 
 def runs_csv(columns: Sequence[str], runs: Iterable[RunSummary]) -> Iterator[str]:
-    """A table with one line a run; no cell of it can be a formula."""
+    """One line per run. Cells are escaped so that none is a formula."""
     writer = csv.writer(_Line())
     yield writer.writerow([*columns, "trajectory", "tags"])
     for run in runs:
-        path = " ".join(decimal_words(entry.composite) for entry in run.rounds)
+        path = " ".join(decimal_text(entry.composite) for entry in run.rounds)
         cells = [cell(run.facts[name]) for name in columns]
         yield writer.writerow([*cells, cell(path), cell(", ".join(run.tags))])
 
 
 def cell(value: Cell) -> str:
-    """The value as a spreadsheet may have it: numbers stay numbers, a text that is a formula does not."""
+    """The value as cell text. Text that looks like a formula is escaped."""
     if value is None:
         return ""
     if isinstance(value, Decimal):
-        return decimal_words(value)
+        return decimal_text(value)
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, int):
@@ -66,16 +66,16 @@ def cell(value: Cell) -> str:
 
 
 def is_formula(text: str) -> bool:
-    """Whether a spreadsheet might take it for a formula: also behind spaces, a tab or a break."""
+    """Whether a spreadsheet might treat the text as a formula, also after leading whitespace."""
     return text[:1] in ("\t", "\r", "\n") or text.lstrip().startswith(FORMULA_STARTS)
 
 
-def decimal_words(value: Decimal) -> str:
+def decimal_text(value: Decimal) -> str:
     return f"{value.normalize():f}"
 
 
 def runs_jsonl(runs: Iterable[RunSummary]) -> Iterator[str]:
-    """One object a line: the facts, the scores by round and criterion, and what the run came to."""
+    """One object per line with facts, scores by round and criterion, and the result."""
     for run in runs:
         yield f"{as_json(_numbers(run_object(run)))}\n"
 
@@ -94,7 +94,7 @@ def run_object(run: RunSummary) -> dict[str, Any]:
 
 
 def _numbers(value: Any) -> Any:
-    """The same with plain numbers for decimals: these lines are for analysis, not for rebuilding a run."""
+    """The value with floats instead of decimals. This export is for analysis, not for import."""
     if isinstance(value, Decimal):
         whole = value == value.to_integral_value() and abs(value) < 10**15
         return int(value) if whole else float(value)

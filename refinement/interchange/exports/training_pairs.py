@@ -1,4 +1,4 @@
-"""Runs as training data, one JSON object a line. The formats are told in docs/training-pairs.md."""
+"""Exports runs as training data in JSON Lines. The formats are described in docs/training-pairs.md."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The run that an example is from; its scores are on a scale from `bottom` to `top`."""
+    """The run of an example. Its scores are on a scale from `bottom` to `top`."""
 
     run: int
     prompt: str
@@ -32,7 +32,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A text to learn from, or two of which one is better."""
+    """A text to train on, or a better and a worse one."""
 
     origin: Origin
     chosen: Text
@@ -40,24 +40,24 @@ class Example:
 
 
 def sft_lines(examples: Iterable[Example]) -> Iterator[str]:
-    """Chats of two messages: what was asked, and the text that passed."""
+    """Chats with two messages: the prompt and the text that passed."""
     for example in examples:
         chosen = example.chosen
         messages = [
             {"role": "user", "content": example.origin.prompt},
             {"role": "assistant", "content": chosen.text},
         ]
-        told = {
+        details = {
             "run": example.origin.run,
             "round": chosen.round,
             "score": number(chosen.score),
             "edited_by_hand": chosen.by_hand,
         }
-        yield f"{as_json({'messages': messages, **told, **_about(example.origin)})}\n"
+        yield f"{as_json({'messages': messages, **details, **_about(example.origin)})}\n"
 
 
 def pair_lines(examples: Iterable[Example]) -> Iterator[str]:
-    """The better and the worse of two rounds of a run, with what was asked."""
+    """The better and the worse of two rounds of a run, with their prompt."""
     for example in examples:
         chosen, rejected = example.chosen, example.rejected
         assert rejected is not None
@@ -85,5 +85,5 @@ def _about(origin: Origin) -> dict[str, Any]:
 
 
 def number(value: Decimal) -> int | float:
-    """A plain number: these lines are for training, not for rebuilding a run."""
+    """The value as int or float. This export is for training, not for import."""
     return int(value) if value == value.to_integral_value() else float(value)

@@ -1,6 +1,6 @@
-"""A run's document, part by part: what `run_json` writes, and what every reader of foreign files makes.
+"""The schema of a run document: written by `run_json` and built by all import readers.
 
-One shape for all imports. Fields that it does not know are kept apart, so that they can be named.
+Unknown fields are collected, so that the import can report them.
 """
 
 from datetime import UTC, datetime
@@ -19,16 +19,16 @@ MOST_TOTAL = 2**63 - 1
 
 
 def _exact(value: object) -> object:
-    """A number as a Decimal without the detour through a float; numbers of an export are texts."""
+    """The number without float rounding. Exports write decimals as strings."""
     if isinstance(value, bool) or (isinstance(value, str) and len(value) > 40):
-        raise ValueError("this is not a number")
+        raise ValueError("not a number")
     return str(value) if isinstance(value, float) else value
 
 
 def _aware(moment: datetime) -> datetime:
-    """A time without an offset is taken for UTC; one far from any run's is refused."""
+    """The time with a time zone, by default UTC. Raises ValueError for implausible years."""
     if not 1970 <= moment.year <= 2200:
-        raise ValueError("this is not the time of a run")
+        raise ValueError("not a plausible time")
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
@@ -48,7 +48,7 @@ Words = Annotated[list[Text], Field(max_length=MOST_ENTRIES)]
 
 
 class Part(BaseModel):
-    """A record of the document; `unknown` names what stands in it and has no meaning here."""
+    """A record of the document. `unknown` are the names of fields that are not supported."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -71,7 +71,7 @@ class ModelName(Part):
 
 
 class RunPart(Part):
-    """The run itself. What it came to is computed anew; these figures are what the file says."""
+    """The run. Its figures are those in the file; they are recomputed on import."""
 
     id: Annotated[int, Field(le=MOST_TOTAL)] | None = None
     project: Line = ""
@@ -119,7 +119,7 @@ class RunPart(Part):
     imported: dict[str, Any] | None = None
 
 
-class SaidScore(Part):
+class VerdictScore(Part):
     key: Annotated[str, Field(min_length=1, max_length=60)]
     score: Score
     reasoning: Text = ""
@@ -129,7 +129,7 @@ class SaidScore(Part):
 class VerdictPart(Part):
     position: Small = 0
     judge: Annotated[str, Field(max_length=200)] = ""
-    scores: Annotated[list[SaidScore], Field(max_length=200)] = []
+    scores: Annotated[list[VerdictScore], Field(max_length=200)] = []
     issues: Words = []
     asi: Text = ""
     created_at: Moment | None = None
@@ -154,7 +154,7 @@ class PenaltyPart(Part):
 
 
 class EvaluatorPart(Part):
-    """What an evaluator's command said of the round."""
+    """The output of the evaluator command in a round."""
 
     command: Annotated[list[Annotated[str, Field(max_length=2_000)]], Field(max_length=60)] = []
     exit_code: Annotated[int, Field(ge=-MOST_COUNT, le=MOST_COUNT)] | None = None
@@ -171,7 +171,7 @@ class EvaluatorPart(Part):
     @model_validator(mode="after")
     def _ended_or_stopped(self) -> "EvaluatorPart":
         if (self.exit_code is None) is not bool(self.stopped):
-            raise ValueError("a command has an exit code or was stopped, and not both")
+            raise ValueError("a command has either an exit code or a reason why it was stopped")
         return self
 
 
@@ -261,7 +261,7 @@ class InstructionPart(Part):
 
 
 class RunDocument(Part):
-    """The whole of a run."""
+    """A complete run."""
 
     wiggum_run: Literal[1] = 1
     run: RunPart

@@ -1,4 +1,4 @@
-"""Our own export of a run, read again: checked as a whole, with the line of what does not fit."""
+"""Reads and validates JSON exports of runs."""
 
 import json
 from dataclasses import replace
@@ -11,20 +11,20 @@ from refinement.engine.codec import rubric_from_json
 from refinement.engine.types import Rubric
 from refinement.interchange.exports.figures import compute
 from refinement.interchange.imports.document import MOST_ROUNDS, Part, RunDocument
-from refinement.interchange.imports.found import Found, Notes, SourceFile, key_of, text_of, too_deep
+from refinement.interchange.imports.found import FoundRun, Notes, SourceFile, key_of, text_of, too_deep
 from refinement.interchange.rubrics.yaml import BadFile, rubric_from_yaml, rubric_to_yaml
 from refinement.judging.checks import is_script
 
 FORMAT_KEY = "wiggum_run"
 MOST_PROBLEMS = 50
-# What is another's number, or where the run lives, says nothing about whether it is the same run.
+# Fields that differ between copies of the same run.
 NOT_CONTENT = ("id", "project", "rerun_of")
 
 
-def document_run(file: SourceFile) -> Found:
-    """The file's run; what is wrong with it is in the notes, and then there is no document."""
+def document_run(file: SourceFile) -> FoundRun:
+    """The run in the file. If it is not valid, it has no document and the notes say why."""
     notes = Notes(file.name)
-    found = Found("wiggum", file.name, "")
+    found = FoundRun("wiggum", file.name, "")
     text = text_of(file, notes)
     value = _loaded(text, notes) if text is not None else None
     if text is not None and value is not None:
@@ -55,10 +55,10 @@ def _loaded(text: str, notes: Notes) -> dict[str, Any] | None:
         notes.add(0, "", "The file is nested too deeply.")
         return None
     if not isinstance(value, dict) or FORMAT_KEY not in value:
-        notes.add(0, "", f"This is not a run's export: such a file begins with {FORMAT_KEY}.")
+        notes.add(0, "", f"Not a run export: the {FORMAT_KEY} field is missing.")
         return None
     if value[FORMAT_KEY] != 1:
-        why = "Only format 1 is known here. Import it into the Wiggum that wrote it, or a newer one."
+        why = "Only format 1 is supported. Use a newer version of Wiggum."
         notes.add(0, f"{FORMAT_KEY}: {value[FORMAT_KEY]}", why)
         return None
     return value
@@ -69,7 +69,7 @@ def _refused(name: str) -> NoReturn:
 
 
 class _Lines:
-    """Where an entry of a list stands: our exports give each a line of its own."""
+    """The line numbers of list entries. Exports write one entry per line."""
 
     def __init__(self, text: str) -> None:
         self.starts = {
@@ -79,7 +79,7 @@ class _Lines:
         }
 
     def of(self, path: tuple[int | str, ...]) -> int:
-        """The line of the first two steps of a path; 0 where the file is laid out otherwise."""
+        """The line of the first two parts of a path; 0 if the file has another layout."""
         start = self.starts.get(str(path[0]), 0) if path else 0
         return start + 1 + path[1] if start and len(path) > 1 and isinstance(path[1], int) else start
 
@@ -90,61 +90,61 @@ def _validated(value: dict[str, Any], lines: _Lines, notes: Notes) -> RunDocumen
     except ValidationError as error:
         for problem in error.errors(include_url=False, include_context=False)[:MOST_PROBLEMS]:
             path = problem["loc"]
-            said = problem["msg"].removeprefix("Value error, ")
+            message = problem["msg"].removeprefix("Value error, ")
             notes.add(
-                lines.of(path), ".".join(str(part) for part in path), f"{said}. The run is not imported."
+                lines.of(path), ".".join(str(part) for part in path), f"{message}. The run is not imported."
             )
         return None
 
 
 def _is_whole(document: RunDocument, notes: Notes) -> bool:
-    """Whether its rounds are there in order; a run that was still going on is not imported."""
+    """Whether the run is finished and its rounds are complete and in order."""
     numbers = [entry.number for entry in document.rounds]
     if numbers != list(range(1, len(numbers) + 1)) or len(numbers) > MOST_ROUNDS:
-        notes.add(0, "rounds", "Rounds are numbered from 1, each once and in order. The run is not imported.")
+        notes.add(0, "rounds", "Rounds must be numbered from 1, without gaps. The run is not imported.")
         return False
     if document.run.finished_at is None:
-        notes.add(0, "finished_at", "The run was not finished. Export it again when it is.")
+        notes.add(0, "finished_at", "The run was not finished. Export it again when it has finished.")
         return False
     for entry in document.rounds:
         if not entry.candidate and entry.origin != "absent":
-            notes.add(0, f"round {entry.number}", "A round without its text. The run is not imported.")
+            notes.add(0, f"round {entry.number}", "The round has no text. The run is not imported.")
             return False
     if any(score.round not in numbers for score in document.human_scores):
-        notes.add(0, "human_scores", "A score of a round that is not there. The run is not imported.")
+        notes.add(0, "human_scores", "A score belongs to a missing round. The run is not imported.")
         return False
-    return _is_single(document, notes)
+    return _has_unique_keys(document, notes)
 
 
-def _is_single(document: RunDocument, notes: Notes) -> bool:
-    """Whether what is once in a run is in it once."""
+def _has_unique_keys(document: RunDocument, notes: Notes) -> bool:
+    """Whether calls, decisions, verdicts and checks have unique keys."""
     places: list[tuple[str, list[object]]] = [
         ("calls", [(call.round_number, call.role, call.attempt) for call in document.calls]),
         ("decisions", [decision.number for decision in document.decisions]),
     ]
     for entry in document.rounds:
-        places.append((f"verdicts of round {entry.number}", [said.position for said in entry.verdicts]))
+        places.append((f"verdicts of round {entry.number}", [verdict.position for verdict in entry.verdicts]))
         places.append((f"checks of round {entry.number}", [check.key for check in entry.checks]))
     for name, keys in places:
         if len(keys) != len(set(keys)):
-            notes.add(0, name, "Two entries bear the same number or name. The run is not imported.")
+            notes.add(0, name, "Two entries have the same number or name. The run is not imported.")
             return False
     return True
 
 
 def whole_rubric(document: RunDocument) -> Rubric:
-    """The rubric that the run was made with, its seed calibration included."""
-    rubric, kept = rubric_from_json(document.run.snapshot), document.run.calibration
-    if not kept:
+    """The run's rubric, including its seed."""
+    rubric, calibration = rubric_from_json(document.run.snapshot), document.run.calibration
+    if not calibration:
         return rubric
-    scores = {str(key): Decimal(str(score)) for key, score in dict(kept["scores"]).items()}
-    return replace(rubric, seed_text=str(kept["text"]), seed_scores=scores)
+    scores = {str(key): Decimal(str(score)) for key, score in dict(calibration["scores"]).items()}
+    return replace(rubric, seed_text=str(calibration["text"]), seed_scores=scores)
 
 
 def without_scripts(rubric: Rubric) -> Rubric:
-    """The rubric with another check in each script's place.
+    """The rubric with scripts replaced by another check.
 
-    No file may bring a script that is to be run; a run that had one is read with what it said.
+    Imported scripts are never run. Only their recorded results are read.
     """
     checks = (
         replace(check, kind="is-json", parameters={}) if is_script(check) else check
@@ -153,11 +153,11 @@ def without_scripts(rubric: Rubric) -> Rubric:
     return replace(rubric, checks=tuple(checks))
 
 
-def _computed(document: RunDocument, found: Found, notes: Notes) -> list[str]:
-    """Figures made anew; the sentences where the file says otherwise."""
+def _computed(document: RunDocument, found: FoundRun, notes: Notes) -> list[str]:
+    """Recomputes the figures. Returns where the file differs."""
     try:
         rubric = whole_rubric(document)
-        # A rubric that is written and read as a file is checked by all rules that hold for files.
+        # Writing and reading the rubric as YAML applies all validation rules of rubric files.
         rubric_from_yaml(rubric_to_yaml(without_scripts(rubric)))
         return compute(document, rubric)
     except BadFile as error:
@@ -171,23 +171,23 @@ def _computed(document: RunDocument, found: Found, notes: Notes) -> list[str]:
 
 
 def _name_unknown(document: RunDocument, lines: _Lines, notes: Notes) -> None:
-    """Fields that this Wiggum does not know, by the record that they stand in."""
+    """Adds notes about unknown fields."""
     for name in document.unknown:
-        notes.add(lines.of((name,)), name, "This field is not known and not taken over.")
+        notes.add(lines.of((name,)), name, "Unknown field; not imported.")
     for name in document.run.unknown:
-        notes.add(lines.of(("run",)), f"run.{name}", "This field is not known and not taken over.")
+        notes.add(lines.of(("run",)), f"run.{name}", "Unknown field; not imported.")
     for place in ("rounds", "calls", "events", "human_scores", "decisions", "instructions"):
-        told: set[str] = set()
+        reported: set[str] = set()
         entries: list[Part] = getattr(document, place)
         for index, entry in enumerate(entries):
             for name in entry.unknown:
-                if name not in told:
+                if name not in reported:
                     notes.add(
                         lines.of((place, index)),
                         f"{place}.{name}",
-                        "This field is not known and not taken over.",
+                        "Unknown field; not imported.",
                     )
-                told.add(name)
+                reported.add(name)
 
 
 def _content(value: dict[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Reading one value of a file at a time: every reader says what is wrong, with its line, and goes on."""
+"""Reads single values of a YAML file. Problems are collected with their lines."""
 
 import json
 import re
@@ -24,19 +24,19 @@ QUOTED_CHARS = 60
 
 
 class Missing:
-    """A value that could not be read; the problem has been noted."""
+    """A value that could not be read. The problem is already recorded."""
 
 
 MISSING = Missing()
 
 
 def brief(text: str) -> str:
-    """A piece of the file for a message, on one line and not too long."""
+    """A short quote from the file for a message."""
     return repr(text if len(text) <= QUOTED_CHARS else text[: QUOTED_CHARS - 1] + "…")
 
 
 class Notes:
-    """What is wrong with the file, collected while it is read."""
+    """Collects problems while a file is read."""
 
     def __init__(self) -> None:
         self.problems: list[Problem] = []
@@ -46,12 +46,12 @@ class Notes:
         return MISSING
 
     def text(self, node: Node, name: str, *, most: int, needed: bool = False) -> str | Missing:
-        """A text of at most so many characters."""
+        """A text of at most `most` characters."""
         if not isinstance(node, Scalar):
             return self.add(node.line, f"{name} must be a text.")
         value = "" if node.plain and node.text in NOTHING else node.text
         if needed and not value.strip():
-            return self.add(node.line, f"{name} is empty; it needs a text.")
+            return self.add(node.line, f"{name} is required.")
         if len(value) > most:
             return self.add(node.line, f"{name} has {len(value):,} characters; {most:,} are allowed.")
         if _UNSTORABLE.search(value):
@@ -61,21 +61,21 @@ class Notes:
     def number(
         self, node: Node, name: str, *, places: int = MAX_DIGITS, digits: int = MAX_DIGITS
     ) -> Decimal | Missing:
-        """An exact number; `places` is how many may stand after the point, `digits` before it."""
+        """An exact number with at most `digits` digits before the decimal point and `places` after it."""
         if not isinstance(node, Scalar) or not NUMBER.match(node.text):
-            said = f", not {brief(node.text)}" if isinstance(node, Scalar) else ""
-            return self.add(node.line, f"{name} must be a number such as 0.25{said}.")
+            instead = f", not {brief(node.text)}" if isinstance(node, Scalar) else ""
+            return self.add(node.line, f"{name} must be a number such as 0.25{instead}.")
         value = Decimal(node.text)
         if round(value, places) != value or abs(value) >= Decimal(10) ** digits:
             return self.add(
                 node.line,
-                f"{name} must be below {10**digits:,} and have at most {places} digits after the point.",
+                f"{name} must be below {10**digits:,} and have at most {places} decimal places.",
             )
         return value
 
     def whole(self, node: Node, name: str, *, least: int, most: int) -> int | Missing:
-        said = node.text if isinstance(node, Scalar) and NUMBER.match(node.text) else ""
-        value = Decimal(said) if said else None
+        text = node.text if isinstance(node, Scalar) and NUMBER.match(node.text) else ""
+        value = Decimal(text) if text else None
         if value is None or value % 1 or not least <= value <= most:
             return self.add(node.line, f"{name} must be a whole number from {least:,} to {most:,}.")
         return int(value)
@@ -88,12 +88,12 @@ class Notes:
     def choice(self, node: Node, name: str, kinds: type[E]) -> E | Missing:
         if isinstance(node, Scalar) and node.text in {kind.value for kind in kinds}:
             return kinds(node.text)
-        said = f"{brief(node.text)} is not one of them" if isinstance(node, Scalar) else "this is not a text"
+        instead = f", not {brief(node.text)}" if isinstance(node, Scalar) else ""
         known = ", ".join(kind.value for kind in kinds)
-        return self.add(node.line, f"{name} must be one of: {known}; {said}.")
+        return self.add(node.line, f"{name} must be one of: {known}{instead}.")
 
     def each(self, node: Node, name: str, read: Callable[[Node, str], T | Missing]) -> list[T] | Missing:
-        """Every entry of a list; those that cannot be read are noted and left out."""
+        """The entries of a list, without those that cannot be read."""
         if is_nothing(node):
             return []
         if not isinstance(node, Items):
@@ -102,12 +102,12 @@ class Notes:
         return [value for value in read_values if not isinstance(value, Missing)]
 
     def record(self, node: Node, name: str, known: Mapping[str, bool]) -> Fields | Missing:
-        """A mapping with known keys only; `known` says which of them must be there."""
+        """A mapping with known keys only. `known` maps each key to whether it is required."""
         if not isinstance(node, Fields):
             return self.add(node.line, f"{name} must be keys with values below it: {', '.join(known)}.")
         for key, line in node.lines.items():
             if key not in known:
-                self.add(line, f"There is no key {brief(key)} in {name}; the keys are {', '.join(known)}.")
+                self.add(line, f"Unknown key {brief(key)} in {name}. Available: {', '.join(known)}.")
         missing = [key for key, needed in known.items() if needed and key not in node.values]
         if missing:
             what = "key is" if len(missing) == 1 else "keys are"
@@ -120,7 +120,7 @@ def is_nothing(node: Node | None) -> bool:
 
 
 def as_json(node: Node) -> object:
-    """The value as JSON would have it: unquoted numbers, true, false and null are what they say."""
+    """The value as JSON data. Unquoted numbers, true, false and null are converted."""
     if isinstance(node, Items):
         return [as_json(entry) for entry in node.values]
     if isinstance(node, Fields):
@@ -136,7 +136,7 @@ def as_json(node: Node) -> object:
 
 
 def has_unstorable(value: object) -> bool:
-    """Whether a text somewhere in the value cannot be kept in a database."""
+    """Whether the value contains text that a database cannot store."""
     if isinstance(value, str):
         return bool(_UNSTORABLE.search(value))
     if isinstance(value, dict):

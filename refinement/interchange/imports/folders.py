@@ -1,4 +1,4 @@
-"""Files and folders of this machine, read to be imported: here, or sent to a server."""
+"""Reads local files and folders for an import."""
 
 import os
 from collections.abc import Iterator
@@ -16,20 +16,20 @@ from refinement.interchange.imports.reading import too_large
 
 
 def files_at(path: Path) -> Iterator[SourceFile]:
-    """The file, or every file below the folder; links are not followed."""
+    """The file, or all files in the folder. Links are not followed. Raises BadUpload."""
     if not path.exists():
-        raise BadUpload(f"There is nothing at {path}.")
+        raise BadUpload(f"{path} does not exist.")
     if path.is_file():
         yield read(path, path.name)
         return
-    room, folder = MOST_BYTES, path.resolve()
+    remaining, folder = MOST_BYTES, path.resolve()
     for count, inner in enumerate(sorted(members_of(folder)), 1):
         if count > MOST_FILES:
-            raise BadUpload(f"{path} holds more than {MOST_FILES:,} files; import its folders one by one.")
+            raise BadUpload(f"{path} contains more than {MOST_FILES:,} files; import its folders one by one.")
         file = read(inner, f"{folder.name}/{inner.relative_to(folder).as_posix()}")
-        room -= len(file.data)
-        if room < 0:
-            raise BadUpload(f"{path} has more than {megabytes(MOST_BYTES)}; import its folders one by one.")
+        remaining -= len(file.data)
+        if remaining < 0:
+            raise BadUpload(f"{path} is larger than {megabytes(MOST_BYTES)}; import its folders one by one.")
         yield file
 
 

@@ -1,4 +1,4 @@
-"""From what a foreign loop recorded to a document of ours: rubric, rounds, and where the file disagrees."""
+"""Converts runs of other tools to run documents."""
 
 import re
 from collections.abc import Sequence
@@ -10,20 +10,20 @@ from typing import Any
 from refinement.engine.codec import rubric_to_json
 from refinement.engine.kinds import Outcome, StopReason
 from refinement.engine.scoring import shown
-from refinement.engine.sentences import result_words, round_name
+from refinement.engine.sentences import result_sentence, round_name
 from refinement.engine.types import Criterion, Rubric
 from refinement.interchange.exports.figures import compute, history_of
-from refinement.interchange.imports.document import RoundPart, RunDocument, RunPart, SaidScore, VerdictPart
+from refinement.interchange.imports.document import RoundPart, RunDocument, RunPart, VerdictPart, VerdictScore
 from refinement.interchange.imports.written_scores import agrees
 
 KEY_CHARS = 60
 NAME_CHARS = 160
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)  # the writer puts the time of the import where none is known
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)  # replaced by the import time when the run is written
 
 
 @dataclass(slots=True)
 class ForeignRound:
-    """A round as a file has it; `scores` are by criterion key, and None where they are not all there."""
+    """A round in a file. `scores` are by criterion key, or None if any is missing."""
 
     number: int
     candidate: str | None = None
@@ -31,13 +31,13 @@ class ForeignRound:
     words: dict[str, tuple[str, str]] = field(default_factory=dict)  # reasoning and improvement by key
     issues: list[str] = field(default_factory=list)
     asi: str = ""
-    stated: Decimal | None = None  # the composite that the file states
+    stated: Decimal | None = None  # the composite in the file
     origin: str = "revision"
 
 
 @dataclass(slots=True)
 class ForeignRun:
-    """A run as a file has it."""
+    """A run in a file."""
 
     rubric: Rubric
     rounds: list[ForeignRound]
@@ -46,12 +46,12 @@ class ForeignRun:
     seed: str = ""
     outcome: Outcome = Outcome.DONE
     reason: StopReason = StopReason.IMPORTED
-    run: dict[str, Any] = field(default_factory=dict)  # further fields of the run's part, as they are
+    run: dict[str, Any] = field(default_factory=dict)  # more fields of RunPart
     stated: dict[str, Any] = field(default_factory=dict)
 
 
 def document_of(foreign: ForeignRun) -> RunDocument:
-    """The document, with its composites computed; `stated` gains the sentences where the file disagrees."""
+    """The document with computed composites. Differences from the file are added to `stated`."""
     rubric = foreign.rubric
     document = RunDocument(
         run=RunPart(
@@ -67,8 +67,8 @@ def document_of(foreign: ForeignRun) -> RunDocument:
     )
     compute(document, rubric)
     document.run.why = document.run.why or _why(document, foreign)
-    told = foreign.stated.setdefault("contradictions", [])
-    told[:0] = composite_differences(foreign, document)
+    contradictions = foreign.stated.setdefault("contradictions", [])
+    contradictions[:0] = composite_differences(foreign, document)
     return document
 
 
@@ -89,7 +89,7 @@ def _verdict(entry: ForeignRound, foreign: ForeignRun) -> VerdictPart:
     return VerdictPart(
         judge=judge.get("model", "") if isinstance(judge, dict) else "",
         scores=[
-            SaidScore(
+            VerdictScore(
                 key=criterion.key,
                 score=(entry.scores or {})[criterion.key],
                 reasoning=entry.words.get(criterion.key, ("", ""))[0],
@@ -104,24 +104,24 @@ def _verdict(entry: ForeignRound, foreign: ForeignRun) -> VerdictPart:
 
 
 def _why(document: RunDocument, foreign: ForeignRun) -> str:
-    """Only what is known: that it ended, after which round, and which one is the result."""
+    """Why the run ended, as far as it is known."""
     rubric = foreign.rubric
     assessed = history_of(document, rubric).assessed
     if not assessed:
-        return "It ended elsewhere. No round of it has all its scores, so none can be called the best."
+        return "Imported. No round has all its scores, so there is no best round."
     after = round_name(rubric, document.rounds[-1].number)
     return (
-        f"It ended elsewhere after {after}; by which rule is not in the file."
-        f"{result_words(rubric, assessed) if len(assessed) > 1 else ''}"
+        f"Imported. The run ended after {after}; the file does not say why."
+        f"{result_sentence(rubric, assessed) if len(assessed) > 1 else ''}"
     )
 
 
 def composite_differences(foreign: ForeignRun, document: RunDocument) -> list[str]:
-    """Composites that the file states and that its own scores do not come to."""
+    """Composites in the file that differ from those computed from its scores."""
     computed = {entry.number: entry.composite for entry in document.rounds}
     return [
         f"For {round_name(foreign.rubric, entry.number)} the file states a composite of {entry.stated:f}; "
-        f"its scores come to {shown(value, foreign.rubric.policy)}."
+        f"its scores give {shown(value, foreign.rubric.policy)}."
         for entry in foreign.rounds
         if entry.stated is not None
         and (value := computed[entry.number]) is not None
@@ -131,7 +131,7 @@ def composite_differences(foreign: ForeignRun, document: RunDocument) -> list[st
 
 # --- rubrics ----------------------------------------------------------------------------------------
 def criteria_of(names: Sequence[str], primary: Sequence[bool] = ()) -> tuple[Criterion, ...]:
-    """Criteria with these names and equal weights; keys are made from the names, each its own."""
+    """Criteria with these names, equal weights and unique keys made from the names."""
     taken: dict[str, None] = {}
     for name in names:
         base = re.sub(r"[^a-z0-9]+", "_", name.casefold()).strip("_")[: KEY_CHARS - 4] or "criterion"
@@ -150,7 +150,7 @@ def criteria_of(names: Sequence[str], primary: Sequence[bool] = ()) -> tuple[Cri
 
 
 def rounds_fitted(rubric: Rubric, *, rounds: int, first_number: int | None = None) -> Rubric:
-    """The rubric as this run used it: so many rounds, counted from where the file counts."""
+    """The rubric with this number of rounds and this first round number."""
     policy = replace(rubric.policy, max_rounds=max(rounds, 1))
     if first_number is not None:
         policy = replace(policy, first_number=first_number)
@@ -158,6 +158,6 @@ def rounds_fitted(rubric: Rubric, *, rounds: int, first_number: int | None = Non
 
 
 def imported_name(names: Sequence[str]) -> str:
-    """What a rubric that is made for an import is called."""
+    """The name of a rubric created for an import."""
     whole = f"Imported: {', '.join(names)}"
     return whole if len(whole) <= NAME_CHARS else f"{whole[: NAME_CHARS - 1]}…"

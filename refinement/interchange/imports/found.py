@@ -1,4 +1,4 @@
-"""What readers of foreign files give: runs in one shape, and notes on what was not understood."""
+"""The results of import readers: runs, and notes about problems."""
 
 import hashlib
 import json
@@ -12,7 +12,7 @@ MOST_DEPTH = 60
 
 
 class SourceFile(NamedTuple):
-    """A file as it came: its name with folders before it, parted by `/`."""
+    """An uploaded file. The name includes folders, separated by `/`."""
 
     name: str
     data: bytes
@@ -20,10 +20,10 @@ class SourceFile(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """One thing that was not understood, or not taken as it stands: where, what stands there, and why."""
+    """Something that was not imported or was changed: where, the text, and why."""
 
     file: str
-    line: int  # 0 is the file as a whole
+    line: int  # 0 is the whole file
     text: str
     why: str
 
@@ -32,12 +32,12 @@ class Note:
 
     def __str__(self) -> str:
         place = f"{self.file}, line {self.line}" if self.line else self.file
-        said = f": {self.text}" if self.text else ""
-        return f"{place}{said}: {self.why}"
+        text = f": {self.text}" if self.text else ""
+        return f"{place}{text}: {self.why}"
 
 
 class Notes:
-    """Notes on one file, collected while it is read."""
+    """Collects notes while a file is read."""
 
     def __init__(self, file: str) -> None:
         self.file = file
@@ -49,7 +49,7 @@ class Notes:
 
 @dataclass(slots=True)
 class Found:
-    """One run of a file. Without a document it cannot become a run, and the notes say why."""
+    """One run in a file. Without a document it cannot be imported, and the notes say why."""
 
     source: str
     name: str
@@ -61,13 +61,13 @@ class Found:
 
 
 def quoted(text: str) -> str:
-    """A piece of a file for a note: one line, not too long."""
+    """A short quote from a file, on one line."""
     line = " ".join(text.split())
     return line if len(line) <= QUOTED_CHARS else f"{line[: QUOTED_CHARS - 1]}…"
 
 
 def too_deep(value: object) -> bool:
-    """Whether lists and records stand in one another deeper than any run's; looked at without recursion."""
+    """Whether lists and records are nested too deeply, checked without recursion."""
     layer = [value]
     for _ in range(MOST_DEPTH):
         layer = [
@@ -82,16 +82,16 @@ def too_deep(value: object) -> bool:
 
 
 def key_of(source: str, content: object) -> str:
-    """The same for the same content, however its keys are ordered and whatever its file is called."""
+    """A hash of the content that ignores key order and file name."""
     plain = json.dumps(content, sort_keys=True, ensure_ascii=True, separators=(",", ":"), default=str)
     return hashlib.sha256(f"{source}\n{plain}".encode()).hexdigest()
 
 
 def text_of(file: SourceFile, notes: Notes) -> str | None:
-    """The file as text; None, with a note, where it is not UTF-8."""
+    """The file as text; None with a note if it is not UTF-8."""
     try:
         return file.data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = file.data.count(b"\n", 0, error.start) + 1
-        notes.add(line, "", "This is not text in UTF-8. Save the file as UTF-8 and import it again.")
+        notes.add(line, "", "The file is not UTF-8 text. Save it as UTF-8 and import it again.")
         return None

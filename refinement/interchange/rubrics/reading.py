@@ -1,4 +1,4 @@
-"""From a rubric's file to the rubric: every problem with its line, or a definition that can be saved."""
+"""Reads a rubric from its YAML file, or reports all problems with their lines."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -60,7 +60,7 @@ Reader: TypeAlias = Callable[[Notes, Node, str], object]
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """How a key's value is read; `optional` admits nothing in its place."""
+    """How to read a key's value. An `optional` value may be null."""
 
     read: Reader
     needed: bool = False
@@ -87,7 +87,7 @@ def flag(notes: Notes, node: Node, name: str) -> object:
     return notes.flag(node, name)
 
 
-def words(notes: Notes, node: Node, name: str) -> object:
+def short_texts(notes: Notes, node: Node, name: str) -> object:
     """A list of short texts."""
     found = notes.each(node, name, partial(notes.text, most=LINE_CHARS, needed=True))
     return found if isinstance(found, Missing) else tuple(found)
@@ -99,7 +99,7 @@ def stop_rules(notes: Notes, node: Node, name: str) -> object:
         return found
     odd = [rule.value for rule in found if rule not in STOP_RULES]
     if odd:
-        return notes.add(node.line, f"{name}: {odd[0]} is not a rule that can stop a run.")
+        return notes.add(node.line, f"{name}: {odd[0]} is not a stop rule.")
     return tuple(found)
 
 
@@ -110,15 +110,15 @@ def record(made: Callable[..., object], keys: Mapping[str, Key]) -> Reader:
 def read_record(
     notes: Notes, node: Node, name: str, keys: Mapping[str, Key], made: Callable[..., Made]
 ) -> Made | Missing:
-    """What the keys say, made into one thing; MISSING when a value in it could not be read."""
-    given = notes.record(node, name, {key: spec.needed for key, spec in keys.items()})
-    if isinstance(given, Missing):
-        return given
+    """An object built from the keys; MISSING if a value could not be read."""
+    fields = notes.record(node, name, {key: spec.needed for key, spec in keys.items()})
+    if isinstance(fields, Missing):
+        return fields
     values: dict[str, object] = {}
     for key, spec in keys.items():
-        if key not in given.values:
+        if key not in fields.values:
             continue
-        value_node = given.values[key]
+        value_node = fields.values[key]
         empty = spec.optional and is_nothing(value_node)
         values[key] = None if empty else spec.read(notes, value_node, f"{key} in {name}")
     if any(isinstance(value, Missing) for value in values.values()):
@@ -157,7 +157,7 @@ def parameters(notes: Notes, node: Node, name: str) -> object:
 
 
 def command_parts(notes: Notes, node: Node, name: str) -> object:
-    """The parts of a command: each as the program gets it, the first one the program."""
+    """The program and its arguments."""
     if is_nothing(node):
         return ()
     found = notes.each(node, name, partial(notes.text, most=MOST_PART_CHARS))
@@ -166,7 +166,7 @@ def command_parts(notes: Notes, node: Node, name: str) -> object:
     if len(found) > MOST_PARTS:
         return notes.add(node.line, f"{name} has {len(found):,} parts; {MOST_PARTS} are allowed.")
     if found and not found[0].strip():
-        return notes.add(node.line, f"{name} must begin with the program to start.")
+        return notes.add(node.line, f"{name} must start with the program.")
     return tuple(found)
 
 
@@ -188,7 +188,7 @@ PENALTIES = {
     "criterion": Key(text(60), optional=True),
     "points": Key(number()),
     "cap": Key(number()),
-    "allowed_objects": Key(words),
+    "allowed_objects": Key(short_texts),
 }
 BUDGET = {
     "tokens": Key(whole(1, 10**12), optional=True),
@@ -249,14 +249,14 @@ def context(notes: Notes, node: Node, name: str) -> object:
 
 
 def kinds_for(role: Role, notes: Notes, node: Node, name: str) -> object:
-    """The kinds of information that a role may see; those it can never be given are refused."""
+    """The kinds of information that a role may see. Kinds it can never see are errors."""
 
     def kind(entry: Node, label: str) -> Information | Missing:
         found = notes.choice(entry, label, Information)
         if isinstance(found, Missing) or found in OFFERED[role]:
             return found
         offered = ", ".join(kind.value for kind in Information if kind in OFFERED[role])
-        return notes.add(entry.line, f"The {role.value} is never given {found.value}; it can see: {offered}.")
+        return notes.add(entry.line, f"The {role.value} cannot see {found.value}. Available: {offered}.")
 
     found = notes.each(node, name, kind)
     return found if isinstance(found, Missing) else frozenset(found)
@@ -265,20 +265,20 @@ def kinds_for(role: Role, notes: Notes, node: Node, name: str) -> object:
 def templates(notes: Notes, node: Node, name: str) -> object:
     if is_nothing(node):
         return {}
-    given = notes.record(node, name, dict.fromkeys(TEMPLATE_NAMES, False))
-    if isinstance(given, Missing):
-        return given
-    found: dict[str, str] = {}
-    for key, value in given.values.items():
+    fields = notes.record(node, name, dict.fromkeys(TEMPLATE_NAMES, False))
+    if isinstance(fields, Missing):
+        return fields
+    sources: dict[str, str] = {}
+    for key, value in fields.values.items():
         source = notes.text(value, f"{key} in {name}", most=TEMPLATE_CHARS)
         if isinstance(source, Missing) or key not in TEMPLATE_NAMES:
             continue
-        found[key] = source
-        # A text between bars begins on the line after its key; any other on the key's own line.
+        sources[key] = source
+        # A block text starts on the line after its key, any other text on the same line.
         for problem in check_template(key, source):
             line = value.line + problem.line if "\n" in source else value.line
             notes.add(line, f"The template {key!r}, line {problem.line}: {problem.message}")
-    return found
+    return sources
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,9 +289,9 @@ class Seed:
 
 def seed_scores(notes: Notes, node: Node, name: str) -> object:
     if not isinstance(node, Fields):
-        return notes.add(node.line, f"{name} must be criteria's keys, each with a score.")
-    found = {key: notes.number(value, f"The score of {brief(key)}") for key, value in node.values.items()}
-    return MISSING if any(isinstance(value, Missing) for value in found.values()) else found
+        return notes.add(node.line, f"{name} must be criterion keys, each with a score.")
+    scores = {key: notes.number(value, f"The score of {brief(key)}") for key, value in node.values.items()}
+    return MISSING if any(isinstance(value, Missing) for value in scores.values()) else scores
 
 
 SEED = {
@@ -303,9 +303,7 @@ SEED = {
 def format_version(notes: Notes, node: Node, name: str) -> object:
     if isinstance(node, Scalar) and node.text == str(FORMAT_VERSION):
         return FORMAT_VERSION
-    return notes.add(
-        node.line, f"{FORMAT} must be {FORMAT_VERSION}: this is the version of the format that is read here."
-    )
+    return notes.add(node.line, f"{FORMAT} must be {FORMAT_VERSION}, the only supported version.")
 
 
 def profile(notes: Notes, node: Node, name: str) -> object:
@@ -337,10 +335,10 @@ RUBRIC = {
 
 
 def rubric_from_yaml(source: str) -> Rubric:
-    """The rubric that the file says; BadFile carries every problem that was found, by line."""
+    """The rubric in the file. Raises BadFile with all problems by line."""
     root = read_tree(source)
     if FORMAT not in root.values:
-        first = f"This is not a rubric's file: it has no line “{FORMAT}: {FORMAT_VERSION}”."
+        first = f"This is not a rubric file: the line “{FORMAT}: {FORMAT_VERSION}” is missing."
         raise BadFile([Problem(1, first)])
     notes = Notes()
     with time_limit():
@@ -350,13 +348,13 @@ def rubric_from_yaml(source: str) -> Rubric:
         raise BadFile(notes.problems)
     try:
         return assembled(values)
-    except ValueError as error:  # the engine's own word, should it know more than the rules here
+    except ValueError as error:  # the engine may be stricter than the rules here
         raise BadFile([Problem(1, f"{error}.")]) from None
 
 
 def read_values(notes: Notes, root: Fields) -> dict[str, Any]:
-    """Every value at the top of the file that could be read; the others are noted."""
-    notes.record(root, "a rubric's file", {key: spec.needed for key, spec in RUBRIC.items()})
+    """The top-level values that could be read. Problems with the others are recorded."""
+    notes.record(root, "a rubric file", {key: spec.needed for key, spec in RUBRIC.items()})
     values: dict[str, Any] = {}
     for key, spec in RUBRIC.items():
         if key in root.values and not (spec.optional and is_nothing(root.values[key])):
@@ -367,9 +365,9 @@ def read_values(notes: Notes, root: Fields) -> dict[str, Any]:
 
 
 def assembled(values: dict[str, Any]) -> Rubric:
-    given = {key: value for key, value in values.items() if key not in (FORMAT, "seed")}
+    fields = {key: value for key, value in values.items() if key not in (FORMAT, "seed")}
     seed: Seed | None = values.get("seed")
     if seed is not None:
-        given |= {"seed_text": seed.text, "seed_scores": seed.scores}
-    given.setdefault("context", context_rules_for(given.get("problem_class", ProblemClass.TEXT)))
-    return Rubric(**given)
+        fields |= {"seed_text": seed.text, "seed_scores": seed.scores}
+    fields.setdefault("context", context_rules_for(fields.get("problem_class", ProblemClass.TEXT)))
+    return Rubric(**fields)

@@ -1,4 +1,4 @@
-"""What must hold between the parts of a rubric's file, each with the line to look at."""
+"""Checks the parts of a rubric file against each other."""
 
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
@@ -11,21 +11,21 @@ from refinement.interchange.rubrics.yaml_reading import Fields, Items, Node, Pro
 
 
 def consistency_problems(root: Fields, values: Mapping[str, Any]) -> list[Problem]:
-    """Every contradiction among the parts that could be read."""
+    """The contradictions between the parts that could be read."""
     return [
-        *_repeated(root, "criteria", "criterion"),
-        *_repeated(root, "checks", "check"),
+        *_duplicates(root, "criteria", "criterion"),
+        *_duplicates(root, "checks", "check"),
         *_primaries(root, values),
         *_emptiness(root, values),
         *_limits(root, values),
-        *_docked(root, values),
+        *_penalties(root, values),
         *_evaluator(root, values),
         *_seed(root, values),
     ]
 
 
 def _line(root: Fields, *path: str) -> int:
-    """The line of a key below others, or of the nearest key above it that is there."""
+    """The line of a nested key, or of its nearest existing parent."""
     line, place = root.line, root
     for key in path:
         if key not in place.lines:
@@ -42,17 +42,17 @@ def _entries(root: Fields, key: str) -> list[Node]:
     return node.values if isinstance(node, Items) else []
 
 
-def _repeated(root: Fields, name: str, word: str) -> Iterator[Problem]:
+def _duplicates(root: Fields, name: str, label: str) -> Iterator[Problem]:
     seen: dict[str, int] = {}
     for entry in _entries(root, name):
         key = entry.values.get("key") if isinstance(entry, Fields) else None
-        said = getattr(key, "text", None)
-        if key is None or said is None:
+        text = getattr(key, "text", None)
+        if key is None or text is None:
             continue
-        if said in seen:
-            message = f"The {word} key {brief(said)} is used already, on line {seen[said]}; choose another."
+        if text in seen:
+            message = f"The {label} key {brief(text)} is already used on line {seen[text]}."
             yield Problem(key.line, message)
-        seen.setdefault(said, key.line)
+        seen.setdefault(text, key.line)
 
 
 def _primaries(root: Fields, values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -61,7 +61,7 @@ def _primaries(root: Fields, values: Mapping[str, Any]) -> Iterator[Problem]:
     entries = [entry for entry in _entries(root, "criteria") if isinstance(entry, Fields)]
     marked = [entry.lines["primary"] for entry in entries if _is_true(entry.values.get("primary"))]
     for line in marked[1:]:
-        yield Problem(line, "Only one criterion can be primary, and there is one already.")
+        yield Problem(line, "Only one criterion can be primary.")
 
 
 def _is_true(node: Node | None) -> bool:
@@ -77,7 +77,7 @@ def _emptiness(root: Fields, values: Mapping[str, Any]) -> Iterator[Problem]:
     elif policy is not None and not policy.checks_in_composite:
         yield Problem(
             _line(root, "policy", "checks_in_composite"),
-            "There are no criteria, so the checks must decide: set checks_in_composite to true.",
+            "Without criteria, checks_in_composite must be true.",
         )
 
 
@@ -95,20 +95,18 @@ def _limits(root: Fields, values: Mapping[str, Any]) -> Iterator[Problem]:
             )
 
 
-def _docked(root: Fields, values: Mapping[str, Any]) -> Iterator[Problem]:
+def _penalties(root: Fields, values: Mapping[str, Any]) -> Iterator[Problem]:
     policy: Policy | None = values.get("policy")
-    docked = policy.penalties.criterion if policy else None
-    if docked is not None and "criteria" in values and docked not in _keys(root):
-        message = f"Points are to be taken from {brief(docked)}, which is not the key of a criterion."
+    key = policy.penalties.criterion if policy else None
+    if key is not None and "criteria" in values and key not in _keys(root):
+        message = f"Penalties apply to {brief(key)}, which is not the key of a criterion."
         yield Problem(_line(root, "policy", "penalties", "criterion"), message)
 
 
 def _evaluator(root: Fields, values: Mapping[str, Any]) -> Iterator[Problem]:
     evaluator: Evaluator = values.get("evaluator") or Evaluator()
     if evaluator.command and evaluator.handover is Handover.FILE and not evaluator.names_file:
-        message = (
-            "The command does not say where the candidate's file goes: write {file} in one of its parts."
-        )
+        message = "The command needs {file} in one of its parts, for the candidate's file."
         yield Problem(_line(root, "evaluator", "command"), message)
 
 

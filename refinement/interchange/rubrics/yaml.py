@@ -1,4 +1,4 @@
-"""A rubric as a YAML file: the same bytes for the same rubric, and read back without a loss."""
+"""Converts rubrics to YAML files and back. The output is deterministic and lossless."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -26,7 +26,7 @@ HEAD = (
     "A rubric of Wiggum: what a judge scores, what is checked, and how a run goes on or stops.",
     "Edit it as text, keep it in git, and import it on the page of a project's rubrics.",
 )
-# What stands above each block: for a reader who sees such a file for the first time.
+# Comments above each block, for people new to the format.
 REMARKS: Mapping[str, tuple[str, ...]] = {
     FORMAT: ("The version of this format.",),
     "name": ("What it is called, what it is for, and what kind of work it judges.",),
@@ -45,7 +45,7 @@ REMARKS: Mapping[str, tuple[str, ...]] = {
 
 
 def rubric_to_yaml(rubric: Rubric) -> str:
-    """The file of a rubric, every field written out."""
+    """The rubric as a YAML file with all fields."""
     lines = [f"# {line}" for line in HEAD]
     for key, value in _fields(rubric):
         if key in REMARKS:
@@ -55,7 +55,7 @@ def rubric_to_yaml(rubric: Rubric) -> str:
 
 
 def rubric_to_fields(rubric: Rubric) -> dict[str, object]:
-    """The same as the file, as values of JSON: what is read from it is what the file would say."""
+    """The content of the YAML file as JSON values."""
     return {key: _as_json(value) for key, value in _fields(rubric)}
 
 
@@ -65,14 +65,14 @@ def _as_json(value: object) -> object:
     if isinstance(value, (list, tuple)):
         return [_as_json(inner) for inner in value]
     if isinstance(value, Decimal):
-        # Few digits: the number that JSON writes is the one that was meant.
+        # These numbers have few digits, so a float is exact enough.
         return int(value) if value == value.to_integral_value() else float(value)
     return value.value if isinstance(value, Enum) else value
 
 
 def rubric_from_fields(fields: Mapping[str, object]) -> Rubric:
-    """The rubric that such values say; BadFile names what is wrong, on lines of the values' own JSON."""
-    # JSON is YAML: the file's own reader does all the checking.
+    """The rubric in JSON values. Raises BadFile with lines of the values' JSON text."""
+    # JSON is YAML, so the file reader does all the validation.
     return rubric_from_yaml(json.dumps(fields, indent=1, ensure_ascii=False))
 
 
@@ -109,7 +109,7 @@ def _named(source: object, *names: str) -> dict[str, object]:
 
 
 def _sorted(value: object) -> object:
-    """JSON in an order of its own: databases keep the order of keys, or do not."""
+    """The value with sorted keys, because databases may not keep their order."""
     if isinstance(value, Mapping):
         return {key: _sorted(value[key]) for key in sorted(value)}
     return [_sorted(inner) for inner in value] if isinstance(value, (list, tuple)) else value

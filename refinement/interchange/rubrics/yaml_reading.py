@@ -1,4 +1,4 @@
-"""YAML as a small tree that knows its lines. What no file here needs is refused: aliases, tags, depth."""
+"""Reads YAML as a tree with line numbers. Aliases, tags and deep nesting are not allowed."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -11,13 +11,13 @@ MAX_BYTES = 1_000_000
 MAX_DEPTH = 60
 MAX_NODES = 50_000
 
-# The parser in C is many times faster; both are given events of the same kinds.
+# The C parser is much faster and produces the same events.
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Problem:
-    """One thing to put right in a file, and the line it is on."""
+    """A problem in a file and its line."""
 
     line: int
     message: str
@@ -27,7 +27,7 @@ class Problem:
 
 
 class BadFile(ValueError):
-    """Everything found wrong with a file, in the order of its lines."""
+    """A file is not valid. `problems` are sorted by line."""
 
     def __init__(self, problems: list[Problem]) -> None:
         self.problems = sorted(set(problems))
@@ -38,7 +38,7 @@ class BadFile(ValueError):
 class Scalar:
     line: int
     text: str
-    plain: bool  # written without quotes, so that it may mean a number, a flag or nothing
+    plain: bool  # without quotes, so it may be a number, a boolean or null
 
 
 @dataclass(slots=True)
@@ -51,16 +51,16 @@ class Items:
 class Fields:
     line: int
     values: dict[str, "Node"] = field(default_factory=dict)
-    lines: dict[str, int] = field(default_factory=dict)  # where each key stands
+    lines: dict[str, int] = field(default_factory=dict)  # the line of each key
 
 
 Node: TypeAlias = Scalar | Items | Fields
 
 
 def read_tree(text: str, what: str = "rubric") -> Fields:
-    """The file as a tree; BadFile says what cannot be read, or what is not allowed, and where."""
+    """The file as a tree. Raises BadFile for invalid YAML, unsupported features and exceeded limits."""
     if len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
-        raise BadFile([Problem(1, f"The file is larger than {MAX_BYTES:,} bytes; a {what} is smaller.")])
+        raise BadFile([Problem(1, f"The file is larger than the limit of {MAX_BYTES:,} bytes.")])
     builder = Builder(what)
     try:
         root = builder.document(yaml.parse(text.removeprefix("\ufeff"), Loader=_LOADER))
@@ -68,16 +68,16 @@ def read_tree(text: str, what: str = "rubric") -> Fields:
         raise BadFile([*builder.problems, _syntax_problem(error)]) from None
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
-        raise BadFile([Problem(line, "There is a character here that a YAML file cannot contain.")]) from None
+        raise BadFile([Problem(line, "This line has a character that is not allowed in YAML.")]) from None
     if builder.problems:
         raise BadFile(builder.problems)
     if not isinstance(root, Fields):
-        raise BadFile([Problem(1, f"A {what}'s file is a list of keys and values; this is something else.")])
+        raise BadFile([Problem(1, f"A {what} file must consist of keys and values.")])
     return root
 
 
 class Builder:
-    """Makes the tree from the parser's events, and stops where a file goes beyond its limits."""
+    """Builds the tree from the parser's events and enforces the limits."""
 
     def __init__(self, what: str) -> None:
         self.what = what
@@ -92,7 +92,7 @@ class Builder:
             if isinstance(event, events.DocumentStartEvent):
                 documents += 1
                 if documents > 1:
-                    message = f"A second document begins here; a file holds one {self.what}."
+                    message = f"A second document starts here; a file may contain only one {self.what}."
                     self.problems.append(Problem(_line(event), message))
                     break
             elif isinstance(event, events.NodeEvent):
@@ -103,10 +103,8 @@ class Builder:
         line = _line(event)
         self.nodes += 1
         if depth > MAX_DEPTH or self.nodes > MAX_NODES:
-            what = "nested too deeply" if depth > MAX_DEPTH else f"longer than any {self.what}"
-            raise BadFile(
-                [*self.problems, Problem(line, f"The file is {what}; it was not read any further.")]
-            )
+            problem = "nested too deeply" if depth > MAX_DEPTH else "too long"
+            raise BadFile([*self.problems, Problem(line, f"The file is {problem}.")])
         self.refuse_extras(event, line)
         if isinstance(event, events.SequenceStartEvent):
             return self.items(Items(line), stream, depth)
@@ -114,19 +112,19 @@ class Builder:
             return self.fields(Fields(line), stream, depth)
         if isinstance(event, events.ScalarEvent):
             return Scalar(line, event.value, bool(event.implicit[0]))
-        return Scalar(line, "", plain=True)  # an alias, which was complained about
+        return Scalar(line, "", plain=True)  # an alias, which is already reported
 
     def refuse_extras(self, event: events.Event, line: int) -> None:
-        """Anchors, aliases and tags: a file says everything once, in full."""
+        """Reports anchors, aliases and tags, which are not allowed."""
         if isinstance(event, events.AliasEvent):
-            message = f"The alias *{event.anchor} is not available; write the value out."
+            message = f"The alias *{event.anchor} is not allowed; write the value here."
             self.problems.append(Problem(line, message))
             return
         anchor, tag = getattr(event, "anchor", None), getattr(event, "tag", None)
         if anchor:
-            self.problems.append(Problem(line, f"The anchor &{anchor} is not available; take it away."))
+            self.problems.append(Problem(line, f"The anchor &{anchor} is not allowed; remove it."))
         if tag:
-            self.problems.append(Problem(line, f"The tag {tag} is not available; take it away."))
+            self.problems.append(Problem(line, f"The tag {tag} is not allowed; remove it."))
 
     def items(self, made: Items, stream: Iterator[events.Event], depth: int) -> Items:
         for event in stream:
@@ -142,15 +140,15 @@ class Builder:
             key = self.node(event, stream, depth + 1)
             value = self.node(next(stream), stream, depth + 1)
             if not isinstance(key, Scalar):
-                self.problems.append(Problem(key.line, "A key is a text; this one is a list or a record."))
+                self.problems.append(Problem(key.line, "A key must be text, not a list or a record."))
             elif key.text in made.values:
                 first = made.lines[key.text]
-                message = f"The key {key.text!r} stands here a second time; the first is on line {first}."
+                message = f"The key {key.text!r} is already used on line {first}."
                 self.problems.append(Problem(key.line, message))
             else:
                 made.values[key.text], made.lines[key.text] = value, key.line
                 if not isinstance(value, Scalar):
-                    value.line = key.line  # people look for a block at its name, not at its first entry
+                    value.line = key.line  # report a block at its key, not at its first entry
         return made
 
 
@@ -161,5 +159,5 @@ def _line(event: events.Event) -> int:
 
 def _syntax_problem(error: yaml.MarkedYAMLError) -> Problem:
     mark = error.problem_mark or error.context_mark
-    words = " ".join(part for part in (error.context, error.problem) if part)
-    return Problem(mark.line + 1 if mark else 1, f"This is not valid YAML: {words}.")
+    message = " ".join(part for part in (error.context, error.problem) if part)
+    return Problem(mark.line + 1 if mark else 1, f"This is not valid YAML: {message}.")

@@ -1,4 +1,4 @@
-"""Values as YAML lines, always the same for the same value, so that a file in git shows true differences."""
+"""Writes values as YAML lines. The output is deterministic, so that diffs in git are meaningful."""
 
 import json
 import re
@@ -9,9 +9,9 @@ from typing import TypeAlias
 Value: TypeAlias = object
 INDENT = "  "
 WIDTH = 100
-LONGEST_KEY = 120  # a longer one is written after a question mark: YAML wants short keys on one line
+LONGEST_KEY = 120  # longer keys are written after a question mark
 
-# Words that YAML 1.1 readers take for something else than a text.
+# Text that YAML 1.1 readers do not read as text.
 _TAKEN = re.compile(
     r"(?:null|true|false|yes|no|on|off|y|n|~|[-+]?\.(?:inf|nan)|\.nan)\Z|[-+.]?\d", re.IGNORECASE
 )
@@ -35,7 +35,7 @@ def entry(key: str, value: Value, depth: int = 0) -> Iterator[str]:
 
 
 def _after(head: str, value: Value, depth: int) -> Iterator[str]:
-    """The value behind its key or dash."""
+    """The value after its key or dash."""
     if isinstance(value, Mapping):
         yield head if value else f"{head} {{}}"
         for key, inner in value.items():
@@ -59,7 +59,7 @@ def _sequence(head: str, values: Iterable[Value], depth: int) -> Iterator[str]:
 
 
 def _item(value: Value, depth: int) -> Iterator[str]:
-    """One entry of a list: a record's first key stands behind the dash."""
+    """One entry of a list. The first key of a record follows the dash."""
     pad = INDENT * depth
     if isinstance(value, Mapping) and value:
         lines = (line for key, inner in value.items() for line in entry(key, inner, depth + 1))
@@ -76,7 +76,7 @@ def _item(value: Value, depth: int) -> Iterator[str]:
 
 
 def _words(head: str, words: list[str], depth: int) -> Iterator[str]:
-    """A list of plain words on one line, or on as many as it takes."""
+    """A list of plain words, wrapped if it is long."""
     line = f"{head} [{', '.join(words)}]"
     if len(line) <= WIDTH:
         yield line
@@ -94,7 +94,7 @@ def _words(head: str, words: list[str], depth: int) -> Iterator[str]:
 
 
 def scalar(value: Value) -> str:
-    """A number, a flag, nothing, or a text on one line."""
+    """A number, a boolean, null, or text on one line."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -108,12 +108,12 @@ def scalar(value: Value) -> str:
 
 
 def quoted(text: str) -> str:
-    """The text between double quotes, with everything escaped that could be lost."""
+    """The text in double quotes, with special characters escaped."""
     return '"' + re.sub(r'["\\]|' + _UNSAFE.pattern + "|[\t\n]", _escape, text) + '"'
 
 
-def _escape(found: re.Match[str]) -> str:
-    character = found.group()
+def _escape(match: re.Match[str]) -> str:
+    character = match.group()
     code = ord(character)
     if character in _ESCAPES:
         return _ESCAPES[character]
@@ -121,15 +121,15 @@ def _escape(found: re.Match[str]) -> str:
 
 
 def _wants_block(text: str) -> bool:
-    """Whether a text reads better on lines of its own, and can stand there unchanged."""
+    """Whether the text should be written as a block, and can be without escapes."""
     return ("\n" in text or len(text) > WIDTH) and bool(text.strip()) and not _UNSAFE.search(text)
 
 
 def _block(head: str, text: str, depth: int) -> Iterator[str]:
-    """The text as it is, line by line: the sign after the bar says how it ends."""
+    """The text as a block. The sign after the bar keeps its trailing newlines."""
     body = text.rstrip("\n")
     ending = len(text) - len(body)
-    # A reader finds the indentation by itself, unless the text begins with white space of its own.
+    # The indentation must be given if the text starts with whitespace.
     width = str(len(INDENT)) if text[0] in " \t\n" else ""
     yield f"{head} |{width}{'-' if not ending else '' if ending == 1 else '+'}"
     pad = INDENT * (depth + 1)

@@ -1,4 +1,4 @@
-"""The rounds of a line of `runs.jsonl`, whichever of its fields tell of them."""
+"""Reads the rounds in a line of `runs.jsonl`."""
 
 import re
 from collections.abc import Mapping
@@ -17,11 +17,11 @@ NOT_DIMS = frozenset({"issues", "feedback"})
 
 @dataclass(slots=True)
 class LineRound:
-    """What a line says of one round: dims by name, the stated composite, and words."""
+    """One round in a line: scores by dimension, the stated composite, and texts."""
 
     number: int
     dims: dict[str, Decimal] = field(default_factory=dict)
-    unreadable: list[str] = field(default_factory=list)  # dims that are there and state no score
+    unreadable: list[str] = field(default_factory=list)  # dimensions without a valid score
     stated: Decimal | None = None
     issues: list[str] = field(default_factory=list)
     feedback: str = ""
@@ -29,7 +29,7 @@ class LineRound:
 
 
 class _Reader:
-    """Collects rounds while the fields of a line are gone through."""
+    """Collects rounds from the fields of a line."""
 
     def __init__(self, line: int, notes: Notes) -> None:
         self.line, self.notes = line, notes
@@ -37,7 +37,7 @@ class _Reader:
 
     def round(self, number: int) -> LineRound | None:
         if not 1 <= number <= MOST_ROUNDS:
-            self.note(f"round {number}", f"Rounds are numbered from 1 to {MOST_ROUNDS}.")
+            self.note(f"round {number}", f"Round numbers must be from 1 to {MOST_ROUNDS}.")
             return None
         return self.rounds.setdefault(number, LineRound(number))
 
@@ -45,26 +45,26 @@ class _Reader:
         self.notes.add(self.line, text, why)
 
     def number(self, value: object, name: str) -> Decimal | None:
-        """A number, also one that is written as a text such as `~7`."""
+        """A number, which may be text such as `~7`."""
         if isinstance(value, bool) or not isinstance(value, (int, Decimal, str)):
             if value is not None:
-                self.note(f"{name}: {value}", "This is not a score.")
+                self.note(f"{name}: {value}", "Not a score.")
             return None
         read = written_score(
             value if isinstance(value, str) else f"{value:f}" if isinstance(value, Decimal) else str(value)
         )
         if read is None:
-            self.note(f"{name}: {value}", "This is not a score.")
+            self.note(f"{name}: {value}", "Not a score.")
             return None
         for note in read.notes:
             self.note(f"{name}: {value}", note)
         return read.value
 
     def dims(self, entry: LineRound, values: Mapping[str, Any]) -> None:
-        """Scores by dimension; what stands among them and is none is noted."""
+        """Reads scores by dimension. Invalid scores are noted."""
         for name, value in list(values.items())[: MOST_DIMS + len(NOT_DIMS)]:
             if name in NOT_DIMS:
-                self.words(entry, {name: value})
+                self.texts(entry, {name: value})
                 continue
             score = self.number(value, f"r{entry.number} {name}")
             if score is None:
@@ -72,17 +72,17 @@ class _Reader:
             elif entry.dims.setdefault(name, score) != score:
                 self.note(
                     f"r{entry.number} {name}: {score:f}",
-                    f"Another field says {entry.dims[name]:f}, which counts.",
+                    f"Another field has {entry.dims[name]:f}, which is used.",
                 )
 
-    def words(self, entry: LineRound, values: Mapping[str, Any]) -> None:
+    def texts(self, entry: LineRound, values: Mapping[str, Any]) -> None:
         issues = values.get("issues")
         if isinstance(issues, list) and not entry.issues:
             entry.issues = [str(issue) for issue in issues]
         for name in ("feedback", "content"):
-            said = values.get(name)
-            if isinstance(said, str) and said.strip() and not getattr(entry, name):
-                setattr(entry, name, said)
+            text = values.get(name)
+            if isinstance(text, str) and text.strip() and not getattr(entry, name):
+                setattr(entry, name, text)
 
     def state(self, entry: LineRound, value: object) -> None:
         score = self.number(value, f"r{entry.number} score")
@@ -91,7 +91,7 @@ class _Reader:
 
 
 def rounds_of(record: Mapping[str, Any], line: int, notes: Notes) -> list[LineRound]:
-    """The rounds in order; only those of which the line says something."""
+    """The rounds that occur in the line, in order."""
     reader = _Reader(line, notes)
     for name in ("wiggum_scores", "wiggum_dims", "wiggum_composites", "wiggum_issues", "wiggum_eval_log"):
         for number, value in _by_round(record.get(name), name, reader):
@@ -102,14 +102,12 @@ def rounds_of(record: Mapping[str, Any], line: int, notes: Notes) -> list[LineRo
 
 
 def _by_round(values: object, name: str, reader: _Reader) -> list[tuple[int, Any]]:
-    """Pairs of round and value, from `{"r1": …}` or a list, whose entries may say which round they are."""
+    """Pairs of round and value, from `{"r1": …}` or a list whose entries may have a `round`."""
     if values is None or values in ([], {}):
         return []
     if isinstance(values, list):
         if name == "wiggum_issues" and all(isinstance(value, str) for value in values):
-            reader.note(
-                name, "This list does not say to which round each issue belongs; it is kept with the last."
-            )
+            reader.note(name, "The issues have no round; they are added to the last round.")
             return [(max(reader.rounds, default=1), values)]
         return [(_number_in(value, place), value) for place, value in enumerate(values, 1)]
     if isinstance(values, dict):
@@ -117,22 +115,22 @@ def _by_round(values: object, name: str, reader: _Reader) -> list[tuple[int, Any
         for key, value in values.items():
             match = ROUND_NAME.match(key)
             if match is None:
-                reader.note(f"{name}: {key}", "This is not the name of a round, such as r1.")
+                reader.note(f"{name}: {key}", "Not a round name such as r1.")
             else:
                 pairs.append((int(match[1]), value))
         return pairs
-    reader.note(f"{name}: {values}", "Scores by round are an object or a list.")
+    reader.note(f"{name}: {values}", "Scores by round must be an object or a list.")
     return []
 
 
 def _number_in(value: object, place: int) -> int:
-    said = value.get("round") if isinstance(value, dict) else None
-    return said if isinstance(said, int) and not isinstance(said, bool) else place
+    number = value.get("round") if isinstance(value, dict) else None
+    return number if isinstance(number, int) and not isinstance(number, bool) else place
 
 
 def _take(reader: _Reader, entry: LineRound, name: str, value: Any) -> None:
     if name == "wiggum_issues":
-        reader.words(entry, {"issues": value})
+        reader.texts(entry, {"issues": value})
     elif not isinstance(value, dict):
         reader.state(entry, value)
     elif name == "wiggum_eval_log" or "dims" in value or "score" in value:
@@ -141,13 +139,13 @@ def _take(reader: _Reader, entry: LineRound, name: str, value: Any) -> None:
         inner = value.get("dims", value.get("dimensions"))
         if isinstance(inner, dict):
             reader.dims(entry, inner)
-        reader.words(entry, value)
-        _odd_fields(reader, entry, name, value)
+        reader.texts(entry, value)
+        _note_unknown_fields(reader, entry, name, value)
     else:
         reader.dims(entry, value)
 
 
-def _odd_fields(reader: _Reader, entry: LineRound, name: str, value: Mapping[str, Any]) -> None:
+def _note_unknown_fields(reader: _Reader, entry: LineRound, name: str, value: Mapping[str, Any]) -> None:
     known = {"round", "score", "dims", "dimensions", "issues", "feedback", "content"}
     for key in sorted(value.keys() - known):
-        reader.note(f"{name}, round {entry.number}: {key}", "This field is not known and not taken over.")
+        reader.note(f"{name}, round {entry.number}: {key}", "Unknown field; not imported.")

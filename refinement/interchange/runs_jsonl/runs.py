@@ -1,4 +1,4 @@
-"""A line of `runs.jsonl` as a run: its rubric, its figures, and what it states of itself."""
+"""Converts a line of `runs.jsonl` to a run with its rubric and figures."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -24,7 +24,7 @@ from refinement.interchange.imports.found import Notes
 from refinement.interchange.imports.written_scores import agrees, written_score
 from refinement.interchange.runs_jsonl.rounds import LineRound
 
-WHOLE = "score"  # the one criterion of a run whose rounds have a composite and no dims
+WHOLE = "score"  # the criterion of a run whose rounds have only a composite
 PUBLISHED = {criterion.key for criterion in WIGGUM_CRITERIA}
 OUTCOMES = {outcome.value: outcome for outcome in Outcome}
 REASONS = {reason.value: reason for reason in StopReason}
@@ -33,13 +33,13 @@ REASONS = {reason.value: reason for reason in StopReason}
 def foreign_run(
     record: Mapping[str, Any], rounds: Sequence[LineRound], line: int, notes: Notes
 ) -> ForeignRun:
-    """The line's run, with the contradictions that it has in itself."""
+    """The run in the line, with its contradictions."""
     names = list(dict.fromkeys(name for entry in rounds for name in (*entry.dims, *entry.unreadable)))
     if not names:
         notes.add(
             line,
             "",
-            "No round says how it scored by dimension; the composites that it states are the scores.",
+            "No scores by dimension; the composites are used as scores.",
         )
     rubric = rounds_fitted(_rubric(names, line, notes), rounds=rounds[-1].number)
     by_number = {entry.number: entry for entry in rounds}
@@ -65,19 +65,19 @@ def foreign_run(
 
 
 def _rubric(names: Sequence[str], line: int, notes: Notes) -> Rubric:
-    """The published six dimensions where the line has just them; else those that it has, equally weighed."""
+    """The default rubric if the line has its six dimensions, otherwise one with equal weights."""
     published = wiggum_rubric()
     if set(names) == PUBLISHED:
         return published
     shown_names = list(names) or [WHOLE]
     if len(shown_names) > 1:
         notes.add(
-            line, ", ".join(names), "How these dimensions weigh is not in the file; here they weigh the same."
+            line, ", ".join(names), "The file has no weights for these dimensions; they get equal weights."
         )
     return replace(
         published,
         name=imported_name(shown_names),
-        purpose="Made for an import: the dimensions of a runs.jsonl, as it names them.",
+        purpose="Created for an import: the dimensions of a runs.jsonl file.",
         criteria=criteria_of(shown_names),
         policy=replace(
             published.policy, composite=Composite.PLAIN_MEAN, pass_threshold=None, penalties=Penalties()
@@ -94,22 +94,22 @@ def _round(entry: LineRound, rubric: Rubric, names: Sequence[str], line: int, no
         stated=entry.stated if names else None,
         origin="draft" if entry.number == 1 else "revision",
     )
-    said = entry.dims if names else ({} if entry.stated is None else {WHOLE: entry.stated})
+    scores = entry.dims if names else ({} if entry.stated is None else {WHOLE: entry.stated})
     keys = {name: name for name in names} if set(names) == PUBLISHED else _keys(names or [WHOLE], rubric)
     outside = [
         f"{name}: {score:f}"
-        for name, score in said.items()
+        for name, score in scores.items()
         if not rubric.scale.minimum <= score <= rubric.scale.maximum
     ]
-    missing = [name for name in (names or [WHOLE]) if name not in said]
+    missing = [name for name in (names or [WHOLE]) if name not in scores]
     if outside:
         notes.add(
-            line, "; ".join(outside), f"This lies outside 0 to 10, so round {entry.number} is unscored."
+            line, "; ".join(outside), f"Outside the scale of 0 to 10, so round {entry.number} is unscored."
         )
     elif missing:
-        notes.add(line, ", ".join(missing), f"Round {entry.number} has no such score, so it is unscored.")
+        notes.add(line, ", ".join(missing), f"Round {entry.number} has no score for this, so it is unscored.")
     else:
-        made.scores = {keys[name]: score for name, score in said.items()}
+        made.scores = {keys[name]: score for name, score in scores.items()}
     return made
 
 
@@ -118,7 +118,7 @@ def _keys(names: Sequence[str], rubric: Rubric) -> dict[str, str]:
 
 
 def _place_result(foreign: ForeignRun, record: Mapping[str, Any], line: int, notes: Notes) -> None:
-    """A text of the result alone belongs to the best round, because that is what the loop gives back."""
+    """Assigns the text of the result to the best round, because the loop returns that one."""
     field = next((name for name in ("final_content", "output", "content") if _text(record, name).strip()), "")
     if not field or any(entry.candidate for entry in foreign.rounds):
         return
@@ -128,16 +128,16 @@ def _place_result(foreign: ForeignRun, record: Mapping[str, Any], line: int, not
     best = best_round(foreign.rubric, history_of(document_of(foreign), foreign.rubric).rounds)
     if best is not None:
         foreign.rounds[best.number - 1].candidate = _text(record, field)
-        why = f"Only the result's text is in the line; it stands at round {best.number}, which scores best."
+        why = f"The line has only the final text; it is assigned to round {best.number}, the best."
         notes.add(line, field, why)
 
 
 def _outcome(record: Mapping[str, Any], line: int, notes: Notes) -> Outcome:
-    """What the line says became of it; DONE where it does not say."""
-    said = _text(record, "final") or _text(record, "outcome")
-    if said and said.upper() not in OUTCOMES:
-        notes.add(line, f"final: {said}", f"This is not an outcome; those are {', '.join(OUTCOMES)}.")
-    return OUTCOMES.get(said.upper(), Outcome.DONE)
+    """The outcome in the line, or DONE if there is none."""
+    name = _text(record, "final") or _text(record, "outcome")
+    if name and name.upper() not in OUTCOMES:
+        notes.add(line, f"final: {name}", f"Unknown outcome. Available: {', '.join(OUTCOMES)}.")
+    return OUTCOMES.get(name.upper(), Outcome.DONE)
 
 
 def _run_fields(record: Mapping[str, Any], line: int, notes: Notes) -> dict[str, Any]:
@@ -162,14 +162,14 @@ def _run_fields(record: Mapping[str, Any], line: int, notes: Notes) -> dict[str,
 def _state(
     foreign: ForeignRun, record: Mapping[str, Any], rounds: Sequence[LineRound], names: Sequence[str]
 ) -> None:
-    """What the line states, and where that is not what its scores come to."""
-    rubric, told = foreign.rubric, []
+    """Records the values in the line, and where they contradict its scores."""
+    rubric, contradictions = foreign.rubric, []
     document = document_of(foreign)
     best = best_round(rubric, history_of(document, rubric).rounds)
     score = best.assessment.composite if best and best.assessment else None
     stated = written_score(str(record.get("final_score", "")))
     if stated and score is not None and best and not agrees(stated.value, score):
-        told.append(
+        contradictions.append(
             f"The file states a final score of {stated.value:f}; its best is "
             f"{round_name(rubric, best.number)} with {shown(score, rubric.policy)}."
         )
@@ -178,13 +178,13 @@ def _state(
         passes = score >= threshold
         if passes is not (foreign.outcome is Outcome.PASS):
             how = "reaches" if passes else "is below"
-            told.append(
+            contradictions.append(
                 f"The file says {foreign.outcome}; {shown(score, rubric.policy)} {how} the threshold of "
-                f"{threshold} that the published loop has."
+                f"{threshold} of the published loop."
             )
     count = record.get("wiggum_rounds")
     if isinstance(count, int) and count != len(rounds):
-        told.append(f"The file states {count} rounds; it tells of {len(rounds)}.")
+        contradictions.append(f"The file states {count} rounds, but contains {len(rounds)}.")
     foreign.stated = {
         "criteria": list(names),
         "rows": [
@@ -203,7 +203,7 @@ def _state(
             [name, str(record[name])[:400]] for name in FACTS if record.get(name) not in (None, "", [])
         ],
         "remarks": "",
-        "contradictions": told,
+        "contradictions": contradictions,
     }
 
 
@@ -226,7 +226,7 @@ def _text(record: Mapping[str, Any], name: str) -> str:
 
 
 def _model(record: Mapping[str, Any], names: Sequence[str]) -> dict[str, str]:
-    return {"model": next((said[:200] for name in names if (said := _text(record, name))), "")}
+    return {"model": next((model[:200] for name in names if (model := _text(record, name))), "")}
 
 
 def _count(record: Mapping[str, Any], names: Sequence[str]) -> int:
@@ -244,13 +244,13 @@ def _seconds(record: Mapping[str, Any]) -> Decimal:
 
 def _moment(record: Mapping[str, Any], names: Sequence[str], line: int, notes: Notes) -> datetime | None:
     for name in names:
-        said = _text(record, name)
-        if not said:
+        text = _text(record, name)
+        if not text:
             continue
         try:
-            moment = datetime.fromisoformat(said)
+            moment = datetime.fromisoformat(text)
         except ValueError:
-            notes.add(line, f"{name}: {said}", "This is not a time such as 2026-03-31T09:30:00+00:00.")
+            notes.add(line, f"{name}: {text}", "Not a valid time such as 2026-03-31T09:30:00+00:00.")
             continue
         return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return None

@@ -1,4 +1,4 @@
-"""`runs.jsonl`, one run a line: scores by round as `{"r1": {…}}`, or as a list beside dims and a log."""
+"""Reads `runs.jsonl` files with one run per line."""
 
 import json
 from collections import defaultdict
@@ -7,13 +7,13 @@ from decimal import Decimal
 from typing import Any, NoReturn
 
 from refinement.interchange.imports.foreign_runs import document_of
-from refinement.interchange.imports.found import Found, Note, Notes, SourceFile, key_of, quoted, too_deep
+from refinement.interchange.imports.found import FoundRun, Note, Notes, SourceFile, key_of, quoted, too_deep
 from refinement.interchange.runs_jsonl.rounds import rounds_of
 from refinement.interchange.runs_jsonl.runs import foreign_run
 
 MOST_LINE_BYTES = 8_000_000
-MOST_NAMED = 12  # lines that are named one by one for a field that is not known
-# Every field that is read, by one reader or the other; our own runs.jsonl has most of the rest.
+MOST_NAMED = 12  # lines listed for an unknown field
+# All supported fields, including those of Wiggum's own export.
 SCORE_FIELDS = ("wiggum_scores", "wiggum_dims", "wiggum_eval_log", "wiggum_issues", "wiggum_composites")
 KNOWN = frozenset(
     {
@@ -30,33 +30,33 @@ KNOWN = frozenset(
 
 
 class _Unreadable(ValueError):
-    """A line that is no run; the message says why."""
+    """A line is not a run. The message says why."""
 
 
-def jsonl_runs(file: SourceFile, notes: list[Note]) -> Iterator[Found]:
-    """Each line as a run, one at a time; fields that are not known are named once for the whole file."""
+def jsonl_runs(file: SourceFile, notes: list[Note]) -> Iterator[FoundRun]:
+    """Each line as a run. Unknown fields are reported once per file."""
     unknown: dict[str, list[int]] = defaultdict(list)
     for number, line in _lines(file.data):
         if not line.strip():
             continue
         name = f"{file.name}, line {number}"
-        told = Notes(file.name)
-        found = Found("jsonl", name, "")
+        line_notes = Notes(file.name)
+        found = FoundRun("jsonl", name, "")
         try:
             record = _record(line)
             for field_name in record.keys() - KNOWN:
                 unknown[field_name].append(number)
             found.key = key_of("jsonl", record)
-            _fill(found, record, number, told)
+            _fill(found, record, number, line_notes)
         except _Unreadable as error:
-            told.add(number, line[:400].decode("utf-8", "replace"), str(error))
-        found.notes = told.found
+            line_notes.add(number, line[:400].decode("utf-8", "replace"), str(error))
+        found.notes = line_notes.found
         yield found
     notes += [_unknown_note(file.name, name, lines) for name, lines in sorted(unknown.items())]
 
 
 def _lines(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Lines with their numbers, without a second copy of the whole file."""
+    """Lines with their numbers, without copying the whole file."""
     start, number = 3 if data.startswith(b"\xef\xbb\xbf") else 0, 1
     while start < len(data):
         end = data.find(b"\n", start)
@@ -71,7 +71,7 @@ def _record(line: bytes) -> dict[str, Any]:
     try:
         record = json.loads(line.decode("utf-8"), parse_float=Decimal, parse_constant=_refused)
     except UnicodeDecodeError:
-        raise _Unreadable("The line is not text in UTF-8.") from None
+        raise _Unreadable("The line is not UTF-8 text.") from None
     except RecursionError:
         raise _Unreadable("The line is nested too deeply.") from None
     except (ValueError, ArithmeticError) as error:
@@ -79,11 +79,9 @@ def _record(line: bytes) -> dict[str, Any]:
     if too_deep(record):
         raise _Unreadable("The line is nested too deeply.")
     if not isinstance(record, dict):
-        raise _Unreadable("A line is one run, an object in braces.")
+        raise _Unreadable("A line must be a JSON object.")
     if "wiggum_scores" not in record and "wiggum_eval_log" not in record:
-        raise _Unreadable(
-            "There is neither wiggum_scores nor wiggum_eval_log in it: this is no run of a Wiggum loop."
-        )
+        raise _Unreadable("Not a run of a Wiggum loop: both wiggum_scores and wiggum_eval_log are missing.")
     return record
 
 
@@ -91,11 +89,11 @@ def _refused(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a number")
 
 
-def _fill(found: Found, record: Mapping[str, Any], line: int, notes: Notes) -> None:
+def _fill(found: FoundRun, record: Mapping[str, Any], line: int, notes: Notes) -> None:
     rounds = rounds_of(record, line, notes)
     found.title = str(record.get("title") or record.get("task") or record.get("run_id") or found.name)[:160]
     if not rounds:
-        raise _Unreadable("No round of it has scores: there is nothing to look at.")
+        raise _Unreadable("No round has scores.")
     foreign = foreign_run(record, rounds, line, notes)
     found.title = foreign.title
     found.document = document_of(foreign)
@@ -106,6 +104,4 @@ def _unknown_note(file: str, name: str, lines: list[int]) -> Note:
     named = ", ".join(str(number) for number in lines[:MOST_NAMED])
     more = f" and {len(lines) - MOST_NAMED:,} more" if len(lines) > MOST_NAMED else ""
     places = f"line {named}" if len(lines) == 1 else f"lines {named}{more}"
-    return Note(
-        file, lines[0], quoted(name), f"This field is not known and not taken over; it is on {places}."
-    )
+    return Note(file, lines[0], quoted(name), f"Unknown field on {places}; not imported.")

@@ -1,4 +1,4 @@
-"""The files of a Simmer folder, told apart by their names."""
+"""Sorts the files of a Simmer folder by name."""
 
 import re
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ READ_FILES = f"{TRAJECTORY}, iteration-N-candidate.md, iteration-N-judgment.md a
 
 @dataclass(slots=True)
 class Folder:
-    """What was found in the folder, read but not yet put together."""
+    """The contents of a Simmer folder."""
 
     name: str
     notes: list[Note] = field(default_factory=list)
@@ -29,7 +29,7 @@ class Folder:
     result: str | None = None
 
     def path(self, base: str) -> str:
-        """The name of one of its files, for notes."""
+        """The path of a file in the folder, for notes."""
         return f"{self.name.rstrip('/')}/{base}" if self.name else base
 
     def note(self, base: str, why: str, line: int = 0, text: str = "") -> None:
@@ -37,7 +37,7 @@ class Folder:
 
 
 def is_simmer_name(name: str) -> bool:
-    """Whether a file of this name belongs into a Simmer folder."""
+    """Whether a file with this name belongs to a Simmer folder."""
     base = name.rsplit("/", 1)[-1]
     return base.lower() in (TRAJECTORY, RESULT) or bool(ITERATION_FILE.match(base))
 
@@ -51,7 +51,7 @@ def sorted_files(folder_name: str, files: Sequence[SourceFile]) -> Folder:
         known = match or base.lower() in (TRAJECTORY, RESULT)
         text = text_of(file, notes) if known else None
         if not known:
-            notes.add(0, "", f"This file is not read; a Simmer folder has {READ_FILES}.")
+            notes.add(0, "", f"This file is ignored. Supported files are {READ_FILES}.")
         elif text is not None:
             folder.texts[base] = text
             _sort(folder, base, match, text, notes)
@@ -68,7 +68,7 @@ def _sort(folder: Folder, base: str, match: re.Match[str] | None, text: str, not
         return
     number = int(match[1])
     if number > MOST_ITERATION:
-        notes.add(0, "", f"Iterations are numbered from 0 to {MOST_ITERATION}; this file is not read.")
+        notes.add(0, "", f"Iteration numbers must be from 0 to {MOST_ITERATION}; this file is ignored.")
     elif not text.strip():
         notes.add(0, "", "The file is empty.")
     elif match[2].lower() == "candidate":
@@ -78,7 +78,7 @@ def _sort(folder: Folder, base: str, match: re.Match[str] | None, text: str, not
 
 
 def title_of(folder: Folder) -> str:
-    """What follows the dash in the trajectory's heading, else the folder's name."""
+    """The text after the dash in the trajectory's heading, or the folder's name."""
     heading = next(
         (match[1] for line in folder.trajectory.split("\n") if (match := HEADING.match(line.strip()))), ""
     )

@@ -1,4 +1,4 @@
-"""A Simmer folder as a run: the table's scores, the iterations' texts, and the judge's own words."""
+"""Converts a Simmer folder to a run."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from refinement.interchange.imports.foreign_runs import (
     imported_name,
     rounds_fitted,
 )
-from refinement.interchange.imports.found import Found, Note, Notes, SourceFile, key_of
+from refinement.interchange.imports.found import FoundRun, Note, Notes, SourceFile, key_of
 from refinement.interchange.simmer.files import TRAJECTORY, Folder, sorted_files, title_of
 from refinement.interchange.simmer.stated import best_contradictions, stated_of
 from refinement.interchange.simmer.table import Row, Table, trajectory_table
@@ -24,30 +24,30 @@ from refinement.judging.parsing.line_rung import read_lines
 LEADING_NUMBER = re.compile(r"\s*(-?\d{1,4}(?:\.\d{1,4})?)")
 
 
-def simmer_run(folder_name: str, files: Sequence[SourceFile]) -> Found:
-    """The folder as one run; what could not be read is in its notes."""
+def simmer_run(folder_name: str, files: Sequence[SourceFile]) -> FoundRun:
+    """The folder as one run. The notes say what could not be read."""
     folder = sorted_files(folder_name, files)
     notes = Notes(folder.path(TRAJECTORY))
     if folder.trajectory:
         table = trajectory_table(folder.trajectory, notes)
         if table is None:
             notes.add(
-                0, "", "There is no table of iterations in it: a head such as | Iter | Clarity | Composite |."
+                0, "", "No table of iterations found, with a header such as | Iter | Clarity | Composite |."
             )
     else:
         table = None
-        notes.add(0, "", "There is no trajectory.md, so no scores but those of the judgments are known.")
+        notes.add(0, "", "trajectory.md is missing, so only scores from the judgments are imported.")
     folder.notes += notes.found
     title = title_of(folder)
     name = folder_name or f"Simmer files of “{title}”"
-    found = Found("simmer", name, title, key_of("simmer", folder.texts))
+    found = FoundRun("simmer", name, title, key_of("simmer", folder.texts))
     if table is None and not folder.candidates:
         folder.notes.append(
             Note(
                 folder_name or "the files",
                 0,
                 "",
-                "There is neither a table nor a candidate: nothing to import.",
+                "Nothing to import: there is no table and no candidate.",
             )
         )
     else:
@@ -56,10 +56,10 @@ def simmer_run(folder_name: str, files: Sequence[SourceFile]) -> Found:
     return found
 
 
-def _fill(found: Found, folder: Folder, table: Table | None) -> None:
+def _fill(found: FoundRun, folder: Folder, table: Table | None) -> None:
     numbers = [*folder.candidates, *(row.iteration for row in table.rows)] if table else [*folder.candidates]
     if not numbers:
-        folder.note(TRAJECTORY, "The table has no rows, and there is no candidate.")
+        folder.note(TRAJECTORY, "Nothing to import: the table is empty and there is no candidate.")
         return
     first, last = min(numbers), max(numbers)
     rubric = rounds_fitted(rubric_of(table, folder), rounds=last - first + 1, first_number=first)
@@ -74,11 +74,11 @@ def _fill(found: Found, folder: Folder, table: Table | None) -> None:
 
 
 def rubric_of(table: Table | None, folder: Folder) -> Rubric:
-    """Simmer's own way with the criteria of the table; decimals are allowed where the table has some."""
+    """The Simmer rubric with the table's criteria. Decimals are allowed if the table has any."""
     columns = table.columns if table else ()
     names = [column.name for column in columns] or ["Quality"]
     if sum(column.primary for column in columns) > 1:
-        folder.note(TRAJECTORY, "Two criteria are marked (PRIMARY); the first one counts.")
+        folder.note(TRAJECTORY, "Two criteria are marked (PRIMARY); the first one is used.")
     values = [score for row in table.rows for score in row.scores if score is not None] if table else []
     scale = (
         SIMMER_SCALE
@@ -88,7 +88,7 @@ def rubric_of(table: Table | None, folder: Folder) -> Rubric:
     return replace(
         simmer_rubric(),
         name=imported_name(names),
-        purpose="Made for an import: the criteria of a Simmer folder, as its table names them.",
+        purpose="Created for an import: the criteria of a Simmer folder.",
         criteria=criteria_of(names, [column.primary for column in columns]),
         scale=scale,
         artifact_type="",
@@ -96,7 +96,7 @@ def rubric_of(table: Table | None, folder: Folder) -> Rubric:
 
 
 def round_of(number: int, first: int, rubric: Rubric, folder: Folder, table: Table | None) -> ForeignRound:
-    """The iteration as a round: its candidate, the first row that the table has for it, its judgment."""
+    """The iteration as a round, from its candidate, its first table row and its judgment."""
     made = ForeignRound(number - first + 1, candidate=folder.candidates.get(number))
     if number == 0:
         made.origin = "seed"
@@ -104,35 +104,35 @@ def round_of(number: int, first: int, rubric: Rubric, folder: Folder, table: Tab
         made.origin = "draft"
     row = next((row for row in table.rows if row.iteration == number), None) if table else None
     if number not in folder.candidates:
-        had = "the table has its scores" if row else "the table has no row of it either"
-        why = f"There is no text of iteration {number}; {had}. Its place is kept without one."
+        scores = "the table has its scores" if row else "the table has no row for it"
+        why = f"Iteration {number} has no text; {scores}. It is imported without text."
         folder.note(f"iteration-{number}-candidate.md", why)
     if row is not None:
         made.stated = row.stated
         made.scores = row_scores(row, rubric, folder)
     elif table is not None and number in folder.candidates:
-        folder.note(TRAJECTORY, f"The table has no row of iteration {number}; it is unscored.")
+        folder.note(TRAJECTORY, f"The table has no row for iteration {number}; it is unscored.")
     if number in folder.judgments:
         add_judgment(made, rubric, folder, number)
     return made
 
 
 def row_scores(row: Row, rubric: Rubric, folder: Folder) -> dict[str, Decimal] | None:
-    """All scores of the row by key; None where one is missing or lies outside the scale."""
+    """The scores of the row by key; None if one is missing or outside the scale."""
     notes = Notes(folder.path(TRAJECTORY))
     scores: dict[str, Decimal] = {}
     for criterion, cell, score in zip(rubric.criteria, row.cells, row.scores, strict=True):
         if score is None:
             notes.add(row.line, cell, f"{criterion.name} has no score, so iteration {row.label} is unscored.")
         elif not rubric.scale.minimum <= score <= rubric.scale.maximum:
-            why = f"{criterion.name}: {score:f} lies outside 1 to 10, so iteration {row.label} is unscored."
+            why = f"{criterion.name}: {score:f} is outside 1 to 10, so iteration {row.label} is unscored."
             notes.add(row.line, cell, why)
         else:
             if score != score.to_integral_value():
                 notes.add(
                     row.line,
                     cell,
-                    f"{criterion.name}: Simmer's scale has whole numbers; {score:f} is kept as it is.",
+                    f"{criterion.name}: Simmer uses whole numbers; {score:f} is imported as it is.",
                 )
             scores[criterion.key] = score
     folder.notes += notes.found
@@ -140,23 +140,23 @@ def row_scores(row: Row, rubric: Rubric, folder: Folder) -> dict[str, Decimal] |
 
 
 def add_judgment(made: ForeignRound, rubric: Rubric, folder: Folder, number: int) -> None:
-    """The judge's own words for an iteration; its scores count only where the table has none."""
+    """Adds the judgment of an iteration. Its scores are used only if the table has none."""
     base, text = folder.judgments[number]
     notes = Notes(folder.path(base))
     read = read_lines(text, rubric)
     if read is None:
-        notes.add(0, "", "No line of it names a score of a criterion; its words are not taken over.")
+        notes.add(0, "", "No scores found; the judgment is not imported.")
     else:
         _take_judgment(made, rubric, read, notes)
     folder.notes += notes.found
 
 
 def _take_judgment(made: ForeignRound, rubric: Rubric, read: Mapping[str, object], notes: Notes) -> None:
-    said = read["criteria"]
-    assert isinstance(said, dict)
+    criteria = read["criteria"]
+    assert isinstance(criteria, dict)
     scores: dict[str, Decimal] = {}
     for criterion in rubric.criteria:
-        entry = said.get(criterion.key, {})
+        entry = criteria.get(criterion.key, {})
         made.words[criterion.key] = (str(entry.get("reasoning", "")), str(entry.get("improvement", "")))
         number = LEADING_NUMBER.match(str(entry.get("score", "")))
         if number is None:
@@ -167,7 +167,7 @@ def _take_judgment(made: ForeignRound, rubric: Rubric, read: Mapping[str, object
             notes.add(
                 0,
                 f"{criterion.name}: {number[1]}",
-                f"The judgment says {number[1]}, the table {stated:f}; the table counts.",
+                f"The judgment has {number[1]}, the table {stated:f}; the table is used.",
             )
     made.asi = str(read.get("asi", ""))
     issues = read.get("issues", [])
@@ -175,4 +175,4 @@ def _take_judgment(made: ForeignRound, rubric: Rubric, read: Mapping[str, object
     in_range = [score for score in scores.values() if rubric.scale.minimum <= score <= rubric.scale.maximum]
     if made.scores is None and len(in_range) == len(rubric.criteria):
         made.scores = scores
-        notes.add(0, "", "The table has no scores of this iteration; those of the judgment are taken.")
+        notes.add(0, "", "The table has no scores for this iteration; those of the judgment are used.")

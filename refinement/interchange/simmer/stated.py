@@ -1,4 +1,4 @@
-"""What a trajectory states, as it stands there, and where it is not what the scores come to."""
+"""The values stated in a trajectory, and where they contradict its scores."""
 
 import re
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ MOST_CHANGE = 2_000
 
 @dataclass(frozen=True, slots=True)
 class BestLine:
-    """A line of the trajectory that says which iteration was best."""
+    """A line of the trajectory that names the best iteration."""
 
     line: int
     text: str
@@ -33,7 +33,7 @@ class BestLine:
 
 
 def best_lines(text: str, used: frozenset[int]) -> list[BestLine]:
-    """Every line that names a best iteration; rows of the table and sentences in prose are none."""
+    """The lines that name a best iteration, without table rows and prose."""
     found = []
     for number, line in enumerate(text.split("\n"), 1):
         if number in used or not BEST_LINE.match(line):
@@ -52,7 +52,7 @@ def best_lines(text: str, used: frozenset[int]) -> list[BestLine]:
 
 
 def stated_of(folder: Folder, table: Table | None, first: int) -> dict[str, Any]:
-    """The table and the lines around it, as they stand in the file."""
+    """The table and the lines around it, unchanged."""
     used = table.lines if table else frozenset()
     best = best_lines(folder.trajectory, used)
     named = used | {entry.line for entry in best}
@@ -79,11 +79,11 @@ def stated_of(folder: Folder, table: Table | None, first: int) -> dict[str, Any]
 
 
 def note_remarks(folder: Folder, rest: list[tuple[int, str]]) -> None:
-    """Says once that what stands around the table is kept and not read for scores."""
+    """Adds a note that the text around the table is imported as remarks."""
     written = [(number, line) for number, line in rest if line.strip() and not line.startswith("# ")]
     if written:
-        count = "This line is" if len(written) == 1 else f"{len(written)} lines from here on are"
-        why = f"{count} kept as remarks and shown with the run, and not read for scores."
+        count = "This line is" if len(written) == 1 else f"{len(written)} lines starting here are"
+        why = f"{count} imported as remarks, without scores."
         folder.note(TRAJECTORY, why, *written[0])
 
 
@@ -92,13 +92,13 @@ def column_names(table: Table) -> list[str]:
 
 
 def stated_rows(folder: Folder, table: Table, first: int) -> list[dict[str, Any]]:
-    """Every row as written; of several for one iteration the first counts."""
+    """Every row as written. If an iteration has several rows, the first is used."""
     rows: list[dict[str, Any]] = []
     counted: set[int] = set()
     for row in table.rows:
         again = row.iteration in counted
         if again:
-            why = f"Iteration {row.iteration} has a row already; this one is shown, and counts for nothing."
+            why = f"Iteration {row.iteration} already has a row; this one is shown but not used."
             folder.note(TRAJECTORY, why, row.line, row.label)
         rows.append(stated_row(row, first) | {"counted": not again})
         counted.add(row.iteration)
@@ -117,10 +117,10 @@ def stated_row(row: Row, first: int) -> dict[str, Any]:
 
 
 def best_contradictions(foreign: ForeignRun, document: RunDocument, folder: Folder, first: int) -> None:
-    """Where the best that the file names, or the text of result.md, is not what the scores come to."""
-    told, rubric = foreign.stated["contradictions"], foreign.rubric
+    """Adds contradictions between the scores and the best iteration in the file or result.md."""
+    contradictions, rubric = foreign.stated["contradictions"], foreign.rubric
     best = best_round(rubric, history_of(document, rubric).rounds)
-    computed = "none can be named"
+    computed = "there is no best round"
     if best is not None and best.assessment is not None:
         composite = shown(best.assessment.composite, rubric.policy)
         computed = f"it is {round_name(rubric, best.number)} ({composite})"
@@ -131,16 +131,16 @@ def best_contradictions(foreign: ForeignRun, document: RunDocument, folder: Fold
             continue
         name, score = round_name(rubric, number), composites.get(number)
         if best is None or number != best.number:
-            told.append(f"Line {entry['line']} names {name} as best; by the scores {computed}.")
+            contradictions.append(f"Line {entry['line']} names {name} as best; by the scores {computed}.")
         if entry["score"] is not None and score is not None and not agrees(Decimal(entry["score"]), score):
             value = shown(score, rubric.policy)
-            told.append(
-                f"Line {entry['line']} states {entry['score']} for {name}; its scores come to {value}."
+            contradictions.append(
+                f"Line {entry['line']} states {entry['score']} for {name}; its scores give {value}."
             )
-    told += result_words(rubric, folder, best.number if best else None, first)
+    contradictions += result_contradictions(rubric, folder, best.number if best else None, first)
 
 
-def result_words(rubric: Rubric, folder: Folder, best: int | None, first: int) -> list[str]:
+def result_contradictions(rubric: Rubric, folder: Folder, best: int | None, first: int) -> list[str]:
     if folder.result is None:
         return []
     result = folder.result.strip()
@@ -148,7 +148,7 @@ def result_words(rubric: Rubric, folder: Folder, best: int | None, first: int) -
         number - first + 1 for number, text in sorted(folder.candidates.items()) if text.strip() == result
     ]
     if not same:
-        return [f"The text of {RESULT} is none of the candidates."]
+        return [f"The text of {RESULT} is not one of the candidates."]
     if best is None or best in same:
         return []
     name = round_name(rubric, same[0])

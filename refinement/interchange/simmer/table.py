@@ -1,4 +1,4 @@
-"""The trajectory table of a Simmer folder, as people keep it: with gaps, marks, estimates and asides."""
+"""Reads the trajectory table of a Simmer folder, which people often edit by hand."""
 
 import re
 from collections.abc import Iterator
@@ -30,12 +30,12 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of the table: every cell as written, and what could be read of it."""
+    """One row of the table, as written and as read."""
 
     line: int
     label: str
     iteration: int
-    cells: tuple[str, ...]  # one for each criterion, as written
+    cells: tuple[str, ...]  # one per criterion, as written
     scores: tuple[Decimal | None, ...]
     composite: str
     stated: Decimal | None
@@ -46,12 +46,12 @@ class Row:
 class Table:
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
-    lines: frozenset[int]  # the lines of the file that the table takes up
+    lines: frozenset[int]  # the lines of the table in the file
 
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """Which column of the table means what."""
+    """The meaning of the table's columns."""
 
     columns: tuple[Column, ...]
     composite: int | None
@@ -60,7 +60,7 @@ class _Layout:
 
 
 def trajectory_table(text: str, notes: Notes) -> Table | None:
-    """The first table that has iterations in it; None where there is none."""
+    """The first table with iterations; None if there is none."""
     lines = text.split("\n")
     for number, line in enumerate(lines, 1):
         head = cells_of(line)
@@ -71,7 +71,7 @@ def trajectory_table(text: str, notes: Notes) -> Table | None:
 
 
 def layout_of(head: list[str], line: int, notes: Notes) -> _Layout | None:
-    """Criteria stand between the iteration and the composite, or the key change where there is none."""
+    """The layout. Criteria are the columns between the iteration and the composite or key change."""
     names = [plain_head(cell) for cell in head]
     composite = next((place for place, name in enumerate(names) if name in COMPOSITE_HEADS and place), None)
     change = next((place for place, name in enumerate(names) if name in CHANGE_HEADS and place), None)
@@ -82,14 +82,12 @@ def layout_of(head: list[str], line: int, notes: Notes) -> _Layout | None:
         notes.add(
             line,
             " | ".join(head),
-            f"A table has 1 to {MOST_CRITERIA} criteria between its iterations and its composite.",
+            f"A table needs 1 to {MOST_CRITERIA} criteria between the iteration and the composite.",
         )
         return None
     for place in range(end, len(head)):
         if place not in (composite, change):
-            notes.add(
-                line, head[place], "This column stands behind the composite; it is not taken for a criterion."
-            )
+            notes.add(line, head[place], "This column is after the composite and is not read as a criterion.")
     return _Layout(columns, composite, change, len(head))
 
 
@@ -99,7 +97,7 @@ def column_of(cell: str) -> Column:
 
 
 def table_below(lines: list[str], head: int, layout: _Layout, notes: Notes) -> Table:
-    """All rows until a line that is neither a row nor blank; blank lines between rows are no end."""
+    """All rows up to a line that is neither a row nor blank."""
     rows: list[Row] = []
     used = {head}
     for number in range(head + 1, len(lines) + 1):
@@ -113,7 +111,7 @@ def table_below(lines: list[str], head: int, layout: _Layout, notes: Notes) -> T
         if RULER.match(line):
             continue
         if len(rows) >= MOST_ROWS:
-            notes.add(number, line, f"Only {MOST_ROWS:,} rows of a table are read.")
+            notes.add(number, line, f"Only the first {MOST_ROWS:,} rows are read.")
             break
         row = row_of(cells, number, layout, notes)
         if row is not None:
@@ -128,7 +126,7 @@ def row_of(cells: list[str], line: int, layout: _Layout, notes: Notes) -> Row | 
         notes.add(
             line,
             " | ".join(cells),
-            f"“{label}” is not the number of an iteration from 0 to {MOST_ITERATION}.",
+            f"“{label}” is not an iteration number from 0 to {MOST_ITERATION}.",
         )
         return None
     if match[2]:
@@ -149,16 +147,16 @@ def row_of(cells: list[str], line: int, layout: _Layout, notes: Notes) -> Row | 
 
 
 def fitted(cells: list[str], line: int, layout: _Layout, notes: Notes) -> list[str]:
-    """As many cells as the head has: what is missing is empty, what is too much belongs to the last."""
+    """As many cells as the header. Missing cells are empty, extra cells are joined to the last."""
     if len(cells) > layout.width:
         notes.add(
             line,
             cells[layout.width],
-            "The row has more cells than the head; the rest is read as part of its last.",
+            "The row has more cells than the header; the rest is added to the last cell.",
         )
         return [*cells[: layout.width - 1], " | ".join(cells[layout.width - 1 :])]
     if len(cells) < layout.width:
-        notes.add(line, " | ".join(cells), "The row has fewer cells than the head.")
+        notes.add(line, " | ".join(cells), "The row has fewer cells than the header.")
     return [*cells, *[""] * (layout.width - len(cells))]
 
 
@@ -168,11 +166,11 @@ def scores_of(written: tuple[str, ...], line: int, layout: _Layout, notes: Notes
 
 
 def number_of(cell: str, line: int, name: str, notes: Notes) -> Decimal | None:
-    """What the cell states; a cell that states something else is noted."""
+    """The score in the cell. Other text is noted."""
     read = written_score(cell)
     if read is None:
         if not is_nothing(cell):
-            notes.add(line, cell, f"{name}: this is not a score.")
+            notes.add(line, cell, f"{name}: not a score.")
         return None
     for note in read.notes:
         notes.add(line, cell, f"{name}: {note}")
@@ -180,7 +178,7 @@ def number_of(cell: str, line: int, name: str, notes: Notes) -> Decimal | None:
 
 
 def cells_of(line: str) -> list[str]:
-    """The cells of a row; none where the line is no row."""
+    """The cells of a row; empty if the line is not a row."""
     plain = line.strip()
     if plain.count("|") < 2 or not plain.startswith("|"):
         return []

@@ -1,6 +1,6 @@
-"""Deterministic assertions on a candidate: no model is asked, and the same text gives the same answer.
+"""Deterministic checks on a candidate, without a model.
 
-Checks run in a child process, because a pattern or a schema can take forever or fill the memory.
+Checks run in a child process, because a pattern or a schema can run forever or use up the memory.
 """
 
 import json
@@ -18,7 +18,7 @@ __all__ = [
     "check_problems", "is_script", "run_checks",
 ]  # fmt: skip
 
-# Whoever runs things on their own machine passes in how; nobody else can.
+# Runs command checks. Only the CLI passes one in; the server never runs commands from a rubric.
 CommandRunner: TypeAlias = Callable[[Parameters, str], Finding]
 
 UNREADABLE = "its parameters are nested too deeply or hold a number that is too long."
@@ -34,13 +34,13 @@ ADVISED = (Limit.TIME, Limit.MEMORY, Limit.CRASH)
 
 
 class CannotCheck(Exception):
-    """A check could not be carried out at all, which says nothing about the candidate."""
+    """A check could not be run, so it says nothing about the candidate."""
 
 
 def run_checks(
     checks: tuple[Check, ...], candidate: str, commands: CommandRunner | None = None
 ) -> tuple[CheckResult, ...]:
-    """What every check says of the candidate, in order; a check that cannot be carried out fails."""
+    """The result of each check, in order. A check that cannot be run fails."""
     others = [check for check in checks if commands is None or check.kind != COMMAND]
     findings = iter(_findings(others, candidate))
     return tuple(
@@ -52,11 +52,11 @@ def run_checks(
 
 
 def check_problems(check: Check, *, probe: bool = False) -> list[str]:
-    """Everything that keeps this check from being saved, in sentences; empty when it is sound.
+    """The errors that prevent saving this check, as sentences; empty if it is valid.
 
-    With `probe`, its patterns are also tried on short texts that make a careless pattern slow.
+    With `probe`, its patterns are also tested on short texts that reveal catastrophic backtracking.
     """
-    parameters = _sendable(check)
+    parameters = _parameters_json(check)
     if parameters is None:
         return [f"The check cannot be read: {UNREADABLE}"]
     arguments = {"kind": check.kind, "parameters": parameters, "probe": probe}
@@ -68,7 +68,7 @@ def check_problems(check: Check, *, probe: bool = False) -> list[str]:
 
 
 def is_script(check: Check) -> bool:
-    """Whether it is a script as an evaluation records one: what it said is kept, nothing runs it again."""
+    """Whether the check is a script recorded by an eval. Its result is stored and never run again."""
     command, timeout = check.parameters.get("command"), check.parameters.get("timeout")
     return (
         check.kind == COMMAND
@@ -92,11 +92,11 @@ def _result(check: Check, finding: Finding) -> CheckResult:
 
 
 def _findings(checks: Sequence[Check], candidate: str) -> list[Finding]:
-    """One finding for each check; all of them share one limit, and those after it are not run."""
-    parameters = [_sendable(check) for check in checks]
+    """One finding for each check. All checks share one limit; those after it are not run."""
+    parameters = [_parameters_json(check) for check in checks]
     sent = [(check, text) for check, text in zip(checks, parameters, strict=True) if text is not None]
-    found = iter(_isolated(sent, candidate) if sent else ())
-    return [_unreadable() if text is None else next(found) for text in parameters]
+    findings = iter(_isolated(sent, candidate) if sent else ())
+    return [_unreadable() if text is None else next(findings) for text in parameters]
 
 
 def _isolated(sent: Sequence[tuple[Check, str]], candidate: str) -> Iterator[Finding]:
@@ -119,8 +119,8 @@ def _unreadable() -> Finding:
     return Finding(False, f"The check itself is not set up right: {UNREADABLE}")
 
 
-def _sendable(check: Check) -> str | None:
-    """The parameters as JSON; None when they cannot be written as such."""
+def _parameters_json(check: Check) -> str | None:
+    """The parameters as JSON; None if they cannot be serialised."""
     try:
         return json.dumps(check.parameters, default=dict)
     except (RecursionError, TypeError, ValueError):

@@ -32,7 +32,7 @@ _TOO_DEEP = "The JSON is nested too deeply to be read."
 
 
 class NotJson(Exception):
-    """The text is no JSON document; `place` is where reading stopped, where that is known."""
+    """The text is not valid JSON. `place` is where parsing failed, if known."""
 
     def __init__(self, message: str, place: Place | None = None) -> None:
         super().__init__(message)
@@ -41,7 +41,7 @@ class NotJson(Exception):
 
 
 def document(candidate: str) -> Any:
-    """The JSON value that the candidate is, alone or in a single code fence."""
+    """The JSON value of the candidate, which may be wrapped in one code fence. Raises NotJson."""
     fenced = _FENCED.match(candidate)
     inside = fenced.group("inside") if fenced else candidate
     offset = fenced.start("inside") if fenced else 0
@@ -83,8 +83,8 @@ def run_json_schema(parameters: Parameters, candidate: str) -> Finding:
         return Finding(False, "The check itself failed: its schema or the JSON goes round in circles.")
     if worst is None:
         return PASSED
-    where, said = shortened(worst.json_path), shortened(worst.message)
-    return Finding(False, f"The JSON does not follow its schema at {where}: {said}.")
+    where, message = shortened(worst.json_path), shortened(worst.message)
+    return Finding(False, f"The JSON does not follow its schema at {where}: {message}.")
 
 
 def shortened(text: str) -> str:
@@ -108,13 +108,13 @@ def schema_problems(parameters: Parameters) -> list[str]:
 
 
 def _schema(parameters: Parameters) -> Any:
-    """The schema as plain data; a form gives it as text."""
-    given = parameters["schema"]
-    return json.loads(given if isinstance(given, str) else json.dumps(given, default=dict))
+    """The schema as plain data. Forms provide it as text."""
+    schema = parameters["schema"]
+    return json.loads(schema if isinstance(schema, str) else json.dumps(schema, default=dict))
 
 
 def _validator(schema: dict[str, Any]) -> Validator:
-    """A validator that fetches nothing and gives up on a pattern that never ends."""
+    """A validator without remote references and with a time limit on patterns."""
     base = validator_for(schema, default=Draft202012Validator)
     bounded: type[Validator] = extend(base, {"pattern": _bounded_pattern})  # type: ignore[no-untyped-call]
     return bounded(schema, registry=Registry())

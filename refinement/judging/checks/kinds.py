@@ -1,4 +1,4 @@
-"""What a kind of check is: its parameters as data for forms, and the function that carries it out."""
+"""Describes kinds of checks: their parameters as data for forms, and the function that runs them."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class ParameterType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One setting of a check, as a form shows it; a default of None means it can stay empty."""
+    """One setting of a check, as shown in a form. With a default of None it may be empty."""
 
     name: str
     label: str
@@ -37,7 +37,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a check found: nothing to say when it passed, what is wrong and where when it did not."""
+    """The result of a check. If it failed, `message` says what is wrong and `place` where."""
 
     passed: bool
     message: str = ""
@@ -49,7 +49,7 @@ PASSED = Finding(True)
 
 @dataclass(frozen=True, slots=True)
 class CheckKind:
-    """A sort of check; `problems` looks at parameters beyond their types, when a check is saved."""
+    """A kind of check. `problems` validates parameters beyond their types when a check is saved."""
 
     name: str
     label: str
@@ -59,27 +59,29 @@ class CheckKind:
     problems: Callable[[Parameters], list[str]] = lambda parameters: []
 
 
-def with_defaults(kind: CheckKind, given: Parameters) -> dict[str, object]:
-    """The given parameters, and the kind's defaults for those that are left out or empty."""
+def with_defaults(kind: CheckKind, parameters: Parameters) -> dict[str, object]:
+    """The parameters, with the kind's defaults for missing and empty ones."""
     values: dict[str, object] = {parameter.name: parameter.default for parameter in kind.parameters}
-    values.update({name: value for name, value in given.items() if value is not None and value != ""})
+    values.update({name: value for name, value in parameters.items() if value is not None and value != ""})
     return values
 
 
-def type_problems(kind: CheckKind, given: Parameters) -> list[str]:
-    """What is missing, unknown or of the wrong type among the given parameters."""
+def type_problems(kind: CheckKind, parameters: Parameters) -> list[str]:
+    """Missing, unknown and wrongly typed parameters, as sentences."""
     known = {parameter.name: parameter for parameter in kind.parameters}
     listed = ", ".join(known) or "none"
     problems = [
-        f"{kind.label} has no parameter {name!r}; it has: {listed}." for name in given if name not in known
+        f"{kind.label} has no parameter {name!r}; it has: {listed}."
+        for name in parameters
+        if name not in known
     ]
-    values = with_defaults(kind, given)
+    values = with_defaults(kind, parameters)
     for parameter in kind.parameters:
         value = values[parameter.name]
         if value is None:
             problems += [f"{parameter.label} is required."] if parameter.required else []
         elif not _fits(parameter, value):
-            problems.append(f"{parameter.label} must be {_WORDS[parameter.type](parameter)}.")
+            problems.append(f"{parameter.label} must be {_EXPECTED[parameter.type](parameter)}.")
     return problems
 
 
@@ -99,7 +101,7 @@ def _fits(parameter: Parameter, value: object) -> bool:
             return isinstance(value, (Mapping, str, bool))
 
 
-_WORDS: Mapping[ParameterType, Callable[[Parameter], str]] = {
+_EXPECTED: Mapping[ParameterType, Callable[[Parameter], str]] = {
     ParameterType.TEXT: lambda parameter: "a text",
     ParameterType.FLAG: lambda parameter: "true or false",
     ParameterType.COUNT: lambda parameter: f"a whole number, 0 or more and at most {MOST_COUNT:,}",
@@ -116,7 +118,7 @@ def count_of(parameters: Parameters, name: str) -> int | None:
 
 
 def range_problems(parameters: Parameters) -> list[str]:
-    """What is wrong with a minimum and a maximum."""
+    """Problems with a minimum and a maximum."""
     low, high = count_of(parameters, "minimum"), count_of(parameters, "maximum")
     if low is None and high is None:
         return ["Set a minimum, a maximum or both."]

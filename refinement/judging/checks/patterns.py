@@ -1,4 +1,4 @@
-"""Regular expressions that give up: every search has a time limit."""
+"""Regular expressions with a time limit on every search."""
 
 from functools import lru_cache
 from typing import Any
@@ -14,7 +14,7 @@ FLAGS = {"i": regex.IGNORECASE, "m": regex.MULTILINE, "s": regex.DOTALL, "x": re
 
 
 class TooSlow(Exception):
-    """A pattern that ran out of time; the message is for people."""
+    """A pattern exceeded its time limit. The message is for people."""
 
     def __init__(self, pattern: str) -> None:
         limit = f"{TIMEOUT_SECONDS:g} seconds"
@@ -25,25 +25,25 @@ class TooSlow(Exception):
 
 
 def first_match(pattern: str, text: str, letters: str = "") -> Place | None:
-    """Where the pattern matches first; raises TooSlow when that cannot be told in time."""
+    """The first match of the pattern. Raises TooSlow after the time limit."""
     try:
-        found = compiled(pattern, letters).search(text, timeout=TIMEOUT_SECONDS)
+        match = compiled(pattern, letters).search(text, timeout=TIMEOUT_SECONDS)
     except TimeoutError:
         raise TooSlow(pattern) from None
-    return Place(*found.span()) if found else None
+    return Place(*match.span()) if match else None
 
 
 def first_phrase(phrase: str, text: str, *, ignore_case: bool) -> Place | None:
-    """Where the phrase stands first, read letter by letter."""
+    """The first occurrence of the phrase, compared literally."""
     if not ignore_case:
         start = text.find(phrase)
         return Place(start, start + len(phrase)) if start >= 0 else None
-    found = regex.search(regex.escape(phrase), text, regex.IGNORECASE | regex.FULLCASE)
-    return Place(*found.span()) if found else None
+    match = regex.search(regex.escape(phrase), text, regex.IGNORECASE | regex.FULLCASE)
+    return Place(*match.span()) if match else None
 
 
 def pattern_problems(label: str, pattern: str, letters: str = "") -> list[str]:
-    """Why this is no pattern to search with, if it is none."""
+    """Why the pattern is not valid; empty if it is."""
     if len(pattern) > MAX_PATTERN_CHARS:
         return [f"{label} has {len(pattern):,} characters; {MAX_PATTERN_CHARS:,} are allowed."]
     try:

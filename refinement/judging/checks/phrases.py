@@ -16,7 +16,7 @@ from refinement.judging.checks.patterns import FLAGS, TooSlow, first_match, firs
 
 MAX_PATTERNS = 100
 
-# Each is a pattern of its own, so that a rubric can drop or add one.
+# Separate patterns, so that a rubric can remove or add one.
 PLACEHOLDERS = (
     r"\b(?:TO-?DO|FIX-?ME|TBD|TBC|XXX+)\b",
     r"(?i)\blorem ipsum\b",
@@ -58,7 +58,7 @@ def run_starts_with(parameters: Parameters, candidate: str) -> Finding:
 
 
 def _folded(parameters: Parameters, text: str) -> str:
-    """What is compared: space around a text is no part of it."""
+    """The text to compare, without surrounding whitespace."""
     return text.strip().casefold() if parameters["ignore_case"] else text.strip()
 
 
@@ -88,7 +88,7 @@ def _letters(parameters: Parameters) -> str:
 
 
 def run_no_placeholders(parameters: Parameters, candidate: str) -> Finding:
-    """The first placeholder in the text, whichever pattern finds it."""
+    """Fails at the first placeholder in the text."""
     try:
         places = [first_match(pattern, candidate) for pattern in _lines(parameters["patterns"])]
     except TooSlow as error:
@@ -129,21 +129,21 @@ KINDS = (
     CheckKind(
         "equals",
         "Equals",
-        "The text must be this and nothing else; space around it does not count.",
+        "The whole text must be this. Surrounding whitespace is ignored.",
         (_TEXT, _IGNORE_CASE),
         run_equals,
     ),
     CheckKind(
         "starts-with",
         "Starts with",
-        "The text must begin with this; space before it does not count.",
+        "The text must start with this. Leading whitespace is ignored.",
         (_TEXT, _IGNORE_CASE),
         run_starts_with,
     ),
     CheckKind(
         "regex",
         "Regular expression",
-        "A pattern must match somewhere, or nowhere.",
+        "A pattern must match, or must not match.",
         (
             Parameter("pattern", "Pattern", ParameterType.TEXT, required=True),
             Parameter(
@@ -158,7 +158,7 @@ KINDS = (
                 "Must match",
                 ParameterType.FLAG,
                 default=True,
-                description="On: the pattern must occur. Off: it must occur nowhere.",
+                description="On: the pattern must match. Off: it must not match.",
             ),
         ),
         run_regex,
@@ -167,7 +167,7 @@ KINDS = (
     CheckKind(
         "no-placeholders",
         "No placeholders",
-        "Nothing that stands for text still to be written.",
+        "The text must not contain placeholders.",
         (
             Parameter(
                 "patterns",
@@ -175,7 +175,7 @@ KINDS = (
                 ParameterType.LINES,
                 default=PLACEHOLDERS,
                 required=True,
-                description="Regular expressions, one a line. A text that matches any of them fails.",
+                description="Regular expressions, one per line. A text that matches any of them fails.",
             ),
         ),
         run_no_placeholders,

@@ -1,4 +1,4 @@
-"""Patterns that run away: tried on short texts that make such patterns slow, before they are saved."""
+"""Detects patterns with catastrophic backtracking before a check is saved."""
 
 import re
 
@@ -10,7 +10,7 @@ MOST_LETTERS = 6
 
 
 def runaway_problems(check: Check) -> list[str]:
-    """Says so if a pattern of the check needs more time than it has, even on a short text."""
+    """An error if a pattern of the check exceeds the time limit even on a short text."""
     for pattern, letters in patterns_of(check):
         if runs_away(pattern, letters):
             return [
@@ -21,11 +21,11 @@ def runaway_problems(check: Check) -> list[str]:
 
 
 def patterns_of(check: Check) -> list[tuple[str, str]]:
-    """The patterns that the check was given, each with its flags."""
+    """The check's patterns, each with its flags."""
     if check.kind == "regex":
         return [(str(check.parameters["pattern"]), str(check.parameters.get("flags") or ""))]
-    given = check.parameters.get("patterns", ())
-    return [(str(line), "") for line in given] if isinstance(given, (list, tuple)) else []
+    patterns = check.parameters.get("patterns", ())
+    return [(str(line), "") for line in patterns] if isinstance(patterns, (list, tuple)) else []
 
 
 def runs_away(pattern: str, letters: str) -> bool:
@@ -38,7 +38,7 @@ def runs_away(pattern: str, letters: str) -> bool:
 
 
 def probes(pattern: str) -> list[str]:
-    """One letter over and over, then something unfit; the letters that the pattern names come first."""
+    """Texts of one repeated letter and a character that cannot match, starting with the pattern's letters."""
     named = dict.fromkeys(re.sub(r"\\.", "", pattern))
     fitting = [letter for letter in named if letter.isalnum()][:MOST_LETTERS]
     return [letter * PROBE_CHARS + "\x01" for letter in dict.fromkeys([*fitting, "a", "0", " "])]

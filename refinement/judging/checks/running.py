@@ -1,4 +1,4 @@
-"""Carries a check out in this process. Only for the child process of `isolation`: nothing here is limited."""
+"""Runs a check in this process, without limits. Only for the child process of `isolation`."""
 
 from collections.abc import Mapping
 
@@ -6,7 +6,7 @@ from refinement.engine.types import Check
 from refinement.judging.checks import documents, phrases, shape
 from refinement.judging.checks.kinds import CheckKind, Finding, type_problems, with_defaults
 
-# In the order in which a form offers them.
+# In display order.
 KINDS: Mapping[str, CheckKind] = {
     kind.name: kind for kind in (*phrases.KINDS, *shape.KINDS, *documents.KINDS)
 }
@@ -15,7 +15,7 @@ MOST_PROBLEMS = 20
 
 
 def problems(check: Check) -> list[str]:
-    """Everything that keeps this check from being saved, in sentences; empty when it is sound."""
+    """The errors that prevent saving this check, as sentences; empty if it is valid."""
     if check.kind == COMMAND:
         return ["A command cannot be a check here; only `wiggum eval` runs scripts."]
     kind = KINDS.get(check.kind)
@@ -26,7 +26,7 @@ def problems(check: Check) -> list[str]:
 
 
 def finding(check: Check, candidate: str) -> Finding:
-    """What the check says of the candidate; one that is not set up right fails."""
+    """The result of the check. An invalid check fails."""
     if found := problems(check):
         return Finding(False, f"The check itself is not set up right: {' '.join(found)}")
     kind = KINDS[check.kind]

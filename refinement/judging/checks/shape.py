@@ -20,7 +20,7 @@ _WORD = re.compile(r"\S+")
 _FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})")
 _ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]|$)")
 _UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*$")
-# Lines under which a row of dashes is a rule, not a heading's underline.
+# A row of dashes below such a line is a horizontal rule, not a heading underline.
 _NOT_A_PARAGRAPH = re.compile(r"\s*$| {4}|\t| {0,3}(?:>|[-+*][ \t]|\d{1,9}[.)][ \t]|(?:[-*_][ \t]*){3,}$|\|)")
 
 
@@ -55,8 +55,8 @@ def run_heading_count(parameters: Parameters, candidate: str) -> Finding:
     if low is not None and len(found) < low:
         return Finding(False, f"The text has {len(found):,} {which}; at least {low:,} are wanted.")
     if high is not None and len(found) > high:
-        words = f"The text has {len(found):,} {which}; at most {high:,} are wanted."
-        return Finding(False, words, found[high].place)
+        message = f"The text has {len(found):,} {which}; at most {high:,} are wanted."
+        return Finding(False, message, found[high].place)
     return PASSED
 
 
@@ -68,7 +68,7 @@ def heading_problems(parameters: Parameters) -> list[str]:
 
 
 def headings(markdown: str) -> Iterator[Heading]:
-    """The headings of a Markdown text, underlined ones included, those in code blocks not."""
+    """The headings of a Markdown text, including underlined ones and without those in code blocks."""
     fence, paragraph = "", None
     position = 0
     for whole_line in markdown.splitlines(keepends=True):
@@ -101,7 +101,7 @@ KINDS = (
     CheckKind(
         "length",
         "Length",
-        "The text's length must lie within limits.",
+        "The length of the text must be within limits.",
         (
             Parameter(
                 "unit", "Unit", ParameterType.CHOICE, default="characters", choices=("characters", "words")
@@ -115,9 +115,9 @@ KINDS = (
     CheckKind(
         "heading-count",
         "Heading count",
-        "The number of Markdown headings must lie within limits.",
+        "The number of Markdown headings must be within limits.",
         (
-            Parameter("level", "Level", ParameterType.COUNT, description="1 to 6; empty counts all levels."),
+            Parameter("level", "Level", ParameterType.COUNT, description="1 to 6, or empty for all levels."),
             _MINIMUM,
             _MAXIMUM,
         ),

@@ -1,6 +1,6 @@
-"""The child process: reads requests as lines of JSON, carries them out under limits, writes answers.
+"""The child process: reads requests as JSON lines, runs them under limits and writes the answers.
 
-It is started as a file by `process.py`, in an interpreter of its own. It holds no secrets and no connections.
+`process.py` starts this file in a separate interpreter, without secrets or connections.
 """
 
 import json
@@ -25,11 +25,11 @@ from refinement.judging.checks.runaway import runaway_problems
 from refinement.judging.isolation.limits import MEMORY_BYTES, Limit
 from refinement.judging.template_rendering import TemplateFailure, rendered, template_problems
 
-# What a request may need besides: its text is held several times over while it is read.
+# Extra memory for a request, because its text is copied several times while it is parsed.
 BYTES_PER_INPUT_BYTE = 8
-KEPT_BYTES = MEMORY_BYTES // 4  # a child that still holds more than this after a request is replaced
+KEPT_BYTES = MEMORY_BYTES // 4  # a child that still uses more than this after a request is replaced
 ORPHAN_SECONDS = 15.0
-NICENESS = 5  # pages come first
+NICENESS = 5  # web requests have priority
 
 
 def check_template(name: str, source: str) -> Iterator[object]:
@@ -61,12 +61,12 @@ OPERATIONS: dict[str, Callable[..., Iterator[object]]] = {
 
 
 def main(idle_seconds: float) -> None:
-    """Answers until the input is closed, until nothing comes for long, or until a limit is reached."""
+    """Answers requests until the input is closed, the idle time is over, or a limit is reached."""
     with suppress(OSError):
         os.nice(NICENESS)
     bounded("RLIMIT_CORE", 0)
     data = data_bytes()
-    say({"ready": True})
+    send({"ready": True})
     while select.select([sys.stdin.buffer], [], [], idle_seconds)[0]:
         line = sys.stdin.buffer.readline()
         if not line:
@@ -74,35 +74,35 @@ def main(idle_seconds: float) -> None:
         began = time.process_time()
         answer(line, data)
         grown = data is not None and (data_bytes() or 0) - data > KEPT_BYTES
-        say({"last": grown, "seconds": time.process_time() - began})
+        send({"last": grown, "seconds": time.process_time() - began})
         if grown:
             return
 
 
 def answer(line: bytes, data: int | None) -> None:
-    """Carries out one request; `data` is what the process had allocated before the first one."""
+    """Runs one request. `data` is the memory allocated before the first request."""
     memory = None if data is None else data + MEMORY_BYTES + BYTES_PER_INPUT_BYTE * len(line)
     request = json.loads(line)
     operation = OPERATIONS[request["operation"]]
-    # The signals end the process. The first is the limit: a busy machine does not make a request fail. The
-    # second is for a parent that is gone: where there is one, it has stopped waiting long before.
+    # Both signals end the process. The first limits processor time, so a busy machine does not make a
+    # request fail. The second is for a child whose parent is gone.
     signal.setitimer(signal.ITIMER_PROF, request["seconds"])
     signal.setitimer(signal.ITIMER_REAL, ORPHAN_SECONDS)
     try:
         with memory_limited(memory):
             arguments = with_records(request["operation"], request["arguments"])
             for piece in operation(**arguments):
-                say({"answer": piece})
+                send({"answer": piece})
     except MemoryError:
         end(Limit.MEMORY)
-    except Exception as error:  # noqa: BLE001  whatever a template or a schema can bring about
+    except Exception as error:  # noqa: BLE001  templates and schemas can raise anything
         end(Limit.CRASH, f"{type(error).__name__}: {error}"[:400])
     signal.setitimer(signal.ITIMER_PROF, 0)
     signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def with_records(operation: str, arguments: dict[str, Any]) -> dict[str, Any]:
-    """Templates read the fields of a record as attributes; the parameters of a check stay plain data."""
+    """The arguments, with records that templates can read by attribute."""
     if operation != "render":
         return arguments
     return arguments | {"values": {name: record(value) for name, value in arguments["values"].items()}}
@@ -116,7 +116,7 @@ def record(value: Any) -> Any:
 
 @contextmanager
 def memory_limited(most: int | None) -> Iterator[None]:
-    """Allocations beyond this size fail inside the block, where the system can be told so."""
+    """Makes allocations above this size fail inside the block. None sets no limit."""
     if most is None:
         yield
         return
@@ -136,7 +136,7 @@ def bounded(name: str, most: int) -> None:
 
 
 def data_bytes() -> int | None:
-    """What counts toward RLIMIT_DATA now; None where the system does not tell."""
+    """The memory that counts toward RLIMIT_DATA; None if the system does not report it."""
     try:
         pages = int(Path("/proc/self/statm").read_text().split()[5])
     except OSError:
@@ -144,15 +144,15 @@ def data_bytes() -> int | None:
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
-def say(message: dict[str, object]) -> None:
+def send(message: dict[str, object]) -> None:
     text = json.dumps(message, ensure_ascii=False)
     sys.stdout.buffer.write(text.encode("utf-8", "surrogatepass") + b"\n")
     sys.stdout.buffer.flush()
 
 
 def end(limit: Limit, detail: str = "") -> NoReturn:
-    """Whatever was allocated or half done goes with this process."""
-    say({"limit": limit.value, "detail": detail})
+    """Reports the limit and ends the process, which frees everything it allocated."""
+    send({"limit": limit.value, "detail": detail})
     sys.stdout.buffer.flush()
     os._exit(0)
 

@@ -1,4 +1,4 @@
-"""What ends a request early, and the time that several requests share."""
+"""Limits on requests, and time limits shared by several requests."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
-SECONDS = 1.0  # of processor time, for one request, or for all that somebody waits for
+SECONDS = 1.0  # of processor time, for one request or for a group of requests
 MEMORY_BYTES = 64 * 1024 * 1024  # for one request, on top of an idle child's 30 MB
 
-Look: TypeAlias = Callable[[], None]
+WaitCallback: TypeAlias = Callable[[], None]
 
 
 class Limit(StrEnum):
@@ -25,7 +25,7 @@ class Limit(StrEnum):
 
 @dataclass(slots=True)
 class Allowance:
-    """Seconds that are left for all requests of a block; those of the block around it count as well."""
+    """Seconds left for all requests of a block. Outer blocks also apply."""
 
     left: float
     outer: "Allowance | None"
@@ -40,12 +40,12 @@ class Allowance:
 
 
 _allowance: ContextVar[Allowance | None] = ContextVar("allowance", default=None)
-_look: ContextVar[Look | None] = ContextVar("look", default=None)
+_on_wait: ContextVar[WaitCallback | None] = ContextVar("on_wait", default=None)
 
 
 @contextmanager
 def time_limit(seconds: float = SECONDS) -> Iterator[None]:
-    """All requests inside the block share these seconds; waiting for a free child is not counted."""
+    """All requests inside the block share these seconds. Waiting for a free child does not count."""
     token = _allowance.set(Allowance(seconds, _allowance.get()))
     try:
         yield
@@ -54,25 +54,25 @@ def time_limit(seconds: float = SECONDS) -> Iterator[None]:
 
 
 @contextmanager
-def while_waiting(look: Look) -> Iterator[None]:
-    """Calls `look` a few times a second while a request inside the block takes long.
+def while_waiting(on_wait: WaitCallback) -> Iterator[None]:
+    """Calls `on_wait` a few times a second while a request inside the block is running.
 
-    It keeps a lease alive, and may raise to give the request up. With it, a request waits for a free child
-    as long as it takes; without it, it fails as busy after a few seconds.
+    The callback can renew a lease, or raise to cancel the request. With a callback, a request waits for a
+    free child without a limit; without one, it fails as busy after a few seconds.
     """
-    token = _look.set(look)
+    token = _on_wait.set(on_wait)
     try:
         yield
     finally:
-        _look.reset(token)
+        _on_wait.reset(token)
 
 
-def current_look() -> Look | None:
-    return _look.get()
+def wait_callback() -> WaitCallback | None:
+    return _on_wait.get()
 
 
 def available(seconds: float) -> float:
-    """How long a request may take that would get these seconds if it were alone."""
+    """The seconds that a request may take, at most the given number."""
     allowance = _allowance.get()
     return min(seconds, allowance.available()) if allowance else seconds
 

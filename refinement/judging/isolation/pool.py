@@ -1,4 +1,4 @@
-"""The children of this process: few, started when they are needed, ended when nobody needs them."""
+"""A pool of child processes, started on demand and stopped when idle."""
 
 import atexit
 import logging
@@ -10,79 +10,79 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from refinement.judging.isolation.limits import SECONDS, Limit, Look, available, current_look, spend
-from refinement.judging.isolation.process import LOOK_SECONDS, ChildProcess, Ended
+from refinement.judging.isolation.limits import SECONDS, Limit, WaitCallback, available, spend, wait_callback
+from refinement.judging.isolation.process import POLL_SECONDS, ChildProcess, RequestEnded
 
 MOST_CHILDREN = 2
 START_SECONDS = 10.0
-WAIT_SECONDS = 5.0  # for a free child, where nobody else has to be told that we wait
-IDLE_SECONDS = 300.0  # then a child ends by itself
-LEAST_SECONDS = 0.2  # less would blame a request for the time that others took
-SPARE_SECONDS = 30.0  # a child that is about to end is not sent anything
+WAIT_SECONDS = 5.0  # for a free child, if there is no wait callback
+IDLE_SECONDS = 300.0  # then an unused child exits
+LEAST_SECONDS = 0.2  # with less time left, a request is not started
+SPARE_SECONDS = 30.0  # a child this close to its idle exit is not used
 
 log = logging.getLogger("wiggum.isolation")
 
 
 @dataclass(slots=True)
 class Outcome:
-    """The answers that came, and what kept the others from coming."""
+    """The answers of a request, and the limit that ended it, if any."""
 
     answers: list[Any] = field(default_factory=list)
     limit: Limit | None = None
 
 
 class Pool:
-    """Hands out children, one request at a time each."""
+    """Assigns requests to children. Each child runs one request at a time."""
 
     def __init__(self) -> None:
         self._free = threading.BoundedSemaphore(MOST_CHILDREN)
         self._idle: list[ChildProcess] = []  # append and pop are atomic
 
     def run(self, operation: str, arguments: dict[str, Any], seconds: float) -> Outcome:
-        look, outcome = current_look(), Outcome()
+        on_wait, outcome = wait_callback(), Outcome()
         allowed = available(seconds)
         if allowed < LEAST_SECONDS:
             return Outcome(limit=Limit.SPENT)
         request = {"operation": operation, "arguments": arguments}
         try:
-            with self._turn(look), self._child(look) as child:
-                for answer in child.answers(request, allowed, look):
-                    outcome.answers.append(answer)  # one by one: those before a limit count
-        except Ended as ended:
+            with self._slot(on_wait), self._child(on_wait) as child:
+                for answer in child.answers(request, allowed, on_wait):
+                    outcome.answers.append(answer)  # one by one, to keep those before a limit
+        except RequestEnded as ended:
             outcome.limit = ended.limit
             log.warning("operation=%s limit=%s %s", operation, ended.limit, ended)
         return outcome
 
     def close(self) -> None:
-        """Ends the children that nobody uses."""
+        """Stops the idle children."""
         while self._idle:
             self._idle.pop().stop()
 
     @contextmanager
-    def _turn(self, look: Look | None) -> Iterator[None]:
+    def _slot(self, on_wait: WaitCallback | None) -> Iterator[None]:
         until = time.monotonic() + WAIT_SECONDS
-        while not self._free.acquire(timeout=LOOK_SECONDS):
-            if look is not None:
-                look()
+        while not self._free.acquire(timeout=POLL_SECONDS):
+            if on_wait is not None:
+                on_wait()
             elif time.monotonic() >= until:
-                raise Ended(Limit.BUSY)
+                raise RequestEnded(Limit.BUSY)
         try:
             yield
         finally:
             self._free.release()
 
     @contextmanager
-    def _child(self, look: Look | None) -> Iterator[ChildProcess]:
-        """An idle child or a new one; only one that has answered in full is kept."""
+    def _child(self, on_wait: WaitCallback | None) -> Iterator[ChildProcess]:
+        """An idle child or a new one. It is reused only if it answered completely."""
         child = self._reusable() or ChildProcess(IDLE_SECONDS)
-        kept = False
+        reusable = False
         try:
             if not child.ready:
-                child.wait_until_ready(START_SECONDS, look)
+                child.wait_until_ready(START_SECONDS, on_wait)
             yield child
-            kept = child.reusable
+            reusable = child.reusable
         finally:
-            if kept:
+            if reusable:
                 self._idle.append(child)
             else:
                 child.stop()
@@ -101,7 +101,7 @@ _pool = Pool()
 
 
 def run(operation: str, arguments: dict[str, Any], *, seconds: float = SECONDS) -> Outcome:
-    """Carries out one of the operations of `child.py`, killed after these seconds of processor time."""
+    """Runs one of the operations in `child.py`, limited to these seconds of processor time."""
     return _pool.run(operation, arguments, seconds)
 
 
@@ -110,7 +110,7 @@ def close() -> None:
 
 
 def _start_over() -> None:
-    """After a fork: the parent's children are not ours to talk to."""
+    """After a fork, a process needs its own children."""
     global _pool
     _pool = Pool()
 

@@ -1,4 +1,4 @@
-"""One child process: started, sent a request, read with a deadline, killed."""
+"""Starts, queries and kills one child process."""
 
 import json
 import os
@@ -11,19 +11,19 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from refinement.judging.isolation.limits import Limit, Look
+from refinement.judging.isolation.limits import Limit, WaitCallback
 
 CHILD = Path(__file__).with_name("child.py")
 ROOT = Path(__file__).parents[3]
-# Nothing else of this process's environment is needed there, least of all its secrets.
+# The child gets no other environment variables, so it cannot read secrets.
 KEPT_VARIABLES = ("LD_LIBRARY_PATH",)
-LOOK_SECONDS = 0.25
-PATIENCE, LONG_PATIENCE = 1.5, 10.0  # seconds to wait for one second of processor time
+POLL_SECONDS = 0.25
+PATIENCE, LONG_PATIENCE = 1.5, 10.0  # wall-clock seconds per second of processor time
 READ_BYTES = 1 << 16
 
 
-class Ended(Exception):
-    """The child did not answer in full; it is not to be used again."""
+class RequestEnded(Exception):
+    """The child did not answer completely. It must not be used again."""
 
     def __init__(self, limit: Limit, detail: str = "") -> None:
         super().__init__(detail or limit.value)
@@ -31,7 +31,7 @@ class Ended(Exception):
 
 
 class ChildProcess:
-    """A child that answers one request at a time, for as long as its input stays open."""
+    """A child that answers one request at a time until its input is closed."""
 
     def __init__(self, idle_seconds: float) -> None:
         self._process = subprocess.Popen(
@@ -59,70 +59,74 @@ class ChildProcess:
     def pid(self) -> int:
         return self._process.pid
 
-    def wait_until_ready(self, seconds: float, look: Look | None) -> None:
-        """Waits for its first line, which it writes once everything is imported."""
-        self._line(time.monotonic() + seconds, look)
+    def wait_until_ready(self, seconds: float, on_wait: WaitCallback | None) -> None:
+        """Waits for the first line, which the child writes after its imports."""
+        self._line(time.monotonic() + seconds, on_wait)
         self.ready = True
 
-    def answers(self, request: dict[str, Any], seconds: float, look: Look | None) -> Iterator[object]:
-        """What the child answers, piece by piece; raises Ended at a limit.
+    def answers(
+        self, request: dict[str, Any], seconds: float, on_wait: WaitCallback | None
+    ) -> Iterator[object]:
+        """The child's answers, one by one. Raises RequestEnded at a limit.
 
-        The seconds are processor time. Somebody who looks can wait longer for them on a busy machine.
+        The seconds are processor time. With a wait callback, a request may wait longer on a busy machine.
         """
-        until = time.monotonic() + seconds * (PATIENCE if look is None else LONG_PATIENCE)
+        until = time.monotonic() + seconds * (PATIENCE if on_wait is None else LONG_PATIENCE)
         self.reusable, self.spent = False, seconds
-        self._write(encoded(request | {"seconds": seconds}), until, look)
+        self._write(encoded(request | {"seconds": seconds}), until, on_wait)
         while True:
-            said = json.loads(self._line(until, look))
-            if "answer" in said:
-                yield said["answer"]
+            message = json.loads(self._line(until, on_wait))
+            if "answer" in message:
+                yield message["answer"]
                 continue
-            if "limit" in said:
-                raise Ended(Limit(said["limit"]), said.get("detail", ""))
-            self.used_at, self.reusable = time.monotonic(), not said["last"]
-            self.spent = said["seconds"]
+            if "limit" in message:
+                raise RequestEnded(Limit(message["limit"]), message.get("detail", ""))
+            self.used_at, self.reusable = time.monotonic(), not message["last"]
+            self.spent = message["seconds"]
             return
 
     def stop(self) -> None:
-        """Kills the child, whatever it is doing."""
+        """Kills the child."""
         self._process.kill()
         self._process.wait()
         for stream in (self._process.stdin, self._process.stdout):
             if stream is not None:
                 stream.close()
 
-    def _write(self, data: bytes, until: float, look: Look | None) -> None:
+    def _write(self, data: bytes, until: float, on_wait: WaitCallback | None) -> None:
         rest = memoryview(data)
         while rest:
-            self._wait(self._stdin, selectors.EVENT_WRITE, until, look)
+            self._wait(self._stdin, selectors.EVENT_WRITE, until, on_wait)
             try:
                 rest = rest[os.write(self._stdin, rest) :]
             except BrokenPipeError:
-                raise Ended(Limit.CRASH, "the child process has ended") from None
+                raise RequestEnded(Limit.CRASH, "the child process has ended") from None
 
-    def _line(self, until: float, look: Look | None) -> bytes:
+    def _line(self, until: float, on_wait: WaitCallback | None) -> bytes:
         pieces = [self._unread]
         while b"\n" not in pieces[-1]:
-            self._wait(self._stdout, selectors.EVENT_READ, until, look)
+            self._wait(self._stdout, selectors.EVENT_READ, until, on_wait)
             piece = os.read(self._stdout, READ_BYTES)
             if not piece:
                 status = self._process.wait()
                 out_of_time = status == -signal.SIGPROF
-                raise Ended(Limit.TIME if out_of_time else Limit.CRASH, f"the child ended with {status}")
+                raise RequestEnded(
+                    Limit.TIME if out_of_time else Limit.CRASH, f"the child ended with {status}"
+                )
             pieces.append(piece)
         line, _, self._unread = b"".join(pieces).partition(b"\n")
         return line
 
-    def _wait(self, descriptor: int, event: int, until: float, look: Look | None) -> None:
+    def _wait(self, descriptor: int, event: int, until: float, on_wait: WaitCallback | None) -> None:
         with selectors.DefaultSelector() as selector:
             selector.register(descriptor, event)
-            while not selector.select(max(0.0, min(LOOK_SECONDS, until - time.monotonic()))):
+            while not selector.select(max(0.0, min(POLL_SECONDS, until - time.monotonic()))):
                 if time.monotonic() >= until:
-                    raise Ended(Limit.TIME)
-                if look is not None:
-                    look()
+                    raise RequestEnded(Limit.TIME)
+                if on_wait is not None:
+                    on_wait()
 
 
 def encoded(request: dict[str, Any]) -> bytes:
-    """A request as one line; a lone surrogate in a text travels as it is."""
+    """A request as one line. Lone surrogates are kept."""
     return json.dumps(request, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"

@@ -1,4 +1,4 @@
-"""Reading what a judge replied."""
+"""Reads verdicts from judges' replies."""
 
 from refinement.judging.parsing.ladder import Reading, Rung, read_reply
 

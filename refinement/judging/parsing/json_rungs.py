@@ -1,8 +1,8 @@
-"""The rungs that read JSON: strict, inside prose, dirtyjson and json-repair.
+"""The parser rungs for JSON: strict, embedded in prose, dirtyjson and json-repair.
 
-Both repairing libraries are kept from making numbers themselves: dirtyjson evaluates arithmetic (7/10
-becomes 0.7, and 9**9**9 never ends), json-repair keeps the first digits of what it cannot read. Here a
-number that stands bare reaches validation as the text it was.
+Neither repair library may convert numbers: dirtyjson evaluates arithmetic (7/10 becomes 0.7, and 9**9**9
+never ends), and json-repair keeps the first digits of invalid numbers. Here bare numbers are passed to
+validation as text.
 """
 
 import json
@@ -17,7 +17,7 @@ from json_repair.json_parser import JSONParser
 
 MAX_NESTING = 64
 MAX_SPANS = 40
-MAX_REPAIRED_CHARS = 40_000  # json-repair's time grows with the square of what it is given
+MAX_REPAIRED_CHARS = 40_000  # json-repair takes quadratic time
 
 MARKS = re.compile(r'\\.|["{}\[\]]', re.DOTALL)
 BRACKET = re.compile(r"[{}\[\]]")
@@ -35,14 +35,14 @@ CONSTANTS = {"true": True, "false": False, "null": None, "none": None}
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A stretch of the reply that may be JSON; not complete when the reply ended inside it."""
+    """A part of the reply that may be JSON. It is incomplete if the reply ended inside it."""
 
     text: str
     complete: bool
 
 
 class _LiteralLoader(DirtyJSONLoader):  # type: ignore[misc, unused-ignore]
-    """dirtyjson without its arithmetic: a bare value is a constant or the text that stands there."""
+    """dirtyjson without arithmetic. A bare value is a constant or its text."""
 
     content: str
     pos: int
@@ -59,7 +59,7 @@ class _LiteralLoader(DirtyJSONLoader):  # type: ignore[misc, unused-ignore]
 
 
 class _LiteralParser(JSONParser):
-    """json-repair that keeps the text of a bare number."""
+    """json-repair that keeps bare numbers as text."""
 
     def parse_number(self) -> str:  # type: ignore[override, unused-ignore]
         match = BARE_NUMBER.match(str(self.json_str), self.index)
@@ -71,22 +71,22 @@ class _LiteralParser(JSONParser):
 
 
 def load_strictly(text: str) -> object:
-    """The JSON value that the text is, numbers exact; raises ValueError or RecursionError."""
+    """The JSON value with exact numbers. Raises ValueError or RecursionError."""
     return json.loads(text, parse_float=Decimal, parse_int=Decimal, parse_constant=str)
 
 
 def load_dirtily(text: str) -> object:
-    """What dirtyjson makes of the text; raises whatever it raises."""
+    """The value that dirtyjson reads. It can raise any exception."""
     return _LiteralLoader(text[:MAX_REPAIRED_CHARS]).decode()
 
 
 def repair(text: str) -> object:
-    """What json-repair makes of the text."""
+    """The value that json-repair reads."""
     return _LiteralParser(text[:MAX_REPAIRED_CHARS], None, False).parse()
 
 
 def attempt(load: Callable[[str], object], text: str) -> object:
-    """The loaded value, or None: third-party parsers fail on hostile text in ways they do not list."""
+    """The loaded value, or None if loading fails. Third-party parsers can raise anything on hostile text."""
     if nested_too_deep(text):
         return None
     try:
@@ -96,7 +96,7 @@ def attempt(load: Callable[[str], object], text: str) -> object:
 
 
 def nested_too_deep(text: str) -> bool:
-    """Whether brackets open beyond what any verdict needs, strings not set apart."""
+    """Whether brackets are nested too deeply. Brackets in strings count too."""
     depth = 0
     for match in BRACKET.finditer(text):
         depth = depth + 1 if match[0] in "{[" else max(depth - 1, 0)
@@ -106,7 +106,7 @@ def nested_too_deep(text: str) -> bool:
 
 
 def spans(text: str) -> list[Span]:
-    """The outermost bracketed stretches, latest first; an unfinished one comes before what it contains."""
+    """The outermost bracketed parts, last first. An unfinished part comes before the parts inside it."""
     closed, open_at = _brackets(text)
     found = [(start, Span(text[start:end], True)) for start, end in _outermost(closed)]
     for start in open_at:
@@ -119,7 +119,7 @@ def spans(text: str) -> list[Span]:
 
 
 def _brackets(text: str) -> tuple[list[tuple[int, int]], list[int]]:
-    """The pairs of brackets that close, and the places of those that never do; double quotes are heeded."""
+    """Matched brackets, and the positions of unmatched ones. Brackets in double quotes are ignored."""
     stack: list[tuple[str, int]] = []
     closed: list[tuple[int, int]] = []
     in_string = False

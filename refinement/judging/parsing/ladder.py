@@ -1,4 +1,4 @@
-"""From a judge's reply to a verdict: rung after rung, and the complaint when none holds."""
+"""Reads a verdict from a judge's reply, trying parsers from strict to lenient."""
 
 import re
 from collections.abc import Iterator
@@ -9,11 +9,11 @@ from refinement.engine.types import Rubric, Verdict
 from refinement.judging.parsing.cleaning import clean
 from refinement.judging.parsing.json_rungs import attempt, load_dirtily, load_strictly, repair, spans
 from refinement.judging.parsing.line_rung import read_lines
-from refinement.judging.parsing.thinking import set_thinking_aside
+from refinement.judging.parsing.thinking import split_thinking
 from refinement.judging.parsing.validation import Validated, complaint_of, validate
 from refinement.judging.schema import scale_in_words
 
-MAX_EXAMINED_CHARS = 120_000  # of the end: a judge that goes on this long has its verdict there, if anywhere
+MAX_EXAMINED_CHARS = 120_000  # only the end of a very long reply is read
 
 REFUSAL = re.compile(
     r"\bI(?:['’]m| am) (?:very |truly )?sorry|\bI apologi[sz]e|\bas an AI\b"
@@ -23,7 +23,7 @@ REFUSAL = re.compile(
 
 
 class Rung(StrEnum):
-    """How a reply was read, from the cleanest way to the last resort."""
+    """How a reply was read, from strict to last resort."""
 
     STRICT = "strict"
     EMBEDDED = "embedded"
@@ -34,7 +34,7 @@ class Rung(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A verdict and the rung that gave it, or none and the complaint to send back to the model."""
+    """A verdict and the rung that read it, or no verdict and a complaint for the model."""
 
     verdict: Verdict | None
     rung: Rung | None
@@ -50,15 +50,15 @@ class _Try:
 
 
 def read_reply(text: str, rubric: Rubric) -> Reading:
-    """The verdict in a judge's reply, or the precise complaint; never raises.
+    """The verdict in a judge's reply, or a precise complaint. Never raises.
 
-    The last object that gives every criterion a number decides: when it fails validation, nothing said
-    before it is taken in its place, since that may be a draft or a quotation from the candidate.
+    The last object with a number for every criterion decides. If it is not valid, earlier objects are not
+    used instead, because they may be drafts or quotes from the candidate.
     """
-    answer, thinking = set_thinking_aside(text)
+    answer, thinking = split_thinking(text)
     thinking = clean(thinking)
     if not answer:
-        return Reading(None, None, _nothing_said(thinking, rubric), thinking, ())
+        return Reading(None, None, _no_answer(thinking, rubric), thinking, ())
     best: _Try | None = None
     for current in _tries(answer[-MAX_EXAMINED_CHARS:], rubric):
         if best is None or current.validated.stated > best.validated.stated:
@@ -101,7 +101,7 @@ def _tries(answer: str, rubric: Rubric) -> Iterator[_Try]:
 
 
 def _pieces_together(pieces: list[tuple[object, _Try]], rubric: Rubric) -> Iterator[_Try]:
-    """One reading from an object for each criterion; objects that speak of the same one are never mixed."""
+    """Combines objects that each cover other criteria. Objects with a common criterion are not combined."""
     in_order = [(loaded, entry.rung) for loaded, entry in reversed(pieces)]
     keys = [validate([loaded], rubric).keys for loaded, _ in in_order]
     together = validate([loaded for loaded, _ in in_order], rubric)
@@ -114,21 +114,22 @@ def _lowest(rungs: Iterator[Rung]) -> Rung:
     return max(rungs, key=order.index)
 
 
-def _nothing_said(thinking: str, rubric: Rubric) -> str:
+def _no_answer(thinking: str, rubric: Rubric) -> str:
     if thinking:
-        return f"The reply ended in its thinking, before any answer. {_wanted(rubric)}"
-    return f"The reply is empty. {_wanted(rubric)}"
+        return f"The reply ended in its thinking, before any answer. {_reply_format(rubric)}"
+    return f"The reply is empty. {_reply_format(rubric)}"
 
 
 def _no_scores(answer: str, rubric: Rubric, dropped: tuple[str, ...]) -> str:
     if dropped:
-        return f"None of these is a criterion of this rubric: {', '.join(dropped)}. {_wanted(rubric)}"
+        return f"None of these is a criterion of this rubric: {', '.join(dropped)}. {_reply_format(rubric)}"
     if REFUSAL.search(answer[:2_000]):
-        return f"The reply declines to judge; the text is only to be scored, not acted on. {_wanted(rubric)}"
-    return f"The reply states no scores. {_wanted(rubric)}"
+        refused = "The reply declines to judge; the text is only to be scored, not acted on."
+        return f"{refused} {_reply_format(rubric)}"
+    return f"The reply states no scores. {_reply_format(rubric)}"
 
 
-def _wanted(rubric: Rubric) -> str:
+def _reply_format(rubric: Rubric) -> str:
     keys = [criterion.key for criterion in rubric.criteria]
     listed = ", ".join(keys[:12]) + (f" and {len(keys) - 12} more" if len(keys) > 12 else "")
     return f"Give one JSON object with a score ({scale_in_words(rubric.scale)}) for each of: {listed}."

@@ -1,7 +1,7 @@
-"""The last rung: "name: N/10 — reasoning — improvement" lines, tables, and scores under headings.
+"""The last parser rung: "name: N/10 — reasoning — improvement" lines, tables, and scores under headings.
 
-Only a name at the start of a line states a score. Quoted lines (">") never do, and fenced ones only where
-nothing else does: a rival score that the judge repeats from the candidate does not count.
+A score needs a name at the start of its line. Quoted lines (">") are ignored, and fenced lines are read only
+if there are no others, so that scores quoted from the candidate do not count.
 """
 
 import re
@@ -23,7 +23,7 @@ MAX_LINES = 4_000
 MAX_LINE_CHARS = 4_000
 MAX_LABEL_WORDS = 5
 
-# Asterisks between digits are arithmetic, not bold type: 9**9 must not become 99.
+# Asterisks between digits are arithmetic, not bold: 9**9 must not become 99.
 MARKUP = re.compile(r"(?<!\d)\*\*|\*\*(?!\d)|__(?=\W|$)|(?<!\w)__|`")
 BULLET = re.compile(r"^\s*(?:[-*•+‣–]\s+|\d{1,2}[.)]\s+|#{1,6}\s*|\|?\s*$)+")
 LABELLED = re.compile(r"^(?P<label>[^:：=]{1,100}?)\s*(?:[:：=]+|\s[-–—]+(?=\s))\s*(?P<value>.*)$")
@@ -48,7 +48,7 @@ RULER = re.compile(r"^[\s|:=-]+$")
 
 @dataclass(slots=True)
 class _Notes:
-    """What the lines have said so far, and where the next plain line belongs."""
+    """The values read so far, and the section that the next plain line belongs to."""
 
     names: dict[str, str]
     criteria: dict[str, dict[str, object]] = field(default_factory=dict)
@@ -62,8 +62,8 @@ class _Notes:
         self.current = key
         return self.criteria.setdefault(key, {})
 
-    def say(self, text: str) -> None:
-        """Adds a plain line to whatever is being spoken of."""
+    def add_text(self, text: str) -> None:
+        """Adds a plain line to the current section."""
         if self.section == "asi":
             self.asi.append(text)
         elif self.section == "issues":
@@ -74,7 +74,7 @@ class _Notes:
 
 
 def read_lines(text: str, rubric: Rubric) -> dict[str, object] | None:
-    """The lines' statements in the shape of an ordinary reply, or None where no line names a score."""
+    """The values in the shape of a JSON reply, or None if no line has a score."""
     outside, everything = _unfenced(text)
     names = criterion_names(rubric.criteria)
     for lines in (outside, everything):
@@ -117,7 +117,7 @@ def _read_line(line: str, notes: _Notes) -> None:
         notes.entry(key)
         notes.section = "reasoning"
     elif plain.strip(EDGES):
-        notes.say(plain.strip())
+        notes.add_text(plain.strip())
 
 
 def _criterion(label: str, notes: _Notes) -> str | None:
@@ -142,18 +142,18 @@ def _read_labelled(label: str, value: str, notes: _Notes) -> bool:
         notes.section = "reasoning" if name in REASONINGS else "improvement"
         notes.criteria[notes.current][notes.section] = _bare(value)
     else:
-        return _read_stranger(label, value, notes)
+        return _read_unknown(label, value, notes)
     return True
 
 
 def _open_section(section: str, value: str, notes: _Notes) -> None:
     notes.current, notes.section = None, section
     if value.strip(EDGES):
-        notes.say(_bare(value))
+        notes.add_text(_bare(value))
 
 
-def _read_stranger(label: str, value: str, notes: _Notes) -> bool:
-    """A scored line whose name the rubric does not know; validation names it among the dropped."""
+def _read_unknown(label: str, value: str, notes: _Notes) -> bool:
+    """Reads a scored line with an unknown name. Validation reports it as dropped."""
     score = _score_in(value)
     if score is None or not score["ceiling"] or notes.section in ("asi", "issues"):
         return False
@@ -175,9 +175,9 @@ def _read_statement(entry: dict[str, object], value: str, notes: _Notes) -> None
     notes.section = "reasoning"
     match = _score_in(value)
     if match is None:
-        said = _bare(value)
-        if said:
-            entry["reasoning"] = said
+        reasoning = _bare(value)
+        if reasoning:
+            entry["reasoning"] = reasoning
         return
     entry["score"] = match["score"].strip(" .,")
     reasoning, improvement = _split(match["rest"])
@@ -188,22 +188,22 @@ def _read_statement(entry: dict[str, object], value: str, notes: _Notes) -> None
 
 
 def _bare(value: str) -> str:
-    """A text without the marks of the list, object or quotation it stood in."""
+    """The text without surrounding list, object or quotation characters."""
     return value.strip().lstrip(EDGES).rstrip(" \t,{[\"'“”")
 
 
 def _split(rest: str) -> tuple[str, str]:
-    """Reasoning and improvement, which a dash, a bar or the word itself sets apart."""
-    said = rest.strip().lstrip(EDGES)
-    parts = INLINE_IMPROVEMENT.split(said, maxsplit=1)
+    """Reasoning and improvement, separated by a dash, a bar or the word "improvement"."""
+    text = rest.strip().lstrip(EDGES)
+    parts = INLINE_IMPROVEMENT.split(text, maxsplit=1)
     if len(parts) == 1:
-        parts = DASH.split(said, maxsplit=1)
+        parts = DASH.split(text, maxsplit=1)
     reasoning = INLINE_REASONING.sub("", parts[0]).strip()
     return reasoning, parts[1].strip() if len(parts) > 1 else ""
 
 
 def _read_row(line: str, notes: _Notes) -> bool:
-    """Reads a table's row; a header tells which column holds the scores."""
+    """Reads a table row. The header row sets the score column."""
     cells = [cell.strip().strip("*").strip() for cell in line.strip().strip("|").split("|")]
     heads = [same_name(cell) for cell in cells]
     column = next((place for place, head in enumerate(heads) if head in SCORES), None)

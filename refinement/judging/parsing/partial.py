@@ -1,6 +1,6 @@
-"""A judge's reply while it is still being written, read as far as it goes.
+"""Reads a judge's reply while it is still being written.
 
-For display only: no score is ever taken from here. `ladder.py` reads the finished reply.
+For display only. `ladder.py` reads the finished reply.
 """
 
 import json

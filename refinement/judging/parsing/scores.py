@@ -1,8 +1,8 @@
-"""One score, from whatever a model wrote in its place to an exact number on the scale, or a complaint.
+"""Reads one score as an exact number on the scale, or returns a complaint.
 
-A number may stand as text ("7", "7.0", "7/10", "7 out of 10", "7 (good)"), and "8,5" is 8.5 as many
-languages write it. What follows the ceiling must be the scale's maximum. Nothing is rounded or guessed:
-a range, a percentage, a sum, true, null and NaN are complaints.
+A number may be text ("7", "7.0", "7/10", "7 out of 10", "7 (good)"), and "8,5" is 8.5. The number after "/"
+or "out of" must be the scale's maximum. Nothing is rounded or guessed: a range, a percentage, a sum, true,
+null and NaN are complaints.
 """
 
 import re
@@ -13,7 +13,7 @@ from refinement.engine.types import Scale
 from refinement.judging.parsing.cleaning import shown
 from refinement.judging.schema import scale_in_words
 
-MAX_NUMBER_CHARS = 24  # below Decimal's 28 digits: all arithmetic on a score stays exact
+MAX_NUMBER_CHARS = 24  # below Decimal's 28 digits, so that arithmetic stays exact
 MAX_DECIMALS = 20
 MAX_SCORE_TEXT = 400
 
@@ -30,7 +30,7 @@ EMPHASIS = " \t\r\n*_`\"'“”"
 
 
 class _Missing:
-    """The absence of a score: null, an empty text and a key that is not there are the same."""
+    """A missing score. Null, empty text and a missing key are treated the same."""
 
 
 MISSING = _Missing()
@@ -38,7 +38,7 @@ MISSING = _Missing()
 
 @dataclass(frozen=True, slots=True)
 class ScoreReading:
-    """`value` is on the scale when there is no problem; `stated` says that a number was given at all."""
+    """A score and the problem with it. Without a problem, `value` is on the scale."""
 
     value: Decimal | None
     problem: str = ""
@@ -48,33 +48,33 @@ class ScoreReading:
         return self.value is not None
 
 
-def read_score(key: str, given: object, scale: Scale) -> ScoreReading:
-    """The number given for a criterion, with a full sentence in `problem` unless the scale admits it."""
-    text = _written(given)
+def read_score(key: str, raw: object, scale: Scale) -> ScoreReading:
+    """The score of a criterion. `problem` is a sentence if it is missing or not on the scale."""
+    text = _written(raw)
     if not text:
         return ScoreReading(None, f"The score of {key} is missing.")
     value, ceiling = _numbers(text)
     if value is None:
         return ScoreReading(None, f"{key}: {shown(text)} is not a score: give {scale_in_words(scale)}.")
     if ceiling is not None and ceiling != scale.maximum:
-        wrong = f"{key}: {shown(text)} does not end at the scale's maximum: give {scale_in_words(scale)}."
-        return ScoreReading(value, wrong)
+        problem = f"{key}: {shown(text)} does not end at the scale's maximum: give {scale_in_words(scale)}."
+        return ScoreReading(value, problem)
     if not scale.admits(value):
         return ScoreReading(value, f"{key}: {shown(text)} is not on the scale: {scale_in_words(scale)}.")
     return ScoreReading(_canonical(value))
 
 
-def states_number(given: object) -> bool:
-    """Whether there is any digit in what was given: a word in a score's place does not replace a number."""
-    return any(character.isdigit() for character in _written(given))
+def states_number(raw: object) -> bool:
+    """Whether the value contains a digit."""
+    return any(character.isdigit() for character in _written(raw))
 
 
-def _written(given: object) -> str:
-    if isinstance(given, bool):
-        return str(given).lower()
-    if isinstance(given, (str, int, Decimal)):
-        return str(given).strip(EMPHASIS)
-    return "" if given is None or isinstance(given, _Missing) else type(given).__name__
+def _written(raw: object) -> str:
+    if isinstance(raw, bool):
+        return str(raw).lower()
+    if isinstance(raw, (str, int, Decimal)):
+        return str(raw).strip(EMPHASIS)
+    return "" if raw is None or isinstance(raw, _Missing) else type(raw).__name__
 
 
 def _numbers(text: str) -> tuple[Decimal | None, Decimal | None]:

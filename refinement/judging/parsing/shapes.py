@@ -1,8 +1,8 @@
-"""The shapes a reply takes, gathered into one statement for each criterion.
+"""Collects scores and feedback from the different shapes of a reply.
 
-Read are: criteria as an object keyed by criterion or as a list of named entries (under "criteria",
-"scores" and their like), criterion keys at the top with objects or bare numbers (the flat reply), and any
-of these inside one wrapping object. Totals and verdicts of the model's own are ignored.
+Supported are criteria as an object keyed by criterion or as a list of named entries (under "criteria",
+"scores" and similar keys), criterion keys at the top level with objects or bare numbers, and any of these
+inside wrapping objects. Totals and verdicts computed by the model are ignored.
 """
 
 from collections.abc import Iterable
@@ -45,7 +45,7 @@ OWN_TOTALS = _words(
 
 @dataclass(slots=True)
 class Statement:
-    """What the reply last said of one criterion."""
+    """The last values in the reply for one criterion."""
 
     score: object = MISSING
     reasoning: str = ""
@@ -54,7 +54,7 @@ class Statement:
 
 @dataclass(slots=True)
 class Gathered:
-    """All that one loaded value says, unjudged."""
+    """Everything read from one loaded value, not yet validated."""
 
     statements: dict[str, Statement] = field(default_factory=dict)
     issues: tuple[str, ...] = ()
@@ -67,16 +67,16 @@ class Gathered:
 
 
 def criterion_names(criteria: Iterable[Criterion]) -> dict[str, str]:
-    """Every way to name a criterion, to its key; a key goes before another criterion's name."""
+    """Maps normalised keys and names to criterion keys. Keys take precedence over names."""
     listed = tuple(criteria)
     by_name = {same_name(criterion.name): criterion.key for criterion in reversed(listed)}
     by_key = {same_name(criterion.key): criterion.key for criterion in reversed(listed)}
-    # A key made of nothing but marks has no letters to go by, and must not match every such word.
+    # A key without letters and digits would match every label without them.
     return {name: key for name, key in {**by_name, **by_key}.items() if name}
 
 
 def gather(loaded: object, rubric: Rubric) -> Gathered:
-    """What the loaded value says of the rubric's criteria, the last statement of each."""
+    """The values for the rubric's criteria. For repeated criteria, the last value wins."""
     names = criterion_names(rubric.criteria)
     gathered = Gathered()
     level = [loaded]
@@ -123,7 +123,7 @@ def _gather_criteria(members: dict[object, object], names: dict[str, str], gathe
         name = same_name(str(label))
         if name in names:
             _state(gathered, names[name], value)
-        elif name in ISSUES:  # a brace closed too late puts these inside
+        elif name in ISSUES:  # inside the criteria if a brace is misplaced
             gathered.issues = _issues(value)
         elif name in ASIS:
             gathered.asi = _text(value)
@@ -168,7 +168,7 @@ def _state_members(statement: Statement, members: dict[object, object]) -> None:
 
 
 def _state_score(statement: Statement, value: object) -> None:
-    """The last number wins; a word where a number was already given is no statement of a score."""
+    """The last number wins. Text without a number does not replace a number."""
     if states_number(value) or not states_number(statement.score):
         statement.score = value
 

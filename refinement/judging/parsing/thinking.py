@@ -1,4 +1,4 @@
-"""What a model thought aloud, set apart from what it answered."""
+"""Separates a model's thinking from its answer."""
 
 import json
 import re
@@ -12,10 +12,13 @@ class Parts(NamedTuple):
     thinking: str
 
 
-def set_thinking_aside(text: str) -> Parts:
-    """The answer apart from think blocks: an open one takes the rest, a lone closing tag all before it."""
+def split_thinking(text: str) -> Parts:
+    """The answer and the thinking.
+
+    An unclosed think block extends to the end, and a lone closing tag ends a block from the start.
+    """
     tags = list(TAG.finditer(text))
-    if not tags or _is_json(text):  # tags in a whole JSON value are words in its strings
+    if not tags or _is_json(text):  # tags inside valid JSON are part of its strings
         return Parts(text.strip(), "")
     return _split(text, tags)
 
@@ -26,19 +29,19 @@ def _split(text: str, tags: list[re.Match[str]]) -> Parts:
     position = 0
     is_open = False
     for tag in tags:
-        said = text[position : tag.start()]
+        part = text[position : tag.start()]
         if tag["close"] or tag["shut"]:
-            # Some chat templates write the opening tag into the prompt, so only the closing one arrives.
-            thinking += [said] if is_open else [*answer, said]
+            # Some chat templates put the opening tag into the prompt, so the reply has only the closing one.
+            thinking += [part] if is_open else [*answer, part]
             if not is_open:
                 answer.clear()
             is_open = False
         elif is_open:
-            thinking.append(said)
-        elif "{" in said and _never_closed(tag, tags):
-            break  # an object has begun: the tag is a word in one of its strings
+            thinking.append(part)
+        elif "{" in part and _never_closed(tag, tags):
+            break  # the tag is inside a JSON string
         else:
-            answer.append(said)
+            answer.append(part)
             is_open = True
         position = tag.end()
     (thinking if is_open else answer).append(text[position:])

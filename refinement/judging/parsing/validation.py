@@ -1,4 +1,4 @@
-"""The one validation behind every rung: a whole verdict, or everything that is wrong with it."""
+"""Validates a loaded reply: a complete verdict, or all problems with it."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ MAX_PROBLEMS = 12
 
 @dataclass(frozen=True, slots=True)
 class Validated:
-    """A verdict, or none and the problems; `stated` counts the criteria that were given a number."""
+    """A verdict, or the problems. `stated` is the number of criteria with a number."""
 
     verdict: Verdict | None
     problems: tuple[str, ...]
@@ -21,7 +21,7 @@ class Validated:
 
 
 def validate(loaded: object, rubric: Rubric) -> Validated:
-    """The verdict in the loaded value: every criterion there, in range and on the scale's step."""
+    """The verdict in the loaded value, if every criterion has a score on the scale."""
     gathered = gather(loaded, rubric)
     readings = {
         criterion.key: read_score(criterion.key, _statement(gathered, criterion.key).score, rubric.scale)
@@ -38,7 +38,7 @@ def validate(loaded: object, rubric: Rubric) -> Validated:
 
 
 def complaint_of(validated: Validated) -> str:
-    """All the problems in one bounded text, to be sent back to the model."""
+    """The problems in one short text for the model."""
     sentences = list(validated.problems[:MAX_PROBLEMS])
     if len(validated.problems) > MAX_PROBLEMS:
         sentences.append(f"And {len(validated.problems) - MAX_PROBLEMS} more like these.")
@@ -53,9 +53,9 @@ def _statement(gathered: Gathered, key: str) -> Statement:
 
 def _verdict(gathered: Gathered, readings: dict[str, ScoreReading]) -> Verdict:
     scores = tuple(
-        CriterionScore(key, reading.value, said.reasoning, said.improvement)
+        CriterionScore(key, reading.value, statement.reasoning, statement.improvement)
         for key, reading in readings.items()
         if reading.value is not None
-        for said in (_statement(gathered, key),)
+        for statement in (_statement(gathered, key),)
     )
     return Verdict(scores=scores, issues=gathered.issues, asi=gathered.asi)

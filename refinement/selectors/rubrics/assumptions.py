@@ -5,14 +5,14 @@ from collections.abc import Iterator
 from refinement.engine.sentences import round_name
 from refinement.engine.types import Rubric
 from refinement.judging.context import Brief
-from refinement.judging.rehearsal import Said
+from refinement.judging.rehearsal import AssumedScores
 from refinement.judging.schema import plain
 from refinement.selectors.rubrics.rehearsals import Borrowed
 
 
-def typed_words(rubric: Rubric, number: int, said: Said, *, has_earlier: bool) -> Iterator[str]:
+def typed_words(rubric: Rubric, number: int, assumed: AssumedScores, *, has_earlier: bool) -> Iterator[str]:
     """Of texts that were typed: everything before the candidate is made up."""
-    verdict = verdict_words(rubric, said)
+    verdict = verdict_words(rubric, assumed)
     if number > 1:
         span = "Round 1 is" if number == 2 else f"Rounds 1 to {number - 1} are"
         text = "the text of the rounds before" if has_earlier else "the candidate's own text"
@@ -22,17 +22,17 @@ def typed_words(rubric: Rubric, number: int, said: Said, *, has_earlier: bool) -
         yield f"The revision assumes this verdict on the candidate: {verdict}."
 
 
-def verdict_words(rubric: Rubric, said: Said) -> str:
+def verdict_words(rubric: Rubric, assumed: AssumedScores) -> str:
     """The assumed verdict in brief."""
     if not rubric.criteria:
         return "what the checks find"
-    score = f"{plain(said.score)} on every criterion"
-    count = len(said.issues)
+    score = f"{plain(assumed.score)} on every criterion"
+    count = len(assumed.issues)
     issues = f"{count} issue{'' if count == 1 else 's'}" if count else "no issues"
-    return f"{score}, {issues}, {'a direction' if said.asi else 'no direction'}"
+    return f"{score}, {issues}, {'a direction' if assumed.asi else 'no direction'}"
 
 
-def borrowed_words(rubric: Rubric, borrowed: Borrowed, said: Said) -> Iterator[str]:
+def borrowed_words(rubric: Rubric, borrowed: Borrowed, assumed: AssumedScores) -> Iterator[str]:
     """Of a run: what is its own, and what is not."""
     last = borrowed.history.rounds[-1].number
     span = "round 1" if last == 1 else f"rounds 1 to {last}"
@@ -46,7 +46,7 @@ def borrowed_words(rubric: Rubric, borrowed: Borrowed, said: Said) -> Iterator[s
         numbers = ", ".join(str(number) for number in borrowed.assumed)
         yield (
             f"Round {numbers} has no verdict yet, or none that fits these criteria; this one is assumed: "
-            f"{verdict_words(rubric, said)}."
+            f"{verdict_words(rubric, assumed)}."
         )
     if borrowed.began_with_seed:
         yield "The run began from a text that was given, so it asked for no first draft."

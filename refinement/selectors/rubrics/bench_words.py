@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from decimal import Decimal
 
-from refinement.engine.agreement import Shift, Steadiness, steadiness_of, telling_gap, wanted_gap
+from refinement.engine.agreement import Shift, Steadiness, detectable_gap, required_gap, steadiness_of
 from refinement.judging.schema import plain
 from refinement.models import Bench
 from refinement.selectors.rubrics.bench_report import Comparison, Line, Pair, Report
@@ -38,7 +38,7 @@ def finding_of(bench: Bench, report: Report) -> Finding | None:
     spread = report.total.spread
     if spread is None:
         return None
-    steadiness = steadiness_of(spread, wanted_gap(report.rubric))
+    steadiness = steadiness_of(spread, required_gap(report.rubric))
     chip, word = CHIPS[steadiness]
     told = [steadiness_words(steadiness, bench, report), *noisiest_words(report), *threshold_words(report)]
     return Finding(chip, word, tuple(told))
@@ -64,8 +64,8 @@ def noise_words(steadiness: Steadiness, report: Report) -> str:
     spread, digits = report.total.spread, report.digits
     assert spread is not None
     assert spread.deviation is not None
-    gap = telling_gap(spread) or Decimal(0)
-    wanted = wanted_gap(report.rubric)
+    gap = detectable_gap(spread) or Decimal(0)
+    wanted = required_gap(report.rubric)
     told = (
         f"The composite wavers by {rounded(spread.deviation, digits)} from trial to trial, so two texts must "
         f"be about {rounded(gap, digits)} apart before one judgement each tells which is better."

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from refinement.engine.kinds import Information
 from refinement.judging.provenance import SOURCE_OF, Part, Source, TracedMessage
-from refinement.judging.rehearsal import Act, Fate
+from refinement.judging.rehearsal import RolePrompt, Visibility
 from refinement.providers.context import CHARS_PER_TOKEN, text_size
 from refinement.selectors.rubrics.context_tables import KIND_WORDS
 
@@ -37,11 +37,11 @@ NAMES: Mapping[Source, tuple[str, str]] = {
     **{source: (LETTERS[kind], KIND_WORDS[kind][0]) for kind, source in SOURCE_OF.items()},
     **OWN_WORDS,
 }
-FATES: Mapping[Fate, tuple[str, str]] = {
-    Fate.SEEN: ("chip-ok", "seen"),
-    Fate.UNPRINTED: ("chip-warn", "allowed, but the template leaves it out"),
-    Fate.NOTHING: ("", "nothing to show"),
-    Fate.WITHHELD: ("chip-bad", "withheld by rule"),
+FATES: Mapping[Visibility, tuple[str, str]] = {
+    Visibility.SEEN: ("chip-ok", "seen"),
+    Visibility.UNPRINTED: ("chip-warn", "allowed, but the template leaves it out"),
+    Visibility.NOTHING: ("", "nothing to show"),
+    Visibility.WITHHELD: ("chip-bad", "withheld by rule"),
 }
 
 
@@ -105,7 +105,7 @@ class ShownAct:
         return sum(message.tokens for message in self.messages)
 
 
-def shown_act(act: Act, key: str, title: str, lead: str, template: str) -> ShownAct:
+def shown_act(act: RolePrompt, key: str, title: str, lead: str, template: str) -> ShownAct:
     return ShownAct(
         key=key,
         title=title,
@@ -114,7 +114,7 @@ def shown_act(act: Act, key: str, title: str, lead: str, template: str) -> Shown
         messages=[
             shown_message(message, f"{key}-{place}") for place, message in enumerate(act.prompt.messages, 1)
         ],
-        fates=[(*KIND_WORDS[kind], *FATES[fate]) for kind, fate in act.fates.items()],
+        fates=[(*KIND_WORDS[kind], *FATES[fate]) for kind, fate in act.visibility.items()],
         unmarked=sorted(NAMES[source][1] for source in act.prompt.unmarked),
     )
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from refinement.engine.types import History, Round, Rubric
 from refinement.judging.context import Brief
-from refinement.judging.rehearsal import Said, assumed_assessment, assumed_verdict, brief_for, fits
+from refinement.judging.rehearsal import AssumedScores, assumed_assessment, assumed_verdict, brief_for, fits
 from refinement.models import Project, RubricVersion, Run
 from refinement.selectors.reviews.blindness import shown_runs
 from refinement.selectors.runs.history import round_of, verdict_of, whole_rounds
@@ -32,14 +32,14 @@ def newest_round(run: Run) -> int:
 
 
 def borrowed_history(
-    run: Run, version: RubricVersion, definition: Rubric, number: int, said: Said
+    run: Run, version: RubricVersion, definition: Rubric, number: int, assumption: AssumedScores
 ) -> Borrowed:
     """The run's rounds up to this one; a verdict that this rubric cannot use gives way to the assumed one."""
     rows = whole_rounds(run.pk).filter(number__lte=number).prefetch_related("verdicts", "check_results")
     same = run.rubric_version_id == version.pk
     rounds, assumed = [], []
     for row in rows:
-        entry, is_assumed = _entry(row, definition, said, same=same)
+        entry, is_assumed = _entry(row, definition, assumption, same=same)
         rounds.append(entry)
         assumed += [row.number] if is_assumed else []
     return Borrowed(
@@ -52,7 +52,7 @@ def borrowed_history(
     )
 
 
-def _entry(row: Any, definition: Rubric, said: Said, *, same: bool) -> tuple[Round, bool]:
+def _entry(row: Any, definition: Rubric, assumption: AssumedScores, *, same: bool) -> tuple[Round, bool]:
     """A round as it was judged, or judged anew from its verdict, or from what is assumed."""
     verdicts = [verdict_of(verdict) for verdict in row.verdicts.all()]
     usable = row.judged_at is not None and (
@@ -62,6 +62,6 @@ def _entry(row: Any, definition: Rubric, said: Said, *, same: bool) -> tuple[Rou
         output = getattr(row, "evaluator_result", None) if definition.runs_a_command else None
         checks = row.check_results.all()
         return round_of(row, definition, verdicts=row.verdicts.all(), checks=checks, output=output), False
-    verdict = (verdicts[0] if verdicts else None) if usable else assumed_verdict(definition, said)
+    verdict = (verdicts[0] if verdicts else None) if usable else assumed_verdict(definition, assumption)
     assessment = assumed_assessment(definition, row.text, verdict)
     return Round(row.number, row.text, assessment, row.base_round), not usable

@@ -21,7 +21,7 @@ from typing import Any
 
 from refinement.interchange.imports.archives import BadUpload
 from refinement.interchange.imports.folders import files_at
-from refinement.interchange.imports.found import Found, Note, SourceFile
+from refinement.interchange.imports.found import FoundRun, Note, SourceFile
 from refinement.interchange.imports.reading import opened, runs_in
 from refinement.models import Project, RunImport, User
 from refinement.services.imports.writing import AlreadyHere, imported_before, run_import
@@ -125,7 +125,7 @@ def refuse_many(files: Sequence[SourceFile], most: int) -> None:
             raise BadUpload(f"These files hold more than {most:,} runs. Import them in parts.")
 
 
-def import_one(found: Found, *, project: Project, user: User | None, dry_run: bool) -> ImportEntry:
+def import_one(found: FoundRun, *, project: Project, user: User | None, dry_run: bool) -> ImportEntry:
     """One run; what cannot become one is refused with the reason in its notes."""
     if found.document is None:
         return entry_of(found, REFUSED)
@@ -147,7 +147,7 @@ def earlier_from(project: Project, name: str) -> int | None:
     return earlier.values_list("run_id", flat=True).first()
 
 
-def entry_of(found: Found, state: str, **more: int | None) -> ImportEntry:
+def entry_of(found: FoundRun, state: str, **more: int | None) -> ImportEntry:
     document = found.document
     values: dict[str, Any] = dict(more)
     if document is not None:

@@ -14,7 +14,7 @@ from refinement.execution.events import actor_name
 from refinement.interchange.imports.document import Part, RoundPart, RunDocument, RunPart
 from refinement.interchange.imports.document_reading import whole_rubric
 from refinement.interchange.imports.foreign_runs import EPOCH
-from refinement.interchange.imports.found import Found
+from refinement.interchange.imports.found import FoundRun
 from refinement.models import (
     Call,
     CheckResult,
@@ -53,7 +53,7 @@ class AlreadyHere(Exception):
         self.run = run
 
 
-def imported_before(project: Project, found: Found) -> int | None:
+def imported_before(project: Project, found: FoundRun) -> int | None:
     """The run that this one became when it was imported before, or that it was exported from here."""
     here = RunImport.objects.filter(project=project, key=found.key).values_list("run_id", flat=True).first()
     said = found.document.run if found.document else None
@@ -64,7 +64,7 @@ def imported_before(project: Project, found: Found) -> int | None:
 
 
 @transaction.atomic
-def run_import(*, project: Project, found: Found, user: User | None = None) -> Run:
+def run_import(*, project: Project, found: FoundRun, user: User | None = None) -> Run:
     """The run with all its rows; AlreadyHere where the project has it."""
     # The project's row is the lock: of two who import the same at once, the second finds it here.
     Project.objects.select_for_update().get(pk=project.pk)
@@ -115,7 +115,7 @@ def run_row(document: RunDocument, definition: Rubric, *, source: str) -> Run:
     )
 
 
-def import_record(run: Run, found: Found, said: RunPart, user: User | None) -> None:
+def import_record(run: Run, found: FoundRun, said: RunPart, user: User | None) -> None:
     earlier = said.imported or {}
     notes = [note.as_dict() for note in found.notes]
     stated = plain({**(earlier.get("stated") or {}), **found.stated, "notes": notes[:MOST_NOTES]})

@@ -27,12 +27,12 @@ CASES = {
     "a name no template has": (
         "template-judge",
         OWN_TEMPLATE | {"template-judge": "Judge.\n{{ nonsense }}"},
-        "Line 2: There is no variable 'nonsense'",
+        "Line 2: Unknown variable 'nonsense'",
     ),
     "a template of markup": (
         "template-judge",
         OWN_TEMPLATE | {"template-judge": f"{MARKUP} {{{{ nonsense }}}}"},
-        "There is no variable",
+        "Unknown variable",
     ),
     "a pattern that is none": ("check-0-p-pattern", a_check("regex", pattern="(a"), "not a valid regular"),
     "a pattern that runs away": (

@@ -53,7 +53,8 @@ def finished_run(
     now = timezone.now()
     Run.objects.filter(pk=run.pk).update(**{
         "status": "finished", "outcome": "FAIL", "stop_reason": "max_rounds", "started_at": now,
-        "finished_at": now + timedelta(seconds=112), "why": "Stopped after round 3: all 3 rounds are used.",
+        "finished_at": now + timedelta(seconds=112),
+        "why": "Stopped after round 3: reached the 3-round limit.",
         "r1": values[0], "best": best, "last": values[-1], "improvement": values[-1] - values[0],
         "best_round": values.index(best) + 1, "rounds_judged": len(values),
         "trajectory": list(composites), "prompt_tokens": 15000, "completion_tokens": 3420,

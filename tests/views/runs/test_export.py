@@ -87,7 +87,7 @@ def test_without_a_judged_round_there_is_no_such_text(as_viewer, project):
 def test_the_report_tells_the_run(as_viewer, run):
     text = body(as_viewer.get(address(run, "md")))
     assert text.startswith(f"# Run {run.pk}: Write the deployment guide for the ingest service\n")
-    assert "**FAIL** (max\\_rounds). Stopped after round 3: all 3 rounds are used." in text
+    assert "**FAIL** (max\\_rounds). Stopped after round 3: reached the 3-round limit." in text
     assert "| Best | 8.60 |" in text
     assert re.search(r"\| Round 2 \| 8\.60 \|.*points docked", text)
     assert "### Round 3" in text

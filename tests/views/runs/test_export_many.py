@@ -42,7 +42,7 @@ def test_every_run_is_a_row_newest_first(as_viewer, project, editor):
         "run": "", "title": "Write the deployment guide for the ingest service", "rubric": "",
         "rubric_version": "1", "profile": "wiggum", "producer": "ollama/qwen3:14b",
         "judge": "ollama/gemma3:27b", "status": "finished", "outcome": "FAIL", "stop_reason": "max_rounds",
-        "why": "Stopped after round 3: all 3 rounds are used.", "r1": "7.15", "best": "8.6",
+        "why": "Stopped after round 3: reached the 3-round limit.", "r1": "7.15", "best": "8.6",
         "best_round": "2", "last": "8.3", "improvement": "1.15", "rounds": "3", "signal_rounds": "0",
         "penalty_rounds": "0", "cut_rounds": "0", "prompt_tokens": "15000", "completion_tokens": "3420",
         "calls": "5", "model_seconds": "98.5", "batch": "", "created_by": "Edgar Editor", "created_at": "",

@@ -33,8 +33,8 @@ def scored(rubric, scores):
 
 JUDGED = [
     ((9.5,), "passed", "9.50 reaches the threshold of 9.0"),
-    ((7, 8, 8.5), "max_rounds", "all 3 rounds are used, below the threshold"),
-    ((6.5, 6.5), "cycling", "every score equalled round 1"),
+    ((7, 8, 8.5), "max_rounds", "reached the 3-round limit, below the threshold"),
+    ((6.5, 6.5), "cycling", "all scores are the same as in round 1"),
 ]
 
 
@@ -50,8 +50,8 @@ CHECKED = [
     ((1.0,), "perfect_score", "is a perfect score"),
     ((0.4, 0.8), "quality_threshold_met", "reaches the threshold"),
     ((0.6, 0.3), "score_regression", "the score fell from"),
-    ((0.6, 0.6), "no_improvement", "is smaller than the"),
-    ((0.3, 0.5, 0.7), "max_iterations_reached", "are used"),
+    ((0.6, 0.6), "no_improvement", "is below the minimum"),
+    ((0.3, 0.5, 0.7), "max_iterations_reached", "reached the 3-iteration limit"),
 ]
 
 
@@ -71,7 +71,7 @@ def test_a_plateau(as_viewer, stage):
     run = stage.play(rubric)
     assert run.stop_reason == "plateau"
     text = page(as_viewer, run)
-    assert "brought nothing better than" in text
+    assert "no score above" in text
     assert "Iteration 0" in text
 
 

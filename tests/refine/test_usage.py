@@ -93,7 +93,7 @@ def test_the_only_project_is_taken_and_of_several_one_must_be_named():
     alone = Project.objects.create(name="Alpha", slug="alpha")
     assert project_named(None) == alone
     second = Project.objects.create(name="Beta", slug="beta")
-    with pytest.raises(LookupError, match="several projects; name one with --project: alpha, beta"):
+    with pytest.raises(LookupError, match="several projects; choose one with --project: alpha, beta"):
         project_named(None)
     assert project_named("beta") == second
     local = local_project()

@@ -56,7 +56,7 @@ def test_it_says_what_happened_and_where(mention):
     assert notices_mail() == 1
     (sent,) = mail.outbox
     assert sent.to == ["vera@example.org"]
-    assert sent.subject.startswith("[Wiggum] Edgar Editor mentions you in a comment on run ")
+    assert sent.subject.startswith("[Wiggum] Edgar Editor mentioned you in a comment on run ")
     comment = f"https://wiggum.example.org/p/alpha/runs/{mention.run_id}/comments/{mention.comment_id}/"
     assert f"\n{comment}\n" in sent.body
     assert "\n> Look at this,\n> @Vera Viewer.\n" in sent.body

@@ -142,7 +142,7 @@ class LocalInstance:
     ) -> ImportAnswer:
         try:
             report = import_paths(
-                paths, project=self.project, dry_run=dry_run, told=lambda entry: told(entry.name)
+                paths, project=self.project, dry_run=dry_run, on_entry=lambda entry: told(entry.name)
             )
         except BadUpload as error:
             raise BadInput(str(error)) from None

@@ -69,7 +69,7 @@ def test_without_an_address_of_its_own_it_leads_to_the_inbox(mention, settings):
     settings.SITE_URL = ""
     notices_mail()
     assert "http" not in mail.outbox[0].body
-    assert "Open your inbox in Wiggum to see it." in mail.outbox[0].body
+    assert "View it in your Wiggum inbox." in mail.outbox[0].body
 
 
 def test_each_is_sent_once(mention):

@@ -1,4 +1,4 @@
-"""Where this product's accounts differ from allauth's."""
+"""Adapters that customize allauth."""
 
 import base64
 import secrets
@@ -17,9 +17,9 @@ from refinement.selectors.people.members import has_signed_in_from
 from refinement.vault import Unreadable, sealed, unsealed
 
 PURPOSE = "two-factor"
-REAUTHENTICATION_WORDS = {
-    "reauthenticate": "Give your password",
-    "mfa_reauthenticate": "Give a code of your authenticator app",
+REAUTHENTICATION_LABELS = {
+    "reauthenticate": "Enter your password",
+    "mfa_reauthenticate": "Enter a code from your authenticator app",
     "mfa_reauthenticate:webauthn": "Use a passkey",
 }
 FAILED_HERE = "login_failed_here"  # in ACCOUNT_RATE_LIMITS
@@ -30,23 +30,23 @@ def attempts_key(email: str, request: HttpRequest) -> str:
 
 
 def attempts_forget(request: HttpRequest, email: str) -> None:
-    """Clears the count of wrong passwords for this account at this address."""
+    """Clear the count of wrong passwords for this account from this address."""
     ratelimit.clear(request, action=FAILED_HERE, key=attempts_key(email, request))
 
 
 def on_password_reset(sender: Any, request: HttpRequest, user: Any, **kwargs: Any) -> None:
-    """Receives allauth's signal: the new password can be used at once."""
+    """Handles allauth's signal, so that the new password works at once."""
     attempts_forget(request, user.email)
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
-    """No open sign-up; plain words; a changed password leads back to the account page."""
+    """No public sign-up, own error messages and rate limits, and a redirect after a password change."""
 
     error_messages = DefaultAccountAdapter.error_messages | {
-        "account_inactive": "This account is closed. Ask an administrator to open it again.",
-        "email_password_mismatch": "This mail address and password do not belong together. Check both.",
-        "enter_current_password": "This is not your current password.",
-        "incorrect_password": "This is not your password.",
+        "account_inactive": "This account is deactivated. Ask an administrator to reactivate it.",
+        "email_password_mismatch": "The email or password is incorrect.",
+        "enter_current_password": "The current password is incorrect.",
+        "incorrect_password": "The password is incorrect.",
         "too_many_login_attempts": "Too many failed attempts. Wait five minutes, then try again.",
         "rate_limited": "Too many requests. Wait a minute, then try again.",
     }
@@ -55,19 +55,19 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return False
 
     def get_client_ip(self, request: HttpRequest) -> str:
-        """The address that allauth's own limits count; the audit log names the same one."""
+        """The client address for allauth's rate limits, the same as in the audit log."""
         address = address_of(request)
         if not address:
-            raise PermissionDenied("The address of this request is unknown.")
+            raise PermissionDenied("The client address of this request is unknown.")
         return address
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
-        """Refuses an attempt after too many wrong passwords.
+        """Refuse an attempt after too many wrong passwords.
 
-        They count for the account at this address, which blocks nobody elsewhere. At addresses where the
-        person has not signed in before, they also count for the address and for the account as a whole, so
-        that many addresses together guess no faster. Attackers can use that up, but then the addresses where
-        the person signed in before stay open.
+        Wrong passwords count for the account at this address, which blocks nobody elsewhere. At addresses
+        where the person has not signed in before, they also count for the address and for the whole account,
+        so that an attacker with many addresses cannot guess faster. Attackers can use up that limit, but the
+        person can still sign in from known addresses.
         """
         email = credentials.get("email", "")
         here = {"action": FAILED_HERE, "key": attempts_key(email, request)}
@@ -88,17 +88,17 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     def get_reauthentication_methods(self, user: Any) -> list[dict[str, Any]]:
         methods: list[dict[str, Any]] = super().get_reauthentication_methods(user)
         return [
-            {**method, "description": REAUTHENTICATION_WORDS.get(method["id"], method["description"])}
+            {**method, "description": REAUTHENTICATION_LABELS.get(method["id"], method["description"])}
             for method in methods
         ]
 
 
 class TwoFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
-    """Keys are kept encrypted; what is wrong is said in this product's words."""
+    """Encrypts stored secrets, with own error messages."""
 
     error_messages = DefaultMFAAdapter.error_messages | {
-        "incorrect_code": "This code is not right. Codes change every 30 seconds, and each works once.",
-        "incorrect_passkey": "This passkey could not be checked. Start again.",
+        "incorrect_code": "The code is incorrect. Codes change every 30 seconds, and each works once.",
+        "incorrect_passkey": "The passkey could not be verified. Try again.",
         "cannot_generate_recovery_codes": "Set up an authenticator app or a passkey first.",
     }
 
@@ -109,7 +109,7 @@ class TwoFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
         try:
             return unsealed(PURPOSE, encrypted_text)
         except Unreadable:
-            # Encrypted with a key that is gone. A secret that nobody knows fits no code; an empty one would.
+            # Encrypted with an unknown key. No code matches a random secret; an empty one would match.
             return base64.b32encode(secrets.token_bytes(20)).decode()
 
     def generate_authenticator_name(self, user: Any, type: Any) -> str:  # noqa: A002  allauth's name

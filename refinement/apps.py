@@ -6,7 +6,7 @@ class RefinementConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Connects signals: sign-ins, and runs that end or wait."""
+        """Connect signal handlers."""
         from allauth.account.signals import password_reset
         from django.contrib.auth.signals import user_logged_in
 

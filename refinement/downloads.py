@@ -1,4 +1,4 @@
-"""Runs as files to download, streamed while they are made; for pages and the API."""
+"""Streamed downloads of runs, for pages and the API."""
 
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 
@@ -45,7 +45,7 @@ TYPES = {
 
 
 def exported(request: HttpRequest, run: Run, form: str) -> StreamingHttpResponse:
-    """The run in one of the forms there are."""
+    """A download of the run. Raises Http404 for an unknown format."""
     write = RUN_FORMS.get(form)
     if write is None:
         raise Http404(f"A run cannot be exported as {form[:20]!r}.")
@@ -54,14 +54,14 @@ def exported(request: HttpRequest, run: Run, form: str) -> StreamingHttpResponse
 
 
 def many_exported(request: ProjectRequest, runs: QuerySet[Run], form: str) -> StreamingHttpResponse:
-    """These runs, one a line."""
+    """A download of these runs, one per line."""
     summaries = run_summaries(request.project, numbers_of(runs))
     pieces = runs_csv(COLUMNS, summaries) if form == "csv" else runs_jsonl(summaries)
     return sent(request, pieces, "runs" if form == "jsonl" else f"runs-{request.project.slug}", form)
 
 
 def whole(run: Run) -> Iterator[str]:
-    """Everything, enough to rebuild it."""
+    """The complete run as JSON, enough to import it again."""
     return run_json(
         run_values(run),
         rounds=round_values(run),
@@ -87,10 +87,10 @@ def report(run: Run) -> Iterator[str]:
 
 
 def result(run: Run) -> Iterator[str]:
-    """The round that people chose, else the best, as it was written; without one there is no such file."""
+    """The text of the chosen or best round. Raises Http404 if no round is judged."""
     text = result_candidate(run)
     if text is None:
-        raise Http404("No candidate of this run has been judged yet.")
+        raise Http404("No round of this run has been judged yet.")
     return iter((text,))
 
 
@@ -98,12 +98,12 @@ RUN_FORMS: dict[str, Callable[[Run], Iterator[str]]] = {"json": whole, "md": rep
 
 
 def sent(request: HttpRequest, pieces: Iterator[str], name: str, form: str) -> StreamingHttpResponse:
-    """The pieces as a download, written while they are made; nothing of it is kept by browsers."""
+    """A streamed download of the pieces."""
     if request.method == "HEAD":
         pieces = iter(())
     parts = in_parts(pieces)
-    # A server of the other kind would collect all pieces in memory before it sends the first.
-    content = one_after_the_other(parts) if isinstance(request, ASGIRequest) else parts
+    # With a mismatching iterator, Django collects everything in memory first.
+    content = async_iterator(parts) if isinstance(request, ASGIRequest) else parts
     answer = StreamingHttpResponse(content, content_type=TYPES[form])
     answer["Content-Disposition"] = f'attachment; filename="{name}.{form}"'
     answer["X-Content-Type-Options"] = "nosniff"
@@ -111,7 +111,7 @@ def sent(request: HttpRequest, pieces: Iterator[str], name: str, form: str) -> S
 
 
 def in_parts(pieces: Iterator[str]) -> Iterator[bytes]:
-    """Small pieces joined: each part costs a trip through the server."""
+    """Join small pieces, because each part has a cost in the server."""
     kept: list[str] = []
     size = 0
     for piece in pieces:
@@ -124,7 +124,7 @@ def in_parts(pieces: Iterator[str]) -> Iterator[bytes]:
         yield "".join(kept).encode()
 
 
-async def one_after_the_other(parts: Iterator[bytes]) -> AsyncIterator[bytes]:
+async def async_iterator(parts: Iterator[bytes]) -> AsyncIterator[bytes]:
     following = sync_to_async(lambda: next(parts, None))
     while (part := await following()) is not None:
         yield part
@@ -147,6 +147,6 @@ FORMS: dict[str, Lines] = {"sft": sft, "pairs": pairs}
 def training_sent(
     request: ProjectRequest, runs: QuerySet[Run], form: str, choice: TrainingChoice
 ) -> StreamingHttpResponse:
-    """The lines, written while they are made."""
+    """A download of training data."""
     lines = FORMS[form](request.project, numbers_of(runs), choice)
     return sent(request, lines, f"{form}-{request.project.slug}", "jsonl")

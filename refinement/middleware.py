@@ -1,4 +1,4 @@
-"""What every response carries, and who may see anything at all."""
+"""Response headers, required sign-in, and request context."""
 
 from collections.abc import Callable
 
@@ -17,7 +17,7 @@ PERMISSIONS_POLICY = "camera=(), geolocation=(), microphone=(), payment=(), usb=
 
 
 class PageHeadersMiddleware(MiddlewareMixin):
-    """Pages are private, vary with htmx and ask for none of a browser's devices."""
+    """Sets caching and permission headers."""
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         response.headers.setdefault("Permissions-Policy", PERMISSIONS_POLICY)
@@ -29,7 +29,7 @@ class PageHeadersMiddleware(MiddlewareMixin):
 
 
 class SignedInMiddleware(LoginRequiredMiddleware):
-    """Every view needs a login unless it says otherwise; a partial sends the whole page to sign in."""
+    """Requires a login for every view by default. An htmx request redirects the whole page."""
 
     def handle_no_permission(  # type: ignore[override]
         self, request: HttpRequest, view_func: Callable[..., HttpResponseBase]
@@ -42,7 +42,7 @@ class SignedInMiddleware(LoginRequiredMiddleware):
 
 
 class OriginMiddleware(MiddlewareMixin):
-    """Services learn where a request came from without being handed the request."""
+    """Makes the client address available to services, for the audit log."""
 
     def process_request(self, request: HttpRequest) -> None:
         origin.set(address_of(request))
@@ -55,7 +55,7 @@ class OriginMiddleware(MiddlewareMixin):
 
 
 class SessionsMiddleware(MiddlewareMixin):
-    """Every few minutes of use, a session's entry on the account page is brought up to date."""
+    """Updates the session's entry on the account page every few minutes."""
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         session_note_if_due(request)

@@ -1,4 +1,4 @@
-"""Runs what `manage.py up` has prepared. It loads no Django: it stays in memory as long as the instance."""
+"""Runs the processes of `manage.py up`. It does not load Django, to save memory."""
 
 import http.client
 import json
@@ -16,7 +16,7 @@ PROBE_TIMEOUT_SECONDS = 3.0
 
 @dataclass(frozen=True, slots=True)
 class ServingPlan:
-    """Which processes to run, how to tell that the web one answers, and what to say then."""
+    """The processes to run, how to check the web process, and the message when it is ready."""
 
     commands: dict[str, list[str]]
     host: str
@@ -33,10 +33,10 @@ class ServingPlan:
 
 
 def serve(plan: ServingPlan) -> None:
-    """Keeps the plan's processes running until a SIGINT or SIGTERM."""
+    """Keep the plan's processes running until SIGINT or SIGTERM."""
     environment = os.environ | {"WIGGUM_SUPERVISED": "1"}
     children = {name: Child(name, command, environment) for name, command in plan.commands.items()}
-    # An orphan that finishes its requests first would keep the port from the next start.
+    # SIGKILL, because an orphan that finishes its requests first would block the port.
     children["web"].orphan_signal = signal.SIGKILL
     Supervisor(
         children=list(children.values()),
@@ -47,17 +47,17 @@ def serve(plan: ServingPlan) -> None:
 
 
 def is_served(plan: ServingPlan) -> bool:
-    """Whether the web process answers that it is well."""
+    """Whether the web process is healthy."""
     return health_status(plan, READY_TIMEOUT_SECONDS) == http.HTTPStatus.OK
 
 
 def is_answered(plan: ServingPlan) -> bool:
-    """Whether the web process answers at all: a process that refuses a request is not hung."""
+    """Whether the web process responds at all: one that refuses a request does not hang."""
     return health_status(plan, PROBE_TIMEOUT_SECONDS) is not None
 
 
 def health_status(plan: ServingPlan, timeout: float) -> int | None:
-    """The status of /healthz; None without an answer in time."""
+    """The status code of /healthz, or None on timeout."""
     connection = http.client.HTTPConnection(plan.host, plan.port, timeout=timeout)
     try:
         connection.request("GET", "/healthz", headers={"Host": plan.accepted_host})
@@ -69,5 +69,5 @@ def health_status(plan: ServingPlan, timeout: float) -> int | None:
 
 
 if __name__ == "__main__":
-    # Taken out of the environment: the one-time link in it is nothing for the processes started here.
+    # Removed from the environment, because it contains the one-time setup link.
     serve(ServingPlan.unpacked(os.environ.pop(PLAN)))

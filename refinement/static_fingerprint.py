@@ -1,4 +1,4 @@
-"""Tells whether static files have changed since they were last collected."""
+"""Detects changes of static files since they were collected."""
 
 import hashlib
 from pathlib import Path
@@ -8,7 +8,7 @@ from django.contrib.staticfiles.finders import get_finders
 
 
 def static_fingerprint() -> str:
-    """A digest that changes with any static file's name, size or time."""
+    """A digest of the name, size and time of all static files."""
     digest = hashlib.sha256()
     for finder in get_finders():
         for path, storage in finder.list(ignore_patterns=["CVS", ".*", "*~"]):
@@ -18,13 +18,13 @@ def static_fingerprint() -> str:
 
 
 def kept_fingerprint() -> Path:
-    """The file that says which files were collected last."""
+    """The file with the fingerprint of the collected files."""
     kept: Path = settings.DATA_DIR / "static.fingerprint"
     return kept
 
 
 def static_is_current() -> bool:
-    """Whether the collected files are those there are."""
+    """Whether the collected files are up to date."""
     if not (settings.STATIC_ROOT / "staticfiles.json").is_file() or not kept_fingerprint().is_file():
         return False
     return kept_fingerprint().read_text() == static_fingerprint()

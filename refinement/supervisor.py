@@ -1,4 +1,4 @@
-"""Keeps the web and the worker process running, and takes them along when it ends."""
+"""Keeps the web and worker processes running, and stops them on exit."""
 
 import ctypes
 import os
@@ -14,7 +14,7 @@ from types import FrameType
 TICK_SECONDS = 0.1
 FIRST_PAUSE_SECONDS = 0.5
 LONGEST_PAUSE_SECONDS = 30.0
-STEADY_SECONDS = 30.0  # a process that lived this long has not been crashing
+STEADY_SECONDS = 30.0  # a process that ran this long is not in a crash loop
 STOP_SECONDS = 12.0
 PROBE_EVERY_SECONDS = 4.0
 PROBE_FAILURES = 4  # in a row; with probes that time out after 3 s, a hung process is replaced in 15 to 19 s
@@ -26,22 +26,22 @@ def say(line: str) -> None:
 
 
 def die_with_parent(parent: int, number: int) -> None:
-    """Asks Linux to send this process a signal when its parent ends, however that ends."""
+    """Ask Linux to signal this process when its parent ends for any reason."""
     if sys.platform != "linux":
         return
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, number)
-    if os.getppid() != parent:  # it ended before we could ask
+    if os.getppid() != parent:  # it has already ended
         os.kill(os.getpid(), number)
 
 
 @dataclass(slots=True)
 class Child:
-    """One process to keep running, in a process group of its own."""
+    """A process to keep running, in a separate process group."""
 
     name: str
     command: Sequence[str]
     environment: Mapping[str, str]
-    orphan_signal: int = signal.SIGTERM  # what it gets when the supervisor is killed
+    orphan_signal: int = signal.SIGTERM  # sent when the supervisor is killed
     process: subprocess.Popen[bytes] | None = None
     started: float = 0.0
     start_at: float = 0.0
@@ -54,12 +54,12 @@ class Child:
             self.command,
             env=dict(self.environment),
             stdin=subprocess.DEVNULL,
-            process_group=0,  # Ctrl-C reaches the supervisor alone, which then stops them in order
+            process_group=0,  # Ctrl-C reaches only the supervisor, which then stops its children
             preexec_fn=lambda: die_with_parent(supervisor, number),  # safe: the supervisor has one thread
         )
 
     def tend(self) -> None:
-        """Starts the process if it does not run, after a pause that grows while it keeps failing."""
+        """Start the process if it is not running, with exponential backoff."""
         if self.process is None:
             if monotonic() >= self.start_at:
                 self.start()
@@ -69,19 +69,19 @@ class Child:
             self.restart(ending(code))
 
     def restart(self, reason: str) -> None:
-        """Kills what is left of the process and its children, and schedules the next start."""
+        """Kill the process group, and schedule the next start."""
         assert self.process is not None
         self.signal(signal.SIGKILL)
         self.process.wait()
         if monotonic() - self.started >= STEADY_SECONDS:
             self.pause = FIRST_PAUSE_SECONDS
-        say(f"the {self.name} process {reason}; starting it again in {self.pause:g} s.")
+        say(f"the {self.name} process {reason}; restarting in {self.pause:g} s.")
         self.process = None
         self.start_at = monotonic() + self.pause
         self.pause = min(self.pause * 2, LONGEST_PAUSE_SECONDS)
 
     def signal(self, number: int) -> None:
-        """Signals the whole process group, if any of it is left."""
+        """Signal the process group, if it still exists."""
         if self.process is not None:
             try:
                 os.killpg(self.process.pid, number)
@@ -93,39 +93,39 @@ class Child:
             self.process.terminate()
 
     def wait(self, until: float) -> None:
-        """Waits for the end, and makes one when the time is up."""
+        """Wait for the process to end, and kill it on timeout."""
         if self.process is None:
             return
         try:
             self.process.wait(timeout=max(until - monotonic(), 0))
         except subprocess.TimeoutExpired:
-            say(f"the {self.name} process does not stop; ending it.")
+            say(f"the {self.name} process does not stop; killing it.")
         self.signal(signal.SIGKILL)
         self.process.wait()
 
 
 def ending(code: int) -> str:
     if code < 0:
-        return f"was ended by {signal.Signals(-code).name}"
-    return f"ended with exit code {code}"
+        return f"was killed by {signal.Signals(-code).name}"
+    return f"exited with code {code}"
 
 
 @dataclass(slots=True)
 class Watchdog:
-    """Restarts a child that runs but no longer answers.
+    """Restarts a child that runs but no longer responds to health checks.
 
-    A process that has not answered yet is still starting and left alone, however long that takes.
+    A process that has never responded is still starting, and is not restarted.
     """
 
     child: Child
     answers: Callable[[], bool]
-    watched: subprocess.Popen[bytes] | None = None  # the process that the figures below belong to
+    watched: subprocess.Popen[bytes] | None = None  # the process that the fields below belong to
     has_answered: bool = False
     failures: int = 0
     probe_at: float = 0.0
 
     def look(self) -> None:
-        """Probes the child when a probe is due."""
+        """Probe the child if a probe is due."""
         process = self.child.process
         if process is not self.watched:
             self.watched, self.has_answered, self.failures, self.probe_at = process, False, 0, 0.0
@@ -136,15 +136,15 @@ class Watchdog:
             self.has_answered, self.failures = True, 0
         elif self.has_answered:
             self.failures += 1
-        if self.has_answered:  # until then every look is a probe: no answer is missed
+        if self.has_answered:  # until then, probe on every tick
             self.probe_at = began + PROBE_EVERY_SECONDS
         if self.failures >= PROBE_FAILURES:
-            self.child.restart(f"did not answer {self.failures} health checks in a row and was killed")
+            self.child.restart(f"failed {self.failures} health checks in a row and was killed")
 
 
 @dataclass(slots=True)
 class Supervisor:
-    """Runs its children until it is told to stop; `is_ready` is asked until it says yes, once."""
+    """Runs its children until it is stopped. Calls `on_ready` once, when `is_ready` returns True."""
 
     children: Sequence[Child]
     is_ready: Callable[[], bool]
@@ -153,7 +153,7 @@ class Supervisor:
     stopping: Event = field(default_factory=Event)
 
     def run(self) -> None:
-        """Returns after a SIGINT or SIGTERM, when every child has ended."""
+        """Return after SIGINT or SIGTERM, when every child has ended."""
         signal.signal(signal.SIGINT, self.stop)
         signal.signal(signal.SIGTERM, self.stop)
         announced = False

@@ -1,4 +1,4 @@
-"""All page URLs: each noun lists its own in `refinement/views/<noun>/urls.py`."""
+"""All page URLs, from `refinement/views/<noun>/urls.py`."""
 
 from refinement.views.account import urls as account
 from refinement.views.comments import urls as comments

@@ -1,3 +1,3 @@
-"""The site around the application: settings, addresses, entry points and the message broker."""
+"""The Django project: settings, URLs, entry points and the message broker."""
 
 VERSION = "0.1.0"

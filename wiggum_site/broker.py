@@ -1,4 +1,4 @@
-"""The message broker that the settings ask for, with every middleware named."""
+"""The message broker from the settings, and its middleware."""
 
 from urllib.parse import urlsplit
 
@@ -26,14 +26,14 @@ from refinement.broker.interrupting import (
 from wiggum_site.freshness import close_stale_connections
 
 CONNECT_SECONDS = 2.0
-# Redis notices a killed worker by its missing heartbeat; the defaults leave its messages stuck for minutes.
+# A killed worker is detected by its missing heartbeat; with the defaults, its messages are stuck for minutes.
 REDIS_HEARTBEAT_MS = 15_000
-REDIS_MAINTENANCE_CHANCE = 1_000_000  # of a million: with every look, four a second where all are idle
-PASS_ON_DELAY_MS = 1_000  # longer than an idle thread of a stopping worker goes on listening
+REDIS_MAINTENANCE_CHANCE = 1_000_000  # out of a million: on every poll, four a second if all are idle
+PASS_ON_DELAY_MS = 1_000  # longer than an idle thread of a stopping worker polls
 
 
 class FreshConnections(Middleware):
-    """Closes database connections that are broken or too old, before and after each message."""
+    """Closes broken and old database connections before and after each message."""
 
     def before_process_message(self, broker: dramatiq.Broker, message: dramatiq.MessageProxy) -> None:
         close_stale_connections()
@@ -53,15 +53,15 @@ class FreshConnections(Middleware):
 
 
 class Stopping(Middleware):
-    """Interrupts the steps of a worker that stops, and has it pass on what still reaches its idle threads.
+    """Interrupts the steps of a stopping worker, and requeues messages that its idle threads still get.
 
-    Dramatiq's own notifications leave out threads that take a message up while the others are told:
-    a stopping worker would so begin again with the very runs that it has just let go of.
+    Dramatiq's shutdown notifications miss threads that take a message while others are being notified. A
+    stopping worker would then start the same runs again that it has just released.
     """
 
     @property
     def actor_options(self) -> set[str]:
-        return {"notify_shutdown"}  # False for an actor that is to be let finish
+        return {"notify_shutdown"}  # False for an actor that must finish
 
     def after_process_boot(self, broker: dramatiq.Broker) -> None:
         worker_starts()
@@ -70,15 +70,15 @@ class Stopping(Middleware):
         interrupt_all(lambda thread_id: raise_thread_exception(thread_id, Shutdown))
 
     def after_worker_shutdown(self, broker: dramatiq.Broker, worker: dramatiq.Worker) -> None:
-        worker_starts()  # another one may, in the same process
+        worker_starts()  # another worker may start in this process
 
     def before_process_message(self, broker: dramatiq.Broker, message: dramatiq.MessageProxy) -> None:
         interruptible = broker.get_actor(message.actor_name).options.get("notify_shutdown", True)
         may_begin = work_begins() if interruptible else not is_stopping()
         if not may_begin:
-            # Sent before the first one is acknowledged: whatever happens in between, it is not lost.
+            # Enqueued before the first one is acknowledged, so that it cannot be lost.
             broker.enqueue(message.copy(), delay=PASS_ON_DELAY_MS)
-            raise SkipMessage("the worker stops")
+            raise SkipMessage("the worker is stopping")
 
     def after_process_message(
         self,
@@ -106,11 +106,11 @@ def middleware() -> list[Middleware]:
 
 
 def broker_build(url: str) -> dramatiq.Broker:
-    """The broker at an address that the settings have checked."""
+    """The broker for a validated URL."""
     scheme = urlsplit(url).scheme
     if scheme == "database":
         return DatabaseBroker(middleware=middleware())
-    # The servers' libraries are imported where they are used: a small instance does without their memory.
+    # Client libraries are imported on use, to save memory.
     if scheme in ("redis", "rediss"):
         from refinement.broker.redis import PromptRedisBroker
 
@@ -126,7 +126,7 @@ def broker_build(url: str) -> dramatiq.Broker:
 
 
 def broker_problem() -> str | None:
-    """Why the broker cannot be used now, in a few words without secrets; None when it answers."""
+    """Why the broker cannot be used, without secrets, or None."""
     scheme = urlsplit(settings.BROKER_URL).scheme
     if scheme == "database":
         return database_problem()
@@ -139,7 +139,7 @@ def database_problem() -> str | None:
     try:
         QueuedMessage.objects.exists()
     except DatabaseError:
-        return "the database does not answer"
+        return "the database does not respond"
     return None
 
 
@@ -152,7 +152,7 @@ def redis_problem() -> str | None:
         ) as client:
             client.ping()
     except (redis.RedisError, OSError):
-        return "Redis does not answer"
+        return "Redis does not respond"
     return None
 
 
@@ -166,7 +166,7 @@ def rabbitmq_problem() -> str | None:
     try:
         pika.BlockingConnection(parameters).close()
     except (pika.exceptions.AMQPError, OSError):
-        return "RabbitMQ does not answer"
+        return "RabbitMQ does not respond"
     return None
 
 

@@ -1,4 +1,4 @@
-"""Settings from the environment: each value is checked where it is read, and a bad one is said aloud."""
+"""Reads and validates settings from the environment."""
 
 import os
 import re
@@ -21,10 +21,10 @@ OLD_KEYS_FILE = "secret_key_fallbacks"
 
 
 class BadSetting(SystemExit):
-    """Ends the process with one line that names the setting, what is wrong and what would be right."""
+    """Ends the process with a message: the setting, the problem and the fix."""
 
     def __init__(self, name: str, problem: str) -> None:
-        super().__init__(f"wiggum: bad setting {name}: {problem}")
+        super().__init__(f"wiggum: invalid setting {name}: {problem}")
 
 
 def text(name: str, default: str) -> str:
@@ -58,7 +58,7 @@ def names(name: str, default: list[str]) -> list[str]:
 
 
 def data_directory(default: Path) -> Path:
-    """The directory for everything this instance keeps, made if need be, and writable for sure."""
+    """The instance's data directory. Creates it, and checks that it is writable."""
     path = Path(text("WIGGUM_DATA_DIR", str(default))).expanduser().absolute()
     try:
         path.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -67,55 +67,55 @@ def data_directory(default: Path) -> Path:
         probe.unlink()
     except OSError as error:
         raise BadSetting(
-            "WIGGUM_DATA_DIR", f"cannot write to {path} ({error.strerror}); choose a directory of your own."
+            "WIGGUM_DATA_DIR", f"cannot write to {path} ({error.strerror}); choose another directory."
         ) from None
     return path
 
 
 def secret_key(directory: Path) -> str:
-    """The given key, or one made once and kept in the data directory, readable by its owner only."""
-    given = os.environ.get("SECRET_KEY", "").strip()
-    if given:
-        if len(given) < KEY_CHARS:
-            raise BadSetting("SECRET_KEY", "shorter than 32 characters; leave it unset to have one made.")
-        return given
-    kept = directory / KEY_FILE
+    """SECRET_KEY, or a generated key that is stored in the data directory, readable only by its owner."""
+    from_environment = os.environ.get("SECRET_KEY", "").strip()
+    if from_environment:
+        if len(from_environment) < KEY_CHARS:
+            raise BadSetting("SECRET_KEY", "shorter than 32 characters; unset it to generate one.")
+        return from_environment
+    file = directory / KEY_FILE
     try:
-        # Exclusive creation: when web and worker start together, one makes the key and both read it.
-        descriptor = os.open(kept, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        # Exclusive creation: if web and worker start together, one creates the key and both read it.
+        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
         pass
     else:
         with os.fdopen(descriptor, "w") as stream:
             stream.write(secrets.token_urlsafe(64))
-    key = kept.read_text().strip()
+    key = file.read_text().strip()
     if len(key) < KEY_CHARS:
-        raise BadSetting("SECRET_KEY", f"{kept} is damaged; delete it to have a new key made.")
+        raise BadSetting("SECRET_KEY", f"{file} is damaged; delete it to generate a new key.")
     return key
 
 
 def secret_key_fallbacks(directory: Path, name: str = "WIGGUM_SECRET_KEY_FALLBACKS") -> list[str]:
-    """Old secret keys that are still accepted: those given, and those that a rotation left behind."""
-    given = names(name, [])
-    if any(len(key) < KEY_CHARS for key in given):
-        raise BadSetting(name, "a key is shorter than 32 characters; separate keys by commas.")
-    left = directory / OLD_KEYS_FILE
-    # The file belongs to the key in the file beside it, not to one from the environment.
-    if not os.environ.get("SECRET_KEY", "").strip() and left.exists():
-        given += [key for key in left.read_text().split() if len(key) >= KEY_CHARS]
-    return list(dict.fromkeys(given))
+    """Old secret keys that are still accepted, from the environment and from a rotation."""
+    keys = names(name, [])
+    if any(len(key) < KEY_CHARS for key in keys):
+        raise BadSetting(name, "a key is shorter than 32 characters; separate keys with commas.")
+    file = directory / OLD_KEYS_FILE
+    # The file belongs to the generated key, not to one from the environment.
+    if not os.environ.get("SECRET_KEY", "").strip() and file.exists():
+        keys += [key for key in file.read_text().split() if len(key) >= KEY_CHARS]
+    return list(dict.fromkeys(keys))
 
 
 def secret_key_replace(directory: Path) -> None:
-    """Makes a new key for the next start; the present one stays valid as a fallback."""
+    """Generate a new key for the next start. The current key stays valid as a fallback."""
     current = (directory / KEY_FILE).read_text().strip()
-    # In this order: a key is never lost, whenever this is interrupted.
+    # In this order, so that an interruption never loses a key.
     _write_private(directory / OLD_KEYS_FILE, current)
     _write_private(directory / KEY_FILE, secrets.token_urlsafe(64))
 
 
 def _write_private(path: Path, text: str) -> None:
-    """Replaces the file as a whole, or not at all."""
+    """Replace the file atomically."""
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as stream:
         stream.write(text)
@@ -131,24 +131,22 @@ def address(name: str, default: str, *, schemes: tuple[str, ...]) -> str:
     if parts.scheme not in schemes:
         raise BadSetting(name, f"{value!r} must start with {' or '.join(f'{s}://' for s in schemes)}.")
     if not parts.hostname:
-        raise BadSetting(name, f"{value!r} names no host.")
+        raise BadSetting(name, f"{value!r} has no host.")
     return value
 
 
 def site(name: str = "WIGGUM_SITE_URL") -> str:
-    """The address at which people reach the instance, without a slash at its end; empty if none is given."""
+    """The public URL of the instance without a trailing slash, or an empty string."""
     value = text(name, "").rstrip("/")
     if not value:
         return ""
     if urlsplit(address(name, value, schemes=("http", "https"))).query or "@" in value or "#" in value:
-        raise BadSetting(
-            name, f"{value!r} is more than an address; write it like https://wiggum.example.org."
-        )
+        raise BadSetting(name, f"{value!r} is not a plain URL; write it like https://wiggum.example.org.")
     return value
 
 
 def networks(name: str) -> tuple[Network, ...]:
-    """Networks separated by commas; `1` means all private ones, `0` or nothing none."""
+    """Networks separated by commas. `1` means all private networks, `0` or empty means none."""
     value = os.environ.get(name, "").strip().lower()
     if value in FALSE:
         return ()
@@ -161,7 +159,7 @@ def networks(name: str) -> tuple[Network, ...]:
 
 
 def broker(name: str = "WIGGUM_BROKER_URL") -> str:
-    """`database` (the default), or a Redis or RabbitMQ address."""
+    """`database` (the default), or a Redis or RabbitMQ URL."""
     value = text(name, "database://")
     scheme = value if value == "database" else split_address(name, value).scheme
     if scheme not in BROKER_SCHEMES:
@@ -171,18 +169,18 @@ def broker(name: str = "WIGGUM_BROKER_URL") -> str:
 
 
 def key_variables(name: str = "WIGGUM_KEY_VARIABLES") -> list[str]:
-    """Names of variables and prefixes that end with *; a bare * would hand out every secret there is."""
+    """Names of variables, and prefixes that end with *. A bare * is refused: it would expose every secret."""
     allowed = names(name, ["WIGGUM_KEY_*"])
     for pattern in allowed:
         if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*\*?", pattern):
             raise BadSetting(
-                name, f"{pattern!r} is no variable; use names, or prefixes such as WIGGUM_KEY_*."
+                name, f"{pattern!r} is not a variable name; use names, or prefixes such as WIGGUM_KEY_*."
             )
     return allowed
 
 
 def check_endpoints() -> None:
-    """Ends the process when an endpoint's setting cannot be used, before anybody waits for it."""
+    """End the process if the setting of an endpoint is invalid."""
     from refinement.providers.registry import default_specs
 
     try:
@@ -196,12 +194,12 @@ def split_address(name: str, value: str) -> SplitResult:
         parts = urlsplit(value)
         parts.port  # noqa: B018  reading it is what validates it
     except ValueError as error:
-        raise BadSetting(name, f"{value!r} cannot be read as an address ({error}).") from None
+        raise BadSetting(name, f"{value!r} is not a valid URL ({error}).") from None
     return parts
 
 
 def database(directory: Path, name: str = "DATABASE_URL") -> dict[str, object]:
-    """Django's settings for the database at an address such as postgres://user:password@host:5432/name."""
+    """Django's database settings for a URL such as postgres://user:password@host:5432/name."""
     value = text(name, f"sqlite:///{directory / 'wiggum.sqlite3'}")
     parts = split_address(name, value)
     engine = DATABASE_ENGINES.get(parts.scheme)
@@ -214,7 +212,7 @@ def database(directory: Path, name: str = "DATABASE_URL") -> dict[str, object]:
         return sqlite(name, Path(unquote(parts.path)))
     database_name = unquote(parts.path).lstrip("/")
     if not database_name:
-        raise BadSetting(name, "no database is named; the address ends with /NAME.")
+        raise BadSetting(name, "the database name is missing; the URL must end with /NAME.")
     return {
         "ENGINE": "django.db.backends.postgresql",
         "NAME": database_name,
@@ -229,15 +227,15 @@ def database(directory: Path, name: str = "DATABASE_URL") -> dict[str, object]:
 
 def sqlite(name: str, path: Path) -> dict[str, object]:
     if path == Path() or path.is_dir() or not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
-        raise BadSetting(name, f"cannot keep a SQLite database at {str(path)!r}; its directory must exist.")
+        raise BadSetting(name, f"cannot use a SQLite database at {str(path)!r}; its directory must exist.")
     return {
         "ENGINE": "wiggum_site.sqlite",
         "NAME": path,
         "CONN_MAX_AGE": 60,
-        # Tests use a file as well: threads and processes then see what they see in production.
+        # Tests use a file too, so that threads and processes share it as in production.
         "TEST": {"NAME": path.with_name("test.sqlite3")},
         "OPTIONS": {
-            # IMMEDIATE takes the write lock when a transaction opens: a deferred one fails later, half way.
+            # IMMEDIATE takes the write lock at the start: a deferred transaction can fail half way.
             "transaction_mode": "IMMEDIATE",
             "timeout": 20,
             "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-20000;",
@@ -246,27 +244,27 @@ def sqlite(name: str, path: Path) -> dict[str, object]:
 
 
 def openid_connect() -> OpenIDSettings | None:
-    """The provider that people may sign in with, from variables that belong together; None without."""
+    """The sign-in provider, or None if it is not configured."""
     issuer = text("WIGGUM_OIDC_ISSUER", "")
     client_id, secret = text("WIGGUM_OIDC_CLIENT_ID", ""), text("WIGGUM_OIDC_CLIENT_SECRET", "")
     name = text("WIGGUM_OIDC_NAME", "")
     if not issuer:
         if client_id or secret or name:
-            raise BadSetting("WIGGUM_OIDC_ISSUER", "missing, although another WIGGUM_OIDC_ setting is there.")
+            raise BadSetting("WIGGUM_OIDC_ISSUER", "required if another WIGGUM_OIDC_ setting is set.")
         return None
     host = _issuer_host("WIGGUM_OIDC_ISSUER", issuer)
     if not client_id:
-        raise BadSetting("WIGGUM_OIDC_CLIENT_ID", "missing, although WIGGUM_OIDC_ISSUER is set.")
+        raise BadSetting("WIGGUM_OIDC_CLIENT_ID", "required if WIGGUM_OIDC_ISSUER is set.")
     if not secret:
-        raise BadSetting("WIGGUM_OIDC_CLIENT_SECRET", "missing, although WIGGUM_OIDC_ISSUER is set.")
+        raise BadSetting("WIGGUM_OIDC_CLIENT_SECRET", "required if WIGGUM_OIDC_ISSUER is set.")
     return OpenIDSettings(issuer=issuer, client_id=client_id, client_secret=secret, name=(name or host)[:40])
 
 
 def _issuer_host(name: str, issuer: str) -> str:
-    """Passwords and tokens travel to it: HTTPS, unless it is this machine."""
+    """The issuer's host. HTTPS is required except on this machine, because secrets are sent to it."""
     parts = split_address(name, address(name, issuer, schemes=("https", "http")))
     if parts.scheme == "http" and parts.hostname not in ("localhost", "127.0.0.1", "::1"):
         raise BadSetting(name, "must start with https:// unless it is on this machine.")
     if parts.query or parts.fragment or parts.username:
-        raise BadSetting(name, "an issuer has no query, fragment or user name.")
+        raise BadSetting(name, "must not have a query, fragment or user name.")
     return str(parts.hostname)

@@ -1,4 +1,4 @@
-"""Connections to the database that are still good, told without asking the server."""
+"""Checks database connections without a query."""
 
 import select
 import time
@@ -8,10 +8,10 @@ from django.db import connections
 
 
 def close_stale_connections(*, listen: bool = True) -> None:
-    """As Django's `close_old_connections`, which has each connection asked again before its next use.
+    """Like Django's `close_old_connections`, without its health check query before the next use.
 
-    A worker would so ask PostgreSQL once for every message. A connection that the server has closed shows
-    it: there is something to read where nothing was asked. Who does not use it now need not `listen` for it.
+    That would be one query per message in a worker. A connection that the server has closed has data to read
+    without a query. With `listen=False`, this is not checked, for connections that are not used next.
     """
     for connection in connections.all(initialized_only=True):
         if not (at_rest(connection) and (not listen or silent(connection))):
@@ -19,7 +19,7 @@ def close_stale_connections(*, listen: bool = True) -> None:
 
 
 def at_rest(connection: Any) -> bool:
-    """Whether it is a connection to PostgreSQL without an error or a transaction, and young enough."""
+    """Whether it is a PostgreSQL connection without errors or a transaction, and not too old."""
     if connection.vendor != "postgresql" or connection.connection is None or connection.connection.closed:
         return False
     if connection.in_atomic_block or connection.errors_occurred or not connection.get_autocommit():
@@ -28,7 +28,7 @@ def at_rest(connection: Any) -> bool:
 
 
 def silent(connection: Any) -> bool:
-    """Whether the server has said nothing, such as goodbye."""
-    line = select.poll()
-    line.register(connection.connection.fileno(), select.POLLIN)
-    return not line.poll(0)
+    """Whether the server has sent nothing, such as the end of the connection."""
+    poll = select.poll()
+    poll.register(connection.connection.fileno(), select.POLLIN)
+    return not poll.poll(0)

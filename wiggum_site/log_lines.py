@@ -1,4 +1,4 @@
-"""How log records are written: one line a message, and no secret that is part of an address."""
+"""Log format: one line per message, without the secrets in URLs."""
 
 import copy
 import logging
@@ -7,27 +7,25 @@ import re
 from refinement.storage_errors import is_disk_full
 
 REDACTED = "[redacted]"
-# Links that grant access: shared runs, invitations, the first account, password resets. Tests go
-# through all routes and find those whose token is not covered here.
+# Links that grant access: shared runs, invitations, the first account, password resets. A test goes
+# through all routes and finds tokens that are not covered here.
 SECRETS = (
     re.compile(r"(?i)(/(?:s|join|welcome)/)[^/\s?#\"'<>]+"),
     re.compile(r"(?i)(/account/password/reset/[0-9a-z]+-)[^/\s?#\"'<>]+"),
-    re.compile(
-        r"([?&](?:code|state|token|key)=)[^&\s\"'<>]+"
-    ),  # what a sign-in provider sends people back with
-    re.compile(r"\b(wgm_)[\w-]+"),  # tokens of the API
+    re.compile(r"([?&](?:code|state|token|key)=)[^&\s\"'<>]+"),  # from a sign-in provider's redirect
+    re.compile(r"\b(wgm_)[\w-]+"),  # API tokens
 )
 
 
 def redacted(text: str) -> str:
-    """The text without the secrets of links and tokens in it."""
+    """The text without secrets of links and tokens."""
     for pattern in SECRETS:
         text = pattern.sub(rf"\1{REDACTED}", text)
     return text
 
 
 class LineFormatter(logging.Formatter):
-    """One line a message: what came from outside cannot look like a record of its own."""
+    """One line per message, so that logged input cannot forge a record."""
 
     def format(self, record: logging.LogRecord) -> str:
         return redacted(super().format(short(record)))
@@ -37,7 +35,7 @@ class LineFormatter(logging.Formatter):
 
 
 def short(record: logging.LogRecord) -> logging.LogRecord:
-    """The record; without its traceback where a full disk is the cause, which says all there is to know."""
+    """The record, without its traceback if the cause is a full disk."""
     error = record.exc_info[1] if record.exc_info else None
     if not is_disk_full(error):
         return record

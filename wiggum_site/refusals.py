@@ -1,4 +1,4 @@
-"""Answers that need neither templates nor a database, for requests that are refused before Django."""
+"""Responses for requests that are refused before Django, without templates or the database."""
 
 import json
 from dataclasses import dataclass, field
@@ -12,14 +12,14 @@ PAGE = (
 )
 DISK_FULL_TITLE = "The server's disk is full"
 DISK_FULL = (
-    "Nothing was saved. Ask the administrator of this instance to free disk space, then try again; "
-    "no restart is needed."
+    "Nothing was saved. Ask the administrator of this instance to free disk space, then try again. "
+    "No restart is needed."
 )
 
 
 @dataclass
 class Refusal(Exception):
-    """A request that is not passed on, and the answer to it."""
+    """A refused request, and the response to it."""
 
     status: HTTPStatus
     title: str
@@ -28,9 +28,9 @@ class Refusal(Exception):
     headers: dict[str, str] = field(default_factory=dict)
 
     def messages(self, path: str) -> list[dict[str, Any]]:
-        """The ASGI messages of the answer: problem details for the API, a page for everybody else.
+        """The ASGI messages of the response: problem details for the API, otherwise a page.
 
-        The last one is still to come, an empty body: a server closes the connection after it, and no earlier.
+        The final message with an empty body is not included: the server closes the connection after it.
         """
         if path.startswith("/api/"):
             kind, body = "application/problem+json", self._problem()
@@ -43,7 +43,7 @@ class Refusal(Exception):
             "Cache-Control": "no-store",
             "Content-Security-Policy": "default-src 'none'",
             "X-Content-Type-Options": "nosniff",
-            # What is left of the body is not read, so the connection cannot be used again.
+            # The rest of the body is not read, so the connection cannot be reused.
             "Connection": "close",
             **self.headers,
         }

@@ -1,8 +1,8 @@
-"""Limits on request bodies, enforced before Django, which reads a whole body before it looks at the request.
+"""Limits on request bodies, enforced before Django, which reads a whole body before it handles a request.
 
-How large a body may be depends on its path. How long it may take depends on how much has arrived: a fixed
-time and a minimum rate. How many may be under way, and how much space they may take, is limited for all
-clients together and for each address. Requests without a body are never refused here.
+The maximum size depends on the path. The maximum time is a fixed time plus a minimum rate. The number and
+total size of bodies in progress are limited per client address and for all clients together. Requests without
+a body are never refused here.
 """
 
 import asyncio
@@ -30,8 +30,8 @@ Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 MEGABYTE = 1_000_000
-# Forms that people without an account can reach are small. An import is as large as its files may be, every
-# other form as large as Django reads, with room for what multipart adds.
+# Forms that are public are small. An import can be as large as its files, any other form as large as Django
+# accepts, plus the overhead of multipart.
 SMALL_BODY_PATHS = re.compile(r"/(account|welcome|join|s|healthz|readyz|metrics)(/|$)")
 IMPORT_PATHS = re.compile(r"/p/[^/]+/runs/import/?$|/api/v1/projects/[^/]+/imports/?$")
 SMALL_BODY_BYTES = 64_000
@@ -44,7 +44,7 @@ logger = logging.getLogger("wiggum.requests")
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What bodies may take: all that are under way together, and those of one client address."""
+    """Limits on bodies in progress, in total and per client address."""
 
     total_requests: int = 256
     client_requests: int = 32
@@ -56,7 +56,7 @@ class Limits:
 
 @dataclass(slots=True)
 class Usage:
-    """What is taken at the moment. Only the event loop touches it, so it needs no lock."""
+    """Bodies in progress. Used only in the event loop, so it needs no lock."""
 
     limits: Limits
     requests: Counter[str] = field(default_factory=Counter)
@@ -84,7 +84,7 @@ class Usage:
 
 
 class RequestBodies:
-    """ASGI middleware that passes requests on with a `receive` that enforces the limits."""
+    """ASGI middleware that wraps `receive` to enforce the limits."""
 
     def __init__(self, application: Application, limits: Limits | None = None) -> None:
         self.application = application
@@ -101,7 +101,7 @@ class RequestBodies:
         except Refusal as refusal:
             await body.refuse(refusal, scope["path"], send)
         except OSError as error:
-            # Django spools the body to a file before it begins to answer.
+            # Django spools the body to a file before it responds.
             if body.is_complete or not is_disk_full(error):
                 raise
             logger.error("Disk full: a request body could not be stored (%s).", error)
@@ -112,7 +112,7 @@ class RequestBodies:
 
 @dataclass(slots=True)
 class Body:
-    """One request's body on its way in."""
+    """The body of one request."""
 
     source: Receive
     usage: Usage
@@ -124,7 +124,7 @@ class Body:
     is_complete: bool = False
 
     def open(self, declared: int) -> None:
-        """Refuses what is known to be too large, and takes a place for the rest."""
+        """Count the request, and refuse a declared size above the limit."""
         self.usage.enter(self.client)
         self.is_counted = True
         self.started = asyncio.get_running_loop().time()
@@ -132,7 +132,7 @@ class Body:
             raise too_large(self.limit)
 
     async def receive(self) -> Message:
-        if self.is_complete:  # Django goes on listening for a disconnect
+        if self.is_complete:  # Django still listens for a disconnect
             return await self.source()
         try:
             async with asyncio.timeout_at(self._deadline()):
@@ -150,7 +150,7 @@ class Body:
         return message
 
     async def refuse(self, refusal: Refusal, path: str, send: Send) -> None:
-        """Answers, and reads on for a while: many clients send everything before they read an answer."""
+        """Respond, and read on for a while: many clients send the whole body before they read a response."""
         for message in refusal.messages(path):
             await send(message)
         if self.is_counted and refusal.status != HTTPStatus.REQUEST_TIMEOUT:
@@ -181,15 +181,15 @@ class Body:
 
 
 def has_body(scope: Scope) -> bool:
-    """HTTP/1 announces a body in its head; later versions need not."""
+    """HTTP/1 declares a body in its headers; later versions need not."""
     if not scope["http_version"].startswith("1"):
         return header(scope, b"content-length") != "0"
     return declared_length(scope) > 0 or bool(header(scope, b"transfer-encoding"))
 
 
 def declared_length(scope: Scope) -> int:
-    given = header(scope, b"content-length")
-    return int(given) if given.isascii() and given.isdigit() else 0
+    length = header(scope, b"content-length")
+    return int(length) if length.isascii() and length.isdigit() else 0
 
 
 def header(scope: Scope, name: bytes) -> str:
@@ -197,7 +197,7 @@ def header(scope: Scope, name: bytes) -> str:
 
 
 def client_of(scope: Scope) -> str:
-    """What counts as one client, as for the sign-in limits."""
+    """The client's address or network, as for the sign-in limits."""
     request = HttpRequest()
     request.META["REMOTE_ADDR"] = (scope.get("client") or ("",))[0]
     request.META["HTTP_X_FORWARDED_FOR"] = header(scope, b"x-forwarded-for")
@@ -223,7 +223,7 @@ def too_large(limit: int) -> Refusal:
     return Refusal(
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
         "Too large",
-        f"This request may have at most {most}. Send less, or send it in parts.",
+        f"The request is larger than {most}. Send less, or send it in parts.",
         "too_large",
     )
 
@@ -232,11 +232,11 @@ def too_slow() -> Refusal:
     return Refusal(
         HTTPStatus.REQUEST_TIMEOUT,
         "Timed out",
-        "The request took too long to arrive. Check your connection and try again.",
+        "The request took too long. Check your connection and try again.",
         "timeout",
     )
 
 
 def too_many(status: HTTPStatus, title: str) -> Refusal:
-    detail = "Too much is being sent at the same time. Try again in a few seconds."
+    detail = "Too many uploads at the same time. Try again in a few seconds."
     return Refusal(status, title, detail, "too_many_requests", {"Retry-After": RETRY_SECONDS})

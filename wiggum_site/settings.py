@@ -1,4 +1,4 @@
-"""All settings, from the environment, with defaults for one machine."""
+"""Settings from the environment, with defaults for a single machine."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from wiggum_site.log_lines import LineFormatter
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
-# --- where things are -------------------------------------------------------------------------
+# --- services ---------------------------------------------------------------------------------
 DATA_DIR = env.data_directory(BASE_DIR / "data")
 DATABASES = {"default": env.database(DATA_DIR)}
 BROKER_URL = env.broker()
@@ -24,35 +24,35 @@ SECRET_KEY = env.secret_key(DATA_DIR)
 SECRET_KEY_FALLBACKS = env.secret_key_fallbacks(DATA_DIR)
 ALLOWED_HOSTS = env.names("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env.names("CSRF_TRUSTED_ORIGINS", [])
-# HTTPS is on when the instance is told that it stands behind it; a laptop's loopback address has none.
+# Set it if the instance is served over HTTPS.
 HTTPS = env.flag("WIGGUM_HTTPS", False)
 SECURE_SSL_REDIRECT = HTTPS
-SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz)$"]  # asked by the machine itself, behind whatever ends HTTPS
+SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz)$"]  # health checks bypass the proxy
 SESSION_COOKIE_SECURE = HTTPS
 CSRF_COOKIE_SECURE = HTTPS
-# How many proxies in front append to X-Forwarded-For; the one that ends HTTPS is one of them.
+# The number of proxies that append to X-Forwarded-For, including the one that terminates HTTPS.
 TRUSTED_PROXIES = env.number("WIGGUM_TRUSTED_PROXIES", int(HTTPS), minimum=0, maximum=10)
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS
-# Preloading lists the whole domain in browsers for years: a choice of its owner, not a default to warn about.
+# Preloading lists the whole domain in browsers for years, so it is off by default.
 SECURE_HSTS_PRELOAD = HTTPS and env.flag("WIGGUM_HSTS_PRELOAD", False)
 SILENCED_SYSTEM_CHECKS = ["security.W021"]
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
-# Environment variables that endpoints added in the browser may send as their key; a name, or a prefix and *.
+# Environment variables that endpoints added in the browser can use as API keys: names, or prefixes with *.
 KEY_VARIABLES = env.key_variables()
-# Into which private networks webhooks may be sent; into none unless somebody says so.
+# Private networks that webhooks may reach. None by default.
 WEBHOOK_NETWORKS = env.networks("WIGGUM_WEBHOOK_PRIVATE")
-# The programs that a rubric's evaluator may start, by the first word of its command; * is any. None unless
-# somebody says so: each process reads its own, so that a worker's machine decides what runs on it.
+# Programs that evaluators may run, by the first word of the command; * allows all. None by default. Each
+# process reads its own setting, so that each machine decides what runs on it.
 COMMANDS = env.names("WIGGUM_COMMANDS", [])
-# Files and folders that commands may read in the sandbox, besides the system's programs.
+# Files and folders that commands can read in the sandbox, in addition to the system's programs.
 COMMANDS_READABLE = env.names("WIGGUM_COMMANDS_READABLE", [])
-# The socket of the evaluator service; without one, workers run commands on their own machine.
+# The socket of the evaluator service. Without it, workers run commands on their own machine.
 EVALUATOR_SOCKET = env.text("WIGGUM_EVALUATOR_SOCKET", "")
-# Runs commands with all rights of the worker's account where there is no sandbox.
+# Run commands with all permissions of the worker's account if there is no sandbox.
 UNSAFE_COMMANDS = env.flag("WIGGUM_UNSAFE_COMMANDS_WITHOUT_SANDBOX", False)
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
@@ -72,18 +72,18 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 
-# Rate limits of pages count in the memory of the web process, of which there is one. With Django's default of
-# 300 entries, an attacker who tries many names would push out the counts of others.
+# Rate limits of pages are counted in the memory of the single web process. With Django's default of 300
+# entries, an attacker with many names would evict the counts of others.
 CACHES = {
     "default": {
         "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
         "OPTIONS": {"MAX_ENTRIES": 20_000},
     }
 }
-# How many requests a token may make in a minute, in all web processes together.
+# Requests per minute and API token, across all web processes.
 API_RATE = env.number("WIGGUM_API_RATE", 600, minimum=1, maximum=1_000_000)
 
-# --- the application ----------------------------------------------------------------------------
+# --- application --------------------------------------------------------------------------------
 INSTALLED_APPS = [
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -156,12 +156,12 @@ ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_ADAPTER = "refinement.adapters.AccountAdapter"
 ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
 ACCOUNT_EMAIL_SUBJECT_PREFIX = "[Wiggum] "
-# Nobody can sign up, so a stranger's address needs no mail that invites it to.
+# There is no public sign-up, so unknown addresses get no email.
 ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
 ACCOUNT_RATE_LIMITS = {
     "login_failed": "10/m/ip,10/5m/key",  # wrong passwords, by address and by account
-    "login_failed_here": "5/5m/key",  # wrong passwords for one account at one address
-    "code_failed": "5/5m/user",  # wrong codes of a second factor
+    "login_failed_here": "5/5m/key",  # wrong passwords for one account from one address
+    "code_failed": "5/5m/user",  # wrong second-factor codes
 }
 ACCOUNT_FORMS = {
     "login": "refinement.forms.people.accounts.LoginForm",
@@ -176,7 +176,7 @@ MFA_SUPPORTED_TYPES = ["totp", "recovery_codes", "webauthn"]
 MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_RECOVERY_CODES_SHOW_ONCE = True
 MFA_TOTP_ISSUER = "Wiggum"
-# Nobody signs up with another person's address: accounts come from invitations.
+# Accounts come from invitations, so nobody can sign up with another person's address.
 MFA_ALLOW_UNVERIFIED_EMAIL = True
 MFA_FORMS = {
     "authenticate": "refinement.forms.people.two_factor.AuthenticateForm",
@@ -188,7 +188,7 @@ MFA_FORMS = {
     "add_webauthn": "refinement.forms.people.two_factor.AddPasskeyForm",
     "edit_webauthn": "refinement.forms.people.two_factor.RenamePasskeyForm",
 }
-# A provider to sign in with; people without an account here still need an invitation.
+# The sign-in provider. People without an account still need an invitation.
 OPENID_CONNECT = env.openid_connect()
 
 # --- mail ---------------------------------------------------------------------------------------
@@ -200,7 +200,7 @@ EMAIL_USE_TLS = env.flag("EMAIL_USE_TLS", True)
 EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = env.text("DEFAULT_FROM_EMAIL", "wiggum@localhost")
 MAIL_CONFIGURED = bool(EMAIL_HOST)
-SITE_URL = env.site()  # for links in mails and webhooks that workers send
+SITE_URL = env.site()  # for links in emails and webhooks
 EMAIL_BACKEND = f"django.core.mail.backends.{'smtp' if MAIL_CONFIGURED else 'console'}.EmailBackend"
 
 # --- static files, language, time ---------------------------------------------------------------
@@ -212,7 +212,7 @@ STORAGES = {
     "staticfiles": {"BACKEND": "wiggum_site.statics.StaticFiles"},
 }
 WHITENOISE_KEEP_ONLY_HASHED_FILES = True
-# Compressing is the slowest part of a first start: source maps are large, and nobody's page needs them.
+# Compression is the slowest part of a first start, and source maps are large and rarely used.
 WHITENOISE_SKIP_COMPRESS_EXTENSIONS = [*Compressor.SKIP_COMPRESS_EXTENSIONS, "map"]
 LANGUAGE_CODE = "en"
 USE_I18N = False
@@ -220,11 +220,11 @@ TIME_ZONE = "UTC"
 USE_TZ = True
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 DATA_UPLOAD_MAX_MEMORY_SIZE = 12 * 1024 * 1024
-# A rubric with all the criteria and checks it can have is one form.
+# The form of a rubric with the maximum number of criteria and checks.
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 5_000
 
-# --- what is said and counted -------------------------------------------------------------------
-# Prometheus sends it as a bearer token; without one, only a signed-in administrator reads /metrics.
+# --- logs and metrics ---------------------------------------------------------------------------
+# The bearer token for Prometheus. Without it, only administrators can read /metrics.
 METRICS_TOKEN = env.text("WIGGUM_METRICS_TOKEN", "")
 if 0 < len(METRICS_TOKEN) < 16:
     raise env.BadSetting("WIGGUM_METRICS_TOKEN", "shorter than 16 characters; choose a longer one.")
@@ -232,7 +232,7 @@ LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 LOG_LEVEL = env.text("WIGGUM_LOG_LEVEL", "INFO").upper()
 if LOG_LEVEL not in LOG_LEVELS:
     raise env.BadSetting(
-        "WIGGUM_LOG_LEVEL", f"{LOG_LEVEL!r} is no level; use one of {', '.join(LOG_LEVELS)}."
+        "WIGGUM_LOG_LEVEL", f"{LOG_LEVEL!r} is not a log level; use one of {', '.join(LOG_LEVELS)}."
     )
 
 LOGGING = {
@@ -245,7 +245,7 @@ LOGGING = {
     "root": {"handlers": ["console"], "level": "WARNING"},
     "loggers": {
         "wiggum": {"level": LOG_LEVEL},
-        # Django's own handlers are off: they mail administrators, and say nothing on the console.
+        # Replaces Django's handlers, which email administrators and log nothing to the console.
         "django": {"handlers": [], "propagate": True, "level": "WARNING"},
     },
 }

@@ -1,4 +1,4 @@
-"""Static files with their digest in the name, compressed where a page needs it soon."""
+"""Storage for hashed and compressed static files."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -6,16 +6,12 @@ from typing import Any
 from django.conf import settings
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
-# The documentation of the API is megabytes of script that few open, and compressing it took most of
-# a first start.
+# The API documentation has megabytes of rarely used scripts. Compressing them took most of a first start.
 SENT_AS_THEY_ARE = ("ninja/",)
 
 
 class StaticFiles(CompressedManifestStaticFilesStorage):  # type: ignore[misc]  # it has no types
-    """WhiteNoise's storage, which leaves the largest and rarest files as they are.
-
-    An address is looked up once: every page has dozens, and they stay while the process does.
-    """
+    """WhiteNoise's storage, without compression of some files and with a cache of URLs."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         self._addresses: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Addresses of pages; the API's are in wiggum_site/api.py."""
+"""Root URLs. The API's are in wiggum_site/api.py."""
 
 from django.contrib.auth.decorators import login_not_required
 from django.urls import include, path

@@ -1,4 +1,4 @@
-"""The entry point for WSGI servers; event streams need ASGI."""
+"""The entry point for WSGI servers. Event streams require ASGI."""
 
 import os
 

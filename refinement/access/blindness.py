@@ -1,4 +1,4 @@
-"""How a request about a run that its reader scores blind is answered: nothing of it but the scoring page."""
+"""Blind scoring: a user who scores a run blind sees nothing of it but the scoring page."""
 
 from typing import TYPE_CHECKING
 
@@ -11,22 +11,22 @@ from django_htmx.http import HttpResponseClientRedirect
 if TYPE_CHECKING:
     from refinement.access.projects import ProjectRequest
 
-# Whoever opens one of these goes on where they were; what is no page is refused in a sentence.
+# These pages redirect to the scoring page; everything else responds with 403.
 PAGES = frozenset({"run_page", "run_round", "run_diff", "run_calls", "run_live", "run_compare"})
 
 
 class ReadsBlind(Exception):
-    """The person scores this run without seeing any score, so nothing else of it is shown."""
+    """The user is scoring this run blind, so nothing else of it may be shown."""
 
     def __init__(self, run: int, number: int) -> None:
         super().__init__(
-            f"You are scoring run {run} blind, so nothing else of it is shown to you. "
+            f"You are scoring run {run} blind, so its other pages are hidden. "
             "Submit your scores, or choose “Show me the scores” on the scoring page."
         )
         self.run, self.number = run, number
 
     def answer(self, request: "ProjectRequest") -> HttpResponse:
-        """On to the scoring page where the request was for a page, else a refusal."""
+        """Redirect to the scoring page if the request was for a page. Raises PermissionDenied otherwise."""
         address = reverse("run_score", args=[request.project.slug, self.run, self.number])
         if request.htmx:
             return HttpResponseClientRedirect(address)

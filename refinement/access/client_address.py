@@ -7,11 +7,11 @@ from contextvars import ContextVar
 from django.conf import settings
 from django.http import HttpRequest
 
-# Empty outside a request: the command line and workers come from nowhere else.
+# Empty outside a request, on the command line and in workers.
 origin: ContextVar[str] = ContextVar("origin", default="")
-# The token that a script acts with, in words; empty where a person acts by themselves.
+# A label of the API token that authenticated the request; empty for a signed-in person.
 means: ContextVar[str] = ContextVar("means", default="")
-IPV6_PREFIX = 64  # one subscriber has at least this much: single addresses are not worth counting
+IPV6_PREFIX = 64  # the smallest network that a subscriber gets
 
 
 def address_of(request: HttpRequest) -> str:
@@ -19,7 +19,7 @@ def address_of(request: HttpRequest) -> str:
 
     Each trusted proxy appends the address it was called from to X-Forwarded-For. With N of them, the Nth
     entry from the right is the client; everything to its left may be forged. A request with fewer entries
-    did not pass all proxies, so nothing in the header is believed.
+    did not pass all proxies, so the header is ignored.
     """
     proxies = settings.TRUSTED_PROXIES
     entries = request.headers.get("X-Forwarded-For", "").split(",")

@@ -1,4 +1,4 @@
-"""How often an address may try something that needs no account."""
+"""Rate limits by client address, for requests without an account."""
 
 from dataclasses import dataclass
 
@@ -10,23 +10,23 @@ from refinement.access.client_address import address_of, network_of
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """So many tries from one address; the window starts with the first of them."""
+    """At most `most` attempts from one address in a window, which starts with the first attempt."""
 
     name: str
     most: int
     seconds: int
 
     def is_reached(self, request: HttpRequest) -> bool:
-        """Whether this address has to wait."""
+        """Whether the client has used all its attempts."""
         return int(cache.get(self._key(request), 0)) >= self.most
 
     def note(self, request: HttpRequest) -> None:
-        """Counts one try."""
+        """Count one attempt."""
         key = self._key(request)
         if not cache.add(key, 1, self.seconds):
             try:
                 cache.incr(key)
-            except ValueError:  # it ran out between the two
+            except ValueError:  # it expired in between
                 cache.add(key, 1, self.seconds)
 
     def _key(self, request: HttpRequest) -> str:

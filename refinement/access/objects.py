@@ -1,4 +1,4 @@
-"""Looks up what a URL names, within the request's project; 404 for what belongs to another one."""
+"""Looks up the objects of a URL in the request's project. Raises Http404 for other projects' objects."""
 
 from django.http import Http404
 
@@ -13,9 +13,9 @@ LONG_TEXTS = ("task", "seed", "snapshot", "calibration")
 
 
 def run_or_404(request: ProjectRequest, run_id: int, *, whole: bool = True, blind: bool = False) -> Run:
-    """The project's run with this number; unless `whole`, without its long texts.
+    """The project's run with this number; without its long texts unless `whole`.
 
-    Whoever reads it blind gets no other page than those that say `blind`: they show no score of it.
+    Raises ReadsBlind if the user is scoring it blind, unless the view passes `blind`: it shows no scores.
     """
     if not blind and run_id in request.blind_runs:
         raise ReadsBlind(run_id, request.blind_runs[run_id])
@@ -32,7 +32,7 @@ def _runs_numbered(project: int, number: int, whole: bool) -> list[Run]:
 
 
 def rubric_or_404(request: ProjectRequest, slug: str) -> Rubric:
-    """The project's rubric with this name in its address."""
+    """The project's rubric with this slug."""
     found = Rubric.objects.filter(project=request.project, slug=slug).first()
     if found is None:
         raise Http404("There is no such rubric in this project.")
@@ -41,7 +41,7 @@ def rubric_or_404(request: ProjectRequest, slug: str) -> Rubric:
 
 
 def version_or_404(rubric: Rubric, number: int | None = None) -> RubricVersion:
-    """The version with this number, or the newest; criteria and checks come with it."""
+    """The version with this number, or the newest, with criteria and checks prefetched."""
     versions = rubric.versions.select_related("created_by").prefetch_related("criteria", "checks")
     found = versions.first() if number is None else versions.filter(number=number).first()
     if found is None:
@@ -86,7 +86,7 @@ def own_score(request: ProjectRequest, row: Round) -> HumanScore | None:
 
 
 def must_read_blind(request: ProjectRequest, run: Run) -> bool:
-    """Whether the project wants a blind score and this person could still give one, but has not begun."""
+    """Whether the project requires blind scores and the user can still give one, but has not started."""
     return (
         request.project.blind_scores
         and run.pk not in request.blind_runs

@@ -1,4 +1,4 @@
-"""The door of every project page: member or 404, role or 403."""
+"""Access to project pages: 404 for non-members, 403 for too low a role."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,30 +21,30 @@ AS_A = {MemberRole.VIEWER: "a viewer", MemberRole.EDITOR: "an editor", MemberRol
 
 
 class SignedInRequest(HttpRequest):
-    """A request behind the login."""
+    """A request of a signed-in user."""
 
     user: User
     htmx: HtmxDetails
 
 
 class ProjectRequest(SignedInRequest):
-    """A request that `project_view` let through."""
+    """A request that passed `project_view`."""
 
     project: Project
     membership: Membership
-    blind_runs: dict[int, int]  # that this person reads blind now, each with the round under way
+    blind_runs: dict[int, int]  # runs that the user is scoring blind, each with its current round
 
 
-class Door(Protocol):
-    """Makes a view of a project's page one that asks who comes."""
+class ProjectDecorator(Protocol):
+    """Adds access checks to the view of a project page."""
 
     def __call__(
         self, view: Callable[Concatenate[ProjectRequest, P], Answer], /
     ) -> Callable[Concatenate[HttpRequest, str, P], Answer]: ...
 
 
-def project_view(role: Literal["viewer", "editor", "owner"] = "viewer") -> Door:
-    """Lets members with this role or a higher one in, with `request.project` and `request.membership`."""
+def project_view(role: Literal["viewer", "editor", "owner"] = "viewer") -> ProjectDecorator:
+    """Require membership with this role or a higher one. Sets `request.project` and `request.membership`."""
     least = MemberRole(role)
 
     def decorate(
@@ -53,7 +53,7 @@ def project_view(role: Literal["viewer", "editor", "owner"] = "viewer") -> Door:
         @login_required
         @wraps(view)
         def guarded(request: ProjectRequest, slug: str, *args: P.args, **kwargs: P.kwargs) -> Answer:
-            with inside(request, membership_for(request.user, slug), least):
+            with project_access(request, membership_for(request.user, slug), least):
                 _remember(request)
                 try:
                     return view(request, *args, **kwargs)
@@ -66,8 +66,8 @@ def project_view(role: Literal["viewer", "editor", "owner"] = "viewer") -> Door:
 
 
 @contextmanager
-def inside(request: ProjectRequest, membership: Membership, least: MemberRole) -> Iterator[None]:
-    """The project's room: whoever has too low a role stays out, what they read blind is hidden in it."""
+def project_access(request: ProjectRequest, membership: Membership, least: MemberRole) -> Iterator[None]:
+    """Check the role, and hide the runs that the user is scoring blind. Raises PermissionDenied."""
     request.project, request.membership = membership.project, membership
     if RANKS[MemberRole(membership.role)] < RANKS[least]:
         raise PermissionDenied(_too_low(membership, least))
@@ -78,14 +78,14 @@ def inside(request: ProjectRequest, membership: Membership, least: MemberRole) -
 
 
 def _too_low(membership: Membership, least: MemberRole) -> str:
-    needed = "its owners" if least is MemberRole.OWNER else "its editors and owners"
+    needed = "the owner role" if least is MemberRole.OWNER else "the editor or owner role"
     return (
-        f"You are {AS_A[MemberRole(membership.role)]} in {membership.project.name}; "
-        f"this is for {needed}. An owner can change your role."
+        f"You are {AS_A[MemberRole(membership.role)]} in {membership.project.name}. "
+        f"This requires {needed}. An owner can change your role."
     )
 
 
 def _remember(request: ProjectRequest) -> None:
-    # Written only when it changes: a session that is saved on every page is a write on every page.
+    # Only when it changes, to avoid a write on every request.
     if request.session.get("project") != request.project.slug:
         request.session["project"] = request.project.slug

@@ -1,1 +1,1 @@
-"""A Dramatiq broker on the application's own database: nothing to install, nothing lost with a process."""
+"""A Dramatiq broker that uses the application's database."""

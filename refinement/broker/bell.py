@@ -1,26 +1,26 @@
-"""How a message that has just been sent wakes the consumers of the same process."""
+"""Wakes the consumers of this process when a message is sent."""
 
 from threading import Condition
 
 
-class Bell:
-    """Rings are counted, so that one between looking and waiting is not missed."""
+class Wakeups:
+    """A counter of wake-ups, so that one between a query and a wait is not missed."""
 
     def __init__(self) -> None:
         self._condition = Condition()
-        self._rings = 0
+        self._count = 0
 
-    def ring(self) -> None:
+    def notify(self) -> None:
         with self._condition:
-            self._rings += 1
+            self._count += 1
             self._condition.notify_all()
 
-    def rings(self) -> int:
-        """How often it has rung: read this before looking for work, and pass it to `wait`."""
+    def count(self) -> int:
+        """The number of wake-ups so far. Read it before a query, and pass it to `wait`."""
         with self._condition:
-            return self._rings
+            return self._count
 
-    def wait(self, heard: int, seconds: float) -> bool:
-        """True at the first ring after `heard`; False when the time is up."""
+    def wait(self, seen: int, seconds: float) -> bool:
+        """Wait for a wake-up after `seen`. Return False on timeout."""
         with self._condition:
-            return self._condition.wait_for(lambda: self._rings != heard, timeout=max(seconds, 0))
+            return self._condition.wait_for(lambda: self._count != seen, timeout=max(seconds, 0))

@@ -1,4 +1,4 @@
-"""A consumer claims due messages under a lease, renews it while they are worked on, and gives it back."""
+"""The consumer: claims due messages with a lease, and renews it while they are processed."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -14,20 +14,20 @@ from dramatiq.errors import ConnectionClosed, DecodeError
 from dramatiq.logging import get_logger
 
 from refinement.broker import rows
-from refinement.broker.bell import Bell
-from refinement.broker.doorbell import door_for
+from refinement.broker.bell import Wakeups
+from refinement.broker.doorbell import wake_socket_for
 from refinement.broker.interrupting import is_stopping
 from refinement.models.system.queue import QueuedMessage
 
 POLL_SECONDS = 0.25
-DEAF_POLL_SECONDS = 0.03  # on SQLite, for who has no door that others could ring at
-BLIND_LOOK_SECONDS = 1.0  # look this often even when nothing seems to have changed
+FAST_POLL_SECONDS = 0.03  # on SQLite without a wake socket
+LONGEST_PAUSE_SECONDS = 1.0  # query at least this often, even if nothing seems to have changed
 UPKEEP_SECONDS = rows.LEASE.total_seconds() / 3
 SWEEP_SECONDS = 3600.0
 
 
 class Claims:
-    """The ids of rows in somebody's hands; safe to use from many threads."""
+    """A thread-safe set of claimed row ids."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -50,7 +50,7 @@ class Claims:
 
 
 class ClaimedMessage(MessageProxy):
-    """A message together with the row that holds it."""
+    """A message with the id of its row."""
 
     def __init__(self, message: Message[object], row_id: int) -> None:
         super().__init__(message)
@@ -59,7 +59,7 @@ class ClaimedMessage(MessageProxy):
 
 @contextmanager
 def connection_errors(alias: str) -> Iterator[None]:
-    """Says a lost database in Dramatiq's own words, which makes it try again later."""
+    """Turn database connection errors into Dramatiq's ConnectionClosed, which it retries."""
     try:
         yield
     except (OperationalError, InterfaceError) as error:
@@ -68,14 +68,14 @@ def connection_errors(alias: str) -> Iterator[None]:
 
 
 class DatabaseConsumer(Consumer):
-    """Iterates over one queue; `None` says that nothing came within the timeout."""
+    """Iterates over one queue. Yields None if there is no message within the timeout."""
 
     def __init__(
         self,
         *,
         alias: str,
         owner: str,
-        bell: Bell,
+        wakeups: Wakeups,
         claims: Claims,
         queue: str,
         prefetch: int,
@@ -84,20 +84,20 @@ class DatabaseConsumer(Consumer):
         self.logger = get_logger(__name__, type(self))
         self.alias = alias
         self.owner = owner
-        self.bell = bell
+        self.wakeups = wakeups
         self.queue = queue
         self.prefetch = prefetch
         self.seconds = timeout / 1000
-        self._process_claims = claims  # outlives this consumer, as the work on its messages may
+        self._process_claims = claims  # outlives this consumer, because its messages may still be processed
         self._own_claims = Claims()
         self._ready: deque[ClaimedMessage] = deque()
-        self._door = door_for(connections[alias], bell)
-        deaf = self._door is None and connections[alias].vendor == "sqlite"
-        self._poll = DEAF_POLL_SECONDS if deaf else POLL_SECONDS
-        self._heard = -1  # the rings when it looked last
+        self._wake_socket = wake_socket_for(connections[alias], wakeups)
+        must_poll = self._wake_socket is None and connections[alias].vendor == "sqlite"
+        self._poll = FAST_POLL_SECONDS if must_poll else POLL_SECONDS
+        self._seen_wakeups = -1  # the wake-up count of the last query
         self._seen_change: object | None = None
         self._next_due: datetime | None = None
-        self._looked_at = self._kept_up_at = self._swept_at = float("-inf")
+        self._queried_at = self._maintained_at = self._swept_at = float("-inf")
 
     def __next__(self) -> MessageProxy | None:
         with connection_errors(self.alias):
@@ -105,31 +105,31 @@ class DatabaseConsumer(Consumer):
 
     def _next(self, deadline: float) -> MessageProxy | None:
         while True:
-            self._keep_up()
+            self._maintain()
             if not self._ready:
-                rings = self.bell.rings()
-                rung, self._heard = rings != self._heard, rings
-                self._fetch(rung=rung)
+                wakeups = self.wakeups.count()
+                woken, self._seen_wakeups = wakeups != self._seen_wakeups, wakeups
+                self._fetch(woken=woken)
             if self._ready:
                 return self._ready.popleft()
             remaining = deadline - monotonic()
             if remaining <= 0:
                 return None
-            self.bell.wait(self._heard, min(remaining, self._poll))
+            self.wakeups.wait(self._seen_wakeups, min(remaining, self._poll))
 
-    def _fetch(self, *, rung: bool) -> None:
+    def _fetch(self, *, woken: bool) -> None:
         free = self.prefetch - self._own_claims.count()
-        if free <= 0 or not (rung or self._worth_a_look()):
+        if free <= 0 or not (woken or self._may_have_messages()):
             return
-        self._looked_at = monotonic()
+        self._queried_at = monotonic()
         self._seen_change = rows.change_counter(self.alias)
-        # A ring says that something was sent: claiming at once is cheaper than looking first.
-        if not rung and not self._something_due():
+        # After a wake-up there is a message, so claim directly instead of querying first.
+        if not woken and not self._something_due():
             return
         claimed = rows.claim(self.alias, self.queue, self.owner, free)
         for row in claimed:
             self._take(row)
-        # What others delay is found by the next look; what this process delays rings, and claims nothing.
+        # Messages delayed by this process wake it too early; note when the next one is due.
         if not claimed:
             self._something_due()
 
@@ -137,10 +137,10 @@ class DatabaseConsumer(Consumer):
         self._next_due = rows.next_due(self.alias, self.queue)
         return self._next_due is not None and self._next_due <= timezone.now()
 
-    def _worth_a_look(self) -> bool:
+    def _may_have_messages(self) -> bool:
         if self._next_due is not None and self._next_due <= timezone.now():
             return True
-        if monotonic() - self._looked_at >= BLIND_LOOK_SECONDS:
+        if monotonic() - self._queried_at >= LONGEST_PAUSE_SECONDS:
             return True
         change = rows.change_counter(self.alias)
         return change is None or change != self._seen_change
@@ -149,27 +149,25 @@ class DatabaseConsumer(Consumer):
         try:
             message: Message[object] = Message.decode(row.body.encode())
         except (DecodeError, TypeError, ValueError):
-            self.logger.error(
-                "Message %s on queue %r cannot be read; it is kept as dead.", row.pk, self.queue
-            )
+            self.logger.error("Message %s on queue %r cannot be decoded; marked as dead.", row.pk, self.queue)
             rows.bury(self.alias, self.owner, row.pk)
             return
-        # The row's own time has kept it back; Dramatiq would keep it back a second time.
+        # The row's `eta` has already delayed it; Dramatiq would delay it again.
         message.options.pop("eta", None)
         self._own_claims.add([row.pk])
         self._process_claims.add([row.pk])
         self._ready.append(ClaimedMessage(message, row.pk))
 
-    def _keep_up(self) -> None:
-        if monotonic() - self._kept_up_at < UPKEEP_SECONDS:
+    def _maintain(self) -> None:
+        if monotonic() - self._maintained_at < UPKEEP_SECONDS:
             return
-        self._kept_up_at = monotonic()
+        self._maintained_at = monotonic()
         close_old_connections()
         if held := self._process_claims.all():
             rows.renew(self.alias, self.owner, held)
         if recovered := rows.recover(self.alias, self.queue):
-            self.logger.warning("Queued %d messages again whose worker was lost.", recovered)
-            self.bell.ring()
+            self.logger.warning("Requeued %d messages of lost workers.", recovered)
+            self.wakeups.notify()
         if monotonic() - self._swept_at >= SWEEP_SECONDS:
             self._swept_at = monotonic()
             rows.sweep_dead(self.alias)
@@ -186,10 +184,11 @@ class DatabaseConsumer(Consumer):
             with connection_errors(self.alias):
                 end(self.alias, self.owner, message.row_id)
         except ConnectionClosed:
-            # Dramatiq would try for ever. Who stops lets it be: the message comes again, and changes nothing.
+            # Dramatiq would retry forever. A stopping worker gives up: the message is delivered again, and
+            # actors are idempotent.
             if not is_stopping():
                 raise
-        self._let_go([message.row_id])
+        self._drop([message.row_id])
 
     def requeue(self, messages: Iterable[MessageProxy]) -> None:
         ids = [message.row_id for message in messages if isinstance(message, ClaimedMessage)]
@@ -197,22 +196,22 @@ class DatabaseConsumer(Consumer):
             return
         with connection_errors(self.alias):
             rows.release(self.alias, self.owner, ids)
-        self._let_go(ids)
-        self.bell.ring()
+        self._drop(ids)
+        self.wakeups.notify()
 
     def close(self) -> None:
-        """Gives back what was claimed but not yet handed out."""
-        if self._door is not None:
-            self._door.close()
+        """Release messages that were claimed but not yielded."""
+        if self._wake_socket is not None:
+            self._wake_socket.close()
         unread, self._ready = list(self._ready), deque()
         try:
             self.requeue(unread)
         except ConnectionClosed:
-            self._let_go([message.row_id for message in unread])  # their leases run out by themselves
+            self._drop([message.row_id for message in unread])  # their leases expire
 
-    def _let_go(self, ids: list[int]) -> None:
+    def _drop(self, ids: list[int]) -> None:
         was_full = self._own_claims.count() >= self.prefetch
         self._own_claims.drop(ids)
         self._process_claims.drop(ids)
         if was_full:
-            self.bell.ring()
+            self.wakeups.notify()

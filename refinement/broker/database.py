@@ -1,4 +1,4 @@
-"""The broker: what is sent becomes a row, in the transaction of whoever sends it."""
+"""The broker: a sent message becomes a row in the sender's transaction."""
 
 import os
 import socket
@@ -15,20 +15,20 @@ from dramatiq import Broker, Consumer, Message, Middleware
 from dramatiq.common import current_millis
 from dramatiq.errors import QueueJoinTimeout, QueueNotFound
 
-from refinement.broker.bell import Bell
+from refinement.broker.bell import Wakeups
 from refinement.broker.consumer import Claims, DatabaseConsumer
-from refinement.broker.doorbell import doors_of, ring_at
+from refinement.broker.doorbell import wake_all, wake_folder
 from refinement.models.system.queue import MessageState, QueuedMessage
 
 
 class DatabaseBroker(Broker):
-    """Delayed messages wait in their own queue until their time; there are no delay queues."""
+    """Delayed messages stay in their queue until they are due; there are no delay queues."""
 
     def __init__(self, *, middleware: list[Middleware] | None = None, alias: str = DEFAULT_DB_ALIAS) -> None:
         super().__init__(middleware=middleware)
         self.alias = alias
         self.queues: set[str] = set()
-        self.bell = Bell()
+        self.wakeups = Wakeups()
         self.claims = Claims()
         self.consuming = False
         self.owner = f"{socket.gethostname()[:20]}:{os.getpid()}:{uuid4().hex}"
@@ -49,7 +49,7 @@ class DatabaseBroker(Broker):
         return DatabaseConsumer(
             alias=self.alias,
             owner=self.owner,
-            bell=self.bell,
+            wakeups=self.wakeups,
             claims=self.claims,
             queue=queue_name,
             prefetch=prefetch,
@@ -57,7 +57,7 @@ class DatabaseBroker(Broker):
         )
 
     def enqueue(self, message: Message[Any], *, delay: int | None = None) -> Message[Any]:
-        """Keeps the message if the caller's transaction commits, and wakes this process's consumers then."""
+        """Store the message, and wake consumers when the caller's transaction commits."""
         self._check(message.queue_name)
         if delay is not None:
             message = message.copy(options={"eta": current_millis() + delay})
@@ -69,20 +69,20 @@ class DatabaseBroker(Broker):
             priority=self._priority(message.actor_name),
             eta=timezone.now() + timedelta(milliseconds=delay or 0),
         )
-        transaction.on_commit(self._tell, using=self.alias)
+        transaction.on_commit(self._wake, using=self.alias)
         self.emit_after("enqueue", message, delay)
         return message
 
-    def _tell(self) -> None:
-        """Wakes who may take it up: this process if it consumes, or else all the others."""
+    def _wake(self) -> None:
+        """Wake the consumers of this process if it has any, or else those of other processes."""
         if self.consuming:
-            self.bell.ring()
-        elif self._doors is not None:
-            ring_at(self._doors)
+            self.wakeups.notify()
+        elif self._wake_folder is not None:
+            wake_all(self._wake_folder)
 
     @cached_property
-    def _doors(self) -> Path | None:
-        return doors_of(connections[self.alias])
+    def _wake_folder(self) -> Path | None:
+        return wake_folder(connections[self.alias])
 
     def _priority(self, actor_name: str) -> int:
         actor = self.actors.get(actor_name)
@@ -97,7 +97,7 @@ class DatabaseBroker(Broker):
             self.flush(queue_name)
 
     def join(self, queue_name: str, *, interval: int = 50, timeout: int | None = None) -> None:
-        """Returns when no message of the queue waits or is worked on."""
+        """Return when the queue has no waiting or claimed messages. Raises QueueJoinTimeout."""
         self._check(queue_name)
         deadline = monotonic() + timeout / 1000 if timeout else None
         unfinished = QueuedMessage.objects.using(self.alias).filter(
@@ -106,7 +106,7 @@ class DatabaseBroker(Broker):
         while unfinished.exists():
             if deadline and monotonic() >= deadline:
                 raise QueueJoinTimeout(queue_name)
-            self.bell.wait(self.bell.rings(), interval / 1000)
+            self.wakeups.wait(self.wakeups.count(), interval / 1000)
 
     def _check(self, queue_name: str) -> None:
         if queue_name not in self.queues:

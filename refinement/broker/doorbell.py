@@ -1,7 +1,7 @@
-"""How processes on one machine wake each other: a datagram to a socket beside the database.
+"""Wakes consumers of other processes on the same machine, with datagrams to Unix sockets.
 
-SQLite tells nobody that it has changed, and looking dozens of times a second was nearly all that an idle
-worker did. Whoever sends a message rings at every door in the folder; a ring that is missed costs a poll.
+SQLite has no notifications, and polling dozens of times a second kept idle workers busy. The sender of a
+message sends a datagram to every socket in a folder next to the database. A missed one costs a poll.
 """
 
 import os
@@ -12,70 +12,70 @@ from threading import Thread
 from typing import Any
 from uuid import uuid4
 
-from refinement.broker.bell import Bell
+from refinement.broker.bell import Wakeups
 
-RING, CLOSE = b"ring", b"close"
+WAKE, CLOSE = b"wake", b"close"
 
 
-def doors_of(connection: Any) -> Path | None:
-    """Where the doors of a database's consumers are; None where there are none to ring at."""
+def wake_folder(connection: Any) -> Path | None:
+    """The folder of the wake sockets of a database's consumers, or None if not supported."""
     if connection.vendor != "sqlite" or connection.is_in_memory_db() or not hasattr(socket, "AF_UNIX"):
         return None
     return Path(connection.settings_dict["NAME"]).resolve().parent / "bells"
 
 
-def ring_at(doors: Path) -> None:
-    """Rings at every door; those of processes that are no more are taken away."""
+def wake_all(folder: Path) -> None:
+    """Send a datagram to every socket, and delete those of dead processes."""
     try:
-        paths = list(doors.iterdir())
+        paths = list(folder.iterdir())
     except OSError:
         return
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as out:
         out.setblocking(False)
         for path in paths:
             try:
-                out.sendto(RING, str(path))
+                out.sendto(WAKE, str(path))
             except ConnectionRefusedError:
                 with suppress(OSError):
                     path.unlink()
             except OSError:
-                continue  # it has rung so often that it is full, or has just gone
+                continue  # its buffer is full, or it was just closed
 
 
-class Door:
-    """One consumer's door, and the thread that hears it ring."""
+class WakeSocket:
+    """A consumer's wake socket, and the thread that listens on it."""
 
-    def __init__(self, doors: Path, bell: Bell) -> None:
-        """Raises OSError where no socket can be made, such as in a folder with a very long name."""
-        self._bell = bell
-        self._path = doors / f"{os.getpid()}-{uuid4().hex[:8]}"
-        doors.mkdir(mode=0o700, parents=True, exist_ok=True)
+    def __init__(self, folder: Path, wakeups: Wakeups) -> None:
+        """Raises OSError if the socket cannot be created, such as for a very long path."""
+        self._wakeups = wakeups
+        self._path = folder / f"{os.getpid()}-{uuid4().hex[:8]}"
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         try:
             self._socket.bind(str(self._path))
         except OSError:
             self._socket.close()
             raise
-        Thread(target=self._hear, name="doorbell", daemon=True).start()
+        Thread(target=self._listen, name="wake-socket", daemon=True).start()
 
-    def _hear(self) -> None:
+    def _listen(self) -> None:
         with self._socket:
             while self._socket.recv(16) != CLOSE:
-                self._bell.ring()
+                self._wakeups.notify()
 
     def close(self) -> None:
-        """Once and for all."""
+        """Stop the thread and delete the socket."""
         with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as out:
             out.sendto(CLOSE, str(self._path))
         with suppress(OSError):
             self._path.unlink()
 
 
-def door_for(connection: Any, bell: Bell) -> Door | None:
-    """A door for a consumer of this database; None where it must look for itself."""
-    doors = doors_of(connection)
-    if doors is None:
+def wake_socket_for(connection: Any, wakeups: Wakeups) -> WakeSocket | None:
+    """A wake socket for a consumer of this database, or None if it has to poll."""
+    folder = wake_folder(connection)
+    if folder is None:
         return None
     with suppress(OSError):
-        return Door(doors, bell)
+        return WakeSocket(folder, wakeups)
     return None

@@ -1,7 +1,7 @@
-"""Which threads a worker that stops may interrupt: those at work, until what they do is recorded.
+"""Which threads a stopping worker may interrupt: those at work, until their result is being recorded.
 
-An interrupt comes between any two of Python's instructions. One that comes just after a lock was taken, such
-as that of the log, leaves it taken for ever: a thread that accounts for a finished step is left alone.
+An interrupt can occur between any two Python instructions. One that occurs just after a lock was acquired,
+such as the log's, would leave it locked forever. So threads that record a finished step are not interrupted.
 """
 
 from collections.abc import Callable, Iterator
@@ -16,7 +16,7 @@ _at_work: set[int] = set()
 
 
 def work_begins() -> bool:
-    """From now on this thread may be interrupted; False if the worker stops, then it must not begin."""
+    """Allow interrupts of this thread. Return False if the worker is stopping: then do not start."""
     with _lock:
         if _stopping.is_set():
             return False
@@ -25,36 +25,36 @@ def work_begins() -> bool:
 
 
 def work_is_done() -> None:
-    """From now on it is not interrupted; an interrupt that was on its way comes within this call."""
+    """Disallow interrupts of this thread. A pending interrupt is raised within this call."""
     with _lock:
         _at_work.discard(get_ident())
 
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Work inside is not interrupted; raises Shutdown at its end if the worker was told to stop meanwhile."""
+    """No interrupts inside the block. Raises Shutdown at its end if the worker is stopping."""
     was_at_work = get_ident() in _at_work  # False outside of a worker
     work_is_done()
     yield
     if was_at_work and not work_begins():
-        raise Shutdown("The worker was told to stop.")
+        raise Shutdown("The worker is stopping.")
 
 
 def is_stopping() -> bool:
-    """Whether this process's worker was told to stop."""
+    """Whether this process's worker is stopping."""
     return _stopping.is_set()
 
 
 def worker_starts() -> None:
-    """Work may begin."""
+    """Allow work to start."""
     _stopping.clear()
 
 
 def interrupt_all(interrupt: Callable[[int], None]) -> None:
-    """The worker stops: interrupts every thread that is at work.
+    """Stop the worker: interrupt every thread at work.
 
-    A thread that waits for a model notices when its call is cancelled, as every call is from then on. So
-    `is_stopping` is true only after all of them have their interrupt.
+    A thread that waits for a model notices when its call is cancelled, as every call is from now on. So
+    `is_stopping` becomes true only after all of them have their interrupt.
     """
     with _lock:
         for thread_id in _at_work:

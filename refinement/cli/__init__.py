@@ -1,1 +1,1 @@
-"""The `wiggum` command. It starts without Django, which is loaded where the local database is needed."""
+"""The `wiggum` command. Django is loaded only for commands that need the local database."""

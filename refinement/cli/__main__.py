@@ -1,4 +1,4 @@
-"""`python -m refinement.cli` is `wiggum`, where the command itself is not installed."""
+"""`python -m refinement.cli` is the same as `wiggum`."""
 
 from refinement.cli.main import wiggum
 

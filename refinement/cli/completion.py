@@ -1,4 +1,4 @@
-"""Shell completion: the script that a shell loads, and names from the local database."""
+"""Shell completion: the script for the shell, and names from the local database."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -23,21 +23,21 @@ Examples:
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> None:
-    """Print the script with which a shell completes commands, options, rubrics and runs."""
+    """Print the shell completion script for commands, options, rubrics and runs."""
     kind = get_completion_class(shell)
-    assert kind is not None  # the choice above names those that there are
-    made = kind(ctx.find_root().command, {}, "wiggum", VARIABLE)
-    # Its own `source()` starts the shell to ask for its version; printing needs none.
-    click.echo(made.source_template % made.source_vars())
+    assert kind is not None  # the choice above has only supported shells
+    complete = kind(ctx.find_root().command, {}, "wiggum", VARIABLE)
+    # Not `source()`, which starts the shell to check its version.
+    click.echo(complete.source_template % complete.source_vars())
 
 
 def complete_rubrics(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The project's rubrics by name."""
+    """The slugs of the project's rubrics."""
     return names(ctx, incomplete, lambda local: [(line["slug"], line["name"]) for line in local.rubrics()])
 
 
 def complete_runs(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The project's latest runs by number."""
+    """The numbers of the project's latest runs."""
 
     def latest(local: Instance) -> list[tuple[str, str]]:
         return [(str(line["run"]), line["title"]) for line in local.runs(RunQuery(), MOST_RUNS)]
@@ -46,14 +46,14 @@ def complete_runs(ctx: click.Context, param: click.Parameter, incomplete: str) -
 
 
 def names(
-    ctx: click.Context, incomplete: str, found: Callable[[Instance], list[tuple[str, str]]]
+    ctx: click.Context, incomplete: str, read: Callable[[Instance], list[tuple[str, str]]]
 ) -> list[CompletionItem]:
-    """What the local database has; nothing with --server: a key press is no reason to send a token."""
+    """Names from the local database. None with --server: completion sends no requests."""
     if ctx.params.get("server"):
         return []
     from refinement.cli.instances.opening import local_opened
 
-    # Whatever goes wrong, a shell that completes must not be written into.
+    # An error must not print into the shell's command line.
     with suppress(Exception, SystemExit), local_opened(ctx.params.get("project")) as local:
-        return [CompletionItem(name, help=told) for name, told in found(local) if name.startswith(incomplete)]
+        return [CompletionItem(name, help=text) for name, text in read(local) if name.startswith(incomplete)]
     return []

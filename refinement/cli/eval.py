@@ -1,4 +1,4 @@
-"""`wiggum eval`: cases from files, asked of targets on this machine, every one of them a run."""
+"""`wiggum eval`: runs eval cases against models on this machine. Every case is a run."""
 
 from contextlib import ExitStack
 from decimal import Decimal, InvalidOperation
@@ -24,14 +24,14 @@ Examples:
   wiggum eval evals/ --ralph --out results --resume
 
 \b
-In folders, files named *.eval.yaml, *.eval.yml, eval.yaml or eval.yml are taken (EVAL.yaml as well).
-Results go to the folder of --out: results.jsonl, junit.xml and summary.md. docs/eval.md has the format.
-With --server, cases run here all the same, and their runs are then sent to a project there.
+In folders, files named *.eval.yaml, *.eval.yml, eval.yaml or eval.yml are used (also EVAL.yaml).
+Results go to the --out folder: results.jsonl, junit.xml and summary.md. See docs/eval.md for the format.
+With --server, cases still run on this machine, and their runs are then sent to the server.
 
 \b
-Exit status: 0 all cases passed, 1 a case failed, 2 wrong usage or a file that is not right (nothing was
-run), 3 a target or the server cannot be reached, 4 the server refused, 130 interrupted (finished cases are
-kept; go on with --resume).
+Exit status: 0 all cases passed, 1 a case failed, 2 wrong usage or an invalid file (nothing was run), 3 a
+target or the server cannot be reached, 4 the server refused a run, 130 interrupted (finished cases are kept;
+continue with --resume).
 """
 DEFAULT_FOLDER = "wiggum-eval"
 
@@ -45,40 +45,40 @@ def share(ctx: click.Context, param: click.Parameter, value: str | None) -> Deci
     except InvalidOperation:
         raise click.BadParameter(f"{value!r} is not a number.") from None
     if not number.is_finite() or not 0 <= number <= 1:
-        raise click.BadParameter(f"{value} does not lie between 0 and 1.")
+        raise click.BadParameter(f"{value} is not between 0 and 1.")
     return number
 
 
 @click.command("eval", epilog=EXAMPLES)
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH…")
-@click.option("--ralph", is_flag=True, help="ask failing cases again with feedback on what failed")
+@click.option("--ralph", is_flag=True, help="retry failing cases with feedback on what failed")
 @click.option(
-    "--max-iterations", type=click.IntRange(1, 100), metavar="N", help="how often at most (with --ralph; 3)"
+    "--max-iterations", type=click.IntRange(1, 100), metavar="N", help="maximum attempts (with --ralph; 3)"
 )
-@click.option("--threshold", callback=share, metavar="X", help="the score that passes, 0 to 1 (0.8)")
+@click.option("--threshold", callback=share, metavar="X", help="the passing score, 0 to 1 (0.8)")
 @click.option(
     "--improvement-threshold",
     callback=share,
     metavar="X",
-    help="stop when a gain is smaller than this (0.05)",
+    help="stop if the gain is smaller than this (0.05)",
 )
 @click.option(
     "--feedback-template",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="a Markdown file that words the feedback",
+    help="a Markdown template for the feedback",
 )
 @click.option(
-    "-j", "jobs_at_once", type=click.IntRange(1, 64), default=4, metavar="N", help="cases at a time (4)"
+    "-j", "jobs_at_once", type=click.IntRange(1, 64), default=4, metavar="N", help="cases in parallel (4)"
 )
-@click.option("--target", "targets", multiple=True, metavar="NAME", help="whom to ask; may be given again")
-@click.option("--resume", is_flag=True, help="keep what finished in --out and go on with the rest")
+@click.option("--target", "targets", multiple=True, metavar="NAME", help="the model to test; can be repeated")
+@click.option("--resume", is_flag=True, help="keep the finished cases in --out and run the rest")
 @click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
     default=DEFAULT_FOLDER,
     metavar="DIR",
-    help=f"the folder of results ({DEFAULT_FOLDER})",
+    help=f"the results folder ({DEFAULT_FOLDER})",
 )
 @server_options
 @project_option
@@ -96,7 +96,7 @@ def eval_command(
     project: str | None,
     **options: Any,
 ) -> int:
-    """Ask the cases of eval files, and judge the answers by their assertions."""
+    """Run eval cases against models, and check the replies with their assertions."""
     from refinement.evals import reading
     from refinement.evals.finding import eval_files
     from refinement.evals.planning import Planner
@@ -114,16 +114,14 @@ def eval_command(
 def evaluated(
     jobs: "list[Job]", server: str | None, token: str | None, project: str | None, options: dict[str, Any]
 ) -> int:
-    """Runs the cases here, on the local database; a server gets their runs afterwards."""
+    """Run the cases on the local database, then send their runs to the server, if any."""
     from refinement.cli.instances.opening import instance_opened, local_opened
 
     with ExitStack() as opened:
         remote = None
         if server:
             remote = opened.enter_context(instance_opened(server=server, token=token, project=project))
-            remote.runs(
-                RunQuery(), 1
-            )  # a server that does not answer, or not us, is told before anything runs
+            remote.runs(RunQuery(), 1)  # fail early if the server or the token does not work
         local = opened.enter_context(local_opened(None if server else project))
         from refinement.cli.eval_runs import Evaluation
 

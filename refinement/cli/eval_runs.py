@@ -1,4 +1,4 @@
-"""An evaluation while it runs: cases in threads, results as they come, and an end that can be relied on."""
+"""Runs an evaluation: cases in threads, results as they finish, and the exit code."""
 
 import signal
 import sys
@@ -12,7 +12,7 @@ from django.core.exceptions import ValidationError
 from django.db import connections
 
 from refinement.cli.exits import BadInput, Exit, Unavailable
-from refinement.cli.output import print_json, shown, tell
+from refinement.cli.output import print_json, print_message, shown
 from refinement.cli.terminal import StatusLine
 from refinement.evals.junit import junit_xml
 from refinement.evals.planning import Job
@@ -40,7 +40,7 @@ MARKS = {"PASS": ("✓", "green"), "FAIL": ("✗", "red")}
 
 
 class Evaluation:
-    """All cases of one call of the command."""
+    """All cases of one command."""
 
     def __init__(
         self,
@@ -61,12 +61,12 @@ class Evaluation:
         self.line = StatusLine(sys.stderr)
 
     def carry_out(self) -> int:
-        """Every case that has no result yet; the exit status says what came of all of them."""
+        """Run every case without a result, and return the exit code."""
         waiting = [job for job in self.jobs if job.key not in self.results.finished]
         refuse_absent(waiting)
         self.results.open()
         if len(waiting) < len(self.jobs):
-            tell(f"{len(self.jobs) - len(waiting)} of {len(self.jobs)} cases have finished before.")
+            print_message(f"{len(self.jobs) - len(waiting)} of {len(self.jobs)} cases are already finished.")
         signal.signal(signal.SIGTERM, as_interrupt)
         interrupted = False
         try:
@@ -81,7 +81,7 @@ class Evaluation:
         return self.ended(found, interrupted=interrupted)
 
     def ask_all(self, waiting: Sequence[Job]) -> None:
-        """Threads take the cases one after the other; results are taken here, as they come."""
+        """Run the cases in threads, and store results as they finish."""
         self.line.show(f"{len(self.jobs) - len(waiting)} of {len(self.jobs)} cases")
         versions = self.versions(waiting)
         todo: SimpleQueue[tuple[Job, RubricVersion]] = SimpleQueue()
@@ -96,7 +96,7 @@ class Evaluation:
                 self.take(done.get())
         except BaseException:
             self.line.clear()
-            tell("Stopping; finished cases are kept.")
+            print_message("Stopping; finished cases are kept.")
             self.runs.stop()
             raise
         finally:
@@ -107,7 +107,7 @@ class Evaluation:
         todo: "SimpleQueue[tuple[Job, RubricVersion]]",
         done: "SimpleQueue[Result | BaseException | None]",
     ) -> None:
-        """One thread's part. Whatever goes wrong in it is raised where the results are taken."""
+        """One thread: run cases until none is left. Errors are passed on with the results."""
         try:
             while not self.runs.stopped.is_set():
                 job, version = todo.get_nowait()
@@ -120,7 +120,7 @@ class Evaluation:
             connections.close_all()
 
     def versions(self, waiting: Sequence[Job]) -> dict[str, RubricVersion]:
-        """The rubric of every case, before anything is asked: a case that cannot be kept is not run."""
+        """The rubric version of every case. Raises BadInput before any case runs."""
         rubrics = EvalRubrics(self.project)
         try:
             return {job.key: rubrics.version_for(job) for job in waiting}
@@ -128,13 +128,13 @@ class Evaluation:
             raise BadInput(" ".join(error.messages)) from None
 
     def ask(self, job: Job, version: RubricVersion) -> Result | None:
-        """One case from its first prompt to its result; None when somebody stopped it."""
+        """Run one case, and return its result, or None if it was stopped."""
         run = self.run_for(job, version)
         self.runs.enter(run)
         try:
             eval_run_carry_out(run=run, job=job, on_waiting=self.say_waiting)
         except RunBusy:
-            run.refresh_from_db()  # somebody paused it while it waited
+            run.refresh_from_db()  # it was paused while it waited
         finally:
             self.runs.leave(run)
         return eval_result(run, job) if run.is_finished else None
@@ -154,24 +154,24 @@ class Evaluation:
             self.results.add(result)
             self.say(result)
 
-    # --- what is told -------------------------------------------------------------------------
+    # --- output -------------------------------------------------------------------------------
     def say(self, result: Result) -> None:
         self.line.clear()
         mark, colour = MARKS.get(result["outcome"], ("!", "yellow"))
         ralph = result["ralph"]
         scores = " → ".join(f"{score:.2f}" for score in ralph["scores"]) or "no score"
-        words = (
+        summary = (
             f"{result['case']} · {result['target']} · {scores} · {ralph['stop_reason'] or result['outcome']}"
         )
-        click.echo(f"{click.style(mark, fg=colour)} {shown(words)}", err=True)
+        click.echo(f"{click.style(mark, fg=colour)} {shown(summary)}", err=True)
         if result["outcome"] not in MARKS:
-            tell(f"  {result['why']}")
+            print_message(f"  {result['why']}")
         self.line.show(f"{len(self.results.finished)} of {len(self.jobs)} cases")
 
     def say_waiting(self, result: StepResult) -> None:
         if result.error:
             self.line.clear()
-            tell(f"waiting to try again: {result.reason}")
+            print_message(f"waiting to retry: {result.reason}")
 
     def found(self) -> list[Result]:
         """The results so far, in the order of the files."""
@@ -187,9 +187,9 @@ class Evaluation:
             print_json(
                 {"cases": len(self.jobs), "finished": len(found), "passed": passed, "results": list(found)}
             )
-        tell(f"{passed} of {len(self.jobs)} cases passed; results are in {self.results.folder}.")
+        print_message(f"{passed} of {len(self.jobs)} cases passed; results are in {self.results.folder}.")
         if interrupted or len(found) < len(self.jobs):
-            tell("Interrupted. Go on with the same command and --resume.")
+            print_message("Interrupted. To continue, run the same command with --resume.")
             return Exit.INTERRUPTED
         if any(result["unreachable"] for result in found):
             return Exit.UNAVAILABLE
@@ -197,7 +197,7 @@ class Evaluation:
 
 
 def refuse_absent(jobs: Sequence[Job]) -> None:
-    """Looks for every target and judge once, before anything is asked."""
+    """Check every target and judge once, before any case runs. Raises BadInput, Unavailable."""
     for target in {
         (who.endpoint, who.model): who for job in jobs for who in (job.target, job.judge)
     }.values():

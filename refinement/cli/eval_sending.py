@@ -1,4 +1,4 @@
-"""The runs of an evaluation on their way to an instance elsewhere, as the documents that it imports."""
+"""Sends the runs of an evaluation to a remote instance, which imports them."""
 
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -6,29 +6,29 @@ from pathlib import Path
 from typing import Any
 
 from refinement.cli.instances.base import Instance
-from refinement.cli.output import tell
+from refinement.cli.output import print_message
 from refinement.evals.results import Result
 
 AT_ONCE = 20  # runs in one request
-MOST_TOLD = 10
+MOST_SHOWN = 10
 
 
 def runs_send(local: Instance, remote: Instance, results: Sequence[Result]) -> bool:
-    """Sends every run that has a result; the server takes each in once. Whether it took them all."""
+    """Send every run with a result. Return whether the server accepted them all."""
     numbers = [result["run"] for result in results if result["run"] is not None]
     new = here = 0
     refused: list[str] = []
     with tempfile.TemporaryDirectory(prefix="wiggum-eval-") as folder:
         for batch in batches(numbers):
             paths = [document(local, number, Path(folder)) for number in batch]
-            answer = remote.import_paths(paths, dry_run=False, told=lambda words: None)
+            answer = remote.import_paths(paths, dry_run=False, on_progress=lambda message: None)
             new, here = new + answer["new"], here + answer["here"]
             refused += [why_refused(entry) for entry in answer["runs"] if entry["state"] == "refused"]
-    tell(f"{new} runs were sent to the server, {here} were there before.")
+    print_message(f"{new} runs sent to the server, {here} already there.")
     if refused:
-        tell(f"The server refused {len(refused)}:")
-        for words in refused[:MOST_TOLD]:
-            tell(f"  {words}")
+        print_message(f"The server refused {len(refused)}:")
+        for reason in refused[:MOST_SHOWN]:
+            print_message(f"  {reason}")
     return not refused
 
 

@@ -1,4 +1,4 @@
-"""How commands end: the exit codes, in one place, and the errors that lead to them."""
+"""Exit codes, and the errors that lead to them."""
 
 from enum import IntEnum
 from typing import IO, Any
@@ -7,17 +7,17 @@ import click
 
 
 class Exit(IntEnum):
-    """What a script may rely on; docs/cli.md tells the same."""
+    """The stable exit codes, documented in docs/cli.md."""
 
     OK = 0
-    FAILED = 1  # the thing itself failed: a run ended in FAIL, a case of an evaluation did not pass
-    USAGE = 2  # wrong options, a file that cannot be read
+    FAILED = 1  # a run ended in FAIL, or an eval case failed
+    USAGE = 2  # invalid options, or a file that cannot be read
     UNAVAILABLE = 3  # something cannot be reached or is misconfigured; a run ended in ERROR
-    REFUSED = 4  # not there, not allowed, or not possible as things are
+    REFUSED = 4  # not found, not allowed, or not possible in the current state
     INTERRUPTED = 130  # Ctrl-C; a run was cancelled
 
 
-# By the run's outcome as it is kept; a test holds it against the engine's own list.
+# By the run's outcome. A test compares it with the engine's list.
 OUTCOMES = {
     "PASS": Exit.OK,
     "DONE": Exit.OK,
@@ -28,7 +28,7 @@ OUTCOMES = {
 
 
 class CommandFailed(click.ClickException):
-    """Ends the command with one message for people: what was wrong, where, and what to do."""
+    """Ends the command with a message: what was wrong, where, and what to do."""
 
     exit_code = Exit.FAILED
 
@@ -49,4 +49,4 @@ class Refused(CommandFailed):
 
 
 class NotThere(Refused):
-    """A server answered that there is no such thing, or not for this token."""
+    """The server responded with 404."""

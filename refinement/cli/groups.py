@@ -1,4 +1,4 @@
-"""Groups of commands that are imported when they are called: `wiggum --help` stays quick."""
+"""Command groups that import commands on use, so that `wiggum --help` is fast."""
 
 import os
 import sys
@@ -11,8 +11,8 @@ import click
 from refinement.cli.exits import Exit
 
 
-class Place(NamedTuple):
-    """Where a command is, and its line in the list."""
+class LazyCommand(NamedTuple):
+    """A command's module, name and summary."""
 
     module: str
     name: str
@@ -20,29 +20,29 @@ class Place(NamedTuple):
 
 
 class LazyGroup(click.Group):
-    """A group whose commands are named with the module that has them."""
+    """A group that imports its commands on use."""
 
-    def __init__(self, *args: Any, places: Mapping[str, Place], **options: Any) -> None:
+    def __init__(self, *args: Any, commands_by_name: Mapping[str, LazyCommand], **options: Any) -> None:
         super().__init__(*args, **options)
-        self.places = dict(places)
+        self.commands_by_name = dict(commands_by_name)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self.places)
+        return list(self.commands_by_name)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        place = self.places.get(cmd_name)
-        if place is None:
+        entry = self.commands_by_name.get(cmd_name)
+        if entry is None:
             return None
-        command: click.Command = getattr(import_module(place.module), place.name)
+        command: click.Command = getattr(import_module(entry.module), entry.name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl([(name, place.summary) for name, place in self.places.items()])
+            formatter.write_dl([(name, entry.summary) for name, entry in self.commands_by_name.items()])
 
 
 class RootGroup(LazyGroup):
-    """The command itself: every way to end leads to one of the documented exit codes."""
+    """The root command. Always exits with a documented code."""
 
     def main(
         self,
@@ -67,7 +67,7 @@ class RootGroup(LazyGroup):
             click.echo("Interrupted.", err=True)
             return Exit.INTERRUPTED
         except BrokenPipeError:
-            # Whoever read our output has enough of it, as `head` does.
+            # The reader closed the pipe, as `head` does.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return Exit.OK
         except SystemExit as ended:
@@ -75,7 +75,7 @@ class RootGroup(LazyGroup):
         return code if isinstance(code, int) else Exit.OK
 
     def _code_of(self, ended: SystemExit) -> int:
-        """A line of text instead of a number is a setting or a database that cannot be used."""
+        """The exit code. A text instead of a number is an invalid setting or database."""
         if isinstance(ended.code, str):
             click.echo(ended.code, err=True)
             return Exit.UNAVAILABLE

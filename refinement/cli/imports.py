@@ -1,4 +1,4 @@
-"""`wiggum import`: what other loops recorded, as runs."""
+"""`wiggum import`: imports runs of other tools and Wiggum exports."""
 
 import sys
 from pathlib import Path
@@ -9,35 +9,33 @@ import click
 from refinement.cli.exits import Exit
 from refinement.cli.instances.base import ImportAnswer, Instance
 from refinement.cli.options import on_instance
-from refinement.cli.output import print_json, shown, tell
+from refinement.cli.output import print_json, print_message, shown
 from refinement.cli.terminal import StatusLine
 
 EXAMPLES = """
 \b
 Examples:
-  wiggum import --dry-run simmer/ runs.jsonl       what would be made, and what is not understood
+  wiggum import --dry-run simmer/ runs.jsonl       shows what would be imported, and problems
   wiggum import simmer/ runs.jsonl run-42.json
   wiggum import --json runs.jsonl | jq '.runs[] | select(.state == "new") | .run'
 
 \b
-Exit status: 0 where every run came in or was here already, 1 where one was refused, 2 where nothing could be
-read.
+Exit status: 0 if every run is imported, now or before; 1 if one was refused; 2 if nothing could be read.
 """
-WORDS = {"new": "imported", "here": "here already", "refused": "refused"}
+LABELS = {"new": "imported", "here": "already imported", "refused": "refused"}
 
 
 @click.command("import", epilog=EXAMPLES)
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path(path_type=Path))
-@click.option("--dry-run", is_flag=True, help="say what would come of it, and change nothing")
+@click.option("--dry-run", is_flag=True, help="show what would be imported, without changes")
 @on_instance
 def import_command(instance: Instance, paths: tuple[Path, ...], dry_run: bool, as_json: bool) -> None:
-    """Bring in runs: `runs.jsonl`, Simmer folders, and exports of Wiggum.
+    """Import runs from `runs.jsonl`, Simmer folders and Wiggum exports.
 
-    The same run is imported once, however often it is tried. What was not understood is told line by line;
-    docs/import.md says what is read.
+    The same run is imported only once. Problems are listed by line. See docs/import.md for the formats.
     """
     with StatusLine(sys.stderr) as status:
-        answer = instance.import_paths(paths, dry_run=dry_run, told=status.show)
+        answer = instance.import_paths(paths, dry_run=dry_run, on_progress=status.show)
     if as_json:
         print_json(answer)
     else:
@@ -48,18 +46,20 @@ def import_command(instance: Instance, paths: tuple[Path, ...], dry_run: bool, a
 def print_answer(answer: ImportAnswer) -> None:
     would = "would be " if answer["dry_run"] else ""
     for entry in answer["runs"]:
-        state = f"{would}imported" if entry["state"] == "new" else WORDS[entry["state"]]
+        state = f"{would}imported" if entry["state"] == "new" else LABELS[entry["state"]]
         run = f" as run {entry['run']}" if entry["run"] else ""
         click.echo(f"{shown(entry['name'])}: {state}{run} · {shown(entry['title'])}")
-        for words in entry["contradictions"]:
-            click.echo(f"  ! {shown(words)}")
+        for contradiction in entry["contradictions"]:
+            click.echo(f"  ! {shown(contradiction)}")
     notes = [*answer["notes"], *(note for entry in answer["runs"] for note in entry["notes"])]
     for note in notes:
-        tell(f"  {in_words(note)}")
-    counts = f"{answer['new']} {would}imported, {answer['here']} here already, {answer['refused']} refused"
-    tell(f"{counts}, {len(notes)} notes.")
+        print_message(f"  {note_text(note)}")
+    counts = (
+        f"{answer['new']} {would}imported, {answer['here']} already imported, {answer['refused']} refused"
+    )
+    print_message(f"{counts}, {len(notes)} notes.")
 
 
-def in_words(note: dict[str, Any]) -> str:
+def note_text(note: dict[str, Any]) -> str:
     place = f"{note['file']}, line {note['line']}" if note["line"] else note["file"]
     return f"{place}: {note['text']}: {note['why']}" if note["text"] else f"{place}: {note['why']}"

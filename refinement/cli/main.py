@@ -1,23 +1,27 @@
-"""The command `wiggum`: what there is, and where."""
+"""The command `wiggum` and its list of subcommands."""
 
 import os
 
 import click
 
-from refinement.cli.groups import Place, RootGroup
+from refinement.cli.groups import LazyCommand, RootGroup
 from wiggum_site import VERSION
 
-PLACES = {
-    "up": Place("refinement.cli.serving", "up", "Start Wiggum on this machine: web and worker."),
-    "worker": Place("refinement.cli.serving", "worker", "Start one more worker process."),
-    "migrate": Place("refinement.cli.serving", "migrate", "Make the database's tables."),
-    "refine": Place("refinement.cli.refine", "refine", "Take one task through the loop."),
-    "eval": Place("refinement.cli.eval", "eval_command", "Run evaluation files; for CI."),
-    "rubric": Place("refinement.cli.rubric", "rubric", "List, pull and push rubrics as YAML files."),
-    "run": Place("refinement.cli.run", "run", "List, show, watch, steer and export runs."),
-    "import": Place("refinement.cli.imports", "import_command", "Bring in what other loops recorded."),
-    "doctor": Place("refinement.cli.doctor.command", "doctor", "Say what is wrong, and what to do."),
-    "completion": Place("refinement.cli.completion", "completion", "Print what a shell needs to complete."),
+COMMANDS = {
+    "up": LazyCommand("refinement.cli.serving", "up", "Start Wiggum: web and worker process."),
+    "worker": LazyCommand("refinement.cli.serving", "worker", "Start another worker process."),
+    "migrate": LazyCommand("refinement.cli.serving", "migrate", "Create or update the database tables."),
+    "refine": LazyCommand("refinement.cli.refine", "refine", "Run one task through the loop."),
+    "eval": LazyCommand("refinement.cli.eval", "eval_command", "Run eval files, for CI."),
+    "rubric": LazyCommand("refinement.cli.rubric", "rubric", "List, pull and push rubrics as YAML."),
+    "run": LazyCommand("refinement.cli.run", "run", "List, show, watch, control and export runs."),
+    "import": LazyCommand("refinement.cli.imports", "import_command", "Import runs from other tools."),
+    "doctor": LazyCommand(
+        "refinement.cli.doctor.command", "doctor", "Find problems and say how to fix them."
+    ),
+    "completion": LazyCommand(
+        "refinement.cli.completion", "completion", "Print the shell completion script."
+    ),
 }
 EPILOG = """
 \b
@@ -29,17 +33,17 @@ Examples:
   wiggum run watch 42 --server https://wiggum.example.org
 
 \b
-Exit status: 0 well, 1 the thing failed (a run's FAIL, an evaluation's), 2 wrong usage, 3 something cannot
-be reached or is misconfigured, 4 not found or not allowed, 130 interrupted.
+Exit status: 0 success, 1 failure (a run ended in FAIL, an eval case failed), 2 wrong usage, 3 something
+cannot be reached or is misconfigured, 4 not found or not allowed, 130 interrupted.
 
-Commands use the database of this checkout, or with --server (WIGGUM_SERVER) and a token (WIGGUM_TOKEN) an
-instance elsewhere. `wiggum COMMAND --help` has examples of each.
+Commands use the database of this checkout. To use a remote instance, pass --server (or set WIGGUM_SERVER) and
+a token (WIGGUM_TOKEN). For examples, run `wiggum COMMAND --help`.
 """
 
 
 @click.group(
     cls=RootGroup,
-    places=PLACES,
+    commands_by_name=COMMANDS,
     epilog=EPILOG,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )

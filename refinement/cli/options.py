@@ -1,4 +1,4 @@
-"""Options that commands share: which instance, which project, and how the result is printed."""
+"""Options that commands share: instance, project and output format."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -7,32 +7,32 @@ from typing import Any, TypeVar
 import click
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-TOKEN_HELP = "the token for --server; better in WIGGUM_TOKEN, or @FILE: others here may see this command line"
+TOKEN_HELP = "the token for --server; prefer WIGGUM_TOKEN or @FILE, because others can see command lines"
 
 
 def json_option(command: Command) -> Command:
-    return click.option("--json", "as_json", is_flag=True, help="print JSON; docs/cli.md has its shape")(
+    return click.option("--json", "as_json", is_flag=True, help="print JSON; see docs/cli.md for the format")(
         command
     )
 
 
 def project_option(command: Command) -> Command:
-    return click.option(
-        "--project", metavar="SLUG", help="the project; needed where there are several to choose from"
-    )(command)
+    return click.option("--project", metavar="SLUG", help="the project; required if there are several")(
+        command
+    )
 
 
 def server_options(command: Command) -> Command:
-    """--server and --token: where the instance is."""
+    """--server and --token, for a remote instance."""
     token = click.option("--token", envvar="WIGGUM_TOKEN", metavar="TOKEN|@FILE", help=TOKEN_HELP)
     server = click.option(
-        "--server", envvar="WIGGUM_SERVER", metavar="URL", help="an instance elsewhere, by its API"
+        "--server", envvar="WIGGUM_SERVER", metavar="URL", help="the URL of a remote instance"
     )
     return server(token(command))
 
 
 def on_instance(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Gives the command an open `instance`, local or remote, by the options that it adds."""
+    """Adds the shared options, and passes the instance they select to the command."""
 
     own = list(getattr(command, "__click_params__", []))
 
@@ -46,7 +46,7 @@ def on_instance(command: Callable[..., Any]) -> Callable[..., Any]:
         with instance_opened(server=server, token=token, project=project) as instance:
             return command(instance, *args, **options)
 
-    # Click lists them from the last to the first: a command's own options come before those of all.
+    # Click stores options in reverse: the command's own options are listed before the shared ones.
     params: list[click.Parameter] = opened.__click_params__  # type: ignore[attr-defined]
     params[:] = params[len(own) :] + own
     return opened

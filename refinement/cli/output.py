@@ -1,4 +1,4 @@
-"""What commands print: results on stdout, the rest on stderr, and never a model's control characters."""
+"""Output of commands: results on stdout, messages on stderr, without control characters from texts."""
 
 import json
 import shutil
@@ -18,22 +18,22 @@ NARROWEST = 20
 
 
 def print_json(value: object) -> None:
-    """One document, for scripts."""
+    """Print a JSON document."""
     click.echo(json.dumps(value, ensure_ascii=False, indent=2))
 
 
 def print_line(value: object) -> None:
-    """One document a line, for scripts that read while we write."""
+    """Print a JSON document on one line, for streams."""
     click.echo(json.dumps(value, ensure_ascii=False))
 
 
-def tell(words: str) -> None:
-    """What a person wants to know and a script does not read."""
-    click.echo(shown(words), err=True)
+def print_message(message: str) -> None:
+    """Print a message to stderr."""
+    click.echo(shown(message), err=True)
 
 
 def shown(text: str) -> str:
-    """Text that others wrote, without what would move a terminal's cursor or colour it."""
+    """The text with control characters replaced, so that it cannot control the terminal."""
     kept = (
         sign if sign in "\n\t" or not unicodedata.category(sign).startswith("C") else "�" for sign in text
     )
@@ -49,14 +49,14 @@ def score(value: float | None) -> str:
 
 
 def print_table(columns: Mapping[str, str], rows: Sequence[Mapping[str, Any]], *, wide: str = "") -> None:
-    """The rows under their titles; the column `wide` gives way where the terminal is too narrow."""
+    """Print a table. The column `wide` is shortened if the terminal is too narrow."""
     cells = [[cell(row.get(name)) for name in columns] for row in rows]
     titles = list(columns.values())
     widths = [max(len(title), *(len(line[at]) for line in cells), 0) for at, title in enumerate(titles)]
     if wide:
         at = list(columns).index(wide)
-        room = shutil.get_terminal_size((120, 40)).columns - sum(widths) + widths[at] - len(GAP) * len(widths)
-        widths[at] = min(widths[at], max(room, NARROWEST))
+        free = shutil.get_terminal_size((120, 40)).columns - sum(widths) + widths[at] - len(GAP) * len(widths)
+        widths[at] = min(widths[at], max(free, NARROWEST))
     click.echo(click.style(aligned(titles, widths), bold=True))
     for line in cells:
         click.echo(aligned(line, widths))

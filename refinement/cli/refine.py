@@ -1,4 +1,4 @@
-"""`wiggum refine`: one task through the loop, here or on an instance elsewhere."""
+"""`wiggum refine`: runs one task through the loop, locally or on a remote instance."""
 
 import sys
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,7 @@ from refinement.cli.exits import OUTCOMES, BadInput
 from refinement.cli.inputs import changes, seed_of, text_of
 from refinement.cli.instances.base import NewRun
 from refinement.cli.options import json_option, project_option, server_options
-from refinement.cli.output import print_json, tell
+from refinement.cli.output import print_json, print_message
 from refinement.cli.serving import managed
 from refinement.cli.watching import watched
 
@@ -35,28 +35,28 @@ Progress goes to stderr, the best candidate to stdout. Exit status: 0 PASS or DO
 @click.option(
     "--rubric",
     metavar="SLUG[@VERSION]",
-    help="wiggum, ralph, simmer, or any rubric",
+    help="wiggum, ralph, simmer, or another rubric",
     shell_complete=complete_rubrics,
 )
 @click.option("--task", metavar="TEXT|@FILE", help="what the text or code is for")
-@click.option("--seed", metavar="FILE|-", help="the text to start from; without it a first draft is written")
-@click.option("--producer", metavar="ENDPOINT/MODEL", help="who writes: ollama/NAME, embedded, scripted:FILE")
-@click.option("--judge", metavar="ENDPOINT/MODEL", help="who judges; not needed for a rubric of checks alone")
-@click.option("--max-rounds", type=int, metavar="N", help="at most so many rounds")
-@click.option("--threshold", metavar="X", help="the composite that passes")
+@click.option("--seed", metavar="FILE|-", help="the text to start from (default: a first draft)")
+@click.option("--producer", metavar="ENDPOINT/MODEL", help="the writer: ollama/NAME, embedded, scripted:FILE")
+@click.option("--judge", metavar="ENDPOINT/MODEL", help="the judge; not needed without criteria")
+@click.option("--max-rounds", type=int, metavar="N", help="maximum number of rounds")
+@click.option("--threshold", metavar="X", help="the passing score")
 @click.option(
     "--set", "overrides", multiple=True, metavar="policy.key=value", help="change the rubric for this run"
 )
 @click.option("--detach", is_flag=True, help="leave the run to the workers and print its number")
-@click.option("--resume", type=int, metavar="RUN", help="go on with an interrupted run")
+@click.option("--resume", type=int, metavar="RUN", help="continue an interrupted run")
 @server_options
 @project_option
 @json_option
 def refine(server: str | None, token: str | None, overrides: tuple[str, ...], **options: Any) -> None:
-    """Take one task and one text through the loop and print the best candidate.
+    """Run one task through the loop and print the best candidate.
 
-    With --server the run is made there and done by that instance's workers and endpoints; Ctrl-C then ends
-    the watching, not the run.
+    With --server, the run is created there and executed by that instance's workers and endpoints. Ctrl-C then
+    stops watching, but not the run.
     """
     options["overrides"] = list(overrides)
     if not server:
@@ -66,19 +66,19 @@ def refine(server: str | None, token: str | None, overrides: tuple[str, ...], **
     from refinement.cli.instances.remote import remote_opened
 
     with remote_opened(server, token_given(token), options["project"]) as instance:
-        refine_there(instance, options)
+        refine_on_server(instance, options)
 
 
-def refine_there(instance: "RemoteInstance", options: dict[str, Any]) -> None:
-    """The same on an instance elsewhere: make the run, watch it, print what came of it."""
-    number, as_json = made_there(instance, options), options["as_json"]
+def refine_on_server(instance: "RemoteInstance", options: dict[str, Any]) -> None:
+    """Create the run on a remote instance, watch it and print the result."""
+    number, as_json = started_on_server(instance, options), options["as_json"]
     if options["detach"]:
         if as_json:
             print_json({"run": number, "status": "queued"})
         else:
             click.echo(str(number))
         return
-    tell(f"Run {number} is with {instance.wire.server}. Look again: wiggum run watch {number}")
+    print_message(f"Started run {number} on {instance.wire.server}. Watch it: wiggum run watch {number}")
     last = watched(instance, number, as_json=False)
     report = instance.run_report(number)
     if as_json:
@@ -88,12 +88,12 @@ def refine_there(instance: "RemoteInstance", options: dict[str, Any]) -> None:
     sys.exit(OUTCOMES[last["outcome"]])
 
 
-def made_there(instance: "RemoteInstance", options: dict[str, Any]) -> int:
+def started_on_server(instance: "RemoteInstance", options: dict[str, Any]) -> int:
     if options["resume"] is not None:
         return instance.run_act(options["resume"], "resume")["run"]
     for name in ("rubric", "task", "producer"):
         if not options[name]:
-            raise BadInput(f"--{name} is missing; see wiggum refine --help.")
+            raise BadInput(f"--{name} is required; see wiggum refine --help.")
     try:
         new = NewRun(
             rubric=options["rubric"],

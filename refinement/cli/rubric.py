@@ -1,4 +1,4 @@
-"""`wiggum rubric`: rubrics as files that can live in git."""
+"""`wiggum rubric`: manages rubrics as YAML files."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from refinement.cli.completion import complete_rubrics
 from refinement.cli.exits import BadInput, Refused
 from refinement.cli.instances.base import Instance, Push
 from refinement.cli.options import on_instance
-from refinement.cli.output import print_json, print_table, tell
+from refinement.cli.output import print_json, print_message, print_table
 from refinement.cli.rubric_files import (
     Stamp,
     file_read,
@@ -34,7 +34,7 @@ def rubric() -> None:
     "list",
     epilog="\b\nExamples:\n  wiggum rubric list\n  wiggum rubric list --json | jq -r '.rubrics[].slug'",
 )
-@click.option("--archived", is_flag=True, help="those in the archive instead")
+@click.option("--archived", is_flag=True, help="list archived rubrics instead")
 @on_instance
 def rubric_list(instance: Instance, archived: bool, as_json: bool) -> None:
     """List the project's rubrics."""
@@ -44,7 +44,7 @@ def rubric_list(instance: Instance, archived: bool, as_json: bool) -> None:
     elif lines:
         print_table(COLUMNS, lines, wide="name")
     else:
-        tell("There are no rubrics in the archive." if archived else "The project has no rubrics.")
+        print_message("The project has no archived rubrics." if archived else "The project has no rubrics.")
 
 
 PULL_EXAMPLES = """
@@ -52,31 +52,31 @@ PULL_EXAMPLES = """
 Examples:
   wiggum rubric pull briefs                 writes briefs.yaml
   wiggum rubric pull briefs@3 --out -       prints an older version
-  wiggum rubric pull --all --out rubrics/   one file for each rubric
+  wiggum rubric pull --all --out rubrics/   writes one file per rubric
 """
 
 
 @rubric.command("pull", epilog=PULL_EXAMPLES)
 @click.argument("references", nargs=-1, metavar="[RUBRIC[@VERSION]]...", shell_complete=complete_rubrics)
-@click.option("--all", "everything", is_flag=True, help="every rubric that is not in the archive")
-@click.option("--out", metavar="FILE|FOLDER|-", default=".", help="where to; - prints (default: this folder)")
-@click.option("--force", is_flag=True, help="overwrite files that have changes of their own")
+@click.option("--all", "everything", is_flag=True, help="every rubric that is not archived")
+@click.option("--out", metavar="FILE|FOLDER|-", default=".", help="the output; - for stdout (default: .)")
+@click.option("--force", is_flag=True, help="overwrite files with local changes")
 @on_instance
 def rubric_pull(
     instance: Instance, references: tuple[str, ...], everything: bool, out: str, force: bool, as_json: bool
 ) -> None:
     """Write rubrics to YAML files.
 
-    The first line of a file says which version it is, so that a push can tell whether somebody saved a newer
-    one. A file with changes that no version has is left alone.
+    The first line of a file names its version, so that a push can detect newer versions. Files with local
+    changes are not overwritten.
     """
     if everything == bool(references):
-        raise BadInput("name one rubric or more, or give --all; see wiggum rubric pull --help.")
+        raise BadInput("name at least one rubric, or pass --all; see wiggum rubric pull --help.")
     wanted = [line["slug"] for line in instance.rubrics()] if everything else list(references)
     if out == "-" and as_json:
-        raise BadInput("--out - prints the file itself; leave --json out.")
+        raise BadInput("--out - prints the file itself; it cannot be used with --json.")
     if len(wanted) > 1 and out != "-" and not Path(out).is_dir():
-        raise BadInput(f"{out} is no folder, and several rubrics need one.")
+        raise BadInput(f"{out} is not a folder; several rubrics require one.")
     pulled = [pull_one(instance, reference, out, force=force) for reference in wanted]
     if as_json:
         print_json({"pulled": pulled})
@@ -96,11 +96,11 @@ def pull_one(instance: Instance, reference: str, out: str, *, force: bool) -> di
         status = "unchanged" if kept == text else status
         if not force and kept != text and not is_a_version(instance, kept):
             raise Refused(
-                f"{path} has changes that no version has; push them, or overwrite them with --force."
+                f"{path} has changes that are not saved; push them, or overwrite them with --force."
             )
     if status == "written":
         file_write(path, text)
-    tell(f"{path}: {slug}, version {found.version}{' (unchanged)' if status == 'unchanged' else ''}")
+    print_message(f"{path}: {slug}, version {found.version}{' (unchanged)' if status == 'unchanged' else ''}")
     return {"rubric": slug, "version": found.version, "file": str(path), "status": status}
 
 
@@ -109,12 +109,12 @@ def version_number(reference: str, number: str) -> int | None:
         return None
     wanted = number.removeprefix("v")
     if not (wanted.isascii() and wanted.isdigit()):
-        raise BadInput(f"{reference!r} names no version; write RUBRIC@3.")
+        raise BadInput(f"{reference!r} has no valid version; write it like RUBRIC@3.")
     return int(wanted)
 
 
 def is_a_version(instance: Instance, text: str) -> bool:
-    """Whether the file is just what was pulled, so that nothing is lost with it."""
+    """Whether the file is equal to the version it was pulled from."""
     stamp = stamp_of(text)
     if stamp is None:
         return False
@@ -124,12 +124,12 @@ def is_a_version(instance: Instance, text: str) -> bool:
         return False
 
 
-PUSHED = {"created": "was made:", "saved": "was saved:", "unchanged": "is unchanged:"}
+PUSHED = {"created": "created:", "saved": "saved:", "unchanged": "unchanged:"}
 PUSH_EXAMPLES = """
 \b
 Examples:
   wiggum rubric push briefs.yaml --note "Asks for sources"
-  wiggum rubric push rubrics/*.yaml --force       in CI, where git has the last word
+  wiggum rubric push rubrics/*.yaml --force       in CI, where git is the source of truth
 """
 
 
@@ -141,13 +141,13 @@ Examples:
     "--rubric",
     "slug",
     metavar="SLUG",
-    help="its name here (default: the file's first line, or the file's name)",
+    help="the rubric's slug (default: from the first line, or the file's name)",
 )
 @click.option(
-    "--base", type=click.IntRange(min=1), metavar="VERSION", help="the version that the file was made from"
+    "--base", type=click.IntRange(min=1), metavar="VERSION", help="the version the file was made from"
 )
-@click.option("--note", default="", help="what is new in it; it stands beside the version")
-@click.option("--force", is_flag=True, help="save on top of whatever version is there")
+@click.option("--note", default="", help="a note for the version: what has changed")
+@click.option("--force", is_flag=True, help="save on top of any version")
 @on_instance
 def rubric_push(
     instance: Instance,
@@ -158,31 +158,31 @@ def rubric_push(
     force: bool,
     as_json: bool,
 ) -> None:
-    """Save YAML files as new rubrics, or as new versions.
+    """Save YAML files as new rubrics or new versions.
 
-    A file that says what the newest version says makes none. One made from an older version than the newest
-    is refused: what others saved meanwhile is not overwritten unseen. The first line of a pushed file names
-    its version from then on.
+    A file that is equal to the newest version saves nothing. A file made from an older version is refused, so
+    that changes by others are not overwritten. The push updates the first line of the file, which names its
+    version.
     """
     if len(files) > 1 and (slug or base):
-        raise BadInput("--rubric and --base are for one file; push the files one by one.")
+        raise BadInput("--rubric and --base work with one file only; push the files one by one.")
     pushes = [push_of(path, slug, base, note=note, force=force) for path in files]
     pushed = []
     for path, push in zip(files, pushes, strict=True):
         result = instance.rubric_push(push)
         file_stamped(path, push.text, Stamp(result["rubric"], result["version"]))
-        tell(f"{path}: {result['rubric']} {PUSHED[result['status']]} version {result['version']}")
+        print_message(f"{path}: {result['rubric']} {PUSHED[result['status']]} version {result['version']}")
         pushed.append({**result, "file": str(path)})
     if as_json:
         print_json({"pushed": pushed})
 
 
 def push_of(path: Path, slug: str | None, base: int | None, *, note: str, force: bool) -> Push:
-    """A file read and checked; all of them are before the first is sent."""
+    """Read and validate a file. Raises BadInput."""
     text = file_read(path)
     if problems := problems_of(text):
-        told = "\n".join(f"{path}:{line}: {message}" for line, message in problems)
-        raise BadInput(f"{path} is no rubric as it stands; nothing was saved.\n{told}")
+        errors = "\n".join(f"{path}:{line}: {message}" for line, message in problems)
+        raise BadInput(f"{path} is not a valid rubric; nothing was saved.\n{errors}")
     stamp = stamp_of(text)
     named = slug or (stamp.slug if stamp else slug_for(path))
     known = stamp.version if stamp and stamp.slug == named else None
@@ -190,6 +190,6 @@ def push_of(path: Path, slug: str | None, base: int | None, *, note: str, force:
 
 
 def file_stamped(path: Path, text: str, stamp: Stamp) -> None:
-    """Notes the version in the file, where it says another one or none."""
+    """Write the version into the file's first line, if it is not there."""
     if stamp_of(text) != stamp:
         file_write(path, stamped(text, stamp))

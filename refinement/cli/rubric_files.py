@@ -1,4 +1,4 @@
-"""A rubric's file on disk: its first line says which version of which rubric it holds."""
+"""Rubric files on disk. The first line names the rubric and its version."""
 
 import os
 import re
@@ -25,7 +25,7 @@ def stamp_of(text: str) -> Stamp | None:
 
 
 def stamped(text: str, stamp: Stamp) -> str:
-    """The same file with this first line; a comment, so that every reader of YAML passes over it."""
+    """The file with this first line, a YAML comment."""
     return f"# wiggum: {stamp.slug}@{stamp.version}\n{STAMP.sub('', text)}"
 
 
@@ -34,12 +34,12 @@ def slug_for(path: Path) -> str:
         "-"
     )
     if not SLUG.fullmatch(slug):
-        raise BadInput(f"the name of {path} gives no name for a rubric; give one with --rubric.")
+        raise BadInput(f"the file name {path} is not usable as a slug; pass one with --rubric.")
     return slug
 
 
 def problems_of(text: str) -> list[tuple[int, str]]:
-    """What is wrong with the file, by line."""
+    """The errors in the file, by line."""
     try:
         rubric_from_yaml(text)
     except BadFile as error:
@@ -53,15 +53,15 @@ def problems_of(text: str) -> list[tuple[int, str]]:
 def file_read(path: Path) -> str:
     try:
         if path.stat().st_size > MAX_BYTES:
-            raise BadInput(f"{path} is larger than {MAX_BYTES:,} bytes; a rubric is smaller.")
+            raise BadInput(f"{path} is larger than {MAX_BYTES:,} bytes, the limit for a rubric.")
         return path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
     except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not text in UTF-8"
+        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
         raise BadInput(f"cannot read {path}: {reason}.") from None
 
 
 def file_write(path: Path, text: str) -> None:
-    """The whole file or none of it: one that is there is replaced at once, with its permissions."""
+    """Write the file atomically, and keep the permissions of an existing one."""
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         part.write_text(text, encoding="utf-8", newline="")

@@ -1,4 +1,4 @@
-"""`wiggum run`: the runs of a project."""
+"""`wiggum run`: lists, shows, controls and exports runs."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -22,7 +22,7 @@ from refinement.cli.instances.base import (
     Verb,
 )
 from refinement.cli.options import on_instance
-from refinement.cli.output import print_json, print_table, tell
+from refinement.cli.output import print_json, print_message, print_table
 from refinement.cli.run_words import print_report
 from refinement.cli.watching import watched
 
@@ -37,29 +37,31 @@ MOST_AMOUNT = 10**8
 
 @click.group()
 def run() -> None:
-    """List, show, watch, steer and export runs."""
+    """List, show, watch, control and export runs."""
 
 
 def filters(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that narrow a list, given to the command as one `query`."""
+    """Adds the filter options, and passes them to the command as one `query`."""
 
     def narrowed(instance: Instance, *args: Any, **options: Any) -> Any:
         names = ("status", "outcome", "rubric", "tag", "words", "since", "archived")
-        given = {name: options.pop(name) for name in names}
-        query = RunQuery(**{name: value for name, value in given.items() if value})
+        values = {name: options.pop(name) for name in names}
+        query = RunQuery(**{name: value for name, value in values.items() if value})
         return command(instance, *args, query=query, **options)
 
     narrowed.__name__, narrowed.__doc__ = command.__name__, command.__doc__
     narrowed.__click_params__ = list(getattr(command, "__click_params__", []))  # type: ignore[attr-defined]
     for option in reversed(
         [
-            click.option("--status", type=click.Choice(STATUSES), help="in this state"),
-            click.option("--outcome", type=click.Choice(list(OUTCOMES)), help="that ended like this"),
-            click.option("--rubric", metavar="SLUG", help="of this rubric", shell_complete=complete_rubrics),
+            click.option("--status", type=click.Choice(STATUSES), help="with this status"),
+            click.option("--outcome", type=click.Choice(list(OUTCOMES)), help="with this outcome"),
+            click.option(
+                "--rubric", metavar="SLUG", help="with this rubric", shell_complete=complete_rubrics
+            ),
             click.option("--tag", help="with this tag"),
-            click.option("--search", "words", metavar="WORDS", help="in tasks and texts"),
-            click.option("--since", type=day, metavar="YYYY-MM-DD", help="made on this day or later"),
-            click.option("--archived", is_flag=True, help="those in the archive instead"),
+            click.option("--search", "words", metavar="WORDS", help="search in tasks and texts"),
+            click.option("--since", type=day, metavar="YYYY-MM-DD", help="created on this day or later"),
+            click.option("--archived", is_flag=True, help="archived runs instead"),
         ]
     ):
         option(narrowed)
@@ -70,7 +72,7 @@ def day(value: str) -> date:
     try:
         return date.fromisoformat(value)
     except ValueError:
-        raise click.BadParameter(f"{value!r} is no day; write it like 2026-03-31.") from None
+        raise click.BadParameter(f"{value!r} is not a date; write it like 2026-03-31.") from None
 
 
 def amount(value: str) -> Decimal:
@@ -79,7 +81,7 @@ def amount(value: str) -> Decimal:
     except InvalidOperation:
         number = Decimal("NaN")
     if not number.is_finite() or abs(number) >= MOST_AMOUNT or number != round(number, 6):
-        raise click.BadParameter(f"{value!r} is no score; write it like 8.5.")
+        raise click.BadParameter(f"{value!r} is not a score; write it like 8.5.")
     return number
 
 
@@ -94,7 +96,11 @@ Examples:
 
 @run.command("list", epilog=LIST_EXAMPLES)
 @click.option(
-    "--limit", type=click.IntRange(1, MOST_LISTED), default=25, show_default=True, help="at most so many"
+    "--limit",
+    type=click.IntRange(1, MOST_LISTED),
+    default=25,
+    show_default=True,
+    help="maximum number of runs",
 )
 @on_instance
 @filters
@@ -104,12 +110,12 @@ def run_list(instance: Instance, query: RunQuery, limit: int, as_json: bool) -> 
     if as_json:
         print_json({"runs": lines})
     elif lines:
-        print_table(COLUMNS, [with_words(line) for line in lines], wide="title")
+        print_table(COLUMNS, [table_row(line) for line in lines], wide="title")
     else:
-        tell("There are no such runs.")
+        print_message("No runs found.")
 
 
-def with_words(line: RunLine) -> dict[str, Any]:
+def table_row(line: RunLine) -> dict[str, Any]:
     created = datetime.fromisoformat(line["created_at"]).astimezone()
     return {
         **line,
@@ -131,7 +137,7 @@ def number_argument(command: Callable[..., Any]) -> Callable[..., Any]:
 @number_argument
 @on_instance
 def run_show(instance: Instance, number: int, as_json: bool) -> None:
-    """Show a run: why it stopped, and what the judge said round by round."""
+    """Show a run: why it stopped, and the scores of its rounds."""
     report = instance.run_report(number)
     if as_json:
         print_json(report)
@@ -146,7 +152,7 @@ Examples:
   wiggum run watch 42 --json | jq -r '[.status, .best] | @tsv'
 
 \b
-The exit status is the run's: 0 PASS or DONE, 1 FAIL, 3 ERROR, 130 CANCELLED. Ctrl-C ends the watching, not
+The exit status is the run's: 0 PASS or DONE, 1 FAIL, 3 ERROR, 130 CANCELLED. Ctrl-C stops watching, but not
 the run.
 """
 
@@ -155,7 +161,7 @@ the run.
 @number_argument
 @on_instance
 def run_watch(instance: Instance, number: int, as_json: bool) -> None:
-    """Follow a run to its end; with --json, a line for each change."""
+    """Follow a run until it ends. With --json, print a line for each change."""
     last = watched(instance, number, as_json=as_json)
     sys.exit(OUTCOMES[last["outcome"]])
 
@@ -165,7 +171,7 @@ def action(verb: Verb, summary: str, done: str) -> click.Command:
         lines = []
         for number in numbers:
             lines.append(instance.run_act(number, verb))
-            tell(f"Run {number} {done}.")
+            print_message(f"Run {number} {done}.")
         if as_json:
             print_json({"runs": lines})
 
@@ -182,20 +188,20 @@ def action(verb: Verb, summary: str, done: str) -> click.Command:
     return run.command(verb, epilog=examples)(numbers(on_instance(act)))
 
 
-run_cancel = action("cancel", "End runs for good.", "is cancelled")
-run_pause = action("pause", "Hold runs where they are; nothing that finished is lost.", "is paused")
-run_resume = action("resume", "Let paused runs go on.", "goes on")
+run_cancel = action("cancel", "Cancel runs.", "cancelled")
+run_pause = action("pause", "Pause runs. Finished steps are kept.", "paused")
+run_resume = action("resume", "Resume paused runs.", "resumed")
 run_retry = action(
-    "retry", "Take runs that ended in ERROR up again, from their last good step.", "is taken up again"
+    "retry", "Retry runs that ended in ERROR, from their last completed step.", "is queued again"
 )
 
 EXPORT_EXAMPLES = """
 \b
 Examples:
-  wiggum run export 42 --format txt > backups.md     the text that stands as the result
-  wiggum run export 42 --out run-42.json             all of it; see docs/run-json.md
+  wiggum run export 42 --format txt > backups.md     the result
+  wiggum run export 42 --out run-42.json             the whole run; see docs/run-json.md
   wiggum run export --format jsonl --rubric briefs --out runs.jsonl
-  wiggum run export --format pairs --least 1 --out pairs.jsonl    to train on; see docs/training-pairs.md
+  wiggum run export --format pairs --least 1 --out pairs.jsonl    see docs/training-pairs.md
 """
 
 
@@ -213,9 +219,11 @@ Examples:
     type=click.Choice([*RUN_FORMS, *MANY_FORMS, *TRAINING_FORMS]),
     help="one run: json (default), md or txt; many: jsonl (default) or csv; either: sft or pairs",
 )
-@click.option("--least", type=amount, metavar="NUMBER", help="sft: the least score; pairs: the difference")
-@click.option("--with-imported", is_flag=True, help="sft, pairs: imported runs too")
-@click.option("--out", metavar="FILE|-", default="-", help="where to (default: standard output)")
+@click.option(
+    "--least", type=amount, metavar="NUMBER", help="sft: the minimum score; pairs: the minimum difference"
+)
+@click.option("--with-imported", is_flag=True, help="sft, pairs: include imported runs")
+@click.option("--out", metavar="FILE|-", default="-", help="the output file (default: stdout)")
 @on_instance
 @filters
 def run_export(
@@ -228,7 +236,7 @@ def run_export(
     query: RunQuery,
     as_json: bool,
 ) -> None:
-    """Write one run whole, or the runs that the filters let through, one a line; or what to train on."""
+    """Export one run, all runs that match the filters, or training data."""
     allowed = MANY_FORMS[::-1] if number is None else RUN_FORMS
     form = form or allowed[0]
     if form not in (*allowed, *TRAINING_FORMS):
@@ -237,9 +245,9 @@ def run_export(
     if form not in TRAINING_FORMS and (least is not None or with_imported):
         raise BadInput("--least and --with-imported are for --format sft and --format pairs.")
     if number is not None and query != RunQuery():
-        raise BadInput("a run's number and filters do not go together; leave one of them out.")
+        raise BadInput("a run's number and filters cannot be combined.")
     if as_json and out == "-":
-        raise BadInput("--json tells about the file that --out names; name one, or leave --json out.")
+        raise BadInput("--json requires --out FILE, because the export itself goes to stdout.")
     if form in TRAINING_FORMS:
         pieces = instance.training_document(query, Training(form, number, least, with_imported))
     elif number is None:
@@ -252,7 +260,7 @@ def run_export(
 
 
 def written(pieces: Iterator[str], out: str) -> int:
-    """Writes the pieces as they come; how many bytes the file has."""
+    """Write the stream to the file, and return its size in bytes."""
     if out == "-":
         for piece in pieces:
             click.echo(piece, nl=False)

@@ -1,4 +1,4 @@
-"""A run in words, for people at a terminal."""
+"""Prints a run for people."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ def print_report(report: RunReport) -> None:
         click.echo(f"Waiting: {shown(report['waiting_for'])}")
     click.echo(
         f"{report['rubric']} · producer {shown(report['producer'])} · judge {shown(report['judge'])} · "
-        f"{report['tokens']:,} tokens · {report['seconds']:.0f} s of models"
+        f"{report['tokens']:,} tokens · {report['seconds']:.0f} s model time"
     )
     if not report["rounds"]:
         return
@@ -26,9 +26,9 @@ def print_report(report: RunReport) -> None:
     keys = list(dict.fromkeys(key for entry in report["rounds"] for key in entry["scores"]))
     rows = [round_row(entry, best=report["best_round"]) for entry in report["rounds"]]
     print_table({"round": "ROUND", "composite": "SCORE", **{key: key.upper() for key in keys}}, rows)
-    print_last_word(report["rounds"][-1])
+    print_feedback(report["rounds"][-1])
     if report["best_candidate"] is not None:
-        click.echo(f"\nThe best text: wiggum run export {report['run']} --format txt")
+        click.echo(f"\nExport the best text: wiggum run export {report['run']} --format txt")
 
 
 def headline(line: RunLine) -> str:
@@ -42,15 +42,15 @@ def round_row(entry: dict[str, Any], *, best: int | None) -> dict[str, Any]:
     return {**entry["scores"], "round": name, "composite": entry["composite"]}
 
 
-def print_last_word(entry: dict[str, Any]) -> None:
-    """What the judge and the checks said of the last round."""
+def print_feedback(entry: dict[str, Any]) -> None:
+    """Print failed checks, issues and the ASI of a round."""
     failed = [check["message"] for check in entry["checks"] if not check["passed"]]
-    told = [*failed, *(str(issue) for issue in entry["issues"])]
-    if told:
-        click.echo(f"\nOf round {entry['round']}:")
-    for words in told[:MOST_ISSUES]:
-        click.echo(f"  - {' '.join(shown(words).split())}")
-    if len(told) > MOST_ISSUES:
-        click.echo(f"  … and {len(told) - MOST_ISSUES} more")
+    issues = [*failed, *(str(issue) for issue in entry["issues"])]
+    if issues:
+        click.echo(f"\nIssues in round {entry['round']}:")
+    for issue in issues[:MOST_ISSUES]:
+        click.echo(f"  - {' '.join(shown(issue).split())}")
+    if len(issues) > MOST_ISSUES:
+        click.echo(f"  … and {len(issues) - MOST_ISSUES} more")
     if entry["asi"]:
         click.echo(f"\nNext: {' '.join(shown(entry['asi']).split())}")

@@ -1,4 +1,4 @@
-"""`wiggum up`, `wiggum worker` and `wiggum migrate`: what `manage.py` has under the same names."""
+"""`wiggum up`, `wiggum worker` and `wiggum migrate`, which call the same commands of `manage.py`."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ Examples:
 @click.command(epilog=UP_EXAMPLES)
 @click.option("--host", help="the address to listen on (HOST; 127.0.0.1)")
 @click.option("--port", type=click.IntRange(1, 65_535), help="the port to listen on (PORT; 8000)")
-@click.option("--no-worker", is_flag=True, help="run the web process alone; workers are elsewhere")
+@click.option("--no-worker", is_flag=True, help="run only the web process")
 def up(**options: Any) -> None:
     """Prepare the database and the static files, then run one web and one worker process."""
     managed("up", **options)
@@ -33,14 +33,12 @@ Examples:
 
 
 @click.command(epilog=WORKER_EXAMPLES)
-@click.option(
-    "--threads", type=click.IntRange(min=1), help="how many steps at a time (WIGGUM_WORKER_THREADS)"
-)
-@click.option("--queue", "queues", multiple=True, help="only this one; may be given again (default: all)")
+@click.option("--threads", type=click.IntRange(min=1), help="number of threads (WIGGUM_WORKER_THREADS)")
+@click.option("--queue", "queues", multiple=True, help="only this queue; can be repeated (default: all)")
 def worker(threads: int | None, queues: tuple[str, ...]) -> None:
-    """Run one worker process; any number of processes may run."""
-    given = {} if threads is None else {"threads": threads}
-    managed("worker", queues=list(queues), **given)
+    """Run a worker process. You can run any number of them."""
+    options = {} if threads is None else {"threads": threads}
+    managed("worker", queues=list(queues), **options)
 
 
 MIGRATE_EXAMPLES = """
@@ -53,7 +51,7 @@ Examples:
 
 @click.command(epilog=MIGRATE_EXAMPLES)
 def migrate() -> None:
-    """Make the database's tables those of this version; `wiggum up` does so by itself."""
+    """Create or update the database tables. `wiggum up` does this on start."""
     from refinement.cli.instances.opening import local_opened
 
     with local_opened(None):
@@ -62,7 +60,7 @@ def migrate() -> None:
 
 
 def managed(name: str, **options: Any) -> None:
-    """A management command of this name, with its errors as ours."""
+    """Call a management command, and turn its errors into ours."""
     django_ready()
     from django.core.management import CommandError, call_command
 

@@ -1,4 +1,4 @@
-"""A line at the bottom of a terminal that says what is going on; nothing where there is none."""
+"""A progress line at the bottom of a terminal."""
 
 import time
 from types import TracebackType
@@ -8,29 +8,29 @@ SIGNS = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
 
 class StatusLine:
-    """Redraws one line while something goes on. Files and pipes get none of it."""
+    """Redraws one line during an operation. Prints nothing to files and pipes."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
         self.terminal = stream.isatty()
         self.began = time.monotonic()
         self.drawn = 0
-        self.there = False
+        self.visible = False
 
-    def show(self, words: str) -> None:
+    def show(self, message: str) -> None:
         if not self.terminal:
             return
         self.drawn += 1
         seconds = time.monotonic() - self.began
-        self.stream.write(f"\r\x1b[K{SIGNS[self.drawn % len(SIGNS)]} {words} · {seconds:.0f} s")
+        self.stream.write(f"\r\x1b[K{SIGNS[self.drawn % len(SIGNS)]} {message} · {seconds:.0f} s")
         self.stream.flush()
-        self.there = True
+        self.visible = True
 
     def clear(self) -> None:
-        if self.there:
+        if self.visible:
             self.stream.write("\r\x1b[K")
             self.stream.flush()
-            self.there = False
+            self.visible = False
 
     def __enter__(self) -> Self:
         return self

@@ -26,7 +26,7 @@ from refinement.models import (
     User,
 )
 from refinement.models.reviews.comments import ThreadPlace
-from refinement.services.notices.creating import DECIDED, run_words
+from refinement.services.notices.creating import DECIDED, run_label
 from refinement.services.reviews.human_scores import Reading, checked
 
 UNREAD = 5  # of everybody's notices, the newest
@@ -78,13 +78,13 @@ class Desk:
             created_at=at,
         )  # fmt: skip
         self.comments.append(made)
-        about = run_words(thread.run)
+        about = run_label(thread.run)
         if mentions is not None and mentions != person:
             self.mentions.append((made, mentions))
-            text = f"{person.display_name} mentions you in a comment on {about}."
+            text = f"{person.display_name} mentioned you in a comment on {about}."
             self.tell(mentions, NoticeKind.MENTION, thread.run, person, text, at, made)
         for other in answers:
-            text = f"{person.display_name} answers in a thread of yours on {about}."
+            text = f"{person.display_name} replied in your thread on {about}."
             self.tell(other, NoticeKind.REPLY, thread.run, person, text, at, made)
 
     def ask(
@@ -96,7 +96,7 @@ class Desk:
         )  # fmt: skip
         self.requests.append(made)
         day = f" It is due on {due:%-d %B %Y}." if due else ""
-        text = f"{asker.display_name} asks you to review {run_words(run)}.{day}"
+        text = f"{asker.display_name} requested your review of {run_label(run)}.{day}"
         self.tell(reviewer, NoticeKind.REVIEW, run, asker, text, at)
         return made
 
@@ -145,7 +145,7 @@ class Desk:
         )  # fmt: skip
         run.decision, run.chosen_round = kind.value, number
         if run.created_by is not None and run.created_by != person:
-            text = f"{person.display_name} {DECIDED[kind]} {run_words(run)}."
+            text = f"{person.display_name} {DECIDED[kind]} {run_label(run)}."
             self.tell(run.created_by, NoticeKind.DECISION, run, person, text, at)
 
     def tell(

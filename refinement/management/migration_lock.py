@@ -1,4 +1,4 @@
-"""One process at a time migrates: two that start together on an empty database would both make its tables."""
+"""A lock for migrations, so that two processes that start together do not both create the tables."""
 
 import fcntl
 from collections.abc import Iterator
@@ -7,12 +7,12 @@ from contextlib import contextmanager
 from django.conf import settings
 from django.db import connections
 
-LOCK_KEY = 0x57494747554D  # "WIGGUM": an advisory lock is known by a number, in each database apart
+LOCK_KEY = 0x57494747554D  # "WIGGUM": the number of the advisory lock, which is local to a database
 
 
 @contextmanager
 def migration_lock(database: str) -> Iterator[None]:
-    """Holds the lock for the block; it is released as well when the process or its connection ends."""
+    """Hold the lock during the block. It is also released when the process or its connection ends."""
     connection = connections[database]
     if connection.vendor != "postgresql":
         with (settings.DATA_DIR / "migrate.lock").open("w") as file:

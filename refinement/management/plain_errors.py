@@ -1,4 +1,4 @@
-"""Failures that whoever runs a command can mend, said in one line instead of a traceback."""
+"""Database errors as one-line messages instead of tracebacks."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,7 +9,7 @@ from django.db import DatabaseError
 
 @contextmanager
 def plain_database_errors() -> Iterator[None]:
-    """Ends the process with one line when the database cannot be used."""
+    """End the process with a one-line message if the database cannot be used."""
     try:
         yield
     except DatabaseError as error:
@@ -17,16 +17,16 @@ def plain_database_errors() -> Iterator[None]:
 
 
 def database_complaint(error: str) -> str:
-    """What is wrong with the database, where, and what to do, without its password."""
-    # A driver's message may go on for several lines; the first says what happened.
-    reason = (error.strip().splitlines() or ["it gives no reason"])[0]
+    """A message for a database error, without the password."""
+    # The first line of a driver's message is the reason.
+    reason = (error.strip().splitlines() or ["unknown reason"])[0]
     if "relation" in reason or "no such table" in reason:
         return "the database has no tables yet; run: python manage.py migrate"
     return f"cannot reach the database {database_name()}: {reason}"
 
 
 def database_name() -> str:
-    """The default database as people know it."""
+    """The name of the default database, with its host."""
     database = settings.DATABASES["default"]
     if not database.get("HOST"):
         return str(database["NAME"])

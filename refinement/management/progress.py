@@ -1,4 +1,4 @@
-"""Progress of a run in the foreground: a line a step, and a bar on a terminal."""
+"""Progress of a foreground run: one line per step, and a bar on a terminal."""
 
 import time
 from typing import TextIO
@@ -13,7 +13,7 @@ REDRAW_SECONDS = 0.1
 
 
 class Progress:
-    """Tells on a stream what the run does; redraws one line where the stream is a terminal."""
+    """Prints the run's progress. On a terminal, it redraws one line."""
 
     def __init__(self, stream: TextIO, run: Run, rubric: Rubric) -> None:
         self.stream = stream
@@ -27,23 +27,23 @@ class Progress:
         self.round = 1
 
     def step(self, step: Step) -> None:
-        """A step begins: what the one before brought is in the run's row by now."""
-        self.told_result()
+        """A step starts. The previous step's result is already in the run's row."""
+        self.print_result()
         if isinstance(step, Finish):
             return
         self.round, self.pieces = step.round, 0
-        self.doing = f"{round_name(self.rubric, step.round)}: {self.words(step)}"
+        self.doing = f"{round_name(self.rubric, step.round)}: {self.description(step)}"
         self.say(self.doing)
 
-    def words(self, step: Draft | Judge | Revise) -> str:
+    def description(self, step: Draft | Judge | Revise) -> str:
         if isinstance(step, Draft):
-            return f"{self.run.producer_model} writes a first draft"
+            return f"{self.run.producer_model} is writing the first draft"
         if isinstance(step, Judge):
-            return f"{self.run.judge_model} judges" if self.rubric.criteria else "checks run"
-        return f"{self.run.producer_model} revises"
+            return f"{self.run.judge_model} is judging" if self.rubric.criteria else "running checks"
+        return f"{self.run.producer_model} is revising"
 
-    def told_result(self) -> None:
-        """The score of the round just judged, once."""
+    def print_result(self) -> None:
+        """Print the score of a newly judged round."""
         before = self.run.rounds_judged
         self.run.refresh_from_db(
             fields=["rounds_judged", "last", "best", "prompt_tokens", "completion_tokens"]
@@ -54,19 +54,19 @@ class Progress:
             self.say(f"{name}: {self.run.last:.{places}f} (best {self.run.best:.{places}f})", lasting=True)
 
     def text(self, piece: str) -> None:
-        """The model wrote something."""
+        """The model has written another piece of text."""
         self.pieces += 1
         if self.terminal and time.monotonic() - self.drawn > REDRAW_SECONDS:
             self.draw()
 
     def waiting(self, result: StepResult) -> None:
-        self.say(f"waiting to try again: {result.reason}", lasting=True)
+        self.say(f"waiting to retry: {result.reason}", lasting=True)
 
-    def say(self, words: str, *, lasting: bool = False) -> None:
+    def say(self, message: str, *, lasting: bool = False) -> None:
         if not self.terminal:
-            self.stream.write(f"{words} · {self.account()}\n")
+            self.stream.write(f"{message} · {self.usage()}\n")
         elif lasting:
-            self.stream.write(f"\r\x1b[K{words}\n")
+            self.stream.write(f"\r\x1b[K{message}\n")
         else:
             self.draw()
         self.stream.flush()
@@ -76,12 +76,12 @@ class Progress:
         full = BAR_CELLS * self.run.rounds_judged // limit
         bar = "█" * full + "░" * (BAR_CELLS - full)
         writing = f" · {self.pieces} piece{'' if self.pieces == 1 else 's'}" if self.pieces else ""
-        self.stream.write(f"\r\x1b[K{bar} {self.doing} of {limit}{writing} · {self.account()}")
+        self.stream.write(f"\r\x1b[K{bar} {self.doing} of {limit}{writing} · {self.usage()}")
         self.stream.flush()
         self.drawn = time.monotonic()
 
-    def account(self) -> str:
+    def usage(self) -> str:
         return f"{self.run.tokens:,} tokens · {time.monotonic() - self.began:.0f} s"
 
-    def done(self, words: str) -> None:
-        self.say(words, lasting=True)
+    def done(self, message: str) -> None:
+        self.say(message, lasting=True)

@@ -1,4 +1,4 @@
-"""What the database keeps. Fields, constraints and simple properties; no decisions."""
+"""The database models: fields, constraints and simple properties, no business logic."""
 
 from refinement.models.people.audit import AuditEntry
 from refinement.models.people.identities import ExternalIdentity

@@ -1,4 +1,4 @@
-"""Work that one worker at a time carries out: runs, trials of the test bench, webhook deliveries."""
+"""The base of work that one worker at a time executes: runs, bench trials, webhook deliveries."""
 
 from typing import ClassVar, Self
 
@@ -6,7 +6,7 @@ from django.db import models
 
 
 class WorkStatus(models.TextChoices):
-    """The statuses of unfinished work. Every leased model has them, and others of its own."""
+    """The statuses of unfinished work. Every leased model has these, and more."""
 
     QUEUED = "queued", "Queued"
     RUNNING = "running", "Running"

@@ -1,4 +1,4 @@
-"""Who hears of a run: its owner's inbox, the project's webhooks, and reviewers named by rules."""
+"""Announces the end of a run: notices, webhooks and review rules."""
 
 from refinement.execution.signals import run_ended, run_waiting
 from refinement.models import Run
@@ -8,7 +8,7 @@ from refinement.services.webhooks.events import hook_run_finished, hook_run_wait
 
 
 def connect() -> None:
-    """Listens to the signals of execution; called once, when Django is ready."""
+    """Connect to the signals of execution. Called once, when Django is ready."""
     run_ended.connect(on_run_ended, dispatch_uid="refinement.announcements")
     run_waiting.connect(on_run_waiting, dispatch_uid="refinement.announcements")
 

@@ -1,4 +1,4 @@
-"""The audit log: written in the transaction of the change itself."""
+"""The audit log. Entries are written in the transaction of the change."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,7 +23,10 @@ def audit_record(
     after: Mapping[str, object] | None = None,
     actor: str = "",
 ) -> None:
-    """Keeps who changed what and from where, with the values before and after; `actor` where it is nobody."""
+    """Record who changed what and from where, with the values before and after.
+
+    `actor` names the cause if it is not a user, such as a rule.
+    """
     AuditEntry.objects.create(
         action=action,
         object_type=object_type,
@@ -48,7 +51,7 @@ class InProject(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class AuditOf:
-    """How services record what people do to rows of one kind, in the rows' project."""
+    """Records changes of one type of project row."""
 
     kind: str
 
@@ -73,6 +76,6 @@ class AuditOf:
 
 
 def named(actor: str) -> str:
-    """Who it was; where a token acted for them, with its name."""
+    """The actor's name, with the name of the API token that acted for them."""
     by = means.get()
     return (f"{actor[:NAME_CHARS]}, by {by}" if by else actor)[:ACTOR_CHARS]

@@ -1,4 +1,4 @@
-"""Endpoints that administrators add beside those of the environment. No row holds a secret."""
+"""Endpoints that administrators add in addition to those of the environment. Rows hold no secrets."""
 
 import hashlib
 import json
@@ -18,79 +18,82 @@ SPEC_FIELDS = ("name", "kind", "url", "api_key_variable", "concurrency")
 
 
 class EndpointChanged(Exception):
-    """Somebody changed the endpoint since it was read."""
+    """The endpoint was changed since the form was opened."""
 
     def __init__(self, endpoint: Endpoint) -> None:
-        super().__init__("The endpoint was changed since you read it.")
+        super().__init__("The endpoint has changed since you opened it.")
         self.endpoint = endpoint
 
 
 @transaction.atomic
 def endpoint_create(*, by: User, values: dict[str, object]) -> Endpoint:
-    """A further endpoint; raises ValidationError, PermissionDenied."""
+    """Add an endpoint. Raises ValidationError, PermissionDenied."""
     _require_administrator(by)
     row = Endpoint(**values)
     _save(row)
-    _record("endpoint.create", row, by, after=_said(row))
+    _record("endpoint.create", row, by, after=_audit_values(row))
     return row
 
 
 @transaction.atomic
 def endpoint_change(*, name: str, by: User, values: dict[str, object], seen: str = "") -> Endpoint:
-    """The endpoint with these values; raises NotFound, ValidationError, PermissionDenied, EndpointChanged.
+    """Change an endpoint. Raises NotFound, ValidationError, PermissionDenied, EndpointChanged.
 
-    `seen` is the mark of what was read, where somebody may have been faster. A new address gets no key that
-    was meant for the old one: the variable is named again, or there is none.
+    `seen` is the `endpoint_mark` of the form, to detect concurrent changes. A new URL clears the API key
+    variable unless `values` sets it, so that a key is never sent to another server by mistake.
     """
     _require_administrator(by)
     row = _locked(name)
-    before = _said(row)
+    before = _audit_values(row)
     if seen and seen != endpoint_mark(row):
         raise EndpointChanged(row)
     if "url" in values and values["url"] != row.url:
         row.api_key_variable = ""
     for field, value in values.items():
         setattr(row, field, value)
-    if _said(row) != before:
+    if _audit_values(row) != before:
         _save(row)
-        _record("endpoint.change", row, by, before=before, after=_said(row))
+        _record("endpoint.change", row, by, before=before, after=_audit_values(row))
     return row
 
 
 @transaction.atomic
 def endpoint_remove(*, name: str, by: User) -> None:
-    """No run can use it any more; raises NotFound, PermissionDenied."""
+    """Remove an endpoint. Raises NotFound, PermissionDenied."""
     _require_administrator(by)
     row = _locked(name)
-    _record("endpoint.remove", row, by, before=_said(row))
+    _record("endpoint.remove", row, by, before=_audit_values(row))
     row.delete()
 
 
 def endpoint_mark(row: Endpoint) -> str:
-    """Tells one state of an endpoint from another."""
-    return hashlib.sha256(json.dumps(_said(row)).encode()).hexdigest()[:24]
+    """A fingerprint of the endpoint's values, to detect concurrent changes."""
+    return hashlib.sha256(json.dumps(_audit_values(row)).encode()).hexdigest()[:24]
 
 
 def _locked(name: str) -> Endpoint:
     row = Endpoint.objects.select_for_update().filter(name=name).first()
     if row is None:
-        raise NotFound("No endpoint of this name was added here; those of the environment are set there.")
+        raise NotFound(
+            "No endpoint with this name was added here. Endpoints from the environment are changed there."
+        )
     return row
 
 
 def _save(row: Endpoint) -> None:
-    """Checked as the environment's are, and by the columns' own limits."""
+    """Validate like an endpoint of the environment, then by the columns' limits, and save."""
     if row.name in {spec.name for spec in fixed_specs()}:
-        raise ValidationError({"name": "An endpoint of the environment has this name."})
+        raise ValidationError({"name": "An endpoint from the environment already has this name."})
     if row.kind not in EndpointKind.values:
         raise ValidationError({"kind": f"Choose one of {', '.join(EndpointKind.values)}."})
     try:
         spec_from({field: getattr(row, field) for field in SPEC_FIELDS}, "endpoint")
     except ValueError as wrong:
         field = str(wrong).partition(" ")[0].removeprefix("endpoint.").rstrip(":")
-        raise ValidationError({field if field in SPEC_FIELDS else "__all__": _plainly(str(wrong))}) from None
-    # Who may set an address in a browser must not learn the secrets of the instance with it. An endpoint
-    # that was saved with another variable can still be switched off.
+        message = _without_field(str(wrong))
+        raise ValidationError({field if field in SPEC_FIELDS else "__all__": message}) from None
+    # An administrator must not be able to send the instance's own secrets to a URL of their choice. An
+    # endpoint that was saved with another variable can still be disabled.
     if row.enabled and (problem := row_spec(row).refusal):
         raise ValidationError({"api_key_variable": problem})
     row.full_clean()
@@ -98,22 +101,22 @@ def _save(row: Endpoint) -> None:
         with transaction.atomic():
             row.save()
     except IntegrityError:
-        raise ValidationError({"name": "There is an endpoint of this name."}) from None
+        raise ValidationError({"name": "An endpoint with this name already exists."}) from None
 
 
-def _plainly(words: str) -> str:
-    """Without the place, which the field's own name tells."""
-    rest = words.removeprefix("endpoint.").partition(" ")[2]
+def _without_field(message: str) -> str:
+    """The message without the field's name in front."""
+    rest = message.removeprefix("endpoint.").partition(" ")[2]
     return rest[:1].upper() + rest[1:]
 
 
-def _said(row: Endpoint) -> dict[str, object]:
+def _audit_values(row: Endpoint) -> dict[str, object]:
     return {field: getattr(row, field) for field in FIELDS}
 
 
 def _require_administrator(by: User) -> None:
     if not User.objects.filter(pk=by.pk, is_superuser=True, is_active=True).exists():
-        raise PermissionDenied("Only administrators of this instance set endpoints. Ask one of them.")
+        raise PermissionDenied("Only administrators of this instance can change endpoints.")
 
 
 def _record(

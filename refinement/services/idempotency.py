@@ -1,8 +1,8 @@
-"""A request that creates something and comes twice under one name has one effect and one answer.
+"""Idempotency keys: a creating request that is sent twice with one key has one effect and one response.
 
-The name is taken in a transaction of its own, so that a second request finds it at once. What is created
-and what is answered are then written in one transaction: either both are there or neither. Whoever dies in
-between leaves the name to be taken up again; a slow one that lost it cannot write any more.
+The key is claimed in a separate transaction, so that a second request sees it at once. The created rows and
+the stored response are then written in one transaction. If a process dies in between, the key can be claimed
+again after a minute, and the attempt number keeps a slow first process from writing.
 """
 
 from collections.abc import Mapping
@@ -19,54 +19,57 @@ KEPT = timedelta(hours=24)
 
 
 class KeyInFlight(Exception):
-    """Somebody is at work on the request of this name."""
+    """A request with this key is being processed."""
 
 
 class KeyReused(Exception):
-    """The name was given to another request before."""
+    """The key was used for a different request."""
 
 
 def key_take(*, sender: str, key: str, fingerprint: str) -> IdempotencyKey:
-    """The name as ours, or (with a status) the answer it has had; raises KeyInFlight, KeyReused."""
+    """Claim the key, or return it with the stored response (`status` is set).
+
+    Raises KeyInFlight, KeyReused.
+    """
     fresh = IdempotencyKey(sender=sender, key=key, fingerprint=fingerprint)
     try:
         with transaction.atomic():
             fresh.save(force_insert=True)
     except IntegrityError:
-        found = IdempotencyKey.objects.filter(sender=sender, key=key).first()
+        existing = IdempotencyKey.objects.filter(sender=sender, key=key).first()
     else:
         return fresh
-    if found is None:
+    if existing is None:
         raise KeyInFlight
-    if found.fingerprint != fingerprint:
+    if existing.fingerprint != fingerprint:
         raise KeyReused
-    return found if found.status is not None else _taken_over(found)
+    return existing if existing.status is not None else _take_over(existing)
 
 
-def _taken_over(found: IdempotencyKey) -> IdempotencyKey:
-    """What nobody answered for a minute was left behind by somebody who died."""
+def _take_over(existing: IdempotencyKey) -> IdempotencyKey:
+    """Claim a key whose process has not responded for a minute. Raises KeyInFlight before that."""
     now = timezone.now()
     stale = IdempotencyKey.objects.filter(
-        pk=found.pk, status=None, attempt=found.attempt, taken_at__lt=now - LEASE
+        pk=existing.pk, status=None, attempt=existing.attempt, taken_at__lt=now - LEASE
     )
     if not stale.update(attempt=F("attempt") + 1, taken_at=now):
         raise KeyInFlight
-    found.attempt += 1
-    return found
+    existing.attempt += 1
+    return existing
 
 
-def key_keep(taken: IdempotencyKey, *, status: int, body: str, headers: Mapping[str, str]) -> None:
-    """The answer, in the transaction of what was created; raises KeyInFlight where the name was lost."""
+def key_complete(taken: IdempotencyKey, *, status: int, body: str, headers: Mapping[str, str]) -> None:
+    """Store the response in the transaction of the created rows. Raises KeyInFlight if the claim was lost."""
     mine = IdempotencyKey.objects.filter(pk=taken.pk, attempt=taken.attempt, status=None)
     if not mine.update(status=status, body=body, headers=dict(headers)):
         raise KeyInFlight
 
 
 def key_release(taken: IdempotencyKey) -> None:
-    """A refusal is not kept: the sender may put right what was wrong, or try again later."""
+    """Delete the claim of a failed request, so that the sender can fix it and retry."""
     IdempotencyKey.objects.filter(pk=taken.pk, attempt=taken.attempt, status=None).delete()
 
 
-def keys_forget() -> int:
-    """Names are kept for a day; says how many were let go."""
+def keys_clean() -> int:
+    """Delete keys older than a day, and return how many."""
     return IdempotencyKey.objects.filter(created_at__lt=timezone.now() - KEPT).delete()[0]

@@ -23,14 +23,14 @@ class SecretsReport:
     keys: Sequence[str]
     current: int = 0  # with the current key
     outdated: int = 0  # with one of the others
-    unreadable: list[str] = field(default_factory=list)  # with neither: whose they are
+    unreadable: list[str] = field(default_factory=list)  # with no known key: the owners
 
     @property
     def total(self) -> int:
         return self.current + self.outdated + len(self.unreadable)
 
     def add(self, row: Webhook | Authenticator) -> bool:
-        """Counts a row, and re-encrypts it in memory; whether that changed it."""
+        """Count a row and re-encrypt it in memory. Return whether it changed."""
         try:
             changed = _reseal(row, self.keys)
         except Unreadable:
@@ -42,7 +42,7 @@ class SecretsReport:
 
 
 def secrets_report() -> SecretsReport:
-    """Reads every stored secret and changes nothing."""
+    """Check every stored secret without changing it."""
     report = SecretsReport(known_keys())
     for rows in (_webhooks(), _authenticators()):
         for row in rows.iterator(BATCH):
@@ -51,9 +51,9 @@ def secrets_report() -> SecretsReport:
 
 
 def secrets_reseal(keys: Sequence[str]) -> SecretsReport:
-    """Encrypts every secret with the first of these keys; `outdated` is how many were not yet.
+    """Encrypt every secret with the first of these keys. `outdated` counts those that were re-encrypted.
 
-    Each row has a transaction of its own: when this is interrupted, running it again does the rest.
+    Each row is saved in a separate transaction. After an interruption, run it again to finish.
     """
     report = SecretsReport(keys)
     for webhook in list(_webhooks().values_list("pk", flat=True)):

@@ -1,4 +1,4 @@
-"""What every worker does now and then: sends again what was lost, notices servers that came back."""
+"""Periodic maintenance in every worker: lost messages, recovered endpoints, emails, old rows."""
 
 import logging
 from threading import Thread
@@ -12,7 +12,7 @@ from refinement.execution.metrics import count, totals_flush
 from refinement.execution.waking import sweep
 from refinement.models import Run, RunStatus
 from refinement.selectors.endpoints import provider_for
-from refinement.services.idempotency import keys_forget
+from refinement.services.idempotency import keys_clean
 from refinement.services.notices.mail import mail_is_due, notices_mail
 from refinement.services.notices.reading import notices_clean
 from refinement.services.people.sessions import sessions_clean
@@ -23,16 +23,16 @@ ENDPOINTS_AT_ONCE = 20
 
 
 class Upkeep:
-    """Safe to do in any number of processes at once."""
+    """Safe to run in any number of processes at once."""
 
     def __init__(self) -> None:
-        self.away: set[str] = set()  # endpoints that did not answer when last looked at
+        self.away: set[str] = set()  # endpoints whose last health check failed
         self.mailing: Thread | None = None
-        self.forget_at = 0.0
+        self.clean_at = 0.0
 
     def once(self, *, patient: bool = True) -> None:
-        """One look at everything; a second or two apart is enough."""
-        self.notice_returns()
+        """Run all tasks once. Call it every second or two."""
+        self.wake_recovered()
         swept = sweep(patient=patient)
         if swept.sent:
             count("swept", amount=swept.sent)
@@ -40,23 +40,23 @@ class Upkeep:
             log.info("swept runs=%s expired_leases=%s", swept.sent, swept.expired)
         totals_flush()
         self.send_mail()
-        self.forget_old()
+        self.delete_old()
 
     def send_mail(self) -> None:
-        """Mails what is due beside everything else: a mail server may take its time."""
+        """Send due emails in a thread, since mail servers can be slow."""
         if (self.mailing is None or not self.mailing.is_alive()) and mail_is_due():
             self.mailing = Thread(target=mail_and_close, name="mail", daemon=True)
             self.mailing.start()
 
-    def forget_old(self) -> None:
-        """Hourly, and again at once while there is more: each step deletes a bounded number of rows."""
-        if monotonic() >= self.forget_at:
-            keys_forget()
+    def delete_old(self) -> None:
+        """Delete old rows hourly in bounded steps, and continue at once while there are more."""
+        if monotonic() >= self.clean_at:
+            keys_clean()
             left = deliveries_clean() + notices_clean() + sessions_clean()
-            self.forget_at = 0.0 if left else monotonic() + HOUR
+            self.clean_at = 0.0 if left else monotonic() + HOUR
 
-    def notice_returns(self) -> None:
-        """Runs that wait for a server go on as soon as it answers again, not when their time is up."""
+    def wake_recovered(self) -> None:
+        """Continue runs that wait for an endpoint as soon as it responds again."""
         waiting = Run.objects.filter(status=RunStatus.WAITING)
         endpoints = waiting.exclude(waiting_endpoint="").order_by().values_list("waiting_endpoint", flat=True)
         waited_for = set(endpoints.distinct()[:ENDPOINTS_AT_ONCE])
@@ -64,22 +64,22 @@ class Upkeep:
             if not answers(endpoint):
                 self.away.add(endpoint)
             elif endpoint in self.away:
-                # Only a server that was seen to be away: one that asks for patience is given it.
+                # Only after a failed check: a healthy server may have asked the run to wait.
                 self.away.discard(endpoint)
                 now = timezone.now()
                 waiting.filter(waiting_endpoint=endpoint, next_try_at__gt=now).update(
                     next_try_at=now, woken_at=None, wakes=0
                 )
-                log.info("endpoint %s answers again", endpoint)
+                log.info("endpoint %s is available again", endpoint)
         self.away &= waited_for
 
 
 def mail_and_close() -> None:
-    """One batch of mails, on a connection to the database of its own."""
+    """Send one batch of emails, on the thread's own database connection."""
     try:
         notices_mail()
     except Exception:
-        log.exception("mails could not be sent")
+        log.exception("emails could not be sent")
     finally:
         connection.close()
 

@@ -78,7 +78,7 @@ def test_a_token_loses_what_its_maker_loses(owner, editor, project):
 
 
 def test_a_token_cannot_be_made_above_its_maker(editor, project):
-    with pytest.raises(Exception, match="cannot do more"):
+    with pytest.raises(Exception, match="cannot have a higher role"):
         token_make(project=project, by=editor, name="CI", role="owner", days=7)
 
 

@@ -152,7 +152,7 @@ def test_what_cannot_be_judged_is_refused(table: Table, changes, field):
 
 def test_the_seed_itself_is_never_shown_its_own_scores(table: Table):
     table.rubric(seeded())
-    with pytest.raises(ValidationError, match="shown the answer"):
+    with pytest.raises(ValidationError, match="see the answer"):
         table.bench(text=SEED, anchored=True)
 
 

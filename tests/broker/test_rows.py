@@ -104,7 +104,7 @@ def test_what_is_rolled_back_was_never_sent(broker, alias):
         broker.enqueue(message())
         transaction.set_rollback(True, using=alias)
     assert states(alias) == []
-    assert broker.bell.rings() == 0
+    assert broker.wakeups.count() == 0
 
 
 def test_what_was_sent_elsewhere_is_found_without_a_ring(broker, new_broker):
@@ -123,13 +123,13 @@ def test_what_is_sent_is_seen_after_the_commit_and_rings(broker, alias):
     consumer = consume(broker)
     with transaction.atomic(using=alias):
         broker.enqueue(message())
-        assert broker.bell.rings() == 0
-    assert broker.bell.rings() == 1
+        assert broker.wakeups.count() == 0
+    assert broker.wakeups.count() == 1
     take(consumer, 1)
 
 
 def test_a_delayed_message_waits_for_its_time(broker, alias, monkeypatch):
-    monkeypatch.setattr(consuming, "BLIND_LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(consuming, "LONGEST_PAUSE_SECONDS", 0.0)
     sent = broker.enqueue(message(1), delay=60_000)
     broker.enqueue(message(2))
     consumer = consume(broker)

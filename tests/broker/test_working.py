@@ -65,7 +65,7 @@ def test_a_message_of_this_process_wakes_the_consumer_at_once(broker, work, monk
     from refinement.broker import consumer as consuming
 
     monkeypatch.setattr(consuming, "POLL_SECONDS", 3600.0)
-    monkeypatch.setattr(consuming, "DEAF_POLL_SECONDS", 3600.0)
+    monkeypatch.setattr(consuming, "FAST_POLL_SECONDS", 3600.0)
     done = threading.Event()
 
     def wake():

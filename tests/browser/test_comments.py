@@ -153,7 +153,7 @@ def test_what_is_wrong_is_said_and_stays(signed_in, run, home):
     signed_in.get_by_label("Passage").fill("never written")
     signed_in.get_by_label("Comment", exact=True).fill("My words.")
     signed_in.get_by_role("button", name="Comment", exact=True).click()
-    expect(talk(signed_in).locator(".errorlist")).to_contain_text("These words are not in this round's text.")
+    expect(talk(signed_in).locator(".errorlist")).to_contain_text("This passage is not in the round's text.")
     expect(signed_in.get_by_label("Comment", exact=True)).to_have_value("My words.")
     assert Comment.objects.count() == 0
 

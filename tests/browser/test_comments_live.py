@@ -80,7 +80,7 @@ def test_a_comment_on_a_passage_comes_by_itself_and_a_mention_leads_to_it(run, p
 
     olivia.goto("/inbox/")
     expect(olivia.locator(".notice-unread")).to_have_count(4)
-    olivia.get_by_role("link", name="edgar mentions you").last.click()
+    olivia.get_by_role("link", name="edgar mentioned you").last.click()
     place = olivia.locator(".comment:target")
     expect(place).to_contain_text("Number 0, @olivia: which container?")
     expect(place).to_be_in_viewport()
@@ -99,7 +99,7 @@ def test_two_who_resolve_the_same_thread_are_one_and_one_who_is_told(run, pages)
     thread[edgar].get_by_role("button", name="Resolve").click()
     expect(thread[edgar].get_by_text("resolved by edgar")).to_be_visible()
     thread[olivia].get_by_role("button", name="Resolve").click()
-    expect(olivia.locator("#talk-note")).to_contain_text("edgar resolved this thread before you did.")
+    expect(olivia.locator("#talk-note")).to_contain_text("edgar has already resolved this thread.")
     expect(thread[olivia].get_by_text("resolved by edgar")).to_be_visible()
     olivia.unroute_all()
 

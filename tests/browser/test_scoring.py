@@ -41,7 +41,9 @@ def another(browser, site, viewer, as_viewer):
 
 def scored(run, user, score="6", *, number=2, note=""):
     said = Reading(dict.fromkeys(KEYS, Decimal(score)), {"depth": note}, note)
-    return human_score_give(run=run, row=run.rounds.get(number=number), user=user, said=said, seen_version=0)
+    return human_score_give(
+        run=run, row=run.rounds.get(number=number), user=user, submitted=said, seen_version=0
+    )
 
 
 def fill_by_keyboard(page, score="7"):

@@ -72,7 +72,7 @@ def in_a_process(data_dir, *arguments, **settings):
 def test_a_bad_setting_ends_with_its_line_and_three(tmp_path):
     done = in_a_process(tmp_path, "run", "list", DATABASE_URL="oracle://x/y")
     assert done.returncode == Exit.UNAVAILABLE
-    assert done.stderr.startswith("wiggum: bad setting DATABASE_URL: unknown scheme 'oracle'")
+    assert done.stderr.startswith("wiggum: invalid setting DATABASE_URL: unknown scheme 'oracle'")
     assert "Traceback" not in done.stderr
 
 
@@ -98,7 +98,7 @@ def root(failure):
     [
         (KeyboardInterrupt(), Exit.INTERRUPTED),
         (click.Abort(), Exit.INTERRUPTED),
-        (SystemExit("wiggum: bad setting X"), Exit.UNAVAILABLE),
+        (SystemExit("wiggum: invalid setting X"), Exit.UNAVAILABLE),
         (SystemExit(1), Exit.FAILED),
         (SystemExit(None), Exit.OK),
         (click.UsageError("no"), Exit.USAGE),

@@ -83,9 +83,9 @@ def test_a_run_on_a_server_can_be_left_to_it(rubric, served, models):
     ("arguments", "code", "words"),
     [
         (("--rubric", "wiggum", "--task", "x"), 2, "--producer is missing"),
-        ((*PLAIN, "--set", "policy.feedback=asi"), 2, "cannot be changed for one run on a server"),
+        ((*PLAIN, "--set", "policy.feedback=asi"), 2, "cannot be changed for a single run on a server"),
         (("--rubric", "nothing", "--task", "x", *MODELS), 2, "here is no rubric 'nothing'"),
-        (("--resume", "999999"), 4, "there is no run 999999"),
+        (("--resume", "999999"), 4, "run 999999 does not exist"),
     ],
 )
 def test_wrong_usage_on_a_server(rubric, served, models, arguments, code, words):

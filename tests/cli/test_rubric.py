@@ -32,7 +32,7 @@ def test_the_list(wiggum, briefs):
     (line,) = told(wiggum("rubric", "list", "--json"))["rubrics"]
     assert (line["slug"], line["version"], line["criteria"], line["archived"]) == ("briefs", 1, 6, False)
     assert "briefs" in wiggum("rubric", "list").stdout
-    assert "no rubrics in the archive" in wiggum("rubric", "list", "--archived").stderr
+    assert "no archived rubrics" in wiggum("rubric", "list", "--archived").stderr
 
 
 def test_a_file_is_the_version_with_a_first_line_that_says_so(wiggum, briefs, folder):
@@ -78,7 +78,7 @@ def test_a_newer_version_is_overwritten_only_when_told(wiggum, briefs, folder):
 def test_a_file_of_unknown_origin_needs_its_base(wiggum, briefs, folder):
     (folder / "briefs.yaml").write_text(rubric_to_yaml(rubric_for("simmer")))
     refused = wiggum("rubric", "push", "briefs.yaml")
-    assert (refused.exit_code, "does not say from which it was made" in refused.stderr) == (4, True)
+    assert (refused.exit_code, "does not state its base version" in refused.stderr) == (4, True)
     assert wiggum("rubric", "push", "briefs.yaml", "--base", 1).exit_code == 0
     assert briefs.versions.count() == 2
 
@@ -115,7 +115,7 @@ def test_changes_of_ones_own_are_not_pulled_over(wiggum, briefs, folder):
     wiggum("rubric", "pull", "briefs")
     edited(folder / "briefs.yaml")
     refused = wiggum("rubric", "pull", "briefs")
-    assert (refused.exit_code, "has changes that no version has" in refused.stderr) == (4, True)
+    assert (refused.exit_code, "has changes that are not saved" in refused.stderr) == (4, True)
     assert "max_rounds: 5" in (folder / "briefs.yaml").read_text()
     assert wiggum("rubric", "pull", "briefs", "--force").exit_code == 0
     assert "max_rounds: 3" in (folder / "briefs.yaml").read_text()
@@ -132,8 +132,8 @@ def test_all_rubrics_into_a_folder(wiggum, briefs, project, owner, folder):
     [
         (("pull", "nothing"), 4, "there is no rubric 'nothing'"),
         (("pull", "briefs@9"), 4, "has no version"),
-        (("pull", "briefs@new"), 2, "names no version"),
-        (("pull",), 2, "name one rubric or more"),
+        (("pull", "briefs@new"), 2, "has no valid version"),
+        (("pull",), 2, "name at least one rubric"),
         (("push", "missing.yaml"), 2, "cannot read missing.yaml: No such file"),
     ],
 )

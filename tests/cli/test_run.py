@@ -148,18 +148,18 @@ def test_what_runs_teach_as_a_file(wiggum, project, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (("export", "999999", "--format", "sft"), 4, "there is no run 999999"),
+        (("export", "999999", "--format", "sft"), 4, "run 999999 does not exist"),
         (("export", "--least", "8"), 2, "are for --format sft and --format pairs"),
         (("export", "--format", "sft", "--least", "high"), 2, "is no score"),
-        (("show", "999999"), 4, "there is no run 999999"),
-        (("cancel", "999999"), 4, "there is no run 999999"),
-        (("watch", "999999"), 4, "there is no run 999999"),
-        (("export", "999999"), 4, "there is no run 999999"),
+        (("show", "999999"), 4, "run 999999 does not exist"),
+        (("cancel", "999999"), 4, "run 999999 does not exist"),
+        (("watch", "999999"), 4, "run 999999 does not exist"),
+        (("export", "999999"), 4, "run 999999 does not exist"),
         (("show", "seven"), 2, "not a valid"),
         (("export", "1", "--format", "csv"), 2, "one run is exported as json or md or txt"),
         (("export", "--format", "txt"), 2, "many runs are exported as jsonl or csv"),
         (("export", "1", "--tag", "x"), 2, "do not go together"),
-        (("export", "1", "--json"), 2, "--out names"),
+        (("export", "1", "--json"), 2, "--json requires --out"),
     ],
 )
 def test_what_cannot_be_done_is_said(wiggum, project, arguments, code, words):

@@ -75,13 +75,13 @@ ONE = (200, JSON, json.dumps({"items": [{"slug": "alpha"}], "next": None}))
 @pytest.mark.parametrize(
     ("answer", "code", "words"),
     [
-        (problem(401, "No."), 4, "does not accept the token: wrong, expired or revoked"),
+        (problem(401, "No."), 4, "rejected the token: it is invalid, expired or revoked"),
         (problem(403, "You are a viewer in Alpha."), 4, "You are a viewer in Alpha."),
         (problem(500, "Something broke."), 3, "failed (500): Something broke."),
         (problem(422, "query.tag: too long"), 2, "query.tag: too long"),
         ((302, {"Location": "https://elsewhere.example"}, ""), 3, "sends us to https://elsewhere.example"),
-        ((404, {"Content-Type": "text/html"}, "<h1>hello</h1>"), 3, "is no Wiggum (404)"),
-        ((200, JSON, "<html>"), 3, "is no Wiggum"),
+        ((404, {"Content-Type": "text/html"}, "<h1>hello</h1>"), 3, "is not Wiggum (404)"),
+        ((200, JSON, "<html>"), 3, "is not Wiggum"),
     ],
 )
 def test_refusals_and_strangers_are_told_apart(server, answer, code, words):
@@ -94,7 +94,7 @@ def test_refusals_and_strangers_are_told_apart(server, answer, code, words):
 def test_another_version_is_named(server):
     server.answers["/healthz"] = [healthy("9.9.9")]
     result = called("run", "list")
-    assert (result.exit_code, "runs Wiggum 9.9.9, and this command is" in result.stderr) == (3, True)
+    assert (result.exit_code, "runs Wiggum 9.9.9, but this command is" in result.stderr) == (3, True)
 
 
 def test_the_token_goes_along_as_a_bearer_and_a_redirect_gets_none(server):
@@ -130,8 +130,8 @@ def test_nobody_answers(monkeypatch):
     [
         ("wiggum.example.org", "write it like https://"),
         ("ftp://wiggum.example.org", "write it like https://"),
-        ("https://me:secret@wiggum.example.org", "no user name, password or query"),
-        ("https://wiggum.example.org/?token=1", "no user name, password or query"),
+        ("https://me:secret@wiggum.example.org", "must not contain a user name, password or query"),
+        ("https://wiggum.example.org/?token=1", "must not contain a user name, password or query"),
     ],
 )
 def test_an_address_that_cannot_be_meant(address, words):
@@ -149,7 +149,7 @@ def test_a_token_in_the_clear_is_warned_of(capsys):
 
 def test_where_the_token_comes_from(server, monkeypatch, tmp_path):
     monkeypatch.delenv("WIGGUM_TOKEN")
-    assert "--server needs a token" in called("run", "list").stderr
+    assert "--server requires a token" in called("run", "list").stderr
     kept = tmp_path / "token"
     result = called("run", "list", "--token", f"@{kept}")
     assert (result.exit_code, "cannot read the token from" in result.stderr) == (2, True)
@@ -158,7 +158,7 @@ def test_where_the_token_comes_from(server, monkeypatch, tmp_path):
     assert called("run", "list", "--token", f"@{kept}").exit_code == 4
     assert server.seen[-1][1]["Authorization"] == f"Bearer {TOKEN}"
     kept.write_text("two words\n")
-    assert "the token is empty or damaged" in called("run", "list", "--token", f"@{kept}").stderr
+    assert "the token is empty or invalid" in called("run", "list", "--token", f"@{kept}").stderr
 
 
 READY = {"database": {"ok": True, "message": ""}, "broker": {"ok": True, "message": ""}}
@@ -177,7 +177,7 @@ def doctor(server, worker=True):
 def test_the_doctor_looks_at_a_server(server):
     code, found = doctor(server)
     assert (code, {entry["status"] for entry in found.values()}) == (0, {"ok"})
-    assert found["token"]["what"] == "it works in the project alpha, as viewer"
+    assert found["token"]["what"] == "valid for project alpha, as viewer"
 
 
 def test_the_doctor_finds_a_servers_clock_version_worker_and_token(server):
@@ -198,4 +198,4 @@ def test_the_doctor_finds_no_server(monkeypatch):
     result = called("doctor", "--server", f"http://127.0.0.1:{free_port()}")
     assert result.exit_code == 3
     assert "fail server:" in result.stdout
-    assert "Start it there, look at the address" in result.stdout
+    assert "Start it there, and check the URL" in result.stdout

@@ -75,7 +75,7 @@ def test_kill_9_costs_the_call_under_way_and_nothing_else(evals, ollama_server):
 
     done = evals(".", "-j", "4", "--resume")
     assert done.returncode == 0, done.stderr
-    assert "3 of 8 cases have finished before" in done.stderr
+    assert "3 of 8 cases are already finished" in done.stderr
     assert asked_cases(ollama_server) == Counter(NAMES) + Counter(["case-4"])
     assert list(evals.results()) == NAMES[:3] + [case for case in evals.results() if case not in NAMES[:3]]
     assert len(evals.results()) == 8

@@ -14,7 +14,7 @@ def test_the_runs_go_to_the_server_once(evals, live_server, project, editor):
     there = ("--server", live_server.url, "--project", "alpha")
     done = evals("greet.eval.yaml", "--ralph", "--target", "stdin", *there)
     assert done.returncode == 0, done.stderr
-    assert "2 runs were sent to the server, 0 were there before." in done.stderr
+    assert "2 runs sent to the server, 0 already there." in done.stderr
     runs = Run.objects.filter(project=project).order_by("task")
     assert [(run.task, run.stop_reason, run.rounds_judged) for run in runs] == [
         ("Greet Ada.", "perfect_score", 2),
@@ -28,7 +28,7 @@ def test_the_runs_go_to_the_server_once(evals, live_server, project, editor):
 
     again = evals("greet.eval.yaml", "--ralph", "--target", "stdin", "--resume", *there)
     assert again.returncode == 0, again.stderr
-    assert "0 runs were sent to the server, 2 were there before." in again.stderr
+    assert "0 runs sent to the server, 2 already there." in again.stderr
 
     evals.env["WIGGUM_TOKEN"] = token[:-4] + "aaaa"
     asked = (evals.folder / "asked.txt").read_text()

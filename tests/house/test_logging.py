@@ -48,7 +48,7 @@ def test_the_level_of_our_own_can_be_chosen(data_dir, level, ours):
 @pytest.mark.parametrize(
     ("name", "value", "word"),
     [
-        ("WIGGUM_LOG_LEVEL", "loud", "'LOUD' is no level; use one of DEBUG,"),
+        ("WIGGUM_LOG_LEVEL", "loud", "'LOUD' is not a log level; use one of DEBUG,"),
         ("WIGGUM_METRICS_TOKEN", "short", "shorter than 16 characters"),
     ],
 )
@@ -56,7 +56,7 @@ def test_a_bad_value_is_said_in_one_line(data_dir, name, value, word):
     result = manage("check", env=environment(data_dir, **{name: value}))
     assert result.returncode != 0
     (line,) = result.stderr.strip().splitlines()
-    assert line.startswith(f"wiggum: bad setting {name}: ")
+    assert line.startswith(f"wiggum: invalid setting {name}: ")
     assert word in line
 
 

@@ -36,4 +36,4 @@ def test_the_command_says_when_it_is_too_late(migrated_dir):
     assert manage("shell", "-c", script, env=settings).returncode == 0
     result = manage("setup_link", env=settings)
     assert result.returncode == 1
-    assert "There is an account already" in result.stderr
+    assert "An account already exists" in result.stderr

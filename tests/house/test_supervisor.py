@@ -33,8 +33,7 @@ def test_a_process_that_stops_answering_is_killed_and_restarted(child, capsys):
     assert process.returncode == -signal.SIGKILL
     assert child.process is None
     assert capsys.readouterr().err.splitlines() == [
-        "wiggum: the web process did not answer 4 health checks in a row and was killed; "
-        "starting it again in 0.5 s."
+        "wiggum: the web process failed 4 health checks in a row and was killed; restarting in 0.5 s."
     ]
     child.start_at = 0.0
     child.tend()

@@ -58,12 +58,12 @@ def test_what_dies_is_started_again(start):
     left_behind = children(web)
 
     os.kill(web, signal.SIGKILL)
-    instance.wait_until_said(r"the web process was ended by SIGKILL; starting it again in 0\.5 s")
+    instance.wait_until_said(r"the web process was killed by SIGKILL; restarting in 0\.5 s")
     wait_for(lambda: get(instance.port, "/healthz")[0] == 200, "the web process to answer again")
     assert not [pid for pid in left_behind if is_running(pid)]
 
     os.kill(worker, signal.SIGKILL)
-    instance.wait_until_said(r"the worker process was ended by SIGKILL")
+    instance.wait_until_said(r"the worker process was killed by SIGKILL")
     assert instance.child("manage.py worker") != worker
 
     (serving,) = children(instance.child("granian"))
@@ -82,7 +82,7 @@ def test_a_web_process_that_hangs_is_replaced_and_nothing_outlives_a_killed_supe
     (serving,) = children(web)
     os.kill(serving, signal.SIGSTOP)
     stopped = time.monotonic()
-    instance.wait_until_said(r"the web process did not answer 4 health checks in a row and was killed")
+    instance.wait_until_said(r"the web process failed 4 health checks in a row and was killed")
     assert time.monotonic() - stopped > 10  # four checks, and no hasty one
     wait_for(lambda: get(instance.port, "/healthz")[0] == 200, "the web process to answer again")
     assert not is_running(serving)

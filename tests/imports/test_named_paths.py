@@ -133,7 +133,7 @@ def test_upkeep_looks_at_no_path(project, script):
     Run.objects.filter(pk=run.pk).update(
         status=RunStatus.WAITING, next_try_at="2100-01-01T00:00Z", waiting_endpoint=f"scripted:{script}"
     )
-    upkeep.Upkeep().notice_returns()
+    upkeep.Upkeep().wake_recovered()
     assert opened == []
 
 

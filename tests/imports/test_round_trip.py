@@ -49,7 +49,7 @@ def steered_run(stage, editor) -> Run:
     stage.carry_on(run)
     reading = Reading({criterion.key: Decimal("7.5") for criterion in rubric.criteria}, {"depth": "Thin."})
     row = run.rounds.get(number=2)
-    human_score_give(run=run, row=row, user=editor, said=reading, seen_version=0)
+    human_score_give(run=run, row=row, user=editor, submitted=reading, seen_version=0)
     decision_make(run=run, kind="result", reason="It reads better.", seen=0, user=editor, round_number=1)
     edit = Edit(base=2, text="The backups, told by a person.", newest=3, rounds=1)
     round_edit(run=run, edit=edit, user=editor)

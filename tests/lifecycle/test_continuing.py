@@ -64,7 +64,7 @@ def test_a_number_of_rounds_that_is_none_is_refused(scene: Scene, rounds: int):
     before = row_of(run)
     with pytest.raises(ValidationError) as refused:
         run_continue(run=run, rounds=rounds)
-    assert refused.value.message_dict == {"rounds": ["Ask for 1 to 50 more rounds."]}
+    assert refused.value.message_dict == {"rounds": ["Enter 1 to 50 more rounds."]}
     assert row_of(run) == before
 
 
@@ -95,7 +95,7 @@ def test_a_run_without_a_judged_round_is_run_again_instead(scene: Scene):
     run_cancel(run=run)
     with pytest.raises(WrongState) as refused:
         run_continue(run=run, rounds=1)
-    words = f"Run {run.pk} has no judged round to go on from; run it again instead."
+    words = f"Run {run.pk} has no judged round to continue from; rerun it instead."
     assert str(refused.value) == words
 
 
@@ -109,7 +109,7 @@ def test_a_spent_budget_is_said_before_the_run_is_woken(scene: Scene, budget: st
     sent = messages(run)
     with pytest.raises(WrongState) as refused:
         run_continue(run=run, rounds=1)
-    words = f"Run {run.pk} has spent its budget of {budget}; run it again with a larger one."
+    words = f"Run {run.pk} has used up its budget of {budget}; rerun it with a larger one."
     assert str(refused.value) == words
     run.refresh_from_db()
     assert (run.status, messages(run)) == ("finished", sent)

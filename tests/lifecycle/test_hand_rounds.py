@@ -13,7 +13,7 @@ from refinement.engine.types import Criterion, StopReason
 from refinement.models import AuditEntry, Round, Run, User
 from refinement.selectors.projects.lists import NotFound
 from refinement.services.runs.creating import MAX_TEXT_CHARS
-from refinement.services.runs.hand_rounds import Edit, RoundsMoved, round_edit
+from refinement.services.runs.hand_rounds import Edit, RoundConflict, round_edit
 from refinement.services.runs.lifecycle import (
     MOST_MORE_ROUNDS,
     WrongState,
@@ -74,7 +74,7 @@ def test_while_a_worker_holds_the_run_it_is_refused(scene: Scene, editor: User):
     before = row_of(run)
     with pytest.raises(WrongState) as refused:
         round_edit(run=run, edit=edit(), user=editor)
-    assert str(refused.value) == f"Run {run.pk} is running; pause it before you edit a round."
+    assert str(refused.value) == f"Run {run.pk} is running; pause it before editing a round."
     assert (row_of(run), run.rounds.count(), kinds(run), messages(run)) == (before, 1, [], 0)
 
 
@@ -86,13 +86,18 @@ def test_a_paused_run_can_stay_paused(scene: Scene, editor: User):
 
 
 REFUSED: list[tuple[str, Callable[[], Edit], str, str]] = [
-    ("empty", lambda: edit(text=" \n "), "text", "The text is empty; an empty text cannot be judged."),
-    ("unchanged", lambda: edit(text=SEED), "text", "This is round 1 as it is; change it before you save."),
+    ("empty", lambda: edit(text=" \n "), "text", "The text is empty."),
+    (
+        "unchanged",
+        lambda: edit(text=SEED),
+        "text",
+        "The text is the same as round 1. Change it before saving.",
+    ),
     (
         "only line ends and space",
         lambda: edit(text=f"{SEED}\r\n "),
         "text",
-        "This is round 1 as it is; change it before you save.",
+        "The text is the same as round 1. Change it before saving.",
     ),
     (
         "too long",
@@ -100,13 +105,13 @@ REFUSED: list[tuple[str, Callable[[], Edit], str, str]] = [
         "text",
         "The text is longer than 10,000,000 characters.",
     ),
-    ("no number", lambda: edit(rounds=None), "rounds", "Ask for 1 to 50 more rounds, this one included."),
-    ("no rounds", lambda: edit(rounds=0), "rounds", "Ask for 1 to 50 more rounds, this one included."),
+    ("no number", lambda: edit(rounds=None), "rounds", "Enter 1 to 50 more rounds, including this one."),
+    ("no rounds", lambda: edit(rounds=0), "rounds", "Enter 1 to 50 more rounds, including this one."),
     (
         "too many rounds",
         lambda: edit(rounds=MOST_MORE_ROUNDS + 1),
         "rounds",
-        "Ask for 1 to 50 more rounds, this one included.",
+        "Enter 1 to 50 more rounds, including this one.",
     ),
 ]
 
@@ -143,7 +148,7 @@ def test_a_text_that_waits_for_its_judge_is_judged_first(scene: Scene, editor: U
     with pytest.raises(WrongState, match=r"not judged yet\. Resume the run, and edit .* under Steer\."):
         round_edit(run=run, edit=edit(newest=2), user=editor)
     run_cancel(run=run, user=editor)
-    with pytest.raises(WrongState, match=r"not judged yet\. Ask for more rounds"):
+    with pytest.raises(WrongState, match=r"not judged yet\. Add more rounds"):
         round_edit(run=run, edit=edit(newest=2), user=editor)
 
 
@@ -151,7 +156,7 @@ def test_a_spent_budget_is_said_at_once(scene: Scene, editor: User):
     run = scene.in_state("FAIL")
     run.snapshot["policy"]["budget"]["tokens"] = 10
     Run.objects.filter(pk=run.pk).update(snapshot=run.snapshot, prompt_tokens=11)
-    with pytest.raises(WrongState, match="has spent its budget of tokens"):
+    with pytest.raises(WrongState, match="has used up its budget of tokens"):
         round_edit(run=run, edit=edit(), user=editor)
 
 
@@ -231,7 +236,7 @@ def test_an_edit_that_was_never_judged_outlives_a_cancelled_run(scene: Scene, ed
 def test_who_comes_second_is_told_what_happened(scene: Scene, editor: User, owner: User):
     run = scene.in_state("paused")
     round_edit(run=run, edit=edit(resume=False), user=editor)
-    with pytest.raises(RoundsMoved, match=r"^Edgar Editor saved round 2 while you were editing.$"):
+    with pytest.raises(RoundConflict, match=r"^Edgar Editor saved round 2 while you were editing.$"):
         round_edit(run=run, edit=edit(text="Mine.", resume=False), user=owner)
     assert run.rounds.count() == 2
 
@@ -240,5 +245,5 @@ def test_a_round_that_the_run_wrote_meanwhile_is_said_too(scene: Scene, editor: 
     scene.says(5.0, 6.0)
     run = scene.launch(rubric(2))
     advance(run)
-    with pytest.raises(RoundsMoved, match=r"^The run has written round 2 while you were editing.$"):
+    with pytest.raises(RoundConflict, match=r"^The run added round 2 while you were editing.$"):
         round_edit(run=run, edit=edit(newest=1), user=editor)

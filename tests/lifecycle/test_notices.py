@@ -20,7 +20,7 @@ def test_the_end_of_a_run_is_told_once(scene: Scene, editor):
     ((kind, text),) = told(editor)
     assert kind == "run_ended"
     assert text.startswith(f"Run {run.pk}, ")
-    assert text.endswith(" has ended with PASS.")
+    assert text.endswith("finished with PASS.")
 
 
 def test_a_run_that_nobody_launched_tells_nobody(scene: Scene, editor):
@@ -47,4 +47,4 @@ def test_the_first_wait_of_a_step_is_told_and_its_further_tries_are_not(scene: S
     assert run.step_failures == 3
     ((kind, text),) = told(editor)
     assert kind == "run_waits"
-    assert "waits for a model server" in text
+    assert "is waiting for a model server" in text

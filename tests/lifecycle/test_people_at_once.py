@@ -12,7 +12,7 @@ from refinement.services.reviews.comment_spots import Spot
 from refinement.services.reviews.comments import thread_open, thread_resolve
 from refinement.services.reviews.decisions import decision_make
 from refinement.services.reviews.human_scores import Reading, human_score_give
-from refinement.services.runs.hand_rounds import RoundsMoved, round_edit
+from refinement.services.runs.hand_rounds import RoundConflict, round_edit
 from refinement.services.runs.lifecycle import WrongState, run_pause, run_resume
 from refinement.services.runs.steering import instruction_give, instruction_withdraw
 from tests.lifecycle.given import Scene, advance, at_once, rubric, worker_threads
@@ -65,7 +65,7 @@ def test_one_that_is_being_used_is_not_withdrawn_until_the_run_is_paused(scene: 
 
     while_a_revision_is_written(scene, try_to_withdraw)
     advance(run)
-    assert refusals == ["A revision is being written with it now. Pause the run, then withdraw it."]
+    assert refusals == ["A revision is using this instruction now. Pause the run, then withdraw it."]
     assert (run.status, run.rounds.count(), used(run)) == ("paused", 1, [None])
     run_resume(run=run, user=editor)
     advance(run)
@@ -110,7 +110,7 @@ def test_two_edits_at_once_make_one_round(scene: Scene, editor: User, owner: Use
             return round_edit(run=run, edit=edit(text=f"By {user.name}.", resume=False), user=user)
 
         results = at_once(lambda: save(editor), lambda: save(owner))
-        assert sorted(type(result).__name__ for result in results) == ["Round", "RoundsMoved"]
+        assert sorted(type(result).__name__ for result in results) == ["Round", "RoundConflict"]
         assert run.rounds.count() == 2
         run.refresh_from_db()
         assert run.status == "paused"
@@ -130,16 +130,16 @@ def test_deciding_scoring_and_resolving_at_once_keeps_all_of_it_or_tells(
             return decision_make(run=run, kind="approved", round_number=1, reason="Yes.", seen=0, user=user)
 
         def score(user: User, run: Run = run, row: Round = row, said: Reading = said) -> object:
-            return human_score_give(run=run, row=row, user=user, said=said, seen_version=0)
+            return human_score_give(run=run, row=row, user=user, submitted=said, seen_version=0)
 
         def resolve(user: User, thread: Thread = thread) -> object:
             return thread_resolve(thread=thread, user=user)
 
         work = [partial(do, user) for do in (decide, score, resolve) for user in (editor, owner)]
         names = [type(result).__name__ for result in at_once(*work)]
-        assert sorted(names[:2]) == ["DecidedMeanwhile", "Decision"]
+        assert sorted(names[:2]) == ["Decision", "DecisionConflict"]
         assert names[2:4] == ["HumanScore", "HumanScore"]
-        assert sorted(names[4:]) == ["Overtaken", "Thread"]
+        assert sorted(names[4:]) == ["CommentConflict", "Thread"]
         assert (run.decisions.count(), run.human_scores.count()) == (1, 2)
 
 
@@ -153,7 +153,7 @@ def test_an_edit_against_a_worker_that_takes_the_run_up(scene: Scene, editor: Us
             lambda run=run: round_edit(run=run, edit=edit(), user=editor),
             lambda run=run: run_step(run.pk),
         )
-        assert isinstance(saved, Round | WrongState | RoundsMoved)
+        assert isinstance(saved, Round | WrongState | RoundConflict)
         advance(run)
         assert (run.status, run.rounds_judged) == ("finished", 2)
         origin = run.rounds.get(number=2).origin

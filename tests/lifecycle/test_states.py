@@ -87,7 +87,7 @@ def test_it_is_refused_with_a_sentence_and_changes_nothing(
 def sentence(verb: str, state: str, run: Run) -> str:
     status = "finished" if state in FINISHED else state
     if (verb, state) == ("continue", "ERROR"):
-        return f"Run {run.pk} ended in ERROR; retry it before asking for more rounds."
+        return f"Run {run.pk} ended in ERROR; retry it before adding rounds."
     if (verb, state) == ("pause", "paused"):
         return f"Run {run.pk} is already paused."
     if verb == "retry" and state in FINISHED:
@@ -97,7 +97,7 @@ def sentence(verb: str, state: str, run: Run) -> str:
         "pause": f"Run {run.pk} is {status}; it cannot be paused.",
         "resume": f"Run {run.pk} is {status}; only a paused run can be resumed.",
         "retry": f"Run {run.pk} is {status}; only a run that ended in ERROR can be retried.",
-        "continue": f"Run {run.pk} is {status}; only a finished run can be given more rounds.",
+        "continue": f"Run {run.pk} is {status}; only a finished run can get more rounds.",
     }[verb]
 
 

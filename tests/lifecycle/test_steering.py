@@ -56,8 +56,8 @@ def test_an_instruction_may_be_given_and_withdrawn_in_every_state(scene: Scene, 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "Say what the next revision should do."),
-        (" \n\t ", "Say what the next revision should do."),
+        ("", "Enter an instruction for the next revision."),
+        (" \n\t ", "Enter an instruction for the next revision."),
         ("x" * (INSTRUCTION_CHARS + 1), "This is 4,001 characters long; 4,000 are allowed."),
         ("x" * 1_000_000, "This is 1,000,000 characters long; 4,000 are allowed."),
     ],
@@ -74,7 +74,7 @@ def test_no_more_waits_than_a_prompt_can_carry(scene: Scene, editor: User):
     run = scene.in_state("paused")
     for _ in range(MOST_WAITING_CHARS // INSTRUCTION_CHARS):
         last = instruction_give(run=run, text="x" * INSTRUCTION_CHARS, user=editor)
-    with pytest.raises(ValidationError, match="Instructions of 8,000 characters wait already"):
+    with pytest.raises(ValidationError, match="Pending instructions already have 8,000"):
         instruction_give(run=run, text="x", user=editor)
     instruction_withdraw(run=run, number=last.pk, user=editor)
     instruction_give(run=run, text="\x00\u202e<b>\ud800", user=editor)
@@ -91,12 +91,12 @@ def test_what_a_small_model_has_no_room_for_is_refused_while_it_can_be_shortened
         instruction_give(run=run, text="x" * INSTRUCTION_CHARS, user=editor)
     (words,) = refused.value.message_dict["text"]
     said = re.fullmatch(
-        r"loopback:1b holds 3,000 tokens. Beside the text that it is to revise there is room for about "
-        r"([\d,]+) more characters. Shorten this.", words,
+        r"loopback:1b has a context window of 3,000 tokens. About ([\d,]+) more characters fit. "
+        r"Shorten this instruction.", words,
     )  # fmt: skip
     fits = int(said[1].replace(",", ""))
     instruction_give(run=run, text="y" * fits, user=editor)
-    with pytest.raises(ValidationError, match=r"there is no room for this\. Withdraw one that waits\."):
+    with pytest.raises(ValidationError, match=r"This instruction does not fit\. Withdraw a pending one\."):
         instruction_give(run=run, text="z" * 100, user=editor)
     advance(run)
     assert (run.outcome, run.rounds_judged, used(run)) == ("FAIL", 3, [3, 3])
@@ -223,9 +223,9 @@ def test_what_is_used_or_withdrawn_or_elsewhere_cannot_be_withdrawn(scene: Scene
     with pytest.raises(NotFound):
         instruction_withdraw(run=other, number=given.pk, user=editor)
     Instruction.objects.filter(pk=given.pk).update(used_in_round=2)
-    with pytest.raises(WrongState, match="Round 2 was written with it"):
+    with pytest.raises(WrongState, match="Round 2 already used this instruction"):
         instruction_withdraw(run=run, number=given.pk, user=editor)
     Instruction.objects.filter(pk=given.pk).update(used_in_round=None)
     instruction_withdraw(run=run, number=given.pk, user=editor)
-    with pytest.raises(WrongState, match="It is withdrawn already"):
+    with pytest.raises(WrongState, match="already withdrawn"):
         instruction_withdraw(run=run, number=given.pk, user=editor)

@@ -34,7 +34,7 @@ def in_threads(count, work):
 
 
 def has_turn():
-    return repr(base.turn_for(str(connection.settings_dict["NAME"]))).startswith("<locked")
+    return repr(base.write_lock_for(str(connection.settings_dict["NAME"]))).startswith("<locked")
 
 
 def test_many_writers_at_once_lose_nothing():
@@ -124,7 +124,7 @@ def test_reading_waits_for_nobody():
 def test_a_turn_that_does_not_come_is_not_waited_for(monkeypatch):
     """Where somebody keeps the turn, SQLite's own lock decides: here nobody has it."""
     monkeypatch.setattr(base, "PATIENCE_SECONDS", 0.05)
-    turn = base.turn_for(str(connection.settings_dict["NAME"]))
+    turn = base.write_lock_for(str(connection.settings_dict["NAME"]))
     held, end = threading.Event(), threading.Event()
 
     def hold():
@@ -159,7 +159,7 @@ def test_an_interrupt_at_the_very_moment_leaves_no_turn_taken(monkeypatch):
             raise Interrupted
 
     turn = Turn()
-    monkeypatch.setattr(base, "turn_for", lambda _: turn)
+    monkeypatch.setattr(base, "write_lock_for", lambda _: turn)
     with pytest.raises(Interrupted):
         Project.objects.create(name="Late", slug="late")
     assert not turn._is_owned()
@@ -167,14 +167,14 @@ def test_an_interrupt_at_the_very_moment_leaves_no_turn_taken(monkeypatch):
 
 def test_a_turn_given_back_by_another_thread_is_nobodys_any_more():
     def lend(_):
-        connection.take_turn()
-        borrowed.append(connection.give_turn)
+        connection.acquire_write_lock()
+        borrowed.append(connection.release_write_lock)
 
     borrowed = []
-    before = base.turn_for(str(connection.settings_dict["NAME"]))
+    before = base.write_lock_for(str(connection.settings_dict["NAME"]))
     thread = threading.Thread(target=lend, args=[0])
     thread.start()
     thread.join(60)
     borrowed[0]()
-    assert base.turn_for(str(connection.settings_dict["NAME"])) is not before
+    assert base.write_lock_for(str(connection.settings_dict["NAME"])) is not before
     Project.objects.create(name="Free", slug="free")

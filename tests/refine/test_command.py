@@ -114,7 +114,7 @@ def test_a_seed_that_is_no_text_is_wrong_usage(refine, tmp_path):
     picture.write_bytes(b"\x89PNG\xff\xfe")
     done = refine("--rubric", "wiggum", "--task", "x", "--seed", str(picture), *MODELS)
     assert done.returncode == 2
-    assert "not text in UTF-8" in done.stderr
+    assert "not UTF-8 text" in done.stderr
 
 
 def test_a_database_without_tables_is_said_in_one_line(refine):

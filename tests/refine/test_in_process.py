@@ -61,7 +61,7 @@ def test_a_wait_is_told_and_gone_through(server, capsys):
     says(server, 9.5)
     server.faults = [Fault("rate_limit", nth=(1,))]
     assert ended(*PLAIN) == 0
-    assert "waiting to try again: Ollama at" in capsys.readouterr().err
+    assert "waiting to retry: Ollama at" in capsys.readouterr().err
 
 
 def test_an_interruption_while_waiting_leaves_the_run_paused(server, monkeypatch, capsys):
@@ -102,7 +102,7 @@ def test_a_run_that_somebody_pauses_is_said_to_be_elsewhere(server, monkeypatch,
         command.Progress, "step", lambda self, step: Run.objects.update(status="paused", lease_owner="")
     )
     assert ended(*PLAIN) == 130
-    assert "is now paused; it was taken over elsewhere" in capsys.readouterr().err
+    assert "is now paused; another process took it over" in capsys.readouterr().err
 
 
 def test_a_run_taken_by_another_while_it_waited(server, monkeypatch):

@@ -54,7 +54,7 @@ def test_a_line_a_step(run):
         "iteration 0: judge:8b judges",
         "iteration 0: 6.5 (best 6.5)",
         "iteration 1: writer:1b revises",
-        "waiting to try again: the server is away.",
+        "waiting to retry: the server is away.",
         "DONE: Enough.",
     ]
     assert lines[0][1:] == ["0 tokens", "0 s"]

@@ -33,7 +33,7 @@ WRONG = [
     (["--task", "x", *MODELS], "--rubric is missing"),
     (["--rubric", "wiggum", *MODELS], "--task is missing"),
     ([*PLAIN], "--producer is missing"),
-    ([*PLAIN, "--producer", "ollama/loopback:1b"], "--judge is missing; this rubric has criteria"),
+    ([*PLAIN, "--producer", "ollama/loopback:1b"], "--judge is required, because this rubric has criteria"),
     ([*PLAIN, "--producer", "ollama", "--judge", "ollama/x"], "'ollama' names no model"),
     ([*PLAIN, "--producer", "nowhere/x", "--judge", "ollama/x"], "no endpoint named 'nowhere'; known are"),
     ([*PLAIN, "--producer", "scripted:", "--judge", "ollama/x"], "needs the path of a file"),
@@ -53,8 +53,8 @@ WRONG = [
     (["--rubric", "wiggum", "--task", "  ", *MODELS], "The task is empty"),
     ([*PLAIN, *MODELS, "--seed", "missing.md"], "cannot read missing.md"),
     ([*PLAIN, *MODELS, "--seed", "."], "cannot read .: Is a directory"),
-    (["--resume", "77"], "there is no run 77"),
-    (["--resume", "0"], "there is no run 0"),
+    (["--resume", "77"], "run 77 does not exist"),
+    (["--resume", "0"], "run 0 does not exist"),
 ]
 
 
@@ -66,7 +66,7 @@ def test_wrong_usage(arguments, words):
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(
-    ("given", "words"), [(b" \n", "the seed is empty"), (b"\xff\xfe\x00", "it is not text in UTF-8")]
+    ("given", "words"), [(b" \n", "the seed is empty"), (b"\xff\xfe\x00", "it is not UTF-8 text")]
 )
 def test_a_seed_from_stdin_must_be_text(monkeypatch, given, words):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given), "utf-8"))
@@ -93,7 +93,7 @@ def test_the_only_project_is_taken_and_of_several_one_must_be_named():
     alone = Project.objects.create(name="Alpha", slug="alpha")
     assert project_named(None) == alone
     second = Project.objects.create(name="Beta", slug="beta")
-    with pytest.raises(LookupError, match="several projects; name one with --project: alpha, beta"):
+    with pytest.raises(LookupError, match="several projects; choose one with --project: alpha, beta"):
         project_named(None)
     assert project_named("beta") == second
     local = local_project()

@@ -8,7 +8,7 @@ from refinement.models import AuditEntry, Comment, CommentEdit, Event, Notice, T
 from refinement.services.reviews.comment_spots import Spot
 from refinement.services.reviews.comments import (
     MOST_CHARS,
-    Overtaken,
+    CommentConflict,
     comment_add,
     comment_delete,
     comment_edit,
@@ -160,7 +160,7 @@ def test_the_same_words_are_no_edit(comment, editor):
 
 def test_an_edit_of_an_older_version_is_told_and_loses_nothing(comment, editor):
     comment_edit(comment=comment, body="First.", version=1, user=editor)
-    with pytest.raises(Overtaken, match="changed this comment elsewhere"):
+    with pytest.raises(CommentConflict, match="edited this comment in another window"):
         comment_edit(comment=comment, body="Second.", version=1, user=editor)
     comment.refresh_from_db()
     assert comment.body == "First."
@@ -179,18 +179,18 @@ def test_an_author_or_an_owner_deletes_and_its_words_are_in_the_history_alone(co
     assert comment.deleted_at is not None
     assert comment.body == ""
     assert CommentEdit.objects.get().body == "Hello."
-    with pytest.raises(Overtaken, match="deleted"):
+    with pytest.raises(CommentConflict, match="deleted"):
         comment_edit(comment=comment, body="Back.", version=1, user=editor)
-    with pytest.raises(Overtaken, match="deleted"):
+    with pytest.raises(CommentConflict, match="deleted"):
         comment_delete(comment=comment, user=editor)
 
 
 def test_any_member_resolves_and_the_second_is_told_who_was_first(comment, viewer, owner):
     thread_resolve(thread=comment.thread, user=viewer)
-    with pytest.raises(Overtaken, match="Vera Viewer resolved this thread before you did"):
+    with pytest.raises(CommentConflict, match="Vera Viewer has already resolved this thread"):
         thread_resolve(thread=comment.thread, user=owner)
     thread_resolve(thread=comment.thread, user=owner, resolved=False)
-    with pytest.raises(Overtaken, match="opened again"):
+    with pytest.raises(CommentConflict, match="already been reopened"):
         thread_resolve(thread=comment.thread, user=viewer, resolved=False)
     comment.thread.refresh_from_db()
     assert (comment.thread.resolved_at, comment.thread.resolved_by) == (None, None)
@@ -206,7 +206,7 @@ def test_two_who_resolve_at_the_same_moment_are_one_and_one_who_is_told(project,
             lambda thread=thread: thread_resolve(thread=thread, user=owner),
             lambda thread=thread: thread_resolve(thread=thread, user=viewer),
         )
-        assert sorted(type(result).__name__ for result in results) == ["Overtaken", "Thread"]
+        assert sorted(type(result).__name__ for result in results) == ["CommentConflict", "Thread"]
 
 
 @pytest.mark.django_db(transaction=True)
@@ -217,6 +217,6 @@ def test_two_edits_at_the_same_moment_lose_no_words(project, run, editor):
             lambda comment=comment: comment_edit(comment=comment, body="One.", version=1, user=editor),
             lambda comment=comment: comment_edit(comment=comment, body="Two.", version=1, user=editor),
         )
-        assert sorted(type(result).__name__ for result in results) == ["Comment", "Overtaken"]
+        assert sorted(type(result).__name__ for result in results) == ["Comment", "CommentConflict"]
         assert Comment.objects.get(pk=comment.pk).version == 2
         assert CommentEdit.objects.filter(comment=comment).count() == 1

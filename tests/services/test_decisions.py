@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 from django.db import connection
 
 from refinement.models import AuditEntry, Decision, Event, Notice, ReviewRequest
-from refinement.services.reviews.decisions import REASON_CHARS, DecidedMeanwhile, decision_make
+from refinement.services.reviews.decisions import REASON_CHARS, DecisionConflict, decision_make
 from tests.views.runs.finished import finished_run
 
 pytestmark = pytest.mark.django_db
@@ -75,7 +75,7 @@ def test_it_is_recorded_told_and_closes_a_review(run, project, editor, owner):
 
 def test_on_top_of_what_was_not_seen_it_is_refused(run, editor, owner):
     decide(run, owner, "rejected", None)
-    with pytest.raises(DecidedMeanwhile) as meanwhile:
+    with pytest.raises(DecisionConflict) as meanwhile:
         decide(run, editor)
     assert meanwhile.value.newest.author_name == "Olivia Owner"
     run.refresh_from_db()
@@ -92,7 +92,7 @@ def test_of_two_people_at_once_one_decides_and_one_is_told(project, editor, owne
         try:
             decide(run, user)
             results.append("decided")
-        except DecidedMeanwhile as meanwhile:
+        except DecisionConflict as meanwhile:
             results.append(f"told of {meanwhile.newest.number}")
         finally:
             connection.close()

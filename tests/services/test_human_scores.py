@@ -16,7 +16,7 @@ from refinement.services.reviews.human_scores import (
     NOTE_CHARS,
     REASON_CHARS,
     Reading,
-    ScoredMeanwhile,
+    ScoreConflict,
     human_score_give,
     seed_from_human_score,
 )
@@ -44,7 +44,7 @@ def said(run, score="7.5", *, note="", reasons=None, **others):
 
 def give(run, user, reading, *, number=2, seen=0, **more):
     row = run.rounds.get(number=number)
-    return human_score_give(run=run, row=row, user=user, said=reading, seen_version=seen, **more)
+    return human_score_give(run=run, row=row, user=user, submitted=reading, seen_version=seen, **more)
 
 
 def test_the_composite_is_the_engines(run, viewer):
@@ -110,7 +110,7 @@ def test_hostile_words_are_kept_as_text(run, viewer):
 
 def test_a_rubric_without_criteria_cannot_be_scored(project, viewer):
     run = finished_run(project, ["0.4", "0.9"], definition=rubric_for("ralph"))
-    with pytest.raises(ValidationError, match="checks alone decide"):
+    with pytest.raises(ValidationError, match="no criteria to score"):
         give(run, viewer, Reading({}, {}))
 
 
@@ -140,9 +140,9 @@ def test_open_pages_hear_of_it_without_a_number(run, viewer):
 def test_a_second_window_is_told(run, viewer):
     give(run, viewer, said(run, "4"))
     give(run, viewer, said(run, "5"), seen=1)
-    with pytest.raises(ScoredMeanwhile) as meanwhile:
+    with pytest.raises(ScoreConflict) as meanwhile:
         give(run, viewer, said(run, "9"), seen=1)
-    assert meanwhile.value.kept.version == 2
+    assert meanwhile.value.stored.version == 2
     assert HumanScore.objects.get().composite == Decimal(5)
 
 
@@ -192,7 +192,7 @@ def test_a_score_closes_what_was_asked(run, project, viewer, owner):
 def test_more_rounds_do_not_throw_away_what_people_scored(run, viewer, owner):
     run.rounds.create(number=4, origin="revision", candidate="Not judged.", candidate_chars=11)
     give(run, viewer, said(run), number=4)
-    with pytest.raises(WrongState, match="scored by people"):
+    with pytest.raises(WrongState, match="people scored"):
         run_continue(run=run, rounds=2, user=owner)
     assert HumanScore.objects.count() == 1
 
@@ -233,8 +233,8 @@ def test_two_windows_at_once_keep_one_score_and_tell_the_other(project, viewer):
         ready.wait()
         try:
             results.append(("kept", give(run, viewer, said(run, score)).version))
-        except ScoredMeanwhile as meanwhile:
-            results.append(("told", meanwhile.kept.version))
+        except ScoreConflict as meanwhile:
+            results.append(("told", meanwhile.stored.version))
         finally:
             connection.close()
 

@@ -1,4 +1,4 @@
-"""The project of runs that are made on the command line, when two commands start at once."""
+"""The project of the command line, when two commands start at once."""
 
 from refinement.models import Project
 from refinement.services.projects.local import LOCAL, local_project

@@ -56,7 +56,7 @@ def test_it_says_what_happened_and_where(mention):
     assert notices_mail() == 1
     (sent,) = mail.outbox
     assert sent.to == ["vera@example.org"]
-    assert sent.subject.startswith("[Wiggum] Edgar Editor mentions you in a comment on run ")
+    assert sent.subject.startswith("[Wiggum] Edgar Editor mentioned you in a comment on run ")
     comment = f"https://wiggum.example.org/p/alpha/runs/{mention.run_id}/comments/{mention.comment_id}/"
     assert f"\n{comment}\n" in sent.body
     assert "\n> Look at this,\n> @Vera Viewer.\n" in sent.body
@@ -69,7 +69,7 @@ def test_without_an_address_of_its_own_it_leads_to_the_inbox(mention, settings):
     settings.SITE_URL = ""
     notices_mail()
     assert "http" not in mail.outbox[0].body
-    assert "Open your inbox in Wiggum to see it." in mail.outbox[0].body
+    assert "View it in your Wiggum inbox." in mail.outbox[0].body
 
 
 def test_each_is_sent_once(mention):

@@ -45,13 +45,13 @@ def review(run, reviewer, asked_by, **fields):
 
 def test_a_reviewer_is_told_who_asks_and_until_when(run, owner, viewer):
     notice_review(review(run, viewer, owner, due_on=date(2026, 5, 4)))
-    words = f"Olivia Owner asks you to review run {run.pk}, “Write the”. It is due on 4 May 2026."
+    words = f"Olivia Owner requested your review of run {run.pk}, “Write the”. It is due on 4 May 2026."
     assert told() == [("Vera Viewer", "review", words)]
 
 
 def test_a_rule_asks_too(run, viewer):
     notice_review(review(run, viewer, None))
-    assert told()[0][2] == f"A rule of the project asks you to review run {run.pk}, “Write the”."
+    assert told()[0][2] == f"A review rule requested your review of run {run.pk}, “Write the”."
 
 
 @pytest.mark.parametrize(
@@ -59,9 +59,9 @@ def test_a_rule_asks_too(run, viewer):
     [
         ("approved", "approved"),
         ("rejected", "rejected"),
-        ("changes", "asks for changes to"),
-        ("result", "made another round the result of"),
-        ("withdrawn", "took a decision back about"),
+        ("changes", "requested changes to"),
+        ("result", "chose another round as the result of"),
+        ("withdrawn", "withdrew a decision on"),
     ],
 )
 def test_a_decision_is_told_to_whoever_launched_the_run(run, owner, kind, words):
@@ -100,7 +100,7 @@ def test_waiting_is_told_once_until_it_is_read(run, editor):
     notice_run_waits(run, reason="Ollama does not answer at\nhttp://127.0.0.1:1.")
     notice_run_waits(run, reason="Ollama does not answer.")
     assert [text for _, _, text in told()] == [
-        f"Run {run.pk}, “Write the”, waits for a model server: Ollama does not answer at http://127.0.0.1:1."
+        f"Run {run.pk}, “Write the”, is waiting for a model server: Ollama does not answer at http://127.0.0.1:1."
     ]
     Notice.objects.update(read_at="2026-01-01T00:00Z")
     notice_run_waits(run, reason="Ollama does not answer.")

@@ -29,7 +29,7 @@ def test_the_link_lets_its_owner_choose_a_password_once(owner, anonymous):
 
 
 def test_an_unknown_address_is_said_to_be_unknown():
-    with pytest.raises(CommandError, match=r"No account has the mail address nobody@example\.org"):
+    with pytest.raises(CommandError, match=r"There is no account with the email address nobody@example\.org"):
         printed_link("nobody@example.org")
 
 

@@ -179,7 +179,7 @@ def test_a_rule_that_makes_no_sense_is_refused(project, editor, viewer, given, f
 
 def test_reviewers_and_rubrics_of_other_projects_are_refused(run, other_project, editor, outsider):
     given = {"project": run.project, "kind": "failed", "rubric": run.rubric, "user": editor}
-    with pytest.raises(ValidationError, match="Reviewers are members"):
+    with pytest.raises(ValidationError, match="Reviewers must be members"):
         review_rule_create(**given, reviewers=[outsider])
     default_rubrics_install(project=other_project)
     theirs = Rubric.objects.filter(project=other_project).first()

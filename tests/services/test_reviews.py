@@ -73,12 +73,12 @@ def test_a_closed_request_can_be_followed_by_another(run, editor, viewer):
 @pytest.mark.parametrize(
     ("given", "field", "words"),
     [
-        ({"reviewers": []}, "reviewers", "Choose who is to review."),
+        ({"reviewers": []}, "reviewers", "Choose at least one reviewer."),
         ({"note": "x" * (NOTE_CHARS + 1)}, "note", "The note is longer than 1,000 characters."),
         (
             {"due_on": timezone.localdate() - timedelta(days=2)},
             "due_on",
-            "This day is past; choose today or a later one.",
+            "This date is in the past. Choose today or later.",
         ),
     ],
 )
@@ -96,7 +96,7 @@ def test_outsiders_closed_accounts_and_crowds_are_not_asked(run, project, editor
     with pytest.raises(ValidationError, match="Vera Viewer is not a member"):
         reviews_ask(run=run, reviewers=[viewer], user=editor)
     crowd = [member(project, "viewer", f"p{n}@example.org", f"P{n}") for n in range(MOST_REVIEWERS + 1)]
-    with pytest.raises(ValidationError, match="Ask 20 people at most"):
+    with pytest.raises(ValidationError, match="at most 20 reviewers"):
         reviews_ask(run=run, reviewers=crowd, user=editor)
     assert not ReviewRequest.objects.exists()
 
@@ -124,7 +124,7 @@ def test_done_closes_ones_own_request_and_no_other(run, editor, viewer, owner):
 def test_the_asker_and_owners_take_back_and_nobody_else(run, project, editor, viewer, owner):
     other = member(project, "editor", "erna@example.org", "Erna Editor")
     asked = reviews_ask(run=run, reviewers=[viewer, owner], user=editor)
-    with pytest.raises(PermissionDenied, match="Only Edgar Editor or an owner"):
+    with pytest.raises(PermissionDenied, match="Only Edgar Editor or a project owner"):
         review_take_back(project=project, number=asked[0].pk, membership=membership(other))
     assert review_take_back(project=project, number=asked[0].pk, membership=membership(editor))
     assert review_take_back(project=project, number=asked[1].pk, membership=membership(owner))

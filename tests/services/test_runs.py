@@ -26,7 +26,7 @@ from tests.models.given import a_run, a_version
     [
         ({"task": ""}, "task", "The task is empty"),
         ({"task": " \n\t"}, "task", "The task is empty"),
-        ({"seed": "  \n"}, "seed", "The seed is empty; leave it out"),
+        ({"seed": "  \n"}, "seed", "The seed is empty. Leave it out"),
         ({"task": "x" * 101}, "task", "The task is longer than 100 characters"),
         ({"seed": "x" * 101}, "seed", "The seed is longer than 100 characters"),
     ],

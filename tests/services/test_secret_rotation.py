@@ -71,7 +71,7 @@ def change_key(settings, *, fallbacks: bool) -> None:
 def test_a_kept_key_is_replaced_and_nothing_is_lost(kept, stored, settings):
     old = settings.SECRET_KEY
     said = rotate()
-    assert "Made a new secret key." in said
+    assert "Created a new secret key." in said
     assert "Stored secrets: 5. Re-encrypted: 5." in said
     assert "Restart" in said
     restart(settings)
@@ -94,7 +94,7 @@ def test_running_it_again_makes_no_further_key(kept, stored, settings):
 
     said = rotate()
 
-    assert "Made a new" not in said
+    assert "Created a new" not in said
     assert "Re-encrypted: 0." in said
     assert env.secret_key(kept) == key
 
@@ -141,7 +141,7 @@ def test_it_can_be_interrupted_at_every_file(kept, stored, settings, monkeypatch
     restart(settings)
     assert read() == EVERYTHING
 
-    assert "Made a new secret key." in rotate()
+    assert "Created a new secret key." in rotate()
     restart(settings)
     assert read() == EVERYTHING
 
@@ -149,7 +149,7 @@ def test_it_can_be_interrupted_at_every_file(kept, stored, settings, monkeypatch
 def test_a_key_from_the_environment_is_left_to_its_owner(kept, stored, settings, monkeypatch):
     monkeypatch.setenv("SECRET_KEY", settings.SECRET_KEY)
     said = rotate()
-    assert "move the present key to WIGGUM_SECRET_KEY_FALLBACKS" in said
+    assert "move the current key to WIGGUM_SECRET_KEY_FALLBACKS" in said
     with pytest.raises(CommandError, match="WIGGUM_SECRET_KEY_FALLBACKS"):
         rotate("--finish")
 

@@ -26,7 +26,7 @@ def test_scores_are_kept_exactly_and_in_the_rubrics_order(project):
 
 def test_a_score_for_a_criterion_that_is_not_there_is_refused(project):
     rubric = a_version(project).rubric
-    with pytest.raises(ValidationError, match="There is no criterion 'other'"):
+    with pytest.raises(ValidationError, match="This version has no criterion 'other'"):
         seed_set(rubric=rubric, text="A text.", scores={"other": Decimal(1)}, edited_from=1)
     assert rubric.versions.count() == 1
 

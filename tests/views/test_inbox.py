@@ -53,7 +53,7 @@ def test_it_needs_a_person(anonymous):
 
 def test_a_mention_stands_there_and_its_link_leads_to_the_comment(as_viewer, mention):
     text = page(as_viewer)
-    assert f"Edgar Editor mentions you in a comment on run {mention.run_id}" in text
+    assert f"Edgar Editor mentioned you in a comment on run {mention.run_id}" in text
     assert "Look at **this**, @Vera Viewer." in text
     assert '<b class="count inbox-count">1</b>' in text
     response = as_viewer.get(f"/inbox/{mention.pk}/")
@@ -161,7 +161,7 @@ def test_the_number_of_queries_does_not_grow(as_viewer, run, viewer, editor):
 def test_the_words_of_a_deleted_comment_are_gone_from_it(as_viewer, editor, mention):
     comment_delete(comment=Comment.objects.get(), user=editor)
     text = page(as_viewer)
-    assert "mentions you" in text
+    assert "mentioned you" in text
     assert "Look at" not in text
 
 

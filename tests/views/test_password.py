@@ -97,7 +97,7 @@ def test_a_reset_goes_by_mail_and_works_once(anonymous, person, with_mail):
     answer = anonymous.post("/account/password/reset/", {"email": person.email}, follow=True)
     assert "Look at your mail" in answer.content.decode()
     [message] = mail.outbox
-    assert message.subject == "[Wiggum] A new password for your account"
+    assert message.subject == "[Wiggum] Reset your password"
     path = re.search(r"http://testserver(/\S+)", message.body).group(1)
 
     where = anonymous.get(path, follow=True).redirect_chain[-1][0]
@@ -126,7 +126,7 @@ def test_resets_are_limited(anonymous, person, with_mail):
 def test_confirming_that_it_is_me(signed_in):
     assert signed_in.get("/account/confirm/").status_code == 200
     wrong = signed_in.post("/account/confirm/", {"password": "wrong"})
-    assert "This is not your password." in wrong.content.decode()
+    assert "The password is incorrect." in wrong.content.decode()
     assert signed_in.post("/account/confirm/", {"password": OLD}).status_code == 302
 
 

@@ -224,6 +224,6 @@ def test_old_ones_are_forgotten_and_those_that_wait_are_not(hook, owner):
     before = timezone.now() - KEPT - timedelta(hours=1)
     WebhookDelivery.objects.filter(pk__in=[old.pk, waiting.pk]).update(created_at=before)
     WebhookDelivery.objects.filter(pk__in=[old.pk, new.pk]).update(status="delivered")
-    Upkeep().forget_old()
+    Upkeep().delete_old()
     assert set(WebhookDelivery.objects.values_list("pk", flat=True)) == {waiting.pk, new.pk}
     assert deliveries_clean() == 0

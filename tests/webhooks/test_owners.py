@@ -61,7 +61,7 @@ def test_what_cannot_be_used_is_refused_when_it_is_saved(project, owner, values,
 def test_a_project_has_so_many_at_most(project, owner):
     for _ in range(MOST_HOOKS):
         webhook_create(project=project, by=owner, values=VALUES)
-    with pytest.raises(ValidationError, match="remove one first"):
+    with pytest.raises(ValidationError, match="Remove one first"):
         webhook_create(project=project, by=owner, values=VALUES)
 
 

@@ -1,10 +1,9 @@
-"""SQLite with one writer at a time, and the others of this process waiting in line for it.
+"""A SQLite backend in which the writers of one process queue for a lock.
 
-A writer that finds the database locked sleeps and tries again, up to a tenth of a second later: with
-dozens of threads that was most of their time, while each held the lock for a millisecond. Here a
-process's writers wait for a lock of their own, which wakes the next one at once; SQLite's lock is left
-to settle what processes want of each other. It stays the judge: a turn that does not come in time is
-not waited for.
+With SQLite's own lock, a blocked writer sleeps and retries up to a tenth of a second later. With dozens of
+threads, that was most of their time, although each holds the lock for a millisecond. Here the writers of a
+process wait for a thread lock, which wakes the next one at once. SQLite's lock still protects the database,
+between processes and if the thread lock times out.
 """
 
 import os
@@ -16,36 +15,36 @@ from django.db.backends.sqlite3 import base
 
 PATIENCE_SECONDS = 5.0
 READS = ("SELECT", "PRAGMA", "EXPLAIN", "BEGIN", "SAVEPOINT", "RELEASE", "ROLLBACK")
-Turn: TypeAlias = "threading.RLock"  # which knows whose it is
-_turns: dict[str, Turn] = {}
-_making = threading.Lock()
+WriteLock: TypeAlias = "threading.RLock"  # it has an owner
+_locks: dict[str, WriteLock] = {}
+_locks_guard = threading.Lock()
 
 
-def turn_for(database: str) -> Turn:
-    """The lock of this process for the database in this file."""
-    with _making:
-        return _turns.setdefault(database, threading.RLock())
+def write_lock_for(database: str) -> WriteLock:
+    """This process's write lock for the database file."""
+    with _locks_guard:
+        return _locks.setdefault(database, threading.RLock())
 
 
-def forget_turn(database: str, turn: Turn) -> None:
-    """Whoever has it keeps it too long: nobody else waits for this one."""
-    with _making:
-        if _turns.get(database) is turn:
-            del _turns[database]
+def discard_write_lock(database: str, lock: WriteLock) -> None:
+    """Discard a lock that is held for too long, so that others no longer wait for it."""
+    with _locks_guard:
+        if _locks.get(database) is lock:
+            del _locks[database]
 
 
-def _forget_turns() -> None:
-    """A lock held by another thread while the process forked would never open again."""
-    global _making
-    _turns.clear()
-    _making = threading.Lock()
+def _reset_locks() -> None:
+    """After a fork, a lock held by another thread would never be released."""
+    global _locks_guard
+    _locks.clear()
+    _locks_guard = threading.Lock()
 
 
-os.register_at_fork(after_in_child=_forget_turns)
+os.register_at_fork(after_in_child=_reset_locks)
 
 
 class Cursor(base.SQLiteCursorWrapper):
-    """A cursor whose writes outside a transaction wait for their turn."""
+    """A cursor whose writes outside a transaction take the write lock."""
 
     def __init__(self, connection: Any, database: "DatabaseWrapper") -> None:
         super().__init__(connection)
@@ -54,16 +53,16 @@ class Cursor(base.SQLiteCursorWrapper):
     def execute(self, query: str, params: Any = None) -> Any:
         if query.lstrip()[:9].upper().startswith(READS):
             return super().execute(query, params)
-        with self._database.turn():
+        with self._database.write_lock():
             return super().execute(query, params)
 
     def executemany(self, query: str, param_list: Any) -> Any:
-        with self._database.turn():
+        with self._database.write_lock():
             return super().executemany(query, param_list)
 
 
-class OneTurn:
-    """A turn for one write outside a transaction."""
+class HeldLock:
+    """Holds the write lock for one write outside a transaction."""
 
     __slots__ = ("_database",)
 
@@ -71,46 +70,46 @@ class OneTurn:
         self._database = database
 
     def __enter__(self) -> None:
-        self._database.take_turn()
+        self._database.acquire_write_lock()
 
     def __exit__(self, *_: object) -> None:
-        self._database.give_turn()
+        self._database.release_write_lock()
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """A transaction has its turn from its beginning to its end: it takes SQLite's lock at its beginning."""
+    """A transaction holds the write lock from start to end, as it does SQLite's lock."""
 
-    _turn: "Turn | None" = None  # while this connection has it
+    _write_lock: "WriteLock | None" = None  # while this connection holds it
 
-    def turn(self) -> AbstractContextManager[None]:
-        """For one write; within a transaction, which has its turn already, it changes nothing."""
-        return nullcontext() if self._turn is not None else OneTurn(self)
+    def write_lock(self) -> AbstractContextManager[None]:
+        """The write lock for one write. Does nothing in a transaction, which already holds it."""
+        return nullcontext() if self._write_lock is not None else HeldLock(self)
 
-    def take_turn(self) -> None:
-        if self._turn is not None:
+    def acquire_write_lock(self) -> None:
+        if self._write_lock is not None:
             return
         database = str(self.settings_dict["NAME"])
-        turn = turn_for(database)
+        lock = write_lock_for(database)
         try:
-            taken = turn.acquire(timeout=PATIENCE_SECONDS)
+            taken = lock.acquire(timeout=PATIENCE_SECONDS)
         except BaseException:
-            # A worker that stops interrupts its threads, perhaps just when the turn was theirs.
-            with suppress(RuntimeError):  # it was not
-                turn.release()
+            # A stopping worker may interrupt the thread just after it got the lock.
+            with suppress(RuntimeError):  # it did not have it
+                lock.release()
             raise
         if taken:
-            self._turn = turn
+            self._write_lock = lock
         else:
-            forget_turn(database, turn)
+            discard_write_lock(database, lock)
 
-    def give_turn(self) -> None:
-        turn, self._turn = self._turn, None
-        if turn is None:
+    def release_write_lock(self) -> None:
+        lock, self._write_lock = self._write_lock, None
+        if lock is None:
             return
         try:
-            turn.release()
+            lock.release()
         except RuntimeError:  # closed by a thread that did not take it
-            forget_turn(str(self.settings_dict["NAME"]), turn)
+            discard_write_lock(str(self.settings_dict["NAME"]), lock)
 
     def set_autocommit(
         self, autocommit: bool, force_begin_transaction_with_broken_autocommit: bool = False
@@ -118,38 +117,38 @@ class DatabaseWrapper(base.DatabaseWrapper):
         force = force_begin_transaction_with_broken_autocommit
         begins = force and not autocommit and not self.in_atomic_block
         if begins:
-            self.take_turn()
+            self.acquire_write_lock()
         try:
             super().set_autocommit(autocommit, force)
         except BaseException:
             if begins:
-                self.give_turn()
+                self.release_write_lock()
             raise
 
-    def _give_turn_unless_open(self) -> None:
-        """A commit that failed leaves its transaction open, until it is rolled back."""
+    def _release_unless_open(self) -> None:
+        """Release the lock unless a failed commit has left the transaction open."""
         if self.connection is None or not self.connection.in_transaction:
-            self.give_turn()
+            self.release_write_lock()
 
     def commit(self) -> None:
         try:
             super().commit()
         finally:
-            self._give_turn_unless_open()
+            self._release_unless_open()
 
     def rollback(self) -> None:
         try:
             super().rollback()
         finally:
-            self._give_turn_unless_open()
+            self._release_unless_open()
 
     def close(self) -> None:
         self.validate_thread_sharing()
         try:
             super().close()
         finally:
-            if not self.is_in_memory_db():  # which Django does not close
-                self.give_turn()
+            if not self.is_in_memory_db():  # Django does not close those
+                self.release_write_lock()
 
     def create_cursor(self, name: str | None = None) -> Any:
         return self.connection.cursor(factory=lambda connection: Cursor(connection, self))

@@ -15,7 +15,7 @@ from ninja.utils import contribute_operation_args
 from refinement.api.core.auth import ApiRequest
 from refinement.api.core.problems import Refused
 from refinement.models import IdempotencyKey
-from refinement.services.idempotency import KeyInFlight, KeyReused, key_keep, key_release, key_take
+from refinement.services.idempotency import KeyInFlight, KeyReused, key_complete, key_release, key_take
 
 KEY_CHARS = 255
 JSON = "application/json; charset=utf-8"
@@ -91,7 +91,7 @@ def _once(request: ApiRequest, key: str, work: Callable[[], Made]) -> HttpRespon
                 made = work()
                 told = made.answer.headers
                 kept = {name: told[name] for name in KEPT_HEADERS if name in told}
-                key_keep(taken, status=made.answer.status_code, body=made.kept, headers=kept)
+                key_complete(taken, status=made.answer.status_code, body=made.kept, headers=kept)
         except BaseException:
             key_release(taken)
             raise

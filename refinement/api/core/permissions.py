@@ -7,7 +7,7 @@ from typing import Any, Literal
 from ninja.params.functions import Path
 from ninja.utils import contribute_operation_args
 
-from refinement.access.projects import inside
+from refinement.access.projects import project_access
 from refinement.api.core.auth import ApiRequest
 from refinement.api.core.requests import is_kept
 from refinement.models import MemberRole, Membership
@@ -30,7 +30,7 @@ def member(role: Literal["viewer", "editor", "owner"] = "viewer") -> Callable[[V
         def guarded(request: ApiRequest, slug: str, **values: Any) -> Any:
             if not is_kept([slug, *values.values()]):
                 raise NotFound("There is nothing at this address.")
-            with inside(request, membership_of(request, slug), least):
+            with project_access(request, membership_of(request, slug), least):
                 return view(request, **values)
 
         contribute_operation_args(guarded, "slug", str, SLUG)

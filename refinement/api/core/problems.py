@@ -15,9 +15,9 @@ from ninja import errors as ninja
 from refinement.access.blindness import ReadsBlind
 from refinement.interchange.rubrics.yaml import BadFile
 from refinement.services.people.memberships import LastOwner
-from refinement.services.reviews.comments import Overtaken
-from refinement.services.reviews.decisions import DecidedMeanwhile
-from refinement.services.runs.hand_rounds import RoundsMoved
+from refinement.services.reviews.comments import CommentConflict
+from refinement.services.reviews.decisions import DecisionConflict
+from refinement.services.runs.hand_rounds import RoundConflict
 from refinement.services.runs.lifecycle import WrongState
 from refinement.storage_errors import is_disk_full
 
@@ -39,10 +39,10 @@ WORDS = {
 # Refusals that are the state of things rather than the request's fault; their message says what is the case.
 CONFLICTS: dict[type[Exception], str] = {
     WrongState: "wrong_state",
-    RoundsMoved: "rounds_moved",
-    DecidedMeanwhile: "decided_meanwhile",
+    RoundConflict: "rounds_moved",
+    DecisionConflict: "decided_meanwhile",
     LastOwner: "last_owner",
-    Overtaken: "overtaken",
+    CommentConflict: "overtaken",
 }
 
 

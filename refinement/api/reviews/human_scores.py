@@ -26,7 +26,7 @@ from refinement.services.reviews.human_scores import (
     REASON_CHARS,
     SCORE,
     Reading,
-    ScoredMeanwhile,
+    ScoreConflict,
     human_score_give,
 )
 
@@ -164,12 +164,12 @@ def given(request: ApiRequest, run: Run, row: Round, body: ScoreNew, before: Hum
             run=run,
             row=row,
             user=request.user,
-            said=reading_of(run, body),
+            submitted=reading_of(run, body),
             seen_version=before.version if before else 0,
             blind_next=onward,
         )
-    except ScoredMeanwhile as meanwhile:
-        raise changed_meanwhile(score_tag(row, meanwhile.kept)) from None
+    except ScoreConflict as meanwhile:
+        raise changed_meanwhile(score_tag(row, meanwhile.stored)) from None
     except ValidationError as wrong:
         raise ValidationError(
             {named_as_here(name): words for name, words in wrong.message_dict.items()}

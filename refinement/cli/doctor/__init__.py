@@ -1,1 +1,1 @@
-"""`wiggum doctor`: small checks, each of which says what it found and what to do about it."""
+"""`wiggum doctor`: checks that report problems and how to fix them."""

@@ -1,4 +1,4 @@
-"""`wiggum doctor`: looks at everything at once and says what is wrong, and what to do."""
+"""`wiggum doctor`: runs all checks and prints problems with their fixes."""
 
 import sys
 from collections.abc import Sequence
@@ -19,18 +19,20 @@ EXAMPLES = """
 Examples:
   wiggum doctor
   wiggum doctor --skip worker --skip port    on a machine that only runs evaluations
-  wiggum doctor --model ollama/qwen3:14b     and this model must be there
+  wiggum doctor --model ollama/qwen3:14b     also requires this model
   wiggum doctor --server https://wiggum.example.org
   wiggum doctor --json | jq -r '.findings[] | select(.status != "ok") | .remedy'
 
 \b
-Exit status: 0 where nothing fails (warnings may be there), 3 where something does.
+Exit status: 0 if no check fails (warnings are allowed), 3 otherwise.
 """
 
 
 @click.command(epilog=EXAMPLES)
-@click.option("--skip", multiple=True, metavar="NAME", help="do not look at this, such as worker")
-@click.option("--model", "models", multiple=True, metavar="ENDPOINT/MODEL", help="a model that must be there")
+@click.option("--skip", multiple=True, metavar="NAME", help="skip this check, such as worker")
+@click.option(
+    "--model", "models", multiple=True, metavar="ENDPOINT/MODEL", help="a model that must be available"
+)
 @server_options
 @project_option
 @json_option
@@ -42,15 +44,15 @@ def doctor(
     project: str | None,
     as_json: bool,
 ) -> None:
-    """Look at what Wiggum needs, and say what is wrong and what to do.
+    """Find problems and say how to fix them.
 
-    Python and packages, settings, disk, database, migrations, broker, workers, clocks, port, static files,
-    endpoints and their models, the evaluators' sandbox. With --server: whether that instance can be reached,
-    is ready, goes by the same clock and takes the token. Nothing is changed.
+    Checks Python and packages, settings, disk, database, migrations, broker, workers, clocks, port, static
+    files, endpoints and their models, and the evaluator sandbox. With --server, checks whether that instance
+    is reachable and ready, its version and clock, and the token. Changes nothing.
     """
     with StatusLine(sys.stderr) as status:
-        status.show("Looking")
-        findings = examined_there(server, token, project) if server else examined(models, skip)
+        status.show("Checking")
+        findings = server_findings(server, token, project) if server else local_findings(models, skip)
     failed = sum(finding.status == "fail" for finding in findings)
     if as_json:
         print_json({"ok": not failed, "findings": [finding.as_json() for finding in findings]})
@@ -59,8 +61,8 @@ def doctor(
     sys.exit(Exit.UNAVAILABLE if failed else Exit.OK)
 
 
-def examined(models: Sequence[str], skip: Sequence[str] = ()) -> list[Finding]:
-    """All findings; what needs the settings is looked at where they can be read."""
+def local_findings(models: Sequence[str], skip: Sequence[str] = ()) -> list[Finding]:
+    """All findings. Checks that need the settings run only if they are valid."""
     settings = settings_read()
     checks: dict[str, Check] = {
         "python": machine.python,
@@ -71,12 +73,12 @@ def examined(models: Sequence[str], skip: Sequence[str] = ()) -> list[Finding]:
     if settings.status != "fail":
         checks |= instance_checks(models)
         if unknown := sorted(set(skip) - set(checks)):
-            raise BadInput(f"--skip {unknown[0]}: there is no such check; there are {', '.join(checks)}.")
+            raise BadInput(f"--skip {unknown[0]}: no such check. Choose from {', '.join(checks)}.")
     return [settings, *findings_of({name: check for name, check in checks.items() if name not in skip})]
 
 
-def examined_there(server: str, token: str | None, project: str | None) -> list[Finding]:
-    """What can be seen of an instance elsewhere from here."""
+def server_findings(server: str, token: str | None, project: str | None) -> list[Finding]:
+    """Findings about a remote instance."""
     from refinement.cli.doctor.server import server_checks
     from refinement.cli.instances.opening import token_given
     from refinement.cli.instances.wire import server_address, token_checked
@@ -112,10 +114,10 @@ def instance_checks(models: Sequence[str]) -> dict[str, Check]:
 
 def print_findings(findings: Sequence[Finding]) -> None:
     for finding in findings:
-        room = " " * (5 - len(finding.status))
-        click.echo(f"{coloured(finding.status)}{room}{finding.name}: {shown(finding.what)}")
+        padding = " " * (5 - len(finding.status))
+        click.echo(f"{coloured(finding.status)}{padding}{finding.name}: {shown(finding.what)}")
         if finding.remedy:
             click.echo(f"     → {shown(finding.remedy)}")
     failed = sum(finding.status == "fail" for finding in findings)
     warned = sum(finding.status == "warn" for finding in findings)
-    click.echo(f"\n{len(findings)} looked at: {failed} failed, {warned} to think about.")
+    click.echo(f"\n{len(findings)} checked: {failed} failed, {warned} warning{'' if warned == 1 else 's'}.")

@@ -1,4 +1,4 @@
-"""The database: whether it answers, has its tables, and goes by the same clock."""
+"""Checks of the database: connection, migrations and clock."""
 
 import time
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ CONNECT_SECONDS = 4
 
 
 def connecting_limit() -> None:
-    """A server behind a wall that swallows everything is given up in time."""
+    """Limit the connection time, for servers behind a firewall that drops packets."""
     if connection.vendor == "postgresql":
         connections.settings["default"].setdefault("OPTIONS", {})["connect_timeout"] = CONNECT_SECONDS
 
@@ -27,7 +27,7 @@ def database() -> Finding:
     except DatabaseError as error:
         return fail("database", database_complaint(str(error)), remedy_for())
     version = ".".join(map(str, version_of()))
-    return ok("database", f"{connection.display_name} {version} answers: {database_name()}")
+    return ok("database", f"connected to {connection.display_name} {version}: {database_name()}")
 
 
 def version_of() -> tuple[int, ...]:
@@ -42,12 +42,12 @@ def sqlite_version() -> tuple[int, ...]:
 
 def remedy_for() -> str:
     if connection.vendor == "postgresql":
-        return "Start PostgreSQL, or correct DATABASE_URL (host, port, name, user and password)."
-    return "Look at the file's permissions and its disk, or correct DATABASE_URL."
+        return "Start PostgreSQL, or fix DATABASE_URL (host, port, name, user and password)."
+    return "Check the file's permissions and the disk, or fix DATABASE_URL."
 
 
 def migrations() -> Finding:
-    """Whether the tables are those of this version."""
+    """Whether the tables match this version."""
     try:
         executor = MigrationExecutor(connection)
     except DatabaseError as error:
@@ -56,25 +56,25 @@ def migrations() -> Finding:
     known = known_migrations(loader.disk_migrations)
     unknown = sorted(name for app, name in set(loader.applied_migrations) - known if app == "refinement")
     if unknown:
-        what = f"the database was prepared by a newer Wiggum ({unknown[-1]} is not known here)"
+        what = f"the database belongs to a newer version of Wiggum ({unknown[-1]} is unknown here)"
         return fail("migrations", what, "Update this checkout: git pull, then: make install")
     missing = executor.migration_plan(loader.graph.leaf_nodes())
     if missing:
         first = f"{missing[0][0].app_label}.{missing[0][0].name}"
-        what = f"{len(missing)} missing, from {first} on"
-        return fail("migrations", what, "Apply them: wiggum migrate; wiggum up does so when it starts.")
-    return ok("migrations", "the tables are those of this version")
+        what = f"{len(missing)} not applied, starting with {first}"
+        return fail("migrations", what, "Run wiggum migrate. wiggum up also does it on start.")
+    return ok("migrations", "all applied")
 
 
 def known_migrations(disk: Mapping[tuple[str, str], Migration]) -> set[tuple[str, str]]:
-    """Those that are there, and those that one of them took the place of: both may have been applied."""
+    """The migrations on disk, and those they replace: both may have been applied."""
     return {*disk, *(replaced for migration in disk.values() for replaced in migration.replaces)}
 
 
 def database_clock() -> Finding:
-    """This machine's clock against the database's."""
+    """Compare this machine's clock with the database server's."""
     if connection.vendor != "postgresql":
-        return ok("database clock", "the database is on this machine and has its clock")
+        return ok("database clock", "the database is on this machine")
     before = time.time()
     with connection.cursor() as cursor:
         cursor.execute("SELECT extract(epoch FROM clock_timestamp())")

@@ -1,4 +1,4 @@
-"""The places that serve models, and the models that runs need."""
+"""Checks of endpoints, and of the models that runs need."""
 
 import os
 from collections.abc import Sequence
@@ -18,19 +18,19 @@ ANSWER_SECONDS = 6.0
 
 
 def endpoints(wanted: Sequence[Target] = ()) -> list[Finding]:
-    """Every endpoint, all at once; the models that are wanted must be there."""
+    """Check all endpoints at once. The wanted models must be available."""
     return list(findings_of(endpoint_checks(wanted), seconds=ANSWER_SECONDS))
 
 
 def endpoint_checks(wanted: Sequence[Target]) -> dict[str, Check]:
-    """A check for each endpoint but the embedded model, which has its own."""
+    """A check for each endpoint, except the embedded model, which has its own check."""
     try:
         specs = endpoint_specs()
     except DatabaseError:
         specs = list(fixed_specs())
     unknown = sorted({target.endpoint for target in wanted} - {spec.name for spec in specs})
-    strange: dict[str, Check] = {f"endpoint {name}": partial(no_endpoint, name, specs) for name in unknown}
-    return strange | {
+    missing: dict[str, Check] = {f"endpoint {name}": partial(no_endpoint, name, specs) for name in unknown}
+    return missing | {
         f"endpoint {spec.name}": partial(endpoint, spec, [t.model for t in wanted if t.endpoint == spec.name])
         for spec in specs
         if spec.kind != "embedded"
@@ -39,76 +39,76 @@ def endpoint_checks(wanted: Sequence[Target]) -> dict[str, Check]:
 
 def no_endpoint(name: str, specs: Sequence[EndpointSpec]) -> Finding:
     known = ", ".join(spec.name for spec in specs)
-    return fail(f"endpoint {name}", "there is none of this name", f"Name one of these: {known}.")
+    return fail(f"endpoint {name}", "no such endpoint", f"Choose one of these: {known}.")
 
 
-def endpoint(spec: EndpointSpec, asked_for: Sequence[str] = ()) -> list[Finding]:
-    """Whether the endpoint answers, and has the models that are needed of it."""
+def endpoint(spec: EndpointSpec, required: Sequence[str] = ()) -> list[Finding]:
+    """Whether the endpoint is reachable and has the required models."""
     name = f"endpoint {spec.name}"
     if spec.refusal:
-        what = f"{spec.api_key_variable} is not allowed as its key"
+        what = f"{spec.api_key_variable} is not allowed as an API key variable"
         return [fail(name, what, "Rename the variable, or add it to the setting WIGGUM_KEY_VARIABLES.")]
     if spec.api_key_variable and not os.environ.get(spec.api_key_variable):
-        what = f"its key is to be in {spec.api_key_variable}, which is not set here"
+        what = f"its API key variable {spec.api_key_variable} is not set here"
         return [
             fail(name, what, f"Set {spec.api_key_variable} for this shell, the web process and the workers.")
         ]
     health = build(spec).health()
     if not health.ok:
-        return [away(spec, health.message, needed=bool(asked_for))]
-    return [ok(name, health.message), *missing_models(spec, asked_for)]
+        return [unreachable(spec, health.message, needed=bool(required))]
+    return [ok(name, health.message), *missing_models(spec, required)]
 
 
-def away(spec: EndpointSpec, message: str, *, needed: bool = False) -> Finding:
-    """Not reachable: a failure where somebody set it up; the Ollama that is only looked for may be absent."""
+def unreachable(spec: EndpointSpec, message: str, *, needed: bool = False) -> Finding:
+    """A failure, but only a warning for the default Ollama endpoint that nothing needs."""
     name = f"endpoint {spec.name}"
     if spec.kind == "ollama":
-        told = (
+        what = (
             f"Ollama does not answer at {shown_address(spec.url)}"
             if "cannot be reached" in message
             else message
         )
-        remedy = "Start it (ollama serve, or systemctl start ollama), or say where it is: WIGGUM_OLLAMA_URL."
+        remedy = "Start it (ollama serve, or systemctl start ollama), or set WIGGUM_OLLAMA_URL."
         assumed = spec.name == "ollama" and not os.environ.get("WIGGUM_OLLAMA_URL") and not needed
-        return (warn if assumed else fail)(name, told, remedy)
-    return fail(name, message, "Start that server, or correct the endpoint's address and key.")
+        return (warn if assumed else fail)(name, what, remedy)
+    return fail(name, message, "Start that server, or fix the endpoint's URL and API key.")
 
 
-def missing_models(spec: EndpointSpec, asked_for: Sequence[str]) -> list[Finding]:
-    """Models that unfinished runs or the caller need, and those of earlier runs, where they are absent."""
+def missing_models(spec: EndpointSpec, required: Sequence[str]) -> list[Finding]:
+    """Missing models: a failure if unfinished runs or --model need them, a warning for earlier runs."""
     name = f"models of {spec.name}"
     try:
-        there = {info.name for info in build(spec).models()}
+        available = {info.name for info in build(spec).models()}
     except ProviderError as error:
-        return [fail(name, error.message, "Look at that server's log.")]
+        return [fail(name, error.message, "Check that server's log.")]
     needed, used = models_in_use(spec.name)
     findings = [
-        fail(name, f"{model} is not there, and {who} needs it", pull(spec, model))
-        for model, who in {**needed, **dict.fromkeys(asked_for, "--model")}.items()
-        if not is_among(model, there)
+        fail(name, f"{model} is missing; {who} needs it", pull(spec, model))
+        for model, who in {**needed, **dict.fromkeys(required, "--model")}.items()
+        if not is_among(model, available)
     ]
     findings += [
-        warn(name, f"{model} is not there any more; run {run} used it", pull(spec, model))
+        warn(name, f"{model} is missing; run {run} used it", pull(spec, model))
         for model, run in used.items()
-        if model not in needed and model not in asked_for and not is_among(model, there)
+        if model not in needed and model not in required and not is_among(model, available)
     ]
-    if not there and not findings:
-        findings.append(warn(name, "there is none", pull(spec, "qwen3:4b")))
-    return findings or [ok(name, f"{len(there)} to choose from, with all that runs need")]
+    if not available and not findings:
+        findings.append(warn(name, "no models", pull(spec, "qwen3:4b")))
+    return findings or [ok(name, f"{len(available)} available, including all that runs need")]
 
 
-def is_among(model: str, there: set[str]) -> bool:
-    return model in there or f"{model}:latest" in there
+def is_among(model: str, available: set[str]) -> bool:
+    return model in available or f"{model}:latest" in available
 
 
 def pull(spec: EndpointSpec, model: str) -> str:
     if spec.kind == "ollama":
-        return f"Fetch it: ollama pull {model}"
+        return f"Pull it: ollama pull {model}"
     return "Load it on that server, or choose another model for the run."
 
 
 def models_in_use(endpoint: str) -> tuple[dict[str, str], dict[str, int]]:
-    """By name: the models of unfinished runs with who needs them, and those of the latest runs."""
+    """Models of unfinished runs with the run that needs them, and models of the latest runs."""
     needed: dict[str, str] = {}
     used: dict[str, int] = {}
     fields = ("pk", "status", "producer_endpoint", "producer_model", "judge_endpoint", "judge_model")

@@ -1,4 +1,4 @@
-"""Whether evaluators' commands can run, and in a sandbox."""
+"""Checks whether evaluator commands can run in a sandbox."""
 
 import socket
 
@@ -10,13 +10,13 @@ CONNECT_SECONDS = 3.0
 
 
 def evaluators() -> Finding:
-    """The sandbox of this machine, or the service that runs commands in its place."""
+    """Check the sandbox of this machine, or the evaluator service."""
     from django.conf import settings
 
     from refinement.execution.evaluator import surroundings
 
     if not settings.COMMANDS:
-        return ok(NAME, "commands are off (WIGGUM_COMMANDS names none)")
+        return ok(NAME, "commands are disabled (WIGGUM_COMMANDS is empty)")
     if settings.EVALUATOR_SOCKET:
         return service(settings.EVALUATOR_SOCKET)
     problem = sandbox_problem(surroundings(""))
@@ -34,5 +34,5 @@ def service(path: str) -> Finding:
             connection.connect(path)
         except OSError as error:
             remedy = "Start it (docker compose up --detach evaluator), or unset WIGGUM_EVALUATOR_SOCKET."
-            return fail(NAME, f"the evaluator service at {path} does not answer ({error})", remedy)
-    return ok(NAME, f"the evaluator service answers at {path}")
+            return fail(NAME, f"the evaluator service at {path} does not respond ({error})", remedy)
+    return ok(NAME, f"the evaluator service responds at {path}")

@@ -1,4 +1,4 @@
-"""What a check finds, and all checks at once, none of which is waited for long."""
+"""Findings, and running checks in parallel with a timeout."""
 
 import queue
 import threading
@@ -8,13 +8,13 @@ from dataclasses import asdict, dataclass
 from typing import Literal
 
 Status = Literal["ok", "warn", "fail"]
-# Most have a limit of their own; this one is for a server that takes a connection and says nothing.
+# For a server that accepts a connection and never responds; most checks have shorter timeouts.
 LONGEST_SECONDS = 8.0
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What was looked at, how it is, and what to do where it is not well."""
+    """The result of a check, and how to fix a problem."""
 
     name: str
     status: Status
@@ -41,7 +41,7 @@ def fail(name: str, what: str, remedy: str) -> Finding:
 
 
 def findings_of(checks: Mapping[str, Check], *, seconds: float = LONGEST_SECONDS) -> Iterator[Finding]:
-    """What all checks find, in their order; each runs in a thread of its own, for so long at most."""
+    """Run all checks in threads for at most `seconds`, and yield their findings in order."""
     until = time.monotonic() + seconds
     answers = {name: _started(name, check) for name, check in checks.items()}
     for name, answer in answers.items():
@@ -49,22 +49,22 @@ def findings_of(checks: Mapping[str, Check], *, seconds: float = LONGEST_SECONDS
             yield from answer.get(timeout=max(0.01, until - time.monotonic()))
         except queue.Empty:
             yield fail(
-                name, f"no answer within {seconds:g} s", "Look whether what it asks is overloaded or stuck."
+                name, f"no response within {seconds:g} s", "Check whether the service is overloaded or stuck."
             )
 
 
 def _started(name: str, check: Check) -> "queue.SimpleQueue[list[Finding]]":
     answer: queue.SimpleQueue[list[Finding]] = queue.SimpleQueue()
-    # A daemon: one that never comes back does not keep the command from ending.
-    threading.Thread(target=lambda: answer.put(found(name, check)), name=f"check-{name}", daemon=True).start()
+    # A daemon, so that a check that hangs does not keep the command from exiting.
+    threading.Thread(target=lambda: answer.put(run(name, check)), name=f"check-{name}", daemon=True).start()
     return answer
 
 
-def found(name: str, check: Check) -> list[Finding]:
-    """What the check finds; one that breaks is a finding as well, and no reason to end."""
+def run(name: str, check: Check) -> list[Finding]:
+    """The findings of a check. An exception in the check is a finding too."""
     try:
         result = check()
-    except (Exception, SystemExit) as error:  # noqa: BLE001  whatever it is, the other checks are told
-        words = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        return [fail(name, f"could not be looked at: {words}", "See whether another finding explains it.")]
+    except (Exception, SystemExit) as error:  # noqa: BLE001  the other checks must go on
+        message = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        return [fail(name, f"the check failed: {message}", "See whether another finding explains it.")]
     return result if isinstance(result, list) else [result]

@@ -1,4 +1,4 @@
-"""The machine and what is installed on it; none of it needs Django."""
+"""Checks of the machine and the installation, without Django."""
 
 import importlib.metadata
 import importlib.util
@@ -15,7 +15,7 @@ from wiggum_site import VERSION
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
 NEEDED_PYTHON = (3, 11)
 MEGABYTE = 1_000_000
-FULL_BYTES = 200 * MEGABYTE  # a run's texts and SQLite's journal need room to be written
+FULL_BYTES = 200 * MEGABYTE  # for a run's texts and SQLite's journal
 NEARLY_FULL_BYTES = 1_000 * MEGABYTE
 FEW_FILES = 1_000
 PIN = re.compile(r"^([A-Za-z0-9._-]+)(?:\[[^\]]*\])?==([^\s;\\]+)\s*(;[^\\]*)?")
@@ -23,34 +23,32 @@ MOST_NAMED = 5
 
 
 def python(version: tuple[int, ...] = sys.version_info[:3]) -> Finding:
-    told = ".".join(map(str, version))
+    installed = ".".join(map(str, version))
     if version[:2] < NEEDED_PYTHON:
         needed = ".".join(map(str, NEEDED_PYTHON))
         remedy = f"Install Python {needed} or newer, then: make install PYTHON=/path/to/python{needed}"
-        return fail("python", f"Python {told}; Wiggum needs {needed} or newer", remedy)
-    return ok("python", f"Wiggum {VERSION} on Python {told}, {platform.system()} {platform.machine()}")
+        return fail("python", f"Python {installed}; Wiggum requires {needed} or newer", remedy)
+    return ok("python", f"Wiggum {VERSION} on Python {installed}, {platform.system()} {platform.machine()}")
 
 
 def packages(pins: Path = ROOT / "requirements" / "app.txt") -> Finding:
-    """What Wiggum needs, at the versions it was tested with."""
+    """Whether all packages are installed in the tested versions."""
     if not pins.is_file():
-        return warn(
-            "packages", f"{pins} is not there", "Restore the file from git: git checkout requirements"
-        )
+        return warn("packages", f"{pins} is missing", "Restore the file from git: git checkout requirements")
     missing, other = [], []
     for name, wanted, marker in filter(None, map(pinned, pins.read_text("utf-8").splitlines())):
         try:
             there = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
-            # One with a condition may be for another system or another Python.
+            # A package with a marker may be for another system or Python version.
             missing += [] if marker else [name]
             continue
         other += [] if there == wanted else [f"{name} {there} instead of {wanted}"]
     if missing:
-        return fail("packages", f"not installed: {few(missing)}", "Install what is missing: make install")
+        return fail("packages", f"not installed: {few(missing)}", "Install them: make install")
     if other:
-        return warn("packages", f"not the tested versions: {few(other)}", "Install those: make install")
-    return ok("packages", "everything that Wiggum needs is installed")
+        return warn("packages", f"not the tested versions: {few(other)}", "Install them: make install")
+    return ok("packages", "all required packages are installed")
 
 
 def pinned(line: str) -> tuple[str, str, str] | None:
@@ -64,35 +62,35 @@ def few(names: list[str]) -> str:
 
 
 def data_directory() -> Path:
-    """Where the settings will look, without reading them: they may be what is wrong."""
-    given = os.environ.get("WIGGUM_DATA_DIR", "").strip()
-    return Path(given).expanduser() if given else ROOT / "data"
+    """The data directory, without loading the settings: they may be invalid."""
+    path = os.environ.get("WIGGUM_DATA_DIR", "").strip()
+    return Path(path).expanduser() if path else ROOT / "data"
 
 
 def disk(directory: Path | None = None) -> list[Finding]:
-    """Room for the data and for temporary files."""
+    """Free space for the data and for temporary files."""
     places = {"disk": directory or data_directory(), "temporary files": Path(tempfile.gettempdir())}
-    return [room(name, path) for name, path in places.items()]
+    return [free_space(name, path) for name, path in places.items()]
 
 
-def room(name: str, path: Path) -> Finding:
+def free_space(name: str, path: Path) -> Finding:
     there = next(folder for folder in (path, *path.absolute().parents) if folder.is_dir())
     state = os.statvfs(there)
     free, whole = state.f_bavail * state.f_frsize, state.f_blocks * state.f_frsize
-    told = f"{gigabytes(free)} of {gigabytes(whole)} free at {path}"
+    what = f"{gigabytes(free)} of {gigabytes(whole)} free at {path}"
     remedy = "Free some space"
     remedy += (
         ", or move the data and set WIGGUM_DATA_DIR."
         if name == "disk"
-        else ", or set TMPDIR to another place."
+        else ", or set TMPDIR to another folder."
     )
     if state.f_files and state.f_favail < FEW_FILES:
-        return fail(name, f"only {state.f_favail} more files can be made at {path}", remedy)
+        return fail(name, f"only {state.f_favail} more files can be created at {path}", remedy)
     if free < FULL_BYTES:
-        return fail(name, f"full: {told}", remedy)
+        return fail(name, f"full: {what}", remedy)
     if free < NEARLY_FULL_BYTES:
-        return warn(name, f"nearly full: {told}", remedy)
-    return ok(name, told)
+        return warn(name, f"nearly full: {what}", remedy)
+    return ok(name, what)
 
 
 def gigabytes(size: int) -> str:
@@ -100,19 +98,19 @@ def gigabytes(size: int) -> str:
 
 
 def embedded_model() -> Finding:
-    """The model that comes along: its file and the library that runs it."""
+    """The bundled model: its file and the library that runs it."""
     from refinement.providers.base import ProviderError
     from refinement.providers.embedded import model_file
 
-    given = os.environ.get("WIGGUM_GGUF", "").strip()
-    tell = fail if given else warn
+    chosen = os.environ.get("WIGGUM_GGUF", "").strip()
+    finding = fail if chosen else warn
     try:
-        path = model_file(given)
+        path = model_file(chosen)
     except ProviderError as error:
         what, _, remedy = error.message.partition(". ")
-        return tell("embedded model", what, remedy or "Install it again: make install")
+        return finding("embedded model", what, remedy or "Reinstall it: make install")
     if importlib.util.find_spec("xllamacpp") is None:
-        return tell("embedded model", "its library xllamacpp is not installed", "Install it: make install")
+        return finding("embedded model", "its library xllamacpp is not installed", "Install it: make install")
     if not os.access(path, os.R_OK):
-        return tell("embedded model", f"{path} cannot be read", f"Make it readable: chmod a+r {path}")
+        return finding("embedded model", f"{path} cannot be read", f"Make it readable: chmod a+r {path}")
     return ok("embedded model", f"{path.name}, {gigabytes(path.stat().st_size)}; too small to judge well")

@@ -1,4 +1,4 @@
-"""Stored secrets: whether SECRET_KEY can decrypt them."""
+"""Checks whether SECRET_KEY can decrypt the stored secrets."""
 
 from django.db import DatabaseError
 
@@ -11,7 +11,7 @@ MOST_NAMED = 3
 
 
 def stored_secrets() -> Finding:
-    """Webhook secrets and second factors, each of which is decrypted once."""
+    """Decrypt every webhook secret and second factor once."""
     try:
         report = secrets_report()
     except DatabaseError as error:

@@ -1,4 +1,4 @@
-"""An instance elsewhere: whether it answers, is ready, goes by the same clock, and takes the token."""
+"""Checks of a remote instance: reachable, ready, version, clock and token."""
 
 import time
 from email.utils import parsedate_to_datetime
@@ -25,31 +25,31 @@ def server_checks(server: str, token: str, project: str | None) -> dict[str, Che
 
 
 def reachable(server: str) -> list[Finding]:
-    """Whether a Wiggum answers there, which one, and by which clock."""
+    """Whether Wiggum responds there, its version and its clock."""
     began = time.time()
     try:
         answer = httpx.get(f"{server}/healthz", timeout=LOOK_SECONDS)
         version = str(answer.json()["version"])
     except httpx.HTTPError as error:
-        remedy = "Start it there, look at the address, and whether a firewall or proxy stands between."
+        remedy = "Start it there, and check the URL, firewalls and proxies."
         return [fail("server", f"{server} cannot be reached: {error}", remedy)]
     except (ValueError, KeyError, TypeError):
-        return [fail("server", f"what answers at {server} is no Wiggum", "Look at the address.")]
+        return [fail("server", f"the server at {server} is not Wiggum", "Check the URL.")]
     here = (began + time.time()) / 2
     return [version_finding(server, version), *server_clock(answer.headers.get("Date", ""), here)]
 
 
 def version_finding(server: str, version: str) -> Finding:
     if version == VERSION:
-        return ok("server", f"Wiggum {version} answers at {server}")
-    what = f"{server} runs Wiggum {version}, and this command is {VERSION}"
-    return warn("server", what, "Update the older one, so that they understand each other.")
+        return ok("server", f"Wiggum {version} responds at {server}")
+    what = f"{server} runs Wiggum {version}; this command is {VERSION}"
+    return warn("server", what, "Update the older one.")
 
 
 def server_clock(date: str, here: float) -> list[Finding]:
-    """The time that the answer bears; a server that tells none is not asked about it."""
+    """Compare with the response's Date header, if there is one."""
     try:
-        # Whole seconds were cut off: half of one is the likeliest rest.
+        # The header has whole seconds; half a second is the expected remainder.
         there = parsedate_to_datetime(date).timestamp() + 0.5
     except ValueError:
         return []
@@ -57,17 +57,18 @@ def server_clock(date: str, here: float) -> list[Finding]:
 
 
 def ready(server: str) -> list[Finding]:
-    """What the instance says of its own database, broker and workers."""
+    """The instance's readiness report about its database, broker and workers."""
     try:
-        told = httpx.get(f"{server}/readyz", timeout=LOOK_SECONDS).json()
-        parts = {name: told[name] for name in ("database", "broker", "worker")}
+        report = httpx.get(f"{server}/readyz", timeout=LOOK_SECONDS).json()
+        parts = {name: report[name] for name in ("database", "broker", "worker")}
         missing = {name: str(part["message"]) for name, part in parts.items() if not part["ok"]}
     except (httpx.HTTPError, ValueError, KeyError, TypeError):
-        return [fail("ready", "it does not say whether it is ready", "See the finding about the server.")]
+        return [fail("ready", "no readiness report", "See the finding about the server.")]
     if not missing:
-        return [ok("ready", "its database, its broker and a worker are there")]
+        return [ok("ready", "its database, broker and a worker are available")]
     return [
-        fail(f"ready: {name}", words, "Run wiggum doctor on that machine.") for name, words in missing.items()
+        fail(f"ready: {name}", message, "Run wiggum doctor on that machine.")
+        for name, message in missing.items()
     ]
 
 
@@ -77,7 +78,9 @@ def token_works(server: str, token: str, project: str | None) -> Finding:
         slug = RemoteInstance(wire, project).project
         role = wire.json("GET", f"projects/{slug}")["role"]
     except CommandFailed as error:
-        return fail("token", error.message, "Make a token on the project's page “API tokens”: WIGGUM_TOKEN.")
+        return fail(
+            "token", error.message, "Create a token on the project's API tokens page and set WIGGUM_TOKEN."
+        )
     finally:
         wire.close()
-    return ok("token", f"it works in the project {slug}, as {role}")
+    return ok("token", f"valid for project {slug}, as {role}")

@@ -1,4 +1,4 @@
-"""The web process: its port and its static files."""
+"""Checks of the web process: its port and static files."""
 
 import http.client
 import json
@@ -16,36 +16,36 @@ MOST_BYTES = 10_000
 
 
 def port(host: str | None = None, number: int | None = None) -> Finding:
-    """Whether the web process has its port, or could have it."""
+    """Whether Wiggum responds on its port, or the port is free."""
     host = host or env.text("HOST", "127.0.0.1")
     number = number or env.number("PORT", 8000, minimum=1, maximum=65_535)
     reached = EVERY_ADDRESS.get(host, host)
     version = version_served(reached, number)
     if version == VERSION:
-        return ok("port", f"Wiggum {version} answers on port {number} of {host}")
+        return ok("port", f"Wiggum {version} responds on {host}:{number}")
     if version:
-        what = f"Wiggum {version} answers on port {number} of {host}, where this is {VERSION}"
-        return warn("port", what, "Restart it, so that it has the code of this checkout.")
+        what = f"Wiggum {version} responds on {host}:{number}; this is {VERSION}"
+        return warn("port", what, "Restart it to use this version.")
     problem = port_problem(host, number)
     if problem:
         return fail(
             "port",
-            f"port {number} of {host} cannot be had: {problem}",
+            f"{host}:{number} is not available: {problem}",
             f"Stop what uses it (ss -ltnp 'sport = :{number}' names it), or choose another port with PORT=.",
         )
-    return ok("port", f"port {number} of {host} is free; wiggum up will listen there")
+    return ok("port", f"{host}:{number} is free; wiggum up will listen there")
 
 
 def version_served(host: str, number: int) -> str:
-    """The version of the Wiggum that answers there; empty where nobody or somebody else does."""
+    """The version of Wiggum on this port, or an empty string."""
     accepted = settings.ALLOWED_HOSTS[0]
     connection = http.client.HTTPConnection(host, number, timeout=LOOK_SECONDS)
     try:
         connection.request(
             "GET", "/healthz", headers={"Host": "localhost" if accepted == "*" else accepted.lstrip(".")}
         )
-        told = json.loads(connection.getresponse().read(MOST_BYTES))
-        return str(told["version"])
+        health = json.loads(connection.getresponse().read(MOST_BYTES))
+        return str(health["version"])
     except (OSError, http.client.HTTPException, ValueError, KeyError, TypeError):
         return ""
     finally:
@@ -57,6 +57,6 @@ def static_files() -> Finding:
         return ok("static files", f"collected in {settings.STATIC_ROOT}")
     return warn(
         "static files",
-        "not collected, or not those of this version",
-        "wiggum up collects them when it starts; alone: python manage.py collectstatic",
+        "not collected, or from another version",
+        "Run python manage.py collectstatic. wiggum up also does it on start.",
     )

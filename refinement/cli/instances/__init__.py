@@ -1,1 +1,1 @@
-"""The instance that a command works on: the local database, or one elsewhere by its API."""
+"""The instance a command uses: the local database, or a remote one through its API."""

@@ -1,4 +1,4 @@
-"""What a command can ask of an instance, wherever it is; and the shapes that `--json` prints."""
+"""The interface of local and remote instances, and the types that `--json` prints."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ TRAINING_FORMS = ("sft", "pairs")
 
 
 class RubricLine(TypedDict):
-    """A rubric in a list; the version is its newest."""
+    """A rubric in a list, with its newest version."""
 
     slug: str
     name: str
@@ -28,7 +28,7 @@ class RubricLine(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class RubricText:
-    """One version of a rubric as its file."""
+    """One version of a rubric as a YAML file."""
 
     slug: str
     version: int
@@ -37,7 +37,7 @@ class RubricText:
 
 @dataclass(frozen=True, slots=True)
 class Push:
-    """A rubric's file on its way in. `base` is the version it was made from, where that is known."""
+    """A rubric file to push. `base` is the version it was made from, if known."""
 
     slug: str
     text: str
@@ -47,7 +47,7 @@ class Push:
 
 
 class Pushed(TypedDict):
-    """What came of it; where nothing was new, `version` is the one that says the same."""
+    """The result of a push. If unchanged, `version` is the equal one."""
 
     rubric: str
     version: int
@@ -55,7 +55,7 @@ class Pushed(TypedDict):
 
 
 class RunLine(TypedDict):
-    """A run without its texts. Scores are numbers, for display: nothing is decided from them."""
+    """A run without its texts. Scores are floats for display only."""
 
     run: int
     project: str
@@ -90,7 +90,7 @@ class RunReport(RunLine):
 
 @dataclass(frozen=True, slots=True)
 class RunQuery:
-    """Which runs: what is empty narrows nothing."""
+    """Filters of a list of runs. Empty fields are ignored."""
 
     status: str = ""
     outcome: str = ""
@@ -103,27 +103,27 @@ class RunQuery:
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """What of the runs is learned from; docs/training-pairs.md tells more."""
+    """Options of a training data export; see docs/training-pairs.md."""
 
     form: str
-    run: int | None = None  # this one alone
+    run: int | None = None  # only this run
     least: Decimal | None = None
     with_imported: bool = False
 
 
 class NewRun(TypedDict):
-    """A run to be made."""
+    """A run to create."""
 
     rubric: str  # slug or slug@version
     task: str
     seed: str
     producer: str
     judge: str
-    changes: dict[str, str]  # of the rubric for this run alone, by path
+    changes: dict[str, str]  # of the rubric, for this run only, by path
 
 
 class ImportAnswer(TypedDict):
-    """What became of the runs in some files; docs/import.md tells more."""
+    """The result of an import; see docs/import.md."""
 
     dry_run: bool
     new: int
@@ -134,7 +134,7 @@ class ImportAnswer(TypedDict):
 
 
 class Instance(Protocol):
-    """A project's rubrics and runs. What cannot be done is raised as one of `refinement.cli.exits`."""
+    """A project's rubrics and runs. Failures raise the errors of `refinement.cli.exits`."""
 
     def rubrics(self, *, archived: bool = False) -> list[RubricLine]: ...
 
@@ -157,7 +157,7 @@ class Instance(Protocol):
     def training_document(self, query: RunQuery, training: Training) -> Iterator[str]: ...
 
     def import_paths(
-        self, paths: Sequence[Path], *, dry_run: bool, told: Callable[[str], None]
+        self, paths: Sequence[Path], *, dry_run: bool, on_progress: Callable[[str], None]
     ) -> ImportAnswer: ...
 
-    def pause_between_looks(self) -> float: ...
+    def poll_seconds(self) -> float: ...

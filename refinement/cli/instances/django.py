@@ -1,10 +1,10 @@
-"""Django, loaded where a command needs the local database."""
+"""Loads Django for commands that need the local database."""
 
 import os
 
 
 def django_ready() -> None:
-    """Sets Django up, once; a bad setting ends the process with one line that names it."""
+    """Set up Django once. An invalid setting ends the process with a message."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "wiggum_site.settings")
     import django
     from django.apps import apps

@@ -1,4 +1,4 @@
-"""The local database. Whoever may read it acts as nobody in particular, as with `manage.py refine`."""
+"""The local database, used without an account."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
@@ -51,7 +51,7 @@ ACTIONS: dict[Verb, Callable[..., Run]] = {
 
 
 class LocalInstance:
-    """One project of the local database; a run's number alone finds it in any."""
+    """One project of the local database. Runs are found by number in any project."""
 
     def __init__(self, project: str | None = None) -> None:
         self.named = project
@@ -138,18 +138,18 @@ class LocalInstance:
         return TRAINING[training.form](run.project, [run.pk], choice)
 
     def import_paths(
-        self, paths: Sequence[Path], *, dry_run: bool, told: Callable[[str], None]
+        self, paths: Sequence[Path], *, dry_run: bool, on_progress: Callable[[str], None]
     ) -> ImportAnswer:
         try:
             report = import_paths(
-                paths, project=self.project, dry_run=dry_run, told=lambda entry: told(entry.name)
+                paths, project=self.project, dry_run=dry_run, on_entry=lambda entry: on_progress(entry.name)
             )
         except BadUpload as error:
             raise BadInput(str(error)) from None
         answer: ImportAnswer = report.as_dict()  # type: ignore[assignment]
         return answer
 
-    def pause_between_looks(self) -> float:
+    def poll_seconds(self) -> float:
         return LOOK_SECONDS
 
     def _found(self, query: RunQuery) -> QuerySet[Run]:
@@ -165,12 +165,12 @@ class LocalInstance:
         return runs_found(self.project, filters)
 
     def _run(self, number: int) -> Run:
-        """A run by its number; without --project, of any project."""
+        """A run by its number, in any project unless --project is set."""
         runs = Run.objects.select_related(*RELATED)
         found = (runs.filter(project=self.project) if self.named else runs).filter(pk=number).first()
         if found is None:
             where = f" in project {self.named}" if self.named else ""
-            raise Refused(f"there is no run {number}{where}.")
+            raise Refused(f"run {number} does not exist{where}.")
         return found
 
 

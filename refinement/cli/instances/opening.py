@@ -1,4 +1,4 @@
-"""Which instance the options mean."""
+"""Opens the instance that the options select."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def instance_opened(*, server: str | None, token: str | None, project: str | None) -> Iterator[Instance]:
-    """The instance at `server`, or that of this checkout."""
+    """The instance at `server`, or the local one."""
     if server:
         from refinement.cli.instances.remote import remote_opened
 
@@ -27,7 +27,7 @@ def instance_opened(*, server: str | None, token: str | None, project: str | Non
 
 @contextmanager
 def local_opened(project: str | None) -> "Iterator[LocalInstance]":
-    """The local database; one that cannot be used ends the process with one line."""
+    """The local database. If it cannot be used, the process ends with a message."""
     from refinement.cli.instances.django import django_ready
 
     django_ready()
@@ -39,14 +39,14 @@ def local_opened(project: str | None) -> "Iterator[LocalInstance]":
 
 
 def token_given(token: str | None) -> str:
-    """The token itself, or the first line of the file after an @."""
+    """The token itself, or the first line of the file after an @. Raises BadInput."""
     if not token:
-        raise BadInput("--server needs a token: put it into WIGGUM_TOKEN, or give --token @FILE.")
+        raise BadInput("--server requires a token: set WIGGUM_TOKEN, or pass --token @FILE.")
     if not token.startswith("@"):
         return token.strip()
     try:
         with Path(token[1:]).open(encoding="ascii") as file:
             return file.readline(1_000).strip()
     except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it holds no token"
+        reason = getattr(error, "strerror", None) or "it contains no token"
         raise BadInput(f"cannot read the token from {token[1:]}: {reason}.") from None

@@ -1,21 +1,20 @@
-"""Refusals that both kinds of instance give in the same words."""
+"""Errors that local and remote instances share."""
 
 from refinement.cli.exits import Refused
 from refinement.cli.instances.base import Push
 
 
 def newer_version(push: Push, newest: int) -> Refused:
-    made_from = f"was made from version {push.base}"
     return Refused(
-        f"{push.slug} is at version {newest}, and the file {made_from}. Nothing was saved. Look at what is "
-        f"new (wiggum rubric pull {push.slug} --out -), put it into your file and push with "
-        f"--base {newest}; or replace it with --force."
+        f"{push.slug} is at version {newest}, but the file was made from version {push.base}. Nothing was "
+        f"saved. Merge the newest version (wiggum rubric pull {push.slug} --out -) into your file and push "
+        f"with --base {newest}, or replace it with --force."
     )
 
 
 def unknown_base(push: Push, newest: int) -> Refused:
     return Refused(
-        f"{push.slug} is at version {newest}, and the file does not say from which it was made. Nothing was "
-        f"saved. If it stands on top of that one, push with --base {newest}; to replace whatever is there, "
+        f"{push.slug} is at version {newest}, but the file does not state its base version. Nothing was "
+        f"saved. If it is based on version {newest}, push with --base {newest}. To replace any version, push "
         "with --force."
     )

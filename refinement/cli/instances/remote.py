@@ -1,4 +1,4 @@
-"""An instance elsewhere, by its API: what a token's project has, with the token's role."""
+"""A remote instance, through its API."""
 
 import io
 import uuid
@@ -30,11 +30,11 @@ from refinement.interchange.imports.archives import BadUpload
 from refinement.interchange.imports.folders import files_at
 from refinement.interchange.rubrics.yaml import rubric_from_yaml, rubric_to_yaml
 
-LOOK_SECONDS = 1.0  # far below a token's limit of requests
-IMPORT_SECONDS = 300.0  # the server reads, checks and writes every run before it answers
+LOOK_SECONDS = 1.0  # far below a token's rate limit
+IMPORT_SECONDS = 300.0  # the server imports every run before it responds
 YAML = {"Content-Type": "application/yaml"}
 CHECK_FIELDS = ("key", "passed", "severity", "message", "suggestion")
-# What --set may change for one run, by the API's names; everything else is the rubric's to say.
+# The settings that --set can change for one run, with their API names.
 SETTINGS = {
     "policy.max_rounds": "rounds",
     "policy.pass_threshold": "threshold",
@@ -57,7 +57,7 @@ def remote_opened(server: str, token: str, project: str | None) -> "Iterator[Rem
 
 
 class RemoteInstance:
-    """One project of an instance elsewhere."""
+    """One project of a remote instance."""
 
     def __init__(self, wire: Wire, project: str | None = None) -> None:
         self.wire = wire
@@ -67,25 +67,25 @@ class RemoteInstance:
     def project(self) -> str:
         if self.named:
             return self.named
-        found = [entry["slug"] for entry in self.wire.pages("projects", {}, most=20)]
-        if len(found) == 1:
-            return str(found[0])
-        raise Refused(f"name a project with --project: {', '.join(found) or 'the token is for none'}.")
+        slugs = [entry["slug"] for entry in self.wire.pages("projects", {}, most=20)]
+        if len(slugs) == 1:
+            return str(slugs[0])
+        raise Refused(f"choose a project with --project: {', '.join(slugs) or 'the token has none'}.")
 
     def _at(self, path: str) -> str:
         return f"projects/{quote(self.project, safe='')}/{path}"
 
     # --- rubrics ----------------------------------------------------------------------------------
     def rubrics(self, *, archived: bool = False) -> list[RubricLine]:
-        asked = {"archived": "true"} if archived else {}
-        lines = [rubric_line(entry) for entry in self.wire.pages(self._at("rubrics"), asked)]
+        params = {"archived": "true"} if archived else {}
+        lines = [rubric_line(entry) for entry in self.wire.pages(self._at("rubrics"), params)]
         return sorted(lines, key=lambda line: line["name"].lower())
 
     def rubric_text(self, slug: str, version: int | None = None) -> RubricText:
         place = self._at(f"rubrics/{quote(slug, safe='')}")
-        with known_as(f"there is no rubric {slug!r} in project {self.project}."):
+        with if_missing(f"rubric {slug!r} does not exist in project {self.project}."):
             newest = int(self.wire.json("GET", place)["version"])
-        with known_as(f"rubric {slug!r} has no version {version}; the newest is {newest}."):
+        with if_missing(f"rubric {slug!r} has no version {version}; the newest is {newest}."):
             text = self.wire.ask("GET", f"{place}/yaml", params={"version": version or newest}).text
         return RubricText(slug, version or newest, text)
 
@@ -103,7 +103,7 @@ class RemoteInstance:
             raise unknown_base(push, newest)
         if not push.force and push.base != newest:
             raise newer_version(push, newest)
-        # The tag is of the version that was looked at: whoever saves in between is not overwritten.
+        # The ETag is of the version that was compared, so that a concurrent save is not overwritten.
         saved = self.wire.json(
             "PUT",
             f"{place}/yaml",
@@ -133,7 +133,7 @@ class RemoteInstance:
             return run_line(self.wire.json("GET", self._at(f"runs/{number}")), self.project)
 
     def _known(self, number: int) -> AbstractContextManager[None]:
-        return known_as(f"there is no run {number} in project {self.project}.")
+        return if_missing(f"run {number} does not exist in project {self.project}.")
 
     def run_report(self, number: int) -> RunReport:
         line = self.run_line(number)
@@ -154,7 +154,7 @@ class RemoteInstance:
     def run_create(self, new: NewRun) -> RunLine:
         unknown = sorted(set(new["changes"]) - set(SETTINGS))
         if unknown:
-            raise BadInput(f"{unknown[0]} cannot be changed for one run on a server; save it in the rubric.")
+            raise BadInput(f"{unknown[0]} cannot be changed for a single run on a server; edit the rubric.")
         settings = {SETTINGS[path]: value for path, value in new["changes"].items()}
         body = {name: new[name] for name in ("rubric", "task", "seed", "producer", "judge")}
         headers = {"Idempotency-Key": str(uuid.uuid4())}
@@ -162,7 +162,7 @@ class RemoteInstance:
         return run_line(made["runs"][0], self.project)
 
     def run_document(self, number: int, form: str) -> Iterator[str]:
-        self.run_line(number)  # a run that is not there is told apart from one without a text
+        self.run_line(number)  # tells a missing run from one without a text
         return self.wire.pieces(self._at(f"runs/{number}/export/{form}"))
 
     def runs_document(self, query: RunQuery, form: str) -> Iterator[str]:
@@ -180,13 +180,13 @@ class RemoteInstance:
         return self.wire.pieces(self._at(f"runs/training/{training.form}"), params=params)
 
     def import_paths(
-        self, paths: Sequence[Path], *, dry_run: bool, told: Callable[[str], None]
+        self, paths: Sequence[Path], *, dry_run: bool, on_progress: Callable[[str], None]
     ) -> ImportAnswer:
         try:
             files = [uploaded(path) for path in paths]
         except BadUpload as error:
             raise BadInput(str(error)) from None
-        told(f"{len(files)} on their way")
+        on_progress(f"Sending {len(files)} files")
         answer: ImportAnswer = self.wire.json(
             "POST",
             self._at("imports"),
@@ -196,12 +196,12 @@ class RemoteInstance:
         )
         return answer
 
-    def pause_between_looks(self) -> float:
+    def poll_seconds(self) -> float:
         return LOOK_SECONDS
 
 
 def uploaded(path: Path) -> tuple[str, bytes]:
-    """A file by its name, a folder as a zip of it: a form knows no folders."""
+    """A file with its name, or a folder as a zip file."""
     files = list(files_at(path))
     if path.is_file():
         return files[0].name, files[0].data
@@ -213,16 +213,16 @@ def uploaded(path: Path) -> tuple[str, bytes]:
 
 
 @contextmanager
-def known_as(words: str) -> Iterator[None]:
-    """What is not there, by the name that the caller gave it."""
+def if_missing(message: str) -> Iterator[None]:
+    """Raises Refused with this message if the server responds with 404."""
     try:
         yield
     except NotThere:
-        raise Refused(words) from None
+        raise Refused(message) from None
 
 
 def params_of(query: RunQuery) -> dict[str, str]:
-    given = {
+    params = {
         "status": query.status,
         "outcome": query.outcome,
         "rubric": query.rubric,
@@ -231,7 +231,7 @@ def params_of(query: RunQuery) -> dict[str, str]:
         "since": query.since.isoformat() if query.since else "",
         "archived": "true" if query.archived else "",
     }
-    return {name: value for name, value in given.items() if value}
+    return {name: value for name, value in params.items() if value}
 
 
 def rubric_line(entry: dict[str, Any]) -> RubricLine:

@@ -100,7 +100,7 @@ class ReviewRuleForm(forms.Form):
         label="Ask for a review of",
         choices=KINDS,
         widget=forms.RadioSelect,
-        error_messages={"required": "Choose what the rule looks for."},
+        error_messages={"required": "Choose when the rule applies."},
     )
     rubric = forms.ChoiceField(
         label="Rubric",

@@ -97,7 +97,7 @@ class PreviewForm(forms.Form):
         score: Decimal | None = self.cleaned_data["score"]
         if score is not None and not self.definition.scale.admits(score):
             words = scale_in_words(self.definition.scale)
-            raise forms.ValidationError(f"{plain(score)} is not on the scale: it takes {words}.")
+            raise forms.ValidationError(f"{plain(score)} is not on the scale. Allowed: {words}.")
         return score
 
     def clean_issues(self) -> str:

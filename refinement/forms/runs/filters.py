@@ -231,6 +231,6 @@ class ViewNameForm(forms.Form):
     name = forms.CharField(
         label="Name of the view",
         max_length=80,
-        error_messages={"required": "Give the view a name."},
+        error_messages={"required": "Enter a name."},
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )

@@ -10,7 +10,7 @@ from refinement.services.runs.creating import MAX_TEXT_CHARS
 from refinement.services.runs.hand_rounds import Edit
 from refinement.services.runs.lifecycle import MOST_MORE_ROUNDS
 
-ROUNDS_WRONG = f"Ask for 1 to {MOST_MORE_ROUNDS} more rounds, this one included."
+ROUNDS_WRONG = f"Enter 1 to {MOST_MORE_ROUNDS} more rounds, including this one."
 
 
 class HandRoundForm(forms.Form):

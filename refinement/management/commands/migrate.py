@@ -1,4 +1,4 @@
-"""Django's migrate, one at a time."""
+"""Django's migrate command with a lock."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from refinement.management.migration_lock import migration_lock
 
 
 class Command(migrate.Command):
-    """Waits while another process migrates the same database, then applies what is left."""
+    """Waits while another process migrates the same database."""
 
     def handle(self, *args: Any, **options: Any) -> str | None:
         with migration_lock(options["database"]):

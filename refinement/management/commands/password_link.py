@@ -1,4 +1,4 @@
-"""Prints a link with which a person chooses a new password: for instances that send no mail."""
+"""Prints a password reset link, for instances that send no email."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -13,26 +13,24 @@ from refinement.models import User
 
 
 class Command(BaseCommand):
-    help = "Prints a one-time link with which this person chooses a new password."
+    help = "Prints a one-time password reset link for an account."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("email", help="the mail address of the account")
-        parser.add_argument(
-            "--address", default="http://127.0.0.1:8000", help="where people reach this instance"
-        )
+        parser.add_argument("email", help="the email address of the account")
+        parser.add_argument("--address", default="http://127.0.0.1:8000", help="the URL of this instance")
 
     def handle(self, *args: Any, **options: Any) -> None:
         with plain_database_errors():
             user = User.objects.filter(email__iexact=options["email"].strip()).first()
         if user is None:
-            raise CommandError(f"No account has the mail address {options['email']}. Check how it is spelt.")
+            raise CommandError(f"There is no account with the email address {options['email']}.")
         if not user.is_active:
-            raise CommandError(f"The account {user.email} is closed, so a new password would not open it.")
+            raise CommandError(f"The account {user.email} is deactivated. Reactivate it first.")
         self.stdout.write(options["address"].rstrip("/") + reset_path(user))
 
 
 def reset_path(user: User) -> str:
-    """The path of a reset link that works once, and not at all after the password changes otherwise."""
+    """The path of a reset link. It works once, and not after the password has changed."""
     token = app_settings.PASSWORD_RESET_TOKEN_GENERATOR().make_token(user)
     return reverse(
         "account_reset_password_from_key", kwargs={"uidb36": user_pk_to_url_str(user), "key": token}

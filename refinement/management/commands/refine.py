@@ -1,4 +1,4 @@
-"""A run in the foreground: task in, best candidate out, everything kept in the database as it happens."""
+"""Runs one task in the foreground and prints the best candidate."""
 
 import json
 import signal
@@ -39,7 +39,7 @@ EPILOG = (
 
 
 class Command(BaseCommand):
-    help = "Takes one task and one text through the loop and prints the best candidate."
+    help = "Runs one task through the loop and prints the best candidate."
     requires_migrations_checks = False
 
     def create_parser(self, prog_name: str, subcommand: str, **options: Any) -> Any:
@@ -47,18 +47,18 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         add = parser.add_argument
-        add("--rubric", metavar="SLUG[@VERSION]", help="wiggum, ralph, simmer, or any rubric of the project")
+        add("--rubric", metavar="SLUG[@VERSION]", help="wiggum, ralph, simmer, or another rubric")
         add("--task", metavar="TEXT|@FILE", help="what the text or code is for")
-        add("--seed", metavar="FILE|-", help="the text to start from; without it a first draft is written")
-        add("--producer", metavar="ENDPOINT/MODEL", help="who writes: ollama/NAME, embedded, scripted:FILE")
-        add("--judge", metavar="ENDPOINT/MODEL", help="who judges; not needed for a rubric of checks alone")
+        add("--seed", metavar="FILE|-", help="the text to start from (default: a first draft)")
+        add("--producer", metavar="ENDPOINT/MODEL", help="the writer: ollama/NAME, embedded, scripted:FILE")
+        add("--judge", metavar="ENDPOINT/MODEL", help="the judge; not needed without criteria")
         add("--max-rounds", type=int, metavar="N")
-        add("--threshold", metavar="X", help="the composite that passes")
+        add("--threshold", metavar="X", help="the passing score")
         add("--set", action="append", default=[], metavar="policy.key=value", dest="overrides")
-        add("--project", metavar="SLUG", help="whose run it is; 'local' on an instance without accounts")
+        add("--project", metavar="SLUG", help="the project; 'local' on an instance without accounts")
         add("--detach", action="store_true", help="queue the run for the workers and print its number")
-        add("--resume", type=int, metavar="RUN", help="go on with an interrupted run")
-        add("--json", action="store_true", dest="as_json", help="print one object instead of the text")
+        add("--resume", type=int, metavar="RUN", help="continue an interrupted run")
+        add("--json", action="store_true", dest="as_json", help="print JSON instead of the text")
 
     def handle(self, *args: Any, **options: Any) -> None:
         signal.signal(signal.SIGTERM, as_interrupt)
@@ -75,7 +75,6 @@ class Command(BaseCommand):
                 self.carry_out(run, as_json=options["as_json"])
 
     def queued(self, run: Run, *, as_json: bool) -> None:
-        """The run is the workers' now."""
         self.stdout.write(json.dumps({"run": run.pk, "status": run.status}) if as_json else str(run.pk))
 
     def carry_out(self, run: Run, *, as_json: bool) -> None:
@@ -86,14 +85,14 @@ class Command(BaseCommand):
             if not run.is_finished:
                 run_in_foreground(run.pk, options, progress.waiting)
         except KeyboardInterrupt:
-            progress.done(f"Interrupted. Go on with: wiggum refine --resume {run.pk}")
+            progress.done(f"Interrupted. To continue: wiggum refine --resume {run.pk}")
             sys.exit(EXIT_INTERRUPTED)
         except RunBusy as error:
             raise CommandError(str(error), returncode=3) from None
         run.refresh_from_db()
         if not run.is_finished:
             progress.done(
-                f"Run {run.pk} is now {run.get_status_display().lower()}; it was taken over elsewhere."
+                f"Run {run.pk} is now {run.get_status_display().lower()}; another process took it over."
             )
             sys.exit(EXIT_INTERRUPTED)
         progress.done(f"{run.outcome}: {run.why}")
@@ -109,16 +108,16 @@ class Command(BaseCommand):
 
 
 def created(options: dict[str, Any]) -> Run:
-    """The run that the arguments describe; ValueError or LookupError says what is wrong with them."""
+    """Create the run from the options. Raises ValueError, LookupError, ValidationError."""
     for name in ("rubric", "task", "producer"):
         if not options[name]:
-            raise ValueError(f"--{name} is missing; see refine --help.")
+            raise ValueError(f"--{name} is required; see refine --help.")
     task, seed = text_of(options["task"]), seed_of(options["seed"])
     project = project_named(options["project"])
     version = version_named(project, options["rubric"])
     definition = rubric_with(definition_of(version), changes(options))
     if definition.criteria and not options["judge"]:
-        raise ValueError("--judge is missing; this rubric has criteria that need one.")
+        raise ValueError("--judge is required, because this rubric has criteria.")
     producer = target(options["producer"], detach=options["detach"])
     judge = target(options["judge"], detach=options["detach"]) if options["judge"] else producer
     return run_create(
@@ -139,19 +138,19 @@ def resumed(options: dict[str, Any]) -> Run:
             return foreground_resume(options["resume"])
         return run_resume(run=Run.objects.get(pk=options["resume"]))
     except Run.DoesNotExist:
-        raise LookupError(f"there is no run {options['resume']}.") from None
+        raise LookupError(f"run {options['resume']} does not exist.") from None
 
 
 def target(text: str, *, detach: bool) -> Target:
-    """Who is asked; a worker, which does a detached run, reads no scripts."""
-    found = parse_target(text)
-    if detach or not scripted_specs(found.endpoint):
-        endpoint_spec(found.endpoint)
-    return found
+    """The endpoint and model. Scripted endpoints do not work in a detached run. Raises ValueError."""
+    parsed = parse_target(text)
+    if detach or not scripted_specs(parsed.endpoint):
+        endpoint_spec(parsed.endpoint)
+    return parsed
 
 
-def usage_error(words: str) -> CommandError:
-    return CommandError(words, returncode=EXIT_USAGE)
+def usage_error(message: str) -> CommandError:
+    return CommandError(message, returncode=EXIT_USAGE)
 
 
 def as_interrupt(number: int, frame: FrameType | None) -> None:

@@ -1,4 +1,4 @@
-"""Replaces the secret key without breaking what was encrypted or signed with the old one."""
+"""Replaces the secret key, and re-encrypts stored secrets."""
 
 import os
 from argparse import ArgumentParser
@@ -12,17 +12,15 @@ from refinement.services.secret_rotation import SecretsReport, secrets_reseal
 from wiggum_site import environment as env
 
 FROM_ENVIRONMENT = (
-    "SECRET_KEY comes from the environment. To replace it, move the present key to "
+    "SECRET_KEY comes from the environment. To replace it, move the current key to "
     "WIGGUM_SECRET_KEY_FALLBACKS, set SECRET_KEY to a new one of at least 32 characters, restart all web and "
     "worker processes, and run this command again."
 )
 RESTART = "Restart all web and worker processes now. Until then they cannot read these secrets."
-LATER = (
-    "The old key still works, so nobody is signed out. In two weeks, or today if the key was exposed, {step}."
-)
+LATER = "The old key still works, so sessions stay valid. In two weeks, or today if it was exposed, {step}."
 UNREADABLE = (
-    "They were encrypted with another key. Name it in WIGGUM_SECRET_KEY_FALLBACKS and run this command "
-    "again. If it is lost, make a new secret for each webhook, and run reset_sign_in for each person."
+    "They were encrypted with another key. Add it to WIGGUM_SECRET_KEY_FALLBACKS and run this command "
+    "again. If it is lost, renew the secret of each webhook, and run reset_sign_in for each person."
 )
 
 
@@ -36,7 +34,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--finish",
             action="store_true",
-            help="stop accepting the old key; signs out everybody who has not been back since",
+            help="stop accepting the old key; this ends sessions that were not used since the rotation",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -51,7 +49,7 @@ class Command(BaseCommand):
         current, *old = keys_on_disk()
         if not options["finish"] and not set(old) - {current}:
             env.secret_key_replace(settings.DATA_DIR)
-            self.stdout.write("Made a new secret key.")
+            self.stdout.write("Created a new secret key.")
         self.reseal()
         if options["finish"]:
             (settings.DATA_DIR / env.OLD_KEYS_FILE).unlink(missing_ok=True)
@@ -71,5 +69,5 @@ class Command(BaseCommand):
 
 
 def keys_on_disk() -> list[str]:
-    """The keys of the next start, the current one first; the settings have those of this one."""
+    """The keys for the next start, current key first. The settings still have the old ones."""
     return [env.secret_key(settings.DATA_DIR), *env.secret_key_fallbacks(settings.DATA_DIR)]

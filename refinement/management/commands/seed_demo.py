@@ -1,4 +1,4 @@
-"""Fills a project with believable runs."""
+"""Fills a project with demo data."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -16,27 +16,26 @@ MOST_RUNS = 1_000_000
 
 class Command(BaseCommand):
     help = (
-        "Makes data to look at: a project with people, rubrics of several versions and so many runs of "
-        "every outcome, with rounds, verdicts, checks, calls and tags, and with what people said, scored "
-        "and decided about the newest of them. No model is asked. Called again, it adds more runs; a "
-        "project with runs that it did not make is left alone. The people it makes cannot sign in; the "
-        "instance's administrators become owners of the project."
+        "Creates demo data: a project with people, rubrics and runs of every outcome, with rounds, verdicts, "
+        "checks, calls, tags, comments, scores and decisions. No model is called. Run it again to add more "
+        "runs. A project with other runs is not changed. Demo people cannot sign in; administrators of the "
+        "instance become owners of the project."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--runs", type=int, default=200, help="how many runs to add (default 200)")
-        parser.add_argument("--project", default="demo", help="the project's address (default demo)")
-        parser.add_argument("--days", type=int, default=90, help="over how many days they are spread (90)")
-        parser.add_argument("--chars", type=int, default=3_000, help="how long candidates are (3,000)")
+        parser.add_argument("--runs", type=int, default=200, help="number of runs to add (default 200)")
+        parser.add_argument("--project", default="demo", help="the project's slug (default demo)")
+        parser.add_argument("--days", type=int, default=90, help="number of days the runs cover (90)")
+        parser.add_argument("--chars", type=int, default=3_000, help="length of candidates (3,000)")
         parser.add_argument(
             "--no-calls",
             action="store_true",
-            help="leave out what was said to models: smaller, faster",
+            help="leave out model calls: smaller and faster",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
         runs, slug = options["runs"], options["project"]
-        refuse_impossible(runs, slug, options["days"], options["chars"])
+        validate_options(runs, slug, options["days"], options["chars"])
         with plain_database_errors():
             try:
                 steps = demo_seed(
@@ -52,18 +51,18 @@ class Command(BaseCommand):
                         self.stdout.write(f"{done:,} of {runs:,} runs")
             except NotOurs as refused:
                 raise CommandError(str(refused)) from None
-        self.stdout.write(f"{runs:,} runs are in the project {slug}: see /p/{slug}/runs/")
+        self.stdout.write(f"Added {runs:,} runs to the project {slug}: see /p/{slug}/runs/")
 
 
-def refuse_impossible(runs: int, slug: str, days: int, chars: int) -> None:
-    """What cannot be made is said before anything is."""
+def validate_options(runs: int, slug: str, days: int, chars: int) -> None:
+    """Raises CommandError."""
     if not 1 <= runs <= MOST_RUNS:
-        raise CommandError(f"--runs is {runs}; ask for 1 to {MOST_RUNS:,}.")
+        raise CommandError(f"--runs is {runs}; use 1 to {MOST_RUNS:,}.")
     if not 1 <= days <= 3_650:
-        raise CommandError(f"--days is {days}; ask for 1 to 3,650.")
+        raise CommandError(f"--days is {days}; use 1 to 3,650.")
     if not 200 <= chars <= 200_000:
-        raise CommandError(f"--chars is {chars}; ask for 200 to 200,000.")
+        raise CommandError(f"--chars is {chars}; use 200 to 200,000.")
     try:
         validate_slug(slug)
     except ValidationError:
-        raise CommandError(f"--project is {slug!r}; use small letters, digits and hyphens.") from None
+        raise CommandError(f"--project is {slug!r}; use lowercase letters, digits and hyphens.") from None

@@ -1,4 +1,4 @@
-"""Prints a fresh one-time link for the first account."""
+"""Prints a one-time link for the first account."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -10,16 +10,14 @@ from refinement.services.people.setup_links import setup_link_make
 
 
 class Command(BaseCommand):
-    help = "Prints a fresh one-time link with which the first person makes their account."
+    help = "Prints a new one-time link that creates the first account."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument(
-            "--address", default="http://127.0.0.1:8000", help="where people reach this instance"
-        )
+        parser.add_argument("--address", default="http://127.0.0.1:8000", help="the URL of this instance")
 
     def handle(self, *args: Any, **options: Any) -> None:
         with plain_database_errors():
             token = setup_link_make()
         if token is None:
-            raise CommandError("There is an account already; ask one of the administrators for another.")
+            raise CommandError("An account already exists. Ask an administrator for an invitation.")
         self.stdout.write(f"{options['address'].rstrip('/')}/welcome/{token}/")

@@ -1,4 +1,4 @@
-"""Starts everything on one machine: the tables, the static files, one web and one worker process."""
+"""Prepares the database and static files, and starts one web and one worker process."""
 
 import errno
 import os
@@ -25,7 +25,7 @@ from refinement.static_fingerprint import kept_fingerprint, static_fingerprint, 
 from wiggum_site import environment as env
 
 EVERY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  names them, binds nothing
-# The instance before this one may still be ending.
+# A previous instance may still be stopping.
 PORT_WAIT_SECONDS = 8.0
 PORT_LOOK_SECONDS = 0.1
 MANAGE = [sys.executable, str(settings.BASE_DIR / "manage.py")]
@@ -38,9 +38,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--host", default=None, help="the address to listen on (HOST; 127.0.0.1)")
         parser.add_argument("--port", default=None, type=int, help="the port to listen on (PORT; 8000)")
-        parser.add_argument(
-            "--no-worker", action="store_true", help="run the web process alone; workers are elsewhere"
-        )
+        parser.add_argument("--no-worker", action="store_true", help="run only the web process")
 
     def handle(self, *args: Any, **options: Any) -> None:
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -66,20 +64,20 @@ class Command(BaseCommand):
     def warn_of_unreadable_secrets(self) -> None:
         if count := len(secrets_report().unreadable):
             self.stderr.write(
-                f"wiggum: {count} stored secrets cannot be decrypted, because SECRET_KEY was changed: "
-                "webhooks and second factors fail. Set WIGGUM_SECRET_KEY_FALLBACKS to the old key, and see "
-                "what wiggum doctor says."
+                f"wiggum: {count} stored secrets cannot be decrypted, because SECRET_KEY has changed: "
+                "webhooks and second factors fail. Set WIGGUM_SECRET_KEY_FALLBACKS to the old key, and run "
+                "wiggum doctor."
             )
 
     def collect_static(self) -> None:
-        """Collects static files, unless they are those of the last time."""
+        """Collect static files if they have changed."""
         if static_is_current():
             return
         fingerprint = static_fingerprint()
         self.stdout.write("Collecting static files ...")
         self.stdout.flush()
         if subprocess.run([*MANAGE, "collectstatic", "--no-input", "--verbosity", "0"]).returncode:
-            raise SystemExit("wiggum: the static files could not be collected; the reason stands above.")
+            raise SystemExit("wiggum: the static files could not be collected; see the error above.")
         kept_fingerprint().write_text(fingerprint)
 
 
@@ -88,7 +86,7 @@ def stop_quietly(_signal: int, _frame: FrameType | None) -> None:
 
 
 def port_check(host: str, port: int) -> None:
-    """Waits a moment for the address to become free; ends the process with one line when it does not."""
+    """Wait some seconds for the address to become free. Ends the process if it does not."""
     problem = port_problem(host, port)
     if problem == os.strerror(errno.EADDRINUSE):
         print(f"Port {port} is in use; waiting up to {PORT_WAIT_SECONDS:g} s for it ...", flush=True)
@@ -99,12 +97,12 @@ def port_check(host: str, port: int) -> None:
     if problem:
         raise SystemExit(
             f"wiggum: cannot listen on {host} port {port} ({problem}); "
-            "stop what uses it, or choose another with HOST= and PORT=."
+            "stop the process that uses it, or set HOST or PORT."
         )
 
 
 def port_problem(host: str, port: int) -> str:
-    """Why the address cannot be listened on; empty where it can."""
+    """Why the process cannot listen on the address, or an empty string."""
     try:
         family, kind, protocol, _, where = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with socket.socket(family, kind, protocol) as probe:
@@ -116,7 +114,7 @@ def port_problem(host: str, port: int) -> str:
 
 
 def serving_plan(host: str, port: int, token: str | None, *, with_worker: bool) -> ServingPlan:
-    """What the supervisor needs to know; it has no settings of its own."""
+    """The supervisor's configuration: it does not load the settings."""
     reached = EVERY_ADDRESS.get(host, host)
     address = f"http://[{reached}]:{port}/" if ":" in reached else f"http://{reached}:{port}/"
     first_host = settings.ALLOWED_HOSTS[0]
@@ -136,10 +134,10 @@ def web_command(host: str, port: int) -> list[str]:
     return [
         *(sys.executable, "-m", "granian", "wiggum_site.asgi:application"),
         *("--interface", "asginl", "--host", host, "--port", str(port), "--workers", "1"),
-        # One open event stream would hold up the end for ever without a limit.
+        # Without a limit, an open event stream would prevent the shutdown.
         *("--workers-kill-timeout", "3", "--backlog", "4096", "--backpressure", "16384"),
-        # A connection that sends no whole request head is closed in time. With HTTP/2 on, granian waits for
-        # the first byte without a limit; the proxy in front speaks HTTP/1 to us anyway.
+        # Closes connections that send no complete request header. With HTTP/2, granian would wait for the
+        # first byte without a limit; a reverse proxy uses HTTP/1 anyway.
         *("--http", "1", "--http1-header-read-timeout", "10000", "--http1-buffer-size", "65536"),
         *("--no-ws", "--log-level", "warning", "--no-access-log", "--working-dir", str(settings.BASE_DIR)),
     ]
@@ -150,13 +148,13 @@ def announcement(address: str, token: str | None) -> str:
     if token is None:
         return ready
     return (
-        f"{ready}\nNobody has an account yet. Open this link to make the first one; it works once:\n"
+        f"{ready}\nThere are no accounts yet. Open this one-time link to create the first one:\n"
         f"{address}welcome/{token}/"
     )
 
 
 def supervise(plan: ServingPlan) -> NoReturn:
-    """Turns this process into the supervisor, which does without Django and its memory."""
+    """Replace this process with the supervisor, which saves memory by not loading Django."""
     os.chdir(settings.BASE_DIR)
     os.environ[PLAN] = plan.packed()
     os.execv(sys.executable, [sys.executable, "-m", "refinement.serving"])

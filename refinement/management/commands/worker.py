@@ -1,4 +1,4 @@
-"""One worker process: it takes messages off the queues until it is told to stop."""
+"""Runs one worker process until it is stopped."""
 
 import gc
 import signal
@@ -22,28 +22,28 @@ from refinement.management.plain_errors import plain_database_errors
 from refinement.providers.sandbox.protection import close_to_own_account
 from refinement.services.upkeep import Upkeep
 
-# For threads, and once more for those that fetch messages: these wait three seconds where a broker is away.
+# For threads, and again for consumers, which wait three seconds for an unreachable broker.
 STOP_MILLISECONDS = 6_000
 UPKEEP_SECONDS = 2.0
-# Dozens of threads that ask for Python's lock every 5 ms, as they do by default, cost more than their work.
+# With dozens of threads, Python's default switch interval of 5 ms costs more than their work.
 SWITCH_SECONDS = 0.05
-GARBAGE_AFTER = 10_000  # new objects: a step makes thousands, and nearly all go with it
-IDLE_MILLISECONDS = 1_000  # how long threads may sleep; work that comes wakes them
+GARBAGE_AFTER = 10_000  # new objects: a step creates thousands, and nearly all are short-lived
+IDLE_MILLISECONDS = 1_000  # how long idle threads sleep; new work wakes them
 
 
-def has_room(worker: Any) -> bool:
-    """Whether a thread waits for work: a message that is there would be in its hands."""
-    in_hand: int = worker.work_queue.unfinished_tasks
-    return "runs" in worker.consumers and in_hand < len(worker.workers)
+def has_idle_thread(worker: Any) -> bool:
+    """Whether a thread that could take a message is idle."""
+    unfinished: int = worker.work_queue.unfinished_tasks
+    return "runs" in worker.consumers and unfinished < len(worker.workers)
 
 
 class Command(BaseCommand):
-    help = "Runs one worker process with a number of threads; any number of processes may run."
+    help = "Runs a worker process. You can run any number of them."
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--threads", type=int, default=settings.WORKER_THREADS)
-        parser.add_argument("--queues", nargs="*", default=[], help="only these; all of them by default")
+        parser.add_argument("--queues", nargs="*", default=[], help="only these queues (default: all)")
 
     def handle(self, *args: Any, **options: Any) -> None:
         threads: int = options["threads"]
@@ -58,29 +58,29 @@ class Command(BaseCommand):
             self.run(threads, set(options["queues"]), stopping)
 
     def run(self, threads: int, queues: set[str], stopping: Event) -> None:
-        """Works, with a sign of life every few seconds, until `stopping` is set."""
+        """Process messages and send a heartbeat every few seconds, until `stopping` is set."""
         name = worker_name()
         beat = partial(worker_beat, name=name, started_at=timezone.now(), threads=threads)
         worker, upkeep = self.worker(threads, queues), Upkeep()
         beat()
         gc.collect()
-        gc.freeze()  # what was loaded until now stays: it is not looked through again
+        gc.freeze()  # objects loaded so far stay, so the garbage collector can skip them
         gc.set_threshold(GARBAGE_AFTER)
         try:
             worker.start()
             try:
-                self.look_after(worker, upkeep, stopping, beat)
+                self.maintain(worker, upkeep, stopping, beat)
             finally:
                 worker.stop(timeout=STOP_MILLISECONDS)
         finally:
             self.leave(name)
 
-    def look_after(self, worker: Any, upkeep: Upkeep, stopping: Event, beat: Callable[[], None]) -> None:
+    def maintain(self, worker: Any, upkeep: Upkeep, stopping: Event, beat: Callable[[], None]) -> None:
         beaten = time.monotonic()
         while True:
             close_old_connections()
             try:
-                upkeep.once(patient=not has_room(worker))
+                upkeep.once(patient=not has_idle_thread(worker))
                 if time.monotonic() - beaten >= BEAT_SECONDS:
                     beaten = time.monotonic()
                     beat()
@@ -94,12 +94,10 @@ class Command(BaseCommand):
             totals_flush()
             worker_leave(name=name)
         except DatabaseError:
-            self.stderr.write(
-                "wiggum: the worker's leave could not be recorded; it is forgotten in a minute."
-            )
+            self.stderr.write("wiggum: the worker's heartbeat could not be deleted; it expires in a minute.")
 
     def worker(self, threads: int, queues: set[str]) -> Any:
-        # Imported here: Django loads every command's module to list them, and Dramatiq is not small.
+        # Imported here, because Django loads the module of every command to list them.
         from dramatiq import Worker
 
         from wiggum_site.broker import broker
@@ -114,6 +112,6 @@ class Command(BaseCommand):
             worker_threads=threads,
             worker_timeout=IDLE_MILLISECONDS,
         )
-        # The limit counts messages in progress: one for each thread keeps them all busy and hoards none.
+        # The limit includes messages in progress: one per thread keeps all busy, and none waits here.
         worker.queue_prefetch = threads
         return worker

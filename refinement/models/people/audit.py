@@ -1,4 +1,4 @@
-"""Who changed what, when: kept beside the rows themselves."""
+"""The audit log: who changed what, and when."""
 
 from typing import ClassVar
 
@@ -9,7 +9,7 @@ from refinement.models.people.people import Project
 
 
 class AuditEntry(models.Model):
-    """One change by a person or by the command line; triggers refuse to change or delete it."""
+    """One change by a person or the command line. Database triggers prevent updates and deletion."""
 
     at = models.DateTimeField(auto_now_add=True)
     project = models.ForeignKey(Project, models.SET_NULL, null=True, blank=True, related_name="audit_entries")

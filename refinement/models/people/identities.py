@@ -1,4 +1,4 @@
-"""Which person a sign-in provider means."""
+"""Connections between accounts and sign-in providers."""
 
 from typing import ClassVar
 
@@ -8,7 +8,7 @@ from django.utils import timezone
 
 
 class ExternalIdentity(models.Model):
-    """A provider's name for a person: it stays the same when their mail address changes."""
+    """A provider's identifier of a person. It stays the same when their email address changes."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="external_identities")
     issuer = models.CharField(max_length=255)
@@ -19,7 +19,7 @@ class ExternalIdentity(models.Model):
     class Meta:
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["issuer", "subject"], name="external_identity_unique"),
-            # Whoever got a mail address from somebody else at the provider does not get their account here.
+            # An email address that was reassigned at the provider must not give access to the old account.
             models.UniqueConstraint(fields=["issuer", "user"], name="external_identity_one_a_person"),
         ]
 

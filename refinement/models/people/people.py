@@ -1,4 +1,4 @@
-"""People, their projects and what they may do there."""
+"""Users, projects, memberships and invitations."""
 
 import re
 from typing import ClassVar
@@ -11,7 +11,7 @@ from django.utils import timezone
 
 
 class UserManager(BaseUserManager["User"]):
-    """People are known by their mail address; there is no user name."""
+    """Users are identified by their email address; there is no user name."""
 
     def create_user(self, email: str, password: str | None = None, **fields: object) -> "User":
         user = self.model(email=self.normalize_email(email).lower(), **fields)
@@ -27,7 +27,7 @@ class UserManager(BaseUserManager["User"]):
 
 
 class User(AbstractBaseUser, PermissionsMixin):
-    """A person with an account on this instance; `is_superuser` marks its administrators."""
+    """An account on this instance. `is_superuser` marks administrators."""
 
     email = models.EmailField("mail address", max_length=254, unique=True)
     name = models.CharField(max_length=120, blank=True)
@@ -55,19 +55,19 @@ class User(AbstractBaseUser, PermissionsMixin):
 
     @property
     def initials(self) -> str:
-        """One or two letters for the round badge."""
+        """One or two letters for the avatar."""
         words = re.findall(r"\w+", self.display_name)
         return "".join(word[0] for word in words[:2]).upper() or "?"
 
 
 class Project(models.Model):
-    """A team's space; everything else belongs to one."""
+    """A team's space. Everything else belongs to one."""
 
     name = models.CharField(max_length=120)
     slug = models.SlugField(max_length=60, unique=True)
     created_at = models.DateTimeField(auto_now_add=True)
-    blind_scores = models.BooleanField(default=False)  # people score before they are shown others' scores
-    sharing = models.BooleanField(default=True)  # a run may be shown to people without an account
+    blind_scores = models.BooleanField(default=False)  # people score before they see others' scores
+    sharing = models.BooleanField(default=True)  # share links are enabled
     members: "models.ManyToManyField[User, Membership]" = models.ManyToManyField(
         User, through="Membership", related_name="projects"
     )
@@ -86,7 +86,7 @@ class MemberRole(models.TextChoices):
 
 
 class Membership(models.Model):
-    """What a person may do in a project."""
+    """A person's role in a project."""
 
     Role = MemberRole
 
@@ -116,7 +116,7 @@ class Membership(models.Model):
 
 
 class SetupLink(models.Model):
-    """The one-time link that makes the first account. Only its digest is kept."""
+    """The one-time link that creates the first account. Only its digest is stored."""
 
     digest = models.CharField(max_length=64, unique=True)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -126,7 +126,7 @@ class SetupLink(models.Model):
 
 
 class Invitation(models.Model):
-    """A one-time link into a project with a role. Only the digest of its token is kept."""
+    """A one-time link that adds a person to a project with a role. Only its token's digest is stored."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="invitations")
     role = models.CharField(max_length=10, choices=MemberRole)

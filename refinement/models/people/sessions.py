@@ -1,4 +1,4 @@
-"""Where a person is signed in, as their account page lists it."""
+"""Sessions of a person, as listed on the account page."""
 
 from typing import ClassVar
 
@@ -8,7 +8,7 @@ from django.utils import timezone
 
 
 class SessionInfo(models.Model):
-    """One browser's session: the session itself knows neither the browser nor when it was used."""
+    """A browser's session, with what Django's session does not store: browser, address and last use."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="session_infos")
     session_key = models.CharField(max_length=40, unique=True)

@@ -1,4 +1,4 @@
-"""Keys for scripts: tokens of a project, and what was answered to a request that may come twice."""
+"""API tokens and idempotency keys."""
 
 from typing import ClassVar
 
@@ -10,7 +10,7 @@ from refinement.models.people.people import MemberRole, Project
 
 
 class ApiToken(models.Model):
-    """Acts as its maker, with this role or a lower one. Only its digest is kept; it is shown once."""
+    """Acts as its creator, with at most this role. It is shown once; only its digest is stored."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="api_tokens")
     name = models.CharField(max_length=60)
@@ -22,7 +22,7 @@ class ApiToken(models.Model):
     expires_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
     last_used_at = models.DateTimeField(null=True, blank=True)
-    # The minute that requests are counted in, since 1970, and how many came in it.
+    # The current minute since 1970, and the requests in it.
     counted_minute = models.PositiveBigIntegerField(default=0)
     counted = models.PositiveIntegerField(default=0)
 
@@ -47,12 +47,12 @@ class ApiToken(models.Model):
 
 
 class IdempotencyKey(models.Model):
-    """A request that creates something, under the name its sender gave it; empty until it is answered."""
+    """A creating request with the client's key, and its response once there is one."""
 
     sender = models.CharField(max_length=40)  # such as token:12 or person:3
     key = models.CharField(max_length=255)
     fingerprint = models.CharField(max_length=64)  # of method, address and body
-    attempt = models.PositiveIntegerField(default=1)  # tells whoever took it up from an earlier one
+    attempt = models.PositiveIntegerField(default=1)  # fences off a process that lost its claim
     taken_at = models.DateTimeField(default=timezone.now)
     created_at = models.DateTimeField(default=timezone.now)
     status = models.PositiveSmallIntegerField(null=True, blank=True)

@@ -1,4 +1,4 @@
-"""What people say to each other about a run: threads, each on one place of it."""
+"""Comment threads, each on one place of a run."""
 
 from typing import ClassVar
 
@@ -19,7 +19,7 @@ class ThreadPlace(models.TextChoices):
 
 
 class Thread(models.Model):
-    """A place that people talk about. A passage is found again by its quotation, not by its position."""
+    """A discussion of one place in a run. A passage is located by its quotation, not by its position."""
 
     Place = ThreadPlace
 
@@ -29,7 +29,7 @@ class Thread(models.Model):
     round_number = models.PositiveIntegerField(null=True, blank=True)
     key = models.CharField(max_length=60, blank=True)  # the criterion's
     position = models.PositiveIntegerField(null=True, blank=True)  # of the issue in its list, from 0
-    # What was selected, and a little of what stood before and after it, to tell equal passages apart.
+    # The selected text and some of its context, to tell equal passages apart.
     quote = models.TextField(blank=True)
     quote_before = models.CharField(max_length=64, blank=True)
     quote_after = models.CharField(max_length=64, blank=True)
@@ -73,19 +73,19 @@ class Thread(models.Model):
 
 
 class Comment(models.Model):
-    """One person's words, as Markdown. A deleted one keeps its row and its history, not its place."""
+    """A comment in Markdown. A deleted comment keeps its row and history."""
 
     thread = models.ForeignKey(Thread, on_delete=models.CASCADE, related_name="comments")
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="comments")  # the thread's
     author = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="comments"
     )
-    author_name = models.CharField(max_length=120)  # as it was then: accounts go, words stay
+    author_name = models.CharField(max_length=120)  # stays when the account is deleted
     body = models.TextField()
     created_at = models.DateTimeField(auto_now_add=True)
     edited_at = models.DateTimeField(null=True, blank=True)
     deleted_at = models.DateTimeField(null=True, blank=True)
-    version = models.PositiveIntegerField(default=1)  # an edit names the one it was made from
+    version = models.PositiveIntegerField(default=1)  # to detect concurrent edits
     mentioned = models.ManyToManyField(settings.AUTH_USER_MODEL, related_name="mentions", blank=True)
 
     class Meta:
@@ -97,7 +97,7 @@ class Comment(models.Model):
 
 
 class CommentEdit(models.Model):
-    """What a comment said before it was changed or deleted."""
+    """The text of a comment before an edit or its deletion."""
 
     comment = models.ForeignKey(Comment, on_delete=models.CASCADE, related_name="edits")
     version = models.PositiveIntegerField()

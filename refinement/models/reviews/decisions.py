@@ -1,4 +1,4 @@
-"""What people decided about a run, beside what the judge found: kept in order, never changed."""
+"""People's decisions on runs. Rows are added and never changed."""
 
 from typing import ClassVar
 
@@ -17,12 +17,12 @@ class DecisionKind(models.TextChoices):
 
 
 class Decision(models.Model):
-    """One decision with its reason; the run's newest one holds."""
+    """A decision with its reason. The newest one of a run is in force."""
 
     Kind = DecisionKind
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="decisions")
-    number = models.PositiveIntegerField()  # from 1; who decides names the number seen last
+    number = models.PositiveIntegerField()  # from 1, to detect concurrent decisions
     kind = models.CharField(max_length=10, choices=DecisionKind)
     round_number = models.PositiveIntegerField(null=True, blank=True)
     reason = models.TextField()

@@ -1,4 +1,4 @@
-"""People's judgement beside the model's: scores on the same criteria, blind where that was chosen."""
+"""People's scores on the judge's criteria, and blind scoring."""
 
 from typing import ClassVar
 
@@ -10,7 +10,7 @@ from refinement.models.runs.runs import Run
 
 
 class HumanScore(models.Model):
-    """One person's reading of one round; scores are kept as text, so that they stay exact."""
+    """One person's scores of one round, stored as text to stay exact."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="human_scores")  # the round's
     round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="human_scores")
@@ -21,7 +21,7 @@ class HumanScore(models.Model):
     scores = models.JSONField()  # [{key, score, reason}], in rubric order
     composite = models.DecimalField(max_digits=14, decimal_places=6)
     note = models.TextField(blank=True)
-    blind = models.BooleanField(default=False)  # given without having been shown another's scores here
+    blind = models.BooleanField(default=False)  # given before seeing other scores
     submitted_at = models.DateTimeField(auto_now_add=True)
     changed_at = models.DateTimeField(null=True, blank=True)
     version = models.PositiveIntegerField(default=1)
@@ -38,7 +38,7 @@ class HumanScore(models.Model):
 
 
 class BlindReading(models.Model):
-    """While it is open, no response shows this person a score of the run, the judge's or another's."""
+    """While it is open, no response shows this person a score of the run, by the judge or by people."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="blind_readings")
     reader = models.ForeignKey(
@@ -47,7 +47,7 @@ class BlindReading(models.Model):
     round_number = models.PositiveIntegerField()
     began_at = models.DateTimeField(auto_now_add=True)
     ended_at = models.DateTimeField(null=True, blank=True)
-    given_up = models.BooleanField(default=False)  # ended by looking, not by a score
+    given_up = models.BooleanField(default=False)  # ended without a score
 
     class Meta:
         constraints: ClassVar = [

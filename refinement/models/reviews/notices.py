@@ -1,4 +1,4 @@
-"""What a person is told: an inbox of their own, and what they want to be told about."""
+"""Notices in a person's inbox, and which kinds they want."""
 
 from typing import ClassVar
 
@@ -20,7 +20,7 @@ class NoticeKind(models.TextChoices):
 
 
 class Notice(models.Model):
-    """One thing told to one person."""
+    """A notification for one person."""
 
     Kind = NoticeKind
 
@@ -30,12 +30,12 @@ class Notice(models.Model):
     comment = models.ForeignKey(Comment, on_delete=models.CASCADE, null=True, blank=True, related_name="+")
     kind = models.CharField(max_length=10, choices=NoticeKind)
     actor_name = models.CharField(max_length=120, blank=True)
-    text = models.TextField()  # plain: what a mail says too
+    text = models.TextField()  # plain text, also used in the email
     created_at = models.DateTimeField(auto_now_add=True)
     read_at = models.DateTimeField(null=True, blank=True)
-    inbox = models.BooleanField(default=True)  # one that is only mailed is in no list
-    mail_due = models.BooleanField(default=False)  # to be sent by mail, and not yet sent
-    mail_after = models.DateTimeField(null=True, blank=True)  # after a failure: not before this
+    inbox = models.BooleanField(default=True)  # False: sent by email only
+    mail_due = models.BooleanField(default=False)  # to be sent by email
+    mail_after = models.DateTimeField(null=True, blank=True)  # retry time after a failure
     mail_tries = models.PositiveSmallIntegerField(default=0)
 
     class Meta:
@@ -51,7 +51,7 @@ class Notice(models.Model):
 
 
 class NoticeChoice(models.Model):
-    """What a person wants to be told about; without a row, a kind is told in the inbox and by mail."""
+    """How a person gets one kind of notice. Without a row: in the inbox and by email."""
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="notice_choices"

@@ -1,4 +1,4 @@
-"""Who was asked to look at which run, by whom or by which rule."""
+"""Review requests, and rules that create them."""
 
 from typing import ClassVar
 
@@ -17,7 +17,7 @@ class RuleKind(models.TextChoices):
 
 
 class ReviewRule(models.Model):
-    """Asks its reviewers when a run ends in a certain way."""
+    """Requests reviews when a run ends in a certain way."""
 
     Kind = RuleKind
 
@@ -52,7 +52,7 @@ class ReviewRule(models.Model):
 
 
 class ReviewRequest(models.Model):
-    """One person asked to review one run; open until done or taken back."""
+    """A request to one person to review one run. Open until done or cancelled."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="review_requests")
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="review_requests")
@@ -69,7 +69,7 @@ class ReviewRequest(models.Model):
     asked_at = models.DateTimeField(auto_now_add=True)
     due_on = models.DateField(null=True, blank=True)
     closed_at = models.DateTimeField(null=True, blank=True)
-    taken_back = models.BooleanField(default=False)  # closed without a review
+    taken_back = models.BooleanField(default=False)  # cancelled
 
     class Meta:
         ordering: ClassVar = ["id"]

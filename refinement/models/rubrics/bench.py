@@ -1,4 +1,4 @@
-"""The test bench: a judge tried on one text, several times, and everything that was said."""
+"""The test bench: one text judged several times, with all calls."""
 
 from typing import ClassVar
 
@@ -25,7 +25,7 @@ class CandidateOrigin(models.TextChoices):
 
 
 class Bench(models.Model):
-    """One text, one version of a rubric, one judge, asked `repeats` times."""
+    """One text, rubric version and judge, with `repeats` trials."""
 
     Status = BenchStatus
     Origin = CandidateOrigin
@@ -42,17 +42,19 @@ class Bench(models.Model):
     candidate = models.TextField()
     candidate_chars = models.PositiveIntegerField()
     candidate_sha256 = models.CharField(max_length=64)
-    title = models.CharField(max_length=120)  # the candidate's first words, for lists
+    title = models.CharField(max_length=120)  # the beginning of the candidate, for lists
     task = models.TextField(blank=True)
 
     endpoint = models.CharField(max_length=400)
     model = models.CharField(max_length=200)
     repeats = models.PositiveSmallIntegerField()
     temperature = models.DecimalField(max_digits=3, decimal_places=2, default=0)
-    anchored = models.BooleanField(default=False)  # judged as from round 2 on, with the seed in view
-    nonce = models.CharField(max_length=32)  # one for all trials: they differ in nothing that is sent
+    anchored = models.BooleanField(default=False)  # the judge sees the seed, as from round 2 on
+    nonce = models.CharField(max_length=32)  # shared, so that all trials have the same prompt
     context_tokens = models.PositiveIntegerField(null=True, blank=True)
-    human_scores = models.JSONField(default=dict, blank=True)  # typed here; the seed's own are with it
+    human_scores = models.JSONField(
+        default=dict, blank=True
+    )  # entered for this bench; a seed has its own scores
 
     class Meta:
         ordering: ClassVar = ["-id"]
@@ -95,7 +97,7 @@ class TrialStatus(models.TextChoices):
 
 
 class BenchTrial(Leased):
-    """One judgement. Until it is done, `composite` is empty: a judge that failed is not a zero."""
+    """One judgement. `composite` is empty until it is done: a failed judge is not a score of zero."""
 
     Status = TrialStatus
 
@@ -104,7 +106,7 @@ class BenchTrial(Leased):
     status = models.CharField(max_length=10, choices=TrialStatus, default=TrialStatus.QUEUED)
     finished_at = models.DateTimeField(null=True, blank=True)
 
-    said = models.JSONField(default=list, blank=True)  # [{key, score, reasoning, improvement}], as said
+    said = models.JSONField(default=list, blank=True)  # [{key, score, reasoning, improvement}]
     scores = models.JSONField(null=True, blank=True)  # by key, after penalties
     composite = models.DecimalField(max_digits=14, decimal_places=6, null=True, blank=True)
     issues = models.JSONField(default=list, blank=True)
@@ -156,7 +158,7 @@ class BenchTrial(Leased):
 
 
 class BenchCall(Exchange):
-    """A trial's."""
+    """A model call of a trial."""
 
     trial = models.ForeignKey(BenchTrial, on_delete=models.CASCADE, related_name="calls")
     number = models.PositiveSmallIntegerField()

@@ -1,4 +1,4 @@
-"""Rubrics and their versions. A version, once saved, never changes: runs point at it for good."""
+"""Rubrics and their immutable versions."""
 
 from typing import Any, ClassVar
 
@@ -10,23 +10,23 @@ from refinement.models.people.people import Project
 
 
 class Immutable(models.Model):
-    """Rows that are written once; the database refuses an update too (see the migration's triggers)."""
+    """Rows that are written once. Database triggers prevent updates too (see the migration)."""
 
     class Meta:
         abstract = True
 
     def save(self, **options: Any) -> None:
         if not self._state.adding:
-            raise ImmutableRow(f"{self} is kept as it was saved; save a new version instead.")
+            raise ImmutableRow(f"{self} cannot be changed; save a new version instead.")
         super().save(**options)
 
 
 class ImmutableRow(Exception):
-    """An attempt to change what must stay as it is."""
+    """An attempt to change an immutable row."""
 
 
 class Rubric(models.Model):
-    """A named judge configuration; what it says is in its versions."""
+    """A named judge configuration. Its content is in its versions."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="rubrics")
     slug = models.SlugField(max_length=80)
@@ -46,7 +46,7 @@ class Rubric(models.Model):
 
 
 class RubricVersion(Immutable):
-    """One saved state of a rubric. Criteria and checks are rows beside it."""
+    """One saved state of a rubric. Criteria and checks have their own tables."""
 
     rubric = models.ForeignKey(Rubric, on_delete=models.CASCADE, related_name="versions")
     number = models.PositiveIntegerField()
@@ -60,7 +60,7 @@ class RubricVersion(Immutable):
     artifact_type = models.CharField(max_length=40, blank=True)
     problem_class = models.CharField(max_length=20, choices=[(c.value, c.value) for c in ProblemClass])
     evaluation_mode = models.CharField(max_length=20, choices=[(m.value, m.value) for m in EvaluationMode])
-    evaluator = models.JSONField(null=True, blank=True)  # its command and how it is run; NULL without one
+    evaluator = models.JSONField(null=True, blank=True)  # command and options; NULL without an evaluator
     scale_minimum = models.DecimalField(max_digits=9, decimal_places=4)
     scale_maximum = models.DecimalField(max_digits=9, decimal_places=4)
     scale_step = models.DecimalField(max_digits=9, decimal_places=4, null=True, blank=True)

@@ -1,4 +1,4 @@
-"""Calls: every request to a model, kept whole."""
+"""Model calls, stored in full."""
 
 from typing import ClassVar
 
@@ -8,7 +8,7 @@ from refinement.models.runs.runs import Run
 
 
 class Exchange(models.Model):
-    """One request to a model and its reply, or its error, kept whole."""
+    """One request to a model, and its reply or error."""
 
     messages = models.JSONField()
     options = models.JSONField(default=dict)
@@ -36,7 +36,7 @@ class Exchange(models.Model):
 
 
 class Call(Exchange):
-    """A run's. Attempts of one step are numbered from 1."""
+    """A call of a run. Attempts of one step are numbered from 1."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="calls")
     round_number = models.PositiveIntegerField()

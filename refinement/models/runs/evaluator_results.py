@@ -1,4 +1,4 @@
-"""What an evaluator's command said of a round's candidate: written once, before the judge is asked."""
+"""Output of evaluator commands, written once, before the judge is called."""
 
 from typing import ClassVar
 
@@ -8,7 +8,7 @@ from refinement.models.runs.rounds import Round
 
 
 class OpenTo(models.TextChoices):
-    """What the machine did not let us shut off from the command."""
+    """What the sandbox could not isolate from the command on this machine."""
 
     NOTHING = "", "Nothing"
     FILES = "files", "The instance's files"
@@ -16,16 +16,16 @@ class OpenTo(models.TextChoices):
 
 
 class EvaluatorResult(models.Model):
-    """Beside the round and not in it: lists of rounds are read without these texts."""
+    """An evaluator's result for a round. A separate table keeps these texts out of lists of rounds."""
 
     round = models.OneToOneField(Round, on_delete=models.CASCADE, related_name="evaluator_result")
-    command = models.JSONField()  # its parts, as the rubric has them
-    exit_code = models.IntegerField(null=True, blank=True)  # NULL: it was stopped
+    command = models.JSONField()  # the arguments, as in the rubric
+    exit_code = models.IntegerField(null=True, blank=True)  # NULL: stopped
     stopped = models.CharField(max_length=200, blank=True)
     failure = models.CharField(max_length=300, blank=True)  # why it counts as a complete failure
     stdout = models.TextField(blank=True)
     stderr = models.TextField(blank=True)
-    stdout_missing = models.PositiveBigIntegerField(default=0)  # bytes that were not kept
+    stdout_missing = models.PositiveBigIntegerField(default=0)  # bytes that were cut
     stderr_missing = models.PositiveBigIntegerField(default=0)
     seconds = models.DecimalField(max_digits=12, decimal_places=3)
     open_to = models.CharField(max_length=10, blank=True, choices=OpenTo)

@@ -1,4 +1,4 @@
-"""What happened to a run, in order: pages, the API and webhooks read this stream."""
+"""Events of a run in order, for pages, the API and webhooks."""
 
 from typing import ClassVar
 
@@ -22,7 +22,7 @@ class EventKind(models.TextChoices):
     RETRIED = "retried", "Retried"
     EXTENDED = "extended", "More rounds asked for"
     STOPPED = "stopped", "Stopped"
-    # What people do beside the loop. Their scores and words are never in an event, only where to look.
+    # Actions of people. Events never contain their scores or texts, only references.
     COMMENTED = "commented", "Comments changed"
     SCORED = "scored", "Scored by a person"
     DECIDED = "decided", "Decided by a person"
@@ -32,14 +32,14 @@ class EventKind(models.TextChoices):
 
 
 class Event(models.Model):
-    """One thing that happened; rows are added and never changed."""
+    """Something that happened to a run. Rows are added and never changed."""
 
     Kind = EventKind
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="events")
     kind = models.CharField(max_length=20, choices=EventKind)
     at = models.DateTimeField(auto_now_add=True)
-    actor = models.CharField(max_length=120)  # a person's name, or which process it was
+    actor = models.CharField(max_length=120)  # a person or a process
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True)
     data = models.JSONField(default=dict, blank=True)
 

@@ -1,4 +1,4 @@
-"""Runs that came in as files: where from, what their files said, and uploads until they are taken in."""
+"""The origin of imported runs, and uploads until they are imported."""
 
 from typing import ClassVar
 
@@ -10,19 +10,19 @@ from refinement.models.runs.runs import Run
 
 
 class RunImport(models.Model):
-    """How a run got here. The key is made from what the file said: the same is taken in once."""
+    """The origin of an imported run. The key is a hash of its content, so the same run is imported once."""
 
     run = models.OneToOneField(Run, on_delete=models.CASCADE, related_name="imported")
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")  # the run's
     key = models.CharField(max_length=64)
-    name = models.CharField(max_length=400)  # the file or folder, with the line where a file has many runs
+    name = models.CharField(max_length=400)  # the file or folder, with the line in a file with several runs
     by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
     by_name = models.CharField(max_length=120)
     at = models.DateTimeField(auto_now_add=True)
-    # Of the run as it was where it was made: a name in a file is nobody's account here.
+    # From the file: a name, not an account of this instance.
     launched_by = models.CharField(max_length=120, blank=True)
     launched_at = models.DateTimeField(null=True, blank=True)
-    stated = models.JSONField(default=dict, blank=True)  # what the file said, beside what is computed here
+    stated = models.JSONField(default=dict, blank=True)  # values from the file that are computed here
     kept = models.JSONField(
         default=dict, blank=True
     )  # what an export of it says again: the rubric's name there
@@ -39,13 +39,13 @@ class RunImport(models.Model):
 
 
 class ImportBatch(models.Model):
-    """An upload between its trial reading and the last of its runs; its files go when it is done."""
+    """An upload from its dry run until all runs are imported. Its files are then deleted."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="import_batches")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     report = models.JSONField(default=dict)
-    total = models.PositiveIntegerField(default=0)  # runs in the files, those that are here already included
+    total = models.PositiveIntegerField(default=0)  # runs in the files, including those already imported
     done = models.PositiveIntegerField(default=0)
     finished_at = models.DateTimeField(null=True, blank=True)
 

@@ -1,4 +1,4 @@
-"""Text that a model is writing now: pieces in order, gone when the step is done."""
+"""Live text of a model's reply in progress, deleted when the step is done."""
 
 from typing import ClassVar
 
@@ -8,10 +8,10 @@ from refinement.models.runs.runs import Run
 
 
 class LiveText(models.Model):
-    """A piece of the reply under way. Pieces are added, never rewritten, so the cost stays linear."""
+    """A part of the reply in progress. Parts are added, never rewritten, so the cost stays linear."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="live_texts")
-    attempt = models.PositiveIntegerField()  # the lease's: pieces of a lost holder are not shown
+    attempt = models.PositiveIntegerField()  # the lease's: parts from a lost worker are not shown
     position = models.PositiveIntegerField()
     text = models.TextField()
 
@@ -22,4 +22,4 @@ class LiveText(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"piece {self.position} of run {self.run_id}"
+        return f"live text {self.position} of run {self.run_id}"

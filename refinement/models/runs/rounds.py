@@ -1,4 +1,4 @@
-"""Rounds: candidate n, what judges and checks said of it, and the composite that follows."""
+"""Rounds: a candidate with its verdicts, check results and composite."""
 
 from typing import ClassVar
 
@@ -14,11 +14,11 @@ class RoundOrigin(models.TextChoices):
     DRAFT = "draft", "First draft"
     REVISION = "revision", "Revision"
     HAND = "hand", "Edited by hand"
-    ABSENT = "absent", "Text not in the file"  # of an imported run, whose file had no text of this round
+    ABSENT = "absent", "Text not in the file"  # imported runs only
 
 
 class Round(models.Model):
-    """A candidate. Until it is judged, `composite` is empty: unscored is not zero."""
+    """A candidate and its assessment. `composite` is empty until it is judged: unscored is not zero."""
 
     Origin = RoundOrigin
 
@@ -43,7 +43,7 @@ class Round(models.Model):
     seen_chars = models.PositiveIntegerField(null=True, blank=True)
     judge_attempts = models.PositiveSmallIntegerField(default=0)
     parse_rung = models.CharField(max_length=30, blank=True)
-    # Last: SQLite reads a row from its start, and most readers want the figures alone.
+    # Last: SQLite reads a row from its start, and most queries need only the numbers.
     feedback = models.JSONField(null=True, blank=True)
     candidate = models.TextField()
 
@@ -68,7 +68,7 @@ class Round(models.Model):
 
 
 class Verdict(models.Model):
-    """One judge's reading, as it was said: scores are kept as text, so that they stay exact."""
+    """One judge's assessment, before penalties. Scores are stored as text to stay exact."""
 
     round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="verdicts")
     position = models.PositiveSmallIntegerField(default=0)
@@ -89,7 +89,7 @@ class Verdict(models.Model):
 
 
 class CheckResult(models.Model):
-    """What one check found, and where."""
+    """The result of one check, and its position in the text."""
 
     round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="check_results")
     position = models.PositiveSmallIntegerField()

@@ -31,11 +31,11 @@ MARKED = (
     ("cut_rounds", "run_with_cut"),
 )
 SCORED = (("best", "run_best_first"), ("r1", "run_r1_first"), ("improvement", "run_improvement_first"))
-# SQLite takes an index that has all that a question mentions, the index's own condition included, before
-# any other. So each has what is asked of every list.
+# SQLite prefers an index that covers all columns of a query, including the index's own condition. So each
+# index has the columns that every list uses.
 ALWAYS_ASKED = ("archived_at", "created_at")
-# All that lists are filtered by but tags. An index for an order ends with them: whoever goes through it for
-# what a filter leaves over reads no row, and rows are long.
+# All columns that lists filter by, except tags. A sort index ends with them, so that filtering during an
+# index scan reads no rows, which are long.
 BESIDES = (
     *ALWAYS_ASKED,
     *("r1", "best", "source", *(field for field, _ in MARKED), *(field for field, _ in FILTERED)),
@@ -44,13 +44,13 @@ SORTED_BY = ("improvement", "rounds_judged", "model_seconds", "prompt_tokens", "
 
 
 def newest(*mentioned: str, by: str = "", name: str, condition: models.Q) -> models.Index:
-    """An index for a list of the newest runs that have one thing in common."""
+    """An index for a filtered list, newest first."""
     fields = ["project", *([by] if by else []), "-id", *ALWAYS_ASKED, *mentioned]
     return models.Index(fields=fields, name=name, condition=condition)
 
 
 def in_order(*fields: str, name: str, condition: models.Q) -> models.Index:
-    """An index for a list of all runs in this order."""
+    """An index for a list of all runs sorted by these fields."""
     besides = [field for field in BESIDES if f"-{field}" not in fields]
     return models.Index(fields=["project", *fields, "-id", *besides], name=name, condition=condition)
 
@@ -64,7 +64,7 @@ class RunStatus(models.TextChoices):
 
 
 class RunSource(models.TextChoices):
-    """What kind of file an imported run came from."""
+    """The file type of an imported run."""
 
     SIMMER = "simmer", "Simmer folder"
     JSONL = "jsonl", "runs.jsonl"
@@ -72,7 +72,7 @@ class RunSource(models.TextChoices):
 
 
 class Run(Leased):
-    """The run and all that is needed to replay it: `snapshot` holds the rubric as it was used."""
+    """A run with everything needed to replay it. `snapshot` is the rubric as it was used."""
 
     Status = RunStatus
 
@@ -84,9 +84,9 @@ class Run(Leased):
     finished_at = models.DateTimeField(null=True, blank=True)
     archived_at = models.DateTimeField(null=True, blank=True)
 
-    title = models.CharField(max_length=TITLE_CHARS, blank=True)  # the beginning of the task, for lists
-    source = models.CharField(max_length=10, null=True, blank=True, choices=RunSource)  # of an imported run
-    batch = models.CharField(max_length=16, blank=True)  # runs that were launched together share one
+    title = models.CharField(max_length=TITLE_CHARS, blank=True)  # for lists
+    source = models.CharField(max_length=10, null=True, blank=True, choices=RunSource)  # imported runs only
+    batch = models.CharField(max_length=16, blank=True)  # shared by runs that were launched together
     nonce = models.CharField(max_length=32)
     producer_endpoint = models.CharField(max_length=400)
     producer_model = models.CharField(max_length=200)
@@ -120,18 +120,18 @@ class Run(Leased):
     calls_made = models.PositiveIntegerField(default=0)
     model_seconds = models.DecimalField(max_digits=14, decimal_places=3, default=0)
 
-    # Of the step under way: its calls so far, how many failed in a row, how many replies were unreadable.
+    # Of the current step: calls so far, consecutive failures, unreadable replies.
     step_calls = models.PositiveSmallIntegerField(default=0)
     step_failures = models.PositiveSmallIntegerField(default=0)
     step_unreadable = models.PositiveSmallIntegerField(default=0)
     extended_after = models.PositiveIntegerField(default=0)
     rerun_of = models.ForeignKey("self", models.SET_NULL, null=True, blank=True, related_name="reruns")
-    # What people decided, from the newest decision; the judge's own record stays as it is.
+    # From the newest decision of a person. The judge's fields are separate.
     decision = models.CharField(max_length=10, null=True, blank=True)
     chosen_round = models.PositiveIntegerField(null=True, blank=True)
     failure_role = models.CharField(max_length=10, blank=True)
 
-    # Long texts come last: SQLite reads a row from its start, and lists need none of these.
+    # Long texts last: SQLite reads a row from its start, and lists do not need them.
     why = models.TextField(blank=True)
     failure_message = models.TextField(blank=True)
     task = models.TextField()
@@ -146,7 +146,7 @@ class Run(Leased):
             models.Index(fields=["status", "lease_until"], name="run_status_lease"),
             models.Index(fields=["status", "next_try_at"], name="run_status_next_try"),
             in_order(name="run_in_use", condition=IN_USE),
-            # The only one for the archive: in another order, what is in it is sorted; again without the rows.
+            # The only index for archived runs. Other orders are sorted from it without reading rows.
             models.Index(
                 fields=["project", "-id", *BESIDES, *SORTED_BY], name="run_archived", condition=ARCHIVED
             ),
@@ -168,7 +168,7 @@ class Run(Leased):
                 models.F("project"),
                 (models.F("prompt_tokens") + models.F("completion_tokens")).desc(),
                 models.F("id").desc(),
-                # PostgreSQL takes a sum from an index only where what it is the sum of is there, too.
+                # PostgreSQL uses an indexed sum only if the index also has its terms.
                 *map(models.F, (*BESIDES, "prompt_tokens", "completion_tokens")),
                 name="run_tokens_first",
                 condition=IN_USE,
@@ -211,7 +211,7 @@ class Run(Leased):
 
 
 class RunTag(models.Model):
-    """A word that people put on a run."""
+    """A tag of a run."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="tags")
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="run_tags")  # the run's
@@ -230,11 +230,11 @@ class RunTag(models.Model):
 
 
 class SavedView(models.Model):
-    """Filters and order of a list of runs under a name, for the whole project."""
+    """Named filters and sort order of the list of runs, shared in the project."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="saved_views")
     name = models.CharField(max_length=80)
-    query = models.CharField(max_length=2000, blank=True)  # as in the list's address
+    query = models.CharField(max_length=2000, blank=True)  # the list's query string
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 

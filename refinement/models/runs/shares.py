@@ -11,7 +11,7 @@ from refinement.models.runs.runs import Run
 
 
 class ShareLink(models.Model):
-    """Only the digest of its token is kept; the link itself is shown once."""
+    """A share link. It is shown once; only its token's digest is stored."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="share_links")  # the run's
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="share_links")

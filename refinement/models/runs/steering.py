@@ -1,4 +1,4 @@
-"""What people tell a run while it goes on."""
+"""Instructions for a run's next revision."""
 
 from typing import ClassVar
 
@@ -9,7 +9,7 @@ from refinement.models.runs.runs import Run
 
 
 class Instruction(models.Model):
-    """An instruction for the next revision. Used once, by the round whose number it then bears."""
+    """An instruction for the next revision. Used once, in round `used_in_round`."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="instructions")
     author = models.ForeignKey(

@@ -1,4 +1,4 @@
-"""Places that serve models, as the instance's administrators set them up."""
+"""Model endpoints added by administrators."""
 
 from typing import ClassVar
 
@@ -11,7 +11,7 @@ class EndpointKind(models.TextChoices):
 
 
 class Endpoint(models.Model):
-    """One address. A secret is never kept: only the name of the environment variable that holds it."""
+    """A model server. API keys are not stored, only the name of their environment variable."""
 
     Kind = EndpointKind
 

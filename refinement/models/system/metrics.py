@@ -1,4 +1,4 @@
-"""Totals that worker processes add up, for the metrics page of the web process."""
+"""Counters that workers increment, for the metrics page."""
 
 from typing import ClassVar
 
@@ -6,7 +6,7 @@ from django.db import models
 
 
 class MetricTotal(models.Model):
-    """A counter with one label; it only ever grows."""
+    """A monotonic counter with one label."""
 
     name = models.CharField(max_length=60)
     label = models.CharField(max_length=60, blank=True)

@@ -1,4 +1,4 @@
-"""Messages on their way to an actor, where the database itself is the broker."""
+"""Queued messages, when the database is the broker."""
 
 from typing import ClassVar
 
@@ -13,24 +13,24 @@ class MessageState(models.TextChoices):
 
 
 class QueuedMessage(models.Model):
-    """One message; it is deleted when it is done, and kept for a while when it failed for good."""
+    """A queued message. Deleted when it is done; kept for a while as a dead letter when it has failed."""
 
     State = MessageState
 
     queue = models.CharField(max_length=100)
-    message_id = models.CharField(max_length=64)  # a retry keeps its id while the first try is acknowledged
+    message_id = models.CharField(max_length=64)  # not unique: a retry keeps its id
     body = models.TextField()
     priority = models.IntegerField(default=0)  # smaller comes first
     eta = models.DateTimeField(default=timezone.now)
     state = models.CharField(max_length=10, choices=MessageState, default=MessageState.QUEUED)
     lease_owner = models.CharField(max_length=64, default="", blank=True)
     lease_until = models.DateTimeField(null=True, blank=True)
-    requeues = models.PositiveIntegerField(default=0)  # how often a consumer was lost with it
+    requeues = models.PositiveIntegerField(default=0)  # how often its consumer was lost
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
     class Meta:
-        # Whole indexes: SQLite does not use a partial one for a condition that comes as a parameter.
+        # Not partial: SQLite does not use partial indexes for parameterized conditions.
         indexes: ClassVar = [
             models.Index(fields=["queue", "state", "priority", "eta", "id"], name="message_claim"),
             models.Index(fields=["state", "lease_until"], name="message_lease"),

@@ -1,4 +1,4 @@
-"""Where a project's events are sent, and what became of each message."""
+"""Webhooks, their deliveries and attempts."""
 
 import uuid
 from typing import ClassVar
@@ -18,7 +18,7 @@ class WebhookEvent(models.TextChoices):
     COMMENT_CREATED = "comment.created", "Somebody comments on a run"
 
 
-PING = "ping"  # sent when an owner tries a webhook out
+PING = "ping"  # the event of a test message
 
 
 class DeliveryStatus(models.TextChoices):
@@ -30,15 +30,15 @@ class DeliveryStatus(models.TextChoices):
 
 
 class Webhook(models.Model):
-    """An address that is told of what happens in a project. It belongs to the project, not to its maker."""
+    """A URL that gets a project's events. It belongs to the project, not to its creator."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="webhooks")
     address = models.CharField(max_length=500)
     events = models.JSONField(default=list)
     note = models.CharField(max_length=120, blank=True)
-    sealed_secret = models.TextField()  # encrypted; the secret itself is shown once
+    sealed_secret = models.TextField()  # encrypted; shown once
     active = models.BooleanField(default=True)
-    version = models.PositiveIntegerField(default=1)  # nobody overwrites a change unseen
+    version = models.PositiveIntegerField(default=1)  # to detect concurrent changes
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
     )
@@ -49,7 +49,7 @@ class Webhook(models.Model):
         indexes: ClassVar = [
             models.Index(
                 fields=["project"], condition=models.Q(active=True), name="webhook_active"
-            )  # asked in the transaction of every event
+            )  # queried for every event
         ]
 
     def __str__(self) -> str:
@@ -57,7 +57,7 @@ class Webhook(models.Model):
 
 
 class WebhookDelivery(Leased):
-    """One event for one address: the same bytes and the same key, however often it is sent."""
+    """One event for one webhook. Every attempt sends the same bytes and the same key."""
 
     Status = DeliveryStatus
 
@@ -88,7 +88,7 @@ class WebhookDelivery(Leased):
 
 
 class WebhookAttempt(models.Model):
-    """One try to send a delivery, and what the other side said."""
+    """One attempt to send a delivery, and the response."""
 
     delivery = models.ForeignKey(WebhookDelivery, on_delete=models.CASCADE, related_name="attempts")
     number = models.PositiveIntegerField()
@@ -96,7 +96,7 @@ class WebhookAttempt(models.Model):
     status = models.PositiveSmallIntegerField(null=True, blank=True)
     milliseconds = models.PositiveIntegerField(default=0)
     error = models.TextField(blank=True)
-    answer = models.TextField(blank=True)  # the beginning of what came back
+    answer = models.TextField(blank=True)  # the beginning of the response
 
     class Meta:
         ordering: ClassVar = ["number"]

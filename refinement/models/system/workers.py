@@ -1,10 +1,10 @@
-"""Worker processes, as far as they have been heard of."""
+"""Heartbeats of worker processes."""
 
 from django.db import models
 
 
 class WorkerBeat(models.Model):
-    """A sign of life, renewed every few seconds and removed on a clean exit."""
+    """A worker's heartbeat, renewed every few seconds and deleted on a clean exit."""
 
     name = models.CharField(max_length=200, unique=True)  # host:pid:random
     started_at = models.DateTimeField()

@@ -1,7 +1,7 @@
-"""Uploads that are looked at before they are taken in, and then taken in a part at a time.
+"""Uploads: previewed with a dry run, then imported in parts.
 
-A page answers within seconds whatever an upload holds: each request imports runs until its time is up, and
-the next goes on from there. What was imported stays; to go on twice at once does no harm.
+Each request imports runs for a few seconds and the next one continues, so that a page responds quickly. Two
+requests at once do no harm.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ from refinement.services.imports.uploads import (
 )
 from refinement.texts import storable
 
-MOST_RUNS = 5_000  # of one upload: every run is in its report
+MOST_RUNS = 5_000  # per upload
 MOST_NOTES = 300
 MOST_SHOWN = 300
 SECONDS_A_PART = 2.0
@@ -35,7 +35,7 @@ KEPT_FOR = timedelta(days=1)
 
 
 def batch_open(*, project: Project, user: User, files: Sequence[SourceFile]) -> ImportBatch:
-    """The upload, read on trial and kept until it is confirmed; BadUpload where it is not read at all."""
+    """Store the upload with the report of a dry run. Raises BadUpload."""
     read = opened(files)
     report = import_files(read, project=project, user=user, dry_run=True, most_runs=MOST_RUNS)
     ImportBatch.objects.filter(created_at__lt=timezone.now() - KEPT_FOR).delete()
@@ -54,7 +54,7 @@ def batch_open(*, project: Project, user: User, files: Sequence[SourceFile]) -> 
 
 
 def batch_advance(*, batch: ImportBatch, user: User, seconds: float = SECONDS_A_PART) -> ImportBatch:
-    """Imports further runs until the time is up or all are done, at least one."""
+    """Import more runs, at least one, until `seconds` have passed or all are done."""
     if batch.finished_at is not None:
         return batch
     until, entries = monotonic() + seconds, []
@@ -68,7 +68,7 @@ def batch_advance(*, batch: ImportBatch, user: User, seconds: float = SECONDS_A_
 
 @transaction.atomic
 def _written(batch: ImportBatch, entries: list[ImportEntry]) -> ImportBatch:
-    """What this part did, on top of what was done when it began; whoever was faster is not overwritten."""
+    """Add this part to the batch, unless another request was faster."""
     began = batch.done
     batch = ImportBatch.objects.select_for_update().get(pk=batch.pk)
     if batch.done != began or batch.finished_at is not None:
@@ -88,12 +88,12 @@ def _written(batch: ImportBatch, entries: list[ImportEntry]) -> ImportBatch:
 
 
 def batch_discard(*, batch: ImportBatch) -> None:
-    """Forgets an upload; runs that it brought already stay."""
+    """Delete the upload. Runs that are already imported stay."""
     batch.delete()
 
 
 def report_values(report: ImportReport) -> dict[str, Any]:
-    """The report as far as a page shows it; how much is left out is said."""
+    """The report for the page, with the number of omitted runs and notes."""
     notes = report.all_notes
     runs = [entry.as_dict() | {"notes": len(entry.notes)} for entry in report.entries[:MOST_SHOWN]]
     return {
@@ -106,7 +106,7 @@ def report_values(report: ImportReport) -> dict[str, Any]:
 
 
 def _refusals_first(report: ImportReport, notes: list[Note]) -> list[Note]:
-    """What kept a run out comes before what was only read in its own way."""
+    """Notes of refused runs before all others."""
     first = [note for entry in report.entries if entry.state == REFUSED for note in entry.notes]
     seen = set(map(id, first))
     return [*first, *(note for note in notes if id(note) not in seen)]

@@ -1,4 +1,4 @@
-"""The rubric of an imported run: one that says the same, where the project has it, else one made for it."""
+"""The rubric of an imported run: an equal one of the project, or a new one."""
 
 from dataclasses import replace
 
@@ -8,12 +8,12 @@ from refinement.selectors.rubrics.definitions import definition_of
 from refinement.services.rubrics.editing import NAME_LENGTH, rubric_create, rubric_slug_for, version_create
 
 PREFIX = "Imported: "
-NOTE = "As an imported run used it."
-MOST_LOOKED_AT = 100  # versions of one name, the newest first
+NOTE = "From an imported run."
+MOST_COMPARED = 100  # versions of one name, newest first
 
 
 def version_for_import(*, project: Project, definition: Definition, user: User | None) -> RubricVersion:
-    """A version that says this, found or made; how many rounds a run had, and their names, are its own."""
+    """An equal version, or a new one. The number of rounds and their labels are not compared."""
     wanted = unfitted(definition)
     made_name = imported_name(definition.name)
     for name in dict.fromkeys((definition.name, made_name)):
@@ -30,7 +30,7 @@ def version_for_import(*, project: Project, definition: Definition, user: User |
 
 def versions_named(project: Project, name: str) -> list[RubricVersion]:
     versions = RubricVersion.objects.filter(rubric__project=project, name=name).order_by("-pk")
-    return list(versions.select_related("rubric").prefetch_related("criteria", "checks")[:MOST_LOOKED_AT])
+    return list(versions.select_related("rubric").prefetch_related("criteria", "checks")[:MOST_COMPARED])
 
 
 def imported_name(name: str) -> str:
@@ -38,5 +38,5 @@ def imported_name(name: str) -> str:
 
 
 def unfitted(definition: Definition) -> Definition:
-    """Without what differs from run to run under one rubric."""
+    """The definition without what differs between runs of one rubric."""
     return replace(definition, policy=replace(definition.policy, max_rounds=1, first_number=0))

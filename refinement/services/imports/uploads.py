@@ -1,16 +1,15 @@
-"""Runs that come in as files: from a command, a page, or the API.
+"""Import runs from files, for the command line, the page and the API.
 
     report = import_paths(["simmer/", "runs.jsonl", "run-12.json"], project=project, user=user, dry_run=True)
     report = import_files([SourceFile("runs.jsonl", data)], project=project, user=user)
 
-Both read everything first and write one run after the other, each in a transaction of its own: what was
-written stays when a later one fails. The same run is imported once, whatever its file is called; a file
-that was changed is another run, and the report names the one that came from the same place before. A
-`dry_run` writes nothing. `told(entry)` is called for each run as it is done, for progress.
+Both read all files first, then write each run in a separate transaction. The same run is imported once,
+whatever its file is called. A changed file is a new run, and its entry names the earlier run from the same
+file (`beside`). A `dry_run` writes nothing. `on_entry(entry)` is called after each run, for progress.
 
-`BadUpload` (a ValueError) is raised, before anything is written, for files that are not read at all: too
-large, too many, or a zip with tricks. What could not be understood inside a file is in `report.notes` and in
-the `notes` of its entries; `report.as_dict()` is the report as JSON.
+`BadUpload` (a ValueError) is raised before anything is written: too large, too many files, or an unsafe zip.
+Problems inside files are in `report.notes` and in the `notes` of the entries; `report.as_dict()` is the
+report as JSON.
 """
 
 import os
@@ -29,19 +28,19 @@ from refinement.services.imports.writing import AlreadyHere, imported_before, ru
 __all__ = ["BadUpload", "ImportEntry", "ImportReport", "SourceFile", "import_files", "import_paths"]
 
 NEW, HERE, REFUSED = "new", "here", "refused"
-Told = Callable[["ImportEntry"], None]
+EntryCallback = Callable[["ImportEntry"], None]
 
 
 @dataclass(frozen=True, slots=True)
 class ImportEntry:
-    """What became of one run of the files: new, here already, or refused."""
+    """The result for one run: new, already imported, or refused."""
 
     name: str
     source: str
     title: str
     state: str
-    run: int | None = None  # the run that was made, or the one that is here
-    beside: int | None = None  # an earlier run from the same place, with other content
+    run: int | None = None  # the new or existing run
+    beside: int | None = None  # an earlier run from the same file with other content
     rounds: int = 0
     scored: int = 0
     best: str = ""
@@ -60,7 +59,7 @@ class ImportEntry:
 
 @dataclass(slots=True)
 class ImportReport:
-    """All runs of the files, and what in the files is about none of them."""
+    """All runs of the files, and notes that belong to no run."""
 
     dry_run: bool
     entries: list[ImportEntry] = field(default_factory=list)
@@ -90,11 +89,11 @@ def import_paths(
     project: Project,
     user: User | None = None,
     dry_run: bool = False,
-    told: Told | None = None,
+    on_entry: EntryCallback | None = None,
 ) -> ImportReport:
-    """The runs in these files and folders; a folder may be a Simmer folder or hold several."""
+    """Import the runs in these files and folders. A folder may be a Simmer folder or contain several."""
     files = [file for path in paths for file in files_at(Path(path))]
-    return import_files(files, project=project, user=user, dry_run=dry_run, told=told)
+    return import_files(files, project=project, user=user, dry_run=dry_run, on_entry=on_entry)
 
 
 def import_files(
@@ -104,9 +103,9 @@ def import_files(
     user: User | None = None,
     dry_run: bool = False,
     most_runs: int | None = None,
-    told: Told | None = None,
+    on_entry: EntryCallback | None = None,
 ) -> ImportReport:
-    """The runs in these files; BadUpload where there are more than `most_runs`, before any is written."""
+    """Import the runs in these files. Raises BadUpload, also for more than `most_runs` runs."""
     read = opened(files)
     if most_runs is not None:
         refuse_many(read, most_runs)
@@ -114,19 +113,19 @@ def import_files(
     for found in runs_in(read, report.notes):
         entry = import_one(found, project=project, user=user, dry_run=dry_run)
         report.entries.append(entry)
-        if told is not None:
-            told(entry)
+        if on_entry is not None:
+            on_entry(entry)
     return report
 
 
 def refuse_many(files: Sequence[SourceFile], most: int) -> None:
     for count, _ in enumerate(runs_in(files, []), 1):
         if count > most:
-            raise BadUpload(f"These files hold more than {most:,} runs. Import them in parts.")
+            raise BadUpload(f"These files contain more than {most:,} runs. Import them in parts.")
 
 
 def import_one(found: FoundRun, *, project: Project, user: User | None, dry_run: bool) -> ImportEntry:
-    """One run; what cannot become one is refused with the reason in its notes."""
+    """Import one run. If it is refused, the entry's notes say why."""
     if found.document is None:
         return entry_of(found, REFUSED)
     here = imported_before(project, found)

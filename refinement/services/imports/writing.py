@@ -1,4 +1,4 @@
-"""One imported run as rows, in one transaction: it is there as a whole, or not at all."""
+"""Writes one imported run in one transaction."""
 
 import secrets
 from datetime import datetime
@@ -46,15 +46,15 @@ OWN_FIELDS = (
 
 
 class AlreadyHere(Exception):
-    """The same run was imported before; nothing was written."""
+    """The run was imported before. Nothing was written."""
 
     def __init__(self, run: int) -> None:
-        super().__init__(f"This run is here already, as run {run}.")
+        super().__init__(f"This run was already imported as run {run}.")
         self.run = run
 
 
 def imported_before(project: Project, found: FoundRun) -> int | None:
-    """The run that this one became when it was imported before, or that it was exported from here."""
+    """The existing run that this one was imported as, or exported from."""
     here = RunImport.objects.filter(project=project, key=found.key).values_list("run_id", flat=True).first()
     said = found.document.run if found.document else None
     if here is None and said and said.id is not None and said.nonce:
@@ -65,8 +65,8 @@ def imported_before(project: Project, found: FoundRun) -> int | None:
 
 @transaction.atomic
 def run_import(*, project: Project, found: FoundRun, user: User | None = None) -> Run:
-    """The run with all its rows; AlreadyHere where the project has it."""
-    # The project's row is the lock: of two who import the same at once, the second finds it here.
+    """Create the run with all its rows. Raises AlreadyHere."""
+    # Locks the project, so that the same run is not imported twice at once.
     Project.objects.select_for_update().get(pk=project.pk)
     if (here := imported_before(project, found)) is not None:
         raise AlreadyHere(here)
@@ -90,7 +90,7 @@ def run_import(*, project: Project, found: FoundRun, user: User | None = None) -
 
 
 def run_row(document: RunDocument, definition: Rubric, *, source: str) -> Run:
-    """The run's own row: finished, and as the file has it but for what is computed here."""
+    """The run's row: finished, with the values of the file."""
     said, now = document.run, timezone.now()
     snapshot = rubric_to_json(definition)
     models = {
@@ -138,7 +138,7 @@ def import_record(run: Run, found: FoundRun, said: RunPart, user: User | None) -
 
 
 def rounds_write(run: Run, document: RunDocument) -> dict[int, Round]:
-    """The rounds with verdicts and checks, by number."""
+    """Create the rounds with verdicts and checks, and return them by number."""
     rows = Round.objects.bulk_create([round_row(run, entry) for entry in document.rounds], batch_size=20)
     keep_times(Round.objects, "created_at", rows, document.rounds)
     verdicts, told = [], []
@@ -182,7 +182,7 @@ def round_row(run: Run, entry: RoundPart) -> Round:
 
 
 def people_write(run: Run, document: RunDocument, rounds: dict[int, Round]) -> None:
-    """What people said and decided there; their names are kept, and are no account here."""
+    """Create scores, decisions and instructions. Authors are kept by name, without an account."""
     scores = HumanScore.objects.bulk_create(
         HumanScore(run=run, round=rounds[entry.round], **fields_of(entry, "round", "submitted_at"))
         for entry in document.human_scores
@@ -199,7 +199,7 @@ def people_write(run: Run, document: RunDocument, rounds: dict[int, Round]) -> N
 
 
 def keep_times(manager: Manager[Any], name: str, rows: Any, parts: Any) -> None:
-    """Puts the file's own times where a new row was stamped with the present."""
+    """Replace the current time in new rows with the times from the file."""
     changed = []
     for row, part in zip(rows, parts, strict=True):
         moment: datetime | None = getattr(part, name)
@@ -210,12 +210,12 @@ def keep_times(manager: Manager[Any], name: str, rows: Any, parts: Any) -> None:
 
 
 def fields_of(part: Part, *left_out: str) -> dict[str, Any]:
-    """The part's own fields; those that nobody knows are left out."""
+    """The part's fields without `left_out`."""
     return {name: getattr(part, name) for name in type(part).model_fields if name not in left_out}
 
 
 def plain(value: Any) -> Any:
-    """The same with texts that a database can hold, at every depth."""
+    """The value with all texts made storable, at every depth."""
     if isinstance(value, str):
         return storable(value)
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""What people are told, once for each thing: never of their own doing, and never after they have left."""
+"""Creates notices. People get none about their own actions, and none after leaving the project."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -23,17 +23,17 @@ NAME_CHARS = 80
 TITLE_CHARS = 100
 REASON_CHARS = 200
 DECIDED = {
-    DecisionKind.RESULT: "made another round the result of",
+    DecisionKind.RESULT: "chose another round as the result of",
     DecisionKind.APPROVED: "approved",
-    DecisionKind.CHANGES: "asks for changes to",
+    DecisionKind.CHANGES: "requested changes to",
     DecisionKind.REJECTED: "rejected",
-    DecisionKind.WITHDRAWN: "took a decision back about",
+    DecisionKind.WITHDRAWN: "withdrew a decision on",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """One thing that happened to a run, as a sentence for those who should know."""
+    """Something that happened to a run, and its notice text."""
 
     kind: NoticeKind
     run: Run
@@ -44,49 +44,49 @@ class News:
 
 
 def notice_comment(comment: Comment, *, mentioned: Collection[int], replied: bool = True) -> None:
-    """Tells whom a comment mentions, and those who talked in its thread before; each of them once."""
+    """Notify the people a comment mentions and earlier participants of its thread, each once."""
     run, name = comment.run, one_line(comment.author_name, NAME_CHARS)
-    told = set(Notice.objects.filter(comment=comment).values_list("user_id", flat=True))
-    words = f"{name} mentions you in a comment on {run_words(run)}."
-    _tell(_said(comment, NoticeKind.MENTION, words), set(mentioned) - told)
+    notified = set(Notice.objects.filter(comment=comment).values_list("user_id", flat=True))
+    text = f"{name} mentioned you in a comment on {run_label(run)}."
+    _notify(_comment_news(comment, NoticeKind.MENTION, text), set(mentioned) - notified)
     if not replied:
         return
     earlier = Comment.objects.filter(thread=comment.thread_id, id__lt=comment.pk, author__isnull=False)
     others = set(earlier.order_by().values_list("author_id", flat=True).distinct())
-    words = f"{name} answers in a thread of yours on {run_words(run)}."
-    _tell(_said(comment, NoticeKind.REPLY, words), others - told - set(mentioned))
+    text = f"{name} replied in your thread on {run_label(run)}."
+    _notify(_comment_news(comment, NoticeKind.REPLY, text), others - notified - set(mentioned))
 
 
-def _said(comment: Comment, kind: NoticeKind, words: str) -> News:
-    return News(kind, comment.run, words, comment.author, comment.author_name, comment)
+def _comment_news(comment: Comment, kind: NoticeKind, text: str) -> News:
+    return News(kind, comment.run, text, comment.author, comment.author_name, comment)
 
 
 def notice_review(request: ReviewRequest) -> None:
-    """Tells a reviewer that they are asked; in the transaction of the request."""
-    who = one_line(request.asked_by.display_name, NAME_CHARS) if request.asked_by else "A rule of the project"
+    """Notify the reviewer of a request. Joins the caller's transaction."""
+    who = one_line(request.asked_by.display_name, NAME_CHARS) if request.asked_by else "A review rule"
     due = f" It is due on {request.due_on:%-d %B %Y}." if request.due_on else ""
-    words = f"{who} asks you to review {run_words(request.run)}.{due}"
+    text = f"{who} requested your review of {run_label(request.run)}.{due}"
     name = request.asked_by.display_name if request.asked_by else ""
-    _tell(News(NoticeKind.REVIEW, request.run, words, request.asked_by, name), [request.reviewer_id])
+    _notify(News(NoticeKind.REVIEW, request.run, text, request.asked_by, name), [request.reviewer_id])
 
 
 def notice_decision(decision: Decision) -> None:
-    """Tells who launched a run what was decided about it; in the transaction of the decision."""
+    """Notify the person who launched the run of a decision. Joins the caller's transaction."""
     run, name = decision.run, one_line(decision.author_name, NAME_CHARS)
-    words = f"{name} {DECIDED[DecisionKind(decision.kind)]} {run_words(run)}."
-    _tell(News(NoticeKind.DECISION, run, words, decision.author, decision.author_name), _launcher(run))
+    text = f"{name} {DECIDED[DecisionKind(decision.kind)]} {run_label(run)}."
+    _notify(News(NoticeKind.DECISION, run, text, decision.author, decision.author_name), _launcher(run))
 
 
 def notice_run_ended(run: Run, *, outcome: str, by: User | None = None) -> None:
-    """Tells who launched a run how it ended; `by` is who cancelled it."""
+    """Notify the person who launched the run of its end. `by` is the person who cancelled it."""
     name = one_line(by.display_name, NAME_CHARS) if by else ""
-    how = f"was cancelled by {name}" if by else f"has ended with {outcome}"
-    words = f"{subject(run)} {how}."
-    _tell(News(NoticeKind.RUN_ENDED, run, words, by, by.display_name if by else ""), _launcher(run))
+    how = f"was cancelled by {name}" if by else f"finished with {outcome}"
+    text = f"{subject(run)} {how}."
+    _notify(News(NoticeKind.RUN_ENDED, run, text, by, by.display_name if by else ""), _launcher(run))
 
 
 def notice_run_waits(run: Run, *, reason: str) -> None:
-    """Tells who launched a run that it waits; once, until they have read that."""
+    """Notify the person who launched the run that it is waiting, unless such a notice is still unread."""
     people = _launcher(run)
     if (
         people
@@ -94,28 +94,28 @@ def notice_run_waits(run: Run, *, reason: str) -> None:
             user_id__in=people, run=run, kind=NoticeKind.RUN_WAITS, inbox=True, read_at=None
         ).exists()
     ):
-        words = f"{subject(run)} waits for a model server: {one_line(reason, REASON_CHARS)}"
-        _tell(News(NoticeKind.RUN_WAITS, run, words), people)
+        text = f"{subject(run)} is waiting for a model server: {one_line(reason, REASON_CHARS)}"
+        _notify(News(NoticeKind.RUN_WAITS, run, text), people)
 
 
-def run_words(run: Run) -> str:
-    """The run's number and what it is about."""
+def run_label(run: Run) -> str:
+    """The run's number and title."""
     title = one_line(run.title, TITLE_CHARS).rstrip(".")
     return f"run {run.pk}, “{title}”" if title else f"run {run.pk}"
 
 
 def subject(run: Run) -> str:
-    """The same at the beginning of a sentence, where a title stands between commas."""
-    words = run_words(run)
-    return f"R{words[1:]}," if words.endswith("”") else f"R{words[1:]}"
+    """The run's label at the start of a sentence, with a comma after the title."""
+    label = run_label(run)
+    return f"R{label[1:]}," if label.endswith("”") else f"R{label[1:]}"
 
 
 def _launcher(run: Run) -> list[int]:
     return [] if run.created_by_id is None else [run.created_by_id]
 
 
-def _tell(news: News, people: Collection[int]) -> None:
-    """A row for each of these people who is in the project and wants to hear of this kind."""
+def _notify(news: News, people: Collection[int]) -> None:
+    """Create a notice for each of these people who is a member and wants this kind."""
     wanted = {person for person in people if news.actor is None or person != news.actor.pk}
     if not wanted:
         return

@@ -1,4 +1,4 @@
-"""Notices by mail: sent by the workers, each at most once, tried again where a server refuses."""
+"""Sends notices by email, from the workers. Each is sent at most once; failures are retried."""
 
 import logging
 from datetime import timedelta
@@ -24,18 +24,18 @@ MOST_LINES, LINE_CHARS = 20, 400  # of a comment
 
 
 def mail_is_due() -> bool:
-    """Whether there is anything to send now."""
+    """Whether any email is due."""
     return settings.MAIL_CONFIGURED and notices_due().exists()
 
 
 def notices_due() -> QuerySet[Notice]:
-    """Those to be mailed now, the oldest first."""
+    """The notices to send now, oldest first."""
     now = timezone.now()
     return Notice.objects.filter(Q(mail_after=None) | Q(mail_after__lte=now), mail_due=True).order_by("pk")
 
 
 def notices_mail() -> int:
-    """Sends what is due, as far as it goes; how many were sent. Safe in any number of processes."""
+    """Send due notices until one fails, and return how many. Safe in any number of processes."""
     if not settings.MAIL_CONFIGURED:
         return 0
     connection, sent = get_connection(), 0
@@ -47,16 +47,16 @@ def notices_mail() -> int:
             sent += _mailed(notice, connection)
         except (SMTPException, OSError):
             _failed(notice)
-            # The next one would wait for the same server: later, then.
+            # The others would fail for the same reason.
             break
     connection.close()
     return sent
 
 
 def _claimed(number: int) -> Notice | None:
-    """The notice, if this process is the one to send it.
+    """The notice, if this process has claimed it.
 
-    It counts as sent before it is: a process that dies here costs one mail, and none comes twice.
+    It is marked as sent first: a process that dies here loses one email, and none is sent twice.
     """
     taken = Notice.objects.filter(pk=number, mail_due=True).update(
         mail_due=False, mail_tries=F("mail_tries") + 1
@@ -67,27 +67,27 @@ def _claimed(number: int) -> Notice | None:
 
 
 def _mailed(notice: Notice, connection: BaseEmailBackend) -> int:
-    """Sends it, unless the person has left; one that is in no inbox has then done its work."""
+    """Send the notice unless its user has left, and delete it if it is not in the inbox."""
     user = notice.user
-    there = user.is_active and Membership.objects.filter(user=user, project=notice.project_id).exists()
-    if there:
+    is_member = user.is_active and Membership.objects.filter(user=user, project=notice.project_id).exists()
+    if is_member:
         _message(notice, connection).send()
     if not notice.inbox:
         notice.delete()
-    return int(there)
+    return int(is_member)
 
 
 def _failed(notice: Notice) -> None:
     if notice.mail_tries >= MOST_TRIES:
-        log.warning("notice %s could not be mailed and is given up", notice.pk)
+        log.warning("notice %s could not be sent by email; giving up", notice.pk)
         return
     pause = FIRST_PAUSE * 2 ** (notice.mail_tries - 1)
     Notice.objects.filter(pk=notice.pk, read_at=None).update(mail_due=True, mail_after=timezone.now() + pause)
-    log.warning("notice %s could not be mailed; once more in %s", notice.pk, pause)
+    log.warning("notice %s could not be sent by email; retrying in %s", notice.pk, pause)
 
 
 def _message(notice: Notice, connection: BaseEmailBackend) -> EmailMessage:
-    words = {
+    context = {
         "notice": notice,
         "project": one_line(notice.project.name, SUBJECT_CHARS),
         "lines": _quoted(notice),
@@ -96,7 +96,7 @@ def _message(notice: Notice, connection: BaseEmailBackend) -> EmailMessage:
     }
     return EmailMessage(
         subject=f"[Wiggum] {one_line(notice.text, SUBJECT_CHARS)}",
-        body=render_to_string("refinement/notices/mail.txt", words),
+        body=render_to_string("refinement/notices/mail.txt", context),
         to=[notice.user.email],
         headers={"Auto-Submitted": "auto-generated"},
         connection=connection,
@@ -104,7 +104,7 @@ def _message(notice: Notice, connection: BaseEmailBackend) -> EmailMessage:
 
 
 def _quoted(notice: Notice) -> list[str]:
-    """The comment's first lines; none for somebody who must not see yet what others say."""
+    """The comment's first lines, or none if the user is scoring the run blind."""
     comment = notice.comment
     if comment is None or comment.deleted_at is not None:
         return []
@@ -120,5 +120,5 @@ def _address(notice: Notice) -> str:
 
 
 def _absolute(path: str) -> str:
-    """The whole address, where the instance knows its own; a worker has no request to learn it from."""
+    """The absolute URL. Empty without WIGGUM_SITE_URL: a worker has no request to derive it from."""
     return f"{settings.SITE_URL}{path}" if settings.SITE_URL else ""

@@ -1,4 +1,4 @@
-"""What a person does with their notices: reads them, and says which they want."""
+"""Mark notices as read, choose which kinds to get, and delete old ones."""
 
 from collections.abc import Collection
 from datetime import timedelta
@@ -9,12 +9,12 @@ from django.utils import timezone
 from refinement.models import Notice, NoticeChoice, NoticeKind, User
 from refinement.services.audit import audit_record
 
-KEPT = timedelta(days=90)  # how long a notice stays after it was read
+KEPT = timedelta(days=90)  # after a notice was read
 CLEAN_AT_ONCE = 1_000
 
 
 def notice_read(*, notice: Notice, read: bool = True) -> None:
-    """Marks one as read, or as unread again; what is read here need not be mailed any more."""
+    """Mark a notice as read or unread. A read notice is no longer sent by email."""
     if read:
         rows = Notice.objects.filter(pk=notice.pk, read_at=None)
         rows.update(read_at=timezone.now(), mail_due=False)
@@ -23,14 +23,14 @@ def notice_read(*, notice: Notice, read: bool = True) -> None:
 
 
 def notices_read_all(*, user: User, newest: int) -> int:
-    """Marks all as read that were there when the page was made; how many those were."""
+    """Mark all notices up to `newest` as read, and return how many."""
     rows = Notice.objects.filter(user=user, read_at=None, id__lte=newest)
     return rows.update(read_at=timezone.now(), mail_due=False)
 
 
 @transaction.atomic
 def notice_choices_set(*, user: User, inbox: Collection[str], mail: Collection[str] | None) -> None:
-    """Keeps for each kind whether it is told here and by mail; without `mail` the latter stays as it is."""
+    """Set which kinds the user gets in the inbox and by email. `mail=None` keeps the email choices."""
     kept = {choice.kind: choice.mail for choice in NoticeChoice.objects.filter(user=user)}
     rows = [
         NoticeChoice(
@@ -54,7 +54,7 @@ def notice_choices_set(*, user: User, inbox: Collection[str], mail: Collection[s
 
 
 def notices_clean() -> int:
-    """Forgets what was read long ago, a part at a time; how many rows that was. What is unread stays."""
+    """Delete a bounded number of notices that were read long ago, and return how many."""
     old = Notice.objects.filter(read_at__lt=timezone.now() - KEPT).order_by("id")
     numbers = list(old.values_list("pk", flat=True)[:CLEAN_AT_ONCE])
     if numbers:

@@ -1,4 +1,4 @@
-"""What changes people, projects and memberships."""
+"""Create the first account and projects, and rename people."""
 
 from django.db import transaction
 from django.utils.text import slugify
@@ -8,24 +8,24 @@ from refinement.services.audit import audit_record
 from refinement.services.people.setup_links import setup_link_digest
 from refinement.services.rubrics.editing import default_rubrics_install
 
-SLUG_LENGTH = 54  # of the field's 60 characters; the rest is room for a number
+SLUG_LENGTH = 54  # of the field's 60 characters; the rest is for a number
 
 
 class SetupLinkSpent(Exception):
-    """The first-run link was used, replaced or never made: whoever holds it gets no account."""
+    """The setup link is invalid, replaced or already used."""
 
 
 def setup_link_open(token: str) -> bool:
-    """Whether this token can still make the first account."""
+    """Whether this token can still create the first account."""
     return SetupLink.objects.filter(digest=setup_link_digest(token)).exists() and not User.objects.exists()
 
 
 @transaction.atomic
 def first_person_create(*, token: str, name: str, email: str, password: str, project_name: str) -> User:
-    """The instance's first administrator, as owner of a first project; raises SetupLinkSpent."""
+    """Create the first administrator and their project. Raises SetupLinkSpent."""
     _spend_setup_links(token)
     user = User.objects.create_superuser(email, password, name=name)
-    # Projects that the command line made before there was anybody belong to the first person.
+    # Projects created by the command line before the first account have no members.
     for project in Project.objects.filter(memberships__isnull=True):
         Membership.objects.create(project=project, user=user, role=MemberRole.OWNER)
     project_create(owner=user, name=project_name)
@@ -33,8 +33,8 @@ def first_person_create(*, token: str, name: str, email: str, password: str, pro
 
 
 def _spend_setup_links(token: str) -> None:
-    # All links are locked in one order and deleted together: of people who post at once, with the same
-    # link or with different ones, exactly one finds them still there.
+    # All links are locked in one order and deleted together, so only one of several concurrent requests
+    # succeeds, even with different links.
     digests = SetupLink.objects.select_for_update().order_by("pk").values_list("digest", flat=True)
     if setup_link_digest(token) not in list(digests) or User.objects.exists():
         raise SetupLinkSpent
@@ -43,7 +43,7 @@ def _spend_setup_links(token: str) -> None:
 
 @transaction.atomic
 def project_create(*, owner: User, name: str) -> Project:
-    """A new project with this owner and the published rubrics, at an address made from its name."""
+    """Create a project with this owner and the default rubrics. Its slug is made from its name."""
     project = Project(name=name.strip(), slug=_free_slug(name))
     project.full_clean()
     project.save()
@@ -61,7 +61,6 @@ def project_create(*, owner: User, name: str) -> Project:
 
 
 def person_rename(*, user: User, name: str) -> User:
-    """The person under another name."""
     user.name = name.strip()
     user.full_clean(exclude=["password"])
     user.save(update_fields=["name"])

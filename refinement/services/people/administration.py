@@ -1,4 +1,4 @@
-"""What administrators change about people. An instance always keeps one who can sign in."""
+"""Administration of accounts. An instance always keeps one active administrator."""
 
 from allauth.mfa.models import Authenticator
 from django.core.exceptions import PermissionDenied
@@ -10,16 +10,19 @@ from refinement.selectors.projects.lists import NotFound
 from refinement.services.audit import audit_record
 from refinement.services.people.memberships import share_links_end, tokens_end
 from refinement.services.people.sessions import sessions_end
-from refinement.services.people.sign_in_log import means_words
+from refinement.services.people.sign_in_log import factor_label
 
 
 class LastAdministrator(Exception):
-    """Nobody would be left to administer this instance: refused."""
+    """Refused: the instance would have no active administrator."""
 
 
 @transaction.atomic
 def person_activate(*, person_id: int, active: bool, by: User) -> bool:
-    """Closes an account, and ends its sessions, invitations, share links and tokens; or opens it again."""
+    """Deactivate an account with its sessions, invitations, share links and tokens, or reactivate it.
+
+    Return False if it was already in that state. Raises LastAdministrator, NotFound, PermissionDenied.
+    """
     person = _person_for(person_id, by)
     if person.is_active is active:
         return False
@@ -41,7 +44,7 @@ def person_activate(*, person_id: int, active: bool, by: User) -> bool:
 
 @transaction.atomic
 def person_administrate(*, person_id: int, administrator: bool, by: User) -> bool:
-    """Makes a person an administrator of the instance, or no longer one."""
+    """Grant or revoke administrator rights. Return False if nothing changed. Raises LastAdministrator."""
     person = _person_for(person_id, by)
     if person.is_superuser is administrator:
         return False
@@ -49,26 +52,26 @@ def person_administrate(*, person_id: int, administrator: bool, by: User) -> boo
         _require_another(person)
     person.is_superuser = person.is_staff = administrator
     person.save(update_fields=["is_superuser", "is_staff"])
-    said = ({"administrator": not administrator}, {"administrator": administrator})
-    _record("person.promote" if administrator else "person.demote", person, by, *said)
+    values = ({"administrator": not administrator}, {"administrator": administrator})
+    _record("person.promote" if administrator else "person.demote", person, by, *values)
     return True
 
 
 @transaction.atomic
 def person_sign_in_reset(*, person_id: int, by: User) -> bool:
-    """Lets somebody in with the password alone; False where that was so."""
+    """Reset the person's sign-in to the password alone. Return False if there was nothing to reset."""
     return sign_in_reset(person=_person_for(person_id, by), by=by)
 
 
 @transaction.atomic
 def sign_in_reset(*, person: User, by: User | None) -> bool:
-    """Takes second factors, passkeys and the provider's connection away; `by` nobody on the command line."""
-    means = [means_words(entry) for entry in Authenticator.objects.filter(user=person).order_by("pk")]
+    """Remove second factors, passkeys and the sign-in provider. `by` is None on the command line."""
+    means = [factor_label(entry) for entry in Authenticator.objects.filter(user=person).order_by("pk")]
     Authenticator.objects.filter(user=person).delete()
     connected, _ = ExternalIdentity.objects.filter(user=person).delete()
     if not means and not connected:
         return False
-    # Whoever has the lost device may be signed in on it.
+    # A lost device may still be signed in.
     sessions_end(user=person)
     audit_record(
         action="person.reset",
@@ -82,13 +85,13 @@ def sign_in_reset(*, person: User, by: User | None) -> bool:
 
 
 def _person_for(person_id: int, by: User) -> User:
-    # All administrators are locked in one order: of two who close each other's accounts, one is second.
+    # All administrators are locked in one order, so two cannot deactivate each other at once.
     administrators = User.objects.select_for_update().filter(is_superuser=True, is_active=True).order_by("pk")
     if by.pk not in [administrator.pk for administrator in administrators]:
         raise PermissionDenied("You are no longer an administrator of this instance.")
     person = User.objects.filter(pk=person_id).first()
     if person is None:
-        raise NotFound("There is no such person on this instance.")
+        raise NotFound("This instance has no such person.")
     return person
 
 

@@ -1,4 +1,4 @@
-"""Who somebody is here whom a sign-in provider knows: an account is found or comes from an invitation."""
+"""Accounts for people who sign in with a provider: matched, connected or created by an invitation."""
 
 from typing import Literal
 
@@ -17,37 +17,40 @@ SUBJECT_CHARS = 255
 ADDRESS_CHARS = 254
 
 
-class NobodyHere(Exception):
-    """No account belongs to this person, and no invitation lets them in."""
+class NoAccount(Exception):
+    """The person has no account and no valid invitation."""
 
 
-class AddressUnproven(Exception):
-    """The provider does not vouch for the mail address, so it opens no account."""
+class EmailUnverified(Exception):
+    """The provider has not verified the email address."""
 
 
-class AddressOfAnother(Exception):
-    """The account with this mail address belongs to somebody else at the provider."""
+class EmailConnected(Exception):
+    """The account with this email address is connected to another person at the provider."""
 
 
 Found = Literal["known", "connected", "invited"]
 
 
 @transaction.atomic
-def person_found(*, issuer: str, person: Person, invitation: str = "") -> tuple[User, Found]:
-    """The account, and how it was found; raises NobodyHere, AddressUnproven, AddressOfAnother."""
+def person_match(*, issuer: str, person: Person, invitation: str = "") -> tuple[User, Found]:
+    """The account of a person, and how it was matched.
+
+    Raises NoAccount, EmailUnverified, EmailConnected.
+    """
     if not 0 < len(person.subject) <= SUBJECT_CHARS or "\x00" in person.subject:
-        raise NobodyHere
+        raise NoAccount
     known = ExternalIdentity.objects.select_related("user").filter(issuer=issuer, subject=person.subject)
     identity = known.first()
     if identity is not None:
         known.update(last_used_at=timezone.now())
         return identity.user, "known"
     if not person.email_verified or not _is_address(person.email):
-        raise AddressUnproven
+        raise EmailUnverified
     user = User.objects.select_for_update().filter(email__iexact=person.email).first()
     if user is None:
         return _invited(issuer, person, invitation), "invited"
-    # The same person may have come back twice at once: the second waited for the lock on the account.
+    # Two concurrent sign-ins of one person: the second one waited for the lock.
     if not known.filter(user=user).exists():
         _connect(issuer, person, user)
     return user, "connected"
@@ -55,7 +58,7 @@ def person_found(*, issuer: str, person: Person, invitation: str = "") -> tuple[
 
 @transaction.atomic
 def identity_disconnect(*, user: User) -> bool:
-    """The person signs in without the provider from now on; False where they did already."""
+    """Disconnect the account from the provider. Return False if it was not connected."""
     gone, _ = ExternalIdentity.objects.filter(user=user).delete()
     if gone:
         _record("identity.disconnect", user)
@@ -72,24 +75,24 @@ def _is_address(text: str) -> bool:
 
 def _invited(issuer: str, person: Person, invitation: str) -> User:
     if not invitation:
-        raise NobodyHere
+        raise NoAccount
     try:
         user = invitation_accept_new(token=invitation, name=person.name, email=person.email, password=None)
     except (InvitationSpent, AddressTaken):
-        raise NobodyHere from None
+        raise NoAccount from None
     ExternalIdentity.objects.create(user=user, issuer=issuer, subject=person.subject)
     _record("identity.connect", user, {"issuer": issuer})
     return user
 
 
 def _connect(issuer: str, person: Person, user: User) -> None:
-    """From here on the provider says who this is."""
+    """Connect the account to the provider, and remove its password and sessions."""
     try:
         with transaction.atomic():
             ExternalIdentity.objects.create(user=user, issuer=issuer, subject=person.subject)
     except IntegrityError:
-        raise AddressOfAnother from None
-    # Whoever made the account may not have been the one whose address it is: what they know opens nothing.
+        raise EmailConnected from None
+    # The account may have been created by someone who does not own the email address.
     had_password = user.has_usable_password()
     user.set_unusable_password()
     user.save(update_fields=["password"])

@@ -1,4 +1,4 @@
-"""Invitations by mail."""
+"""Sends invitations by email."""
 
 import logging
 from smtplib import SMTPException
@@ -15,15 +15,15 @@ logger = logging.getLogger(__name__)
 
 @sensitive_variables("link")
 def invitation_mailed(request: ProjectRequest, invitation: Invitation, link: str) -> bool:
-    """Whether the link is on its way; a mail server that fails leaves the link to be copied."""
+    """Send the link if the invitation has an email address. Return whether it was sent."""
     if not invitation.email:
         return False
-    words = {"invitation": invitation, "link": link, "sender": request.user, "project": request.project}
-    subject = render_to_string("refinement/people/mail/invitation_subject.txt", words)
-    body = render_to_string("refinement/people/mail/invitation.txt", words)
+    context = {"invitation": invitation, "link": link, "sender": request.user, "project": request.project}
+    subject = render_to_string("refinement/people/mail/invitation_subject.txt", context)
+    body = render_to_string("refinement/people/mail/invitation.txt", context)
     try:
         send_mail(" ".join(subject.split()), body, None, [invitation.email])
     except (SMTPException, OSError):
-        logger.warning("the invitation %s could not be mailed", invitation.pk, exc_info=True)
+        logger.warning("invitation %s could not be sent by email", invitation.pk, exc_info=True)
         return False
     return True

@@ -1,4 +1,4 @@
-"""Links that let one person into a project with a role, once, for some days."""
+"""Invitations: one-time links that add a person to a project with a role."""
 
 import hmac
 import secrets
@@ -14,27 +14,27 @@ from refinement.services.people.memberships import project_lock, require_owner
 from refinement.services.people.setup_links import setup_link_digest
 
 TOKEN_BYTES = 32
-SECRET_FORM = 100  # characters; a longer token is none of ours, and needs no digest
+MOST_TOKEN_CHARS = 100  # longer input is cut before hashing
 _record = AuditOf("invitation")
 
 
 class InvitationSpent(Exception):
-    """The link was used, revoked, has expired or was never made."""
+    """The link is invalid, used, revoked or expired."""
 
 
 class AlreadyMember(Exception):
-    """The person is in the project: the link stays for somebody else."""
+    """The person is already a member. The link stays usable."""
 
 
 class AddressTaken(Exception):
-    """There is an account with this mail address."""
+    """An account with this email address already exists."""
 
 
 @transaction.atomic
 def invitation_make(
     *, project: Project, role: str, days: int, by: User, email: str = ""
 ) -> tuple[Invitation, str]:
-    """The invitation, and the token that is shown once and kept nowhere."""
+    """Create an invitation; return it with its token, which is shown once and not stored."""
     project_lock(project)
     require_owner(project, by)
     token = secrets.token_urlsafe(TOKEN_BYTES)
@@ -48,29 +48,29 @@ def invitation_make(
     )
     invitation.full_clean()
     invitation.save()
-    said = {"role": invitation.role, "expires": f"{invitation.expires_at:%Y-%m-%d %H:%M} UTC"}
-    _record("invitation.create", invitation, by, after=said | ({"mail": email} if email else {}))
+    after = {"role": invitation.role, "expires": f"{invitation.expires_at:%Y-%m-%d %H:%M} UTC"}
+    _record("invitation.create", invitation, by, after=after | ({"mail": email} if email else {}))
     return invitation, token
 
 
 @transaction.atomic
 def invitation_revoke(*, project: Project, number: int, by: User) -> bool:
-    """The link no longer works; False where it did not work already. Raises NotFound."""
-    found = Invitation.objects.filter(project=project, pk=number)
-    invitation = found.first()
+    """Revoke the link. Return False if it was already used or revoked. Raises NotFound."""
+    rows = Invitation.objects.filter(project=project, pk=number)
+    invitation = rows.first()
     if invitation is None:
-        raise NotFound("There is no such invitation in this project.")
-    if not found.filter(used_at=None, revoked_at=None).update(revoked_at=timezone.now()):
+        raise NotFound("This project has no such invitation.")
+    if not rows.filter(used_at=None, revoked_at=None).update(revoked_at=timezone.now()):
         return False
     _record("invitation.revoke", invitation, by, before={"role": invitation.role})
     return True
 
 
 def invitation_for(token: str) -> Invitation:
-    """The open invitation behind a token; raises InvitationSpent."""
-    digest = setup_link_digest(token[:SECRET_FORM])
+    """The open invitation of a token. Raises InvitationSpent."""
+    digest = setup_link_digest(token[:MOST_TOKEN_CHARS])
     invitation = Invitation.objects.select_related("project", "created_by").filter(digest=digest).first()
-    # The index finds a digest, which tells nothing about the token; compared once more without haste.
+    # The index lookup reveals nothing about the token; the comparison itself takes constant time.
     if invitation is None or not hmac.compare_digest(invitation.digest, digest):
         raise InvitationSpent
     if invitation.state != "open":
@@ -80,7 +80,7 @@ def invitation_for(token: str) -> Invitation:
 
 @transaction.atomic
 def invitation_accept(*, token: str, user: User) -> Membership:
-    """A person with an account joins; raises InvitationSpent, AlreadyMember."""
+    """Add a person with an account to the project. Raises InvitationSpent, AlreadyMember."""
     invitation = _locked(token)
     if Membership.objects.filter(project=invitation.project, user=user).exists():
         raise AlreadyMember
@@ -89,7 +89,7 @@ def invitation_accept(*, token: str, user: User) -> Membership:
 
 @transaction.atomic
 def invitation_accept_new(*, token: str, name: str, email: str, password: str | None) -> User:
-    """A new account that is in the project at once; raises InvitationSpent, AddressTaken."""
+    """Create an account and add it to the project. Raises InvitationSpent, AddressTaken."""
     invitation = _locked(token)
     if User.objects.filter(email__iexact=email).exists():
         raise AddressTaken
@@ -103,13 +103,13 @@ def invitation_accept_new(*, token: str, name: str, email: str, password: str | 
 
 
 def _locked(token: str) -> Invitation:
-    """The invitation, while nobody else changes who is in its project."""
+    """The open invitation, with the memberships of its project locked."""
     project_lock(invitation_for(token).project)
     return invitation_for(token)
 
 
 def _join(invitation: Invitation, user: User) -> Membership:
-    # Conditional: whoever closes the inviter's account takes the link back without the project's lock.
+    # Conditional: deactivating the inviter's account revokes the link without the project's lock.
     still_open = Invitation.objects.filter(pk=invitation.pk, used_at=None, revoked_at=None)
     if still_open.update(used_by=user, used_at=timezone.now()) != 1:
         raise InvitationSpent

@@ -1,4 +1,4 @@
-"""What changes who is in a project and with which role. A project always keeps an owner."""
+"""Members of a project and their roles. A project always keeps an owner."""
 
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
@@ -12,12 +12,12 @@ from refinement.services.reviews.requests import reviews_release
 
 
 class LastOwner(Exception):
-    """Nobody would be left who can run the project: refused."""
+    """Refused: the project would have no owner."""
 
 
 @transaction.atomic
 def member_role_change(*, project: Project, user_id: int, role: str, by: User) -> bool:
-    """The member with another role; False where it was so already. Raises LastOwner, NotFound."""
+    """Change a member's role. Return False if nothing changed. Raises LastOwner, NotFound."""
     membership = _member_for(project, user_id, by)
     before, role = membership.role, MemberRole(role).value
     if before == role:
@@ -33,7 +33,7 @@ def member_role_change(*, project: Project, user_id: int, role: str, by: User) -
 
 @transaction.atomic
 def member_remove(*, project: Project, user_id: int, by: User) -> Membership:
-    """The member is out; their work stays. Raises LastOwner, NotFound."""
+    """Remove a member from the project. Their work stays. Raises LastOwner, NotFound."""
     membership = _member_for(project, user_id, by)
     _take_out(membership, by, "member.remove")
     return membership
@@ -41,14 +41,14 @@ def member_remove(*, project: Project, user_id: int, by: User) -> Membership:
 
 @transaction.atomic
 def member_leave(*, project: Project, user: User) -> None:
-    """The person is no longer in the project; raises LastOwner, NotFound."""
+    """Remove the user from the project. Raises LastOwner, NotFound."""
     project_lock(project)
     _take_out(_membership(project, user.pk), user, "member.leave")
 
 
 @transaction.atomic
 def project_adopt(*, project: Project, by: User) -> bool:
-    """An administrator becomes owner of a project that has no owner who can sign in; False otherwise."""
+    """Make an administrator the owner of a project without an active owner. Return False if it has one."""
     project_lock(project)
     if owners_of(project).exists():
         return False
@@ -60,20 +60,20 @@ def project_adopt(*, project: Project, by: User) -> bool:
 
 
 def owners_of(project: Project) -> QuerySet[Membership]:
-    """Owners who can sign in."""
+    """Owners with an active account."""
     return Membership.objects.filter(project=project, role=MemberRole.OWNER, user__is_active=True)
 
 
 def project_lock(project: Project) -> None:
-    """Changes of one project's people come one after the other, until the transaction ends."""
-    # Weak enough for rows that refer to the project to be added meanwhile.
+    """Serialize changes of the project's members until the transaction ends."""
+    # A weak lock: rows that refer to the project can still be added.
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
 
 
 def require_owner(project: Project, by: User) -> None:
-    """Asked again behind the lock: a moment ago, another owner may have changed this one's role."""
+    """Check the role again after locking: another owner may have just changed it. Raises PermissionDenied."""
     if not owners_of(project).filter(user=by).exists():
-        raise PermissionDenied(f"You are no longer an owner of {project.name}; another owner changed that.")
+        raise PermissionDenied(f"You are no longer an owner of {project.name}.")
 
 
 def _member_for(project: Project, user_id: int, by: User) -> Membership:
@@ -83,10 +83,10 @@ def _member_for(project: Project, user_id: int, by: User) -> Membership:
 
 
 def _membership(project: Project, user_id: int) -> Membership:
-    found = Membership.objects.select_related("user", "project").filter(project=project, user__id=user_id)
-    membership = found.first()
+    rows = Membership.objects.select_related("user", "project").filter(project=project, user__id=user_id)
+    membership = rows.first()
     if membership is None:
-        raise NotFound("This person is not a member of the project (any more).")
+        raise NotFound("This person is not a member of the project.")
     return membership
 
 
@@ -94,12 +94,12 @@ def _take_out(membership: Membership, by: User, action: str) -> None:
     _require_another_owner(membership)
     _revoke_invitations_of(membership)
     reviews_release(membership, by)
-    ended = share_links_end(ShareLink.objects.filter(project=membership.project), membership.user)
-    spent = tokens_end(ApiToken.objects.filter(project=membership.project), membership.user)
-    said: dict[str, object] = {"role": membership.role}
-    said |= {"share_links_revoked": ended} if ended else {}
-    said |= {"tokens_revoked": spent} if spent else {}
-    _record(action, membership, by, before=said)
+    links = share_links_end(ShareLink.objects.filter(project=membership.project), membership.user)
+    tokens = tokens_end(ApiToken.objects.filter(project=membership.project), membership.user)
+    before: dict[str, object] = {"role": membership.role}
+    before |= {"share_links_revoked": links} if links else {}
+    before |= {"tokens_revoked": tokens} if tokens else {}
+    _record(action, membership, by, before=before)
     Membership.objects.filter(pk=membership.pk).delete()
 
 
@@ -110,20 +110,20 @@ def _require_another_owner(membership: Membership) -> None:
 
 
 def _revoke_invitations_of(membership: Membership) -> None:
-    # Whoever no longer decides who comes in must not keep a way in, for others or for themselves.
+    # A former owner must not be able to invite others, or themselves.
     Invitation.objects.filter(
         project=membership.project, created_by=membership.user, used_at=None, revoked_at=None
     ).update(revoked_at=timezone.now())
 
 
 def share_links_end(links: QuerySet[ShareLink], maker: User) -> int:
-    """Whoever goes knows the links they made, and must not go on reading by them."""
+    """Revoke the links that a leaving member made, since they know the URLs."""
     now = timezone.now()
     return links.filter(created_by=maker, revoked_at=None, expires_at__gt=now).update(revoked_at=now)
 
 
 def tokens_end(tokens: QuerySet[ApiToken], maker: User) -> int:
-    """Whoever goes takes the force of their tokens along, also if they come back."""
+    """Revoke the tokens of a leaving member, for good."""
     return tokens.filter(created_by=maker, revoked_at=None).update(revoked_at=timezone.now())
 
 
@@ -146,4 +146,4 @@ def _record(
     )
 
 
-LAST_OWNER = "A project needs an owner. Make somebody else an owner first."
+LAST_OWNER = "A project needs an owner. Make another member an owner first."

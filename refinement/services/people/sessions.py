@@ -1,4 +1,4 @@
-"""Where a person is signed in: noted while it is used, and ended from their account page."""
+"""Sessions of a person: recorded for the account page, and ended from there."""
 
 import time
 from datetime import timedelta
@@ -15,16 +15,15 @@ from refinement.access.client_address import address_of
 from refinement.models import SessionInfo, User
 from refinement.services.audit import audit_record
 
-NOTED = "noted"  # the session's own memory of its entry: number, key, time
-NOTE_SECONDS = 300  # a session that is noted on every page is a write on every page
+NOTED = "noted"  # key in the session: the entry's id, session key and time
+NOTE_SECONDS = 300  # to avoid a write on every request
 AGENT_CHARS = 300
 CLEAN_AT_ONCE = 1_000
-# A session's entry may be there a moment before the session itself.
+# An entry may be written shortly before its session.
 ENDED_FOR = timedelta(hours=1)
 
 
 def on_signed_in(sender: Any, request: HttpRequest | None, user: User, **kwargs: Any) -> None:
-    """Receives Django's signal."""
     if request is None or not hasattr(request, "session"):
         return
     if not request.session.session_key:
@@ -34,9 +33,9 @@ def on_signed_in(sender: Any, request: HttpRequest | None, user: User, **kwargs:
 
 
 def session_note_if_due(request: HttpRequest) -> None:
-    """Brings the entry up to date after some minutes, or when the session got another key."""
+    """Update the entry after some minutes, or when the session has a new key."""
     session = getattr(request, "session", None)
-    # A page that did not look at the session must not be made to read it here.
+    # Do not load a session that the view has not used.
     if session is None or not session.accessed or not session.session_key or SESSION_KEY not in session:
         return
     noted = session.get(NOTED) or {}
@@ -47,7 +46,7 @@ def session_note_if_due(request: HttpRequest) -> None:
 
 
 def session_note(*, request: HttpRequest, user: User) -> None:
-    """Keeps from where, with which browser and when this session was used."""
+    """Record the address, browser and time of this session."""
     key = str(request.session.session_key)
     values = {
         "last_used_at": timezone.now(),
@@ -55,7 +54,7 @@ def session_note(*, request: HttpRequest, user: User) -> None:
         "agent": request.headers.get("User-Agent", "")[:AGENT_CHARS],
     }
     known = (request.session.get(NOTED) or {}).get("row", 0)
-    # A changed password gives the session another key; it stays the same browser.
+    # A password change rotates the key of the same browser's session.
     if not SessionInfo.objects.filter(pk=known, user=user).update(session_key=key, **values):
         info, _ = SessionInfo.objects.update_or_create(session_key=key, defaults={"user": user, **values})
         known = info.pk
@@ -64,7 +63,7 @@ def session_note(*, request: HttpRequest, user: User) -> None:
 
 @transaction.atomic
 def session_end(*, user: User, info: int) -> bool:
-    """Signs one of this person's browsers out; False where that was done already."""
+    """End one of the user's sessions. Return False if it had already ended."""
     ended = _end(SessionInfo.objects.filter(user=user, pk=info).values_list("session_key", flat=True))
     _record_ended(user, ended)
     return ended > 0
@@ -72,14 +71,14 @@ def session_end(*, user: User, info: int) -> bool:
 
 @transaction.atomic
 def sessions_end(*, user: User, but: str | None = None) -> int:
-    """Signs all of this person's browsers out but the one with this key; says how many."""
+    """End all of the user's sessions except the one with this key, and return how many."""
     infos = SessionInfo.objects.filter(user=user).exclude(session_key=but or "")
     return _end(infos.values_list("session_key", flat=True))
 
 
 @transaction.atomic
 def other_sessions_end(*, user: User, but: str | None) -> int:
-    """What a person does on their account page: everywhere but here, and on record."""
+    """End the user's other sessions and record it in the audit log. Return how many."""
     ended = sessions_end(user=user, but=but)
     _record_ended(user, ended)
     return ended
@@ -109,7 +108,7 @@ def _forget_ended(user: User) -> None:
 
 
 def sessions_clean() -> int:
-    """Deletes expired sessions, and entries whose session is gone, a bounded number at a time; how many."""
+    """Delete a bounded number of expired sessions and orphaned entries, and return how many."""
     now = timezone.now()
     expired = Session.objects.filter(expire_date__lt=now).order_by("expire_date")
     cleaned = _end(expired.values_list("session_key", flat=True)[:CLEAN_AT_ONCE])

@@ -1,4 +1,4 @@
-"""The one-time link with which the first person makes their account."""
+"""The one-time link that creates the first account."""
 
 import hashlib
 import secrets
@@ -9,7 +9,7 @@ from refinement.models import SetupLink, User
 
 
 def setup_link_make() -> str | None:
-    """A fresh token that replaces any older one; None when somebody has an account already."""
+    """Create a token that replaces any older one. Return None if an account exists."""
     with transaction.atomic():
         SetupLink.objects.all().delete()
         if User.objects.exists():
@@ -20,5 +20,5 @@ def setup_link_make() -> str | None:
 
 
 def setup_link_digest(token: str) -> str:
-    """What is kept of a token: enough to know it again, not enough to use it."""
+    """The stored hash of a token."""
     return hashlib.sha256(token.encode()).hexdigest()

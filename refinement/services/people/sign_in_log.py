@@ -1,4 +1,4 @@
-"""Sign-ins and what changes them, in the audit log: receives the signals of Django and allauth."""
+"""Records sign-ins and changes of sign-in methods in the audit log, from signals of Django and allauth."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ METHODS = {"password": "password", "mfa": "two-factor", "openid": "provider"}
 
 
 def connect() -> None:
-    """Called once, when the application is ready."""
+    """Connect the receivers. Called once, when Django is ready."""
     receivers = (
         (account_signals.user_logged_in, on_signed_in),
         (user_logged_out, on_signed_out),
@@ -42,10 +42,10 @@ def on_signed_out(request: Any, user: User | None, **kwargs: Any) -> None:
 
 
 def on_refused(credentials: dict[str, Any], **kwargs: Any) -> None:
-    """A wrong password: whose is not said, since nobody proved to be anybody."""
-    given = str(credentials.get("email") or credentials.get("username") or "")
-    given = given.replace("\x00", "")[:ADDRESS_CHARS]
-    audit_record(action="session.refuse", object_type="session", object_id="", after={"person": given})
+    """A wrong password. The entry has no user, since the person is not authenticated."""
+    email = str(credentials.get("email") or credentials.get("username") or "")
+    email = email.replace("\x00", "")[:ADDRESS_CHARS]
+    audit_record(action="session.refuse", object_type="session", object_id="", after={"person": email})
 
 
 def on_password(user: User, **kwargs: Any) -> None:
@@ -53,26 +53,26 @@ def on_password(user: User, **kwargs: Any) -> None:
 
 
 def on_means_added(user: User, authenticator: Any, **kwargs: Any) -> None:
-    _record("two_factor.add", user, {"means": means_words(authenticator)})
+    _record("two_factor.add", user, {"means": factor_label(authenticator)})
 
 
 def on_means_removed(user: User, authenticator: Any, **kwargs: Any) -> None:
-    _record("two_factor.remove", user, {"means": means_words(authenticator)})
+    _record("two_factor.remove", user, {"means": factor_label(authenticator)})
 
 
 def on_means_renewed(user: User, authenticator: Any, **kwargs: Any) -> None:
-    _record("two_factor.renew", user, {"means": means_words(authenticator)})
+    _record("two_factor.renew", user, {"means": factor_label(authenticator)})
 
 
 def on_code_refused(user: User, **kwargs: Any) -> None:
-    """The password was right and the code was not: worth knowing."""
+    """A wrong code after a correct password."""
     audit_record(
         action="two_factor.refuse", object_type="person", object_id=user.pk, after={"person": user.email}
     )
 
 
-def means_words(authenticator: Any) -> str:
-    """Which second factor, such as passkey (Ada's phone)."""
+def factor_label(authenticator: Any) -> str:
+    """The second factor's type and name, such as: passkey (Ada's phone)."""
     kind = MEANS.get(authenticator.type, authenticator.type)
     name = authenticator.data.get("name", "") if authenticator.type == "webauthn" else ""
     return f"{kind} ({name})" if name else kind
@@ -80,8 +80,8 @@ def means_words(authenticator: Any) -> str:
 
 def _methods(request: Any) -> str:
     records = request.session.get("account_authentication_methods") or [] if request else []
-    found = dict.fromkeys(METHODS.get(str(entry.get("method")), "") for entry in records)
-    return ", ".join(method for method in found if method)
+    methods = dict.fromkeys(METHODS.get(str(entry.get("method")), "") for entry in records)
+    return ", ".join(method for method in methods if method)
 
 
 def _record(action: str, user: User, after: dict[str, object] | None = None) -> None:

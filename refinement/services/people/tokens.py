@@ -1,4 +1,4 @@
-"""Tokens with which scripts act for a member: made, recognised, counted, revoked."""
+"""API tokens: create, authenticate, rate-limit and revoke them."""
 
 import hashlib
 import hmac
@@ -19,12 +19,12 @@ from refinement.services.audit import AuditOf
 from refinement.services.people.memberships import project_lock
 from refinement.texts import one_line, storable
 
-MARK = "wgm_"  # what every token begins with, so that scanners find one that was published
+MARK = "wgm_"  # prefix of every token, for secret scanners
 TOKEN_BYTES = 32  # 256 bits
 TOKEN_CHARS = len(MARK) + 43
 PREFIX_CHARS = len(MARK) + 6
 LIFETIMES = (7, 30, 90, 365)  # days; 0 for a token that does not expire
-MOST_OPEN = 50  # of one person in one project
+MOST_OPEN = 50  # per person and project
 NAME_CHARS = 60
 SECONDS = 60
 NOTED_EVERY = timedelta(minutes=1)
@@ -32,32 +32,35 @@ _record = AuditOf("token")
 
 
 class TokenRefused(Exception):
-    """No token, or one that does not work (any more): nobody is told which."""
+    """The token is unknown, revoked or expired. Clients do not learn which."""
 
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What a token may still do in the minute at hand."""
+    """A token's remaining requests in the current minute."""
 
     limit: int
     remaining: int
-    reset: int  # seconds until the next minute begins
+    reset: int  # seconds until the next minute
     spent: bool = False
 
 
 @transaction.atomic
 def token_make(*, project: Project, by: User, name: str, role: str, days: int) -> tuple[ApiToken, str]:
-    """The row, and the token that is shown once; raises ValidationError, PermissionDenied."""
+    """Create a token; return its row and the token, which is shown once and not stored.
+
+    Raises ValidationError, PermissionDenied.
+    """
     project_lock(project)
     own = Membership.objects.filter(project=project, user=by, user__is_active=True).first()
     if own is None:
         raise PermissionDenied(f"You are no longer a member of {project.name}.")
-    words = one_line(storable(name), NAME_CHARS + 1)
-    refuse_odd(own, words, role, days)
+    name = one_line(storable(name), NAME_CHARS + 1)
+    validate_token(own, name, role, days)
     text = MARK + secrets.token_urlsafe(TOKEN_BYTES)
     token = ApiToken(
         project=project,
-        name=words,
+        name=name,
         role=role,
         digest=token_digest(text),
         prefix=text[:PREFIX_CHARS],
@@ -66,60 +69,63 @@ def token_make(*, project: Project, by: User, name: str, role: str, days: int) -
     )
     token.full_clean()
     token.save()
-    _record("token.create", token, by, after=_said(token))
+    _record("token.create", token, by, after=_audit_values(token))
     return token, text
 
 
-def refuse_odd(own: Membership, name: str, role: str, days: int) -> None:
-    """Everything that keeps a token from being made, by field."""
-    found: dict[str, str] = {}
+def validate_token(own: Membership, name: str, role: str, days: int) -> None:
+    """Raises ValidationError with all problems by field."""
+    errors: dict[str, str] = {}
     if not name:
-        found["name"] = "Give the token a name that says where it is used."
+        errors["name"] = "Enter a name that says where the token is used."
     elif len(name) > NAME_CHARS:
-        found["name"] = f"A name has at most {NAME_CHARS} characters."
+        errors["name"] = f"A name can have at most {NAME_CHARS} characters."
     if role not in MemberRole.values:
-        found["role"] = "Choose a role."
+        errors["role"] = "Choose a role."
     elif lower_role(role, own.role) != role:
-        found["role"] = f"You are {own.role} here; a token cannot do more than the one who makes it."
+        errors["role"] = f"Your role here is {own.role}. A token cannot have a higher role than you."
     if days and days not in LIFETIMES:
-        found["days"] = f"A token works for {', '.join(map(str, LIFETIMES))} days, or until it is revoked."
+        errors["days"] = f"Choose {', '.join(map(str, LIFETIMES))} days, or 0 for no expiry."
     if open_tokens(own.project).filter(created_by=own.user).count() >= MOST_OPEN:
-        found["name"] = f"You have {MOST_OPEN} tokens that work; revoke one that is no longer used."
-    if found:
-        raise ValidationError(found)
+        errors["name"] = f"You already have {MOST_OPEN} active tokens. Revoke one first."
+    if errors:
+        raise ValidationError(errors)
 
 
 @transaction.atomic
 def token_revoke(*, project: Project, number: int, by: User) -> tuple[ApiToken, bool]:
-    """The token, which no longer works, and whether it still did; for its maker and for owners."""
+    """Revoke a token, as its creator or an owner; return it and whether it was still active.
+
+    Raises NotFound, PermissionDenied.
+    """
     project_lock(project)
     own = Membership.objects.filter(project=project, user=by, user__is_active=True).first()
     token = ApiToken.objects.filter(project=project, pk=number).first()
     if token is None or own is None:
-        raise NotFound("There is no such token in this project.")
+        raise NotFound("This project has no such token.")
     if not (own.is_owner or token.created_by_id == by.pk):
-        raise PermissionDenied("This token is somebody else’s; its maker or an owner can revoke it.")
+        raise PermissionDenied("Only the creator of this token or a project owner can revoke it.")
     if token.revoked_at is not None:
         return token, False
     token.revoked_at = timezone.now()
     token.save(update_fields=["revoked_at"])
-    _record("token.revoke", token, by, before=_said(token))
+    _record("token.revoke", token, by, before=_audit_values(token))
     return token, True
 
 
 def open_tokens(project: Project) -> QuerySet[ApiToken]:
-    """Those that were neither revoked nor have expired."""
+    """Tokens that are neither revoked nor expired."""
     lasting = Q(expires_at=None) | Q(expires_at__gt=timezone.now())
     return ApiToken.objects.filter(lasting, project=project, revoked_at=None)
 
 
 def token_for(text: str) -> ApiToken:
-    """The token of an active member, if it works now; raises TokenRefused after the same work otherwise."""
+    """The active token of an active member. Raises TokenRefused."""
     digest = token_digest(text)
     member = Membership.objects.filter(user=OuterRef("created_by"), project=OuterRef("project"))
     rows = ApiToken.objects.select_related("created_by", "project").annotate(is_member=Exists(member))
     token = rows.filter(digest=digest).first()
-    # The index finds a digest, which tells nothing about the token; compared once more without haste.
+    # The index lookup reveals nothing about the token; the comparison itself takes constant time.
     same = hmac.compare_digest(token.digest if token else "0" * len(digest), digest)
     if token is None or not same or token.state != "open":
         raise TokenRefused
@@ -129,7 +135,7 @@ def token_for(text: str) -> ApiToken:
 
 
 def token_count(token: ApiToken) -> Allowance:
-    """Counts a request, unless the minute's are spent; one statement, so that all processes share it."""
+    """Count a request against the limit. One UPDATE statement, so that all processes share the count."""
     limit, now = settings.API_RATE, time.time()
     minute, reset = int(now // SECONDS), SECONDS - int(now % SECONDS)
     moment = timezone.now()
@@ -145,18 +151,18 @@ def token_count(token: ApiToken) -> Allowance:
     )
     if not counted:
         return Allowance(limit, 0, reset, spent=True)
-    # What was read with the token, or more if others came in between: good enough to tell how much is left.
+    # The count from when the token was read: exact enough for the header.
     before = token.counted if token.counted_minute == minute else 0
     return Allowance(limit, max(0, limit - before - 1), reset)
 
 
 def token_digest(text: str) -> str:
-    """What is kept of a token: enough to know it again, not enough to use it."""
-    # One character too many makes it another token, so that nothing longer is ever worked on.
+    """The stored hash of a token."""
+    # Cut one character beyond a token's length: long input costs no time and never matches.
     return hashlib.sha256(text[: TOKEN_CHARS + 1].encode("utf-8", "replace")).hexdigest()
 
 
-def _said(token: ApiToken) -> dict[str, object]:
+def _audit_values(token: ApiToken) -> dict[str, object]:
     return {
         "name": token.name,
         "token": f"{token.prefix}…",

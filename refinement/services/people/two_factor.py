@@ -1,11 +1,10 @@
-"""What changes second factors beside allauth itself."""
+"""Audit entries for second factors that allauth has no signal for."""
 
 from refinement.models import User
 from refinement.services.audit import audit_record
 
 
 def passkey_rename_record(*, user: User, before: str, after: str) -> None:
-    """Keeps that a passkey has another name."""
     audit_record(
         action="two_factor.rename",
         object_type="person",

@@ -1,4 +1,4 @@
-"""The project of runs that are made on the command line."""
+"""The project that the command line uses."""
 
 from django.db import transaction
 
@@ -9,18 +9,18 @@ LOCAL = "local"
 
 
 def project_named(slug: str | None) -> Project:
-    """The project of this name; without one, `local`, or the only project there is."""
+    """The project with this slug, or by default the only project or `local`. Raises LookupError."""
     if slug:
         return existing(slug)
-    found = list(Project.objects.order_by("slug")[:20])
-    if not found:
+    projects = list(Project.objects.order_by("slug")[:20])
+    if not projects:
         return local_project()
-    if len(found) == 1:
-        return found[0]
-    local = next((project for project in found if project.slug == LOCAL), None)
+    if len(projects) == 1:
+        return projects[0]
+    local = next((project for project in projects if project.slug == LOCAL), None)
     if local is None:
-        names = ", ".join(project.slug for project in found)
-        raise LookupError(f"there are several projects; name one with --project: {names}.")
+        names = ", ".join(project.slug for project in projects)
+        raise LookupError(f"there are several projects; choose one with --project: {names}.")
     return local
 
 
@@ -33,7 +33,7 @@ def existing(slug: str) -> Project:
 
 @transaction.atomic
 def local_project() -> Project:
-    """`local`, made with its rubrics where it is not there yet."""
+    """The project `local`, created with the default rubrics if it does not exist."""
     project, is_new = Project.objects.get_or_create(slug=LOCAL, defaults={"name": "Local"})
     if is_new:
         default_rubrics_install(project=project)

@@ -1,4 +1,4 @@
-"""What owners set for a whole project. Nobody overwrites a setting unseen."""
+"""Project settings. Concurrent changes by owners are detected, not overwritten."""
 
 import hashlib
 import json
@@ -13,15 +13,15 @@ SETTINGS = ("name", "blind_scores", "sharing")
 
 
 class SettingsChanged(Exception):
-    """Another owner saved first; carries the project as it is now."""
+    """Another owner saved first. `project` has the current settings."""
 
     def __init__(self, project: Project) -> None:
-        super().__init__("the project's settings were changed meanwhile")
+        super().__init__("the project's settings have changed in the meantime")
         self.project = project
 
 
 def settings_mark(project: Project) -> str:
-    """Tells one state of the settings from another; a form carries the one it was made from."""
+    """A fingerprint of the settings. Forms send it back, to detect concurrent changes."""
     values = json.dumps([getattr(project, name) for name in SETTINGS])
     return hashlib.sha256(values.encode()).hexdigest()[:16]
 
@@ -30,7 +30,7 @@ def settings_mark(project: Project) -> str:
 def project_settings_change(
     *, project: Project, by: User, seen: str, name: str, blind_scores: bool, sharing: bool
 ) -> bool:
-    """The project with these settings; False where it had them. Raises SettingsChanged, PermissionDenied."""
+    """Change the settings. Return False if nothing changed. Raises SettingsChanged, PermissionDenied."""
     project_lock(project)
     require_owner(project, by)
     fresh = Project.objects.get(pk=project.pk)

@@ -1,4 +1,4 @@
-"""Reading a run blind: while a reading is open, nobody's scores of the run are shown to its reader."""
+"""Blind readings: while one is open, its reader sees no scores of the run."""
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
@@ -9,29 +9,29 @@ from refinement.services.audit import audit_record
 
 
 class ScoresSeen(Exception):
-    """The person was shown scores of this run here before; the message says so."""
+    """The user has already seen scores of this run, so they cannot score it blind."""
 
 
 @transaction.atomic
 def blind_reading_begin(*, run: Run, number: int, user: User) -> BlindReading:
-    """Opens a reading, or goes on with the one that is open at another round."""
-    found = open_reading(run, user)
-    if found is not None:
-        return blind_reading_move(reading=found, number=number)
-    if words := seen_words(run, user):
-        raise ScoresSeen(words)
+    """Open a blind reading at a round, or move the open one there. Raises ScoresSeen."""
+    existing = open_reading(run, user)
+    if existing is not None:
+        return blind_reading_move(reading=existing, number=number)
+    if message := seen_words(run, user):
+        raise ScoresSeen(message)
     try:
         with transaction.atomic():
             reading = BlindReading.objects.create(run=run, reader=user, round_number=number)
     except IntegrityError:
-        # Two windows at once: both go on with the reading that was opened first.
+        # Two tabs at once: both use the reading that was created first.
         return BlindReading.objects.get(run=run, reader=user, ended_at__isnull=True)
     _record("blind.begin", run, user, round=number)
     return reading
 
 
 def blind_reading_move(*, reading: BlindReading, number: int) -> BlindReading:
-    """The reading at another round of the run."""
+    """Move the reading to another round of the run."""
     BlindReading.objects.filter(pk=reading.pk).update(round_number=number)
     reading.round_number = number
     return reading
@@ -39,7 +39,7 @@ def blind_reading_move(*, reading: BlindReading, number: int) -> BlindReading:
 
 @transaction.atomic
 def blind_reading_give_up(*, run: Run, user: User) -> bool:
-    """Ends the reading by looking; whether there was one."""
+    """End the reading without a score. Return False if none was open."""
     rows = BlindReading.objects.filter(run=run, reader=user, ended_at__isnull=True)
     if not rows.update(ended_at=timezone.now(), given_up=True):
         return False
@@ -48,12 +48,12 @@ def blind_reading_give_up(*, run: Run, user: User) -> bool:
 
 
 def blind_reading_end(*, reading: BlindReading) -> None:
-    """Ends the reading with a score; the score's own record tells of it."""
+    """End the reading after a score. The score writes the audit entry."""
     BlindReading.objects.filter(pk=reading.pk, ended_at__isnull=True).update(ended_at=timezone.now())
 
 
 def open_reading(run: Run, user: User) -> BlindReading | None:
-    """The person's open reading of the run, held until the transaction ends where there is one."""
+    """The user's open reading of the run, or None. Locked if a transaction is open."""
     rows = BlindReading.objects.filter(run=run, reader=user, ended_at__isnull=True)
     return rows.select_for_update().first() if transaction.get_connection().in_atomic_block else rows.first()
 

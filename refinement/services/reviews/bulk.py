@@ -1,4 +1,4 @@
-"""The same people asked about several runs: all of it, or nothing."""
+"""Review requests for several runs at once, all or nothing."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -6,7 +6,7 @@ from datetime import date
 from django.db import transaction
 
 from refinement.models import Project, ReviewRequest, Run, User
-from refinement.services.reviews.requests import refuse_unaskable, reviews_ask
+from refinement.services.reviews.requests import reviews_ask, validate_request
 
 
 @transaction.atomic
@@ -19,8 +19,8 @@ def runs_review(
     note: str = "",
     due_on: date | None = None,
 ) -> list[ReviewRequest]:
-    """The new requests; raises ValidationError."""
-    refuse_unaskable(project, reviewers, note, due_on)
+    """Request reviews of every run and return the new requests. Raises ValidationError."""
+    validate_request(project, reviewers, note, due_on)
     return [
         request
         for run in runs

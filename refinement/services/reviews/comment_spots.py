@@ -1,4 +1,4 @@
-"""Where a thread is: a place of the run that is there, and for a passage the words of the text itself."""
+"""Validates the place in a run that a comment thread is attached to."""
 
 from dataclasses import dataclass, replace
 
@@ -12,7 +12,7 @@ from refinement.texts import storable
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """The place that a thread is to be about, as somebody named it."""
+    """The place that a thread is about, as submitted."""
 
     place: ThreadPlace
     round_number: int | None = None
@@ -22,12 +22,12 @@ class Spot:
 
 
 def spot_checked(run: Run, spot: Spot) -> Spot:
-    """The spot as it is kept; raises ValidationError where the run has no such place."""
+    """The spot as it is stored. Raises ValidationError if the run has no such place."""
     if spot.place == ThreadPlace.RUN:
         return Spot(ThreadPlace.RUN)
     row = Round.objects.filter(run=run, number=spot.round_number or 0).first()
     if row is None:
-        raise ValidationError({"about": "There is no such round in this run."})
+        raise ValidationError({"about": "This run has no such round."})
     if spot.place == ThreadPlace.PASSAGE:
         return replace(spot, key="", position=None, quotation=_anchored(row, spot.quotation))
     if spot.place == ThreadPlace.CRITERION:
@@ -41,17 +41,17 @@ def spot_checked(run: Run, spot: Spot) -> Spot:
     return Spot(spot.place, row.number)
 
 
-def _anchored(row: Round, given: Quotation | None) -> Quotation:
-    """The quotation in the words of the source, so that it is found again in later rounds."""
-    if given is None or not given.text.strip():
-        raise ValidationError({"quote": "Quote the words that it is about."})
-    if len(given.text) > MOST_QUOTE:
-        raise ValidationError({"quote": f"Quote {MOST_QUOTE:,} characters at most."})
-    wanted = Quotation(storable(given.text.strip()), given.before, given.after, given.start)
+def _anchored(row: Round, quotation: Quotation | None) -> Quotation:
+    """The quotation as the source text has it, so that later rounds can match it."""
+    if quotation is None or not quotation.text.strip():
+        raise ValidationError({"quote": "Quote the passage you want to comment on."})
+    if len(quotation.text) > MOST_QUOTE:
+        raise ValidationError({"quote": f"Quote at most {MOST_QUOTE:,} characters."})
+    wanted = Quotation(storable(quotation.text.strip()), quotation.before, quotation.after, quotation.start)
     passage = passage_of(wanted, row.candidate)
     if passage is None:
         raise ValidationError(
-            {"quote": "These words are not in this round's text. Copy them as they stand there."}
+            {"quote": "This passage is not in the round's text. Copy it exactly as it appears there."}
         )
     return quotation_at(passage, row.candidate)
 
@@ -64,7 +64,7 @@ def _check_criterion(run: Run, key: str) -> None:
 def _check_issue(row: Round, position: int | None) -> None:
     verdict = next(iter(_verdicts(row)), None)
     if verdict is None or position is None or not 0 <= position < len(verdict.issues):
-        raise ValidationError({"about": "The judge named no such issue in this round."})
+        raise ValidationError({"about": "The judge reported no such issue in this round."})
 
 
 def _verdicts(row: Round) -> list[Verdict]:

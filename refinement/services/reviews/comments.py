@@ -1,4 +1,4 @@
-"""What people say about a run: threads opened, answered, resolved; comments changed and deleted."""
+"""Comments on runs: open, reply to and resolve threads; edit and delete comments."""
 
 from collections.abc import Mapping
 
@@ -18,23 +18,23 @@ from refinement.texts import storable
 MOST_CHARS = 20_000
 
 
-class Overtaken(Exception):
-    """Somebody else was first; the message says what they did."""
+class CommentConflict(Exception):
+    """The comment or thread has changed in the meantime. The message says how."""
 
 
 @transaction.atomic
 def thread_open(*, run: Run, spot: Spot, body: str, user: User) -> Comment:
-    """A new thread on a place of the run, with its first comment; raises ValidationError."""
+    """Open a thread at a place of the run with its first comment. Raises ValidationError."""
     body = body_checked(body)
-    kept = spot_checked(run, spot)
-    quotation = kept.quotation
+    checked = spot_checked(run, spot)
+    quotation = checked.quotation
     thread = Thread.objects.create(
         project_id=run.project_id,
         run=run,
-        place=kept.place,
-        round_number=kept.round_number,
-        key=kept.key,
-        position=kept.position,
+        place=checked.place,
+        round_number=checked.round_number,
+        key=checked.key,
+        position=checked.position,
         quote=quotation.text if quotation else "",
         quote_before=quotation.before if quotation else "",
         quote_after=quotation.after if quotation else "",
@@ -45,7 +45,7 @@ def thread_open(*, run: Run, spot: Spot, body: str, user: User) -> Comment:
 
 @transaction.atomic
 def comment_add(*, thread: Thread, body: str, user: User) -> Comment:
-    """One more comment in the thread; tells those it mentions and those who talked there before."""
+    """Add a comment to the thread, and notify mentioned people and earlier participants."""
     comment = Comment.objects.create(
         thread=thread,
         run=thread.run,
@@ -53,43 +53,46 @@ def comment_add(*, thread: Thread, body: str, user: User) -> Comment:
         author_name=user.display_name[:120],
         body=body_checked(body),
     )
-    called = _mentioned(comment)
-    comment.mentioned.set(called)
+    mentioned = _mentioned(comment)
+    comment.mentioned.set(mentioned)
     _record("comment.create", comment, user, after={"run": thread.run_id, "thread": thread.pk})
     _announce(thread, user, comment)
-    notice_comment(comment, mentioned=called)
+    notice_comment(comment, mentioned=mentioned)
     hook_comment_created(comment)
     return comment
 
 
 @transaction.atomic
 def comment_edit(*, comment: Comment, body: str, version: int, user: User) -> Comment:
-    """Other words for one's own comment; what it said before is kept. Raises Overtaken, ValidationError."""
+    """Edit one's own comment; the previous text is kept.
+
+    Raises CommentConflict if `version` is no longer the newest, PermissionDenied, ValidationError.
+    """
     body = body_checked(body)
     row = _locked(comment)
     if row.author_id != user.pk:
-        raise PermissionDenied("Only who wrote a comment can change it.")
+        raise PermissionDenied("Only the author of a comment can edit it.")
     if row.version != version:
-        raise Overtaken("You have changed this comment elsewhere in the meantime; see both, and choose.")
+        raise CommentConflict("You edited this comment in another window. Compare both versions.")
     if row.body == body:
         return row
     CommentEdit.objects.create(comment=row, version=row.version, body=row.body)
     row.body, row.version, row.edited_at = body, row.version + 1, timezone.now()
     row.save(update_fields=["body", "version", "edited_at"])
-    called = _mentioned(row)
-    row.mentioned.set(called)
+    mentioned = _mentioned(row)
+    row.mentioned.set(mentioned)
     _record("comment.edit", row, user, before={"version": version}, after={"version": row.version})
     _announce(row.thread, user, row)
-    notice_comment(row, mentioned=called, replied=False)
+    notice_comment(row, mentioned=mentioned, replied=False)
     return row
 
 
 @transaction.atomic
 def comment_delete(*, comment: Comment, user: User, is_owner: bool = False) -> Comment:
-    """Takes a comment away, one's own or as the project's owner; raises Overtaken, PermissionDenied."""
+    """Delete a comment, as its author or a project owner. Raises CommentConflict, PermissionDenied."""
     row = _locked(comment)
     if row.author_id != user.pk and not is_owner:
-        raise PermissionDenied("Only who wrote a comment, or an owner of the project, can delete it.")
+        raise PermissionDenied("Only the author of a comment or a project owner can delete it.")
     CommentEdit.objects.create(comment=row, version=row.version, body=row.body)
     row.body, row.version, row.deleted_at = "", row.version + 1, timezone.now()
     row.save(update_fields=["body", "version", "deleted_at"])
@@ -101,12 +104,12 @@ def comment_delete(*, comment: Comment, user: User, is_owner: bool = False) -> C
 
 @transaction.atomic
 def thread_resolve(*, thread: Thread, user: User, resolved: bool = True) -> Thread:
-    """Marks the thread as settled, or as open again; raises Overtaken where somebody did so before."""
+    """Resolve or reopen the thread. Raises CommentConflict if it is already in that state."""
     row = (
         Thread.objects.select_for_update(of=("self",)).select_related("run", "resolved_by").get(pk=thread.pk)
     )
     if row.is_resolved == resolved:
-        raise Overtaken(_already(row))
+        raise CommentConflict(_conflict_message(row))
     row.resolved_at = timezone.now() if resolved else None
     row.resolved_by = user if resolved else None
     row.save(update_fields=["resolved_at", "resolved_by"])
@@ -123,35 +126,35 @@ def thread_resolve(*, thread: Thread, user: User, resolved: bool = True) -> Thre
 
 
 def body_checked(body: str) -> str:
-    """The words as they are kept; raises ValidationError where there are none, or too many."""
-    kept = storable(body).replace("\r\n", "\n").strip()
-    if not kept:
-        raise ValidationError({"body": "Write something first."})
-    if len(kept) > MOST_CHARS:
+    """The comment text as it is stored. Raises ValidationError if it is empty or too long."""
+    text = storable(body).replace("\r\n", "\n").strip()
+    if not text:
+        raise ValidationError({"body": "Enter a comment."})
+    if len(text) > MOST_CHARS:
         raise ValidationError(
-            {"body": f"A comment can have {MOST_CHARS:,} characters; this one has {len(kept):,}."}
+            {"body": f"A comment can have {MOST_CHARS:,} characters; this one has {len(text):,}."}
         )
-    return kept
+    return text
 
 
-def _already(thread: Thread) -> str:
+def _conflict_message(thread: Thread) -> str:
     if not thread.is_resolved:
-        return "The thread was opened again before you did so."
-    name = thread.resolved_by.display_name if thread.resolved_by else "Somebody"
-    return f"{name} resolved this thread before you did."
+        return "This thread has already been reopened."
+    name = thread.resolved_by.display_name if thread.resolved_by else "Someone"
+    return f"{name} has already resolved this thread."
 
 
 def _locked(comment: Comment) -> Comment:
-    """The comment as it is now, held until the transaction ends; raises Overtaken where it is deleted."""
+    """The current comment, locked. Raises CommentConflict if it was deleted."""
     rows = Comment.objects.select_for_update(of=("self",)).select_related("thread", "run__project", "author")
     row = rows.get(pk=comment.pk)
     if row.deleted_at is not None:
-        raise Overtaken("The comment was deleted in the meantime.")
+        raise CommentConflict("This comment was deleted in the meantime.")
     return row
 
 
 def _mentioned(comment: Comment) -> list[int]:
-    """The members whom the comment calls by name."""
+    """Ids of the members that the comment mentions."""
     if "@" not in comment.body:
         return []
     rows = Membership.objects.filter(project=comment.run.project_id, user__is_active=True)
@@ -163,7 +166,7 @@ def _mentioned(comment: Comment) -> list[int]:
 
 
 def _announce(thread: Thread, user: User, comment: Comment | None = None) -> None:
-    """Tells the run's open pages where something changed, and nothing of what was said."""
+    """Tell open pages of the run which thread changed, without its content."""
     where: dict[str, object] = {"thread": thread.pk}
     if comment is not None:
         where["comment"] = comment.pk

@@ -1,4 +1,4 @@
-"""What people decide about a run: kept in order beside the judge's record, which stays as it is."""
+"""Decisions on runs, numbered in order. They never change the judge's results."""
 
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
@@ -12,14 +12,14 @@ from refinement.services.runs.lifecycle import locked
 from refinement.texts import storable
 
 REASON_CHARS = 4_000
-NAMES_A_ROUND = (DecisionKind.RESULT, DecisionKind.APPROVED)
+ROUND_REQUIRED = (DecisionKind.RESULT, DecisionKind.APPROVED)
 
 
-class DecidedMeanwhile(Exception):
-    """Somebody decided since the form was opened; `newest` is that decision."""
+class DecisionConflict(Exception):
+    """Another decision was made since the form was opened; `newest` is that decision."""
 
     def __init__(self, newest: Decision) -> None:
-        super().__init__(f"decision {newest.number} was made meanwhile")
+        super().__init__(f"decision {newest.number} was made in the meantime")
         self.newest = newest
 
 
@@ -27,55 +27,59 @@ class DecidedMeanwhile(Exception):
 def decision_make(
     *, run: Run, kind: str, reason: str, seen: int, user: User, round_number: int | None = None
 ) -> Decision:
-    """The run's next decision, on top of the one that the person has seen (0 where there is none)."""
+    """Record the run's next decision.
+
+    `seen` is the number of the newest decision the user has seen, 0 for none. Raises DecisionConflict if
+    there is a newer one, and ValidationError.
+    """
     run = locked(run)
     newest = run.decisions.last()
     if newest is not None and newest.number != seen:
-        raise DecidedMeanwhile(newest)
-    words = storable(reason).replace("\r\n", "\n").strip()
-    names = round_number if kind in NAMES_A_ROUND else None
-    refuse_odd(run, kind, words, names)
+        raise DecisionConflict(newest)
+    text = storable(reason).replace("\r\n", "\n").strip()
+    chosen = round_number if kind in ROUND_REQUIRED else None
+    validate_decision(run, kind, text, chosen)
     try:
         with transaction.atomic():
-            made = Decision.objects.create(
-                run=run, number=(newest.number if newest else 0) + 1, kind=kind, round_number=names,
-                reason=words, author=user, author_name=user.display_name[:120],
+            decision = Decision.objects.create(
+                run=run, number=(newest.number if newest else 0) + 1, kind=kind, round_number=chosen,
+                reason=text, author=user, author_name=user.display_name[:120],
             )  # fmt: skip
     except IntegrityError:
-        raise DecidedMeanwhile(run.decisions.get(number=(newest.number if newest else 0) + 1)) from None
-    _hold(run, made, user)
-    notice_decision(made)
+        raise DecisionConflict(run.decisions.get(number=(newest.number if newest else 0) + 1)) from None
+    _apply(run, decision, user)
+    notice_decision(decision)
     review_done(run=run, user=user)
-    return made
+    return decision
 
 
-def refuse_odd(run: Run, kind: str, reason: str, round_number: int | None) -> None:
-    """Everything that keeps a decision from being made, by field."""
-    found: dict[str, str] = {}
+def validate_decision(run: Run, kind: str, reason: str, round_number: int | None) -> None:
+    """Raises ValidationError with all problems by field."""
+    errors: dict[str, str] = {}
     if kind not in DecisionKind.values:
-        found["kind"] = "Choose what you decide."
+        errors["kind"] = "Choose a decision."
     elif kind == DecisionKind.WITHDRAWN and not run.decision:
-        found["kind"] = "There is no decision to withdraw."
-    elif kind in NAMES_A_ROUND and round_number is None:
-        found["round"] = "Choose the round that you mean."
+        errors["kind"] = "There is no decision to withdraw."
+    elif kind in ROUND_REQUIRED and round_number is None:
+        errors["round"] = "Choose a round."
     elif round_number is not None and not run.rounds.filter(number=round_number).exists():
-        found["round"] = "There is no such round in this run."
+        errors["round"] = "This run has no such round."
     elif kind == DecisionKind.RESULT and round_number == run.best_round:
-        found["round"] = "The judge has this round as the best already; approve it instead."
+        errors["round"] = "This round is already the judge's best. Approve it instead."
     if not reason:
-        found["reason"] = "Say why, for those who read this later."
+        errors["reason"] = "Enter a reason."
     elif len(reason) > REASON_CHARS:
-        found["reason"] = f"A reason has at most {REASON_CHARS:,} characters; this one has {len(reason):,}."
-    if found:
-        raise ValidationError(found)
+        errors["reason"] = f"A reason can have {REASON_CHARS:,} characters; this one has {len(reason):,}."
+    if errors:
+        raise ValidationError(errors)
 
 
-def _hold(run: Run, made: Decision, user: User) -> None:
-    """The run's row follows its newest decision; nothing that the judge said is touched."""
+def _apply(run: Run, decision: Decision, user: User) -> None:
+    """Copy the newest decision to the run's row. The judge's fields stay as they are."""
     before = {"decision": run.decision or "", "chosen_round": run.chosen_round}
-    in_force = made.kind != DecisionKind.WITHDRAWN
-    run.decision = made.kind if in_force else None
-    run.chosen_round = made.round_number if in_force else None
+    in_force = decision.kind != DecisionKind.WITHDRAWN
+    run.decision = decision.kind if in_force else None
+    run.chosen_round = decision.round_number if in_force else None
     Run.objects.filter(pk=run.pk).update(decision=run.decision, chosen_round=run.chosen_round)
     audit_record(
         action="run.decide",
@@ -87,7 +91,9 @@ def _hold(run: Run, made: Decision, user: User) -> None:
         after={
             "decision": run.decision or "withdrawn",
             "chosen_round": run.chosen_round,
-            "reason": made.reason,
+            "reason": decision.reason,
         },
     )
-    event_record(run.pk, EventKind.DECIDED, actor=actor_name(user), user=user, data={"decision": made.number})
+    event_record(
+        run.pk, EventKind.DECIDED, actor=actor_name(user), user=user, data={"decision": decision.number}
+    )

@@ -1,4 +1,4 @@
-"""People's scores of a round, on the rubric's own criteria and scale: one a person, changed by versions."""
+"""People's scores of a round on the rubric's criteria and scale: one per person, with versions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,21 +25,21 @@ from refinement.texts import storable
 
 REASON_CHARS = 2_000
 NOTE_CHARS = 4_000
-EXACT = Decimal("0.000001")  # what the column keeps
+EXACT = Decimal("0.000001")  # the column's precision
 SCORE, REASON = "score-", "reason-"
 
 
-class ScoredMeanwhile(Exception):
-    """The person's own score is not the one that the form was opened on."""
+class ScoreConflict(Exception):
+    """The user's stored score is newer than the one the form was opened with."""
 
-    def __init__(self, kept: HumanScore) -> None:
-        super().__init__(f"version {kept.version} was saved meanwhile")
-        self.kept = kept
+    def __init__(self, stored: HumanScore) -> None:
+        super().__init__(f"version {stored.version} was saved in the meantime")
+        self.stored = stored
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What somebody says of a round."""
+    """A person's scores of a round, as submitted."""
 
     scores: Mapping[str, Decimal]
     reasons: Mapping[str, str]
@@ -48,34 +48,38 @@ class Reading:
 
 @transaction.atomic
 def human_score_give(
-    *, run: Run, row: Round, user: User, said: Reading, seen_version: int, blind_next: int | None = None
+    *, run: Run, row: Round, user: User, submitted: Reading, seen_version: int, blind_next: int | None = None
 ) -> HumanScore:
-    """Keeps the score as the person's next version; a blind reading ends, or goes on at a next round."""
+    """Save the user's score of a round as its next version.
+
+    An open blind reading ends, or moves to round `blind_next`. Raises ScoreConflict if the stored score is
+    newer than `seen_version`, and ValidationError.
+    """
     rubric = rubric_from_json(run.snapshot)
     reading = open_reading(run, user)
-    values = checked(rubric, row, said) | {"blind": reading is not None}
+    values = checked(rubric, row, submitted) | {"blind": reading is not None}
     before = HumanScore.objects.filter(round=row, author=user).first()
     if before is not None and _same(before, values):
-        # A form that was sent twice is one score, and what is sent unchanged stays what it was.
+        # A form that is sent twice, or unchanged, makes no new version.
         return _closed(before, reading, blind_next)
     try:
-        kept = _next(before, values, seen_version) if before else _first(run, row, user, values)
-    except ScoredMeanwhile as meanwhile:
-        if not _same(meanwhile.kept, values):
+        score = _next(before, values, seen_version) if before else _first(run, row, user, values)
+    except ScoreConflict as conflict:
+        if not _same(conflict.stored, values):
             raise
-        return _closed(meanwhile.kept, reading, blind_next)
-    _record(run, row, user, before=before, after=kept)
+        return _closed(conflict.stored, reading, blind_next)
+    _record(run, row, user, before=before, after=score)
     if blind_next is None:
         review_done(run=run, user=user)
-    return _closed(kept, reading, blind_next)
+    return _closed(score, reading, blind_next)
 
 
-def checked(rubric: engine.Rubric, row: Round, said: Reading) -> dict[str, Any]:
-    """The reading as columns, or everything that is wrong with it, by field."""
-    reasons = {key: _text(words) for key, words in said.reasons.items()}
-    note = _text(said.note)
-    refuse_odd(rubric, said.scores, reasons, note)
-    scores = {entry.key: said.scores[entry.key] for entry in rubric.criteria}
+def checked(rubric: engine.Rubric, row: Round, submitted: Reading) -> dict[str, Any]:
+    """The reading as column values. Raises ValidationError with all problems by field."""
+    reasons = {key: _text(reason) for key, reason in submitted.reasons.items()}
+    note = _text(submitted.note)
+    validate_scores(rubric, submitted.scores, reasons, note)
+    scores = {entry.key: submitted.scores[entry.key] for entry in rubric.criteria}
     checks: tuple[engine.CheckResult, ...] = ()
     if rubric.policy.checks_in_composite:
         checks = tuple(check_result_of(result) for result in row.check_results.all())
@@ -89,30 +93,30 @@ def checked(rubric: engine.Rubric, row: Round, said: Reading) -> dict[str, Any]:
     }
 
 
-def refuse_odd(
+def validate_scores(
     rubric: engine.Rubric, scores: Mapping[str, Decimal], reasons: Mapping[str, str], note: str
 ) -> None:
-    """A score for every criterion, each on the scale, and no text beyond its limit."""
-    found: dict[str, str] = {}
+    """Every criterion has a score on the scale, and no text exceeds its limit."""
+    errors: dict[str, str] = {}
     if not rubric.criteria:
-        found["note"] = "This rubric has no criteria to score: its checks alone decide."
+        errors["note"] = "This rubric has no criteria to score, only checks."
     for criterion in rubric.criteria:
         score = scores.get(criterion.key)
         if score is None:
-            found[SCORE + criterion.key] = "Give this criterion a score."
+            errors[SCORE + criterion.key] = "Score this criterion."
         elif not (score.is_finite() and rubric.scale.admits(score)):
-            words = scale_in_words(rubric.scale)
-            found[SCORE + criterion.key] = f"{plain(score)} is not on the scale: it takes {words}."
+            allowed = scale_in_words(rubric.scale)
+            errors[SCORE + criterion.key] = f"{plain(score)} is not on the scale. Allowed: {allowed}."
         if len(reasons.get(criterion.key, "")) > REASON_CHARS:
-            found[REASON + criterion.key] = f"A reason has at most {REASON_CHARS:,} characters."
+            errors[REASON + criterion.key] = f"A reason can have at most {REASON_CHARS:,} characters."
     if len(note) > NOTE_CHARS:
-        found["note"] = f"A note has at most {NOTE_CHARS:,} characters."
-    if found:
-        raise ValidationError(found)
+        errors["note"] = f"A note can have at most {NOTE_CHARS:,} characters."
+    if errors:
+        raise ValidationError(errors)
 
 
-def _text(words: str) -> str:
-    return storable(words).replace("\r\n", "\n").strip()
+def _text(text: str) -> str:
+    return storable(text).replace("\r\n", "\n").strip()
 
 
 def _first(run: Run, row: Round, user: User, values: dict[str, Any]) -> HumanScore:
@@ -122,11 +126,10 @@ def _first(run: Run, row: Round, user: User, values: dict[str, Any]) -> HumanSco
                 run=run, round=row, author=user, author_name=user.display_name[:120], **values
             )
     except IntegrityError:
-        raise ScoredMeanwhile(HumanScore.objects.get(round=row, author=user)) from None
+        raise ScoreConflict(HumanScore.objects.get(round=row, author=user)) from None
 
 
 def _same(row: HumanScore, values: dict[str, Any]) -> bool:
-    """Whether the score says just that."""
     return all(getattr(row, name) == values[name] for name in ("scores", "note"))
 
 
@@ -134,18 +137,18 @@ def _next(before: HumanScore, values: dict[str, Any], seen_version: int) -> Huma
     changed = HumanScore.objects.filter(pk=before.pk, version=seen_version).update(
         version=F("version") + 1, changed_at=timezone.now(), **values
     )
-    kept = HumanScore.objects.get(pk=before.pk)
+    stored = HumanScore.objects.get(pk=before.pk)
     if not changed:
-        raise ScoredMeanwhile(kept)
-    return kept
+        raise ScoreConflict(stored)
+    return stored
 
 
-def _closed(kept: HumanScore, reading: BlindReading | None, blind_next: int | None) -> HumanScore:
+def _closed(score: HumanScore, reading: BlindReading | None, blind_next: int | None) -> HumanScore:
     if reading is not None and blind_next is not None:
         blind_reading_move(reading=reading, number=blind_next)
     elif reading is not None:
         blind_reading_end(reading=reading)
-    return kept
+    return score
 
 
 def _record(run: Run, row: Round, user: User, *, before: HumanScore | None, after: HumanScore) -> None:
@@ -158,7 +161,7 @@ def _record(run: Run, row: Round, user: User, *, before: HumanScore | None, afte
         before=_audited(row, before) if before else {},
         after=_audited(row, after),
     )
-    # Open pages hear that there is a score, and ask for it as their readers may see it.
+    # The event has no score: each open page requests what its reader may see.
     event_record(run.pk, EventKind.SCORED, actor=actor_name(user), user=user, data={"round": row.number})
 
 
@@ -176,7 +179,7 @@ def _audited(row: Round, score: HumanScore) -> dict[str, object]:
 def seed_from_human_score(
     *, rubric: Rubric, score: HumanScore, edited_from: int, user: User
 ) -> RubricVersion:
-    """The rubric's next version with the scored round as its seed, without criteria that it no longer has."""
+    """Save a rubric version with the scored round as its seed. Scores of removed criteria are left out."""
     row = score.round
     keys = RubricVersion.objects.filter(rubric=rubric, number=edited_from).values_list("criteria__key")
     known = {key for (key,) in keys}

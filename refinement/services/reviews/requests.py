@@ -1,4 +1,4 @@
-"""Asking people to review runs, and closing what was asked."""
+"""Review requests: create, complete and cancel them."""
 
 from collections.abc import Sequence
 from datetime import date, timedelta
@@ -18,7 +18,7 @@ from refinement.texts import storable
 
 NOTE_CHARS = 1_000
 MOST_REVIEWERS = 20
-LAST_ZONE = timedelta(hours=12)  # behind UTC: nobody has a later today
+LAST_ZONE = timedelta(hours=12)  # the time zone furthest behind UTC
 _record = AuditOf("review")
 
 
@@ -26,15 +26,18 @@ _record = AuditOf("review")
 def reviews_ask(
     *, run: Run, reviewers: Sequence[User], user: User, note: str = "", due_on: date | None = None
 ) -> list[ReviewRequest]:
-    """Asks each of these members who is not asked already; the new requests. Raises ValidationError."""
-    words = storable(note).strip()
-    refuse_unaskable(run.project, reviewers, words, due_on)
+    """Request a review from each of these members, and return the new requests.
+
+    Members with an open request for the run are skipped. Raises ValidationError.
+    """
+    text = storable(note).strip()
+    validate_request(run.project, reviewers, text, due_on)
     run_lock(run)
     already = set(open_requests(run).values_list("reviewer_id", flat=True))
     fresh = [person for person in reviewers if person.pk not in already]
     asked = [
         ReviewRequest.objects.create(
-            project=run.project, run=run, reviewer=person, asked_by=user, note=words, due_on=due_on
+            project=run.project, run=run, reviewer=person, asked_by=user, note=text, due_on=due_on
         )
         for person in fresh
     ]
@@ -50,32 +53,32 @@ def reviews_ask(
 
 @transaction.atomic
 def review_done(*, run: Run, user: User) -> bool:
-    """Closes what this person was asked about the run; False where nothing was open."""
+    """Complete the user's open request for the run. Return False if there is none."""
     request = open_requests(run).filter(reviewer=user).select_related("project", "reviewer").first()
     return request is not None and _closed(request, user, "review.done")
 
 
 @transaction.atomic
 def review_take_back(*, project: Project, number: int, membership: Membership) -> bool:
-    """The request no longer waits; False where it did not any more. Raises NotFound, PermissionDenied."""
+    """Cancel the request. Return False if it was already closed. Raises NotFound, PermissionDenied."""
     rows = ReviewRequest.objects.filter(project=project, pk=number)
     request = rows.select_related("project", "reviewer", "asked_by", "rule").first()
     if request is None:
-        raise NotFound("There is no such request in this project.")
+        raise NotFound("This project has no such review request.")
     if not may_take_back(request, membership):
-        who = request.asked_by.display_name if request.asked_by else "whoever made the rule"
-        raise PermissionDenied(f"Only {who} or an owner of the project can take this request back.")
+        who = request.asked_by.display_name if request.asked_by else "the rule's creator"
+        raise PermissionDenied(f"Only {who} or a project owner can cancel this request.")
     return _closed(request, membership.user, "review.take_back", taken_back=True)
 
 
 def may_take_back(request: ReviewRequest, membership: Membership) -> bool:
-    """Who asked, who made the rule that asked, and the project's owners."""
+    """The requester, the creator of the rule behind the request, and project owners may cancel it."""
     asker = request.rule.created_by_id if request.rule else request.asked_by_id
     return membership.is_owner or asker == membership.user_id
 
 
 def reviews_release(membership: Membership, by: User) -> None:
-    """Whoever leaves a project owes it no reviews; joins the caller's transaction."""
+    """Cancel the requests of a member who leaves the project. Joins the caller's transaction."""
     waiting = ReviewRequest.objects.filter(
         project_id=membership.project_id, reviewer_id=membership.user_id, closed_at=None
     )
@@ -84,32 +87,30 @@ def reviews_release(membership: Membership, by: User) -> None:
 
 
 def earliest_today() -> date:
-    """Today where it comes last: who asks in the evening there has not chosen a day that is past."""
+    """Today's date in the last time zone, so that "today" is accepted everywhere."""
     return (timezone.now() - LAST_ZONE).date()
 
 
-def refuse_unaskable(project: Project, reviewers: Sequence[User], note: str, due_on: date | None) -> None:
-    """What is wrong with a request is said before anybody is asked."""
+def validate_request(project: Project, reviewers: Sequence[User], note: str, due_on: date | None) -> None:
+    """Raises ValidationError."""
     if not reviewers:
-        raise ValidationError({"reviewers": "Choose who is to review."})
+        raise ValidationError({"reviewers": "Choose at least one reviewer."})
     if len(reviewers) > MOST_REVIEWERS:
-        raise ValidationError({"reviewers": f"Ask {MOST_REVIEWERS} people at most."})
+        raise ValidationError({"reviewers": f"Choose at most {MOST_REVIEWERS} reviewers."})
     if len(note) > NOTE_CHARS:
         raise ValidationError({"note": f"The note is longer than {NOTE_CHARS:,} characters."})
     if due_on is not None and due_on < earliest_today():
-        raise ValidationError({"due_on": "This day is past; choose today or a later one."})
+        raise ValidationError({"due_on": "This date is in the past. Choose today or later."})
     members = active_members(project, [person.pk for person in reviewers])
     for person in reviewers:
         if person.pk not in members:
-            raise ValidationError(
-                {"reviewers": f"{person.display_name} is not a member of {project.name} any more."}
-            )
+            raise ValidationError({"reviewers": f"{person.display_name} is not a member of {project.name}."})
 
 
 def active_members(project: Project, people: Sequence[int]) -> set[int]:
-    """Those of these people who are in the project and can sign in."""
-    found = Membership.objects.filter(project=project, user__in=people, user__is_active=True)
-    return set(found.values_list("user_id", flat=True))
+    """The ids among `people` that are members of the project and can sign in."""
+    members = Membership.objects.filter(project=project, user__in=people, user__is_active=True)
+    return set(members.values_list("user_id", flat=True))
 
 
 def open_requests(run: Run) -> QuerySet[ReviewRequest]:
@@ -117,12 +118,12 @@ def open_requests(run: Run) -> QuerySet[ReviewRequest]:
 
 
 def run_lock(run: Run) -> None:
-    """Requests about one run come one after the other, until the transaction ends."""
+    """Serialize requests for one run until the transaction ends."""
     Run.objects.select_for_update(no_key=True).only("pk").get(pk=run.pk)
 
 
 def _closed(request: ReviewRequest, by: User, action: str, *, taken_back: bool = False) -> bool:
-    # Conditional: a score, "Done" and taking back can come at once, and one of them counts.
+    # Conditional: a score, "Done" and a cancellation can arrive at once, and only one takes effect.
     still_open = ReviewRequest.objects.filter(pk=request.pk, closed_at__isnull=True)
     if not still_open.update(closed_at=timezone.now(), taken_back=taken_back):
         return False

@@ -1,4 +1,4 @@
-"""Rules that ask for reviews when a run ends in a certain way."""
+"""Rules that request reviews when a run ends in a certain way."""
 
 import hashlib
 from collections.abc import Sequence
@@ -19,11 +19,10 @@ from refinement.services.notices.creating import notice_review
 from refinement.services.reviews.requests import MOST_REVIEWERS, active_members
 from refinement.services.webhooks.events import hook_review_asked
 
-# Whether anybody may be asked; its place is the project's.
-MOST_RULES = 50  # of a project, in force
+MOST_RULES = 50  # active rules in a project
 MOST_DUE_DAYS = 365
 RULE_ACTOR = "review rule"
-SAMPLED = (Outcome.PASS, Outcome.FAIL, Outcome.DONE)  # an ERROR says nothing about the judge
+SAMPLED = (Outcome.PASS, Outcome.FAIL, Outcome.DONE)  # an ERROR is not the judge's result
 _record = AuditOf("review rule")
 
 
@@ -38,8 +37,8 @@ def review_rule_create(
     percent: int | None = None,
     due_days: int | None = None,
 ) -> ReviewRule:
-    """A rule for the runs that end from now on; raises ValidationError."""
-    _refuse_unusable(project, kind, reviewers, rubric, percent, due_days)
+    """Create a rule for runs that end from now on. Raises ValidationError."""
+    _validate(project, kind, reviewers, rubric, percent, due_days)
     rule = ReviewRule(
         project=project,
         kind=RuleKind(kind),
@@ -61,11 +60,11 @@ def review_rule_create(
 
 @transaction.atomic
 def review_rule_end(*, project: Project, number: int, user: User) -> bool:
-    """The rule asks nobody any more; False where it had ended already. Raises NotFound."""
+    """End the rule. Return False if it had already ended. Raises NotFound."""
     rows = ReviewRule.objects.filter(project=project, pk=number)
     rule = rows.select_related("rubric", "project").first()
     if rule is None:
-        raise NotFound("There is no such rule in this project.")
+        raise NotFound("This project has no such rule.")
     if not rows.filter(ended_at__isnull=True).update(ended_at=timezone.now()):
         return False
     _record("review_rule.end", rule, user, before={"rule": rule_words(rule)})
@@ -73,7 +72,10 @@ def review_rule_end(*, project: Project, number: int, user: User) -> bool:
 
 
 def reviews_by_rules(run: Run, outcome: str) -> int:
-    """Asks whom the project's rules name, once for a run, rule and person; joins the caller's transaction."""
+    """Request the reviews that the project's rules call for, and return how many.
+
+    Each rule asks a person at most once for a run. Joins the caller's transaction.
+    """
     rules = [rule for rule in _rules_for(run) if applies(rule, run, outcome)]
     if not rules:
         return 0
@@ -84,7 +86,7 @@ def reviews_by_rules(run: Run, outcome: str) -> int:
 
 
 def applies(rule: ReviewRule, run: Run, outcome: str) -> bool:
-    """Whether this end of this run is one that the rule is for."""
+    """Whether the rule covers a run that ended with this outcome."""
     if outcome == Outcome.CANCELLED:
         return False
     if rule.kind == RuleKind.FAILED:
@@ -95,7 +97,7 @@ def applies(rule: ReviewRule, run: Run, outcome: str) -> bool:
 
 
 def in_sample(rule_id: int, run_id: int, percent: int) -> bool:
-    """Whether a run is drawn: always the same answer for a rule and a run, and evenly spread."""
+    """Whether the run is in the rule's sample: deterministic and evenly distributed."""
     digest = hashlib.sha256(f"{rule_id}:{run_id}".encode()).digest()
     return int.from_bytes(digest[:8]) % 100 < percent
 
@@ -109,7 +111,7 @@ def _rules_for(run: Run) -> QuerySet[ReviewRule]:
 def _asked_by(rule: ReviewRule, run: Run) -> list[ReviewRequest]:
     people = list(rule.reviewers.order_by("pk"))
     members = active_members(rule.project, [person.pk for person in people])
-    # By this rule at any time, or by anybody and still open: nobody is asked twice.
+    # Skip people this rule has asked before, and people with any open request.
     before = ReviewRequest.objects.filter(Q(rule=rule) | Q(closed_at__isnull=True), run=run)
     already = set(before.values_list("reviewer_id", flat=True))
     due_on = None if rule.due_days is None else timezone.localdate() + timedelta(days=rule.due_days)
@@ -135,7 +137,7 @@ def _asked_by(rule: ReviewRule, run: Run) -> list[ReviewRequest]:
     return asked
 
 
-def _refuse_unusable(
+def _validate(
     project: Project,
     kind: str,
     reviewers: Sequence[User],
@@ -144,18 +146,20 @@ def _refuse_unusable(
     due_days: int | None,
 ) -> None:
     if kind not in RuleKind.values:
-        raise ValidationError({"kind": "Choose what the rule looks for."})
+        raise ValidationError({"kind": "Choose when the rule applies."})
     if not reviewers or len(reviewers) > MOST_REVIEWERS:
         raise ValidationError({"reviewers": f"Choose 1 to {MOST_REVIEWERS} reviewers."})
     if len(active_members(project, [person.pk for person in reviewers])) != len(set(reviewers)):
-        raise ValidationError({"reviewers": "Reviewers are members of the project; choose among them."})
+        raise ValidationError({"reviewers": "Reviewers must be members of the project."})
     if kind == RuleKind.FAILED and rubric is None:
-        raise ValidationError({"rubric": "Choose the rubric whose FAILs are to be reviewed."})
+        raise ValidationError({"rubric": "Choose the rubric whose FAIL runs should be reviewed."})
     if rubric is not None and rubric.project_id != project.pk:
         raise ValidationError({"rubric": "Choose a rubric of this project."})
     if kind == RuleKind.SAMPLE and not (percent is not None and 1 <= percent <= 100):
-        raise ValidationError({"percent": "Say how many in a hundred: 1 to 100."})
+        raise ValidationError({"percent": "Enter a percentage from 1 to 100."})
     if due_days is not None and not 0 <= due_days <= MOST_DUE_DAYS:
-        raise ValidationError({"due_days": f"0 to {MOST_DUE_DAYS} days, or nothing for no date."})
+        raise ValidationError(
+            {"due_days": f"Enter 0 to {MOST_DUE_DAYS} days, or leave it empty for no due date."}
+        )
     if ReviewRule.objects.filter(project=project, ended_at__isnull=True).count() >= MOST_RULES:
-        raise ValidationError(f"A project can have {MOST_RULES} rules; end one first.")
+        raise ValidationError(f"A project can have {MOST_RULES} active rules. End one first.")

@@ -1,4 +1,4 @@
-"""What people do with the test bench: start one, stop it, put their own scores beside it."""
+"""Test benches: start and cancel them, and add people's scores."""
 
 import secrets
 from collections.abc import Mapping
@@ -33,12 +33,12 @@ MAX_CANDIDATE_CHARS = 1_000_000
 MAX_TASK_CHARS = 100_000
 MOST_REPEATS = 10
 TITLE_CHARS = 80
-NO_CRITERIA = "This rubric has no criteria, so no judge is asked: its checks give the same result every time."
+NO_CRITERIA = "This rubric has no criteria for a judge to score. Its checks give the same result every time."
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """The text to be judged, and where it is from."""
+    """The text to judge, and its origin."""
 
     text: str
     origin: CandidateOrigin = CandidateOrigin.PASTED
@@ -57,9 +57,9 @@ def bench_create(
     anchored: bool = False,
     user: User | None = None,
 ) -> Bench:
-    """A bench with its trials, each sent to a worker."""
-    text, about = plain_lines(storable(candidate.text)), plain_lines(storable(task)).strip()
-    refuse_unusable(version, text, about, anchored=anchored)
+    """Create a bench and queue its trials. Raises ValidationError."""
+    text, task = plain_lines(storable(candidate.text)), plain_lines(storable(task)).strip()
+    validate_bench(version, text, task, anchored=anchored)
     bench = Bench(
         project=version.rubric.project,
         rubric_version=version,
@@ -70,7 +70,7 @@ def bench_create(
         candidate_chars=len(text),
         candidate_sha256=fingerprint(text),
         title=title_of(text),
-        task=about,
+        task=task,
         endpoint=judge.endpoint,
         model=judge.model,
         repeats=repeats,
@@ -93,7 +93,7 @@ def bench_create(
 
 
 def title_of(text: str) -> str:
-    """The text's first words, without the signs of a heading."""
+    """The beginning of the text, without heading marks."""
     return shorten(text.strip("#>*-=` \t\n") or text, TITLE_CHARS)
 
 
@@ -105,38 +105,34 @@ def trials_start(bench: Bench) -> None:
         wake(BenchTrial, trial.pk)
 
 
-def refuse_unusable(version: RubricVersion, text: str, task: str, *, anchored: bool) -> None:
-    """What cannot be judged is said before a row is written."""
+def validate_bench(version: RubricVersion, text: str, task: str, *, anchored: bool) -> None:
+    """Raises ValidationError."""
     if not version.criteria.exists():
         raise ValidationError({"version": NO_CRITERIA})
     if not text.strip():
-        raise ValidationError({"candidate": "The text is empty; paste what the judge should read."})
-    for name, words, most in (("candidate", text, MAX_CANDIDATE_CHARS), ("task", task, MAX_TASK_CHARS)):
-        if len(words) > most:
-            raise ValidationError(
-                {name: f"This is {len(words):,} characters long; the most is {most:,}. Shorten it."}
-            )
+        raise ValidationError({"candidate": "The text is empty. Paste the text to judge."})
+    for name, value, most in (("candidate", text, MAX_CANDIDATE_CHARS), ("task", task, MAX_TASK_CHARS)):
+        if len(value) > most:
+            raise ValidationError({name: f"This is {len(value):,} characters long; {most:,} are allowed."})
     if not anchored:
         return
     if not version.seed_text:
-        raise ValidationError(
-            {"anchored": "This version has no seed to show. Attach one, or leave this off."}
-        )
+        raise ValidationError({"anchored": "This version has no seed. Add one, or turn this off."})
     if fingerprint(version.seed_text) == fingerprint(text):
         raise ValidationError(
-            {"anchored": "The text is the seed itself: the judge would be shown the answer. Leave this off."}
+            {"anchored": "The text is the seed itself, so the judge would see the answer. Turn this off."}
         )
 
 
 @transaction.atomic
 def bench_cancel(*, bench: Bench, user: User | None = None) -> bool:
-    """Stops what is still under way, within a second; what is done stays. False when all had ended."""
+    """Cancel unfinished trials within a second. Return False if the bench had already ended."""
     now = timezone.now()
     if not Bench.objects.filter(pk=bench.pk, status=BenchStatus.RUNNING).update(
         status=BenchStatus.CANCELLED, finished_at=now
     ):
         return False
-    # The attempt is raised, so that a holder who comes back finds the trial no longer theirs.
+    # The new attempt number keeps a worker that still holds a trial from writing.
     unfinished = BenchTrial.objects.filter(bench=bench, status__in=WorkStatus.values)
     unfinished.update(**released(status=TrialStatus.CANCELLED, finished_at=now, attempt=F("attempt") + 1))
     audit_record(
@@ -147,7 +143,7 @@ def bench_cancel(*, bench: Bench, user: User | None = None) -> bool:
 
 @transaction.atomic
 def bench_scores_set(*, bench: Bench, scores: Mapping[str, Decimal], user: User | None = None) -> None:
-    """People's own scores for the bench's text; none takes them away."""
+    """Set people's scores of the bench's text. An empty mapping removes them."""
     after = {key: str(score) for key, score in scores.items()}
     before = bench.human_scores
     bench.human_scores = after

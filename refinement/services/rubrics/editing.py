@@ -1,4 +1,4 @@
-"""What changes rubrics: every save is a new version."""
+"""Create, edit, copy, restore and archive rubrics. Every save is a new version."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -14,14 +14,14 @@ from refinement.models import Check, Criterion, Project, Rubric, RubricVersion, 
 from refinement.selectors.rubrics.definitions import definition_of
 from refinement.services.audit import audit_record
 
-# Words that stand in a rubric's place in the addresses of pages.
+# Page names in URLs where a rubric's slug would be.
 RESERVED_SLUGS = frozenset({"new", "import", "export", "gallery", "search", "archived"})
-SLUG_LENGTH = 72  # of the field's 80 characters; the rest is room for a number
+SLUG_LENGTH = 72  # of the field's 80 characters; the rest is for a number
 NAME_LENGTH = 160
 
 
 def rubric_slug_for(project: Project, name: str) -> str:
-    """A free address for a rubric of this name in the project, never one that a page needs."""
+    """A free slug for a rubric of this name, never a reserved one."""
     base = slugify(name)[:SLUG_LENGTH].strip("-_") or "rubric"
     taken = set(project.rubrics.filter(slug__startswith=base).values_list("slug", flat=True)) | RESERVED_SLUGS
     if base not in taken:
@@ -33,7 +33,7 @@ def rubric_slug_for(project: Project, name: str) -> str:
 def rubric_create(
     *, project: Project, slug: str, definition: engine.Rubric, user: User | None = None, note: str = ""
 ) -> RubricVersion:
-    """A new rubric and its first version."""
+    """Create a rubric with its first version."""
     rubric = Rubric(project=project, slug=slug, name=definition.name, created_by=user)
     rubric.full_clean()
     rubric.save()
@@ -41,7 +41,7 @@ def rubric_create(
 
 
 class NewerVersion(Exception):
-    """Somebody saved while this edit was being made; nothing was written."""
+    """A newer version was saved during the edit. Nothing was written."""
 
     def __init__(self, newest: int) -> None:
         super().__init__(f"Version {newest} was saved in the meantime.")
@@ -57,8 +57,8 @@ def version_create(
     note: str = "",
     edited_from: int | None = None,
 ) -> RubricVersion:
-    """The rubric's next version, unless it no longer is at the version that the edit started from."""
-    # The row is the rubric's lock: two who save at once come one after the other.
+    """Save the rubric's next version. Raises NewerVersion if `edited_from` is not the newest."""
+    # Locks the rubric, so that concurrent saves run one after the other.
     Rubric.objects.select_for_update().get(pk=rubric.pk)
     newest = rubric.versions.order_by("-number").values_list("number", flat=True).first() or 0
     if edited_from is not None and edited_from != newest:
@@ -86,7 +86,7 @@ def version_create(
 
 @transaction.atomic
 def rubric_restore(*, rubric: Rubric, number: int, edited_from: int, user: User) -> RubricVersion:
-    """What an earlier version says, as a new version; refused when somebody saved in the meantime."""
+    """Save an earlier version's definition as a new version. Raises NewerVersion."""
     earlier = rubric.versions.get(number=number)
     version = version_create(
         rubric=rubric,
@@ -102,7 +102,7 @@ def rubric_restore(*, rubric: Rubric, number: int, edited_from: int, user: User)
 
 @transaction.atomic
 def rubric_duplicate(*, version: RubricVersion, project: Project, name: str, user: User) -> RubricVersion:
-    """A rubric of its own that starts with what this version says, in the same project or another."""
+    """Create a rubric with this version's definition, in the same project or another."""
     origin = version.rubric
     copy = rubric_create(
         project=project,
@@ -118,13 +118,13 @@ def rubric_duplicate(*, version: RubricVersion, project: Project, name: str, use
 
 
 def copy_name(name: str) -> str:
-    """What a copy is called unless somebody says otherwise."""
+    """The default name of a copy."""
     return f"Copy of {name}"[:NAME_LENGTH].strip()
 
 
 @transaction.atomic
 def rubric_archive(*, rubric: Rubric, user: User, archived: bool = True) -> bool:
-    """Takes the rubric out of the lists, or back into them; False where it was so already."""
+    """Archive or unarchive the rubric. Return False if it was already in that state."""
     locked = Rubric.objects.select_for_update().get(pk=rubric.pk)
     if (locked.archived_at is not None) is archived:
         return False
@@ -200,7 +200,7 @@ def check_rows(version: RubricVersion, definition: engine.Rubric) -> list[Check]
 
 @transaction.atomic
 def default_rubrics_install(*, project: Project, user: User | None = None) -> None:
-    """The published profiles' rubrics, in every project from its first day; those it has are left alone."""
+    """Add the default rubrics that the project does not have yet."""
     present = set(project.rubrics.values_list("slug", flat=True))
     wanted = {slug: definition for slug, definition in default_rubrics().items() if slug not in present}
     rubrics = Rubric.objects.bulk_create(

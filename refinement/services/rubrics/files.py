@@ -1,4 +1,4 @@
-"""Rubrics that come in as files: a new rubric, or the next version of one that is there."""
+"""Import rubrics from files, as a new rubric or as the next version of one."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -15,10 +15,10 @@ IMPORTED = "Imported from a file."
 
 
 class NothingNew(Exception):
-    """The file says what the newest version says already; nothing was written."""
+    """The file is equal to the newest version. Nothing was written."""
 
     def __init__(self, number: int) -> None:
-        super().__init__(f"The file says the same as version {number}; nothing was saved.")
+        super().__init__(f"The file is the same as version {number}. Nothing was saved.")
         self.number = number
 
 
@@ -26,9 +26,9 @@ class NothingNew(Exception):
 def rubric_import(
     *, project: Project, definition: engine.Rubric, user: User | None = None, note: str = "", slug: str = ""
 ) -> RubricVersion:
-    """A new rubric from a file's definition, under this slug or one that its name gives."""
+    """Create a rubric from a file's definition. The default slug is made from its name."""
     if slug in RESERVED_SLUGS:
-        raise ValidationError({"slug": f"A rubric cannot be called {slug}: a page has that address."})
+        raise ValidationError({"slug": f"A rubric cannot have the slug {slug}: it is reserved."})
     slug = slug or rubric_slug_for(project, definition.name)
     return rubric_create(project=project, slug=slug, definition=definition, user=user, note=note or IMPORTED)
 
@@ -42,7 +42,7 @@ def version_import(
     user: User | None = None,
     note: str = "",
 ) -> RubricVersion:
-    """The rubric's next version from a file's definition, unless the file brings nothing new."""
+    """Save a file's definition as the rubric's next version. Raises NothingNew, NewerVersion."""
     newest = rubric.versions.prefetch_related("criteria", "checks").order_by("-number").first()
     if newest is not None and newest.number == edited_from and definition_of(newest) == definition:
         raise NothingNew(newest.number)
@@ -52,16 +52,16 @@ def version_import(
 
 
 class UnknownBase(Exception):
-    """The file does not say which version it was made from, and there is one that it would replace."""
+    """The file does not state its base version, and a version exists."""
 
     def __init__(self, newest: int) -> None:
-        super().__init__(f"The file does not say from which version it was made; the newest is {newest}.")
+        super().__init__(f"The file does not state its base version. The newest version is {newest}.")
         self.newest = newest
 
 
 @dataclass(frozen=True, slots=True)
 class PushResult:
-    """The version that now says what the file says, and how it came about."""
+    """The version with the file's definition, and what the push did."""
 
     version: RubricVersion
     status: Literal["created", "saved", "unchanged"]
@@ -78,14 +78,17 @@ def rubric_push(
     user: User | None = None,
     note: str = "",
 ) -> PushResult:
-    """Makes the rubric say what the file says; versions newer than `base` are kept, unless forced."""
+    """Create or update the rubric from a file's definition.
+
+    Raises UnknownBase without `base`, and NewerVersion if `base` is not the newest, unless `force` is set.
+    """
     note = note or IMPORTED
     rubric = project.rubrics.filter(slug=slug).first()
     if rubric is None:
         made = rubric_import(project=project, definition=definition, user=user, note=note, slug=slug)
         return PushResult(made, "created")
     newest = rubric.versions.prefetch_related("criteria", "checks").order_by("-number").first()
-    assert newest is not None  # a rubric is made with its first version
+    assert newest is not None  # a rubric is created with its first version
     if definition_of(newest) == definition:
         return PushResult(newest, "unchanged")
     if base is None and not force:

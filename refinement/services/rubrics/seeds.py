@@ -28,14 +28,14 @@ def seed_set(
     user: User | None = None,
     note: str = "",
 ) -> RubricVersion:
-    """The rubric's next version, with this seed in place of the one it had."""
+    """Save a rubric version with this seed. Raises ValidationError, NewerVersion."""
     definition = definition_to_edit(rubric, edited_from)
-    kept = storable(text).replace("\r\n", "\n")
-    refuse_odd_seed(definition, kept, scores)
+    text = storable(text).replace("\r\n", "\n")
+    validate_seed(definition, text, scores)
     ordered = {entry.key: scores[entry.key] for entry in definition.criteria if entry.key in scores}
     return version_create(
         rubric=rubric,
-        definition=replace(definition, seed_text=kept, seed_scores=ordered),
+        definition=replace(definition, seed_text=text, seed_scores=ordered),
         user=user,
         note=note or SET,
         edited_from=edited_from,
@@ -46,7 +46,7 @@ def seed_set(
 def seed_remove(
     *, rubric: Rubric, edited_from: int, user: User | None = None, note: str = ""
 ) -> RubricVersion | None:
-    """The rubric's next version without a seed; None when it has none."""
+    """Save a rubric version without a seed. Return None if it has no seed."""
     definition = definition_to_edit(rubric, edited_from)
     if not definition.seed_text:
         return None
@@ -60,28 +60,28 @@ def seed_remove(
 
 
 def definition_to_edit(rubric: Rubric, edited_from: int) -> engine.Rubric:
-    """What the newest version says, as long as it is the one that the person has before them."""
+    """The definition of the newest version. Raises NewerVersion if it is not `edited_from`."""
     newest = rubric.versions.prefetch_related("criteria", "checks").order_by("-number").first()
     if newest is None or newest.number != edited_from:
         raise NewerVersion(newest.number if newest else 0)
     return definition_of(newest)
 
 
-def refuse_odd_seed(definition: engine.Rubric, text: str, scores: Mapping[str, Decimal]) -> None:
-    """Everything that keeps a seed from being saved, by field; a score's field has its criterion's key."""
-    found: dict[str, str] = {}
+def validate_seed(definition: engine.Rubric, text: str, scores: Mapping[str, Decimal]) -> None:
+    """Raises ValidationError with all problems by field, `score-<key>` for a criterion's score."""
+    errors: dict[str, str] = {}
     if not text.strip():
-        found["text"] = "The text is empty; paste the text that the scores belong to."
+        errors["text"] = "The text is empty. Paste the text that the scores belong to."
     elif len(text) > MAX_SEED_CHARS:
-        found["text"] = f"The text has {len(text):,} characters; {MAX_SEED_CHARS:,} are allowed."
+        errors["text"] = f"The text has {len(text):,} characters; {MAX_SEED_CHARS:,} are allowed."
     known = {entry.key for entry in definition.criteria}
     for key, score in scores.items():
         if key not in known:
-            found["scores"] = f"There is no criterion {key!r} in this version."
+            errors["scores"] = f"This version has no criterion {key!r}."
         elif not definition.scale.admits(score):
-            words = scale_in_words(definition.scale)
-            found[f"score-{key}"] = f"{plain(score)} is not on the scale: it takes {words}."
+            allowed = scale_in_words(definition.scale)
+            errors[f"score-{key}"] = f"{plain(score)} is not on the scale. Allowed: {allowed}."
     if not scores:
-        found["scores"] = "Give at least one criterion its score."
-    if found:
-        raise ValidationError(found)
+        errors["scores"] = "Score at least one criterion."
+    if errors:
+        raise ValidationError(errors)

@@ -1,4 +1,4 @@
-"""Out of the lists, or back into them; nothing is lost either way."""
+"""Archive and unarchive runs."""
 
 from django.db import transaction
 from django.utils import timezone
@@ -9,10 +9,10 @@ from refinement.services.audit import audit_record
 
 @transaction.atomic
 def run_archive(*, run: Run, user: User | None = None, archived: bool = True) -> bool:
-    """Puts the run away or brings it back; whether that changed anything."""
-    found = Run.objects.filter(pk=run.pk, archived_at__isnull=archived)
+    """Archive or unarchive the run. Return False if it was already in that state."""
+    rows = Run.objects.filter(pk=run.pk, archived_at__isnull=archived)
     run.archived_at = timezone.now() if archived else None
-    if not found.update(archived_at=run.archived_at):
+    if not rows.update(archived_at=run.archived_at):
         return False
     audit_record(
         action="run.archive" if archived else "run.unarchive",

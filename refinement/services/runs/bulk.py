@@ -1,4 +1,4 @@
-"""One thing done to many runs: each by itself, and what could not be done is said."""
+"""Bulk actions on runs. Each run is changed separately, and failures are reported."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -19,20 +19,20 @@ LEAN = ("project", "status", "outcome", "archived_at")
 
 @dataclass(slots=True)
 class BulkResult:
-    """How many runs were changed, and for each of the others why it was not."""
+    """How many runs were changed, and a message for each one that was not."""
 
     done: int = 0
     refused: list[str] = field(default_factory=list)
 
 
 def runs_tag(*, project: Project, numbers: Sequence[int], names: Sequence[str], user: User) -> BulkResult:
-    """Puts the tags on each run, beside those it has."""
+    """Add the tags to each run."""
     wanted = _wanted(names)
 
     def tag(run: Run) -> None:
         had = set(RunTag.objects.filter(run=run).values_list("name", flat=True))
         if len(had | set(wanted)) > MOST_TAGS:
-            raise WrongState(f"Run {run.pk} would have more than {MOST_TAGS} tags; take some off first.")
+            raise WrongState(f"Run {run.pk} would have more than {MOST_TAGS} tags. Remove some first.")
         fresh = [name for name in wanted if name not in had]
         RunTag.objects.bulk_create(
             [RunTag(run=run, project=project, name=name) for name in fresh], ignore_conflicts=True
@@ -46,7 +46,7 @@ def runs_tag(*, project: Project, numbers: Sequence[int], names: Sequence[str], 
 
 
 def runs_untag(*, project: Project, numbers: Sequence[int], names: Sequence[str], user: User) -> BulkResult:
-    """Takes the tags off each run that has one of them."""
+    """Remove the tags from each run."""
     wanted = _wanted(names)
 
     def untag(run: Run) -> None:
@@ -60,7 +60,7 @@ def runs_untag(*, project: Project, numbers: Sequence[int], names: Sequence[str]
 
 
 def runs_cancel(*, project: Project, numbers: Sequence[int], user: User) -> BulkResult:
-    """Ends each run that is not finished."""
+    """Cancel each unfinished run."""
 
     def cancel(run: Run) -> None:
         run_cancel(run=run, user=user)
@@ -69,30 +69,30 @@ def runs_cancel(*, project: Project, numbers: Sequence[int], user: User) -> Bulk
 
 
 def runs_archive(*, project: Project, numbers: Sequence[int], user: User) -> BulkResult:
-    """Puts each finished run out of the way."""
+    """Archive each finished run."""
 
     def archive(run: Run) -> None:
         if not run.is_finished:
             state = RunStatus(run.status).label.lower()
-            raise WrongState(f"Run {run.pk} is {state}; cancel it or let it finish before you archive it.")
+            raise WrongState(f"Run {run.pk} is {state}. Cancel it or let it finish before archiving it.")
         if not run_archive(run=run, user=user):
-            raise WrongState(f"Run {run.pk} is in the archive already.")
+            raise WrongState(f"Run {run.pk} is already archived.")
 
     return _each(project, numbers, archive)
 
 
 def runs_unarchive(*, project: Project, numbers: Sequence[int], user: User) -> BulkResult:
-    """Brings each run back among those in use."""
+    """Unarchive each run."""
 
     def unarchive(run: Run) -> None:
         if not run_archive(run=run, user=user, archived=False):
-            raise WrongState(f"Run {run.pk} is not in the archive.")
+            raise WrongState(f"Run {run.pk} is not archived.")
 
     return _each(project, numbers, unarchive)
 
 
 def _each(project: Project, numbers: Sequence[int], change: Callable[[Run], None]) -> BulkResult:
-    """Each run in a transaction of its own, so that one that cannot be changed holds no other back."""
+    """Change each run in a separate transaction, so that one failure does not affect the others."""
     result = BulkResult()
     chosen = sorted(set(numbers))[:MOST_RUNS]
     found = shown_runs(project).select_related("project").only(*LEAN, "project__slug").in_bulk(chosen)
@@ -114,7 +114,7 @@ def _each(project: Project, numbers: Sequence[int], change: Callable[[Run], None
 def _wanted(names: Sequence[str]) -> list[str]:
     wanted = tags_cleaned(names)
     if not wanted:
-        raise ValidationError({"tags": "Write at least one tag."})
+        raise ValidationError({"tags": "Enter at least one tag."})
     return wanted
 
 

@@ -1,4 +1,4 @@
-"""What people do with runs."""
+"""Create runs and set their tags."""
 
 import secrets
 from collections.abc import Sequence
@@ -52,10 +52,13 @@ def run_create(
     tags: Sequence[str] = (),
     batch: str = "",
 ) -> Run:
-    """A run with all it needs to be replayed, queued; `definition` is the version's, changed for this run."""
+    """Create and queue a run with a snapshot of everything needed to replay it.
+
+    `definition` is the version's definition with changes for this run. Raises ValidationError.
+    """
     used = definition or definition_of(version)
-    text, given = storable(task).strip(), storable(seed)
-    refuse_unusable(text, given, seed_given=bool(seed))
+    text, seed_text = storable(task).strip(), storable(seed)
+    validate_texts(text, seed_text, has_seed=bool(seed))
     if refusal := command_refusal(used):
         raise ValidationError({"rubric": refusal})
     kin = kinship(producer.model, judge.model) if used.criteria else None
@@ -67,8 +70,8 @@ def run_create(
         title=title_of(text),
         batch=batch,
         task=text,
-        seed=given,
-        snapshot=rubric_to_json(replace(used, seed_text="", seed_scores={})),  # the seed is beside it
+        seed=seed_text,
+        snapshot=rubric_to_json(replace(used, seed_text="", seed_scores={})),  # see `calibration`
         calibration=calibration_of(used),
         nonce=secrets.token_hex(6),
         producer_endpoint=producer.endpoint,
@@ -91,9 +94,9 @@ def run_create(
     )
     if tags:
         tags_set(run=run, names=tags)
-    if given:
+    if seed_text:
         Round.objects.create(
-            run=run, number=1, origin=RoundOrigin.SEED, candidate=given, candidate_chars=len(given)
+            run=run, number=1, origin=RoundOrigin.SEED, candidate=seed_text, candidate_chars=len(seed_text)
         )
     if status == RunStatus.QUEUED:
         wake(Run, run.pk)
@@ -101,14 +104,14 @@ def run_create(
 
 
 def title_of(task: str) -> str:
-    """The task's first line of words, for lists."""
+    """The first line of the task that has text, for lists."""
     first = next((line.strip() for line in task.splitlines() if line.strip(" #*->`")), task)
     return shorten(first.lstrip("#*->` ") or first, TITLE_CHARS)
 
 
 @transaction.atomic
 def tags_set(*, run: Run, names: Sequence[str]) -> list[str]:
-    """Gives the run these tags and no others, in the form in which they are kept."""
+    """Replace the run's tags, and return the cleaned names."""
     wanted = tags_cleaned(names)
     RunTag.objects.filter(run=run).exclude(name__in=wanted).delete()
     RunTag.objects.bulk_create(
@@ -118,30 +121,32 @@ def tags_set(*, run: Run, names: Sequence[str]) -> list[str]:
 
 
 def tags_cleaned(names: Sequence[str]) -> list[str]:
-    """Tags without doubles and surrounding space; a comma parts two tags."""
-    found = (" ".join(storable(part).split()) for name in names for part in name.split(","))
-    wanted = sorted({name for name in found if name})
+    """Tags split at commas, trimmed, sorted and without duplicates. Raises ValidationError."""
+    parts = (" ".join(storable(part).split()) for name in names for part in name.split(","))
+    wanted = sorted({name for name in parts if name})
     if len(wanted) > MOST_TAGS:
-        raise ValidationError({"tags": f"A run can have {MOST_TAGS} tags; leave some out."})
+        raise ValidationError({"tags": f"A run can have at most {MOST_TAGS} tags."})
     for name in wanted:
         if len(name) > TAG_CHARS:
             raise ValidationError({"tags": f"The tag {name[:20]}… is longer than {TAG_CHARS} characters."})
     return wanted
 
 
-def refuse_unusable(task: str, seed: str, *, seed_given: bool) -> None:
-    """What cannot become a run is said before a row is written."""
+def validate_texts(task: str, seed: str, *, has_seed: bool) -> None:
+    """Raises ValidationError."""
     if not task:
-        raise ValidationError({"task": "The task is empty; say what the text or code is for."})
-    if seed_given and not seed.strip():
-        raise ValidationError({"seed": "The seed is empty; leave it out to have a first draft written."})
+        raise ValidationError({"task": "The task is empty. Describe what the text or code is for."})
+    if has_seed and not seed.strip():
+        raise ValidationError(
+            {"seed": "The seed is empty. Leave it out to have the model write the first draft."}
+        )
     for name, text in (("task", task), ("seed", seed)):
         if len(text) > MAX_TEXT_CHARS:
             raise ValidationError({name: f"The {name} is longer than {MAX_TEXT_CHARS:,} characters."})
 
 
 def calibration_of(rubric: engine.Rubric) -> dict[str, object] | None:
-    """The rubric's seed calibration as it is now; the run keeps its own copy."""
+    """The run's copy of the rubric's seed calibration, or None."""
     if not rubric.seed_text:
         return None
     return {

@@ -1,4 +1,4 @@
-"""Cases of an evaluation as runs: the rubric of what they assert, the run, and the way to its end."""
+"""Eval cases as runs: create their rubrics and runs, and execute them on this machine."""
 
 import json
 import threading
@@ -22,11 +22,11 @@ from refinement.services.runs.lifecycle import WrongState, run_pause
 from refinement.texts import storable
 
 ACTOR = "wiggum eval"
-SPARE_SECONDS = 60  # beyond a command's own limit, which is the one that people are told of
+SPARE_SECONDS = 60  # so that a command reaches its own limit before the step's deadline
 
 
 class EvalRubrics:
-    """One rubric for each eval, and a version of it for each set of assertions; found again by content."""
+    """One rubric per eval, with one version per set of assertions. Equal versions are reused."""
 
     def __init__(self, project: Project) -> None:
         self.project = project
@@ -36,21 +36,21 @@ class EvalRubrics:
     def version_for(self, job: Job) -> RubricVersion:
         name = job.rubric.name[:NAME_LENGTH]
         if name not in self._versions:
-            self._versions[name] = self._kept(name)
+            self._versions[name] = self._load(name)
         known = self._versions[name]
         content = content_of(job.rubric)
         if content not in known:
-            known[content] = self._made(name, job, next(iter(known.values()), None))
+            known[content] = self._create(name, job, next(iter(known.values()), None))
         return known[content]
 
-    def _kept(self, name: str) -> dict[str, RubricVersion]:
+    def _load(self, name: str) -> dict[str, RubricVersion]:
         rows = RubricVersion.objects.filter(
             rubric__project=self.project, rubric__name=name, rubric__slug__startswith="eval"
         )
         rows = rows.select_related("rubric").prefetch_related("criteria", "checks").order_by("-number")
         return {content_of(definition_of(row)): row for row in rows}
 
-    def _made(self, name: str, job: Job, earlier: RubricVersion | None) -> RubricVersion:
+    def _create(self, name: str, job: Job, earlier: RubricVersion | None) -> RubricVersion:
         note = f"The assertions of {job.case.name}."[:400]
         if earlier is not None:
             return version_create(rubric=earlier.rubric, definition=job.rubric, note=note)
@@ -63,7 +63,7 @@ def content_of(definition: Definition) -> str:
 
 
 def eval_run_create(*, project: Project, version: RubricVersion, job: Job) -> Run:
-    """The case's run, held by whoever made it."""
+    """Create the run of a case. Its status is running, so no worker takes it."""
     return run_create(
         project=project,
         version=version,
@@ -77,17 +77,17 @@ def eval_run_create(*, project: Project, version: RubricVersion, job: Job) -> Ru
 
 
 def tag_of(name: str) -> str:
-    """The eval's name as one tag: a comma would make two of it."""
+    """The eval's name as one tag, without commas, which separate tags."""
     return " ".join(name.replace(",", " ").split())[:TAG_CHARS].strip()
 
 
 def eval_run_found(*, project: Project, job: Job, number: int) -> Run | None:
-    """The run that an interrupted evaluation left behind, ready to go on; None where there is none.
+    """The resumed run of an interrupted evaluation, or None.
 
-    The number alone is no proof: the folder of results may have been written with another database.
+    Its inputs must match the job's: the results folder may belong to another database.
     """
     run = Run.objects.filter(pk=number, project=project).first()
-    if run is None or asked_of(run) != wanted_of(job):
+    if run is None or run_inputs(run) != job_inputs(job):
         return None
     try:
         return foreground_resume(number)
@@ -95,18 +95,18 @@ def eval_run_found(*, project: Project, job: Job, number: int) -> Run | None:
         return None
 
 
-def asked_of(run: Run) -> tuple[object, ...]:
+def run_inputs(run: Run) -> tuple[object, ...]:
     models = (run.producer_endpoint, run.producer_model, run.judge_endpoint, run.judge_model)
     return (run.task, run.snapshot, *models)
 
 
-def wanted_of(job: Job) -> tuple[object, ...]:
+def job_inputs(job: Job) -> tuple[object, ...]:
     models = (job.target.endpoint, job.target.model, job.judge.endpoint, job.judge.model)
     return (storable(job.case.prompt).strip(), rubric_to_json(job.definition), *models)
 
 
 def eval_run_carry_out(*, run: Run, job: Job, on_waiting: Callable[[StepResult], None]) -> Run:
-    """Takes the run to its end with what the eval's own files describe, on this machine."""
+    """Execute the run to its end on this machine, with the eval's endpoints and scripts."""
     options = StepOptions(
         actor=ACTOR,
         deadline_seconds=max(DEADLINE_SECONDS, job.longest_seconds + SPARE_SECONDS),
@@ -119,7 +119,7 @@ def eval_run_carry_out(*, run: Run, job: Job, on_waiting: Callable[[StepResult],
 
 
 class Runs:
-    """The runs that this process has under way, so that all of them can be stopped at once."""
+    """The runs this process is executing, so that all of them can be stopped."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -137,7 +137,7 @@ class Runs:
             self._going.pop(run.pk, None)
 
     def stop(self) -> None:
-        """Holds every run where it is: whoever is at work on one stops within a second."""
+        """Pause every run. Execution stops within a second."""
         self.stopped.set()
         with self._lock:
             going = list(self._going.values())
@@ -149,4 +149,4 @@ def pause(run: Run) -> None:
     try:
         run_pause(run=run)
     except WrongState:
-        return  # it has just come to its end
+        return  # it has just finished

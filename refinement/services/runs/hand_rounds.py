@@ -1,4 +1,4 @@
-"""A round's candidate, edited by a person and put into the loop as a round of its own."""
+"""Rounds edited by hand: a person's edit of a candidate becomes the run's next round."""
 
 from dataclasses import dataclass, replace
 
@@ -16,50 +16,50 @@ from refinement.selectors.projects.lists import NotFound
 from refinement.selectors.runs.words import round_name_in
 from refinement.services.runs.creating import MAX_TEXT_CHARS
 from refinement.services.runs.lifecycle import (
-    LET_GO,
     MOST_MORE_ROUNDS,
     NOT_FINISHED,
-    STEP_ANEW,
+    RELEASED,
+    STEP_RESET,
     Change,
     locked,
-    refuse_spent,
+    require_budget,
 )
 from refinement.texts import storable
 
-# While a worker holds the run, the next round is being made; between two steps there is room for another.
+# Not RUNNING: a worker is then writing the next round.
 EDITABLE = (RunStatus.QUEUED, RunStatus.WAITING, RunStatus.PAUSED, RunStatus.FINISHED)
 
 
-class RoundsMoved(Exception):
-    """Another round has come since the person began to edit; the message says which."""
+class RoundConflict(Exception):
+    """The run's rounds have changed since the edit began. The message says how."""
 
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """What a person made of a round, and which round was the newest when they began."""
+    """An edited text, its base round, and the newest round when the edit began."""
 
     base: int
     text: str
     newest: int
-    rounds: int | None = None  # for a finished run: how many more, this one included
-    resume: bool = True  # for a paused run: whether it goes on at once
+    rounds: int | None = None  # finished runs only: how many more rounds, including this one
+    resume: bool = True  # paused runs only
 
 
 @transaction.atomic
 def round_edit(*, run: Run, edit: Edit, user: User) -> Round:
-    """The edited text as the run's next round, which is judged like any other.
+    """Add the edited text as the run's next round, to be judged like any other.
 
-    Raises ValidationError, WrongState, NotFound, and RoundsMoved where somebody was faster.
+    Raises ValidationError, WrongState, NotFound and RoundConflict.
     """
     run = locked(run)
     text = plain_lines(storable(edit.text))
     change = Change(run, user, "edit")
     if run.status not in EDITABLE:
         change.refuse()
-    refuse_moved(run, edit.newest)
-    refuse_unjudged(change)
-    refuse_useless(run, edit.base, text)
-    change.apply(EDITABLE, **taken_up(change, edit))
+    require_newest(run, edit.newest)
+    require_judged(change)
+    validate_edit(run, edit.base, text)
+    change.apply(EDITABLE, **state_after_edit(change, edit))
     added = Round.objects.create(
         run=run,
         number=edit.newest + 1,
@@ -76,26 +76,26 @@ def round_edit(*, run: Run, edit: Edit, user: User) -> Round:
     return added
 
 
-def taken_up(change: Change, edit: Edit) -> dict[str, object]:
-    """The run's row as it goes on: queued, with room for the edited round where it had ended."""
+def state_after_edit(change: Change, edit: Edit) -> dict[str, object]:
+    """The run's fields after the edit: queued, and extended if it had finished."""
     run = change.run
     if run.status == RunStatus.PAUSED and not edit.resume:
         return {"status": RunStatus.PAUSED}
-    going: dict[str, object] = {
+    queued: dict[str, object] = {
         "status": RunStatus.QUEUED,
         "woken_at": timezone.now(),
-        **STEP_ANEW,
-        **LET_GO,
+        **STEP_RESET,
+        **RELEASED,
     }
-    return going | reopened(change, edit.rounds) if run.is_finished else going
+    return queued | reopened(change, edit.rounds) if run.is_finished else queued
 
 
 def reopened(change: Change, rounds: int | None) -> dict[str, object]:
-    """A finished run's way back into the loop, for so many more rounds."""
+    """The fields that reopen a finished run for `rounds` more rounds."""
     if rounds is None or not 1 <= rounds <= MOST_MORE_ROUNDS:
-        raise ValidationError({"rounds": f"Ask for 1 to {MOST_MORE_ROUNDS} more rounds, this one included."})
+        raise ValidationError({"rounds": f"Enter 1 to {MOST_MORE_ROUNDS} more rounds, including this one."})
     run, definition = change.run, rubric_from_json(change.run.snapshot)
-    refuse_spent(change, definition)
+    require_budget(change, definition)
     longer = replace(definition.policy, max_rounds=run.rounds_judged + rounds)
     return {
         "snapshot": rubric_to_json(replace(definition, policy=longer)),
@@ -107,48 +107,48 @@ def reopened(change: Change, rounds: int | None) -> dict[str, object]:
 
 
 def newest_round(run: Run) -> int:
-    """The number of the run's newest round; 0 where there is none."""
+    """The number of the run's newest round, or 0."""
     newest: int | None = run.rounds.aggregate(newest=Max("number"))["newest"]
     return newest or 0
 
 
-def refuse_moved(run: Run, newest: int) -> None:
+def require_newest(run: Run, newest: int) -> None:
     now = newest_round(run)
     if now == newest:
         return
     last = run.rounds.filter(number=now).only("number", "origin", "author_name").first()
     if last is None or now < newest:
-        raise RoundsMoved("A round was dropped while you were editing.")
-    how = f"{last.author_name} saved" if last.origin == RoundOrigin.HAND else "The run has written"
-    raise RoundsMoved(f"{how} {round_name_in(run, now)} while you were editing.")
+        raise RoundConflict("A round was removed while you were editing.")
+    how = f"{last.author_name} saved" if last.origin == RoundOrigin.HAND else "The run added"
+    raise RoundConflict(f"{how} {round_name_in(run, now)} while you were editing.")
 
 
-def refuse_unjudged(change: Change) -> None:
-    """One text at a time waits for the judge: an edit on top of it would leave that one without a score."""
+def require_judged(change: Change) -> None:
+    """Refuse an edit while a round waits for the judge; that round would never be scored."""
     if change.run.rounds.filter(judged_at__isnull=True).exists():
-        change.refuse(f"has a round that is not judged yet. {unjudged_words(change.run)}")
+        change.refuse(f"has a round that is not judged yet. {unjudged_hint(change.run)}")
 
 
-def unjudged_words(run: Run) -> str:
-    """What to do about a text that waits for its judge before another can be put in."""
+def unjudged_hint(run: Run) -> str:
+    """What to do about an unjudged round before editing."""
     if run.failure_role:
-        return "Retry the run, and edit when the judge has read it."
+        return "Retry the run, and edit after the judge has scored it."
     if run.is_finished:
-        return "Ask for more rounds, which drop it, and edit then."
-    go_on = "Resume the run" if run.status == RunStatus.PAUSED else "Let the run go on"
-    instead = "or tell the next revision what to change, under Steer"
-    return f"{go_on}, and edit when the judge has read it; {instead}."
+        return "Add more rounds, which discards it, and edit then."
+    first = "Resume the run" if run.status == RunStatus.PAUSED else "Let the run continue"
+    instead = "or add an instruction for the next revision under Steer"
+    return f"{first}, and edit after the judge has scored it, {instead}."
 
 
-def refuse_useless(run: Run, base: int, text: str) -> None:
-    """An empty text, one that is too long, and one that is the same are no rounds."""
+def validate_edit(run: Run, base: int, text: str) -> None:
+    """The text must not be empty, too long or unchanged. Raises ValidationError, NotFound."""
     before = run.rounds.filter(number=base).values_list("candidate", flat=True).first()
     if before is None:
-        raise NotFound("There is no such round in this run.")
+        raise NotFound("This run has no such round.")
     if not text.strip():
-        raise ValidationError({"text": "The text is empty; an empty text cannot be judged."})
+        raise ValidationError({"text": "The text is empty."})
     if len(text) > MAX_TEXT_CHARS:
         raise ValidationError({"text": f"The text is longer than {MAX_TEXT_CHARS:,} characters."})
     if text.strip() == plain_lines(before).strip():
-        same = f"This is {round_name_in(run, base)} as it is; change it before you save."
-        raise ValidationError({"text": same})
+        unchanged = f"The text is the same as {round_name_in(run, base)}. Change it before saving."
+        raise ValidationError({"text": unchanged})

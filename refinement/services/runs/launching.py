@@ -1,4 +1,4 @@
-"""Launching runs: once for each press of the button, several at a time, and one by way of example."""
+"""Launch runs: one or several per form, never twice for the same form, and an example run."""
 
 import hashlib
 from collections.abc import Sequence
@@ -37,12 +37,12 @@ EXAMPLE_ROUNDS = 3
 EXAMPLE_TOKENS = 500
 EXAMPLE_RUBRICS = ("simmer-document", "simmer", "wiggum")
 EXAMPLE_AGAIN = timedelta(seconds=20)
-LARGEST_QUICK = 12e9  # bytes: what most machines still load in a moment
+LARGEST_QUICK = 12e9  # bytes: what most machines load quickly
 
 
 @dataclass(frozen=True, slots=True)
 class Launched:
-    """The runs of one launch; `is_new` is False where they had been launched before."""
+    """The runs of one launch. `is_new` is False if the same form was sent before."""
 
     runs: list[Run]
     is_new: bool
@@ -63,14 +63,17 @@ def runs_launch(
     repeats: int = 1,
     key: str,
 ) -> Launched:
-    """So many runs under one batch; the same form sent twice launches once."""
+    """Launch `repeats` runs as one batch. The same form sent twice launches once.
+
+    `key` identifies the form. Raises ValidationError.
+    """
     if version.rubric.archived_at is not None:
-        raise ValidationError({"rubric": "This rubric is archived. Bring it back, or choose another."})
+        raise ValidationError({"rubric": "This rubric is archived. Unarchive it or choose another."})
     if not 1 <= repeats <= MOST_REPEATS:
-        raise ValidationError({"repeats": f"A launch makes 1 to {MOST_REPEATS} runs."})
-    said = (version.pk, rubric_to_json(definition), task, seed, producer, judge, sorted(tags), repeats)
-    fingerprint = fingerprint_of(key, user, said)
-    one_at_a_time(fingerprint)
+        raise ValidationError({"repeats": f"You can launch 1 to {MOST_REPEATS} runs at once."})
+    content = (version.pk, rubric_to_json(definition), task, seed, producer, judge, sorted(tags), repeats)
+    fingerprint = fingerprint_of(key, user, content)
+    lock_launch(fingerprint)
     before = launched_before(project, fingerprint)
     if before:
         return Launched(before, is_new=False)
@@ -100,9 +103,9 @@ def runs_launch(
     return Launched(made, is_new=True)
 
 
-def fingerprint_of(key: str, user: User, said: object) -> str:
-    """The same for the same form with the same content: what was changed since is another launch."""
-    return hashlib.sha256(repr((key, user.pk, said)).encode("utf-8", "replace")).hexdigest()[:32]
+def fingerprint_of(key: str, user: User, content: object) -> str:
+    """Identifies a form with its content. Changed content is another launch."""
+    return hashlib.sha256(repr((key, user.pk, content)).encode("utf-8", "replace")).hexdigest()[:32]
 
 
 def launched_before(project: Project, fingerprint: str) -> list[Run]:
@@ -110,28 +113,28 @@ def launched_before(project: Project, fingerprint: str) -> list[Run]:
     return list(project.runs.filter(pk__in=entry.after["runs"]).order_by("pk")) if entry else []
 
 
-def one_at_a_time(fingerprint: str) -> None:
-    """Looking and launching must not be split: SQLite's transactions hold its one write lock anyway."""
+def lock_launch(fingerprint: str) -> None:
+    """Serialize launches of the same form. SQLite's transactions already hold its only write lock."""
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_xact_lock(hashtext(%s))", [f"launch:{fingerprint}"])
 
 
-# --- the example ----------------------------------------------------------------------------------
+# --- example run ----------------------------------------------------------------------------------
 class NothingAvailable(Exception):
-    """No endpoint has a model; the message says what to do."""
+    """No model or rubric is available. The message says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The model of the example, and why it is that one."""
+    """The model of the example run, and why it was chosen."""
 
     target: Target
     why: str
 
 
 def example_choice(specs: Sequence[EndpointSpec], offers: Sequence[Offer]) -> Choice:
-    """A model of an Ollama if one answers, else of another endpoint, else the embedded one."""
+    """A model from Ollama if available, else from another endpoint, else the embedded model."""
     models = {offer.endpoint: [info for info in offer.models if can_chat(info)] for offer in offers}
     for kind in ("ollama", "openai_compatible", "embedded"):
         for spec in specs:
@@ -139,8 +142,8 @@ def example_choice(specs: Sequence[EndpointSpec], offers: Sequence[Offer]) -> Ch
                 info = best_of(models[spec.name])
                 return Choice(Target(spec.name, info.name), why_chosen(kind, spec.name, info))
     raise NothingAvailable(
-        "No model can be asked at the moment. Start Ollama and fetch a model (ollama pull qwen3:4b), "
-        "or have an administrator set up an endpoint, then try again."
+        "No model is available. Start Ollama and pull a model (ollama pull qwen3:4b), "
+        "or ask an administrator to set up an endpoint, then try again."
     )
 
 
@@ -150,7 +153,7 @@ def can_chat(info: ModelInfo) -> bool:
 
 
 def best_of(models: Sequence[ModelInfo]) -> ModelInfo:
-    """The largest that loads in a moment; where sizes are not told, the first by name."""
+    """The largest model that loads quickly. Without sizes, the first by name."""
     quick = [info for info in models if (info.size_bytes or 0) <= LARGEST_QUICK]
     if not quick:
         return min(models, key=lambda info: info.size_bytes or 0)
@@ -160,28 +163,28 @@ def best_of(models: Sequence[ModelInfo]) -> ModelInfo:
 def why_chosen(kind: str, endpoint: str, info: ModelInfo) -> str:
     if kind == "embedded":
         return (
-            f"This example uses the embedded model {info.name}, because no other answers here. It is too "
-            "small to judge well: it shows how a run works, not how good a text is."
+            f"This example uses the embedded model {info.name}, because no other model is available. It is "
+            "too small to judge well: it shows how a run works, not how good a text is."
         )
     return (
-        f"This example uses {info.name} of {endpoint} as producer and judge, the largest model that is quick "
-        "to load. For scores to rely on, choose a judge of another family."
+        f"This example uses {info.name} on {endpoint} as producer and judge: the largest model that loads "
+        "quickly. For reliable scores, choose a judge from another model family."
     )
 
 
 def example_version(project: Project) -> RubricVersion:
-    """A small rubric for a text, or whichever the project has."""
+    """A small rubric for texts, or else any rubric of the project. Raises NothingAvailable."""
     known = {rubric.slug: rubric for rubric in project.rubrics.filter(archived_at=None).order_by("pk")[:500]}
     for rubric in (*(known[slug] for slug in EXAMPLE_RUBRICS if slug in known), *known.values()):
         version = rubric.versions.prefetch_related("criteria", "checks").order_by("-number").first()
         if version is not None:
             version.rubric = rubric
             return version
-    raise NothingAvailable("This project has no rubric in use. Make one from the gallery first.")
+    raise NothingAvailable("This project has no active rubric. Create one from the gallery first.")
 
 
 def example_launch(*, project: Project, user: User, target: Target) -> Launched:
-    """A short text improved over a few rounds; pressed twice within some seconds, it is launched once."""
+    """Launch a short example run. A second launch within seconds returns the first run."""
     version = example_version(project)
     definition = definition_of(version)
     policy = replace(
@@ -193,13 +196,13 @@ def example_launch(*, project: Project, user: User, target: Target) -> Launched:
         project=project, created_by=user, created_at__gt=timezone.now() - EXAMPLE_AGAIN
     )
     before = recent.filter(tags__name=EXAMPLE_TAG).order_by("-id").only("pk", "project")[:1]
-    if found := list(before):
-        return Launched(found, is_new=False)
+    if runs := list(before):
+        return Launched(runs, is_new=False)
     return runs_launch(
         project=project,
         user=user,
         version=version,
-        # The example is a text: there is nothing in it for an evaluator to run.
+        # The example is a text, so there is nothing for an evaluator to run.
         definition=replace(definition, policy=policy, evaluation_mode=EvaluationMode.JUDGE_ONLY),
         task=EXAMPLE_TASK,
         seed=EXAMPLE_SEED,

@@ -1,4 +1,4 @@
-"""What people do to runs that are there: cancel, pause, resume, retry, run again, add rounds."""
+"""State changes of existing runs: cancel, pause, resume, retry, rerun and add rounds."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
@@ -26,7 +26,7 @@ from refinement.services.runs.creating import run_create
 from refinement.services.webhooks.events import hook_run_finished
 
 GOING = (RunStatus.QUEUED, RunStatus.RUNNING, RunStatus.WAITING)
-LET_GO: dict[str, object] = {
+RELEASED: dict[str, object] = {
     "lease_owner": "",
     "lease_until": None,
     "calling_endpoint": "",
@@ -35,35 +35,35 @@ LET_GO: dict[str, object] = {
     "waiting_endpoint": "",
 }
 NOT_FINISHED: dict[str, object] = {"outcome": "", "stop_reason": "", "why": "", "finished_at": None}
-STEP_ANEW: dict[str, object] = {"step_failures": 0, "step_unreadable": 0, "crashes": 0}
+STEP_RESET: dict[str, object] = {"step_failures": 0, "step_unreadable": 0, "crashes": 0}
 REFUSALS = {
     "cancel": "it cannot be cancelled.",
     "pause": "it cannot be paused.",
     "resume": "only a paused run can be resumed.",
     "retry": "only a run that ended in ERROR can be retried.",
-    "continue": "only a finished run can be given more rounds.",
-    "edit": "pause it before you edit a round.",
+    "continue": "only a finished run can get more rounds.",
+    "edit": "pause it before editing a round.",
 }
 MOST_MORE_ROUNDS = 50
-ON_RECORD = frozenset({"retry", "continue", "edit"})  # what an imported run is not open to
+NOT_FOR_IMPORTED = frozenset({"retry", "continue", "edit"})
 
 
 class WrongState(Exception):
-    """The run is not in a state in which this can be done; the message says in which it is."""
+    """The run's state does not allow the action. The message names the state."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A change of state that takes effect once, whoever else is changing the run."""
+    """A state change that takes effect exactly once, even if others change the run at the same time."""
 
     run: Run
     user: User | None
-    verb: str  # as the audit log has it, and the key of the refusal
+    verb: str  # in the audit log, and the key in REFUSALS
 
     def apply(self, allowed: Collection[str], **fields: object) -> None:
-        """The conditional update: it finds the run in one of the allowed states, or nothing happens."""
-        if self.run.is_imported and self.verb in ON_RECORD:
-            self.refuse("was imported: it is a record and does not go on. Run it again instead.")
+        """Update the run if it is in one of the allowed states. Raises WrongState otherwise."""
+        if self.run.is_imported and self.verb in NOT_FOR_IMPORTED:
+            self.refuse("was imported and cannot continue. Rerun it instead.")
         before = state_of(self.run)
         changed = Run.objects.filter(pk=self.run.pk, status__in=list(allowed)).update(
             attempt=F("attempt") + 1, **fields
@@ -81,15 +81,15 @@ class Change:
             after=state_of(self.run),
         )
 
-    def refuse(self, words: str = "") -> NoReturn:
-        """Says in which state the run is, and what would be needed; or the words given."""
+    def refuse(self, message: str = "") -> NoReturn:
+        """Raise WrongState with `message`, or with the run's state and what the action requires."""
         run = self.run
         state = RunStatus(run.status).label.lower()
         if run.status == RunStatus.PAUSED and self.verb == "pause":
-            words = "is already paused."
+            message = "is already paused."
         if run.outcome and self.verb == "retry":
             state = f"finished with {run.outcome}"
-        raise WrongState(f"Run {run.pk} {words or f'is {state}; {REFUSALS[self.verb]}'}")
+        raise WrongState(f"Run {run.pk} {message or f'is {state}; {REFUSALS[self.verb]}'}")
 
     def event(self, kind: str, **data: object) -> None:
         event_record(self.run.pk, kind, actor=actor_name(self.user), user=self.user, data=data)
@@ -97,7 +97,7 @@ class Change:
 
 @transaction.atomic
 def run_cancel(*, run: Run, user: User | None = None) -> Run:
-    """Ends the run for good; whoever is at work on it stops within a second."""
+    """Cancel the run. A worker that is executing it stops within a second."""
     run = locked(run)
     change = Change(run, user, "cancel")
     judged = f" after round {run.rounds_judged}" if run.rounds_judged else " before any round was judged"
@@ -109,7 +109,7 @@ def run_cancel(*, run: Run, user: User | None = None) -> Run:
         stop_reason=StopReason.CANCELLED,
         why=why,
         finished_at=timezone.now(),
-        **LET_GO,
+        **RELEASED,
     )
     LiveText.objects.filter(run=run).delete()
     change.event(EventKind.STOPPED, outcome=Outcome.CANCELLED, reason=StopReason.CANCELLED, why=why)
@@ -120,10 +120,10 @@ def run_cancel(*, run: Run, user: User | None = None) -> Run:
 
 @transaction.atomic
 def run_pause(*, run: Run, user: User | None = None) -> Run:
-    """Holds the run where it is; a reply under way is dropped and asked for again later."""
+    """Pause the run. A model call in progress is aborted and repeated later."""
     run = locked(run)
     change = Change(run, user, "pause")
-    change.apply(GOING, status=RunStatus.PAUSED, **LET_GO)
+    change.apply(GOING, status=RunStatus.PAUSED, **RELEASED)
     LiveText.objects.filter(run=run).delete()
     change.event(EventKind.PAUSED)
     return run
@@ -131,11 +131,11 @@ def run_pause(*, run: Run, user: User | None = None) -> Run:
 
 @transaction.atomic
 def run_resume(*, run: Run, user: User | None = None) -> Run:
-    """Lets a paused run go on."""
+    """Resume a paused run."""
     run = locked(run)
     change = Change(run, user, "resume")
-    # Somebody has looked at it: workers that were lost before do not count any more.
-    change.apply([RunStatus.PAUSED], status=RunStatus.QUEUED, woken_at=timezone.now(), crashes=0, **LET_GO)
+    # A person intervened, so earlier worker crashes no longer count.
+    change.apply([RunStatus.PAUSED], status=RunStatus.QUEUED, woken_at=timezone.now(), crashes=0, **RELEASED)
     change.event(EventKind.RESUMED)
     wake(Run, run.pk)
     return run
@@ -143,7 +143,7 @@ def run_resume(*, run: Run, user: User | None = None) -> Run:
 
 @transaction.atomic
 def run_retry(*, run: Run, user: User | None = None) -> Run:
-    """Takes a run that ended in an error up again, from its last good step."""
+    """Retry a run that ended in ERROR from its last completed step."""
     run = locked(run)
     change = Change(run, user, "retry")
     if run.outcome != Outcome.ERROR:
@@ -154,9 +154,9 @@ def run_retry(*, run: Run, user: User | None = None) -> Run:
         failure_role="",
         failure_message="",
         woken_at=timezone.now(),
-        **STEP_ANEW,
+        **STEP_RESET,
         **NOT_FINISHED,
-        **LET_GO,
+        **RELEASED,
     )
     change.event(EventKind.RETRIED)
     wake(Run, run.pk)
@@ -165,13 +165,13 @@ def run_retry(*, run: Run, user: User | None = None) -> Run:
 
 @transaction.atomic
 def run_continue(*, run: Run, rounds: int, user: User | None = None) -> Run:
-    """Gives a finished run so many more rounds; the first of them starts from its best."""
+    """Add rounds to a finished run, starting from its best round. Raises ValidationError, WrongState."""
     if not 1 <= rounds <= MOST_MORE_ROUNDS:
-        raise ValidationError({"rounds": f"Ask for 1 to {MOST_MORE_ROUNDS} more rounds."})
+        raise ValidationError({"rounds": f"Enter 1 to {MOST_MORE_ROUNDS} more rounds."})
     run = locked(run)
     change = Change(run, user, "continue")
     definition = rubric_from_json(run.snapshot)
-    refuse_hopeless(change, definition)
+    require_continuable(change, definition)
     longer = replace(definition.policy, max_rounds=run.rounds_judged + rounds)
     change.apply(
         [RunStatus.FINISHED],
@@ -179,61 +179,64 @@ def run_continue(*, run: Run, rounds: int, user: User | None = None) -> Run:
         snapshot=rubric_to_json(replace(definition, policy=longer)),
         extended_after=run.rounds_judged,
         woken_at=timezone.now(),
-        **STEP_ANEW,
+        **STEP_RESET,
         **NOT_FINISHED,
-        **LET_GO,
+        **RELEASED,
     )
-    forget_unjudged(run)
+    drop_unjudged(run)
     change.event(EventKind.EXTENDED, rounds=rounds)
     wake(Run, run.pk)
     return run
 
 
 def unjudged_drafts(run: Run) -> QuerySet[Round]:
-    """Candidates of a model that nobody judged; what people edited by hand is not among them."""
+    """Unjudged rounds written by a model. Rounds edited by hand are not included."""
     unjudged = run.rounds.filter(number__gt=run.rounds_judged, judged_at__isnull=True)
     return unjudged.exclude(origin=RoundOrigin.HAND)
 
 
-def forget_unjudged(run: Run) -> None:
-    """A candidate that nobody judged before the run was cancelled is not built upon; people's work stays."""
+def drop_unjudged(run: Run) -> None:
+    """Delete unjudged drafts, so that the next round starts from a judged one."""
     dropped = list(unjudged_drafts(run).values_list("number", flat=True))
     run.rounds.filter(number__in=dropped).delete()
-    # What people had asked of it waits for the next revision again.
+    # Their instructions apply to the next revision.
     Instruction.objects.filter(run=run, used_in_round__in=dropped).update(used_in_round=None)
 
 
-def refuse_hopeless(change: Change, definition: Rubric) -> None:
-    """What more rounds cannot help is said at once, not by a run that ends as soon as it is woken."""
+def require_continuable(change: Change, definition: Rubric) -> None:
+    """Raises WrongState if more rounds are impossible, rather than queueing a run that ends at once."""
     run = change.run
     if not run.outcome:
         change.refuse()
     if run.outcome == Outcome.ERROR:
-        change.refuse("ended in ERROR; retry it before asking for more rounds.")
+        change.refuse("ended in ERROR; retry it before adding rounds.")
     if not run.rounds_judged:
-        change.refuse("has no judged round to go on from; run it again instead.")
+        change.refuse("has no judged round to continue from; rerun it instead.")
     dropped = unjudged_drafts(run)
     if run.human_scores.filter(round__in=dropped).exists():
-        change.refuse("has a round that was scored by people and never judged; run it again instead.")
-    refuse_spent(change, definition)
+        change.refuse("has a round that people scored but the judge did not; rerun it instead.")
+    require_budget(change, definition)
 
 
-def refuse_spent(change: Change, definition: Rubric) -> None:
-    """A run that has used up a budget would end as soon as it is woken."""
+def require_budget(change: Change, definition: Rubric) -> None:
+    """Raises WrongState if a budget is used up: the run would end at once."""
     run = change.run
     used = Usage(run.tokens, Decimal(run.model_seconds), run.calls_made)
     spent = spent_budget(definition, History(rounds=(), usage=used))
     if spent is not None:
         budget = spent.removeprefix("budget_")
-        change.refuse(f"has spent its budget of {budget}; run it again with a larger one.")
+        change.refuse(f"has used up its budget of {budget}; rerun it with a larger one.")
 
 
 @transaction.atomic
 def run_rerun(*, run: Run, user: User | None = None) -> Run:
-    """The same task, seed, rubric and models as a new run; WrongState where an imported one lacks some."""
+    """Create a new run with the same task, seed, rubric and models.
+
+    Raises WrongState if an imported run lacks some of them, or if its endpoints cannot be used again.
+    """
     if missing := lacking(run):
         raise WrongState(
-            f"Run {run.pk} was imported without {listed(missing)}. Choose “Again, but…” to fill that in."
+            f"Run {run.pk} was imported without {listed(missing)}. Choose “Again, but…” to add it."
         )
     definition = definition_of_run(run)
     if refusal := command_refusal(definition):
@@ -271,5 +274,5 @@ def state_of(run: Run) -> dict[str, object]:
 
 
 def locked(run: Run) -> Run:
-    """The run as it is now, held against other changes until the transaction ends."""
+    """The current run, locked until the transaction ends."""
     return Run.objects.select_for_update(of=("self",)).select_related("project").get(pk=run.pk)

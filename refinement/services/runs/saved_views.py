@@ -1,4 +1,4 @@
-"""Views of the list of runs that a project keeps under names."""
+"""Saved views: named filters of a project's list of runs."""
 
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
@@ -14,21 +14,21 @@ _record = AuditOf("view")
 
 @transaction.atomic
 def view_save(*, project: Project, name: str, query: str, user: User) -> SavedView:
-    """Keeps the filters under a name that nobody in the project has used."""
+    """Save the filters under a name that is unique in the project. Raises ValidationError."""
     name = " ".join(storable(name).split())
     if not name:
-        raise ValidationError({"name": "Give the view a name."})
+        raise ValidationError({"name": "Enter a name."})
     if len(query) > QUERY_CHARS:
-        raise ValidationError({"name": "These filters are too long to keep; take some of them off."})
+        raise ValidationError({"name": "These filters are too long to save. Remove some."})
     if project.saved_views.count() >= MOST_VIEWS:
-        raise ValidationError({"name": f"A project keeps {MOST_VIEWS} views; delete one first."})
+        raise ValidationError({"name": f"A project can have {MOST_VIEWS} saved views. Delete one first."})
     view = SavedView(project=project, name=name, query=query, created_by=user)
     try:
         with transaction.atomic():
             view.save()
     except IntegrityError:
         raise ValidationError(
-            {"name": f"There is a view called “{name}” already; choose another name, or delete that one."}
+            {"name": f"A view named “{name}” already exists. Choose another name."}
         ) from None
     _record("view.save", view, user, after={"name": name, "query": query})
     return view
@@ -36,6 +36,5 @@ def view_save(*, project: Project, name: str, query: str, user: User) -> SavedVi
 
 @transaction.atomic
 def view_delete(*, view: SavedView, user: User) -> None:
-    """Forgets the name; no run is touched."""
     _record("view.delete", view, user, before={"name": view.name, "query": view.query})
     view.delete()

@@ -1,4 +1,4 @@
-"""Links that show one run to people without an account: made, opened, revoked."""
+"""Share links, which show one run to people without an account: create, open and revoke them."""
 
 import hashlib
 import hmac
@@ -16,30 +16,33 @@ from refinement.services.audit import AuditOf
 from refinement.services.people.memberships import project_lock
 
 TOKEN_BYTES = 32  # 256 bits
-TOKEN_CHARS = 43  # as it is written in an address
+TOKEN_CHARS = 43  # as it appears in the URL
 PREFIX_CHARS = 6
 LIFETIMES = (1, 7, 30, 90)  # days
-MOST_OPEN = 50  # of one run: more than that is nobody's intention
+MOST_OPEN = 50  # per run
 _record = AuditOf("share link")
 
 
 class SharingOff(Exception):
-    """An owner switched share links off in this project."""
+    """Share links are disabled in this project."""
 
 
 class TooManyLinks(Exception):
-    """The run has as many open links as it can have."""
+    """The run has the maximum number of active links."""
 
 
 class ShareGone(Exception):
-    """There is no such link, or it was revoked, has expired or is switched off: nobody is told which."""
+    """The link does not exist, was revoked, has expired or is disabled. Visitors do not learn which."""
 
 
 @transaction.atomic
 def share_link_make(
     *, run: Run, by: User, days: int, show_prompts: bool = False, show_comments: bool = False, note: str = ""
 ) -> tuple[ShareLink, str]:
-    """The link, and the token that is shown once; raises SharingOff, TooManyLinks, PermissionDenied."""
+    """Create a link; return it with its token, which is shown once and not stored.
+
+    Raises SharingOff, TooManyLinks, PermissionDenied.
+    """
     project = _project_locked(run.project_id, by)
     if not project.sharing:
         raise SharingOff
@@ -62,29 +65,29 @@ def share_link_make(
     )
     link.full_clean()
     link.save()
-    _record("share.create", link, by, after=_said(link))
+    _record("share.create", link, by, after=_audit_values(link))
     return link, token
 
 
 @transaction.atomic
 def share_link_revoke(*, project: Project, number: int, by: User) -> tuple[ShareLink, bool]:
-    """The link, which no longer works, and whether it still did; raises NotFound, PermissionDenied."""
+    """Revoke the link; return it and whether it was active. Raises NotFound, PermissionDenied."""
     _project_locked(project.pk, by)
-    found = ShareLink.objects.filter(project=project, pk=number)
-    link = found.first()
+    rows = ShareLink.objects.filter(project=project, pk=number)
+    link = rows.first()
     if link is None:
-        raise NotFound("There is no such share link in this project.")
-    if link.state != "open" or not found.filter(revoked_at=None).update(revoked_at=timezone.now()):
+        raise NotFound("This project has no such share link.")
+    if link.state != "open" or not rows.filter(revoked_at=None).update(revoked_at=timezone.now()):
         return link, False
-    _record("share.revoke", link, by, before=_said(link))
+    _record("share.revoke", link, by, before=_audit_values(link))
     return link, True
 
 
 def share_link_for(token: str) -> ShareLink:
-    """The link behind a token, if it works now; raises ShareGone after the same work for every reason."""
+    """The active link of a token. Raises ShareGone, in the same time for every reason."""
     digest = share_digest(token)
     link = ShareLink.objects.select_related("project").filter(digest=digest).first()
-    # The index finds a digest, which tells nothing about the token; compared once more without haste.
+    # The index lookup reveals nothing about the token; the comparison itself takes constant time.
     same = hmac.compare_digest(link.digest if link else "0" * len(digest), digest)
     works = link is not None and link.state == "open" and link.project.sharing
     if link is None or not same or not works:
@@ -93,28 +96,28 @@ def share_link_for(token: str) -> ShareLink:
 
 
 def share_link_opened(link: ShareLink) -> None:
-    """Counts a visit; those who made the link see when it was last used."""
+    """Count a visit and note its time."""
     ShareLink.objects.filter(pk=link.pk).update(opened=F("opened") + 1, last_opened_at=timezone.now())
 
 
 def share_digest(token: str) -> str:
-    """What is kept of a token: enough to know it again, not enough to use it."""
-    # One byte too many makes it another token, so that nothing longer than a token is ever worked on.
+    """The stored hash of a token."""
+    # Cut one character beyond a token's length: long input costs no time and never matches.
     return hashlib.sha256(token[: TOKEN_CHARS + 1].encode()).hexdigest()
 
 
 def _project_locked(project_id: int, by: User) -> Project:
-    """The project as it is now, while its settings and members stay as they are."""
+    """The current project, with its settings and members locked. Raises PermissionDenied."""
     project = Project.objects.get(pk=project_id)
     project_lock(project)
     project.refresh_from_db()
     roles = (MemberRole.EDITOR, MemberRole.OWNER)
     if not Membership.objects.filter(project=project, user=by, role__in=roles, user__is_active=True).exists():
-        raise PermissionDenied(f"You may no longer share runs of {project.name}; an owner changed that.")
+        raise PermissionDenied(f"You no longer have permission to share runs of {project.name}.")
     return project
 
 
-def _said(link: ShareLink) -> dict[str, object]:
+def _audit_values(link: ShareLink) -> dict[str, object]:
     return {
         "run": link.run_id,
         "link": f"{link.prefix}…",
@@ -125,7 +128,7 @@ def _said(link: ShareLink) -> dict[str, object]:
     }
 
 
-OFF = "Sharing is switched off in this project. An owner can switch it on in the project’s settings."
+OFF = "Sharing is disabled in this project. An owner can enable it in the project’s settings."
 
 
-TOO_MANY = f"This run has {MOST_OPEN} open links already. Revoke one of them first."
+TOO_MANY = f"This run already has {MOST_OPEN} active links. Revoke one first."

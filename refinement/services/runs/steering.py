@@ -1,4 +1,4 @@
-"""What people tell a run for its next revision."""
+"""Instructions that people give a run for its next revision."""
 
 from collections.abc import Sequence
 
@@ -16,85 +16,84 @@ from refinement.selectors.runs.steering import being_used, instructions_waiting
 from refinement.selectors.runs.words import round_name_in
 from refinement.services.audit import audit_record
 from refinement.services.runs.lifecycle import WrongState, locked
-from refinement.services.runs.steering_room import steering_room
+from refinement.services.runs.steering_room import steering_capacity
 from refinement.texts import storable
 
 INSTRUCTION_CHARS = 4_000
-AROUND_CHARS = 150  # about what is said around each of them
-LEAST_WORTH_SAYING = 40  # characters
-MOST_WAITING_CHARS = STEERING_CHARS  # of all that wait
+AROUND_CHARS = 150  # about what the prompt adds around each of them
+SHORTEST_USEFUL = 40  # characters
+MOST_WAITING_CHARS = STEERING_CHARS  # of all pending instructions together
 
 
 @transaction.atomic
 def instruction_give(*, run: Run, text: str, user: User) -> Instruction:
-    """An instruction for the next revision that begins; raises ValidationError."""
-    words = plain_lines(storable(text)).strip()
-    if not words:
-        raise ValidationError({"text": "Say what the next revision should do."})
-    if len(words) > INSTRUCTION_CHARS:
+    """Add an instruction for the next revision. Raises ValidationError."""
+    text = plain_lines(storable(text)).strip()
+    if not text:
+        raise ValidationError({"text": "Enter an instruction for the next revision."})
+    if len(text) > INSTRUCTION_CHARS:
         raise ValidationError(
-            {"text": f"This is {len(words):,} characters long; {INSTRUCTION_CHARS:,} are allowed."}
+            {"text": f"This is {len(text):,} characters long; {INSTRUCTION_CHARS:,} are allowed."}
         )
     run = locked(run)
     waiting = [entry.text for entry in instructions_waiting(run.pk)]
-    _refuse_too_much(sum(map(len, waiting)), words)
-    _refuse_what_has_no_room(run, waiting, words)
-    given = Instruction.objects.create(run=run, author=user, author_name=actor_name(user), text=words)
-    _record("run.instruct", given, run, user)
-    return given
+    _check_total(sum(map(len, waiting)), text)
+    _check_context(run, waiting, text)
+    instruction = Instruction.objects.create(run=run, author=user, author_name=actor_name(user), text=text)
+    _record("run.instruct", instruction, run, user)
+    return instruction
 
 
 @transaction.atomic
 def instruction_withdraw(*, run: Run, number: int, user: User) -> Instruction:
-    """It is no longer told; raises NotFound, and WrongState where a revision has it already."""
-    run = locked(run)  # a revision that begins asks behind the same row
-    given = Instruction.objects.filter(run=run, pk=number).first()
-    if given is None:
-        raise NotFound("There is no such instruction for this run.")
-    if given.used_in_round is not None:
-        name = round_name_in(run, given.used_in_round)
-        raise WrongState(f"{name.capitalize()} was written with it; it cannot be withdrawn any more.")
-    if given.withdrawn_at is not None:
-        raise WrongState("It is withdrawn already.")
-    if given.pk in being_used(run):
-        raise WrongState("A revision is being written with it now. Pause the run, then withdraw it.")
-    given.withdrawn_at = timezone.now()
-    given.save(update_fields=["withdrawn_at"])
-    _record("run.withdraw", given, run, user)
-    return given
+    """Withdraw an instruction. Raises NotFound, and WrongState if a revision has used it."""
+    run = locked(run)  # a revision takes the same lock before it reads the instructions
+    instruction = Instruction.objects.filter(run=run, pk=number).first()
+    if instruction is None:
+        raise NotFound("This run has no such instruction.")
+    if instruction.used_in_round is not None:
+        name = round_name_in(run, instruction.used_in_round)
+        raise WrongState(f"{name.capitalize()} already used this instruction. It cannot be withdrawn.")
+    if instruction.withdrawn_at is not None:
+        raise WrongState("This instruction is already withdrawn.")
+    if instruction.pk in being_used(run):
+        raise WrongState("A revision is using this instruction now. Pause the run, then withdraw it.")
+    instruction.withdrawn_at = timezone.now()
+    instruction.save(update_fields=["withdrawn_at"])
+    _record("run.withdraw", instruction, run, user)
+    return instruction
 
 
-def _refuse_too_much(waiting: int, words: str) -> None:
-    if waiting + len(words) > MOST_WAITING_CHARS:
+def _check_total(waiting: int, text: str) -> None:
+    if waiting + len(text) > MOST_WAITING_CHARS:
         raise ValidationError(
             {
-                "text": f"Instructions of {waiting:,} characters wait already, and {MOST_WAITING_CHARS:,} "
-                "may wait at once. Withdraw one, or shorten this."
+                "text": f"Pending instructions already have {waiting:,} of {MOST_WAITING_CHARS:,} "
+                "characters. Withdraw one, or shorten this one."
             }
         )
 
 
-def _refuse_what_has_no_room(run: Run, waiting: Sequence[str], words: str) -> None:
-    """Said now, while it can be said shorter, and not when the revision is about to be written."""
-    room = steering_room(run)
-    needed = text_size(words) + sum(map(text_size, waiting)) + AROUND_CHARS * (len(waiting) + 1)
-    if room is None or needed <= room:
+def _check_context(run: Run, waiting: Sequence[str], text: str) -> None:
+    """Refuse an instruction that does not fit the producer's context window, while it can be shortened."""
+    capacity = steering_capacity(run)
+    needed = text_size(text) + sum(map(text_size, waiting)) + AROUND_CHARS * (len(waiting) + 1)
+    if capacity is None or needed <= capacity:
         return
-    holds = (
-        f"{run.producer_model} holds {run.producer_context:,} tokens. Beside the text that it is to revise"
-    )
-    left = room - needed + text_size(words)
-    if left < LEAST_WORTH_SAYING:
-        instead = "Withdraw one that waits." if waiting else "Launch it again with a model that holds more."
-        raise ValidationError({"text": f"{holds} there is no room for this. {instead}"})
-    raise ValidationError(
-        {"text": f"{holds} there is room for about {left:,} more characters. Shorten this."}
-    )
+    window = f"{run.producer_model} has a context window of {run.producer_context:,} tokens."
+    left = capacity - needed + text_size(text)
+    if left < SHORTEST_USEFUL:
+        instead = "Withdraw a pending one." if waiting else "Rerun with a model that has a larger one."
+        raise ValidationError({"text": f"{window} This instruction does not fit. {instead}"})
+    raise ValidationError({"text": f"{window} About {left:,} more characters fit. Shorten this instruction."})
 
 
-def _record(action: str, given: Instruction, run: Run, user: User) -> None:
-    said = {"instruction": given.pk, "author": given.author_name, "chars": len(given.text)}
+def _record(action: str, instruction: Instruction, run: Run, user: User) -> None:
+    after = {
+        "instruction": instruction.pk, "author": instruction.author_name, "chars": len(instruction.text),
+    }  # fmt: skip
     audit_record(
-        action=action, object_type="run", object_id=run.pk, project=run.project, user=user, after=said
+        action=action, object_type="run", object_id=run.pk, project=run.project, user=user, after=after
     )
-    event_record(run.pk, EventKind.STEERED, actor=actor_name(user), user=user, data={"instruction": given.pk})
+    data = {"instruction": instruction.pk}
+    event_record(run.pk, EventKind.STEERED, actor=actor_name(user), user=user, data=data)

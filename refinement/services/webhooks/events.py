@@ -1,7 +1,6 @@
-"""What webhooks are told: written in the transaction of what happened, without anybody's words.
+"""Webhook deliveries, created in the transaction of the event. Payloads contain no user-written text.
 
-Where a project's people score blind, nothing here says how a run went: a message may end up in front of
-those who have not scored yet.
+In projects with blind scoring, payloads contain no results: people who have not scored yet might read them.
 """
 
 from collections.abc import Mapping
@@ -12,22 +11,21 @@ from django.urls import reverse
 from refinement.execution.deliveries import delivery_make
 from refinement.models import Comment, Project, ReviewRequest, Run, Webhook, WebhookEvent
 
-# Whether anybody is told; its place is the project's.
 FIGURES = ("r1", "best", "last", "improvement", "best_round")
 
 
 def hook_run_finished(run: Run) -> None:
-    """A run has ended, by itself or by somebody's hand; its row says so already."""
-    _written(run, WebhookEvent.RUN_FINISHED)
+    """A run has finished or was cancelled. Its row is already updated."""
+    _deliver(run, WebhookEvent.RUN_FINISHED)
 
 
 def hook_run_waiting(run: Run, *, endpoint: str) -> None:
-    """A run begins to wait for a model server."""
-    _written(run, WebhookEvent.RUN_WAITING, {"waiting": {"endpoint": endpoint}})
+    """A run is waiting for a model server."""
+    _deliver(run, WebhookEvent.RUN_WAITING, {"waiting": {"endpoint": endpoint}})
 
 
 def hook_review_asked(request: ReviewRequest) -> None:
-    """Somebody is asked for a review, by a person or by a rule."""
+    """A review was requested, by a person or by a rule."""
     asked_by = request.asked_by.display_name if request.asked_by else None
     review = {
         "id": request.pk,
@@ -35,28 +33,28 @@ def hook_review_asked(request: ReviewRequest) -> None:
         "asked_by": asked_by,
         "due_on": request.due_on.isoformat() if request.due_on else None,
     }
-    _written(request.run, WebhookEvent.REVIEW_ASKED, {"review": review})
+    _deliver(request.run, WebhookEvent.REVIEW_ASKED, {"review": review})
 
 
 def hook_comment_created(comment: Comment) -> None:
-    """Somebody said something; what they said is read by those who may."""
-    place = reverse("comment_page", args=[comment.run.project.slug, comment.run_id, comment.pk])
-    said = {
+    """A comment was added. The payload links to it without its text."""
+    path = reverse("comment_page", args=[comment.run.project.slug, comment.run_id, comment.pk])
+    values = {
         "id": comment.pk,
         "thread": comment.thread_id,
         "author": comment.author_name,
-        "link": _absolute(place),
+        "link": _absolute(path),
     }
-    _written(comment.run, WebhookEvent.COMMENT_CREATED, {"comment": said})
+    _deliver(comment.run, WebhookEvent.COMMENT_CREATED, {"comment": values})
 
 
-def _written(run: Run, event: WebhookEvent, about: Mapping[str, object] | None = None) -> None:
-    """A delivery for each of the project's webhooks that wants to hear of this."""
+def _deliver(run: Run, event: WebhookEvent, about: Mapping[str, object] | None = None) -> None:
+    """Create a delivery for each of the project's webhooks with this event."""
     hooks = Webhook.objects.filter(project=run.project_id, active=True).select_related("project")
     wanted = [hook for hook in hooks if event.value in hook.events]
     if not wanted:
         return
-    # As the transaction leaves it: the caller may hold the run as it was before.
+    # Reload: the caller's instance may be outdated.
     fresh = Run.objects.get(pk=run.pk)
     payload = {"run": _run_values(fresh, wanted[0].project), **(about or {})}
     for hook in wanted:
@@ -82,5 +80,5 @@ def _run_values(run: Run, project: Project) -> dict[str, object]:
 
 
 def _absolute(path: str) -> str:
-    """The whole address where the instance knows its own, and the path alone where it does not."""
+    """The absolute URL, or the path alone without WIGGUM_SITE_URL."""
     return f"{settings.SITE_URL}{path}"

@@ -1,4 +1,4 @@
-"""What owners do with webhooks: make, change, try out, give a new secret, remove, send again."""
+"""Webhooks: create, change, ping and remove them, renew their secret, resend deliveries."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,23 +20,23 @@ from refinement.vault import sealed
 from refinement.webhooks.addresses import address_problem, destination_problem
 from refinement.webhooks.signing import secret_make
 
-MOST_HOOKS = 20  # of a project
+MOST_HOOKS = 20  # per project
 NOTE_CHARS = 120
 FIELDS = ("address", "events", "note", "active")
 _record = AuditOf("webhook")
 
 
 class WebhookChanged(Exception):
-    """Another owner saved first; carries the webhook as it is now."""
+    """Another owner saved first. `webhook` has the current values."""
 
     def __init__(self, webhook: Webhook) -> None:
-        super().__init__("the webhook was changed meanwhile")
+        super().__init__("the webhook has changed in the meantime")
         self.webhook = webhook
 
 
 @dataclass(frozen=True, slots=True)
 class HookValues:
-    """What an owner sets."""
+    """The values that an owner sets."""
 
     address: str
     events: Sequence[str]
@@ -45,18 +45,21 @@ class HookValues:
 
 
 def webhook_create(*, project: Project, by: User, values: HookValues) -> tuple[Webhook, str]:
-    """The webhook, and its secret, which is shown once; raises ValidationError, PermissionDenied."""
-    # A name service may take its time, so it is asked before the transaction.
+    """Create a webhook; return it with its secret, which is shown once.
+
+    Raises ValidationError, PermissionDenied.
+    """
+    # The DNS lookup can be slow, so it happens before the transaction.
     return webhook_create_checked(project=project, by=by, kept=values_checked(values))
 
 
 @transaction.atomic
 def webhook_create_checked(*, project: Project, by: User, kept: dict[str, object]) -> tuple[Webhook, str]:
-    """The same with what `values_checked` gave, for those who have a transaction open."""
+    """Create a webhook from the result of `values_checked`, for callers inside a transaction."""
     project_lock(project)
     require_owner(project, by)
     if Webhook.objects.filter(project=project).count() >= MOST_HOOKS:
-        raise ValidationError(f"A project can have {MOST_HOOKS} webhooks; remove one first.")
+        raise ValidationError(f"A project can have {MOST_HOOKS} webhooks. Remove one first.")
     secret = secret_make()
     webhook = Webhook(project=project, created_by=by, sealed_secret=sealed(PURPOSE, secret), **kept)
     webhook.save()
@@ -65,7 +68,7 @@ def webhook_create_checked(*, project: Project, by: User, kept: dict[str, object
 
 
 def webhook_change(*, webhook: Webhook, by: User, values: HookValues, version: int) -> bool:
-    """The webhook with these values; False where it had them.
+    """Change the webhook. Return False if nothing changed.
 
     Raises WebhookChanged, NotFound, ValidationError, PermissionDenied.
     """
@@ -82,7 +85,7 @@ def webhook_change(*, webhook: Webhook, by: User, values: HookValues, version: i
         fresh.version += 1
         fresh.save(update_fields=[*FIELDS, "version"])
         if not fresh.active:
-            # What waits was meant for a time in which the webhook was wanted.
+            # Pending deliveries must not be sent when the webhook is enabled again.
             waiting = (DeliveryStatus.QUEUED, DeliveryStatus.WAITING)
             unsent = WebhookDelivery.objects.filter(webhook=fresh, status__in=waiting)
             unsent.update(status=DeliveryStatus.FAILED)
@@ -92,7 +95,7 @@ def webhook_change(*, webhook: Webhook, by: User, values: HookValues, version: i
 
 @transaction.atomic
 def webhook_secret_renew(*, webhook: Webhook, by: User) -> str:
-    """Another secret, shown once; the old one signs nothing any more. Raises NotFound, PermissionDenied."""
+    """Replace the secret; return the new one, which is shown once. Raises NotFound, PermissionDenied."""
     fresh, secret = _locked(webhook, by), secret_make()
     fresh.sealed_secret = sealed(PURPOSE, secret)
     fresh.version += 1
@@ -103,7 +106,7 @@ def webhook_secret_renew(*, webhook: Webhook, by: User) -> str:
 
 @transaction.atomic
 def webhook_remove(*, webhook: Webhook, by: User) -> None:
-    """Gone, with its log; what waits is not sent. Raises NotFound, PermissionDenied."""
+    """Remove the webhook with its log and pending deliveries. Raises NotFound, PermissionDenied."""
     fresh = _locked(webhook, by)
     _record("webhook.remove", fresh, by, before={name: getattr(fresh, name) for name in FIELDS})
     fresh.delete()
@@ -111,7 +114,7 @@ def webhook_remove(*, webhook: Webhook, by: User) -> None:
 
 @transaction.atomic
 def webhook_ping(*, webhook: Webhook, by: User) -> WebhookDelivery:
-    """Sends a message that means nothing, to see whether it arrives; raises NotFound, PermissionDenied."""
+    """Send a test message. Raises NotFound, PermissionDenied."""
     fresh = _locked(webhook, by)
     _record("webhook.ping", fresh, by, after={"address": fresh.address})
     return delivery_make(webhook=fresh, event=PING, about={})
@@ -119,7 +122,10 @@ def webhook_ping(*, webhook: Webhook, by: User) -> WebhookDelivery:
 
 @transaction.atomic
 def delivery_resend(*, delivery: WebhookDelivery, by: User) -> bool:
-    """Sends the same bytes once more; False where that is under way. Raises NotFound, PermissionDenied."""
+    """Send the same payload again. Return False if it is already being sent.
+
+    Raises NotFound, PermissionDenied.
+    """
     webhook, now = _locked(delivery.webhook, by), timezone.now()
     rows = WebhookDelivery.objects.select_for_update().filter(pk=delivery.pk)
     row = rows.first()
@@ -136,15 +142,15 @@ def delivery_resend(*, delivery: WebhookDelivery, by: User) -> bool:
 
 
 def values_checked(values: HookValues) -> dict[str, object]:
-    """The values as they are kept; raises ValidationError with what is wrong beside its field."""
+    """The values as they are stored. Raises ValidationError with all problems by field."""
     address, note = values.address.strip(), storable(values.note).strip()
     problems: dict[str, str] = {}
     problem = address_problem(address) or destination_problem(address, settings.WEBHOOK_NETWORKS)
     if problem:
         problems["address"] = problem
     events = [event.value for event in WebhookEvent if event.value in values.events]
-    if strange := sorted(set(values.events) - set(events)):
-        problems["events"] = f"There is no event named {strange[0][:40]}."
+    if unknown := sorted(set(values.events) - set(events)):
+        problems["events"] = f"There is no event named {unknown[0][:40]}."
     elif not events:
         problems["events"] = "Choose at least one event."
     if len(note) > NOTE_CHARS:
@@ -155,7 +161,7 @@ def values_checked(values: HookValues) -> dict[str, object]:
 
 
 def _locked(webhook: Webhook, by: User) -> Webhook:
-    """The webhook as it is now, while the project's owners stay as they are."""
+    """The current webhook, with the project's members locked. Raises NotFound, PermissionDenied."""
     project = Project.objects.get(pk=webhook.project_id)
     project_lock(project)
     require_owner(project, by)

@@ -30,7 +30,7 @@ from refinement.identity.openid import (
 )
 from refinement.identity.settings import OpenIDSettings
 from refinement.models import User
-from refinement.services.people.identities import AddressOfAnother, AddressUnproven, NobodyHere, person_found
+from refinement.services.people.identities import EmailConnected, EmailUnverified, NoAccount, person_match
 
 logger = logging.getLogger(__name__)
 PENDING = "openid"
@@ -97,12 +97,12 @@ def _signed_in(
     request: HttpRequest, known: OpenIDSettings, person: Person, pending: dict[str, Any]
 ) -> HttpResponse:
     try:
-        user, how = person_found(issuer=known.issuer, person=person, invitation=pending["invitation"])
-    except AddressUnproven:
+        user, how = person_match(issuer=known.issuer, person=person, invitation=pending["invitation"])
+    except EmailUnverified:
         return _refused(request, known, "mail")
-    except AddressOfAnother:
+    except EmailConnected:
         return _refused(request, known, "another")
-    except NobodyHere:
+    except NoAccount:
         return _refused(request, known, "nobody")
     if how != "known":
         messages.info(request, f"From now on you sign in with {known.name}.")

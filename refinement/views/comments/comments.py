@@ -12,7 +12,7 @@ from refinement.access.projects import ProjectRequest, project_view
 from refinement.forms.reviews.comments import EditForm
 from refinement.models import Comment
 from refinement.selectors.reviews.comments import comment_line, people_offered
-from refinement.services.reviews.comments import Overtaken, comment_delete, comment_edit
+from refinement.services.reviews.comments import CommentConflict, comment_delete, comment_edit
 from refinement.views.comments.context import shown_talk
 from refinement.views.comments.threads import beside, run_address, said
 from refinement.views.runs.page import partial
@@ -48,7 +48,7 @@ def comment_change(request: ProjectRequest, run: int, comment: int) -> HttpRespo
     try:
         given = form.cleaned_data
         changed = comment_edit(comment=found, body=given["body"], version=given["version"], user=request.user)
-    except Overtaken as overtaken:
+    except CommentConflict as overtaken:
         found.refresh_from_db()
         return edit_form(request, found, form, status=409, overtaken=str(overtaken))
     changed.run = found.run
@@ -63,7 +63,7 @@ def comment_deletion(request: ProjectRequest, run: int, comment: int) -> HttpRes
     note, status = "", 200
     try:
         comment_delete(comment=found, user=request.user, is_owner=request.membership.is_owner)
-    except Overtaken as overtaken:
+    except CommentConflict as overtaken:
         note, status = str(overtaken), 409
     if partial(request):
         return shown_talk(request, found.run, beside(request, found.thread), status=status, talk_note=note)

@@ -13,7 +13,7 @@ from refinement.forms.reviews.comments import ReplyForm, ThreadForm, places_of
 from refinement.models import Comment, Run, Thread
 from refinement.selectors.runs.page import run_facts
 from refinement.selectors.runs.rounds import round_facts
-from refinement.services.reviews.comments import Overtaken, comment_add, thread_open, thread_resolve
+from refinement.services.reviews.comments import CommentConflict, comment_add, thread_open, thread_resolve
 from refinement.views.comments.context import Refused, number_in, shown_talk
 from refinement.views.runs.page import partial, shown_run
 
@@ -56,7 +56,7 @@ def thread_resolution(request: ProjectRequest, run: int, thread: int) -> HttpRes
     note, status = "", 200
     try:
         thread_resolve(thread=row, user=request.user, resolved=resolved)
-    except Overtaken as overtaken:
+    except CommentConflict as overtaken:
         note, status = str(overtaken), 409
     if partial(request):
         return shown_talk(request, found, beside(request, row), status=status, talk_note=note)

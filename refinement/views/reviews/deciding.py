@@ -12,7 +12,7 @@ from refinement.engine.codec import rubric_from_json
 from refinement.forms.reviews.decisions import DecisionForm, decision_form
 from refinement.models import Run
 from refinement.selectors.reviews.decisions import decision_line
-from refinement.services.reviews.decisions import DecidedMeanwhile, decision_make
+from refinement.services.reviews.decisions import DecisionConflict, decision_make
 from refinement.views.runs.page import shown_run
 
 
@@ -30,7 +30,7 @@ def run_decide(request: ProjectRequest, run: int) -> HttpResponse:
             run=found, kind=given["kind"], round_number=given["round"], reason=given["reason"],
             seen=given["seen"], user=request.user,
         )  # fmt: skip
-    except DecidedMeanwhile as meanwhile:
+    except DecisionConflict as meanwhile:
         return conflict(request, run_or_404(request, run), meanwhile)
     except ValidationError as error:
         form.take_over(error)
@@ -40,7 +40,7 @@ def run_decide(request: ProjectRequest, run: int) -> HttpResponse:
     return redirect("run_page", request.project.slug, run)
 
 
-def conflict(request: ProjectRequest, run: Run, meanwhile: DecidedMeanwhile) -> HttpResponse:
+def conflict(request: ProjectRequest, run: Run, meanwhile: DecisionConflict) -> HttpResponse:
     """Everything typed, below what somebody else decided: deciding again is a choice."""
     form = form_for(request, run, seen=meanwhile.newest.number)
     line = decision_line(meanwhile.newest, rubric_from_json(run.snapshot))

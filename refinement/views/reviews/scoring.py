@@ -24,7 +24,7 @@ from refinement.services.reviews.blind_readings import (
     blind_reading_begin,
     blind_reading_give_up,
 )
-from refinement.services.reviews.human_scores import ScoredMeanwhile, human_score_give, seed_from_human_score
+from refinement.services.reviews.human_scores import ScoreConflict, human_score_give, seed_from_human_score
 from refinement.services.rubrics.editing import NewerVersion
 
 PLAIN = "text/plain; charset=utf-8"
@@ -60,11 +60,11 @@ def score_kept(request: ProjectRequest, run: Run, row: Round) -> HttpResponse:
     onward = next_number(request, run, row)
     try:
         human_score_give(
-            run=run, row=row, user=request.user, said=form.reading,
+            run=run, row=row, user=request.user, submitted=form.reading,
             seen_version=form.cleaned_data["version"], blind_next=onward,
         )  # fmt: skip
-    except ScoredMeanwhile as meanwhile:
-        return conflict_page(request, run, row, rubric, meanwhile.kept)
+    except ScoreConflict as meanwhile:
+        return conflict_page(request, run, row, rubric, meanwhile.stored)
     except ValidationError as error:
         form.take_over(error)
         return score_page(request, run, row, rubric, form, status=422)

@@ -14,10 +14,10 @@ from refinement.models import Round, Run
 from refinement.selectors.runs.words import capital_round_name
 from refinement.services.runs.hand_rounds import (
     EDITABLE,
-    RoundsMoved,
+    RoundConflict,
     newest_round,
     round_edit,
-    unjudged_words,
+    unjudged_hint,
 )
 from refinement.services.runs.lifecycle import WrongState
 
@@ -43,7 +43,7 @@ def run_round_edit(request: ProjectRequest, run: int, number: int) -> HttpRespon
             edit=form.edit(number, resume=request.POST.get("then") != "stay"),
             user=request.user,
         )
-    except RoundsMoved as moved:
+    except RoundConflict as moved:
         return moved_page(request, run_or_404(request, run), row, str(moved))
     except WrongState as refused:
         return editor_page(request, run_or_404(request, run), row, form, status=409, refusal=str(refused))
@@ -84,7 +84,7 @@ def editor_page(
         "newest": newest_round(run),
         "newest_name": capital_round_name(rubric, newest_round(run)),
         "closed": run.status not in EDITABLE,
-        "unjudged": unjudged_words(run) if run.rounds.filter(judged_at__isnull=True).exists() else "",
+        "unjudged": unjudged_hint(run) if run.rounds.filter(judged_at__isnull=True).exists() else "",
         **more,
     }
     return render(request, "refinement/runs/edit_round.html", context, status=status)

@@ -40,7 +40,7 @@ def test_everything_that_can_be_down_is_named_at_once(data_dir):
         )
     assert (code, told["ok"]) == (3, False)
     for name, words in {
-        "database": "Start PostgreSQL, or correct DATABASE_URL",
+        "database": "Start PostgreSQL, or fix DATABASE_URL",
         "broker": "Start Redis",
         "endpoint ollama": "ollama serve",
         "port": "PORT=",
@@ -54,7 +54,9 @@ def test_everything_that_can_be_down_is_named_at_once(data_dir):
 def test_a_bad_setting_is_a_finding_and_the_rest_is_still_looked_at(data_dir):
     code, _, by_name = doctor(data_dir, WIGGUM_WORKER_THREADS="many")
     assert code == 3
-    assert by_name["settings"]["what"] == "bad setting WIGGUM_WORKER_THREADS: 'many' is not a whole number."
+    assert (
+        by_name["settings"]["what"] == "invalid setting WIGGUM_WORKER_THREADS: 'many' is not a whole number."
+    )
     assert by_name["disk"]["status"] == "ok"
     assert "database" not in by_name
 
@@ -79,17 +81,17 @@ def test_a_check_that_hangs_or_breaks_is_a_finding():
     assert [(finding.name, finding.status) for finding in findings] == [
         ("stuck", "fail"), ("broken", "fail"), ("well", "ok"),
     ]  # fmt: skip
-    assert "no answer within 2 s" in findings[0].what
-    assert findings[1].what == "could not be looked at: no such luck"
+    assert "no response within 2 s" in findings[0].what
+    assert findings[1].what == "the check failed: no such luck"
 
 
 def test_people_read_the_remedy_under_its_cause(monkeypatch):
     findings = [ok("python", "3.11"), Finding("port", "warn", "taken\x1b[2J", "PORT=")]
-    monkeypatch.setattr(command, "examined", lambda models, skip: findings)
+    monkeypatch.setattr(command, "local_findings", lambda models, skip: findings)
     result = called("doctor")
     assert result.exit_code == 0
     assert "ok   python: 3.11\nwarn port: taken�[2J\n     → PORT=" in result.stdout
-    assert "2 looked at: 0 failed, 1 to think about." in result.stdout
+    assert "2 checked: 0 failed, 1 warning." in result.stdout
 
 
 def test_what_nobody_needs_here_is_skipped(monkeypatch):

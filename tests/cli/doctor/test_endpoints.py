@@ -37,11 +37,11 @@ def test_models_that_runs_need_and_the_server_has_not(project, ollama_server):
     reachable, *missing = endpoint(ollama(ollama_server.address), ["wanted:3b", "loopback:1b"])
     assert reachable.status == "ok"
     assert [(finding.status, finding.remedy) for finding in missing] == [
-        ("fail", "Fetch it: ollama pull nobody:1b"),
-        ("fail", "Fetch it: ollama pull wanted:3b"),
-        ("warn", "Fetch it: ollama pull gone:7b"),
+        ("fail", "Pull it: ollama pull nobody:1b"),
+        ("fail", "Pull it: ollama pull wanted:3b"),
+        ("warn", "Pull it: ollama pull gone:7b"),
     ]
-    assert missing[0].what == f"nobody:1b is not there, and run {waiting.pk} needs it"
+    assert missing[0].what == f"nobody:1b is missing; run {waiting.pk} needs it"
 
 
 def test_a_server_with_all_that_is_needed_and_one_without_a_model(db, ollama_server):

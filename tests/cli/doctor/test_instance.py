@@ -25,13 +25,13 @@ from wiggum_site import VERSION, environment
 
 def test_a_secret_that_others_can_read(settings, tmp_path):
     settings.DATA_DIR = tmp_path
-    assert secret_key().what == "given in the environment"
+    assert secret_key().what == "set in the environment"
     (tmp_path / "secret_key").write_text(settings.SECRET_KEY)
     (tmp_path / "secret_key").chmod(0o644)
     finding = secret_key()
     assert (finding.status, finding.remedy) == (
         "warn",
-        f"Keep it to yourself: chmod 600 {tmp_path}/secret_key",
+        f"Make it private: chmod 600 {tmp_path}/secret_key",
     )
     (tmp_path / "secret_key").chmod(0o600)
     assert secret_key().status == "ok"
@@ -43,7 +43,7 @@ def test_missing_migrations(db):
     newest = MigrationRecorder.Migration.objects.filter(app="refinement").order_by("name").last().name
     MigrationRecorder(connection).record_unapplied("refinement", newest)
     finding = data.migrations()
-    assert (finding.status, finding.what) == ("fail", f"1 missing, from refinement.{newest} on")
+    assert (finding.status, finding.what) == ("fail", f"1 not applied, starting with refinement.{newest}")
     assert "wiggum migrate" in finding.remedy
 
 
@@ -64,7 +64,7 @@ def test_a_migration_that_another_took_the_place_of_is_no_stranger():
 @pytest.mark.parametrize(
     ("apart", "status", "words"),
     [
-        (1, "ok", "has the time"), (-5, "warn", "5 s behind"), (5, "warn", "5 s ahead of"),
+        (1, "ok", "has the same time"), (-5, "warn", "5 s behind"), (5, "warn", "5 s ahead of"),
         (90, "fail", "90 s ahead of"),
     ],
 )  # fmt: skip
@@ -113,12 +113,12 @@ def beat(seconds: float, version: str = VERSION) -> None:
 
 def test_no_worker(project):
     (finding,) = queues.workers()
-    assert (finding.status, finding.what) == ("fail", "none has been heard of in the last 20 s")
+    assert (finding.status, finding.what) == ("fail", "no worker online in the last 20 s")
     assert "wiggum worker" in finding.remedy
     beat(-30)
     runs_of(project, 2, status="queued")
     (finding,) = queues.workers()
-    assert (finding.status, "2 runs wait for one" in finding.what) == ("fail", True)
+    assert (finding.status, "2 unfinished runs" in finding.what) == ("fail", True)
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ class Answering:
         (b"<html>another program</html>", "fail", "Address already in use"),
         (b"[]", "fail", "Address already in use"),
         (b'{"status": "ok", "version": "0.0.1"}', "warn", "Wiggum 0.0.1 answers"),
-        (b'{"status": "ok", "version": "%s"}' % VERSION.encode(), "ok", "answers on port"),
+        (b'{"status": "ok", "version": "%s"}' % VERSION.encode(), "ok", "responds on"),
     ],
 )
 def test_who_has_the_port(answer, status, words):
@@ -187,7 +187,7 @@ def test_static_files(settings, tmp_path):
     settings.STATIC_ROOT = tmp_path / "static"
     settings.STATIC_ROOT.mkdir()
     finding = web.static_files()
-    assert (finding.status, "wiggum up collects them" in finding.remedy) == ("warn", True)
+    assert (finding.status, "wiggum up also does it" in finding.remedy) == ("warn", True)
     (settings.STATIC_ROOT / "staticfiles.json").write_text("{}")
     kept_fingerprint().write_text(static_fingerprint())
     assert web.static_files().status == "ok"

@@ -74,7 +74,7 @@ def test_a_wrong_code_turns_nothing_on(confirmed):
     confirmed.get(f"{SECURITY}app/add/")
     answer = confirmed.post(f"{SECURITY}app/add/", {"code": "000000"})
 
-    assert "This code is not right" in answer.content.decode()
+    assert "The code is incorrect" in answer.content.decode()
     assert not Authenticator.objects.exists()
 
 
@@ -91,7 +91,7 @@ def test_signing_in_asks_for_a_code(confirmed, owner):
     client = first_step(owner.email)
     assert not is_in(client)
 
-    assert "This code is not right" in client.post(f"{SECURITY}code/", {"code": "123456"}).content.decode()
+    assert "The code is incorrect" in client.post(f"{SECURITY}code/", {"code": "123456"}).content.decode()
     assert not is_in(client)
     assert client.post(f"{SECURITY}code/", {"code": totp(secret)}).status_code == 302
     assert is_in(client)
@@ -110,7 +110,10 @@ def test_the_same_code_works_once(confirmed, owner):
     code = totp(secret)
     assert first_step(owner.email).post(f"{SECURITY}code/", {"code": code}).status_code == 302
 
-    assert "not right" in first_step(owner.email).post(f"{SECURITY}code/", {"code": code}).content.decode()
+    assert (
+        "The code is incorrect"
+        in first_step(owner.email).post(f"{SECURITY}code/", {"code": code}).content.decode()
+    )
 
 
 def test_guessing_codes_is_slowed_down(confirmed, owner):
@@ -132,7 +135,7 @@ def test_a_recovery_code_lets_one_in_once(confirmed, owner):
     assert is_in(client)
 
     again = first_step(owner.email)
-    assert "not right" in again.post(f"{SECURITY}code/", {"code": codes[3]}).content.decode()
+    assert "The code is incorrect" in again.post(f"{SECURITY}code/", {"code": codes[3]}).content.decode()
     assert "9 left" in client.get(SECURITY).content.decode()
 
 
@@ -149,7 +152,7 @@ def test_new_codes_end_the_old_ones(confirmed, owner):
     confirmed.post(f"{SECURITY}recovery-codes/new/")
 
     answer = first_step(owner.email).post(f"{SECURITY}code/", {"code": codes[0]})
-    assert "not right" in answer.content.decode()
+    assert "The code is incorrect" in answer.content.decode()
 
 
 def test_turned_off_the_password_is_enough(confirmed, owner):
@@ -188,7 +191,7 @@ def test_another_secret_key_fits_no_code(confirmed, owner):
         other = Client()
         other.post("/account/login/", {"login": owner.email, "password": PASSWORD})
         for code in (totp(secret), codes[0], totp("")):
-            assert "not right" in other.post(f"{SECURITY}code/", {"code": code}).content.decode()
+            assert "The code is incorrect" in other.post(f"{SECURITY}code/", {"code": code}).content.decode()
     assert client.post(f"{SECURITY}code/", {"code": totp(secret)}).status_code == 302
 
 

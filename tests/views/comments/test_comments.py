@@ -80,7 +80,7 @@ def test_who_changed_it_elsewhere_sees_both_and_chooses(as_viewer, viewer, mine,
     told = as_viewer.post(path(mine, "edit/"), {"body": "From here.", "version": "1"}, headers=headers)
     text = told.content.decode()
     assert told.status_code == 409
-    assert "changed this comment elsewhere" in text
+    assert "edited this comment in another window" in text
     assert "From the other window." in text
     assert "From here.</textarea>" in text
     assert 'name="version" value="2"' in text

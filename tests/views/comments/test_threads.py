@@ -240,8 +240,8 @@ def test_htmx_gets_the_threads_alone(as_viewer, run):
         ({"body": "x" * 1_000_000}, "A comment can have 20,000 characters"),
         ({"about": "criterion:beauty"}, "Select a valid choice"),
         ({"about": ""}, "Choose what it is about."),
-        ({"about": "passage"}, "Quote the words that it is about."),
-        ({"quote": "never written"}, "These words are not in this round&#x27;s text."),
+        ({"about": "passage"}, "Quote the passage you want to comment on."),
+        ({"quote": "never written"}, "This passage is not in the round&#x27;s text."),
         ({"quote": "y" * 2001}, "Quote 2,000 characters at most."),
     ],
 )
@@ -305,9 +305,9 @@ def test_who_resolves_second_is_told_who_was_first(as_viewer, run, editor, owner
     path = address(run, f"threads/{thread.pk}/resolve/")
     told = as_viewer.post(path, {"resolved": "1", "round": "2"}, headers=HTMX)
     assert told.status_code == 409
-    assert "Olivia Owner resolved this thread before you did." in told.content.decode()
+    assert "Olivia Owner has already resolved this thread." in told.content.decode()
     plain = as_viewer.post(path, {"resolved": "1"}, follow=True)
-    assert "Olivia Owner resolved this thread before you did." in plain.content.decode()
+    assert "Olivia Owner has already resolved this thread." in plain.content.decode()
 
 
 def test_a_thread_of_another_run_or_project_is_not_found(as_viewer, as_outsider, run, project, editor):

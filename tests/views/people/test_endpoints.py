@@ -66,7 +66,7 @@ def test_one_is_added_and_can_be_used(boss):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"name": "ollama"}, "An endpoint of the environment has this name."),
+        ({"name": "ollama"}, "An endpoint from the environment already has this name."),
         ({"url": "ftp://gpu.example.org"}, "must be an address that starts with http"),
         ({"url": "https://me:key@gpu.example.org"}, "no user name or password"),
         ({"api_key_variable": "sk-real-key"}, "not the key itself"),

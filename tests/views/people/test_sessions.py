@@ -139,7 +139,7 @@ def test_upkeep_clears_expired_sessions_and_their_entries(laptop, owner):
     keys = expired(5)
     SessionInfo.objects.bulk_create(SessionInfo(user=owner, session_key=key) for key in keys)
 
-    Upkeep().forget_old()
+    Upkeep().delete_old()
 
     kept = Session.objects.get()
     assert kept.expire_date > timezone.now()
@@ -152,7 +152,7 @@ def test_upkeep_clears_entries_of_sessions_that_were_ended(laptop, owner):
     SessionInfo.objects.create(user=owner, session_key="ended", last_used_at=long_ago)
     SessionInfo.objects.create(user=owner, session_key="being made")
 
-    Upkeep().forget_old()
+    Upkeep().delete_old()
 
     left = set(SessionInfo.objects.values_list("session_key", flat=True))
     assert left == {laptop.session.session_key, "being made"}
@@ -164,10 +164,10 @@ def test_a_sweep_clears_a_bounded_number_and_the_next_goes_on_at_once(db):
 
     left = []
     for _ in range(4):
-        upkeep.forget_old()
+        upkeep.delete_old()
         left.append(Session.objects.count())
 
     assert left == [CLEAN_AT_ONCE + 10, 10, 0, 0]
     expired(1)
-    upkeep.forget_old()
+    upkeep.delete_old()
     assert Session.objects.count() == 1  # nothing was left: the next look is in an hour

@@ -89,12 +89,12 @@ def test_a_person_who_is_not_there_is_not_found(as_administrator):
 
 def test_the_command_line_does_it_too(protected, capsys):
     call_command("reset_sign_in", "Edgar@Example.org")
-    assert "signs in with the password alone" in capsys.readouterr().out
+    assert "can now sign in with the password alone" in capsys.readouterr().out
     assert not Authenticator.objects.exists()
     entry = AuditEntry.objects.get(action="person.reset")
     assert entry.user is None
 
     call_command("reset_sign_in", protected.email)
     assert "has no second factor" in capsys.readouterr().out
-    with pytest.raises(CommandError, match="No account has the mail address"):
+    with pytest.raises(CommandError, match="There is no account with the email address"):
         call_command("reset_sign_in", "nobody@example.org")

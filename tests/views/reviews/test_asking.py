@@ -62,9 +62,9 @@ def test_the_list_leads_there_with_the_ticked_runs(as_editor, as_viewer, viewer,
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        ({"reviewers": []}, "Choose who is to review."),
+        ({"reviewers": []}, "Choose at least one reviewer."),
         ({"due_on": "soon"}, "Write a day such as 2026-03-31."),
-        ({"due_on": "2001-01-01"}, "This day is past; choose today or a later one."),
+        ({"due_on": "2001-01-01"}, "This date is in the past. Choose today or later."),
         ({"note": "n" * 1_001}, "The note is longer than 1,000 characters."),
         ({"reviewers": ["99999"]}, "One of these people is not a member any more; choose again."),
         ({"reviewers": ["x" * 30]}, "One of these people is not a member any more; choose again."),
@@ -101,9 +101,7 @@ def test_the_asker_takes_back_and_another_editor_is_told_who_may(as_editor, edit
     back = f"/p/alpha/reviews/{request.pk}/back/"
     other = signed_in(member(project, "editor", "erna@example.org", "Erna"))
     refused = other.post(back, follow=True)
-    assert "Only Edgar Editor or an owner of the project can take this request back." in (
-        refused.content.decode()
-    )
+    assert "Only Edgar Editor or a project owner can cancel this request." in (refused.content.decode())
     answer = as_editor.post(back, {"run": runs[0].pk}, follow=True)
     assert answer.redirect_chain == [(f"/p/alpha/runs/{runs[0].pk}/", 302)]
     assert "The request is taken back." in answer.content.decode()

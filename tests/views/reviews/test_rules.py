@@ -35,13 +35,13 @@ def test_an_editor_makes_a_rule_and_everybody_reads_it(as_editor, as_viewer, edi
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        ({"kind": ""}, "Choose what the rule looks for."),
-        ({"kind": "failed"}, "Choose the rubric whose FAILs are to be reviewed."),
-        ({"kind": "sample"}, "Say how many in a hundred: 1 to 100."),
-        ({"kind": "sample", "percent": "101"}, "Say how many in a hundred: 1 to 100."),
+        ({"kind": ""}, "Choose when the rule applies."),
+        ({"kind": "failed"}, "Choose the rubric whose FAIL runs should be reviewed."),
+        ({"kind": "sample"}, "Enter a percentage from 1 to 100."),
+        ({"kind": "sample", "percent": "101"}, "Enter a percentage from 1 to 100."),
         ({"due_days": "-1"}, "0 to 365 days, or nothing for no date."),
         ({"rubric": "99999"}, "There is no such rubric in this project."),
-        ({"reviewers": []}, "Choose who is to review."),
+        ({"reviewers": []}, "Choose at least one reviewer."),
     ],
 )
 def test_what_makes_no_sense_is_said_beside_its_field(as_editor, viewer, values, words):
@@ -56,7 +56,7 @@ def test_there_is_a_limit_and_it_is_said(as_editor, viewer, project):
         ReviewRule.objects.create(project=project, kind="signal")
     answer = as_editor.post(RULES, {"kind": "signal", "reviewers": [viewer.pk]})
     assert answer.status_code == 422
-    assert "A project can have 50 rules; end one first." in answer.content.decode()
+    assert "A project can have 50 active rules. End one first." in answer.content.decode()
 
 
 def test_a_rule_is_ended_once(as_editor, project):

@@ -166,7 +166,7 @@ def test_the_seed_is_not_judged_with_its_own_scores_in_view(table: Table, as_edi
     table.rubric(seeded())
     answer = as_editor.post(address(table), filled(source="seed", anchored="on"))
     assert answer.status_code == 422
-    assert "shown the answer" in answer.content.decode()
+    assert "see the answer" in answer.content.decode()
 
 
 @pytest.fixture

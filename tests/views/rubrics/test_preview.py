@@ -206,7 +206,7 @@ def test_a_rubric_of_checks_alone_asks_no_judge(as_viewer, project):
         ({"number": "0"}, "greater than or equal to 1"),
         ({"number": "101"}, "less than or equal to 100"),
         ({"number": "x"}, "Enter a whole number"),
-        ({"score": "11"}, "11 is not on the scale: it takes numbers from 0 to 10."),
+        ({"score": "11"}, "11 is not on the scale. Allowed: numbers from 0 to 10."),
         ({"score": "NaN"}, "Enter a number"),
         ({"issues": "issue\n" * 51}, "There are more than 50 lines."),
         ({"run": "nope"}, "not one of the available choices"),

@@ -56,7 +56,7 @@ def run(project, owner, outsider) -> Run:
     keys = [entry["key"] for entry in made.snapshot["criteria"]]
     row = made.rounds.get(number=2)
     said = Reading(dict.fromkeys(keys, Decimal("3.1875")), {keys[0]: "Zreason"}, "Znote")
-    human_score_give(run=made, row=row, user=colleague, said=said, seen_version=0)
+    human_score_give(run=made, row=row, user=colleague, submitted=said, seen_version=0)
     decision_make(run=made, kind="rejected", reason="Zdecision", seen=0, user=colleague)
     thread_open(run=made, spot=Spot(ThreadPlace.RUN), body="Zcomment @olivia", user=colleague)
     AuditEntry.objects.create(

@@ -51,7 +51,7 @@ def test_a_reason_is_wanted_and_what_was_chosen_stays(as_editor, run):
     sent = decided(as_editor, run, "changes", "1", reason="  ")
     text = text_of(sent)
     assert sent.status_code == 422
-    assert "Say why" in text
+    assert "Enter a reason" in text
     assert re.search(r'value="changes"[^>]*checked', text)
     assert not Decision.objects.exists()
 

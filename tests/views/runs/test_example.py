@@ -35,8 +35,8 @@ OLLAMA = Offer(
 @pytest.mark.parametrize(
     ("known", "chosen", "words"),
     [
-        ([TINY, LAB, OLLAMA], ("ollama", "qwen3:14b"), "the largest model that is quick to load"),
-        ([TINY, LAB, Offer("ollama", problem="away")], ("lab", "lab-model"), "lab-model of lab"),
+        ([TINY, LAB, OLLAMA], ("ollama", "qwen3:14b"), "the largest model that loads quickly"),
+        ([TINY, LAB, Offer("ollama", problem="away")], ("lab", "lab-model"), "lab-model on lab"),
         ([TINY, Offer("lab", problem="away")], ("embedded", "smollm2-135m"), "too small to judge well"),
         ([Offer("ollama", OLLAMA.models[-1:])], ("ollama", "llama:70b"), "llama:70b"),
     ],
@@ -94,7 +94,7 @@ def test_any_rubric_in_use_will_do(as_editor, project, models):
 def test_nothing_available_is_said_at_home(as_editor, project, models, monkeypatch):
     monkeypatch.setattr(launch, "models_for_launch", list)
     answer = as_editor.post(EXAMPLE, follow=True)
-    assert "No model can be asked at the moment." in answer.content.decode()
+    assert "No model is available." in answer.content.decode()
     assert not Run.objects.exists()
 
 

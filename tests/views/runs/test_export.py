@@ -220,7 +220,7 @@ def test_the_asynchronous_server_gets_it_in_parts(run, viewer):
 def test_what_people_said_is_in_the_files(as_viewer, viewer, editor, run):
     keys = [entry["key"] for entry in run.snapshot["criteria"]]
     said = Reading(dict.fromkeys(keys, Decimal("6.5")), {"depth": HOSTILE}, HOSTILE)
-    human_score_give(run=run, row=run.rounds.get(number=2), user=viewer, said=said, seen_version=0)
+    human_score_give(run=run, row=run.rounds.get(number=2), user=viewer, submitted=said, seen_version=0)
     decision_make(run=run, kind="approved", reason=HOSTILE, seen=0, user=editor, round_number=3)
     found = json.loads(body(as_viewer.get(address(run, "json"))))
     (score,), (decision,) = found["human_scores"], found["decisions"]

@@ -56,11 +56,11 @@ def test_it_is_saved_and_the_new_round_follows(as_editor, editor, run):
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        ({"text": ""}, "The text is empty; an empty text cannot be judged."),
-        ({"text": " \r\n "}, "The text is empty; an empty text cannot be judged."),
-        ({"rounds": ""}, "Ask for 1 to 50 more rounds, this one included."),
-        ({"rounds": "51"}, "Ask for 1 to 50 more rounds, this one included."),
-        ({"rounds": "many"}, "Ask for 1 to 50 more rounds, this one included."),
+        ({"text": ""}, "The text is empty."),
+        ({"text": " \r\n "}, "The text is empty."),
+        ({"rounds": ""}, "Enter 1 to 50 more rounds, including this one."),
+        ({"rounds": "51"}, "Enter 1 to 50 more rounds, including this one."),
+        ({"rounds": "many"}, "Enter 1 to 50 more rounds, including this one."),
         ({"newest": "x"}, "This page is out of date."),
     ],
 )
@@ -78,7 +78,7 @@ def test_what_is_refused_comes_back_with_its_reason(as_editor, run, more, words)
 def test_the_same_text_is_refused(as_editor, run):
     answer = send(as_editor, run, text=Round.objects.get(run=run, number=1).candidate.replace("\n", "\r\n"))
     assert answer.status_code == 422
-    assert "This is round 1 as it is; change it before you save." in answer.content.decode()
+    assert "The text is the same as round 1. Change it before saving." in answer.content.decode()
 
 
 def test_the_second_of_two_is_told_and_keeps_what_they_typed(as_editor, as_owner, run):
@@ -100,7 +100,7 @@ def test_a_run_at_work_is_not_edited_under_its_worker(as_editor, run):
     answer = send(as_editor, run)
     assert answer.status_code == 409
     text = answer.content.decode()
-    assert "is running; pause it before you edit a round." in text
+    assert "is running; pause it before editing a round." in text
     assert "An edited text." in text
 
 

@@ -30,7 +30,7 @@ def test_a_view_is_kept_for_everybody(as_editor, as_viewer, address, project, ed
 
 
 @pytest.mark.parametrize(
-    ("name", "words"), [("Ours", "There is a view called “Ours” already"), (" ", "Give the view a name")]
+    ("name", "words"), [("Ours", "A view named “Ours” already exists"), (" ", "Enter a name")]
 )
 def test_a_name_that_cannot_be_used_is_said_on_the_same_list(as_editor, address, project, name, words):
     runs_of(project)
@@ -51,7 +51,7 @@ def test_another_project_may_use_the_same_name(as_editor, address, other_project
 def test_there_is_room_for_so_many(as_editor, address, project, monkeypatch):
     monkeypatch.setattr(saved_views, "MOST_VIEWS", 1)
     SavedView.objects.create(project=project, name="Ours", query="")
-    assert "delete one first" in as_editor.post(address, {"name": "Mine", "query": ""}).content.decode()
+    assert "Delete one first" in as_editor.post(address, {"name": "Mine", "query": ""}).content.decode()
 
 
 def test_a_view_can_be_deleted(as_editor, project):

@@ -109,7 +109,7 @@ def test_withdrawing_and_withdrawing_too_late(as_editor, run):
     for headers in ({}, HTMX):
         late = as_editor.post(withdraw(used), headers=headers)
         assert late.status_code == 422
-        assert "Round 1 was written with it" in late.content.decode()
+        assert "Round 1 already used this instruction" in late.content.decode()
 
 
 def test_instructions_of_other_projects_are_not_found(as_outsider, as_editor, run, other_project):

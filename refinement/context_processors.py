@@ -1,4 +1,4 @@
-"""What every page knows without its view saying so."""
+"""Context of every page."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from refinement.views.account.theme import theme_of
 
 
 def page(request: HttpRequest) -> dict[str, Any]:
-    """The theme, and for the navigation the reader's projects and the one they are in."""
+    """The theme, and the user's projects for the navigation."""
     return {
         "theme": theme_of(request),
         "mail_configured": settings.MAIL_CONFIGURED,
@@ -22,7 +22,7 @@ def page(request: HttpRequest) -> dict[str, Any]:
 
 
 class Navigation:
-    """The reader's projects, read once and only by a page that shows them."""
+    """The user's projects, loaded once if the page shows them."""
 
     def __init__(self, request: HttpRequest) -> None:
         self._request = request
@@ -39,13 +39,13 @@ class Navigation:
 
     @property
     def reviews_waiting(self) -> int:
-        """How many reviews wait for the reader in this page's project; known with the projects themselves."""
+        """Number of the user's open reviews in this page's project; loaded with the projects."""
         here = self.project
         return next((getattr(entry, "reviews_waiting", 0) for entry in self.projects if entry == here), 0)
 
     @property
     def unread(self) -> str:
-        """How many notices the reader has not read, in words; empty where there is none."""
+        """Number of unread notices as text; empty if none."""
         if self._unread is None:
             user = getattr(self._request, "user", None)
             count = unread_count(user) if isinstance(user, User) else 0
@@ -54,7 +54,7 @@ class Navigation:
 
     @property
     def project(self) -> Project | None:
-        """The project of this page, else the one last used, else the first."""
+        """The page's project, else the last used, else the first."""
         here: Project | None = getattr(self._request, "project", None)
         if here is not None:
             return here

@@ -1,4 +1,4 @@
-"""Runs as files to download, streamed while they are made; for pages and the API."""
+"""Run downloads, streamed; for pages and the API."""
 
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 
@@ -45,7 +45,7 @@ TYPES = {
 
 
 def exported(request: HttpRequest, run: Run, form: str) -> StreamingHttpResponse:
-    """The run in one of the forms there are."""
+    """The run in this format; 404 for an unknown one."""
     write = RUN_FORMS.get(form)
     if write is None:
         raise Http404(f"A run cannot be exported as {form[:20]!r}.")
@@ -54,14 +54,14 @@ def exported(request: HttpRequest, run: Run, form: str) -> StreamingHttpResponse
 
 
 def many_exported(request: ProjectRequest, runs: QuerySet[Run], form: str) -> StreamingHttpResponse:
-    """These runs, one a line."""
+    """These runs, one per line."""
     summaries = run_summaries(request.project, numbers_of(runs))
     pieces = runs_csv(COLUMNS, summaries) if form == "csv" else runs_jsonl(summaries)
     return sent(request, pieces, "runs" if form == "jsonl" else f"runs-{request.project.slug}", form)
 
 
 def whole(run: Run) -> Iterator[str]:
-    """Everything, enough to rebuild it."""
+    """Everything needed to rebuild the run."""
     return run_json(
         run_values(run),
         rounds=round_values(run),
@@ -87,7 +87,7 @@ def report(run: Run) -> Iterator[str]:
 
 
 def result(run: Run) -> Iterator[str]:
-    """The round that people chose, else the best, as it was written; without one there is no such file."""
+    """The text of the round that people chose, else of the best; 404 without one."""
     text = result_candidate(run)
     if text is None:
         raise Http404("No candidate of this run has been judged yet.")
@@ -98,11 +98,11 @@ RUN_FORMS: dict[str, Callable[[Run], Iterator[str]]] = {"json": whole, "md": rep
 
 
 def sent(request: HttpRequest, pieces: Iterator[str], name: str, form: str) -> StreamingHttpResponse:
-    """The pieces as a download, written while they are made; nothing of it is kept by browsers."""
+    """Streams the pieces as an uncached download."""
     if request.method == "HEAD":
         pieces = iter(())
     parts = in_parts(pieces)
-    # A server of the other kind would collect all pieces in memory before it sends the first.
+    # With an iterator of the other kind, Django would collect all pieces in memory first.
     content = one_after_the_other(parts) if isinstance(request, ASGIRequest) else parts
     answer = StreamingHttpResponse(content, content_type=TYPES[form])
     answer["Content-Disposition"] = f'attachment; filename="{name}.{form}"'
@@ -111,7 +111,7 @@ def sent(request: HttpRequest, pieces: Iterator[str], name: str, form: str) -> S
 
 
 def in_parts(pieces: Iterator[str]) -> Iterator[bytes]:
-    """Small pieces joined: each part costs a trip through the server."""
+    """Joins small pieces, because each one costs a trip through the server."""
     kept: list[str] = []
     size = 0
     for piece in pieces:
@@ -147,6 +147,6 @@ FORMS: dict[str, Lines] = {"sft": sft, "pairs": pairs}
 def training_sent(
     request: ProjectRequest, runs: QuerySet[Run], form: str, choice: TrainingChoice
 ) -> StreamingHttpResponse:
-    """The lines, written while they are made."""
+    """Streams the lines of training data."""
     lines = FORMS[form](request.project, numbers_of(runs), choice)
     return sent(request, lines, f"{form}-{request.project.slug}", "jsonl")

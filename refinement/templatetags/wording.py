@@ -1,4 +1,4 @@
-"""How times, numbers and outcomes are said on pages."""
+"""Filters for times, numbers and outcomes."""
 
 from collections.abc import Mapping
 from datetime import date, datetime
@@ -13,7 +13,7 @@ from refinement.selectors.score_words import composite_words, given_words
 
 register = template.Library()
 
-SOON_DAYS = 14  # due days that are counted; later ones are named
+SOON_DAYS = 14  # due dates up to here are relative; later ones are dates
 
 OUTCOME_CLASSES: Mapping[str, str] = {
     Outcome.PASS: "chip-ok",
@@ -25,7 +25,7 @@ OUTCOME_CLASSES: Mapping[str, str] = {
 
 @register.inclusion_tag("refinement/tags/time.html")
 def ago(moment: datetime | None) -> dict[str, object]:
-    """How long ago, with the exact time for machines and as a tooltip; nothing for None."""
+    """How long ago, with the exact time in the tooltip; empty for None."""
     if moment is None:
         return {}
     return {"moment": moment.isoformat(), "title": exact_words(moment), "words": ago_words(moment)}
@@ -39,16 +39,16 @@ def exact_time(moment: datetime) -> dict[str, object]:
 
 @register.inclusion_tag("refinement/tags/time.html")
 def exact_day(moment: datetime) -> dict[str, object]:
-    """The day, with the exact time for machines and as a tooltip."""
+    """The day, with the exact time in the tooltip."""
     words = day_words(timezone.localtime(moment).date())
     return {"moment": moment.isoformat(), "title": exact_words(moment), "mark": "data-day", "words": words}
 
 
 @register.inclusion_tag("refinement/tags/time.html")
 def due(day: date) -> dict[str, object]:
-    """How far off a due day is, with the day itself as a tooltip.
+    """How far off a due date is, with the date in the tooltip.
 
-    Such a day has no time zone: `static/js/times.js` corrects it to the reader's own day.
+    A due date has no time zone: `static/js/times.js` corrects it to the user's local day.
     """
     left = (day - timezone.localdate()).days
     chip = "chip chip-bad" if left < 0 else "chip" if left else "chip chip-warn"
@@ -83,13 +83,13 @@ def exact_words(moment: datetime) -> str:
 
 @register.filter
 def grouped(number: int) -> str:
-    """A whole number with its thousands apart."""
+    """An integer with thousands separators."""
     return f"{number:,}"
 
 
 @register.filter
 def score(value: Decimal) -> str:
-    """A score as a judge or a person gave it."""
+    """A score as given by a judge or a person."""
     return given_words(value)
 
 
@@ -101,5 +101,5 @@ def composite(value: Decimal, decimals: int | None) -> str:
 
 @register.inclusion_tag("refinement/tags/chip.html")
 def outcome_chip(outcome: str) -> dict[str, str]:
-    """An outcome as a chip with a sign of its own."""
+    """An outcome as a chip with its own symbol."""
     return {"kind": OUTCOME_CLASSES.get(outcome, ""), "words": outcome}

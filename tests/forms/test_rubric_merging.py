@@ -184,7 +184,7 @@ def test_differences_are_told_in_words(base):
 
     lines = {entry.label: entry for entry in (told(e, mine, theirs) for e in differences(base, mine, theirs))}
 
-    assert (lines["Rounds at most"].original, lines["Rounds at most"].theirs) == ("3", "7")
-    assert lines["Judge's instructions"].original == "The default"
+    assert (lines["Maximum rounds"].original, lines["Maximum rounds"].theirs) == ("3", "7")
+    assert lines["Judge instructions"].original == "Default"
     assert lines["Criterion “Depth”: weight"].mine == "2"
-    assert lines["Criterion “Structure”"].mine == "Not there"
+    assert lines["Criterion “Structure”"].mine == "Empty"

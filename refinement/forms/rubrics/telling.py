@@ -1,4 +1,4 @@
-"""Differences between two edits in words: what a place is called, and what stands there."""
+"""Labels and values of differences between two edits."""
 
 import json
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ NOUNS = {"criteria": "Criterion", "checks": "Check"}
 ROW_LABELS = {
     "name": "name",
     "description": "description",
-    "ideal": "what the top looks like",
+    "ideal": "top of the scale",
     "weight": "weight",
     "kind": "kind",
     "parameters": "settings",
@@ -29,7 +29,7 @@ _SETTINGS = {setting.path: setting for setting in SETTINGS}
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A difference as the page shows it."""
+    """A difference as displayed."""
 
     name: str
     label: str
@@ -40,7 +40,7 @@ class Told:
 
 
 def told(entry: Difference, mine: Rubric, theirs: Rubric) -> Told:
-    """The difference in words; keys are shown with the names that people gave."""
+    """The difference as text; keys are shown by name."""
     names = {
         "criteria": {row.key: row.name for row in (*theirs.criteria, *mine.criteria)},
         "checks": {row.key: row.key for row in (*theirs.checks, *mine.checks)},
@@ -70,16 +70,16 @@ def _label(path: tuple[str, ...], names: Mapping[str, Mapping[str, str]]) -> str
         case ("policy", "stop_rules"):
             return "Stop rules"
         case ("policy", "penalties", "criterion"):
-            return "Criterion docked for invented names"
+            return "Penalty for invented names on"
     return " ".join(path).replace("_", " ")
 
 
 def _shown(entry: Difference, value: Any, names: Mapping[str, str]) -> str:
     match entry.path:
         case ("criteria" | "checks", key) if key and value is None:
-            return "Not there"
+            return "Empty"
         case ("templates", _) if value is None:
-            return "The default"
+            return "Default"
         case ("primary",) | ("policy", "penalties", "criterion"):
             return names.get(value, value) if value else "None"
         case ("policy", "stop_rules"):

@@ -1,4 +1,4 @@
-"""What people gave a round beside what the judge gave it, and how far the two are apart in the run."""
+"""Human scores of a round next to the judge's, and their agreement over the run."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -18,20 +18,20 @@ from refinement.selectors.reviews.blindness import seen_words_for
 from refinement.selectors.runs.words import plain_number
 from refinement.selectors.score_words import composite_change, composite_words, given_change, given_words
 
-MOST_PEOPLE = 20  # in the table of one round
-MOST_PAIRS = 2_000  # readings of one run
-FEWEST_ROUNDS = 3  # below this, nothing is said of how near judge and people are
+MOST_PEOPLE = 20  # in a round's table
+MOST_PAIRS = 2_000  # scored rounds of one run
+FEWEST_ROUNDS = 3  # below this, agreement is not reported
 
 
 @dataclass(frozen=True, slots=True)
 class PersonLine:
-    """One person's reading in words."""
+    """One person's scores, formatted."""
 
     pk: int
     name: str
     composite: str
     blind: bool
-    blind_since: datetime | None  # from when on they were shown no score here
+    blind_since: datetime | None  # since when the scores were hidden from them
     own: bool
     version: int
     at: datetime
@@ -42,12 +42,12 @@ class PersonLine:
 @dataclass(frozen=True, slots=True)
 class ScoreCell:
     score: str
-    gap: str  # the person less the judge; empty where they are alike or nothing was judged
+    gap: str  # person minus judge; empty if equal or not judged
 
 
 @dataclass(frozen=True, slots=True)
 class CriterionRow:
-    """A line of the table: the judge, each person, and what people say together."""
+    """A table row: the judge, each person, and the people's mean."""
 
     name: str
     judge: str
@@ -60,15 +60,15 @@ class CriterionRow:
 class PeopleFacts:
     people: tuple[PersonLine, ...]
     rows: tuple[CriterionRow, ...]
-    more: int  # people beyond those in the table
+    more: int  # people not in the table
     own: HumanScore | None
-    not_blind: str  # why the reader's next score cannot be blind; empty where it can
+    not_blind: str  # why the reader's next score cannot be blind; empty if it can
     agreement: "RunAgreement"
 
 
 @dataclass(frozen=True, slots=True)
 class RunAgreement:
-    """How near the judge is to people over the run, in sentences."""
+    """How closely the judge agrees with people over the run, as sentences."""
 
     rounds: int
     readings: int
@@ -76,10 +76,10 @@ class RunAgreement:
 
 
 def people_of(run: Run, rubric: Rubric, row: Round, reader: User) -> PeopleFacts:
-    """People's scores of the round, and the agreement over the whole run; a fixed number of queries."""
+    """Human scores of the round, and the agreement over the run. A fixed number of queries."""
     found = _scores_of(row.pk)
     own = next((entry for entry in found if entry.author_id == reader.pk), None)
-    # The reader's own column is always there, however many others came before.
+    # The reader's own column is always included.
     listed = [*([own] if own else []), *(entry for entry in found if entry is not own)][:MOST_PEOPLE]
     given = _given(run)
     readings = _readings_of(run.pk)
@@ -97,7 +97,7 @@ def people_of(run: Run, rubric: Rubric, row: Round, reader: User) -> PeopleFacts
 
 @dataclass(frozen=True, slots=True)
 class RoundReadings:
-    """People's scores of one round, as somebody without an account is shown them."""
+    """Human scores of one round for visitors without an account."""
 
     people: tuple[PersonLine, ...]
     rows: tuple[CriterionRow, ...]
@@ -105,7 +105,7 @@ class RoundReadings:
 
 
 def readings_of(rubric: Rubric, row: Round) -> RoundReadings:
-    """The same table for nobody in particular; one query."""
+    """The table without a current user. One query."""
     found = _scores_of(row.pk)
     listed = found[:MOST_PEOPLE]
     return RoundReadings(
@@ -124,9 +124,9 @@ def _readings_of(run: int) -> list[BlindReading]:
 
 
 class Given(NamedTuple):
-    """One person's scores of one round, with the judge's where there are any.
+    """One person's scores of one round, with the judge's if any.
 
-    Single scores stay the JSON that they are kept as: few runs have rounds enough for them to be compared.
+    Single scores stay JSON: few runs have enough rounds to compare them.
     """
 
     author: int | None
@@ -168,7 +168,7 @@ def _person(entry: HumanScore, rubric: Rubric, reader: User | None, since: datet
 
 
 def newest_number(run: Run) -> int:
-    """The newest version of the run's rubric."""
+    """The newest version number of the run's rubric."""
     return _newest_number(run.rubric_id)[0]
 
 
@@ -234,7 +234,7 @@ def _row(
 
 
 def agreement_in(rubric: Rubric, found: Sequence[Given]) -> RunAgreement:
-    """Over all judged rounds that people scored."""
+    """Agreement over all judged rounds with human scores."""
     rounds = len({entry.number for entry in found})
     if rounds < FEWEST_ROUNDS:
         return RunAgreement(rounds, len(found), (_too_few(rounds),) if found else ())
@@ -246,18 +246,15 @@ def agreement_in(rubric: Rubric, found: Sequence[Given]) -> RunAgreement:
 
 
 def _pairs(entry: Given) -> list[tuple[Decimal, Decimal]]:
-    """The judge's score and the person's of each criterion that both gave one."""
+    """Judge's and person's score of each criterion that both scored."""
     judged: Mapping[str, str] = json.loads(entry.judged_scores or "null") or {}
     said: Sequence[Mapping[str, Any]] = json.loads(entry.scores)
     return [(Decimal(judged[each["key"]]), Decimal(each["score"])) for each in said if each["key"] in judged]
 
 
 def _too_few(rounds: int) -> str:
-    counted = "One round was" if rounds == 1 else f"{rounds} rounds were"
-    return (
-        f"{counted} scored by the judge and by people: too few to say how near they are. "
-        f"From {FEWEST_ROUNDS} rounds on it is said here."
-    )
+    counted = "1 round was" if rounds == 1 else f"{rounds} rounds were"
+    return f"{counted} scored by the judge and by people. Agreement is reported from {FEWEST_ROUNDS} rounds."
 
 
 def _sentences(
@@ -267,14 +264,14 @@ def _sentences(
         return []
     places = max(1, rubric.policy.composite_decimals)
     told = [
-        f"{rounds} rounds were scored by the judge and by people ({readings} readings). "
-        f"Their composites are {whole.apart:.{places}f} apart on average.",
+        f"{rounds} rounds were scored by the judge and by people ({readings} scores). Their "
+        f"composites differ by {whole.apart:.{places}f} on average.",
         _bias_words(whole.bias, places),
     ]
     if part is not None:
         told.append(
-            f"{part.near_share * 100:.0f} % of the {part.pairs} single scores are within "
-            f"{plain_number(near)} of one another."
+            f"{part.near_share * 100:.0f} % of the {part.pairs} single scores differ by "
+            f"{plain_number(near)} or less."
         )
     if whole.order is not None:
         told.append(_order_words(whole.order))
@@ -284,16 +281,18 @@ def _sentences(
 def _bias_words(bias: Decimal, places: int) -> str:
     rounded = round(bias, places)
     if rounded == 0:
-        return "Neither is kinder than the other."
-    return f"The judge is {abs(rounded):.{places}f} {'kinder' if rounded > 0 else 'stricter'} than people."
+        return "Neither is more lenient."
+    return (
+        f"The judge is {abs(rounded):.{places}f} {'more lenient' if rounded > 0 else 'stricter'} than people."
+    )
 
 
 def _order_words(order: Decimal) -> str:
     rounded = round(order, 2)
     if rounded >= Decimal("0.7"):
-        words = "They put the rounds in nearly the same order"
+        words = "They rank the rounds almost identically"
     elif rounded >= Decimal("0.3"):
-        words = "They put the rounds in a roughly similar order"
+        words = "They rank the rounds similarly"
     else:
-        words = "They do not put the rounds in the same order"
+        words = "They rank the rounds differently"
     return f"{words} (Spearman {'−' if rounded < 0 else ''}{abs(rounded):.2f})."

@@ -1,4 +1,4 @@
-"""Reviews as pages show them: what waits for a person, what others owe, and what a run was asked about."""
+"""Review requests for pages: a user's queue, others' requests, and those of one run."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,11 +25,11 @@ SOONEST = (F("due_on").asc(nulls_last=True), F("id").asc())
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One request with its words."""
+    """A review request with its texts."""
 
     row: ReviewRequest
     asker: str
-    reason: str  # the rule that asked, in words
+    reason: str  # the rule that created it
     may_take_back: bool
 
 
@@ -44,27 +44,27 @@ class ReviewsPage:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a run stands in a person's queue."""
+    """A run's position in a user's queue."""
 
-    number: int  # from 1; 0 where the run does not wait for them
+    number: int  # from 1; 0 if the run is not in the queue
     count: int
     previous: int | None
     following: int | None
 
 
 def waiting_for(user: User, project: Project) -> QuerySet[ReviewRequest]:
-    """What this person is asked to review in the project, the most urgent first."""
+    """The user's review queue in the project, most urgent first."""
     rows = ReviewRequest.objects.filter(reviewer=user, project=project, closed_at__isnull=True)
     return without_hidden(rows, "run").order_by(*SOONEST)
 
 
 def asked_of(user: User, project: Project, membership: Membership, most: int) -> list[Asked]:
-    """The first of what waits for this person, in words; one query."""
+    """The first requests of the user's queue. One query."""
     return _in_words(_whole(waiting_for(user, project))[:most], membership)
 
 
 def reviews_page(membership: Membership) -> ReviewsPage:
-    """Everything on the page of reviews: four queries, however much there is."""
+    """Everything on the reviews page. Four queries."""
     user, project = membership.user, membership.project
     mine = asked_of(user, project, membership, MOST_WAITING)
     count = len(mine) if len(mine) < MOST_WAITING else waiting_for(user, project).count()
@@ -82,7 +82,7 @@ def reviews_page(membership: Membership) -> ReviewsPage:
 
 
 def reviews_of(run: Run, membership: Membership) -> list[Asked]:
-    """Who was asked about the run; open requests first, then the newest. One query."""
+    """The run's review requests: open ones first, then newest first. One query."""
     return _in_words(_asked_about(run.pk), membership)
 
 
@@ -93,7 +93,7 @@ def _asked_about(run: int) -> list[ReviewRequest]:
 
 
 def place_of(run_id: int, user: User, project: Project) -> Place:
-    """The run's place in this person's queue, with its neighbours; one query."""
+    """The run's position in the user's queue, with its neighbours. One query."""
     queue = list(waiting_for(user, project).values_list("run_id", flat=True)[:MOST_QUEUED])
     if run_id not in queue:
         return Place(0, len(queue), None, queue[0] if queue else None)
@@ -107,7 +107,7 @@ def place_of(run_id: int, user: User, project: Project) -> Place:
 
 
 def projects_with_reviews(user: int) -> list[Project]:
-    """The person's projects, each with how many reviews wait in it for them."""
+    """The user's projects, each with the number of reviews waiting for them."""
     waiting = ReviewRequest.objects.filter(
         project=OuterRef("pk"), reviewer=user, closed_at__isnull=True
     ).order_by()
@@ -117,7 +117,7 @@ def projects_with_reviews(user: int) -> list[Project]:
 
 
 def rules_of(project: Project) -> list[tuple[ReviewRule, str, list[str]]]:
-    """The rules in force with their words and their reviewers' names; two queries."""
+    """Active rules with their descriptions and reviewers' names. Two queries."""
     rows = ReviewRule.objects.filter(project=project, ended_at__isnull=True)
     rows = rows.select_related("rubric", "created_by").prefetch_related("reviewers")[:MOST_RULES_SHOWN]
     members = set(Membership.objects.filter(project=project).values_list("user_id", flat=True))
@@ -128,11 +128,11 @@ def rules_of(project: Project) -> list[tuple[ReviewRule, str, list[str]]]:
 
 def _name(person: User, members: set[int]) -> str:
     gone = person.pk not in members or not person.is_active
-    return f"{person.display_name} (no longer here)" if gone else person.display_name
+    return f"{person.display_name} (left)" if gone else person.display_name
 
 
 def _whole(rows: QuerySet[ReviewRequest]) -> QuerySet[ReviewRequest]:
-    """With all that a line shows, and without the runs' long texts."""
+    """With everything a list row shows, without the runs' long texts."""
     return rows.select_related("run", "run__rubric", *FOLLOWED).defer(*LONG_TEXTS)
 
 
@@ -144,11 +144,7 @@ def _line(row: ReviewRequest, membership: Membership) -> Asked:
     asker = row.rule.created_by_id if row.rule else row.asked_by_id
     return Asked(
         row=row,
-        asker="a rule"
-        if row.rule
-        else row.asked_by.display_name
-        if row.asked_by
-        else "somebody who has left",
+        asker="a rule" if row.rule else row.asked_by.display_name if row.asked_by else "a former member",
         reason=rule_words(row.rule) if row.rule else "",
         may_take_back=row.closed_at is None and (membership.is_owner or asker == membership.user_id),
     )

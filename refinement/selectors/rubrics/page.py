@@ -1,4 +1,4 @@
-"""All that a version says, arranged for its page."""
+"""A rubric version's settings, arranged for its page."""
 
 from dataclasses import dataclass
 
@@ -46,7 +46,7 @@ class SeedScore:
 
 @dataclass(frozen=True, slots=True)
 class VersionFacts:
-    """A definition in the words and the order of its page."""
+    """A definition, formatted in page order."""
 
     definition: Rubric
     artifact: str
@@ -58,8 +58,8 @@ class VersionFacts:
     checks: list[CheckFacts]
     penalties: str
     context: ContextTable
-    texts: list[tuple[str, str, str]]  # title, what it is for, the text or nothing
-    templates: list[tuple[str, str]]  # title, the rubric's own text or nothing
+    texts: list[tuple[str, str, str]]  # title, purpose, text or empty
+    templates: list[tuple[str, str]]  # title, the rubric's own text or empty
     seed_scores: list[SeedScore]
 
 
@@ -98,9 +98,13 @@ def _scoring(definition: Rubric) -> list[tuple[str, str]]:
     if policy.perfect_score is not None:
         facts.append(("Perfect score", plain(policy.perfect_score)))
     if definition.checks:
-        counted = "Yes, beside the criteria." if policy.checks_in_composite else "No, they are only reported."
+        counted = (
+            "Yes, along with the criteria." if policy.checks_in_composite else "No, they are reported only."
+        )
         facts.append(("Checks count", counted))
-    result = "The best round, by its primary criterion first." if policy.primary_first else "The best round."
+    result = (
+        "The best round; the primary criterion decides first." if policy.primary_first else "The best round."
+    )
     return [*facts, ("Result", result)]
 
 
@@ -108,7 +112,7 @@ def _loop(definition: Rubric) -> list[tuple[str, str]]:
     policy, (mode, meaning) = definition.policy, EVALUATION_MODES[definition.evaluation_mode]
     return [
         ("Rounds", rounds_words(policy)),
-        ("A revision starts from", NEXT_BASES[policy.next_base]),
+        ("Revision starts from", NEXT_BASES[policy.next_base]),
         ("Feedback", FEEDBACK_STYLES[policy.feedback]),
         ("Problem class", CLASS_LABELS[definition.problem_class]),
         ("Evaluation", f"{mode}. {meaning}"),
@@ -119,10 +123,10 @@ def _loop(definition: Rubric) -> list[tuple[str, str]]:
 def _limits(definition: Rubric) -> list[tuple[str, str]]:
     policy = definition.policy
     return [
-        ("Budget", ", ".join(budget_words(policy.budget)) or "None: only the rules end a run."),
-        ("The judge reads", f"{policy.judge_limit_chars:,} characters of a candidate at most"),
-        ("The producer writes", f"{policy.producer_tokens:,} tokens at most"),
-        ("Producer's temperature", plain(policy.producer_temperature)),
+        ("Budget", ", ".join(budget_words(policy.budget)) or "None. Only the stop rules end a run."),
+        ("Judge's limit", f"{policy.judge_limit_chars:,} characters per candidate"),
+        ("Producer's limit", f"{policy.producer_tokens:,} tokens"),
+        ("Producer temperature", plain(policy.producer_temperature)),
     ]
 
 
@@ -133,7 +137,7 @@ def _check(entry: Check) -> CheckFacts:
 
 def _texts(definition: Rubric) -> list[tuple[str, str, str]]:
     return [
-        ("Output contract", "What form the result must have.", definition.output_contract),
+        ("Output contract", "Required form of the result.", definition.output_contract),
         ("Background", "What the producer should know beyond the task.", definition.background),
         ("Search space", "What may be tried.", definition.search_space),
     ]

@@ -1,4 +1,4 @@
-"""A traced prompt as a page shows it: parts with names, letters and counts."""
+"""A traced prompt as labelled, counted parts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,12 +9,12 @@ from refinement.judging.rehearsal import Act, Fate
 from refinement.providers.context import CHARS_PER_TOKEN, text_size
 from refinement.selectors.rubrics.context_tables import KIND_WORDS
 
-SHOWN_CHARS = 24_000  # of one part; what is left out on the page is counted all the same
+SHOWN_CHARS = 24_000  # per part; counts include what is cut
 TAIL_CHARS = 4_000
 OWN_WORDS: Mapping[Source, tuple[str, str]] = {
     Source.ARTIFACT: ("K", "Kind of work"),
     Source.REPLY_FORMAT: ("J", "Reply format"),
-    Source.MARKS: ("M", "Marks around data"),
+    Source.MARKS: ("M", "Data markers"),
     Source.WORDS: ("W", "Instructions"),
 }
 LETTERS: Mapping[Information, str] = {
@@ -39,14 +39,14 @@ NAMES: Mapping[Source, tuple[str, str]] = {
 }
 FATES: Mapping[Fate, tuple[str, str]] = {
     Fate.SEEN: ("chip-ok", "seen"),
-    Fate.UNPRINTED: ("chip-warn", "allowed, but the template leaves it out"),
-    Fate.NOTHING: ("", "nothing to show"),
-    Fate.WITHHELD: ("chip-bad", "withheld by rule"),
+    Fate.UNPRINTED: ("chip-warn", "allowed, but not in the template"),
+    Fate.NOTHING: ("", "empty"),
+    Fate.WITHHELD: ("chip-bad", "hidden by rule"),
 }
 
 
 def tokens_of(text: str) -> int:
-    """About how many tokens a text takes, by the cautious measure that runs plan with."""
+    """Approximate tokens of a text, by the conservative estimate that runs use."""
     return -(-text_size(text) // CHARS_PER_TOKEN)
 
 
@@ -58,7 +58,7 @@ class ShownPart:
     head: str
     left_out: int = 0
     tail: str = ""
-    anchor: str = ""  # of the first part of its source in a message, for the legend to lead to
+    anchor: str = ""  # of its source's first part in a message; the legend links to it
 
 
 @dataclass(slots=True)
@@ -86,14 +86,14 @@ class ShownMessage:
 
 @dataclass(frozen=True, slots=True)
 class ShownAct:
-    """One role's prompt as a section of the page."""
+    """A role's prompt as a page section."""
 
     key: str
     title: str
     lead: str
     template: str
     messages: list[ShownMessage]
-    fates: list[tuple[str, str, str, str]]  # name, description, chip, words
+    fates: list[tuple[str, str, str, str]]  # name, description, chip, label
     unmarked: list[str] = field(default_factory=list)
 
     @property

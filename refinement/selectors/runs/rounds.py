@@ -1,4 +1,4 @@
-"""One round as its page shows it: the text, what was said of it, and what became of that."""
+"""A round page: the text, its verdict, and the effect of the feedback."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,22 +24,22 @@ from refinement.selectors.runs.words import (
 )
 from refinement.selectors.score_words import composite_change, given_change
 
-ALIKE = 85  # of 100: from here on two sentences ask for the same
-MOST_COMPARED_CHARS = 400_000  # longer candidates are not measured against one another on the way to a page
+ALIKE = 85  # of 100: from here two sentences ask for the same change
+MOST_COMPARED_CHARS = 400_000  # longer candidates are not compared when rendering a page
 MOST_NAMES = 30
 MOST_ISSUES = 100
-WORDY = 400  # characters on one criterion: from here on a narrow column is too long
+WORDY = 400  # characters per criterion; above this a narrow column gets too long
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreLine:
-    """What the judge said of one criterion, before and after penalties."""
+    """The judge's score of one criterion, before and after penalties."""
 
     slot: int
     key: str
     name: str
     score: Decimal
-    said: Decimal | None  # where penalties made it another
+    said: Decimal | None  # before penalties, if they changed it
     minimum: Decimal
     maximum: Decimal
     weight: Decimal
@@ -54,7 +54,7 @@ class IssueLine:
     """An issue, and whether the next verdict raises it again."""
 
     text: str
-    fate: str  # raised again, not raised again, or nothing where no verdict followed
+    fate: str  # raised again, not raised again, or empty without a later verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +76,11 @@ class PenaltyLine:
 
 @dataclass(frozen=True, slots=True)
 class Fate:
-    """What became of a round's direction in the round that followed it."""
+    """The effect of a round's direction on the next round."""
 
     name: str
     number: int
-    verdict: str  # the short word
+    verdict: str  # the short label
     sentences: tuple[str, ...]
 
 
@@ -92,7 +92,7 @@ class RoundFacts:
     origin: str
     base: str
     note: str
-    instructions: tuple[Mapping[str, Any], ...]  # what people asked of it, with author and text
+    instructions: tuple[Mapping[str, Any], ...]  # people's instructions, with author and text
     scores: tuple[ScoreLine, ...]
     issues: tuple[IssueLine, ...]
     more_issues: int
@@ -113,12 +113,12 @@ class RoundFacts:
 
     @property
     def wordy(self) -> bool:
-        """Whether the verdict needs more than a narrow column."""
+        """Whether the verdict is too long for a narrow column."""
         return any(len(line.reasoning) > WORDY for line in self.scores)
 
 
 def round_facts(run: Run, rubric: Rubric, number: int) -> RoundFacts | None:
-    """The round with all that was said of it; None where there is none. A fixed number of queries."""
+    """The round with its verdict and feedback; None if it does not exist. A fixed number of queries."""
     rows = _numbered(run.pk, number)
     if not rows:
         return None
@@ -157,7 +157,7 @@ def _numbered(run: int, number: int) -> list[Round]:
 
 
 def beside(run: Run, number: int) -> tuple[Round | None, Round | None]:
-    """The round before this one, and the one that was written on this one's feedback."""
+    """The previous round, and the one written with this one's feedback."""
     found = _beside(run.pk, number, number - 1)
     before = found.pop(0) if found and found[0].number < number else None
     return before, found[0] if found else None
@@ -212,7 +212,7 @@ def score_lines(
 
 
 def check_lines(row: Round) -> tuple[CheckLine, ...]:
-    """Failed checks first; each with the line of the text where it looked."""
+    """Failed checks first, each with the line of the text it refers to."""
     results = _checked(row.pk)
     return tuple(
         CheckLine(
@@ -259,7 +259,7 @@ def fate_of(
     *,
     over: bool,
 ) -> Fate | None:
-    """What can be known: how much was rewritten, which scores moved, whether the same is asked again."""
+    """The measurable effect: how much was rewritten, which scores moved, whether the request is repeated."""
     if after is None or verdict is None:
         return None
     sentences = [*untold(verdict, after), *rewritten(row, after), *moved_scores(rubric, row, after)]
@@ -269,7 +269,7 @@ def fate_of(
         word = "asked again" if again else "not asked again"
         if verdict.asi:
             sentences.append(
-                "The next verdict asks for the same again: it was probably not followed."
+                "The next verdict asks for the same change, so it was probably not made."
                 if again
                 else "The next verdict asks for something else."
             )
@@ -277,15 +277,17 @@ def fate_of(
 
 
 def untold(verdict: Verdict, after: Round) -> list[str]:
-    """Feedback by issues leaves the direction out: then it cannot have been followed."""
+    """Feedback by issues does not include the direction, so it cannot have been followed."""
     told = after.feedback or {}
     if not verdict.asi or told.get("asi") or verdict.asi in told.get("issues", ()):
         return []
-    return ["The producer was told the issues, not this direction: so this rubric gives its feedback."]
+    return [
+        ("This rubric's feedback includes the issues but not the direction, so the producer did not see it.")
+    ]
 
 
 def rewritten(row: Round, after: Round) -> list[str]:
-    """How much of the text changed; long texts are left to the comparison page."""
+    """How much of the text changed; not computed for long texts."""
     texts = _short_text(after.pk)
     if not texts or row.candidate_chars > MOST_COMPARED_CHARS:
         return []

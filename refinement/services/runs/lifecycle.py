@@ -233,7 +233,7 @@ def run_rerun(*, run: Run, user: User | None = None) -> Run:
     """The same task, seed, rubric and models as a new run; WrongState where an imported one lacks some."""
     if missing := lacking(run):
         raise WrongState(
-            f"Run {run.pk} was imported without {listed(missing)}. Choose “Again, but…” to fill that in."
+            f"Run {run.pk} was imported without {listed(missing)}. Choose “Edit and rerun” to fill that in."
         )
     definition = definition_of_run(run)
     if refusal := command_refusal(definition):
@@ -241,7 +241,7 @@ def run_rerun(*, run: Run, user: User | None = None) -> Run:
     if scripted_specs(run.producer_endpoint, run.judge_endpoint):
         raise WrongState(
             f"Run {run.pk} uses scripted replies, which only work with “wiggum refine” on the command line. "
-            "Choose “Again, but…” to pick a model."
+            "Choose “Edit and rerun” to pick a model."
         )
     again = run_create(
         project=run.project,

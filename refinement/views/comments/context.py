@@ -1,4 +1,4 @@
-"""What every answer about threads starts from, and how it is shown."""
+"""Shared context of the thread views."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -20,15 +20,15 @@ MOST_ABOUT = 100
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """What could not be done, and where on the page that is said; what was typed stays."""
+    """An error, where on the page to show it, and the typed text."""
 
-    where: str  # new, or the thread's number
+    where: str  # "new" or the thread's id
     words: tuple[str, ...]
     typed: str = ""
 
 
 def talk_context(request: ProjectRequest, facts: RunFacts, found: RoundFacts | None) -> dict[str, Any]:
-    """The threads beside this round and the form for a new one."""
+    """The threads of this round and the form for a new one."""
     asked = request.POST if request.method == "POST" else request.GET
     shown = (
         Shown(facts.run, facts.rubric)
@@ -42,23 +42,23 @@ def talk_context(request: ProjectRequest, facts: RunFacts, found: RoundFacts | N
 
 
 def counts_context(run: Run) -> dict[str, Any]:
-    """How many comments there are, for a part of the page that shows nothing else of them."""
+    """Comment counts, for partials that show nothing else of them."""
     return {"talk": Talk(counts=comment_counts(run))}
 
 
 def shown_talk(
     request: ProjectRequest, run: Run, number: int | None, *, status: int = 200, **more: Any
 ) -> HttpResponse:
-    """The threads alone, for a page that is open."""
+    """The threads as a partial."""
     facts = run_facts(run)
     found = round_facts(run, facts.rubric, number) if number is not None else None
     if number is not None and found is None:
-        raise Http404("There is no such round in this run.")
+        raise Http404("Round not found in this run.")
     context = {"run": run, "facts": facts, "opened": number, "round": found}
     context |= talk_context(request, facts, found) | more
     return render(request, "refinement/comments/_talk.html", context, status=status)
 
 
 def number_in(text: str) -> int | None:
-    """A row's number from an address; anything else is none."""
+    """An id from a query string; None if not valid."""
     return int(text) if text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS else None

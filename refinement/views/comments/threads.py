@@ -1,4 +1,4 @@
-"""Threads of a run: shown, opened, answered, resolved."""
+"""Threads of a run: list, create, reply, resolve."""
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
@@ -21,7 +21,7 @@ from refinement.views.runs.page import partial, shown_run
 @require_http_methods(["GET", "HEAD", "POST"])
 @project_view()
 def run_threads(request: ProjectRequest, run: int) -> HttpResponse:
-    """The threads beside a round, for an open page; a POST opens one."""
+    """The threads of a round as a partial; POST creates one."""
     found = run_or_404(request, run)
     if request.method == "POST":
         return opened(request, found)
@@ -34,7 +34,7 @@ def run_threads(request: ProjectRequest, run: int) -> HttpResponse:
 @require_POST
 @project_view()
 def thread_reply(request: ProjectRequest, run: int, thread: int) -> HttpResponse:
-    """One more comment in a thread."""
+    """Adds a comment to a thread."""
     found = run_or_404(request, run)
     row = thread_or_404(found, thread)
     form = ReplyForm(request.POST)
@@ -49,7 +49,7 @@ def thread_reply(request: ProjectRequest, run: int, thread: int) -> HttpResponse
 @require_POST
 @project_view()
 def thread_resolution(request: ProjectRequest, run: int, thread: int) -> HttpResponse:
-    """Resolves a thread or opens it again; who comes second is told who was first."""
+    """Resolves or reopens a thread; after a concurrent change it names who did it."""
     found = run_or_404(request, run)
     row = thread_or_404(found, thread)
     resolved = request.POST.get("resolved") != "0"
@@ -66,12 +66,12 @@ def thread_resolution(request: ProjectRequest, run: int, thread: int) -> HttpRes
 
 
 def opened(request: ProjectRequest, run: Run) -> HttpResponse:
-    """A new thread; what is wrong is said beside its field, and everything typed stays."""
+    """Creates a thread. Errors are shown at their field, and the typed text is kept."""
     number = number_in(request.POST.get("round", ""))
     facts = run_facts(run)
     found = round_facts(run, facts.rubric, number) if number is not None else None
     if number is not None and found is None:
-        raise Http404("There is no such round in this run.")
+        raise Http404("Round not found in this run.")
     form = ThreadForm(request.POST, number=number, choices=places_of(found))
     if form.is_valid():
         try:
@@ -85,7 +85,7 @@ def opened(request: ProjectRequest, run: Run) -> HttpResponse:
 
 
 def said(request: ProjectRequest, comment: Comment) -> HttpResponse:
-    """The threads with the new comment, or for a page without script its own place."""
+    """The threads with the new comment, or without script a redirect to it."""
     thread = comment.thread
     if partial(request):
         return shown_talk(request, comment.run, beside(request, thread))
@@ -103,7 +103,7 @@ def refused(
 
 
 def beside(request: ProjectRequest, thread: Thread) -> int | None:
-    """The round that the open page shows, else the thread's own."""
+    """The round the open page shows, else the thread's own."""
     return number_in(request.POST.get("round", "")) or thread.round_number
 
 

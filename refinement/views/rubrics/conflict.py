@@ -1,4 +1,4 @@
-"""Two people, one rubric: the second to save sees what the first changed, and chooses."""
+"""Edit conflicts: the second person to save sees the first one's changes and chooses."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ NOT_CARRIED = ("csrfmiddlewaretoken", "act", "theirs")
 def conflict_page(
     request: ProjectRequest, page: dict[str, Any], base: Rubric, fields: Fields, mine: Reading
 ) -> HttpResponse:
-    """Both sides' changes since the version that this edit started from; nothing is saved yet."""
+    """Both sides' changes since the edited version; nothing is saved yet."""
     assert mine.definition is not None
     newest = rubric_context(request, page["rubric"].slug)
     theirs = definition_of(newest["version"])
@@ -55,7 +55,7 @@ def _carried(fields: Fields) -> list[tuple[str, str]]:
 
 
 def merged_fields(base: Rubric, mine: Reading, theirs: Rubric, fields: Fields) -> Fields:
-    """The form's fields with both sides' changes in them, and what belongs to the form itself."""
+    """The form fields with both sides' changes, and the form's own fields."""
     assert mine.definition is not None
     values = merged(base, mine.definition, theirs, fields)
     joined = form_fields(values, mine.renamed)

@@ -1,4 +1,4 @@
-"""The preview: what each role would be sent, in parts, before anything is."""
+"""Prompt preview: what each role would be sent, in parts."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ LISTED_VERSIONS = 100
 @require_http_methods(["GET", "HEAD", "POST"])
 @project_view()
 def rubric_preview(request: ProjectRequest, rubric: str) -> HttpResponse:
-    """Every member may look; nothing is sent and nothing is kept, so a POST changes nothing."""
+    """For every member. Nothing is sent or stored, so a POST changes nothing."""
     page = rubric_context(request, rubric, version_wanted(request))
     definition = definition_of(page["version"])
     run = run_wanted(request)
@@ -48,7 +48,7 @@ def rubric_preview(request: ProjectRequest, rubric: str) -> HttpResponse:
 
 
 def version_wanted(request: ProjectRequest) -> int | None:
-    """The version that the form or the address names."""
+    """The version from the form or the query string."""
     said = request.POST.get("version", "")
     if said.isascii() and said.isdigit() and 0 < len(said) < 10:
         return int(said)
@@ -56,7 +56,7 @@ def version_wanted(request: ProjectRequest) -> int | None:
 
 
 def run_wanted(request: ProjectRequest) -> Run | None:
-    """The run that the form or the address names, if it is one of this project."""
+    """The run from the form or the query string, if it is in this project."""
     if request.method == "POST":
         said = request.POST.get("run", "")
         number = int(said) if said.isascii() and said.isdigit() and len(said) < 10 else None
@@ -66,14 +66,14 @@ def run_wanted(request: ProjectRequest) -> Run | None:
         return None
     found = run_of(request.project, number)
     if found is None:
-        raise Http404("There is no such run in this project.")
+        raise Http404("Run not found in this project.")
     return found
 
 
 def preview_form(
     request: ProjectRequest, page: dict[str, Any], definition: Rubric, run: Run | None
 ) -> PreviewForm:
-    """The form as it was sent, or filled with a sample, so that the page shows something at once."""
+    """The submitted form, or one filled with a sample."""
     listed = page["rubric"].versions.order_by("-number").values_list("number", flat=True)[:LISTED_VERSIONS]
     shown = page["version"].number
     data = (
@@ -95,7 +95,7 @@ def preview_form(
 
 
 def performed(stage: Stage) -> dict[str, Any]:
-    """The three prompts for the page, or the sentence that says why there is none."""
+    """The three prompts, or a message on why there is none."""
     rubric, last = stage.brief.rubric, stage.history.rounds[-1]
     try:
         rehearsal = rehearse(stage.brief, stage.history)
@@ -110,7 +110,7 @@ def performed(stage: Stage) -> dict[str, Any]:
 
 
 def acts_of(rubric: Rubric, rehearsal: Rehearsal, number: int) -> list[ShownAct]:
-    """The prompts in the order in which a reader asks for them."""
+    """The prompts in reading order."""
     this, following = round_name(rubric, number), round_name(rubric, number + 1)
     judge = [
         shown_act(act, "judge", "Judge", f"Scores the candidate in {this}.", template_words(rubric, "judge"))
@@ -125,14 +125,14 @@ def acts_of(rubric: Rubric, rehearsal: Rehearsal, number: int) -> list[ShownAct]
             rehearsal.draft,
             "draft",
             "Producer, first draft",
-            "Writes the first version, where none is given.",
+            "Writes the first version if there is none.",
             template_words(rubric, "draft"),
         ),
         shown_act(
             rehearsal.revision,
             "revision",
             "Producer, revision",
-            f"Writes {following} after {this} was judged, starting from {start}.",
+            f"Writes {following} after {this} is judged, starting from {start}.",
             template_words(rubric, "revision", "feedback"),
         ),
     ]
@@ -141,5 +141,5 @@ def acts_of(rubric: Rubric, rehearsal: Rehearsal, number: int) -> list[ShownAct]
 def template_words(rubric: Rubric, *names: str) -> str:
     own = [name for name in names if name in rubric.templates]
     if not own:
-        return "Wiggum's own template"
+        return "the default template"
     return f"this rubric's template{'s' if len(own) > 1 else ''}: {', '.join(own)}"

@@ -30,7 +30,7 @@ from refinement.views.runs.asked import numbers_asked_for
 @require_safe
 @project_view()
 def run_compare(request: ProjectRequest) -> HttpResponse:
-    """The chosen runs; with fewer than two or more than five, a page to choose them on."""
+    """Compares the selected runs; with fewer than two or more than five, a page to select them."""
     numbers = numbers_asked_for(request.GET.getlist("run"))
     for number in numbers:
         if number in request.blind_runs:
@@ -54,7 +54,7 @@ def run_compare(request: ProjectRequest) -> HttpResponse:
 
 
 def difference(request: ProjectRequest, sides: Sequence[Side]) -> dict[str, Any]:
-    """The best candidates of two of the runs, word by word; by default of the first two."""
+    """A word diff of two runs' best candidates, by default of the first two."""
     by_number = {side.run.pk: side for side in sides}
     first, second = (
         _chosen(by_number, request.GET.get(name, ""), sides[index]) for index, name in enumerate(("a", "b"))
@@ -78,12 +78,12 @@ def _chosen(sides: dict[int, Side], said: str, default: Side) -> Side:
         return default
     (number,) = numbers_asked_for([said])
     if number not in sides:
-        raise Http404("This run is not among those that are compared.")
+        raise Http404("This run is not in the comparison.")
     return sides[number]
 
 
 def choice(request: ProjectRequest, numbers: Sequence[int]) -> HttpResponse:
-    """The newest runs to choose from; too many are told about, and stay chosen."""
+    """The newest runs to select from; too many are reported and stay selected."""
     runs = latest_runs(request.project, numbers)
     if missing := set(numbers) - {run.pk for run in runs}:
         raise Http404(f"Run {min(missing)} is not in this project.")

@@ -1,4 +1,4 @@
-"""Runs as training data: what goes into it, and the file itself."""
+"""Training data from runs: options and download."""
 
 from django.http import Http404, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
@@ -18,7 +18,7 @@ OWN_FIELDS = ("least", "with_imported")
 @never_cache
 @project_view()
 def run_training(request: ProjectRequest) -> HttpResponse:
-    """The two kinds of files, for the runs that the address names or its filters let through."""
+    """Both file formats, for the runs in the query string or its filters."""
     return training_page(request)
 
 
@@ -26,9 +26,9 @@ def run_training(request: ProjectRequest) -> HttpResponse:
 @never_cache
 @project_view()
 def run_training_file(request: ProjectRequest, form: str) -> HttpResponseBase:
-    """The file; what cannot be read of the choice is said beside its field."""
+    """Downloads the file; errors are shown at their field."""
     if form not in FORMS:
-        raise Http404(f"There is no training data of the kind {form[:20]!r}.")
+        raise Http404(f"Unknown training data format: {form[:20]!r}.")
     asked = TrainingForm(request.GET)
     if not asked.is_valid():
         return training_page(request, wrong=form, status=422)

@@ -68,9 +68,9 @@ def test_no_name_takes_an_address_that_a_page_needs(as_editor, address, project,
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"name": ""}, "Give the rubric a name."),
+        ({"name": ""}, "Enter a name."),
         ({"name": "x" * 161}, "at most 160 characters"),
-        ({"profile": ""}, "Choose how the loop runs."),
+        ({"profile": ""}, "Choose a profile."),
         ({"profile": "chief"}, "no such way to run the loop"),
         ({"artifact": "poem"}, "no such kind of work"),
         ({"name": "a\x00b"}, "Null characters are not allowed."),

@@ -103,7 +103,7 @@ def sent(request: HttpRequest, pieces: Iterator[str], name: str, form: str) -> S
         pieces = iter(())
     parts = in_parts(pieces)
     # With an iterator of the other kind, Django would collect all pieces in memory first.
-    content = one_after_the_other(parts) if isinstance(request, ASGIRequest) else parts
+    content = as_async(parts) if isinstance(request, ASGIRequest) else parts
     answer = StreamingHttpResponse(content, content_type=TYPES[form])
     answer["Content-Disposition"] = f'attachment; filename="{name}.{form}"'
     answer["X-Content-Type-Options"] = "nosniff"
@@ -124,7 +124,7 @@ def in_parts(pieces: Iterator[str]) -> Iterator[bytes]:
         yield "".join(kept).encode()
 
 
-async def one_after_the_other(parts: Iterator[bytes]) -> AsyncIterator[bytes]:
+async def as_async(parts: Iterator[bytes]) -> AsyncIterator[bytes]:
     following = sync_to_async(lambda: next(parts, None))
     while (part := await following()) is not None:
         yield part

@@ -126,14 +126,14 @@ def webhook_list(request: ApiRequest, paging: Query[Paging]) -> Page[WebhookShap
     return Page[WebhookShape](items=[hook_shape(row) for row in found], next=following)
 
 
-def look_before(request: ApiRequest, body: WebhookNew) -> None:
+def resolve_host(request: ApiRequest, body: WebhookNew) -> None:
     """Resolves the host before the transaction, because DNS can be slow."""
     request.checked_hook = values_checked(HookValues(**body.model_dump()))  # type: ignore[attr-defined]
 
 
 @router.post("", response={201: WebhookMade})
 @member("owner")
-@creates(shown_once="secret", before=look_before)
+@creates(shown_once="secret", before=resolve_host)
 def webhook_new(request: ApiRequest, body: WebhookNew) -> WebhookMade:
     """Create a webhook. Its secret is returned once.
 

@@ -14,10 +14,10 @@ from refinement.selectors.endpoints import endpoint_specs
 from refinement.selectors.workers import workers_alive
 from wiggum_site.broker import broker_problem
 
-LOOK_SECONDS = 1.0  # longest wait of a page for all endpoints together
+CHECK_SECONDS = 1.0  # longest wait of a page for all endpoints together
 
 
-KEPT_SECONDS = 10.0
+CACHE_SECONDS = 10.0
 
 
 MOST_AT_ONCE = 16
@@ -70,13 +70,13 @@ def endpoint_health() -> EndpointsPart:
         return EndpointsPart(ok=False, message="Unknown: no database connection", endpoints=[])
     except ValueError as error:
         return EndpointsPart(ok=False, message=str(error), endpoints=[])
-    states = looks.states(specs)
+    states = health_cache.states(specs)
     answering = sum(state["ok"] for state in states)
     message = f"{answering} of {len(states)} available" if answering else "No endpoint available"
     return EndpointsPart(ok=answering > 0, message=message, endpoints=states)
 
 
-class Looks:
+class HealthCache:
     """A short-lived cache of the endpoints' health."""
 
     def __init__(self) -> None:
@@ -91,22 +91,22 @@ class Looks:
     def states(self, specs: list[EndpointSpec]) -> list[EndpointState]:
         # Concurrent callers wait for the check in progress instead of starting their own.
         with self._one_at_a_time:
-            if self._seen_of != specs or time.monotonic() - self._seen_at >= KEPT_SECONDS:
-                self._seen, self._seen_of = look(specs), specs
+            if self._seen_of != specs or time.monotonic() - self._seen_at >= CACHE_SECONDS:
+                self._seen, self._seen_of = check_endpoints(specs), specs
                 self._seen_at = time.monotonic()
             return self._seen
 
 
-looks = Looks()
+health_cache = HealthCache()
 
 
-def look(specs: list[EndpointSpec]) -> list[EndpointState]:
+def check_endpoints(specs: list[EndpointSpec]) -> list[EndpointState]:
     """Checks all endpoints in parallel. One that is too slow is reported as not responding."""
     if not specs:
         return []
-    pool = ThreadPoolExecutor(max_workers=min(len(specs), MOST_AT_ONCE), thread_name_prefix="look")
+    pool = ThreadPoolExecutor(max_workers=min(len(specs), MOST_AT_ONCE), thread_name_prefix="health")
     asked = [pool.submit(ask, spec) for spec in specs]
-    wait(asked, timeout=LOOK_SECONDS)
+    wait(asked, timeout=CHECK_SECONDS)
     pool.shutdown(wait=False, cancel_futures=True)
     return [state_of(spec, future) for spec, future in zip(specs, asked, strict=True)]
 
@@ -122,10 +122,10 @@ def state_of(spec: EndpointSpec, asked: "Future[Health]") -> EndpointState:
         health = Health(False, f"{spec.name} is not available: {error}")
     else:
         health = asked.result()
-    return EndpointState(name=spec.name, ok=health.ok, message=words_for(spec, health))
+    return EndpointState(name=spec.name, ok=health.ok, message=health_message(spec, health))
 
 
-def words_for(spec: EndpointSpec, health: Health) -> str:
+def health_message(spec: EndpointSpec, health: Health) -> str:
     """The endpoint's health message; more helpful ones for the two built-in endpoints."""
     if spec.kind == "embedded" and health.ok and not spec.options.get("gguf"):
         return "Embedded model: OK. For trying things out; too small to judge well."
@@ -134,7 +134,7 @@ def words_for(spec: EndpointSpec, health: Health) -> str:
     return health.message
 
 
-def for_everybody(part: EndpointsPart) -> EndpointsPart:
+def without_details(part: EndpointsPart) -> EndpointsPart:
     """Health without addresses or server messages, because /readyz needs no login."""
     words = {True: "Available", False: "Not available"}
     states = [EndpointState(name=s["name"], ok=s["ok"], message=words[s["ok"]]) for s in part["endpoints"]]

@@ -17,12 +17,12 @@ DECIMALS_OF_RUN = F("rubric_version__policy__composite_decimals")
 GIVEN_DECIMALS = 2
 
 
-def composite_words(value: Decimal, decimals: int | None) -> str:
+def composite_text(value: Decimal, decimals: int | None) -> str:
     """A composite, with its rubric's decimals."""
     return shown_to(value, USUAL_DECIMALS if decimals is None else decimals)
 
 
-def given_words(value: Decimal) -> str:
+def score_text(value: Decimal) -> str:
     """A score as given by a judge or a person."""
     return f"{round(value, GIVEN_DECIMALS).normalize():f}"
 
@@ -33,10 +33,10 @@ def composite_change(now: Decimal, before: Decimal, decimals: int) -> str:
     return "" if gap == 0 else f"{_sign(gap)}{abs(gap):.{decimals}f}"
 
 
-def given_change(now: Decimal, before: Decimal) -> str:
+def score_change(now: Decimal, before: Decimal) -> str:
     """A given score's change with its sign; empty if it rounds to zero."""
     gap = round(now - before, GIVEN_DECIMALS)
-    return "" if gap == 0 else f"{_sign(gap)}{given_words(abs(gap))}"
+    return "" if gap == 0 else f"{_sign(gap)}{score_text(abs(gap))}"
 
 
 def mean_decimals(minimum: Decimal, maximum: Decimal) -> int:

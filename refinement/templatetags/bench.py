@@ -6,7 +6,7 @@ from django import template
 
 from refinement.models import BenchTrial, RubricVersion, TrialStatus
 from refinement.selectors.rubrics.bench_words import RUNGS
-from refinement.selectors.score_words import composite_words, mean_decimals
+from refinement.selectors.score_words import composite_text, mean_decimals
 
 register = template.Library()
 
@@ -27,11 +27,11 @@ def trimmed(value: Decimal, digits: int) -> str:
 @register.filter
 def mean_on(value: Decimal, version: RubricVersion) -> str:
     """A test's mean, with decimals for its version's scale."""
-    return composite_words(Decimal(value), mean_decimals(version.scale_minimum, version.scale_maximum))
+    return composite_text(Decimal(value), mean_decimals(version.scale_minimum, version.scale_maximum))
 
 
 @register.filter
-def rung_words(rung: str) -> str:
+def rung_label(rung: str) -> str:
     """How a reply was parsed."""
     return RUNGS.get(rung, rung)
 

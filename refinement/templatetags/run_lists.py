@@ -10,14 +10,14 @@ from django.utils import timezone
 from refinement.models import Run, RunSource, RunStatus
 from refinement.selectors.reviews.decisions import badge_of
 from refinement.selectors.runs.lists import Listed
-from refinement.selectors.runs.words import duration, reason_words
-from refinement.selectors.score_words import composite_words
-from refinement.templatetags.wording import OUTCOME_CLASSES, exact_words
+from refinement.selectors.runs.words import duration, reason_label
+from refinement.selectors.score_words import composite_text
+from refinement.templatetags.wording import OUTCOME_CLASSES, exact_text
 
 register = template.Library()
 
 STATUS_CLASSES = {RunStatus.RUNNING: "chip-info", RunStatus.WAITING: "chip-warn"}
-MARK_WORDS = (
+MARK_LABELS = (
     (
         "signal_rounds",
         "Ralph signal",
@@ -33,7 +33,7 @@ def run_state(run: Run) -> dict[str, str]:
     """Outcome and reason of a finished run, or another run's status."""
     if run.outcome:
         chip = OUTCOME_CLASSES.get(run.outcome, "")
-        return {"chip": chip, "words": run.outcome, "detail": reason_words(run), "title": run.why}
+        return {"chip": chip, "words": run.outcome, "detail": reason_label(run), "title": run.why}
     status = RunStatus(run.status)
     waits = run.waiting_for if status == RunStatus.WAITING else ""
     return {
@@ -65,7 +65,7 @@ def run_source(run: Run) -> dict[str, str]:
 def run_marks(run: Run) -> dict[str, list[tuple[str, str]]]:
     """Warnings about the run's rounds."""
     marks = [
-        (words, title.format(count)) for name, words, title in MARK_WORDS if (count := getattr(run, name))
+        (words, title.format(count)) for name, words, title in MARK_LABELS if (count := getattr(run, name))
     ]
     return {"marks": marks}
 
@@ -81,13 +81,13 @@ def comes(moment: datetime) -> dict[str, str]:
     """When something is due, with the exact time in the tooltip."""
     left = (moment - timezone.now()).total_seconds()
     words = "due now" if left < 1 else f"in {duration(left)}"
-    return {"moment": moment.isoformat(), "title": exact_words(moment), "words": words}
+    return {"moment": moment.isoformat(), "title": exact_text(moment), "words": words}
 
 
 @register.simple_tag
 def run_score(value: Decimal, run: Run, decimals: Mapping[int, int]) -> str:
     """A run's composite with its rubric's decimals."""
-    return composite_words(value, decimals.get(run.rubric_version_id))
+    return composite_text(value, decimals.get(run.rubric_version_id))
 
 
 @register.filter

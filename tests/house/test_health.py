@@ -27,9 +27,9 @@ def nothing_seen_yet(monkeypatch):
     monkeypatch.setenv("WIGGUM_OLLAMA_URL", NOWHERE)
     monkeypatch.delenv("WIGGUM_ENDPOINTS", raising=False)
     monkeypatch.delenv("WIGGUM_GGUF", raising=False)
-    health.looks.forget()
+    health.health_cache.forget()
     yield
-    health.looks.forget()
+    health.health_cache.forget()
 
 
 def beat(seconds_ago: int) -> None:

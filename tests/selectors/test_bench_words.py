@@ -8,7 +8,7 @@ from refinement.engine.codec import rubric_with
 from refinement.engine.profiles import rubric_for
 from refinement.models import Bench, BenchTrial, RubricVersion
 from refinement.selectors.rubrics.bench_report import bench_comparison, bench_report, position, what_differs
-from refinement.selectors.rubrics.bench_words import comparison_words, finding_of, people_words
+from refinement.selectors.rubrics.bench_words import comparison_sentence, finding_of, people_sentences
 
 WIGGUM = rubric_for("wiggum")
 
@@ -71,11 +71,13 @@ def test_a_failed_trial_counts_for_nothing():
 
 
 def test_without_people_there_is_nothing_to_say_of_them():
-    assert people_words(report("6", "7")) == []
+    assert people_sentences(report("6", "7")) == []
 
 
 def test_the_widest_difference_comes_first():
-    words = people_words(report("7", people={"depth": "6.8", "relevance": "4", "grounded": "9", "gone": "1"}))
+    words = people_sentences(
+        report("7", people={"depth": "6.8", "relevance": "4", "grounded": "9", "gone": "1"})
+    )
     assert words == [
         "On average the judge differs from people by 1.7.",
         "The judge scores Relevance 3.0 above people.",
@@ -97,7 +99,7 @@ def test_positions_stay_on_the_plot():
 
 def test_a_lower_mean_is_said_to_be_lower():
     compared = bench_comparison(report("8", "8"), report("7", "7"))
-    assert "is 1.00 lower, which is more than the noise" in comparison_words(compared)
+    assert "is 1.00 lower, which is more than the noise" in comparison_sentence(compared)
 
 
 def test_what_differs_is_named():

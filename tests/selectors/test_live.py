@@ -7,7 +7,7 @@ from django.test.utils import CaptureQueriesContext
 from refinement.execution.events import event_record
 from refinement.execution.leases import lease_take
 from refinement.models import LiveText, Run
-from refinement.selectors.runs.live import glances_at, live_states, text_under_way, words_for
+from refinement.selectors.runs.live import glances_at, live_states, status_message, text_under_way
 from refinement.services.runs.lifecycle import run_pause
 from refinement.streaming.looking import Wanted, look
 from tests.lifecycle.conftest import scene
@@ -48,7 +48,7 @@ ROW = {"status": "running", "round_word": "iteration", "first_number": 0, "waiti
 )
 def test_the_step_is_said_in_words(row, event, words):
     told = {"kind": event[0], "data": event[1]} if event else None
-    assert words in words_for({**ROW, **row}, told)
+    assert words in status_message({**ROW, **row}, told)
 
 
 @pytest.mark.django_db

@@ -9,7 +9,7 @@ from ninja.utils import contribute_operation_args
 
 from refinement.access.projects import inside
 from refinement.api.core.auth import ApiRequest
-from refinement.api.core.requests import is_kept
+from refinement.api.core.requests import is_storable
 from refinement.models import MemberRole, Membership
 from refinement.selectors.projects.lists import NotFound, lower_role, membership_for
 
@@ -28,7 +28,7 @@ def member(role: Literal["viewer", "editor", "owner"] = "viewer") -> Callable[[V
     def decorate(view: View) -> View:
         @wraps(view)
         def guarded(request: ApiRequest, slug: str, **values: Any) -> Any:
-            if not is_kept([slug, *values.values()]):
+            if not is_storable([slug, *values.values()]):
                 raise NotFound("Page not found.")
             with inside(request, membership_of(request, slug), least):
                 return view(request, **values)

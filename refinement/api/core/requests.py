@@ -26,7 +26,7 @@ class CarefulParser(Parser):
             data = json.loads(body)
         except (ValueError, RecursionError) as error:
             raise Refused(400, f"The body is not valid JSON: {error}.", "not_json") from None
-        if ESCAPED.search(body) and not is_kept(data):
+        if ESCAPED.search(body) and not is_storable(data):
             raise Refused(400, f"body: {WORDS}", "not_text")
         return data
 
@@ -34,13 +34,13 @@ class CarefulParser(Parser):
         self, data: MultiValueDict[str, Any], list_fields: list[str], request: HttpRequest
     ) -> dict[str, Any]:
         for name, values in data.lists():
-            if not all(is_kept(value) for value in values):
+            if not all(is_storable(value) for value in values):
                 where = f"query.{name[:60]}"
                 raise Refused(422, f"{where}: {WORDS}", "invalid", [Wrong(where=where, message=WORDS)])
         return super().parse_querydict(data, list_fields, request)
 
 
-def is_kept(value: object) -> bool:
+def is_storable(value: object) -> bool:
     """Whether all strings in the value can be stored."""
     waiting = [value]
     while waiting:

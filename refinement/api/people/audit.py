@@ -10,7 +10,7 @@ from refinement.api.core.paging import Page, Paging, page_by_number
 from refinement.api.core.permissions import member
 from refinement.models import AuditEntry
 from refinement.selectors.people.audit import AuditFilters, audit_rows
-from refinement.selectors.people.audit_words import action_words
+from refinement.selectors.people.audit_words import action_label
 
 router = Router(tags=["People"])
 
@@ -56,5 +56,5 @@ def audit_list(request: ApiRequest, query: Query[AuditQuery]) -> Page[AuditShape
 def audit_shape(row: AuditEntry) -> AuditShape:
     same = ("at", "actor", "address", "action", "object_type", "object_id", "before", "after")
     return AuditShape(
-        id=row.pk, words=action_words(row.action), **{name: getattr(row, name) for name in same}
+        id=row.pk, words=action_label(row.action), **{name: getattr(row, name) for name in same}
     )

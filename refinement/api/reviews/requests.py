@@ -16,8 +16,8 @@ from refinement.api.core.permissions import member
 from refinement.api.core.problems import Refused
 from refinement.models import Project, ReviewRequest, ReviewRule, Rubric, Run, User
 from refinement.selectors.reviews.blindness import shown_runs, without_hidden
-from refinement.selectors.reviews.requests import MOST_WAITING, asked_of, waiting_for
-from refinement.selectors.reviews.words import rule_words
+from refinement.selectors.reviews.requests import MOST_WAITING, queue_start, waiting_for
+from refinement.selectors.reviews.words import rule_label
 from refinement.services.reviews.bulk import runs_review
 from refinement.services.reviews.requests import (
     MOST_REVIEWERS,
@@ -144,7 +144,7 @@ def reviews_new(request: ApiRequest, body: ManyReviews) -> Asked:
 @member()
 def review_queue(request: ApiRequest) -> Queue:
     """Get your review queue. The 100 most urgent."""
-    found = asked_of(request.user, request.project, request.membership, MOST_WAITING)
+    found = queue_start(request.user, request.project, request.membership, MOST_WAITING)
     count = len(found)
     if count == MOST_WAITING:
         count = waiting_for(request.user, request.project).count()
@@ -257,7 +257,7 @@ def review_shape(row: ReviewRequest) -> ReviewShape:
         reviewer=row.reviewer_id,
         reviewer_name=row.reviewer.display_name,
         asked_by=row.asked_by.display_name if row.asked_by else None,
-        rule=rule_words(row.rule) if row.rule else None,
+        rule=rule_label(row.rule) if row.rule else None,
         note=row.note,
         asked_at=row.asked_at,
         due_on=row.due_on,
@@ -270,7 +270,7 @@ def rule_shape(row: ReviewRule) -> RuleShape:
     return RuleShape(
         id=row.pk,
         kind=row.kind,
-        words=rule_words(row),
+        words=rule_label(row),
         rubric=row.rubric.slug if row.rubric else None,
         percent=row.percent,
         due_days=row.due_days,

@@ -9,7 +9,7 @@ from refinement.api.core.auth import ApiRequest
 from refinement.api.core.permissions import member
 from refinement.selectors.rubrics.bench import bench_or_404
 from refinement.selectors.rubrics.bench_report import Line, Pair, bench_comparison, report_of, what_differs
-from refinement.selectors.rubrics.bench_words import comparison_words, pair_words
+from refinement.selectors.rubrics.bench_words import comparison_sentence, pair_label
 from refinement.selectors.rubrics.definitions import plain
 
 router = Router(tags=["Test bench"])
@@ -62,7 +62,7 @@ def benches_compared(request: ApiRequest, rubric: str, query: Query[BenchesQuery
     return BenchesCompared(
         same_text=True,
         differs=differs,
-        words=comparison_words(found),
+        words=comparison_sentence(found),
         lines=[line_compared(pair) for pair in (*found.pairs, found.total)],
     )
 
@@ -75,7 +75,7 @@ def line_compared(pair: Pair) -> LineCompared:
         after=mean_of(pair.after),
         before_people=people_of(pair.before),
         after_people=people_of(pair.after),
-        words=pair_words(pair),
+        words=pair_label(pair),
     )
 
 

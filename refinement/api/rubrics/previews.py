@@ -13,7 +13,7 @@ from refinement.api.core.auth import ApiRequest
 from refinement.api.core.permissions import member
 from refinement.api.core.problems import Refused
 from refinement.forms.rubrics.rehearsals import MAX_ISSUES, MAX_TEXT_CHARS, MOST_ROUNDS, SAMPLE, PreviewForm
-from refinement.forms.rubrics.staging import staged
+from refinement.forms.rubrics.staging import preview_input
 from refinement.forms.rubrics.trying import TEXT_LIMIT
 from refinement.interchange.rubrics.yaml import rubric_from_fields
 from refinement.judging.checks import run_checks
@@ -21,7 +21,7 @@ from refinement.judging.isolation import time_limit
 from refinement.judging.rehearsal import Act, Rehearsal, rehearse
 from refinement.judging.templating import TemplateFailure
 from refinement.models import Run
-from refinement.selectors.rubrics.assumptions import closing_words
+from refinement.selectors.rubrics.assumptions import general_assumptions
 from refinement.selectors.rubrics.comparisons import definitions_compared
 from refinement.selectors.rubrics.definitions import definition_of
 from refinement.selectors.rubrics.judged_rounds import runs_with_rounds
@@ -163,7 +163,7 @@ def rubric_previewed(request: ApiRequest, rubric: str, body: PreviewNew) -> Prev
         runs=runs_with_rounds(request.project, also=run) if run else [],
     )
     with time_limit():
-        stage = staged(form, {"version": version}, definition, run) if form.is_valid() else None
+        stage = preview_input(form, {"version": version}, definition, run) if form.is_valid() else None
         if stage is None:
             raise ValidationError({named(name): list(words) for name, words in form.errors.items()})
         last = stage.history.rounds[-1].number
@@ -175,7 +175,7 @@ def rubric_previewed(request: ApiRequest, rubric: str, body: PreviewNew) -> Prev
         version=version.number,
         round=last,
         prompts=[prompt_shape(name, act) for name, act in acts_of(rehearsal)],
-        assumptions=[*stage.assumptions, *closing_words(definition, stage.brief, last)],
+        assumptions=[*stage.assumptions, *general_assumptions(definition, stage.brief, last)],
     )
 
 

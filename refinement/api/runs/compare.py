@@ -11,7 +11,7 @@ from refinement.api.core.auth import ApiRequest
 from refinement.api.core.paging import LARGEST_NUMBER
 from refinement.api.core.permissions import member
 from refinement.api.runs.rounds import DiffPiece, diff_pieces
-from refinement.api.runs.shapes import LINE, RunLine, Told, exact
+from refinement.api.runs.shapes import LINE, RunLine, TaggedRun, exact
 from refinement.diffing import compared
 from refinement.diffing.sides import folded
 from refinement.selectors.compare.charts import Repeats, one_scale, repeats_of
@@ -128,7 +128,7 @@ def chosen(sides: list[Side], number: int | None, usual: Side) -> Side:
 
 
 def compared_run(side: Side, tags: list[str]) -> ComparedRun:
-    told, scale = Told(side.run, tags), side.rubric.scale
+    told, scale = TaggedRun(side.run, tags), side.rubric.scale
     return ComparedRun(
         **{name: get(told) for name, get in LINE.items()},
         scale=[plain(scale.minimum), plain(scale.maximum)],

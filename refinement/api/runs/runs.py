@@ -25,7 +25,7 @@ from refinement.api.core.paging import (
 )
 from refinement.api.core.permissions import member
 from refinement.api.core.problems import Refused, Wrong
-from refinement.api.runs.shapes import WHOLE, RunLine, RunWhole, Told, run_lines, run_whole
+from refinement.api.runs.shapes import WHOLE, RunLine, RunWhole, TaggedRun, run_lines, run_whole
 from refinement.forms.runs.filters import RunFilterForm
 from refinement.forms.runs.overrides import rubric_overridden
 from refinement.models import RubricVersion, Run
@@ -227,7 +227,7 @@ def run_read(request: ApiRequest, run: int, wanted: Query[Fields]) -> RunWhole:
     """Get a run with its task, seed and rubric."""
     found = run_or_404(request, run)
     names = fields_of(RunWhole, wanted.fields)
-    return some_of(RunWhole, WHOLE, Told(found, tags_of(found) if "tags" in names else []), names)
+    return some_of(RunWhole, WHOLE, TaggedRun(found, tags_of(found) if "tags" in names else []), names)
 
 
 def tags_of(run: Run) -> list[str]:

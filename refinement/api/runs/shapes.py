@@ -74,7 +74,7 @@ class RunWhole(RunLine):
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class TaggedRun:
     """A run and its tags."""
 
     run: Run
@@ -93,9 +93,9 @@ class Made:
     columns: tuple[str, ...]
     make: Callable[..., Any] | None = None
 
-    def __call__(self, told: Told) -> Any:
+    def __call__(self, tagged: TaggedRun) -> Any:
         """The field of a run loaded as an object."""
-        values = [_value(told.run, column) for column in self.columns]
+        values = [_value(tagged.run, column) for column in self.columns]
         return self.make(*values) if self.make else values[0]
 
 
@@ -131,11 +131,11 @@ COLUMNS: Mapping[str, Made] = {
     "judge": Made(("judge_endpoint", "judge_model"), "{}/{}".format),
     "created_by": Made(("created_by__name", "created_by__email"), _person),
 }
-LINE: Mapping[str, Callable[[Told], Any]] = {**COLUMNS, "tags": attrgetter("tags")}
-WHOLE: Mapping[str, Callable[[Told], Any]] = {
+LINE: Mapping[str, Callable[[TaggedRun], Any]] = {**COLUMNS, "tags": attrgetter("tags")}
+WHOLE: Mapping[str, Callable[[TaggedRun], Any]] = {
     **LINE,
     **{name: attrgetter(f"run.{name}") for name in ("task", "seed", "failure_role", "failure_message")},
-    "rubric": lambda told: RubricRef(**COLUMNS["rubric"](told)),
+    "rubric": lambda tagged: RubricRef(**COLUMNS["rubric"](tagged)),
     "rubric_used": attrgetter("run.snapshot"),
     "rerun_of": attrgetter("run.rerun_of_id"),
 }
@@ -165,5 +165,5 @@ def run_lines(numbers: Sequence[int], wanted: frozenset[str]) -> list[dict[str, 
 
 def run_whole(run: Run) -> RunWhole:
     """The run with all fields."""
-    told = Told(run, list(run.tags.values_list("name", flat=True)))
-    return RunWhole(**{name: get(told) for name, get in WHOLE.items()})
+    tagged = TaggedRun(run, list(run.tags.values_list("name", flat=True)))
+    return RunWhole(**{name: get(tagged) for name, get in WHOLE.items()})

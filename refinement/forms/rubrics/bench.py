@@ -12,7 +12,7 @@ from refinement.models import CandidateOrigin, RubricVersion
 from refinement.providers.registry import Target
 from refinement.selectors.launch.available_models import Offer, target_typed
 from refinement.selectors.launch.model_lists import model_choices
-from refinement.selectors.rubrics.bench import round_words
+from refinement.selectors.rubrics.bench import round_choice
 from refinement.services.rubrics.bench import MAX_CANDIDATE_CHARS, MAX_TASK_CHARS, MOST_REPEATS
 
 SOURCES = {
@@ -111,7 +111,7 @@ class BenchForm(forms.Form):
             del sources[CandidateOrigin.SEED]
             del self.fields["anchored"]
         self.choices("source", [(origin.value, words) for origin, words in sources.items()])
-        self.choices("round", [("", "Choose one"), *((str(row["pk"]), round_words(row)) for row in rounds)])
+        self.choices("round", [("", "Choose one"), *((str(row["pk"]), round_choice(row)) for row in rounds)])
         self.choices("version", [(version.number, version_words(version)) for version in versions])
         self.choices("judge", model_choices(offers, self["judge"].value() or ""), widget_only=True)
 

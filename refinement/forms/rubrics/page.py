@@ -17,7 +17,7 @@ from refinement.forms.rubrics.weights import total_of, usual_of
 from refinement.judging.checks import KINDS, ParameterType
 from refinement.judging.context import OFFERED
 from refinement.judging.templating import TEMPLATE_NAMES, default_source
-from refinement.selectors.rubrics.context_tables import KIND_WORDS, departure_words
+from refinement.selectors.rubrics.context_tables import KIND_LABELS, departure_sentence
 from refinement.selectors.rubrics.words import TEMPLATE_LABELS, rule_name
 
 Errors = Mapping[str, list[str]]
@@ -223,8 +223,8 @@ def context_rows(fields: Fields) -> list[dict[str, Any]]:
     chosen = fields.get("problem_class", "")
     return [
         {
-            "label": KIND_WORDS[kind][0],
-            "help": KIND_WORDS[kind][1],
+            "label": KIND_LABELS[kind][0],
+            "help": KIND_LABELS[kind][1],
             "cells": [_cell(role, kind, fields, chosen) for role in Role],
         }
         for kind in Information
@@ -242,8 +242,8 @@ def _cell(role: Role, kind: Information, fields: Fields, chosen: str) -> dict[st
         "preset": preset,
         "departs": kind in OFFERED[role] and seen != (chosen in preset.split()),
         "role": words.ROLES[role][0],
-        "shown": departure_words(role, kind, True),
-        "withheld": departure_words(role, kind, False),
+        "shown": departure_sentence(role, kind, True),
+        "withheld": departure_sentence(role, kind, False),
     }
 
 

@@ -10,7 +10,7 @@ from refinement.engine.types import Rubric
 from refinement.forms.rubrics import words
 from refinement.forms.rubrics.merging import Change, Difference
 from refinement.forms.rubrics.settings import SETTINGS, Kind
-from refinement.selectors.rubrics.context_tables import KIND_WORDS
+from refinement.selectors.rubrics.context_tables import KIND_LABELS
 from refinement.selectors.rubrics.words import TEMPLATE_LABELS, rule_name
 
 NOUNS = {"criteria": "Criterion", "checks": "Check"}
@@ -28,7 +28,7 @@ _SETTINGS = {setting.path: setting for setting in SETTINGS}
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ShownDifference:
     """A difference as displayed."""
 
     name: str
@@ -39,7 +39,7 @@ class Told:
     change: Change
 
 
-def told(entry: Difference, mine: Rubric, theirs: Rubric) -> Told:
+def shown_difference(entry: Difference, mine: Rubric, theirs: Rubric) -> ShownDifference:
     """The difference as text; keys are shown by name."""
     names = {
         "criteria": {row.key: row.name for row in (*theirs.criteria, *mine.criteria)},
@@ -49,7 +49,7 @@ def told(entry: Difference, mine: Rubric, theirs: Rubric) -> Told:
         _shown(entry, value, names["criteria"]) for value in (entry.original, entry.mine, entry.theirs)
     )
     label = _label(entry.path, names)
-    return Told(entry.name, label, original, mine_said, theirs_said, entry.change)
+    return ShownDifference(entry.name, label, original, mine_said, theirs_said, entry.change)
 
 
 def _label(path: tuple[str, ...], names: Mapping[str, Mapping[str, str]]) -> str:
@@ -62,7 +62,7 @@ def _label(path: tuple[str, ...], names: Mapping[str, Mapping[str, str]]) -> str
             name = f"{NOUNS[rows]} “{names[rows].get(key, key)}”"
             return f"{name}: {ROW_LABELS.get(field[0], field[0])}" if field else name
         case ("context", role, kind):
-            return f"{words.ROLES[role][0]} sees: {KIND_WORDS[kind][0].lower()}"  # type: ignore[index]
+            return f"{words.ROLES[role][0]} sees: {KIND_LABELS[kind][0].lower()}"  # type: ignore[index]
         case ("templates", name):
             return TEMPLATE_LABELS.get(name, f"Template {name}")
         case ("primary",):

@@ -13,7 +13,7 @@ from refinement.models import DecisionKind, Project, RunSource, RunStatus
 from refinement.selectors.runs.filter_options import RunOptions
 from refinement.selectors.runs.filters import ANY_IMPORTED, RunFilters
 from refinement.selectors.runs.orders import NEWEST, ORDERS, Order
-from refinement.selectors.runs.words import REASON_WORDS
+from refinement.selectors.runs.words import REASON_LABELS
 
 WORDS_CHARS = 200
 ANY = ("", "Any")
@@ -29,7 +29,7 @@ SORTS = [
     for choice in ((order.name, order.words), (f"-{order.name}", order.upwards))
 ]
 REASONS = sorted(
-    ((key, f"{words[:1].upper()}{words[1:]}") for key, words in REASON_WORDS.items()), key=lambda c: c[1]
+    ((key, f"{words[:1].upper()}{words[1:]}") for key, words in REASON_LABELS.items()), key=lambda c: c[1]
 )
 DECISIONS = [
     (DecisionKind.APPROVED.value, "Approved"),

@@ -12,7 +12,7 @@ from refinement.engine.types import Scale
 from refinement.models import Project, Run
 from refinement.selectors.compare.runs import Side
 from refinement.selectors.reviews.blindness import shown_runs
-from refinement.selectors.score_words import composite_words
+from refinement.selectors.score_words import composite_text
 
 SHARE = Scale(Decimal(0), Decimal(100))
 MOST_REPEATS = 500
@@ -55,7 +55,7 @@ class Spread:
         """Mean, deviation, lowest and highest, formatted."""
         values = (self.mean, self.deviation, self.lowest, self.highest)
         return tuple(
-            _count(value) if self.decimals is None else composite_words(value, self.decimals)
+            _count(value) if self.decimals is None else composite_text(value, self.decimals)
             for value in values
         )
 

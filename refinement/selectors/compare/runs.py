@@ -13,7 +13,7 @@ from refinement.engine.sentences import round_name
 from refinement.engine.types import Rubric
 from refinement.models import Project, Round, Run, RunStatus
 from refinement.selectors.reviews.blindness import shown_runs
-from refinement.selectors.runs.words import duration, reason_words
+from refinement.selectors.runs.words import duration, reason_label
 from refinement.selectors.score_words import DECIMALS_OF_RUN
 
 FEWEST, MOST = 2, 5
@@ -145,7 +145,7 @@ def _result(side: Side) -> Cell:
     run = side.run
     if not run.outcome:
         return Cell(RunStatus(run.status).label)
-    return Cell(run.outcome, reason_words(run))
+    return Cell(run.outcome, reason_label(run))
 
 
 def _of_rounds(side: Side) -> str:

@@ -70,12 +70,12 @@ def offer_of(spec: EndpointSpec, asked: "Future[list[ModelInfo]]") -> Offer:
         return Offer(spec.name, problem="Not responding.")
     error = asked.exception()
     if error is not None:
-        return Offer(spec.name, problem=problem_words(spec, error))
+        return Offer(spec.name, problem=problem_message(spec, error))
     models = tuple(sorted(asked.result(), key=lambda info: info.name)[:MOST_MODELS])
     return Offer(spec.name, models, "" if models else "No models available.")
 
 
-def problem_words(spec: EndpointSpec, error: BaseException) -> str:
+def problem_message(spec: EndpointSpec, error: BaseException) -> str:
     """One sentence on why there are no models, without details of the client library."""
     if not isinstance(error, ProviderError):
         return "The configuration of this endpoint is not valid."

@@ -98,7 +98,7 @@ def model_choices(offers: Sequence[Offer], chosen: str) -> list[Any]:
     groups: list[Any] = [("", "Choose a model")]
     known = set()
     for offer in offers:
-        models = [(f"{offer.endpoint}/{info.name}", model_words(info)) for info in offer.models]
+        models = [(f"{offer.endpoint}/{info.name}", model_label(info)) for info in offer.models]
         known |= {value for value, _ in models}
         if models:
             groups.append((offer.endpoint, models))
@@ -107,7 +107,7 @@ def model_choices(offers: Sequence[Offer], chosen: str) -> list[Any]:
     return groups
 
 
-def model_words(info: ModelInfo) -> str:
+def model_label(info: ModelInfo) -> str:
     """A model's name with its details."""
     told = ", ".join(facts_of(info))
     return f"{info.name} ({told})" if told else info.name

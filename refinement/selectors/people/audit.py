@@ -8,10 +8,10 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from refinement.models import AuditEntry, Project
-from refinement.selectors.people.audit_words import Change, action_words, changes_of, object_words
+from refinement.selectors.people.audit_words import Change, action_label, changes_of, object_label
 
 PAGE_SIZE = 50
-LOOKED_THROUGH = 2_000  # newest entries that supply the filter choices
+RECENT_ENTRIES = 2_000  # newest entries that supply the filter choices
 EXPORT_PIECE = 1_000
 # These entries reveal nothing about a run's scores, so blind reviewers may see them.
 APART_FROM_RUNS = ("invitation", "launch", "member", "person", "project", "rubric", "view")
@@ -81,7 +81,7 @@ def audit_page(
 
 def _page(entries: list[AuditEntry], *, has_older: bool, has_newer: bool) -> AuditPage:
     lines = [
-        AuditLine(entry, action_words(entry.action), object_words(entry), changes_of(entry))
+        AuditLine(entry, action_label(entry.action), object_label(entry), changes_of(entry))
         for entry in entries
     ]
     return AuditPage(
@@ -127,13 +127,13 @@ def audit_options(project: Project | None) -> AuditOptions:
     newest = audit_rows(project, AuditFilters()).order_by("-pk").values_list("pk", flat=True)
     columns = ("user_id", "actor", "action", "object_type")
     seen = list(
-        AuditEntry.objects.filter(pk__in=newest[:LOOKED_THROUGH])
+        AuditEntry.objects.filter(pk__in=newest[:RECENT_ENTRIES])
         .order_by()
         .values_list(*columns)
-        .distinct()[:LOOKED_THROUGH]
+        .distinct()[:RECENT_ENTRIES]
     )
     people = {str(user or COMMAND_LINE): actor if user else "Not signed in" for user, actor, _, _ in seen}
-    actions = {action: action_words(action) for _, _, action, _ in seen}
+    actions = {action: action_label(action) for _, _, action, _ in seen}
     types = {kind: kind.capitalize() for _, _, _, kind in seen}
     return AuditOptions(
         *(sorted(each.items(), key=lambda pair: pair[1].lower()) for each in (people, actions, types))

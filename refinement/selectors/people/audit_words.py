@@ -98,13 +98,13 @@ class Change:
     after: str | None
 
 
-def action_words(action: str) -> str:
+def action_label(action: str) -> str:
     """The label of an action; for an unknown action, its two parts."""
     noun, _, verb = action.partition(".")
     return ACTIONS.get(action) or f"{noun}: {verb.replace('_', ' ')}".removesuffix(": ")
 
 
-def object_words(entry: AuditEntry) -> str:
+def object_label(entry: AuditEntry) -> str:
     """The object, such as "run 12"; for people, their name."""
     named = next(
         (entry.after.get(key) or entry.before.get(key) for key in NAMED.get(entry.object_type, ())), None
@@ -126,10 +126,10 @@ def changes_of(entry: AuditEntry) -> list[Change]:
 
 
 def _pairs(values: object) -> dict[str, str]:
-    return {name: value_words(value) for name, value in values.items()} if isinstance(values, dict) else {}
+    return {name: value_text(value) for name, value in values.items()} if isinstance(values, dict) else {}
 
 
-def value_words(value: object) -> str:
+def value_text(value: object) -> str:
     """A value as one short line."""
     if isinstance(value, bool):
         return "yes" if value else "no"

@@ -66,11 +66,11 @@ def sessions_of(user: User, this: str | None) -> list[SignedIn]:
     # Changing the password invalidates sessions without deleting them.
     good = {user.get_session_auth_hash(), *user.get_session_auth_fallback_hash()}
     alive = [infos[row.session_key] for row in rows if row.get_decoded().get(HASH_SESSION_KEY, "") in good]
-    listed = [SignedIn(info, browser_words(info.agent), info.session_key == this) for info in alive]
+    listed = [SignedIn(info, browser_label(info.agent), info.session_key == this) for info in alive]
     return sorted(listed, key=lambda entry: (not entry.is_this, -entry.info.last_used_at.timestamp()))
 
 
-def browser_words(agent: str) -> str:
+def browser_label(agent: str) -> str:
     """A short name for a user agent, such as "Firefox on Linux"."""
     browser = next((name for name, sign in BROWSERS if re.search(sign, agent)), "Unknown browser")
     system = next((name for name, sign in SYSTEMS if re.search(sign, agent)), "")

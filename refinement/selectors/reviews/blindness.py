@@ -34,15 +34,15 @@ def blind_readers_of(run_ids: Collection[int]) -> dict[int, set[int]]:
     return found
 
 
-def seen_words(run: Run, user: User) -> str:
+def not_blind_reason(run: Run, user: User) -> str:
     """Why this user's next score of the run cannot be blind; empty if it can."""
     ended = BlindReading.objects.filter(run=run, reader=user, ended_at__isnull=False).first()
     scored = HumanScore.objects.filter(run=run, author=user).exists()
-    return seen_words_for(ended, scored=scored)
+    return not_blind_reason_for(ended, scored=scored)
 
 
-def seen_words_for(ended: BlindReading | None, *, scored: bool) -> str:
-    """Like `seen_words`, from data already loaded: an ended blind review, and whether they scored the run."""
+def not_blind_reason_for(ended: BlindReading | None, *, scored: bool) -> str:
+    """Like `not_blind_reason`, from rows already loaded."""
     if ended is not None and ended.given_up:
         return "You chose to see the scores of this run, so you can no longer score it blind."
     if ended is not None:

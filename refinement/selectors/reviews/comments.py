@@ -67,7 +67,7 @@ class ThreadLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Talk:
+class CommentThreads:
     """The threads of a page."""
 
     threads: tuple[ThreadLine, ...] = ()
@@ -103,7 +103,9 @@ class Shown:
     text: str = ""
 
 
-def talk_of(shown: Shown, reader: Reader, *, everything: bool = False, thread: int | None = None) -> Talk:
+def comment_threads(
+    shown: Shown, reader: Reader, *, everything: bool = False, thread: int | None = None
+) -> CommentThreads:
     """Threads on the round, on the run, and open ones on passages of other rounds. Four queries.
 
     `thread` is shown with all its comments, even if it belongs to another round.
@@ -113,7 +115,7 @@ def talk_of(shown: Shown, reader: Reader, *, everything: bool = False, thread: i
     rows = found[:most]
     comments = _comments(rows, thread, everything=everything)
     called = called_in([comment for each in comments.values() for comment in each])
-    return Talk(
+    return CommentThreads(
         threads=tuple(thread_line(shown, reader, row, comments.get(row.pk, []), called) for row in rows),
         more=len(found) > most,
         everything=everything,
@@ -194,7 +196,7 @@ def thread_line(
     elsewhere = row.round_number is not None and row.round_number != shown.number
     line = ThreadLine(
         row=row,
-        about=about_words(shown.rubric, row),
+        about=about_label(shown.rubric, row),
         round_name=capital_round_name(shown.rubric, row.round_number or 0) if elsewhere else "",
         line=None,
         found="",
@@ -225,7 +227,7 @@ def comment_line(row: Comment, reader: Reader, called: tuple[str, ...] = ()) -> 
     )
 
 
-def about_words(rubric: Rubric, row: Thread) -> str:
+def about_label(rubric: Rubric, row: Thread) -> str:
     """What the thread is about."""
     if row.place == ThreadPlace.CRITERION:
         names = {criterion.key: criterion.name for criterion in rubric.criteria}
@@ -241,7 +243,7 @@ def about_words(rubric: Rubric, row: Thread) -> str:
     return words[ThreadPlace(row.place)]
 
 
-def people_offered(run_project: int, typed: str) -> list[dict[str, str]]:
+def mention_suggestions(run_project: int, typed: str) -> list[dict[str, str]]:
     """Members whose name, or a word of it, starts with the typed text, and what to insert for each."""
     wanted = " ".join(typed.split())[:120]
     rows = Membership.objects.filter(project=run_project, user__is_active=True).select_related("user")

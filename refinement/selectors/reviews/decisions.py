@@ -54,7 +54,7 @@ def decisions_of(run: Run, rubric: Rubric) -> DecisionFacts:
     in_force = bool(rows) and rows[0].kind != DecisionKind.WITHDRAWN
     return DecisionFacts(
         seen=seen,
-        judge=judge_words(run, rubric),
+        judge=judge_result(run, rubric),
         current=lines[0] if in_force else None,
         badge=badge_of(rows[0].kind) if in_force else None,
         history=lines,
@@ -76,7 +76,7 @@ def decision_line(row: Decision, rubric: Rubric) -> DecisionLine:
     return DecisionLine(row.number, row.author_name, did, row.reason, row.at)
 
 
-def judge_words(run: Run, rubric: Rubric) -> str:
+def judge_result(run: Run, rubric: Rubric) -> str:
     """The judge's result in brief: `FAIL, best round 2 at 8.60`."""
     said = [run.outcome or "not finished"]
     if run.best_round and run.best is not None:

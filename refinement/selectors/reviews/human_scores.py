@@ -14,9 +14,9 @@ from refinement.engine.agreement import Agreement, agreement_of, near_gap
 from refinement.engine.scoring import shown
 from refinement.engine.types import ZERO, Rubric
 from refinement.models import BlindReading, HumanScore, Round, RubricVersion, Run, User
-from refinement.selectors.reviews.blindness import seen_words_for
+from refinement.selectors.reviews.blindness import not_blind_reason_for
 from refinement.selectors.runs.words import plain_number
-from refinement.selectors.score_words import composite_change, composite_words, given_change, given_words
+from refinement.selectors.score_words import composite_change, composite_text, score_change, score_text
 
 MOST_PEOPLE = 20  # in a round's table
 MOST_PAIRS = 2_000  # scored rounds of one run
@@ -90,7 +90,7 @@ def people_of(run: Run, rubric: Rubric, row: Round, reader: User) -> PeopleFacts
         rows=_rows(rubric, row, listed, found) if found else (),
         more=len(found) - len(listed),
         own=own,
-        not_blind=seen_words_for(ended, scored=any(entry.author == reader.pk for entry in given)),
+        not_blind=not_blind_reason_for(ended, scored=any(entry.author == reader.pk for entry in given)),
         agreement=agreement_in(rubric, [entry for entry in given if entry.judged is not None]),
     )
 
@@ -123,7 +123,7 @@ def _readings_of(run: int) -> list[BlindReading]:
     return list(BlindReading.objects.filter(run=run).order_by("id")[:MOST_PAIRS])
 
 
-class Given(NamedTuple):
+class PersonScores(NamedTuple):
     """One person's scores of one round, with the judge's if any.
 
     Single scores stay JSON: few runs have enough rounds to compare them.
@@ -137,8 +137,8 @@ class Given(NamedTuple):
     scores: str
 
 
-def _given(run: Run) -> list[Given]:
-    return [Given(*row) for row in _given_in(run.pk)]
+def _given(run: Run) -> list[PersonScores]:
+    return [PersonScores(*row) for row in _given_in(run.pk)]
 
 
 def _given_in(run: int) -> list[tuple[Any, ...]]:
@@ -214,12 +214,12 @@ def _row(
     def words(value: Decimal | None) -> str:
         if value is None:
             return "–"
-        return composite_words(value, decimals) if fixed else given_words(value)
+        return composite_text(value, decimals) if fixed else score_text(value)
 
     def gap(value: Decimal | None) -> str:
         if value is None or judge is None:
             return ""
-        return composite_change(value, judge, decimals) if fixed else given_change(value, judge)
+        return composite_change(value, judge, decimals) if fixed else score_change(value, judge)
 
     given = [value for value in everybody if value is not None]
     mean = sum(given, ZERO) / len(given) if given else None
@@ -228,12 +228,12 @@ def _row(
         name=name,
         judge=words(judge),
         cells=tuple(cells[value] for value in listed),
-        mean="–" if mean is None else composite_words(mean, decimals),
+        mean="–" if mean is None else composite_text(mean, decimals),
         gap="" if mean is None or judge is None else composite_change(mean, judge, decimals),
     )
 
 
-def agreement_in(rubric: Rubric, found: Sequence[Given]) -> RunAgreement:
+def agreement_in(rubric: Rubric, found: Sequence[PersonScores]) -> RunAgreement:
     """Agreement over all judged rounds with human scores."""
     rounds = len({entry.number for entry in found})
     if rounds < FEWEST_ROUNDS:
@@ -245,7 +245,7 @@ def agreement_in(rubric: Rubric, found: Sequence[Given]) -> RunAgreement:
     return RunAgreement(rounds, len(found), tuple(_sentences(rubric, rounds, len(found), whole, part, near)))
 
 
-def _pairs(entry: Given) -> list[tuple[Decimal, Decimal]]:
+def _pairs(entry: PersonScores) -> list[tuple[Decimal, Decimal]]:
     """Judge's and person's score of each criterion that both scored."""
     judged: Mapping[str, str] = json.loads(entry.judged_scores or "null") or {}
     said: Sequence[Mapping[str, Any]] = json.loads(entry.scores)

@@ -11,7 +11,7 @@ from refinement.texts import one_line
 PAGE_SIZE = 50
 MOST_COUNTED = 100  # unread; above it the navigation shows 99+
 EXCERPT_CHARS = 200
-BLIND_WORDS = "New activity on run {run}, which you are scoring blind. You can see it after scoring."
+BLIND_MESSAGE = "New activity on run {run}, which you are scoring blind. You can see it after scoring."
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ def _after(cursor: str) -> Q:
 
 def notice_line(row: Notice, *, blind: bool) -> InboxLine:
     if blind:
-        return InboxLine(row, BLIND_WORDS.format(run=row.run_id), "")
+        return InboxLine(row, BLIND_MESSAGE.format(run=row.run_id), "")
     comment = row.comment
     said = one_line(comment.body, EXCERPT_CHARS) if comment and comment.deleted_at is None else ""
     return InboxLine(row, row.text, said)

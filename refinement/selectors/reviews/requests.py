@@ -10,7 +10,7 @@ from refinement.models import Membership, Project, ReviewRequest, ReviewRule, Us
 from refinement.models.runs.runs import Run
 from refinement.selectors.people.names import all_but_names
 from refinement.selectors.reviews.blindness import without_hidden
-from refinement.selectors.reviews.words import rule_words
+from refinement.selectors.reviews.words import rule_label
 
 MOST_WAITING = 100
 MOST_OF_OTHERS = 50
@@ -24,7 +24,7 @@ SOONEST = (F("due_on").asc(nulls_last=True), F("id").asc())
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ReviewLine:
     """A review request with its texts."""
 
     row: ReviewRequest
@@ -35,11 +35,11 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class ReviewsPage:
-    mine: list[Asked]
+    mine: list[ReviewLine]
     more_mine: int
-    others: list[Asked]
+    others: list[ReviewLine]
     more_others: bool
-    closed: list[Asked]
+    closed: list[ReviewLine]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def waiting_for(user: User, project: Project) -> QuerySet[ReviewRequest]:
     return without_hidden(rows, "run").order_by(*SOONEST)
 
 
-def asked_of(user: User, project: Project, membership: Membership, most: int) -> list[Asked]:
+def queue_start(user: User, project: Project, membership: Membership, most: int) -> list[ReviewLine]:
     """The first requests of the user's queue. One query."""
     return _in_words(_whole(waiting_for(user, project))[:most], membership)
 
@@ -66,7 +66,7 @@ def asked_of(user: User, project: Project, membership: Membership, most: int) ->
 def reviews_page(membership: Membership) -> ReviewsPage:
     """Everything on the reviews page. Four queries."""
     user, project = membership.user, membership.project
-    mine = asked_of(user, project, membership, MOST_WAITING)
+    mine = queue_start(user, project, membership, MOST_WAITING)
     count = len(mine) if len(mine) < MOST_WAITING else waiting_for(user, project).count()
     rows = _whole(without_hidden(ReviewRequest.objects.filter(project=project), "run"))
     open_rows = rows.filter(closed_at__isnull=True).exclude(reviewer=user).order_by(*SOONEST)
@@ -81,7 +81,7 @@ def reviews_page(membership: Membership) -> ReviewsPage:
     )
 
 
-def reviews_of(run: Run, membership: Membership) -> list[Asked]:
+def reviews_of(run: Run, membership: Membership) -> list[ReviewLine]:
     """The run's review requests: open ones first, then newest first. One query."""
     return _in_words(_asked_about(run.pk), membership)
 
@@ -122,7 +122,7 @@ def rules_of(project: Project) -> list[tuple[ReviewRule, str, list[str]]]:
     rows = rows.select_related("rubric", "created_by").prefetch_related("reviewers")[:MOST_RULES_SHOWN]
     members = set(Membership.objects.filter(project=project).values_list("user_id", flat=True))
     return [
-        (rule, rule_words(rule), [_name(person, members) for person in rule.reviewers.all()]) for rule in rows
+        (rule, rule_label(rule), [_name(person, members) for person in rule.reviewers.all()]) for rule in rows
     ]
 
 
@@ -136,15 +136,17 @@ def _whole(rows: QuerySet[ReviewRequest]) -> QuerySet[ReviewRequest]:
     return rows.select_related("run", "run__rubric", *FOLLOWED).defer(*LONG_TEXTS)
 
 
-def _in_words(rows: Sequence[ReviewRequest] | QuerySet[ReviewRequest], membership: Membership) -> list[Asked]:
+def _in_words(
+    rows: Sequence[ReviewRequest] | QuerySet[ReviewRequest], membership: Membership
+) -> list[ReviewLine]:
     return [_line(row, membership) for row in rows]
 
 
-def _line(row: ReviewRequest, membership: Membership) -> Asked:
+def _line(row: ReviewRequest, membership: Membership) -> ReviewLine:
     asker = row.rule.created_by_id if row.rule else row.asked_by_id
-    return Asked(
+    return ReviewLine(
         row=row,
         asker="a rule" if row.rule else row.asked_by.display_name if row.asked_by else "a former member",
-        reason=rule_words(row.rule) if row.rule else "",
+        reason=rule_label(row.rule) if row.rule else "",
         may_take_back=row.closed_at is None and (membership.is_owner or asker == membership.user_id),
     )

@@ -3,7 +3,7 @@
 from refinement.models import ReviewRule, RuleKind
 
 
-def rule_words(rule: ReviewRule) -> str:
+def rule_label(rule: ReviewRule) -> str:
     """What the rule matches. Its rubric must be loaded."""
     of = f" of {rule.rubric.name}" if rule.rubric else ""
     if rule.kind == RuleKind.FAILED:

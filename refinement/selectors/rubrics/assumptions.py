@@ -7,12 +7,12 @@ from refinement.engine.types import Rubric
 from refinement.judging.context import Brief
 from refinement.judging.rehearsal import Said
 from refinement.judging.schema import plain
-from refinement.selectors.rubrics.rehearsals import Borrowed
+from refinement.selectors.rubrics.rehearsals import PreviewHistory
 
 
-def typed_words(rubric: Rubric, number: int, said: Said, *, has_earlier: bool) -> Iterator[str]:
+def typed_assumptions(rubric: Rubric, number: int, said: Said, *, has_earlier: bool) -> Iterator[str]:
     """For typed texts: everything before the candidate is assumed."""
-    verdict = verdict_words(rubric, said)
+    verdict = verdict_summary(rubric, said)
     if number > 1:
         span = "Round 1 is" if number == 2 else f"Rounds 1 to {number - 1} are"
         text = "the text of the earlier rounds" if has_earlier else "the candidate's own text"
@@ -22,7 +22,7 @@ def typed_words(rubric: Rubric, number: int, said: Said, *, has_earlier: bool) -
         yield f"The revision assumes this verdict on the candidate: {verdict}."
 
 
-def verdict_words(rubric: Rubric, said: Said) -> str:
+def verdict_summary(rubric: Rubric, said: Said) -> str:
     """The assumed verdict in brief."""
     if not rubric.criteria:
         return "the results of the checks"
@@ -32,7 +32,7 @@ def verdict_words(rubric: Rubric, said: Said) -> str:
     return f"{score}, {issues}, {'a direction' if said.asi else 'no direction'}"
 
 
-def borrowed_words(rubric: Rubric, borrowed: Borrowed, said: Said) -> Iterator[str]:
+def borrowed_assumptions(rubric: Rubric, borrowed: PreviewHistory, said: Said) -> Iterator[str]:
     """For a run: what comes from the run, and what is assumed."""
     last = borrowed.history.rounds[-1].number
     span = "round 1" if last == 1 else f"rounds 1 to {last}"
@@ -46,13 +46,13 @@ def borrowed_words(rubric: Rubric, borrowed: Borrowed, said: Said) -> Iterator[s
         numbers = ", ".join(str(number) for number in borrowed.assumed)
         yield (
             f"Round {numbers} has no verdict yet, or none that fits these criteria. Assumed "
-            f"instead: {verdict_words(rubric, said)}."
+            f"instead: {verdict_summary(rubric, said)}."
         )
     if borrowed.began_with_seed:
         yield "The run started from an existing text, so there was no first draft."
 
 
-def closing_words(rubric: Rubric, brief: Brief, number: int) -> Iterator[str]:
+def general_assumptions(rubric: Rubric, brief: Brief, number: int) -> Iterator[str]:
     """Notes that apply to any text."""
     if number > 1 and rubric.criteria:
         whose = "this rubric's seed" if brief.calibration else f"the text of {round_name(rubric, 1)}"

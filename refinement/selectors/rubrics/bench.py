@@ -10,7 +10,7 @@ from django.http import Http404
 from refinement.judging.same_text import fingerprint
 from refinement.models import Bench, BenchTrial, Project, Round, Rubric, RubricVersion, TrialStatus
 from refinement.selectors.reviews.blindness import shown_runs, without_hidden
-from refinement.selectors.score_words import composite_words
+from refinement.selectors.score_words import composite_text
 
 MOST_RUNS = 20
 MOST_ROUNDS = 50
@@ -112,12 +112,12 @@ def round_in(project: Project, pk: int) -> Round | None:
     return without_hidden(rows, "run").first()
 
 
-def round_words(values: Mapping[str, Any]) -> str:
+def round_choice(values: Mapping[str, Any]) -> str:
     """A round as a form choice."""
     score = (
         ""
         if values["composite"] is None
-        else f", scored {composite_words(values['composite'], values['decimals'])}"
+        else f", scored {composite_text(values['composite'], values['decimals'])}"
     )
     return (
         f"Run {values['run_id']}, round {values['number']}{score}: "
@@ -125,7 +125,7 @@ def round_words(values: Mapping[str, Any]) -> str:
     )
 
 
-def origin_words(bench: Bench) -> str:
+def origin_label(bench: Bench) -> str:
     """The source of the text."""
     if bench.origin == Bench.Origin.ROUND:
         source = bench.source_round

@@ -40,11 +40,15 @@ def finding_of(bench: Bench, report: Report) -> Finding | None:
         return None
     steadiness = steadiness_of(spread, wanted_gap(report.rubric))
     chip, word = CHIPS[steadiness]
-    told = [steadiness_words(steadiness, bench, report), *noisiest_words(report), *threshold_words(report)]
+    told = [
+        steadiness_sentence(steadiness, bench, report),
+        *noisiest_sentence(report),
+        *threshold_sentence(report),
+    ]
     return Finding(chip, word, tuple(told))
 
 
-def steadiness_words(steadiness: Steadiness, bench: Bench, report: Report) -> str:
+def steadiness_sentence(steadiness: Steadiness, bench: Bench, report: Report) -> str:
     spread, digits = report.total.spread, report.digits
     assert spread is not None
     if steadiness is Steadiness.TOO_FEW:
@@ -55,10 +59,10 @@ def steadiness_words(steadiness: Steadiness, bench: Bench, report: Report) -> st
         if bench.temperature == 0:
             same += " At temperature 0 this is expected and does not show that the score is right."
         return same
-    return noise_words(steadiness, report)
+    return noise_sentence(steadiness, report)
 
 
-def noise_words(steadiness: Steadiness, report: Report) -> str:
+def noise_sentence(steadiness: Steadiness, report: Report) -> str:
     spread, digits = report.total.spread, report.digits
     assert spread is not None
     assert spread.deviation is not None
@@ -79,7 +83,7 @@ def noise_words(steadiness: Steadiness, report: Report) -> str:
     )
 
 
-def noisiest_words(report: Report) -> list[str]:
+def noisiest_sentence(report: Report) -> list[str]:
     deviations = [(line.spread.deviation or Decimal(0), line) for line in report.lines if line.spread]
     if report.done < 3 or not deviations:
         return []
@@ -89,7 +93,7 @@ def noisiest_words(report: Report) -> list[str]:
     return [f"It varies most on {line.name} (±\u00a0{rounded(most, report.digits)})."]
 
 
-def threshold_words(report: Report) -> list[str]:
+def threshold_sentence(report: Report) -> list[str]:
     mark = report.rubric.policy.pass_threshold
     values = [value for value in report.total.values if value is not None]
     if mark is None or len(values) < 2:
@@ -105,7 +109,7 @@ def threshold_words(report: Report) -> list[str]:
 
 
 # --- people ---------------------------------------------------------------------------------------
-def people_words(report: Report) -> list[str]:
+def people_sentences(report: Report) -> list[str]:
     """How the judge differs from people, largest difference first."""
     if report.apart is None:
         return []
@@ -113,10 +117,10 @@ def people_words(report: Report) -> list[str]:
     told = [f"On average the judge differs from people by {rounded(report.apart, digits)}."]
     lines = [line for line in report.lines if line.difference is not None]
     lines.sort(key=lambda line: -abs(line.difference or Decimal(0)))
-    return told + [difference_words(line, digits) for line in lines[:MOST_SENTENCES]]
+    return told + [difference_sentence(line, digits) for line in lines[:MOST_SENTENCES]]
 
 
-def difference_words(line: Line, digits: int) -> str:
+def difference_sentence(line: Line, digits: int) -> str:
     difference = line.difference or Decimal(0)
     size = rounded(abs(difference), digits)
     if not Decimal(size):
@@ -125,7 +129,7 @@ def difference_words(line: Line, digits: int) -> str:
 
 
 # --- comparing ------------------------------------------------------------------------------------
-def comparison_words(comparison: Comparison) -> str:
+def comparison_sentence(comparison: Comparison) -> str:
     """The composite's difference, and whether it is significant."""
     if not comparison.same_scale:
         return "The two use different scales, so their scores cannot be compared."
@@ -146,16 +150,16 @@ def comparison_words(comparison: Comparison) -> str:
     return f"{told}, but noise alone can cause {margin}, so the difference is not significant."
 
 
-def pair_words(pair: Pair) -> str:
+def pair_label(pair: Pair) -> str:
     """A short label for a criterion's difference."""
     if pair.before is None:
         return "new in the second"
     if pair.after is None:
         return "only in the first"
-    return "" if pair.shift is None else shift_words(pair.shift)
+    return "" if pair.shift is None else shift_sentence(pair.shift)
 
 
-def shift_words(shift: Shift) -> str:
+def shift_sentence(shift: Shift) -> str:
     if not shift.difference:
         return "the same"
     return {None: "too few trials", True: "more than noise", False: "within the noise"}[shift.clear]

@@ -21,6 +21,6 @@ def command_refusal(rubric: Rubric) -> str:
     )
 
 
-def allowed_words() -> str:
+def allowed_programs() -> str:
     """The allowed programs; * for any, empty if commands are disabled."""
     return ANY if ANY in settings.COMMANDS else ", ".join(settings.COMMANDS)

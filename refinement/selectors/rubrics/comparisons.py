@@ -9,7 +9,7 @@ from refinement.engine.evaluating import command_line
 from refinement.engine.kinds import Information
 from refinement.engine.types import Check, Criterion, Evaluator, Rubric
 from refinement.judging.templating import TEMPLATE_NAMES
-from refinement.selectors.rubrics.context_tables import CLASS_LABELS, KIND_WORDS, ROLE_LABELS
+from refinement.selectors.rubrics.context_tables import CLASS_LABELS, KIND_LABELS, ROLE_LABELS
 from refinement.selectors.rubrics.definitions import plain
 from refinement.selectors.rubrics.words import (
     COMPOSITES,
@@ -20,7 +20,7 @@ from refinement.selectors.rubrics.words import (
     SEVERITIES,
     TEMPLATE_LABELS,
     check_label,
-    parameter_words,
+    parameter_labels,
     rule_name,
     scale_words,
 )
@@ -207,7 +207,7 @@ def _criterion(entry: Criterion) -> dict[str, str]:
 
 
 def _check(entry: Check) -> dict[str, str]:
-    parameters = {label.lower(): value for label, value in parameter_words(entry)}
+    parameters = {label.lower(): value for label, value in parameter_labels(entry)}
     return {
         "kind": check_label(entry),
         "severity": SEVERITIES[entry.severity],
@@ -222,7 +222,7 @@ def _context(rubric: Rubric) -> dict[str, str]:
 
 
 def _kinds(allowed: frozenset[Information]) -> str:
-    return "\n".join(KIND_WORDS[kind][0] for kind in Information if kind in allowed)
+    return "\n".join(KIND_LABELS[kind][0] for kind in Information if kind in allowed)
 
 
 def _texts(rubric: Rubric) -> dict[str, str]:

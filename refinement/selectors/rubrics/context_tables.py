@@ -30,7 +30,7 @@ CLASS_REASONS: Mapping[ProblemClass, str] = {
     ),
 }
 # Label and description of each kind.
-KIND_WORDS: Mapping[Information, tuple[str, str]] = {
+KIND_LABELS: Mapping[Information, tuple[str, str]] = {
     Information.TASK: ("Task", "What the run should produce."),
     Information.CRITERIA: ("Criteria", "What is scored, and what a top score looks like."),
     Information.ROUND_NUMBER: ("Round number", "The current round and the last one."),
@@ -149,7 +149,7 @@ def context_rules_table(rules: ContextRules, problem_class: ProblemClass) -> Con
 
 
 def _row(kind: Information, rules: ContextRules, preset: ContextRules) -> ContextRow:
-    label, description = KIND_WORDS[kind]
+    label, description = KIND_LABELS[kind]
     cells = tuple(_cell(role, kind, rules, preset) for role in ROLE_LABELS)
     return ContextRow(kind, label, description, cells)
 
@@ -161,12 +161,12 @@ def _cell(role: Role, kind: Information, rules: ContextRules, preset: ContextRul
 
 
 def _explanation(role: Role, kind: Information, allowed: bool, usual: bool) -> str:
-    return "" if allowed is usual else departure_words(role, kind, allowed)
+    return "" if allowed is usual else departure_sentence(role, kind, allowed)
 
 
-def departure_words(role: Role, kind: Information, allowed: bool) -> str:
+def departure_sentence(role: Role, kind: Information, allowed: bool) -> str:
     """A deviation from the preset and its effect."""
-    what = KIND_WORDS[kind][0].lower()
+    what = KIND_LABELS[kind][0].lower()
     does, usually = ("sees", "hides") if allowed else ("does not see", "shows")
     follows = (ADDED if allowed else REMOVED).get(kind, "")
     if allowed and role is not Role.JUDGE:

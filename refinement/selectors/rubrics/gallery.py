@@ -10,16 +10,16 @@ from refinement.selectors.rubrics.context_tables import CLASS_LABELS
 from refinement.selectors.rubrics.words import (
     FEEDBACK_STYLES,
     NEXT_BASES,
-    StopRuleWords,
+    StopRuleLabel,
     check_label,
-    pass_words,
+    pass_mark_label,
     rounds_words,
     scale_words,
-    stop_rules_words,
+    stop_rule_labels,
     weighed_criteria,
 )
 
-PROFILE_WORDS: Mapping[str, tuple[str, str]] = {
+PROFILE_TEXTS: Mapping[str, tuple[str, str]] = {
     "wiggum": (
         "Wiggum: a pass mark to reach",
         "For texts that must be good enough before anyone else sees them: guides, reports, "
@@ -42,7 +42,7 @@ PROFILE_WORDS: Mapping[str, tuple[str, str]] = {
         "ties.",
     ),
 }
-ARTIFACT_WORDS: Mapping[str, str] = {
+ARTIFACT_TEXTS: Mapping[str, str] = {
     "document": "A text that explains something or how to do it. For guides, reports, explanations and "
     "anything not listed here.",
     "prompt": "Instructions for a model. For system prompts whose gaps a model would fill with guesses.",
@@ -72,7 +72,7 @@ class ProfileCard:
     defaults: tuple[tuple[str, str], ...]
     judged: tuple[str, ...]  # criteria with their shares, or checks
     judged_label: str
-    stop_rules: tuple[StopRuleWords, ...]
+    stop_rules: tuple[StopRuleLabel, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,21 +112,21 @@ def preset_rubric(profile: str, artifact: str, name: str) -> Rubric:
 
 def _profile_card(profile: str) -> ProfileCard:
     rubric = rubric_for(profile)
-    title, paragraph = PROFILE_WORDS[profile]
+    title, paragraph = PROFILE_TEXTS[profile]
     return ProfileCard(
         key=profile,
         title=title,
         paragraph=paragraph,
         defaults=(
             ("Scale", scale_words(rubric.scale)),
-            ("Pass mark", pass_words(rubric)),
+            ("Pass mark", pass_mark_label(rubric)),
             ("Rounds", rounds_words(rubric.policy)),
             ("Revision starts from", NEXT_BASES[rubric.policy.next_base]),
             ("Feedback", FEEDBACK_STYLES[rubric.policy.feedback]),
         ),
         judged=_judged(rubric),
         judged_label="Checks" if not rubric.criteria else "Criteria",
-        stop_rules=tuple(stop_rules_words(rubric)),
+        stop_rules=tuple(stop_rule_labels(rubric)),
     )
 
 
@@ -143,7 +143,7 @@ def _artifact_card(artifact: ArtifactType) -> ArtifactCard:
         key=artifact.key,
         title=artifact.name[:1].upper() + artifact.name[1:],
         purpose=artifact.purpose,
-        paragraph=ARTIFACT_WORDS.get(artifact.key, ""),
+        paragraph=ARTIFACT_TEXTS.get(artifact.key, ""),
         criteria=tuple(
             f"{entry.name} (primary)" if entry.primary else entry.name for entry in artifact.criteria
         ),

@@ -9,7 +9,7 @@ from django.db.models.functions import Left
 from refinement.judging.length import shorten
 from refinement.models import Project, Round, Rubric, Run
 from refinement.selectors.reviews.blindness import shown_runs, without_hidden
-from refinement.selectors.score_words import composite_words
+from refinement.selectors.score_words import composite_text
 
 LISTED_RUNS = 20
 LISTED_ROUNDS = 100
@@ -74,7 +74,7 @@ def judged_rounds(rubric: Rubric) -> list[tuple[str, list[RoundChoice]]]:
     )[:LISTED_ROUNDS]
     grouped: dict[int, list[RoundChoice]] = {}
     for run, number, composite, decimals in rows:
-        label = f"Run {run}, round {number}, composite {composite_words(composite or Decimal(0), decimals)}"
+        label = f"Run {run}, round {number}, composite {composite_text(composite or Decimal(0), decimals)}"
         grouped.setdefault(run, []).append(RoundChoice(f"{run}-{number}", label))
     return [(f"Run {run}: {shorten(named[run], TASK_CHARS)}", choices) for run, choices in grouped.items()]
 

@@ -59,10 +59,10 @@ class ListedRubric:
 
     @property
     def runs_words(self) -> str:
-        return counted_words(self.runs)
+        return count_label(self.runs)
 
 
-def counted_words(count: int) -> str:
+def count_label(count: int) -> str:
     """The count, or "at least" the cap."""
     return f"{MOST_COUNTED:,}+" if count >= MOST_COUNTED else f"{count:,}"
 

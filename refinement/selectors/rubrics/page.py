@@ -14,17 +14,17 @@ from refinement.selectors.rubrics.words import (
     NEXT_BASES,
     SEVERITIES,
     TEMPLATE_LABELS,
-    StopRuleWords,
+    StopRuleLabel,
     WeighedCriterion,
     budget_words,
     check_label,
-    evaluator_words,
-    parameter_words,
-    pass_words,
-    penalty_words,
+    evaluator_labels,
+    parameter_labels,
+    pass_mark_label,
+    penalty_description,
     rounds_words,
     scale_words,
-    stop_rules_words,
+    stop_rule_labels,
     weighed_criteria,
 )
 
@@ -53,7 +53,7 @@ class VersionFacts:
     scoring: list[tuple[str, str]]
     loop: list[tuple[str, str]]
     limits: list[tuple[str, str]]
-    stop_rules: list[StopRuleWords]
+    stop_rules: list[StopRuleLabel]
     criteria: list[WeighedCriterion]
     checks: list[CheckFacts]
     penalties: str
@@ -71,10 +71,10 @@ def version_facts(definition: Rubric) -> VersionFacts:
         scoring=_scoring(definition),
         loop=_loop(definition),
         limits=_limits(definition),
-        stop_rules=stop_rules_words(definition),
+        stop_rules=stop_rule_labels(definition),
         criteria=weighed_criteria(definition),
         checks=[_check(entry) for entry in definition.checks],
-        penalties=penalty_words(definition),
+        penalties=penalty_description(definition),
         context=context_table(definition),
         texts=_texts(definition),
         templates=[
@@ -93,7 +93,7 @@ def _scoring(definition: Rubric) -> list[tuple[str, str]]:
     facts = [
         ("Scale", scale_words(definition.scale)),
         ("Composite", COMPOSITES[policy.composite]),
-        ("Pass mark", pass_words(definition)),
+        ("Pass mark", pass_mark_label(definition)),
     ]
     if policy.perfect_score is not None:
         facts.append(("Perfect score", plain(policy.perfect_score)))
@@ -116,7 +116,7 @@ def _loop(definition: Rubric) -> list[tuple[str, str]]:
         ("Feedback", FEEDBACK_STYLES[policy.feedback]),
         ("Problem class", CLASS_LABELS[definition.problem_class]),
         ("Evaluation", f"{mode}. {meaning}"),
-        *evaluator_words(definition),
+        *evaluator_labels(definition),
     ]
 
 
@@ -132,7 +132,7 @@ def _limits(definition: Rubric) -> list[tuple[str, str]]:
 
 def _check(entry: Check) -> CheckFacts:
     severity = SEVERITIES[entry.severity]
-    return CheckFacts(entry, check_label(entry), severity, plain(entry.weight), parameter_words(entry))
+    return CheckFacts(entry, check_label(entry), severity, plain(entry.weight), parameter_labels(entry))
 
 
 def _texts(definition: Rubric) -> list[tuple[str, str, str]]:

@@ -7,7 +7,7 @@ from refinement.engine.kinds import Information
 from refinement.judging.provenance import SOURCE_OF, Part, Source, TracedMessage
 from refinement.judging.rehearsal import Act, Fate
 from refinement.providers.context import CHARS_PER_TOKEN, text_size
-from refinement.selectors.rubrics.context_tables import KIND_WORDS
+from refinement.selectors.rubrics.context_tables import KIND_LABELS
 
 SHOWN_CHARS = 24_000  # per part; counts include what is cut
 TAIL_CHARS = 4_000
@@ -34,7 +34,7 @@ LETTERS: Mapping[Information, str] = {
     Information.FEEDBACK: "F",
 }
 NAMES: Mapping[Source, tuple[str, str]] = {
-    **{source: (LETTERS[kind], KIND_WORDS[kind][0]) for kind, source in SOURCE_OF.items()},
+    **{source: (LETTERS[kind], KIND_LABELS[kind][0]) for kind, source in SOURCE_OF.items()},
     **OWN_WORDS,
 }
 FATES: Mapping[Fate, tuple[str, str]] = {
@@ -85,7 +85,7 @@ class ShownMessage:
 
 
 @dataclass(frozen=True, slots=True)
-class ShownAct:
+class ShownPrompt:
     """A role's prompt as a page section."""
 
     key: str
@@ -105,8 +105,8 @@ class ShownAct:
         return sum(message.tokens for message in self.messages)
 
 
-def shown_act(act: Act, key: str, title: str, lead: str, template: str) -> ShownAct:
-    return ShownAct(
+def shown_prompt(act: Act, key: str, title: str, lead: str, template: str) -> ShownPrompt:
+    return ShownPrompt(
         key=key,
         title=title,
         lead=lead,
@@ -114,7 +114,7 @@ def shown_act(act: Act, key: str, title: str, lead: str, template: str) -> Shown
         messages=[
             shown_message(message, f"{key}-{place}") for place, message in enumerate(act.prompt.messages, 1)
         ],
-        fates=[(*KIND_WORDS[kind], *FATES[fate]) for kind, fate in act.fates.items()],
+        fates=[(*KIND_LABELS[kind], *FATES[fate]) for kind, fate in act.fates.items()],
         unmarked=sorted(NAMES[source][1] for source in act.prompt.unmarked),
     )
 

@@ -12,7 +12,7 @@ from refinement.selectors.runs.history import round_of, verdict_of, whole_rounds
 
 
 @dataclass(frozen=True, slots=True)
-class Borrowed:
+class PreviewHistory:
     """A run's brief and history under a rubric, and the rounds with an assumed verdict."""
 
     run: int
@@ -31,9 +31,9 @@ def newest_round(run: Run) -> int:
     return run.rounds.order_by("-number").values_list("number", flat=True).first() or 0
 
 
-def borrowed_history(
+def preview_history(
     run: Run, version: RubricVersion, definition: Rubric, number: int, said: Said
-) -> Borrowed:
+) -> PreviewHistory:
     """The run's rounds up to this one.
 
     Verdicts that do not fit this rubric are replaced by the assumed one.
@@ -45,7 +45,7 @@ def borrowed_history(
         entry, is_assumed = _entry(row, definition, said, same=same)
         rounds.append(entry)
         assumed += [row.number] if is_assumed else []
-    return Borrowed(
+    return PreviewHistory(
         run=run.pk,
         brief=brief_for(definition, run.task, run.nonce, run.seed),
         history=History(tuple(rounds)),

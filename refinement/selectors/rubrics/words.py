@@ -70,7 +70,7 @@ TEMPLATE_LABELS: Mapping[str, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class StopRuleWords:
+class StopRuleLabel:
     """A stop rule's name, and when it stops a run under this rubric."""
 
     rule: StopReason
@@ -97,7 +97,7 @@ def scale_words(scale: Scale) -> str:
     return f"{span}, whole numbers" if scale.step == 1 else f"{span} in steps of {plain(scale.step)}"
 
 
-def pass_words(rubric: Rubric) -> str:
+def pass_mark_label(rubric: Rubric) -> str:
     """The pass mark, or what happens without one."""
     if rubric.policy.pass_threshold is None:
         return "None. A run ends as DONE and returns its best round."
@@ -120,10 +120,10 @@ def budget_words(budget: Budget) -> list[str]:
     return [f"{limit:,} {unit}" for limit, unit in limits if limit is not None]
 
 
-def stop_rules_words(rubric: Rubric) -> list[StopRuleWords]:
+def stop_rule_labels(rubric: Rubric) -> list[StopRuleLabel]:
     """The rubric's stop rules in order, each with its condition."""
     return [
-        StopRuleWords(rule, rule_name(rule), RULE_SENTENCES[rule](rubric.policy))
+        StopRuleLabel(rule, rule_name(rule), RULE_SENTENCES[rule](rubric.policy))
         for rule in rubric.policy.stop_rules
     ]
 
@@ -200,7 +200,7 @@ def check_label(check: Check) -> str:
     return kind.label if kind else check.kind
 
 
-def parameter_words(check: Check) -> list[tuple[str, str]]:
+def parameter_labels(check: Check) -> list[tuple[str, str]]:
     """Label and value of each parameter that is set."""
     known = {entry.name: entry for entry in KINDS[check.kind].parameters} if check.kind in KINDS else {}
     return [
@@ -225,7 +225,7 @@ def _value_words(value: object, kind: ParameterType | None) -> str:
     return str(value)
 
 
-def evaluator_words(rubric: Rubric) -> list[tuple[str, str]]:
+def evaluator_labels(rubric: Rubric) -> list[tuple[str, str]]:
     """The evaluator's command and how it runs; empty without one."""
     evaluator = rubric.evaluator
     if not evaluator.command:
@@ -240,7 +240,7 @@ def evaluator_words(rubric: Rubric) -> list[tuple[str, str]]:
     ]
 
 
-def penalty_words(rubric: Rubric) -> str:
+def penalty_description(rubric: Rubric) -> str:
     """The penalty for invented API names."""
     penalties = rubric.policy.penalties
     if penalties.criterion is None:

@@ -10,8 +10,8 @@ from django.db.models.functions import Length, Substr
 from refinement.engine.types import Information, Rubric
 from refinement.judging.parsing.partial import Entry, partial_verdict
 from refinement.models import Call, Run
-from refinement.selectors.rubrics.context_tables import KIND_WORDS
-from refinement.selectors.runs.words import ERROR_WORDS, RUNG_WORDS, capital_round_name, duration
+from refinement.selectors.rubrics.context_tables import KIND_LABELS
+from refinement.selectors.runs.words import ERROR_LABELS, RUNG_LABELS, capital_round_name, duration
 
 PAGE_SIZE = 20
 MOST_OF_ROUND = 50
@@ -45,7 +45,7 @@ class CallLine:
 
 
 @dataclass(frozen=True, slots=True)
-class SaidText:
+class CallText:
     """A text of a call, cut to what a page can show."""
 
     role: str
@@ -55,9 +55,9 @@ class SaidText:
 
 @dataclass(frozen=True, slots=True)
 class CallTexts:
-    messages: tuple[SaidText, ...]
-    reply: SaidText
-    thinking: SaidText
+    messages: tuple[CallText, ...]
+    reply: CallText
+    thinking: CallText
     options: tuple[tuple[str, str], ...]
 
 
@@ -115,9 +115,9 @@ def call_line(rubric: Rubric, call: Call) -> CallLine:
         prompt_tokens=call.prompt_tokens,
         completion_tokens=call.completion_tokens,
         cached_tokens=call.cached_tokens,
-        rung=RUNG_WORDS.get(call.rung, call.rung),
+        rung=RUNG_LABELS.get(call.rung, call.rung),
         complaint=call.complaint,
-        error=ERROR_WORDS.get(call.error_kind, call.error_kind),
+        error=ERROR_LABELS.get(call.error_kind, call.error_kind),
         error_message=call.error_message,
         cut=call.finish_reason == "length",
         reply_start=start,
@@ -136,9 +136,9 @@ def call_texts(call: Call) -> CallTexts:
     )
 
 
-def said(role: Any, text: Any) -> SaidText:
+def said(role: Any, text: Any) -> CallText:
     whole = text if isinstance(text, str) else str(text)
-    return SaidText(str(role), whole[:MOST_CHARS], max(0, len(whole) - MOST_CHARS))
+    return CallText(str(role), whole[:MOST_CHARS], max(0, len(whole) - MOST_CHARS))
 
 
 def call_as_text(call: Call) -> str:
@@ -162,7 +162,7 @@ def seen_table(calls: Sequence[Call]) -> SeenTable | None:
     for kind in Information:
         cells = tuple(_cell(latest[role], kind.value) for role in roles)
         if any(cells):
-            rows.append(SeenRow(*KIND_WORDS[kind], cells))
+            rows.append(SeenRow(*KIND_LABELS[kind], cells))
     return SeenTable(tuple(role.capitalize() for role in roles), tuple(rows))
 
 

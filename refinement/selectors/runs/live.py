@@ -193,7 +193,7 @@ def _steps(events: tuple[int, ...]) -> list[Any]:
 def state_of(row: Mapping[str, Any], event: Mapping[str, Any] | None) -> LiveState:
     return LiveState(
         status=row["status"],
-        words=words_for(row, event),
+        words=status_message(row, event),
         rounds=row["rounds_judged"],
         rounds_at_most=row["max_rounds"] or 1,
         round_word=row["round_word"] or "round",
@@ -215,7 +215,7 @@ def writer_of(event: Mapping[str, Any]) -> str:
     return "judge" if event["kind"] == EventKind.UNREADABLE else ""
 
 
-def words_for(row: Mapping[str, Any], event: Mapping[str, Any] | None) -> str:
+def status_message(row: Mapping[str, Any], event: Mapping[str, Any] | None) -> str:
     """The current status as a sentence."""
     if row["status"] == RunStatus.QUEUED:
         return "Queued. Starts when a worker is free."
@@ -225,7 +225,7 @@ def words_for(row: Mapping[str, Any], event: Mapping[str, Any] | None) -> str:
         return "Paused. Resume it to continue."
     if row["status"] == RunStatus.FINISHED:
         return row["why"] or "Finished."
-    return step_words(row, event)
+    return step_message(row, event)
 
 
 def waiting_words(reason: str) -> str:
@@ -236,7 +236,7 @@ def waiting_words(reason: str) -> str:
     return f"Waiting for a model server. {reason}"
 
 
-def step_words(row: Mapping[str, Any], event: Mapping[str, Any] | None) -> str:
+def step_message(row: Mapping[str, Any], event: Mapping[str, Any] | None) -> str:
     """The current step of a running run, from the last event."""
     kind, data = (event["kind"], event["data"]) if event else ("", {})
     shown = (data.get("round") or 1) - 1 + (row["first_number"] if row["first_number"] is not None else 1)

@@ -74,7 +74,7 @@ def place_from(text: str, order: Order, *, backwards: bool) -> Place | None:
     return Place(min(int(number), LAST_RUN), exact, backwards)
 
 
-class Beside(Func):
+class RowComparison(Func):
     """`(key, id) < (value, number)` as a row comparison, which an index in that order can answer."""
 
     output_field = BooleanField()
@@ -97,7 +97,7 @@ def beyond(runs: QuerySet[Run], order: Order, place: Place, *, rising: bool) -> 
         value = Value(place.value, DecimalField(max_digits=20, decimal_places=6))
     else:
         value = Value(int(place.value or 0), IntegerField())
-    pair = Beside(order.expression, F("pk"), value, Value(place.number), sign=">" if rising else "<")
+    pair = RowComparison(order.expression, F("pk"), value, Value(place.number), sign=">" if rising else "<")
     # Repeats the first half: row comparison does not use an index on an expression.
     return runs.alias(place_key=order.expression).filter(
         pair, **{f"place_key__{'gte' if rising else 'lte'}": value}

@@ -13,14 +13,14 @@ from refinement.engine.scoring import shown
 from refinement.engine.types import Rubric
 from refinement.models import Round, RoundOrigin, Run, RunTag
 from refinement.selectors.runs.words import (
-    KINSHIP_WORDS,
+    KINSHIP_SENTENCES,
     capital_round_name,
     duration,
     next_step_hint,
-    origin_words,
+    origin_label,
     state_sentence,
 )
-from refinement.selectors.score_words import composite_change, given_words
+from refinement.selectors.score_words import composite_change, score_text
 
 MOST_LINES = 24  # criteria on the chart; the table has all
 MOST_FULL_CARDS = 8  # with more rounds, each gets a small button
@@ -99,14 +99,14 @@ def run_facts(run: Run) -> RunFacts:
         rubric=rubric,
         sentence=state_sentence(run, rubric),
         hint=next_step_hint(run),
-        kinship=KINSHIP_WORDS.get(run.kinship, ""),
+        kinship=KINSHIP_SENTENCES.get(run.kinship, ""),
         r1="" if run.r1 is None else shown(run.r1, policy),
         best="" if run.best is None else shown(run.best, policy),
         best_name=capital_round_name(rubric, run.best_round) if run.best_round else "",
         gain=""
         if run.best is None or run.r1 is None
         else composite_change(run.best, run.r1, policy.composite_decimals),
-        time=time_words(run),
+        time=time_label(run),
         budgets=budget_lines(run, rubric),
         rounds=round_lines(run, rubric, rows),
     )
@@ -125,7 +125,7 @@ def _tag_names(run: int) -> list[str]:
     return list(RunTag.objects.filter(run=run).values_list("name", flat=True))
 
 
-def time_words(run: Run) -> str:
+def time_label(run: Run) -> str:
     """From its first step to its end, or until now."""
     if run.started_at is None:
         return ""
@@ -170,10 +170,10 @@ def _round_line(run: Run, rubric: Rubric, row: Round, before: Decimal | None) ->
         delta=delta,
         direction={"+": "up", "−": "down"}.get(delta[:1], ""),
         best=row.number == run.best_round,
-        origin=origin_words(row),
+        origin=origin_label(row),
         chars=row.candidate_chars,
         scores=tuple(
-            given_words(Decimal(scores[criterion.key])) if criterion.key in scores else ""
+            score_text(Decimal(scores[criterion.key])) if criterion.key in scores else ""
             for criterion in rubric.criteria
         ),
         flags=tuple(flags_of(run, row)),

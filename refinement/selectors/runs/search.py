@@ -84,7 +84,7 @@ class Search:
         """Remaining seconds; 0 or less means the time is up."""
         return self.seconds - (monotonic() - self.started)
 
-    def room_for(self, count: int, *, since: float) -> float:
+    def capacity_for(self, count: int, *, since: float) -> float:
         """How many more items fit in the remaining time at the current pace."""
         return count * self.left / max(monotonic() - since - QUESTION_SECONDS, 1e-4)
 
@@ -125,7 +125,7 @@ def search(
         return Found([])
     time = SECONDS[connection.vendor] if seconds is None else seconds
     asked = Search(project, wanted, limit, above, below, oldest_first, connection, time)
-    return _from_milestone_to_milestone(asked) if connection.vendor == "sqlite" else _run_by_run(asked)
+    return _by_milestones(asked) if connection.vendor == "sqlite" else _run_by_run(asked)
 
 
 def hits(project: Project, words: str, *, limit: int, using: str | None = None) -> list[int]:
@@ -133,7 +133,7 @@ def hits(project: Project, words: str, *, limit: int, using: str | None = None) 
     return search(project, words, limit=limit, using=using, seconds=inf).numbers
 
 
-def _from_milestone_to_milestone(asked: Search) -> Found:
+def _by_milestones(asked: Search) -> Found:
     """Reads matches and milestones in order until there are enough or the time is up."""
     low, high = _span(asked.project, asked.above, asked.below)
     values = [fts5_query(asked.wanted, milestones=True), low, high - 1]  # not the one where it stopped
@@ -170,7 +170,7 @@ def _run_by_run(asked: Search) -> Found:
         if len(found) * SPARSE < count:
             return _part_by_part(asked, abs(looked_at[0][0] - looked_at[-1][0]) + 1)
         wanted = (asked.limit - len(asked.numbers)) * count / len(found)
-        count = max(NEAR_RUNS, int(min(wanted, asked.room_for(count, since=began))))
+        count = max(NEAR_RUNS, int(min(wanted, asked.capacity_for(count, since=began))))
 
 
 def _part_by_part(asked: Search, size: int) -> Found:
@@ -191,7 +191,7 @@ def _part_by_part(asked: Search, size: int) -> Found:
         asked.pass_by(high - 1 if asked.oldest_first else low + 1)
         if asked.left <= 0:
             return asked.stopped()
-        size = max(smallest, int(min(size * GROWTH, asked.room_for(size, since=began))))
+        size = max(smallest, int(min(size * GROWTH, asked.capacity_for(size, since=began))))
     return Found(asked.numbers)
 
 

@@ -24,14 +24,14 @@ from refinement.rendering import markdown
 from refinement.selectors.runs.calls import CallLine, CallTexts, call_line, call_texts
 from refinement.selectors.runs.page import RunFacts
 from refinement.selectors.runs.rounds import RoundFacts, round_facts
-from refinement.selectors.runs.words import ORIGIN_WORDS, REASON_WORDS, capital_round_name, state_sentence
+from refinement.selectors.runs.words import ORIGIN_LABELS, REASON_LABELS, capital_round_name, state_sentence
 
 MOST_LINKS = 100
 MOST_COMMENTS = 200
 MOST_DECISIONS = 50
 MOST_CALLS = 10
 QUOTE_CHARS = 300
-DECISION_LOOKS = {
+DECISION_CHIPS = {
     DecisionKind.RESULT: "chip-info",
     DecisionKind.APPROVED: "chip-ok",
     DecisionKind.CHANGES: "chip-warn",
@@ -94,7 +94,7 @@ def reads_blind(user: object, run_id: int) -> bool:
 def shared_sentence(run: Run, rubric: Rubric) -> str:
     """How the run ended, without error details or people's names."""
     if run.outcome in (Outcome.ERROR, Outcome.CANCELLED):
-        return f"The run stopped early: {REASON_WORDS.get(run.stop_reason, 'it failed')}."
+        return f"The run stopped early: {REASON_LABELS.get(run.stop_reason, 'it failed')}."
     if run.status == RunStatus.WAITING:
         return "The run is waiting for a model."
     return state_sentence(run, rubric)
@@ -105,7 +105,7 @@ def without_names(facts: RunFacts) -> RunFacts:
     edited = Round.objects.filter(run=facts.run, author_name__gt="")
     by_hand = set(edited.values_list("number", flat=True))
     rounds = tuple(
-        replace(line, origin=ORIGIN_WORDS["hand"]) if line.number in by_hand else line
+        replace(line, origin=ORIGIN_LABELS["hand"]) if line.number in by_hand else line
         for line in facts.rounds
     )
     return replace(facts, rounds=rounds)
@@ -114,7 +114,7 @@ def without_names(facts: RunFacts) -> RunFacts:
 def shared_round(run: Run, rubric: Rubric, number: int) -> RoundFacts | None:
     """One round without people's names."""
     found = round_facts(run, rubric, number)
-    return found and replace(found, origin=ORIGIN_WORDS[found.row.origin], instructions=())
+    return found and replace(found, origin=ORIGIN_LABELS[found.row.origin], instructions=())
 
 
 def shared_decisions(run: Run, rubric: Rubric) -> list[SharedDecision]:
@@ -123,7 +123,7 @@ def shared_decisions(run: Run, rubric: Rubric) -> list[SharedDecision]:
     return [
         SharedDecision(
             words=row.get_kind_display(),
-            look=DECISION_LOOKS.get(DecisionKind(row.kind), ""),
+            look=DECISION_CHIPS.get(DecisionKind(row.kind), ""),
             about=capital_round_name(rubric, row.round_number) if row.round_number else "",
             reason=row.reason,
             at=row.at,

@@ -9,7 +9,7 @@ from refinement.engine.sentences import round_name
 from refinement.engine.types import Outcome, Rubric
 from refinement.models import Round, Run, RunStatus
 
-KINSHIP_WORDS: Mapping[str, str] = {
+KINSHIP_SENTENCES: Mapping[str, str] = {
     Kinship.SAME_MODEL: (
         "Producer and judge are the same model. Models rate their own work about 0.9 of 10 points "
         "too high. Choose another judge for more reliable scores."
@@ -19,14 +19,14 @@ KINSHIP_WORDS: Mapping[str, str] = {
         "points too high. Choose a judge of another family for more reliable scores."
     ),
 }
-RUNG_WORDS: Mapping[str, str] = {
+RUNG_LABELS: Mapping[str, str] = {
     "strict": "valid reply",
     "embedded": "reply inside other text",
     "dirtyjson": "reply with malformed JSON",
     "json_repair": "reply with repaired JSON",
     "lines": "reply read line by line",
 }
-ERROR_WORDS: Mapping[str, str] = {
+ERROR_LABELS: Mapping[str, str] = {
     "unreachable": "server unreachable",
     "timeout": "timed out",
     "model_missing": "model not found",
@@ -34,14 +34,14 @@ ERROR_WORDS: Mapping[str, str] = {
     "refused": "rejected by the server",
     "bad_reply": "invalid reply",
 }
-ORIGIN_WORDS: Mapping[str, str] = {
+ORIGIN_LABELS: Mapping[str, str] = {
     "seed": "seed",
     "draft": "first draft",
     "revision": "revision",
     "hand": "edited by hand",
     "absent": "text not in the file",
 }
-REASON_WORDS: Mapping[str, str] = {
+REASON_LABELS: Mapping[str, str] = {
     "passed": "passed",
     "max_rounds": "round limit reached",
     "cycling": "scores repeat",
@@ -63,15 +63,15 @@ REASON_WORDS: Mapping[str, str] = {
 SAID_BY_OUTCOME = ("passed", "cancelled")
 
 
-def reason_words(run: Run) -> str:
+def reason_label(run: Run) -> str:
     """Why it stopped, in a few words; empty if the outcome already says so."""
-    words = REASON_WORDS.get(run.stop_reason, run.stop_reason)
+    words = REASON_LABELS.get(run.stop_reason, run.stop_reason)
     return "" if words in SAID_BY_OUTCOME else words
 
 
-def origin_words(row: Round) -> str:
+def origin_label(row: Round) -> str:
     """The origin of a round's text; for an edited one, its author."""
-    return f"edited by {row.author_name}" if row.author_name else ORIGIN_WORDS[row.origin]
+    return f"edited by {row.author_name}" if row.author_name else ORIGIN_LABELS[row.origin]
 
 
 def state_sentence(run: Run, rubric: Rubric) -> str:

@@ -4,7 +4,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from refinement.models import BlindReading, Run, User
-from refinement.selectors.reviews.blindness import seen_words
+from refinement.selectors.reviews.blindness import not_blind_reason
 from refinement.services.audit import audit_record
 
 
@@ -18,7 +18,7 @@ def blind_reading_begin(*, run: Run, number: int, user: User) -> BlindReading:
     found = open_reading(run, user)
     if found is not None:
         return blind_reading_move(reading=found, number=number)
-    if words := seen_words(run, user):
+    if words := not_blind_reason(run, user):
         raise ScoresSeen(words)
     try:
         with transaction.atomic():

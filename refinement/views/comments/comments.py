@@ -11,10 +11,10 @@ from refinement.access.objects import comment_or_404, reader_of, run_or_404
 from refinement.access.projects import ProjectRequest, project_view
 from refinement.forms.reviews.comments import EditForm
 from refinement.models import Comment
-from refinement.selectors.reviews.comments import comment_line, people_offered
+from refinement.selectors.reviews.comments import comment_line, mention_suggestions
 from refinement.services.reviews.comments import Overtaken, comment_delete, comment_edit
-from refinement.views.comments.context import shown_talk
-from refinement.views.comments.threads import beside, run_address, said
+from refinement.views.comments.context import threads_partial
+from refinement.views.comments.threads import comment_response, run_address, shown_round
 from refinement.views.runs.page import partial
 
 MOST_VERSIONS = 100
@@ -52,7 +52,7 @@ def comment_change(request: ProjectRequest, run: int, comment: int) -> HttpRespo
         found.refresh_from_db()
         return edit_form(request, found, form, status=409, overtaken=str(overtaken))
     changed.run = found.run
-    return said(request, changed)
+    return comment_response(request, changed)
 
 
 @require_POST
@@ -66,7 +66,9 @@ def comment_deletion(request: ProjectRequest, run: int, comment: int) -> HttpRes
     except Overtaken as overtaken:
         note, status = str(overtaken), 409
     if partial(request):
-        return shown_talk(request, found.run, beside(request, found.thread), status=status, talk_note=note)
+        return threads_partial(
+            request, found.run, shown_round(request, found.thread), status=status, talk_note=note
+        )
     messages.info(request, note or "Comment deleted.")
     return redirect(run_address(found.run, found.thread.round_number))
 
@@ -89,7 +91,7 @@ def comment_history(request: ProjectRequest, run: int, comment: int) -> HttpResp
 def mention_names(request: ProjectRequest) -> JsonResponse:
     """Members whose name starts with the typed text, for @mentions."""
     typed = request.GET.get("q", "").replace("\x00", "")[:MOST_TYPED]
-    return JsonResponse({"people": people_offered(request.project.pk, typed)})
+    return JsonResponse({"people": mention_suggestions(request.project.pk, typed)})
 
 
 def edit_form(

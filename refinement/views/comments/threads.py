@@ -14,7 +14,7 @@ from refinement.models import Comment, Run, Thread
 from refinement.selectors.runs.page import run_facts
 from refinement.selectors.runs.rounds import round_facts
 from refinement.services.reviews.comments import Overtaken, comment_add, thread_open, thread_resolve
-from refinement.views.comments.context import Refused, number_in, shown_talk
+from refinement.views.comments.context import Refused, number_in, threads_partial
 from refinement.views.runs.page import partial, shown_run
 
 
@@ -27,7 +27,7 @@ def run_threads(request: ProjectRequest, run: int) -> HttpResponse:
         return opened(request, found)
     number = number_in(request.GET.get("round", ""))
     if partial(request):
-        return shown_talk(request, found, number)
+        return threads_partial(request, found, number)
     return redirect(run_address(found, number))
 
 
@@ -43,7 +43,7 @@ def thread_reply(request: ProjectRequest, run: int, thread: int) -> HttpResponse
         typed = request.POST.get("body", "")
         return refused(request, found, row.round_number, Refused(str(row.pk), words, typed))
     comment = comment_add(thread=row, body=form.cleaned_data["body"], user=request.user)
-    return said(request, comment)
+    return comment_response(request, comment)
 
 
 @require_POST
@@ -59,7 +59,7 @@ def thread_resolution(request: ProjectRequest, run: int, thread: int) -> HttpRes
     except Overtaken as overtaken:
         note, status = str(overtaken), 409
     if partial(request):
-        return shown_talk(request, found, beside(request, row), status=status, talk_note=note)
+        return threads_partial(request, found, shown_round(request, row), status=status, talk_note=note)
     if note:
         messages.info(request, note)
     return redirect(f"{run_address(found, row.round_number)}?thread={row.pk}#thread-{row.pk}")
@@ -79,16 +79,16 @@ def opened(request: ProjectRequest, run: Run) -> HttpResponse:
         except ValidationError as wrong:
             form.add_error(None, wrong)
         else:
-            return said(request, comment)
+            return comment_response(request, comment)
     words = tuple(str(error) for errors in form.errors.values() for error in errors)
     return refused(request, run, number, Refused("new", words), thread_form=form)
 
 
-def said(request: ProjectRequest, comment: Comment) -> HttpResponse:
+def comment_response(request: ProjectRequest, comment: Comment) -> HttpResponse:
     """The threads with the new comment, or without script a redirect to it."""
     thread = comment.thread
     if partial(request):
-        return shown_talk(request, comment.run, beside(request, thread))
+        return threads_partial(request, comment.run, shown_round(request, thread))
     address = run_address(comment.run, thread.round_number)
     return redirect(f"{address}?thread={thread.pk}#comment-{comment.pk}")
 
@@ -98,11 +98,11 @@ def refused(
 ) -> HttpResponse:
     if partial(request):
         shown = number_in(request.POST.get("round", "")) or number
-        return shown_talk(request, run, shown, status=422, talk_wrong=wrong, **more)
+        return threads_partial(request, run, shown, status=422, talk_wrong=wrong, **more)
     return shown_run(request, run, number, status=422, talk_wrong=wrong, **more)
 
 
-def beside(request: ProjectRequest, thread: Thread) -> int | None:
+def shown_round(request: ProjectRequest, thread: Thread) -> int | None:
     """The round the open page shows, else the thread's own."""
     return number_in(request.POST.get("round", "")) or thread.round_number
 

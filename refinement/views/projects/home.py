@@ -22,7 +22,7 @@ from refinement.selectors.health import (
 from refinement.selectors.launch.warnings import EMBEDDED
 from refinement.selectors.projects.home import home_of
 from refinement.selectors.projects.lists import current_project, member_count
-from refinement.selectors.reviews.requests import asked_of
+from refinement.selectors.reviews.requests import queue_start
 from refinement.services.people.accounts import project_create
 
 MOST_ASKED = 6
@@ -48,7 +48,7 @@ def project_home(request: ProjectRequest) -> HttpResponse:
         "system": system,
         "has_own_model": has_own_model(system),
         "home": home_of(request.project),
-        "asked": asked_of(request.user, request.project, request.membership, MOST_ASKED),
+        "asked": queue_start(request.user, request.project, request.membership, MOST_ASKED),
         "can_edit": request.membership.can_edit,
     }
     return render(request, "refinement/project_home.html", page)

@@ -37,7 +37,7 @@ def run_score(request: ProjectRequest, run: int, number: int) -> HttpResponse:
     found = run_or_404(request, run, blind=True)
     row = round_or_404(found, number)
     if request.method == "POST":
-        return score_kept(request, found, row)
+        return score_saved(request, found, row)
     if request.GET.get("form") in ("text", "task"):
         text = row.candidate if request.GET["form"] == "text" else found.task
         return HttpResponse(text, content_type=PLAIN)
@@ -49,7 +49,7 @@ def run_score(request: ProjectRequest, run: int, number: int) -> HttpResponse:
     return score_page(request, found, row, rubric, form, kept=kept)
 
 
-def score_kept(request: ProjectRequest, run: Run, row: Round) -> HttpResponse:
+def score_saved(request: ProjectRequest, run: Run, row: Round) -> HttpResponse:
     """Saves the score and continues: to the run, or blind to its next round."""
     rubric = rubric_from_json(run.snapshot)
     if must_read_blind(request, run):
@@ -107,7 +107,7 @@ def run_score_seed(request: ProjectRequest, run: int, number: int) -> HttpRespon
     """Makes a person's scores of the round the seed of the rubric's next version."""
     found = run_or_404(request, run)
     row = round_or_404(found, number)
-    told, version = seed_made(request, found, row)
+    told, version = seed_from_scores(request, found, row)
     if version is None:
         messages.error(request, f"Nothing was saved. {told}")
         return redirect("run_round", request.project.slug, run, number)
@@ -115,7 +115,7 @@ def run_score_seed(request: ProjectRequest, run: int, number: int) -> HttpRespon
     return redirect("rubric_seed", request.project.slug, found.rubric.slug)
 
 
-def seed_made(request: ProjectRequest, run: Run, row: Round) -> tuple[str, RubricVersion | None]:
+def seed_from_scores(request: ProjectRequest, run: Run, row: Round) -> tuple[str, RubricVersion | None]:
     """The new version with a message; None if it could not be saved."""
     score, edited_from = (_number(request.POST.get(name, "")) for name in ("score", "edited_from"))
     kept = HumanScore.objects.filter(round=row, pk=score).select_related("round").first()

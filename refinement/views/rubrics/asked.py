@@ -5,7 +5,7 @@ from django.http import Http404, HttpRequest
 MOST_DIGITS = 9
 
 
-def number_asked_for(request: HttpRequest, name: str) -> int | None:
+def number_param(request: HttpRequest, name: str) -> int | None:
     """The integer query parameter of this name, or None; 404 if it is not a number."""
     said = request.GET.get(name, "")
     if not said:

@@ -19,7 +19,7 @@ from refinement.selectors.rubrics.bench import (
     bench_or_404,
     benches_of,
     comparable,
-    origin_words,
+    origin_label,
     outcomes_of,
     people_scores,
     recent_rounds,
@@ -36,7 +36,12 @@ from refinement.selectors.rubrics.bench_report import (
     report_of,
     what_differs,
 )
-from refinement.selectors.rubrics.bench_words import comparison_words, finding_of, pair_words, people_words
+from refinement.selectors.rubrics.bench_words import (
+    comparison_sentence,
+    finding_of,
+    pair_label,
+    people_sentences,
+)
 from refinement.selectors.rubrics.definitions import definition_of
 from refinement.services.rubrics.bench import Candidate, bench_cancel, bench_create, bench_scores_set
 from refinement.views.rubrics.context import rubric_context
@@ -185,9 +190,9 @@ def bench_page(request: ProjectRequest, rubric: str, pk: int) -> tuple[dict[str,
         "report": report,
         "state": state_of(report),
         "finding": finding_of(bench, report),
-        "people": people_words(report),
+        "people": people_sentences(report),
         "whose": whose,
-        "origin": origin_words(bench),
+        "origin": origin_label(bench),
         "cards": [(trial, readings_of(report.rubric, trial)) for trial in trials],
         "alike": next((trial for trial in trials if trial.status == TrialStatus.DONE), None),
         "others": same_text(bench, page["rubric"]),
@@ -258,8 +263,8 @@ def rubric_bench_compare(request: ProjectRequest, rubric: str) -> HttpResponse:
     page |= {"before": before, "after": after, "differs": what_differs(before, after)}
     if before.candidate_sha256 == after.candidate_sha256:
         compared = bench_comparison(report_of(before), report_of(after))
-        page |= {"compared": compared, "told": comparison_words(compared)}
-        page["rows"] = [(pair, pair_words(pair)) for pair in (*compared.pairs, compared.total)]
+        page |= {"compared": compared, "told": comparison_sentence(compared)}
+        page["rows"] = [(pair, pair_label(pair)) for pair in (*compared.pairs, compared.total)]
     else:
         page["pairs"] = comparable(page["rubric"])
     return render(request, "refinement/rubrics/bench_compare.html", page)

@@ -10,7 +10,7 @@ from refinement.engine.types import Rubric
 from refinement.forms.rubrics.initial import Fields, form_fields
 from refinement.forms.rubrics.merging import Change, differences, merged
 from refinement.forms.rubrics.reading import Reading
-from refinement.forms.rubrics.telling import Told, told
+from refinement.forms.rubrics.telling import ShownDifference, shown_difference
 from refinement.selectors.rubrics.definitions import definition_of
 from refinement.views.rubrics.context import rubric_context
 
@@ -24,7 +24,10 @@ def conflict_page(
     assert mine.definition is not None
     newest = rubric_context(request, page["rubric"].slug)
     theirs = definition_of(newest["version"])
-    entries = [told(entry, mine.definition, theirs) for entry in differences(base, mine.definition, theirs)]
+    entries = [
+        shown_difference(entry, mine.definition, theirs)
+        for entry in differences(base, mine.definition, theirs)
+    ]
     values = newest | {
         "tab": "edit",
         "edited_from": page["version"].number,
@@ -37,7 +40,7 @@ def conflict_page(
     return render(request, f"refinement/rubrics/{name}", values, status=409)
 
 
-def _sorted(entries: list[Told]) -> dict[str, list[Told]]:
+def _sorted(entries: list[ShownDifference]) -> dict[str, list[ShownDifference]]:
     return {
         "choices": [entry for entry in entries if entry.change is Change.BOTH],
         "their_changes": [entry for entry in entries if entry.change is Change.THEIRS],

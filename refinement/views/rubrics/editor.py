@@ -22,7 +22,7 @@ from refinement.forms.rubrics.reading import Reading, clean_fields, read_definit
 from refinement.forms.rubrics.trying import checks_tried
 from refinement.forms.rubrics.weights import with_shares
 from refinement.forms.rubrics.words import SEVERITIES
-from refinement.selectors.rubrics.commands import allowed_words
+from refinement.selectors.rubrics.commands import allowed_programs
 from refinement.selectors.rubrics.definitions import definition_of
 from refinement.services.rubrics.editing import NewerVersion, version_create
 from refinement.views.rubrics.conflict import conflict_page, merged_fields
@@ -105,7 +105,7 @@ def editor_page(
         "prototypes": prototypes(),
         "severities": [(severity.value, label) for severity, label in SEVERITIES.items()],
         "try_address": _try_address(request, page),
-        "commands": allowed_words(),
+        "commands": allowed_programs(),
     }
     page |= {"tab": "edit", "fresh": fresh, "saved": request.GET.get("saved", "")[:40] if fresh else ""}
     partial = request.htmx and not request.htmx.boosted

@@ -14,7 +14,7 @@ from refinement.models import RubricVersion
 from refinement.selectors.rubrics.definitions import definition_of
 from refinement.services.rubrics.editing import NewerVersion
 from refinement.services.rubrics.files import NothingNew, rubric_import, version_import
-from refinement.views.rubrics.asked import number_asked_for
+from refinement.views.rubrics.asked import number_param
 
 SHOWN_PROBLEMS = 100
 QUOTED_CHARS = 160
@@ -25,7 +25,7 @@ QUOTED_CHARS = 160
 def rubric_export(request: ProjectRequest, rubric: str) -> HttpResponse:
     """Downloads a version."""
     row = rubric_or_404(request, rubric)
-    version = version_or_404(row, number_asked_for(request, "version"))
+    version = version_or_404(row, number_param(request, "version"))
     answer = HttpResponse(
         rubric_to_yaml(definition_of(version)), content_type="application/yaml; charset=utf-8"
     )

@@ -10,17 +10,17 @@ from refinement.access.projects import ProjectRequest, project_view
 from refinement.engine.sentences import round_name
 from refinement.engine.types import Rubric
 from refinement.forms.rubrics.rehearsals import SAMPLE, PreviewForm
-from refinement.forms.rubrics.staging import Stage, staged
+from refinement.forms.rubrics.staging import PreviewInput, preview_input
 from refinement.judging.isolation import time_limit
 from refinement.judging.rehearsal import Rehearsal, rehearse
 from refinement.judging.templating import TemplateFailure
 from refinement.models import Run
-from refinement.selectors.rubrics.assumptions import closing_words
+from refinement.selectors.rubrics.assumptions import general_assumptions
 from refinement.selectors.rubrics.definitions import definition_of
 from refinement.selectors.rubrics.judged_rounds import runs_with_rounds
-from refinement.selectors.rubrics.prompt_parts import ShownAct, shown_act
+from refinement.selectors.rubrics.prompt_parts import ShownPrompt, shown_prompt
 from refinement.selectors.rubrics.rehearsals import run_of
-from refinement.views.rubrics.asked import number_asked_for
+from refinement.views.rubrics.asked import number_param
 from refinement.views.rubrics.context import rubric_context
 
 LISTED_VERSIONS = 100
@@ -38,7 +38,7 @@ def rubric_preview(request: ProjectRequest, rubric: str) -> HttpResponse:
     status = 422
     if form.is_valid():
         with time_limit():
-            stage = staged(form, page, definition, run)
+            stage = preview_input(form, page, definition, run)
             if stage is not None:
                 status = 200
                 page |= performed(stage)
@@ -52,7 +52,7 @@ def version_wanted(request: ProjectRequest) -> int | None:
     said = request.POST.get("version", "")
     if said.isascii() and said.isdigit() and 0 < len(said) < 10:
         return int(said)
-    return number_asked_for(request, "version")
+    return number_param(request, "version")
 
 
 def run_wanted(request: ProjectRequest) -> Run | None:
@@ -61,7 +61,7 @@ def run_wanted(request: ProjectRequest) -> Run | None:
         said = request.POST.get("run", "")
         number = int(said) if said.isascii() and said.isdigit() and len(said) < 10 else None
     else:
-        number = number_asked_for(request, "run")
+        number = number_param(request, "run")
     if number is None:
         return None
     found = run_of(request.project, number)
@@ -83,7 +83,7 @@ def preview_form(
             **SAMPLE,
             "version": str(shown),
             "run": str(run.pk) if run else "",
-            "number": str(number_asked_for(request, "round") or ("" if run else 1)),
+            "number": str(number_param(request, "round") or ("" if run else 1)),
         }
     )
     return PreviewForm(
@@ -94,7 +94,7 @@ def preview_form(
     )
 
 
-def performed(stage: Stage) -> dict[str, Any]:
+def performed(stage: PreviewInput) -> dict[str, Any]:
     """The three prompts, or a message on why there is none."""
     rubric, last = stage.brief.rubric, stage.history.rounds[-1]
     try:
@@ -105,15 +105,17 @@ def performed(stage: Stage) -> dict[str, Any]:
         "acts": acts_of(rubric, rehearsal, last.number),
         "no_judge": rehearsal.judge is None,
         "round_label": round_name(rubric, last.number),
-        "assumptions": [*stage.assumptions, *closing_words(rubric, stage.brief, last.number)],
+        "assumptions": [*stage.assumptions, *general_assumptions(rubric, stage.brief, last.number)],
     }
 
 
-def acts_of(rubric: Rubric, rehearsal: Rehearsal, number: int) -> list[ShownAct]:
+def acts_of(rubric: Rubric, rehearsal: Rehearsal, number: int) -> list[ShownPrompt]:
     """The prompts in reading order."""
     this, following = round_name(rubric, number), round_name(rubric, number + 1)
     judge = [
-        shown_act(act, "judge", "Judge", f"Scores the candidate in {this}.", template_words(rubric, "judge"))
+        shown_prompt(
+            act, "judge", "Judge", f"Scores the candidate in {this}.", template_words(rubric, "judge")
+        )
         for act in (rehearsal.judge,)
         if act is not None
     ]
@@ -121,14 +123,14 @@ def acts_of(rubric: Rubric, rehearsal: Rehearsal, number: int) -> list[ShownAct]
     start = "the original prompt" if base is None else f"the text of {round_name(rubric, base)}"
     return [
         *judge,
-        shown_act(
+        shown_prompt(
             rehearsal.draft,
             "draft",
             "Producer, first draft",
             "Writes the first version if there is none.",
             template_words(rubric, "draft"),
         ),
-        shown_act(
+        shown_prompt(
             rehearsal.revision,
             "revision",
             "Producer, revision",

@@ -15,7 +15,7 @@ from refinement.selectors.runs.filters import runs_found
 MOST_DIGITS = 18
 
 
-def numbers_asked_for(values: Sequence[str]) -> list[int]:
+def run_numbers_param(values: Sequence[str]) -> list[int]:
     """Distinct run numbers, in order; 404 for other values."""
     numbers: dict[int, None] = {}
     for value in values:
@@ -25,9 +25,9 @@ def numbers_asked_for(values: Sequence[str]) -> list[int]:
     return list(numbers)
 
 
-def runs_asked_for(request: ProjectRequest) -> QuerySet[Run] | None:
+def requested_runs(request: ProjectRequest) -> QuerySet[Run] | None:
     """The project's runs by number or filters in the query string; None if the filters are not valid."""
-    chosen = numbers_asked_for(request.GET.getlist("run"))
+    chosen = run_numbers_param(request.GET.getlist("run"))
     if chosen:
         return shown_runs(request.project).filter(pk__in=chosen).order_by("-pk")
     form = RunFilterForm(request.GET, request.project, run_options(request.project))

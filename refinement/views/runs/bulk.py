@@ -102,7 +102,7 @@ def changed(request: ProjectRequest, action: str, numbers: list[int]) -> HttpRes
     if result.done:
         messages.success(request, f"{counted(result.done)} {done}.")
     if result.refused:
-        messages.warning(request, refusal_words(result))
+        messages.warning(request, refusal_message(result))
     return back(request)
 
 
@@ -110,7 +110,7 @@ def counted(count: int) -> str:
     return "1 run was" if count == 1 else f"{count:,} runs were"
 
 
-def refusal_words(result: BulkResult) -> str:
+def refusal_message(result: BulkResult) -> str:
     """How many runs could not be changed, and why."""
     count = len(result.refused)
     start = f"{counted(count)} not changed."

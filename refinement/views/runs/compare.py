@@ -24,14 +24,14 @@ from refinement.selectors.compare.runs import (
 )
 from refinement.selectors.compare.settings import settings_compared
 from refinement.selectors.runs.diffs import bounded
-from refinement.views.runs.asked import numbers_asked_for
+from refinement.views.runs.asked import run_numbers_param
 
 
 @require_safe
 @project_view()
 def run_compare(request: ProjectRequest) -> HttpResponse:
     """Compares the selected runs; with fewer than two or more than five, a page to select them."""
-    numbers = numbers_asked_for(request.GET.getlist("run"))
+    numbers = run_numbers_param(request.GET.getlist("run"))
     for number in numbers:
         if number in request.blind_runs:
             raise ReadsBlind(number, request.blind_runs[number])
@@ -76,7 +76,7 @@ def difference(request: ProjectRequest, sides: Sequence[Side]) -> dict[str, Any]
 def _chosen(sides: dict[int, Side], said: str, default: Side) -> Side:
     if not said:
         return default
-    (number,) = numbers_asked_for([said])
+    (number,) = run_numbers_param([said])
     if number not in sides:
         raise Http404("This run is not in the comparison.")
     return sides[number]

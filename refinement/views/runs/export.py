@@ -9,7 +9,7 @@ from django.views.decorators.http import require_safe
 from refinement.access.objects import run_or_404
 from refinement.access.projects import ProjectRequest, project_view
 from refinement.downloads import exported, many_exported
-from refinement.views.runs.asked import runs_asked_for
+from refinement.views.runs.asked import requested_runs
 
 MANY_FORMS = ("csv", "jsonl")
 
@@ -29,7 +29,7 @@ def run_export_many(request: ProjectRequest, form: str) -> HttpResponseBase:
     """Downloads the selected or filtered runs, one per line."""
     if form not in MANY_FORMS:
         raise Http404(f"Runs cannot be exported as {form[:20]!r}.")
-    runs = runs_asked_for(request)
+    runs = requested_runs(request)
     if runs is None:
         # The list shows each filter's error.
         return redirect(f"{reverse('run_list', args=[request.project.slug])}?{request.GET.urlencode()}")

@@ -34,7 +34,7 @@ from refinement.services.runs.launching import (
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class LaunchPage:
     """The form and its surroundings; no form if the project has no rubric."""
 
     form: LaunchForm | None
@@ -49,14 +49,14 @@ def run_new(request: ProjectRequest) -> HttpResponse:
     if request.method == "POST":
         return launch(request)
     initial, page = initial_values(request)
-    desk = desk_for(request, initial=initial)
+    desk = launch_page(request, initial=initial)
     if desk.form is not None and "from" in page:
         add_changes(desk.form, page["from"])
     return shown(request, desk, **page)
 
 
 def launch(request: ProjectRequest) -> HttpResponse:
-    desk = desk_for(request, data=request.POST, files=request.FILES)
+    desk = launch_page(request, data=request.POST, files=request.FILES)
     form = desk.form
     if form is None or not form.is_valid():
         return shown(request, desk, status=422)
@@ -70,7 +70,7 @@ def launch(request: ProjectRequest) -> HttpResponse:
         for name, words in refusal.message_dict.items():
             form.add_error(name if name in form.fields else None, words)
         return shown(request, desk, status=422)
-    return landed(request, launched)
+    return redirect_to_first(request, launched)
 
 
 def launched_from(request: ProjectRequest, form: LaunchForm) -> Launched:
@@ -90,7 +90,7 @@ def launched_from(request: ProjectRequest, form: LaunchForm) -> Launched:
     )
 
 
-def landed(request: ProjectRequest, launched: Launched) -> HttpResponse:
+def redirect_to_first(request: ProjectRequest, launched: Launched) -> HttpResponse:
     """Redirects to the first run, with a message about the others."""
     first, count = launched.runs[0], len(launched.runs)
     if not launched.is_new:
@@ -105,7 +105,7 @@ def landed(request: ProjectRequest, launched: Launched) -> HttpResponse:
 @project_view(role="editor")
 def run_estimate(request: ProjectRequest) -> HttpResponse:
     """Estimate and warnings for the current form; launches nothing."""
-    desk = desk_for(request, data=request.POST, files=request.FILES)
+    desk = launch_page(request, data=request.POST, files=request.FILES)
     form = desk.form
     if form is None:
         return shown(request, desk)
@@ -153,13 +153,15 @@ def add_changes(form: LaunchForm, run: Run) -> None:
         form.initial.update(overrides_between(form.as_saved, definition_of_run(run)))
 
 
-def desk_for(request: ProjectRequest, *, initial: dict[str, Any] | None = None, **given: Any) -> Desk:
+def launch_page(
+    request: ProjectRequest, *, initial: dict[str, Any] | None = None, **given: Any
+) -> LaunchPage:
     values = given.get("data", initial or {})
     choices = launch_choices(request.project, values.get("rubric") or "", values.get("version") or "")
     offers = models_for_launch()
     page: dict[str, Any] = {"section": "runs", "away": [offer for offer in offers if offer.problem]}
     if choices is None:
-        return Desk(None, offers, page)
+        return LaunchPage(None, offers, page)
     if initial is not None:
         # The rubric that is shown, not the one requested: an archived one cannot be launched.
         page["wished"] = initial.get("rubric") not in (None, choices.version.rubric.slug)
@@ -174,7 +176,7 @@ def desk_for(request: ProjectRequest, *, initial: dict[str, Any] | None = None, 
         **given,
     )
     page["facts"] = version_facts(choices.definition)
-    return Desk(form, offers, page)
+    return LaunchPage(form, offers, page)
 
 
 def reference_to(version: RubricVersion) -> str:
@@ -212,7 +214,7 @@ def panel_for(form: LaunchForm, offers: list[Offer]) -> dict[str, Any]:
     }
 
 
-def shown(request: HttpRequest, desk: Desk, status: int = 200, **more: Any) -> HttpResponse:
+def shown(request: HttpRequest, desk: LaunchPage, status: int = 200, **more: Any) -> HttpResponse:
     page = desk.page | {"form": desk.form, **more}
     if desk.form is not None:
         page.setdefault("panel", panel_for(desk.form, desk.offers))

@@ -19,9 +19,9 @@ from refinement.selectors.runs.imports import import_of
 from refinement.selectors.runs.page import RunFacts, run_facts, tags_of, trajectory_of
 from refinement.selectors.runs.rounds import RoundFacts, round_facts
 from refinement.selectors.runs.texts import candidate_text
-from refinement.selectors.runs.words import reason_words
+from refinement.selectors.runs.words import reason_label
 from refinement.services.runs.lifecycle import MOST_MORE_ROUNDS
-from refinement.views.comments.context import counts_context, talk_context
+from refinement.views.comments.context import counts_context, threads_context
 from refinement.views.runs.team import TEAM_PARTS, team_context, team_part
 
 PARTS = ("head", "chart", "rounds")  # partials a live page reloads after an event
@@ -101,7 +101,7 @@ def run_context(request: ProjectRequest, run: Run, number: int | None = None) ->
         **team_context(request, run),
         "charts": charts(facts),
         "task": said("task", run.task),
-        **(round_context(request, facts, opened) if opened else talk_context(request, facts, None)),
+        **(round_context(request, facts, opened) if opened else threads_context(request, facts, None)),
     }
 
 
@@ -120,7 +120,7 @@ def head_context(facts: RunFacts) -> dict[str, Any]:
     return {
         "decided": decisions_of(run, rubric),
         "imported": import_of(run, rubric, {line.number: line.composite for line in facts.rounds}),
-        "reason": reason_words(run),
+        "reason": reason_label(run),
         "tags": tags,
         "typed_tags": ", ".join(tags),
         "more_rounds": "2",
@@ -144,7 +144,7 @@ def round_context(request: ProjectRequest, facts: RunFacts, number: int) -> dict
         raise Http404("Round not found in this run.")
     raw = request.GET.get("view") == "raw"
     calls = calls_of_round(facts.run, number)
-    talk = talk_context(request, facts, found)
+    talk = threads_context(request, facts, found)
     beside = {"marks": marks_of(found), "threads": talk["talk"].marks}
     return {
         "opened": number,

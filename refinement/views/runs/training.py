@@ -9,7 +9,7 @@ from django.views.decorators.http import require_safe
 from refinement.access.projects import ProjectRequest, project_view
 from refinement.downloads import FORMS, training_sent
 from refinement.forms.runs.training import TrainingForm
-from refinement.views.runs.asked import runs_asked_for
+from refinement.views.runs.asked import requested_runs
 
 OWN_FIELDS = ("least", "with_imported")
 
@@ -32,7 +32,7 @@ def run_training_file(request: ProjectRequest, form: str) -> HttpResponseBase:
     asked = TrainingForm(request.GET)
     if not asked.is_valid():
         return training_page(request, wrong=form, status=422)
-    runs = runs_asked_for(request)
+    runs = requested_runs(request)
     if runs is None:
         return redirect(f"{reverse('run_list', args=[request.project.slug])}?{request.GET.urlencode()}")
     return training_sent(request, runs, form, asked.choice)

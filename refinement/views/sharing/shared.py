@@ -24,7 +24,7 @@ from refinement.selectors.runs.shares import (
     without_names,
 )
 from refinement.selectors.runs.texts import candidate_text
-from refinement.selectors.runs.words import reason_words
+from refinement.selectors.runs.words import reason_label
 from refinement.services.runs.shares import ShareGone, share_link_for, share_link_opened
 from refinement.views.runs.page import marks_of
 
@@ -89,7 +89,7 @@ def _head(token: str, link: ShareLink, facts: RunFacts) -> dict[str, Any]:
         "run": run,
         "facts": facts,
         "sentence": shared_sentence(run, facts.rubric),
-        "reason": reason_words(run),
+        "reason": reason_label(run),
         "task": said("task", run.task),
         "rounds": list(zip(facts.rounds, addresses, strict=True)),
         "toggles": list(enumerate(["Composite", *facts.criteria[:24]])),

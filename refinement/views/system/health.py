@@ -9,7 +9,7 @@ from refinement.selectors.health import (
     broker_health,
     database_health,
     endpoint_health,
-    for_everybody,
+    without_details,
     worker_health,
 )
 from wiggum_site import VERSION
@@ -31,6 +31,10 @@ def readyz(request: HttpRequest) -> JsonResponse:
     needed = {"database": database_health(), "broker": broker_health(), "worker": worker_health()}
     ready = all(part["ok"] for part in needed.values())
     return JsonResponse(
-        {"status": "ok" if ready else "unavailable", **needed, "endpoints": for_everybody(endpoint_health())},
+        {
+            "status": "ok" if ready else "unavailable",
+            **needed,
+            "endpoints": without_details(endpoint_health()),
+        },
         status=200 if ready else 503,
     )

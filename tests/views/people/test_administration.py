@@ -35,9 +35,9 @@ def nobody_asked(monkeypatch):
         ]
 
     monkeypatch.setattr(health, "look", seen)
-    health.looks.forget()
+    health.health_cache.forget()
     yield
-    health.looks.forget()
+    health.health_cache.forget()
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -23,9 +23,9 @@ VALUES = {
 @pytest.fixture(autouse=True)
 def nobody_asked(monkeypatch):
     monkeypatch.setattr(health, "look", lambda specs: [])
-    health.looks.forget()
+    health.health_cache.forget()
     yield
-    health.looks.forget()
+    health.health_cache.forget()
 
 
 @pytest.fixture

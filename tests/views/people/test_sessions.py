@@ -8,7 +8,7 @@ from django.test import Client
 from django.utils import timezone
 
 from refinement.models import SessionInfo
-from refinement.selectors.people.members import browser_words
+from refinement.selectors.people.members import browser_label
 from refinement.services.people.sessions import CLEAN_AT_ONCE
 from refinement.services.upkeep import Upkeep
 
@@ -125,7 +125,7 @@ def test_use_is_noted_every_few_minutes_and_not_on_every_page(laptop):
     ],
 )  # fmt: skip
 def test_browsers_are_named(agent, words):
-    assert browser_words(agent) == words
+    assert browser_label(agent) == words
 
 
 def expired(count):

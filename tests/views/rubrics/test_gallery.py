@@ -7,7 +7,7 @@ from refinement.engine.artifacts import ARTIFACT_TYPES
 from refinement.engine.profiles import PROFILES, context_rules_for
 from refinement.models import AuditEntry, Rubric
 from refinement.selectors.rubrics.definitions import definition_of
-from refinement.selectors.rubrics.gallery import ARTIFACT_WORDS, PROFILE_WORDS, preset_rubric
+from refinement.selectors.rubrics.gallery import ARTIFACT_TEXTS, PROFILE_TEXTS, preset_rubric
 from refinement.services.rubrics.editing import RESERVED_SLUGS
 
 pytestmark = pytest.mark.django_db
@@ -29,8 +29,8 @@ def test_every_start_is_explained_with_its_defaults(as_editor, address):
         "It levels off.",
     ):
         assert words in page
-    assert set(PROFILE_WORDS) == set(PROFILES)
-    assert set(ARTIFACT_WORDS) == set(ARTIFACT_TYPES)
+    assert set(PROFILE_TEXTS) == set(PROFILES)
+    assert set(ARTIFACT_TEXTS) == set(ARTIFACT_TYPES)
 
 
 @pytest.mark.parametrize("profile", PROFILES)

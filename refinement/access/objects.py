@@ -6,7 +6,7 @@ from refinement.access.blindness import ReadsBlind
 from refinement.access.projects import ProjectRequest
 from refinement.models import Comment, HumanScore, MemberRole, Round, Rubric, RubricVersion, Run, Thread
 from refinement.selectors.projects.lists import RANKS
-from refinement.selectors.reviews.blindness import seen_words
+from refinement.selectors.reviews.blindness import not_blind_reason
 from refinement.selectors.reviews.comments import Reader
 
 LONG_TEXTS = ("task", "seed", "snapshot", "calibration")
@@ -90,5 +90,5 @@ def must_read_blind(request: ProjectRequest, run: Run) -> bool:
     return (
         request.project.blind_scores
         and run.pk not in request.blind_runs
-        and not seen_words(run, request.user)
+        and not not_blind_reason(run, request.user)
     )

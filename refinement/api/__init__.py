@@ -1,1 +1,1 @@
-"""The API: the same services and selectors as the pages, for scripts. `routers.py` lists its parts."""
+"""The API, on the same services and selectors as the pages. `routers.py` lists its parts."""

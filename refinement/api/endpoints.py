@@ -1,4 +1,4 @@
-"""Endpoints, for administrators: looked at by their tokens too, changed by themselves alone."""
+"""Endpoints, for administrators: their tokens can read, only they can write."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -20,24 +20,22 @@ from refinement.services.endpoints import FIELDS, endpoint_change, endpoint_crea
 router = Router(tags=["Endpoints"])
 View = Callable[..., Any]
 Kind = Literal["ollama", "openai_compatible"]
-Places = Field(None, ge=1, le=32_767, description="How many calls it gets at a time; null for no limit.")
+Places = Field(None, ge=1, le=32_767, description="Concurrent calls; null for no limit.")
 
 
 def administrator(*, in_person: bool = False) -> Callable[[View], View]:
-    """Lets administrators of the instance in.
+    """Allows administrators of the instance only.
 
-    A project's token does what its project is about: it changes nothing of the instance (`in_person`).
+    With `in_person` a session is required: a project's token changes nothing outside its project.
     """
 
     def decorate(view: View) -> View:
         @wraps(view)
         def guarded(request: ApiRequest, **values: Any) -> Any:
             if not request.user.is_superuser:
-                raise PermissionDenied("This is for administrators of this instance. Ask one of them.")
+                raise PermissionDenied("Only administrators of this instance can do this.")
             if in_person and request.token is not None:
-                raise PermissionDenied(
-                    "A project’s token changes nothing of the instance. Sign in, and send your session."
-                )
+                raise PermissionDenied("A project’s token cannot change the instance. Use a session.")
             return view(request, **values)
 
         return guarded
@@ -46,12 +44,12 @@ def administrator(*, in_person: bool = False) -> Callable[[View], View]:
 
 
 class EndpointShape(Schema):
-    """A place that serves models, and how it was when last looked at."""
+    """A model endpoint and its last known health."""
 
     name: str
     kind: str
     address: str
-    api_key_variable: str = Field(description="The environment variable that holds the key.")
+    api_key_variable: str = Field(description="The environment variable with the key.")
     concurrency: int | None
     origin: str = Field(description="environment, or added here.")
     ok: bool
@@ -59,13 +57,13 @@ class EndpointShape(Schema):
 
 
 class Endpoints(Schema):
-    """Every endpoint in use."""
+    """All endpoints in use."""
 
     items: list[EndpointShape]
 
 
 class EndpointRow(Schema):
-    """An endpoint that was added here."""
+    """An endpoint added by an administrator."""
 
     name: str
     kind: str
@@ -76,7 +74,7 @@ class EndpointRow(Schema):
 
 
 class EndpointNew(Schema):
-    """A further endpoint; its key stays in the environment, under the name of a variable."""
+    """A new endpoint; its key stays in an environment variable."""
 
     name: str = Field(max_length=60, examples=["gpu"])
     kind: Kind
@@ -87,7 +85,7 @@ class EndpointNew(Schema):
 
 
 class EndpointEdit(Schema):
-    """What shall be different; what is left out stays. With a new address, the variable is named again."""
+    """Fields to change. A new URL requires the key variable again."""
 
     kind: Kind | None = None
     url: str | None = Field(None, max_length=400)
@@ -99,7 +97,7 @@ class EndpointEdit(Schema):
 @router.get("", response=Endpoints)
 @administrator()
 def endpoint_list(request: ApiRequest) -> Endpoints:
-    """Every endpoint in use, with its health and without any secret."""
+    """List endpoints. Includes their health, without secrets."""
     states = {entry["name"]: (entry["ok"], entry["message"]) for entry in endpoint_health()["endpoints"]}
     return Endpoints(items=[endpoint_shape(entry) for entry in endpoints_listed(states)])
 
@@ -108,14 +106,14 @@ def endpoint_list(request: ApiRequest) -> Endpoints:
 @administrator(in_person=True)
 @creates()
 def endpoint_new(request: ApiRequest, body: EndpointNew) -> EndpointRow:
-    """Adds an endpoint."""
+    """Add an endpoint."""
     return row_shape(endpoint_create(by=request.user, values=body.model_dump()))
 
 
 @router.get("/{endpoint}", response=EndpointRow)
 @administrator()
 def endpoint_read(request: ApiRequest, response: HttpResponse, endpoint: str) -> EndpointRow:
-    """An endpoint that was added here, with an `ETag`."""
+    """Get an added endpoint. Returns an `ETag`."""
     row = row_named(endpoint)
     tagged(response, row_tag(row))
     return row_shape(row)
@@ -126,7 +124,7 @@ def endpoint_read(request: ApiRequest, response: HttpResponse, endpoint: str) ->
 def endpoint_changed(
     request: ApiRequest, response: HttpResponse, endpoint: str, body: EndpointEdit, if_match: str = IF_MATCH
 ) -> EndpointRow:
-    """Changes an endpoint that was added here."""
+    """Change an added endpoint."""
     require_match(request, row_tag(row_named(endpoint)))
     given = body.model_dump(exclude_unset=True)
     values = {name: value for name, value in given.items() if value is not None or name == "concurrency"}
@@ -138,7 +136,7 @@ def endpoint_changed(
 @router.delete("/{endpoint}", response={204: None})
 @administrator(in_person=True)
 def endpoint_removed(request: ApiRequest, endpoint: str) -> Status[None]:
-    """Removes an endpoint that was added here; runs that name it end in ERROR."""
+    """Delete an added endpoint. Runs that use it end in ERROR."""
     endpoint_remove(name=endpoint, by=request.user)
     return Status(204, None)
 
@@ -146,7 +144,7 @@ def endpoint_removed(request: ApiRequest, endpoint: str) -> Status[None]:
 def row_named(name: str) -> Endpoint:
     found = Endpoint.objects.filter(name=name).first() if "\x00" not in name else None
     if found is None:
-        raise NotFound("No endpoint of this name was added here.")
+        raise NotFound("No endpoint with this name was added here.")
     return found
 
 

@@ -1,4 +1,4 @@
-"""Projects: which there are for the one who asks, and one's settings."""
+"""Projects of the current user or token, and their settings."""
 
 from datetime import datetime
 
@@ -17,23 +17,23 @@ router = Router(tags=["Projects"])
 
 
 class ProjectLine(Schema):
-    """A project, and what you may do in it."""
+    """A project and your role in it."""
 
     slug: str = Field(examples=["alpha"])
     name: str = Field(examples=["Alpha"])
-    role: str = Field(description="The lower one of yours and the token's.", examples=["editor"])
+    role: str = Field(description="The lower of yours and the token's.", examples=["editor"])
     created_at: datetime
 
 
 class ProjectSettings(ProjectLine):
-    """A project with what its owners set."""
+    """A project with its settings."""
 
-    blind_scores: bool = Field(description="People score before they are shown others' scores.")
-    sharing: bool = Field(description="Runs may be shown to people without an account.")
+    blind_scores: bool = Field(description="Members score before they see others' scores.")
+    sharing: bool = Field(description="Runs can be shared with people without an account.")
 
 
 class SettingsChange(Schema):
-    """New settings; what is left out stays."""
+    """Settings to change; omitted ones stay."""
 
     name: str | None = Field(None, min_length=1, max_length=120)
     blind_scores: bool | None = None
@@ -42,7 +42,7 @@ class SettingsChange(Schema):
 
 @router.get("", response=Page[ProjectLine])
 def project_list(request: ApiRequest, paging: Query[Paging]) -> Page[ProjectLine]:
-    """Your projects, in the order in which you joined them; for a token, its own."""
+    """List your projects. In the order you joined; for a token, its own."""
     rows = memberships_of(request.user)
     if request.token:
         rows = rows.filter(project=request.token.project_id)
@@ -53,7 +53,7 @@ def project_list(request: ApiRequest, paging: Query[Paging]) -> Page[ProjectLine
 @router.get("/{slug}", response=ProjectSettings)
 @member()
 def project_read(request: ApiRequest, response: HttpResponse) -> ProjectSettings:
-    """A project and its settings."""
+    """Get a project and its settings."""
     tagged(response, settings_tag(request.project))
     return shown(request)
 
@@ -63,7 +63,7 @@ def project_read(request: ApiRequest, response: HttpResponse) -> ProjectSettings
 def project_change(
     request: ApiRequest, response: HttpResponse, body: SettingsChange, if_match: str = IF_MATCH
 ) -> ProjectSettings:
-    """Changes the project's settings, on top of those you read."""
+    """Change project settings. Requires the `ETag` you read."""
     project = request.project
     require_match(request, settings_tag(project))
     given = body.model_dump(exclude_none=True)

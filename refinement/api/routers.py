@@ -1,4 +1,4 @@
-"""The parts of the API. A new part is a module with a `router`, and ONE line here."""
+"""The parts of the API. To add one, create a module with a `router` and add one line here."""
 
 from ninja import Router
 

@@ -1,4 +1,4 @@
-"""Webhooks: where a project's events are sent, and the log of what was sent."""
+"""Webhooks and their delivery logs."""
 
 import json
 from datetime import datetime
@@ -34,7 +34,7 @@ router = Router(tags=["Webhooks"])
 EVENTS = ", ".join(WebhookEvent.values)
 ADDRESS = Field(
     max_length=MOST_CHARS,
-    description="http or https, public, without a user name.",
+    description="A public http or https URL without a user name.",
     examples=["https://example.org/wiggum"],
 )
 
@@ -43,13 +43,13 @@ class WebhookNew(Schema):
     """A new webhook."""
 
     address: str = ADDRESS
-    events: list[str] = Field(max_length=20, description=f"Of {EVENTS}.", examples=[["run.finished"]])
+    events: list[str] = Field(max_length=20, description=f"Any of {EVENTS}.", examples=[["run.finished"]])
     note: str = Field("", max_length=240)
     active: bool = True
 
 
 class WebhookEdit(Schema):
-    """What shall be different; what is left out stays."""
+    """Fields to change; omitted ones stay."""
 
     address: str | None = Field(None, max_length=MOST_CHARS)
     events: list[str] | None = Field(None, max_length=20)
@@ -58,7 +58,7 @@ class WebhookEdit(Schema):
 
 
 class WebhookShape(Schema):
-    """A webhook; its secret is nowhere to be read."""
+    """A webhook, without its secret."""
 
     id: int
     address: str
@@ -70,50 +70,50 @@ class WebhookShape(Schema):
 
 
 class WebhookMade(WebhookShape):
-    """A webhook with its secret, which is shown this once; null where the answer is sent again."""
+    """A webhook with its secret, which is returned once; null when the response is repeated."""
 
     secret: str | None
 
 
 class Secret(Schema):
-    """A webhook's new secret, which is shown this once."""
+    """A webhook's new secret, returned once."""
 
     secret: str
 
 
 class DeliveryLine(Schema):
-    """A message in the log."""
+    """A delivery in the log."""
 
     id: int
-    delivery: UUID = Field(description="As in the header Wiggum-Delivery.")
+    delivery: UUID = Field(description="As in the Wiggum-Delivery header.")
     event: str
     run: int | None
     status: str = Field(description=f"One of {', '.join(DeliveryStatus.values)}.")
     tries: int
     created_at: datetime
-    next_try_at: datetime | None = Field(description="Null where it is not tried again.")
+    next_try_at: datetime | None = Field(description="Null if there is no further attempt.")
 
 
 class Attempt(Schema):
-    """One try to deliver a message."""
+    """An attempt to deliver."""
 
     number: int
     at: datetime
-    status: int | None = Field(description="Of the answer; null where there was none.")
+    status: int | None = Field(description="Of the response; null if there was none.")
     milliseconds: int
     error: str
-    answer: str = Field(description="The beginning of what came back.")
+    answer: str = Field(description="The start of the response.")
 
 
 class DeliveryShape(DeliveryLine):
-    """A message with what it says and every attempt to deliver it."""
+    """A delivery with its payload and attempts."""
 
     payload: dict[str, Any]
     attempts: list[Attempt]
 
 
 class DeliveryQuery(Paging):
-    """Which messages."""
+    """Filters of deliveries."""
 
     status: str = Field("", max_length=20, examples=["failed"])
 
@@ -121,23 +121,23 @@ class DeliveryQuery(Paging):
 @router.get("", response=Page[WebhookShape])
 @member("owner")
 def webhook_list(request: ApiRequest, paging: Query[Paging]) -> Page[WebhookShape]:
-    """The project's webhooks."""
+    """List webhooks."""
     found, following = page_by_number(webhooks_of(request.project), paging, newest_first=False)
     return Page[WebhookShape](items=[hook_shape(row) for row in found], next=following)
 
 
-def look_before(request: ApiRequest, body: WebhookNew) -> None:
-    """A name service may take its time: it is asked before a transaction is open."""
+def resolve_host(request: ApiRequest, body: WebhookNew) -> None:
+    """Resolves the host before the transaction, because DNS can be slow."""
     request.checked_hook = values_checked(HookValues(**body.model_dump()))  # type: ignore[attr-defined]
 
 
 @router.post("", response={201: WebhookMade})
 @member("owner")
-@creates(shown_once="secret", before=look_before)
+@creates(shown_once="secret", before=resolve_host)
 def webhook_new(request: ApiRequest, body: WebhookNew) -> WebhookMade:
-    """Makes a webhook, and shows its secret this once.
+    """Create a webhook. Its secret is returned once.
 
-    docs/webhooks.md says how a receiver checks a signature with it.
+    See docs/webhooks.md on verifying signatures.
     """
     kept: dict[str, object] = request.checked_hook  # type: ignore[attr-defined]
     hook, secret = webhook_create_checked(project=request.project, by=request.user, kept=kept)
@@ -148,7 +148,7 @@ def webhook_new(request: ApiRequest, body: WebhookNew) -> WebhookMade:
 @router.get("/{int:webhook}", response=WebhookShape)
 @member("owner")
 def webhook_read(request: ApiRequest, response: HttpResponse, webhook: int) -> WebhookShape:
-    """A webhook, with an `ETag`."""
+    """Get a webhook. Returns an `ETag`."""
     found = webhook_of(request.project, webhook)
     tagged(response, hook_tag(found))
     return hook_shape(found)
@@ -159,9 +159,9 @@ def webhook_read(request: ApiRequest, response: HttpResponse, webhook: int) -> W
 def webhook_changed(
     request: ApiRequest, response: HttpResponse, webhook: int, body: WebhookEdit, if_match: str = IF_MATCH
 ) -> WebhookShape:
-    """Changes a webhook, on top of what you read.
+    """Change a webhook. Requires the `ETag` you read.
 
-    Switched off, it is sent nothing, and what waits is given up.
+    If disabled, nothing is sent, and pending deliveries are discarded.
     """
     found = webhook_of(request.project, webhook)
     require_match(request, hook_tag(found))
@@ -180,7 +180,7 @@ def webhook_changed(
 @router.delete("/{int:webhook}", response={204: None})
 @member("owner")
 def webhook_removed(request: ApiRequest, webhook: int) -> Status[None]:
-    """Removes a webhook and its log."""
+    """Delete a webhook and its log."""
     webhook_remove(webhook=webhook_of(request.project, webhook), by=request.user)
     return Status(204, None)
 
@@ -188,7 +188,7 @@ def webhook_removed(request: ApiRequest, webhook: int) -> Status[None]:
 @router.post("/{int:webhook}/secret", response=Secret)
 @member("owner")
 def webhook_secret(request: ApiRequest, webhook: int) -> Secret:
-    """Gives a webhook a new secret; the old one signs nothing any more."""
+    """Rotate a webhook's secret. The old one stops working immediately."""
     found = webhook_of(request.project, webhook)
     return Secret(secret=webhook_secret_renew(webhook=found, by=request.user))
 
@@ -197,7 +197,7 @@ def webhook_secret(request: ApiRequest, webhook: int) -> Secret:
 @member("owner")
 @creates()
 def webhook_pinged(request: ApiRequest, webhook: int) -> DeliveryLine:
-    """Sends a message that means nothing, to see whether it arrives."""
+    """Send a test event."""
     found = webhook_of(request.project, webhook)
     delivery = webhook_ping(webhook=found, by=request.user)
     made_at(request, delivery_address(request, delivery))
@@ -207,7 +207,7 @@ def webhook_pinged(request: ApiRequest, webhook: int) -> DeliveryLine:
 @router.get("/{int:webhook}/deliveries", response=Page[DeliveryLine])
 @member("owner")
 def delivery_list(request: ApiRequest, webhook: int, query: Query[DeliveryQuery]) -> Page[DeliveryLine]:
-    """What a webhook was sent in the last 30 days, newest first."""
+    """List a webhook's deliveries of the last 30 days. Newest first."""
     rows = deliveries_of(webhook_of(request.project, webhook))
     if query.status:
         rows = rows.filter(status=query.status)
@@ -218,7 +218,7 @@ def delivery_list(request: ApiRequest, webhook: int, query: Query[DeliveryQuery]
 @router.get("/{int:webhook}/deliveries/{int:delivery}", response=DeliveryShape)
 @member("owner")
 def delivery_read(request: ApiRequest, webhook: int, delivery: int) -> DeliveryShape:
-    """A message, what it says, and every attempt to deliver it."""
+    """Get a delivery with its payload and attempts."""
     found = delivery_of(webhook_of(request.project, webhook), delivery)
     return DeliveryShape(
         **delivery_line(found).model_dump(),
@@ -230,11 +230,11 @@ def delivery_read(request: ApiRequest, webhook: int, delivery: int) -> DeliveryS
 @router.post("/{int:webhook}/deliveries/{int:delivery}/resend", response=DeliveryLine)
 @member("owner")
 def delivery_resent(request: ApiRequest, webhook: int, delivery: int) -> DeliveryLine:
-    """Sends the same bytes once more under the same id; 409 where that is under way."""
+    """Resend a delivery with the same ID. 409 if it is being sent."""
     hook = webhook_of(request.project, webhook)
     found = delivery_of(hook, delivery)
     if not delivery_resend(delivery=found, by=request.user):
-        raise Refused(409, "It is being sent already.", "under_way")
+        raise Refused(409, "It is already being sent.", "under_way")
     return delivery_line(delivery_of(hook, delivery))
 
 

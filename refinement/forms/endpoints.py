@@ -11,48 +11,51 @@ PLAIN = {"autocomplete": "off", "spellcheck": "false"}
 
 
 class EndpointForm(forms.Form):
-    """Where models are served; the key itself stays in the environment."""
+    """A model endpoint. The key itself stays in the environment."""
 
     name = forms.CharField(
         label="Name",
         max_length=60,
-        help_text="Letters, digits, “-” and “_”. Models are named by it, as in gpu/qwen3:14b; it stays.",
+        help_text=(
+            "Letters, digits, “-” and “_”. Part of model names, as in gpu/qwen3:14b. It cannot be "
+            "changed later."
+        ),
         widget=forms.TextInput(attrs=PLAIN),
     )
     kind = forms.ChoiceField(label="Kind", choices=EndpointKind.choices)
     url = forms.CharField(
-        label="Address",
+        label="URL",
         max_length=400,
         help_text="Such as http://gpu.example.org:11434, or https://gpu.example.org/v1 for an "
         "OpenAI-compatible server.",
         widget=forms.TextInput(attrs={**PLAIN, "inputmode": "url"}),
     )
     api_key_variable = forms.CharField(
-        label="Variable with the key",
+        label="Key variable",
         required=False,
         max_length=120,
-        help_text="The name of an environment variable of web and workers, such as WIGGUM_KEY_GPU. "
-        "Never the key.",
+        help_text="The name of an environment variable of web and workers, such as WIGGUM_KEY_GPU. Not "
+        "the key itself.",
         widget=forms.TextInput(attrs=PLAIN),
     )
     key_goes_along = forms.BooleanField(
-        label="The key may go to the new address",
+        label="Send the key to the new URL",
         required=False,
-        help_text="Only where you change the address and keep the variable.",
+        help_text="Required if you change the URL and keep the variable.",
     )
     concurrency = forms.IntegerField(
-        label="Calls at a time",
+        label="Concurrent calls",
         required=False,
         min_value=1,
         max_value=32_767,
-        help_text="What the server takes at once; further calls wait. Empty: no limit.",
+        help_text="More calls wait in a queue. Empty: no limit.",
         widget=forms.NumberInput(attrs={"inputmode": "numeric"}),
     )
     enabled = forms.BooleanField(
-        label="In use",
+        label="Enabled",
         required=False,
         initial=True,
-        help_text="Switched off, no run can be launched on it, and runs that need it end in an error.",
+        help_text="If disabled, no run can be launched on it, and runs that need it fail.",
     )
     seen = forms.CharField(widget=forms.HiddenInput, required=False, max_length=40)
 
@@ -68,12 +71,12 @@ class EndpointForm(forms.Form):
         if moved and variable and variable == row.api_key_variable and not kept["key_goes_along"]:  # type: ignore[union-attr]
             self.add_error(
                 "key_goes_along",
-                "The address is new. Tick this if the key may go there, or empty the variable.",
+                "The URL changed. Confirm that the key may be sent there, or clear the variable.",
             )
         return kept
 
     @property
     def values(self) -> dict[str, object]:
-        """What was chosen, as the service takes it."""
+        """The values for the service."""
         apart = ("seen", "key_goes_along")
         return {name: value for name, value in self.cleaned_data.items() if name not in apart}

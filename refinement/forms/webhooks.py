@@ -1,4 +1,4 @@
-"""The form of a webhook."""
+"""The webhook form."""
 
 from django import forms
 
@@ -8,16 +8,16 @@ from refinement.webhooks.addresses import MOST_CHARS
 
 
 class WebhookForm(forms.Form):
-    """Where to send what."""
+    """A webhook's URL, events and state."""
 
     address = forms.CharField(
-        label="Address",
+        label="URL",
         max_length=MOST_CHARS,
         help_text="Such as https://example.org/wiggum. Redirects are not followed.",
         widget=forms.TextInput(attrs={"autocomplete": "off", "inputmode": "url", "spellcheck": "false"}),
     )
     events = forms.MultipleChoiceField(
-        label="Told when",
+        label="Events",
         choices=WebhookEvent.choices,
         widget=forms.CheckboxSelectMultiple,
         error_messages={"required": "Choose at least one event."},
@@ -33,12 +33,12 @@ class WebhookForm(forms.Form):
         label="Active",
         required=False,
         initial=True,
-        help_text="Switched off, it is sent nothing, and what waits is given up.",
+        help_text="If disabled, nothing is sent, and pending deliveries are discarded.",
     )
     version = forms.IntegerField(widget=forms.HiddenInput, required=False, min_value=1, max_value=2**31 - 1)
 
     @property
     def values(self) -> HookValues:
-        """What was chosen, as the service takes it."""
+        """The values for the service."""
         kept = self.cleaned_data
         return HookValues(kept["address"], kept["events"], kept["note"], kept["active"])

@@ -1,4 +1,4 @@
-"""The endpoints of this instance: from the environment, and from administrators' rows."""
+"""The endpoints of this instance: from the environment and from the admin pages."""
 
 import os
 from functools import lru_cache
@@ -17,7 +17,7 @@ from refinement.providers.registry import (
 
 
 class NoSuchEndpoint(ProviderError, ValueError):
-    """A name that leads nowhere: wrong usage when a run is made, the end of a run that was made before."""
+    """No endpoint has this name. A usage error when creating a run; ends a run that already exists."""
 
     def __init__(self, words: str) -> None:
         super().__init__(ErrorKind.MODEL_MISSING, words, retryable=False)
@@ -33,7 +33,7 @@ VARIABLES = (
 
 
 def fixed_specs() -> tuple[EndpointSpec, ...]:
-    """The environment's endpoints, read again only where it has changed."""
+    """The environment's endpoints, re-read only when the environment changes."""
     return specs_of(tuple(os.environ.get(name, "") for name in VARIABLES))
 
 
@@ -43,7 +43,10 @@ def specs_of(values: tuple[str, ...]) -> tuple[EndpointSpec, ...]:
 
 
 def endpoint_specs() -> list[EndpointSpec]:
-    """Ollama and the embedded model first, then WIGGUM_ENDPOINTS, then rows; a taken name stays taken."""
+    """Ollama and the embedded model, then WIGGUM_ENDPOINTS, then database rows.
+
+    The first use of a name wins.
+    """
     specs = list(fixed_specs())
     names = {spec.name for spec in specs}
     rows = Endpoint.objects.filter(enabled=True).exclude(name__in=names)
@@ -51,7 +54,7 @@ def endpoint_specs() -> list[EndpointSpec]:
 
 
 def row_spec(row: Endpoint) -> EndpointSpec:
-    """The endpoint of a row; one whose key comes from a variable that is not allowed is never called."""
+    """The endpoint of a row. Never called if its key is in an environment variable that is not allowed."""
     refusal = key_variable_problem(row.api_key_variable, settings.KEY_VARIABLES)
     return EndpointSpec(
         row.name, row.kind, row.url, row.api_key_variable, {}, row.concurrency, refusal=refusal
@@ -59,9 +62,9 @@ def row_spec(row: Endpoint) -> EndpointSpec:
 
 
 def endpoint_spec(name: str) -> EndpointSpec:
-    """The endpoint of this name; NoSuchEndpoint lists those there are."""
+    """The endpoint with this name. Raises NoSuchEndpoint with the known names."""
     try:
-        # The environment's endpoints need no query: they are the ones a step asks for most.
+        # Environment endpoints need no query, and steps use them most.
         fixed = fixed_specs()
         if any(spec.name == name for spec in fixed):
             return find_spec(name, fixed)
@@ -71,5 +74,5 @@ def endpoint_spec(name: str) -> EndpointSpec:
 
 
 def provider_for(name: str) -> Provider:
-    """The provider behind an endpoint's name, one a process."""
+    """The provider of an endpoint, one per process."""
     return build(endpoint_spec(name))

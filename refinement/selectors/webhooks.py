@@ -1,4 +1,4 @@
-"""A project's webhooks, and the log of their deliveries page by page."""
+"""A project's webhooks and their delivery logs."""
 
 from dataclasses import dataclass
 
@@ -14,14 +14,14 @@ PAGE_SIZE = 50
 
 @dataclass(frozen=True, slots=True)
 class DeliveryLog:
-    """One page of the log, and where the next one begins."""
+    """A page of the log, and where the next one starts."""
 
     rows: tuple[WebhookDelivery, ...]
     older: int | None
 
 
 def webhooks_of(project: Project) -> QuerySet[Webhook]:
-    """The project's webhooks; `delivered`, `failed` and `waiting` count what is in their logs."""
+    """The project's webhooks; `delivered`, `failed` and `waiting` count their log entries."""
     statuses = {
         "delivered": (DeliveryStatus.DELIVERED,),
         "failed": (DeliveryStatus.FAILED,),
@@ -36,17 +36,17 @@ def webhooks_of(project: Project) -> QuerySet[Webhook]:
 
 
 def webhook_of(project: Project, number: int) -> Webhook:
-    """One of them; raises NotFound."""
+    """A webhook of the project. Raises NotFound."""
     found = Webhook.objects.filter(project=project, pk=number).select_related("created_by", "project").first()
     if found is None:
-        raise NotFound("There is no such webhook in this project.")
+        raise NotFound("Webhook not found in this project.")
     return found
 
 
 def deliveries_of(webhook: Webhook) -> QuerySet[WebhookDelivery]:
-    """Those that may be shown now, each with its last attempt's `answered`, `error` and `milliseconds`.
+    """Visible deliveries, each with its last attempt's `answered`, `error` and `milliseconds`.
 
-    What was sent about a run says how it went, so whoever scores that run blind is not shown it.
+    Deliveries about a run reveal its result, so they are hidden from its blind reviewers.
     """
     attempts = WebhookAttempt.objects.filter(delivery=OuterRef("pk")).order_by("-number")
     fields = {"answered": "status", "error": "error", "milliseconds": "milliseconds"}
@@ -56,7 +56,7 @@ def deliveries_of(webhook: Webhook) -> QuerySet[WebhookDelivery]:
 
 
 def delivery_log(webhook: Webhook, *, before: int | None = None, status: str = "") -> DeliveryLog:
-    """Newest first; `before` is where another page ended."""
+    """Newest first. `before` is where the previous page ended."""
     rows = deliveries_of(webhook)
     if before is not None:
         rows = rows.filter(id__lt=before)
@@ -68,10 +68,10 @@ def delivery_log(webhook: Webhook, *, before: int | None = None, status: str = "
 
 
 def delivery_of(webhook: Webhook, number: int) -> WebhookDelivery:
-    """One of them with its attempts; raises NotFound."""
+    """A delivery with its attempts. Raises NotFound."""
     rows = without_hidden(WebhookDelivery.objects.filter(webhook=webhook, pk=number), "run")
     found = rows.prefetch_related("attempts").first()
     if found is None:
-        raise NotFound("There is no such delivery in this webhook’s log; they are kept for 30 days.")
+        raise NotFound("Delivery not found in this webhook’s log. Deliveries are kept for 30 days.")
     found.webhook = webhook
     return found

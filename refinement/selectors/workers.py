@@ -10,5 +10,5 @@ ALIVE_WITHIN = timedelta(seconds=20)
 
 
 def workers_alive() -> int:
-    """How many workers have been heard of lately."""
+    """Number of workers with a recent heartbeat."""
     return WorkerBeat.objects.filter(seen_at__gte=timezone.now() - ALIVE_WITHIN).count()

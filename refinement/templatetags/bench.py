@@ -1,4 +1,4 @@
-"""How a bench's rows are said on its pages."""
+"""Filters for rubric test pages."""
 
 from decimal import Decimal
 
@@ -6,7 +6,7 @@ from django import template
 
 from refinement.models import BenchTrial, RubricVersion, TrialStatus
 from refinement.selectors.rubrics.bench_words import RUNGS
-from refinement.selectors.score_words import composite_words, mean_decimals
+from refinement.selectors.score_words import composite_text, mean_decimals
 
 register = template.Library()
 
@@ -20,23 +20,23 @@ CHIPS = {
 
 @register.filter
 def trimmed(value: Decimal, digits: int) -> str:
-    """A score with as many decimals as it has, but not more than these."""
+    """A score with its decimals, at most `digits`."""
     return f"{round(value, digits).normalize():f}"
 
 
 @register.filter
 def mean_on(value: Decimal, version: RubricVersion) -> str:
-    """A mean of the bench, on the scale of the version that it was made with."""
-    return composite_words(Decimal(value), mean_decimals(version.scale_minimum, version.scale_maximum))
+    """A test's mean, with decimals for its version's scale."""
+    return composite_text(Decimal(value), mean_decimals(version.scale_minimum, version.scale_maximum))
 
 
 @register.filter
-def rung_words(rung: str) -> str:
-    """How a reply could be read, in plain words."""
+def rung_label(rung: str) -> str:
+    """How a reply was parsed."""
     return RUNGS.get(rung, rung)
 
 
 @register.filter
 def status_chip(trial: BenchTrial) -> str:
-    """The class of the chip for a trial's status."""
+    """The chip class of a trial's status."""
     return CHIPS.get(TrialStatus(trial.status), "")

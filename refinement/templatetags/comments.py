@@ -1,4 +1,4 @@
-"""Comments beside what they are about."""
+"""Filters for comment counts."""
 
 import json
 from collections.abc import Mapping
@@ -11,12 +11,12 @@ register = template.Library()
 
 @register.filter
 def count_at(talk: Any, number: int | str | None) -> int:
-    """How many comments there are on the round with this number, or on the run as a whole."""
+    """Number of comments on the round, or on the run as a whole."""
     counts: Mapping[str, int] = getattr(talk, "counts", {})
     return counts.get("" if number is None else str(number), 0)
 
 
 @register.filter
 def as_json(counts: Mapping[str, int]) -> str:
-    """Counts for the page's script; escaped where it is shown like every other value."""
+    """Counts as JSON for the page's script; escaped on output like any value."""
     return json.dumps(counts)

@@ -1,17 +1,17 @@
-"""Long model output on pages: the beginning first, the whole text one click away, without script."""
+"""Long model output: the start is shown, the rest is behind a disclosure, without script."""
 
 from django import template
 
 register = template.Library()
 
-MOST_CHARS = 20_000  # of one text on a page
-TOLERANCE = 5 / 4  # of the limit: a text that is hardly longer is shown whole
-LAST_WORD = 40  # characters within which the beginning ends between two words
+MOST_CHARS = 20_000  # per text on a page
+TOLERANCE = 5 / 4  # times the limit: a slightly longer text is shown in full
+LAST_WORD = 40  # cut at a word boundary within this many characters
 
 
 @register.inclusion_tag("refinement/tags/folded.html")
 def folded(text: str, limit: int) -> dict[str, object]:
-    """The text, escaped; from `limit` characters on only its beginning, which opens."""
+    """The escaped text; if longer than `limit`, its start with a disclosure."""
     if len(text) <= limit * TOLERANCE:
         return {"text": text}
     missing = len(text) - MOST_CHARS
@@ -24,7 +24,7 @@ def folded(text: str, limit: int) -> dict[str, object]:
 
 
 def beginning(text: str, limit: int) -> str:
-    """At most so many characters, ended between two words if there is a place for it."""
+    """At most `limit` characters, cut at a word boundary if possible."""
     start = text[:limit].rstrip()
     words = start.rsplit(None, 1)
     return words[0] if len(words) == 2 and len(words[1]) <= LAST_WORD else start

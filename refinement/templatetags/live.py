@@ -1,4 +1,4 @@
-"""A run under way, for the block that shows it."""
+"""Tags for a running run."""
 
 from dataclasses import dataclass
 
@@ -15,12 +15,12 @@ register = template.Library()
 class LiveBlock:
     state: LiveState
     text: str
-    reading: list[Entry]  # what a judge's reply says so far; empty for other texts
+    reading: list[Entry]  # the judge's reply so far; empty for other texts
 
 
 @register.simple_tag
 def live_of(run: Run) -> LiveBlock:
-    """How the run stands now, and the end of the text that is being written."""
+    """The run's current state, and the end of the text in progress."""
     text = text_under_way(run) if run.status == RunStatus.RUNNING else ""
     state = live_states([run.pk])[run.pk]
     return LiveBlock(state, text, partial_verdict(text) if state.writer == "judge" else [])
@@ -28,7 +28,7 @@ def live_of(run: Run) -> LiveBlock:
 
 @register.filter
 def duration(seconds: int | None) -> str:
-    """Seconds as people say them: 45 s, 3 min 05 s, 2 h 07 min."""
+    """Seconds as text: 45 s, 3 min 05 s, 2 h 07 min."""
     if seconds is None:
         return ""
     minutes, rest = divmod(seconds, 60)

@@ -1,4 +1,4 @@
-"""How times, numbers and outcomes are said on pages."""
+"""Filters for times, numbers and outcomes."""
 
 from collections.abc import Mapping
 from datetime import date, datetime
@@ -9,11 +9,11 @@ from django.utils import timezone
 from django.utils.timesince import timesince
 
 from refinement.engine.types import Outcome
-from refinement.selectors.score_words import composite_words, given_words
+from refinement.selectors.score_words import composite_text, score_text
 
 register = template.Library()
 
-SOON_DAYS = 14  # due days that are counted; later ones are named
+SOON_DAYS = 14  # due dates up to here are relative; later ones are dates
 
 OUTCOME_CLASSES: Mapping[str, str] = {
     Outcome.PASS: "chip-ok",
@@ -25,81 +25,81 @@ OUTCOME_CLASSES: Mapping[str, str] = {
 
 @register.inclusion_tag("refinement/tags/time.html")
 def ago(moment: datetime | None) -> dict[str, object]:
-    """How long ago, with the exact time for machines and as a tooltip; nothing for None."""
+    """How long ago, with the exact time in the tooltip; empty for None."""
     if moment is None:
         return {}
-    return {"moment": moment.isoformat(), "title": exact_words(moment), "words": ago_words(moment)}
+    return {"moment": moment.isoformat(), "title": exact_text(moment), "words": ago_text(moment)}
 
 
 @register.inclusion_tag("refinement/tags/time.html")
 def exact_time(moment: datetime) -> dict[str, object]:
     """The exact time."""
-    return {"moment": moment.isoformat(), "words": exact_words(moment)}
+    return {"moment": moment.isoformat(), "words": exact_text(moment)}
 
 
 @register.inclusion_tag("refinement/tags/time.html")
 def exact_day(moment: datetime) -> dict[str, object]:
-    """The day, with the exact time for machines and as a tooltip."""
-    words = day_words(timezone.localtime(moment).date())
-    return {"moment": moment.isoformat(), "title": exact_words(moment), "mark": "data-day", "words": words}
+    """The day, with the exact time in the tooltip."""
+    words = day_text(timezone.localtime(moment).date())
+    return {"moment": moment.isoformat(), "title": exact_text(moment), "mark": "data-day", "words": words}
 
 
 @register.inclusion_tag("refinement/tags/time.html")
 def due(day: date) -> dict[str, object]:
-    """How far off a due day is, with the day itself as a tooltip.
+    """How far off a due date is, with the date in the tooltip.
 
-    Such a day has no time zone: `static/js/times.js` corrects it to the reader's own day.
+    A due date has no time zone: `static/js/times.js` corrects it to the user's local day.
     """
     left = (day - timezone.localdate()).days
     chip = "chip chip-bad" if left < 0 else "chip" if left else "chip chip-warn"
     return {
         "moment": day.isoformat(),
-        "title": day_words(day),
+        "title": day_text(day),
         "mark": "data-due",
-        "words": due_words(day, left),
+        "words": due_text(day, left),
         "chip": chip,
     }
 
 
-def due_words(day: date, left: int) -> str:
+def due_text(day: date, left: int) -> str:
     if left < 0:
         return f"overdue by {-left} day{'' if left == -1 else 's'}"
     near = {0: "due today", 1: "due tomorrow"}
-    return near.get(left) or (f"due in {left} days" if left <= SOON_DAYS else f"due {day_words(day)}")
+    return near.get(left) or (f"due in {left} days" if left <= SOON_DAYS else f"due {day_text(day)}")
 
 
-def day_words(day: date) -> str:
+def day_text(day: date) -> str:
     return f"{day:%-d %B %Y}"
 
 
-def ago_words(moment: datetime) -> str:
+def ago_text(moment: datetime) -> str:
     now = timezone.now()
     return "just now" if (now - moment).total_seconds() < 60 else f"{timesince(moment, now, depth=1)} ago"
 
 
-def exact_words(moment: datetime) -> str:
+def exact_text(moment: datetime) -> str:
     return f"{timezone.localtime(moment):%-d %B %Y, %H:%M %Z}"
 
 
 @register.filter
 def grouped(number: int) -> str:
-    """A whole number with its thousands apart."""
+    """An integer with thousands separators."""
     return f"{number:,}"
 
 
 @register.filter
 def score(value: Decimal) -> str:
-    """A score as a judge or a person gave it."""
-    return given_words(value)
+    """A score as given by a judge or a person."""
+    return score_text(value)
 
 
 @register.filter
 def composite(value: Decimal, decimals: int | None) -> str:
     """A composite with its rubric's decimals."""
-    return composite_words(value, decimals)
+    return composite_text(value, decimals)
 
 
 @register.inclusion_tag("refinement/tags/chip.html")
 def outcome_chip(outcome: str) -> dict[str, str]:
-    """An outcome as a chip with a sign of its own."""
+    """An outcome as a chip with its own symbol."""
     return {"kind": OUTCOME_CLASSES.get(outcome, ""), "words": outcome}

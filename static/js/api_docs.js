@@ -1,4 +1,4 @@
-// The OpenAPI document as a page to try things out on; without this script the page lists the operations.
+// The OpenAPI document as an interactive page; without this script the page lists the operations.
 const place = document.getElementById("api-docs");
 SwaggerUIBundle({
   url: place.dataset.document,

@@ -33,7 +33,7 @@
 
   document.addEventListener("htmx:beforeSwap", ({ detail }) => {
     if (detail.target.id !== "run-talk") return;
-    // The reader may have opened another round in the meantime.
+    // The user may have opened another round in the meantime.
     if (!detail.xhr.responseText.includes(`data-round="${detail.target.dataset.round}"`)) detail.shouldSwap = false;
     if (detail.xhr.status < 300 && detail.requestConfig.elt.matches("form")) clear(detail.requestConfig.elt);
   });
@@ -76,7 +76,7 @@
   document.addEventListener("talk:about", (event) => about(event.detail));
   document.addEventListener("change", (event) => event.target.matches?.("#thread-about") && passage());
   document.addEventListener("input", (event) => {
-    // The surrounding words belong to the passage as it was selected.
+    // The surrounding text belongs to the passage as selected.
     if (event.target.matches?.("#thread-quote")) form().elements.before.value = form().elements.after.value = "";
   });
   document.addEventListener("click", (event) => {
@@ -93,7 +93,7 @@
     }
   });
 
-  // The comment that the address names is scrolled into view, even in a folded thread.
+  // Scrolls the comment in the URL into view, even in a collapsed thread.
   const target = () => location.hash.startsWith("#comment-") && document.getElementById(location.hash.slice(1))?.scrollIntoView({ block: "center" });
   window.addEventListener("hashchange", target);
   passage();

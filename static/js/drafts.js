@@ -21,8 +21,8 @@ const Drafts = (() => {
     for (const draft of all(prefix)) if (isDone(draft)) localStorage.removeItem(draft.key);
   };
 
-  // Saves `values()` whenever they change, unless they are as `opened`. `report` hears "unchanged", "saved" or "failed";
-  // `more` adds to what is saved. Returns the function that saves at once.
+  // Saves `values()` whenever they change, unless they equal `opened`. Calls `report` with "unchanged", "saved" or "failed";
+  // `more` adds to what is saved. Returns a function that saves immediately.
   const keep = (form, { key, values, opened = JSON.stringify(values()), more = () => ({}), report = () => {}, events = ["input", "change"] }) => {
     let timer = 0;
     let saved = false;
@@ -52,7 +52,7 @@ const Drafts = (() => {
     return save;
   };
 
-  // Shows the box that offers a draft; its buttons restore or delete it.
+  // Shows a box that offers a draft; its buttons restore or delete it.
   const offer = (form, draft, { restore, focus, restored = "", discarded }) => {
     const box = form.querySelector("[data-draft-offer]");
     const at = new Date(draft.at);

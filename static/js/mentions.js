@@ -1,4 +1,4 @@
-// Names of teammates under an @: a list below the field that arrows, Enter and Escape work.
+// Suggests teammates' names after an @, in a list with keyboard support.
 {
   const TYPED = /(?:^|[^\p{L}\p{N}_.@+-])@([^\s@][^@\n]{0,39}|)$/u;
   const ASK_AFTER = 120;
@@ -47,7 +47,7 @@
       mail.textContent = person.mail;
       option.append(name, " ", mail);
       option.addEventListener("pointerdown", (event) => {
-        event.preventDefault(); // the field keeps the focus
+        event.preventDefault(); // keep the focus in the field
         choose(place);
       });
       list.append(option);

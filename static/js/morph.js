@@ -1,4 +1,4 @@
-// Refreshed parts of a run's page are merged into it by Idiomorph. Whatever the reader typed, chose, opened or focused stays.
+// Idiomorph merges refreshed parts into a run's page. Input, selections, open disclosures and focus are kept.
 {
   const edited = (field) => {
     if (field.matches("[type=checkbox], [type=radio]")) return field.checked !== field.defaultChecked;
@@ -9,12 +9,12 @@
     part.matches(".comment-edit, .mention-list") ||
     [...part.querySelectorAll("textarea")].some((area) => edited(area) || area === document.activeElement);
 
-  const chosen = new WeakMap(); // what was selected before the options were merged
+  const chosen = new WeakMap(); // the selection before the options were merged
 
   Object.assign(Idiomorph.defaults.callbacks, {
     beforeAttributeUpdated: (name, element, change) => {
       if (["value", "checked"].includes(name)) return !edited(element);
-      // New elements are still empty here: the server decides only how they start out.
+      // New elements are still empty here; the server sets only their initial state.
       if (name === "open" && element.matches("details")) return !element.hasChildNodes();
       // Scripts mark the focused element, for example while they suggest names.
       return !(change === "remove" && element === document.activeElement);
@@ -33,7 +33,7 @@
       if (inUse(node)) return false;
       const part = node.contains(document.activeElement) && node.parentElement?.closest("[hx-get]");
       if (part) {
-        // The focused control goes away: keyboard users continue from the part it was in.
+        // The focused control is removed: move the focus to the part it was in.
         part.setAttribute("tabindex", "-1");
         part.focus({ preventScroll: true });
       }

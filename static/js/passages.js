@@ -1,9 +1,9 @@
-// Passages of the candidate: those with threads are marked and lead to them, and a selection can be commented on.
+// Passages of the candidate: marks those with threads, and lets the user comment on a selection.
 {
   const ROOTS = "#round-text .prose, #round-text .raw-lines";
   const ASIDE = ".line-number, .line-mark, .left-out, .line-thread, .passage-link";
   const AROUND = 128; // characters sent from before and after a selection, to tell equal passages apart
-  // What a rendered text does not show of its source; as in refinement/anchoring.py.
+  // Markup that a rendered text does not show; as in refinement/anchoring.py.
   const UNSEEN = /^[ \t]*(?:`{3,}|~{3,})[^\n]*$|^[ \t]*\d{1,9}[.)](?=[ \t])|(?<=\])\([^()\s]*(?:\s+"[^"\n]*")?\)/gmu;
   const LETTER = /[\p{L}\p{N}]/u;
 
@@ -119,7 +119,7 @@
     } else if (mark && getSelection().isCollapsed) lead(mark.dataset.thread);
   });
 
-  // --- selecting ------------------------------------------------------------------------------------
+  // --- selection ------------------------------------------------------------------------------------
   const block = (node) => node.parentElement.closest("p, li, td, th, pre, h1, h2, h3, h4, h5, h6, .raw-line");
 
   const selected = () => {
@@ -164,7 +164,7 @@
     button.style.left = `${Math.max(8, Math.min(box.left - parent.left, parent.width - button.offsetWidth - 8))}px`;
   };
 
-  button.addEventListener("pointerdown", (event) => event.preventDefault()); // the selection stays
+  button.addEventListener("pointerdown", (event) => event.preventDefault()); // keep the selection
   button.addEventListener("click", () => {
     const found = selected();
     button.hidden = true;

@@ -1,4 +1,4 @@
-// Passkeys: a form marked with data-passkey asks the browser for one before it is sent.
+// Passkeys: a form with data-passkey gets one from the browser before it is submitted.
 const bytes = (text) =>
   Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (sign) => sign.charCodeAt(0));
 
@@ -10,7 +10,7 @@ const words = (buffer) =>
 
 const listed = (credentials = []) => credentials.map((entry) => ({ ...entry, id: bytes(entry.id) }));
 
-// A passkey's domain is a name: browsers refuse an address of numbers.
+// Browsers do not allow passkeys on IP addresses.
 const usable =
   window.isSecureContext && "credentials" in navigator && !/^[\d.]+$|^\[/.test(window.location.hostname);
 
@@ -74,13 +74,13 @@ async function optionsOf(form) {
     return JSON.parse(document.getElementById(form.dataset.passkeyOptions).textContent);
   }
   const answer = await fetch(form.action, { headers: { Accept: "application/json" } });
-  if (!answer.ok) throw new Error("The server did not answer. Wait a minute, then try again.");
+  if (!answer.ok) throw new Error("The server did not respond. Wait a minute and try again.");
   return (await answer.json()).request_options;
 }
 
 function problemOf(error) {
-  if (error.name === "InvalidStateError") return "There is a passkey for this account on that device already.";
-  if (error.name === "NotAllowedError") return "No passkey was used: it was cancelled, or took too long. Try again.";
+  if (error.name === "InvalidStateError") return "That device already has a passkey for this account.";
+  if (error.name === "NotAllowedError") return "Cancelled or timed out. Try again.";
   return error.message;
 }
 

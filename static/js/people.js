@@ -1,4 +1,4 @@
-// Copies what a field holds; without this the field is there to be copied by hand.
+// Copies a field's value. Without script the user copies it by hand.
 for (const button of document.querySelectorAll("[data-copy]")) {
   button.hidden = !navigator.clipboard;
   button.addEventListener("click", async () => {

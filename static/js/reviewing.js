@@ -1,4 +1,4 @@
-// Keys for those who go through their reviews: one letter each, never while somebody types.
+// Keyboard shortcuts for the review queue; inactive while typing.
 {
   const TYPING = "input, textarea, select, [contenteditable]:not([contenteditable='false'])";
   const dialog = () => document.getElementById("review-keys");
@@ -8,7 +8,7 @@
     if (box && !box.open) box.showModal();
   };
 
-  // Where a comment on the run is written, opened if it is folded away.
+  // The field for a comment on the run, opened if it is collapsed.
   const comment = () => {
     const place = document.querySelector("#talk-new textarea[name=body]");
     if (!place) return false;
@@ -42,7 +42,7 @@
     button.addEventListener("click", help);
   }
 
-  // The round that is open is the one to score, also after another was chosen.
+  // The open round is the one to score, even after it changed.
   document.addEventListener("htmx:afterSettle", () => {
     const link = document.querySelector('[data-review-key="s"]');
     const open = document.querySelector("#run-rounds [aria-current='true']");

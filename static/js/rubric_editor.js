@@ -1,4 +1,4 @@
-// The rubric editor with script: rows come, go and move at once. Without it, the form's buttons do the same.
+// The rubric editor: adds, removes and moves rows. Without script, the form's buttons do the same.
 {
   const form = document.getElementById("rubric-editor");
   const NOUNS = { criterion: "criterion", check: "check", stop: "rule" };
@@ -22,7 +22,7 @@
     }
   };
 
-  // Places are counted anew after every change: the server reads the order from them.
+  // Renumber after every change: the server reads the order from the positions.
   const renumber = (list) => {
     const rows = rowsOf(list);
     rows.forEach((row, index) => {
@@ -40,7 +40,7 @@
     changed();
   };
 
-  // The list of criteria to dock follows what is typed above it.
+  // Keeps the list of criteria for the penalty in sync.
   const offerDocked = (rows) => {
     const select = form.querySelector("[data-docked]");
     const chosen = select.value;
@@ -71,7 +71,7 @@
     announce(`${titleOf(row)} moved to place ${to + 1} of ${rows.length}.`);
   };
 
-  // The highest number that a row of this list has or had: one that was removed may come back with its own.
+  // The highest number a row of this list has or had: a removed row may come back with its own.
   const highest = (list) => {
     const numbers = rowsOf(list).map((row) => Number(row.id.split("-").pop()));
     return Math.max(-1, ...numbers, Number(list.dataset.highest ?? -1));
@@ -120,7 +120,7 @@
     announce(`${title} was removed. It can be brought back.`);
   };
 
-  // One removal can be taken back, in place, until the next one.
+  // The last removal can be undone in place.
   const offerUndo = (list, row, before, title, asBefore) => {
     form.querySelector("[data-undo]")?.remove();
     const note = document.createElement("p");
@@ -167,7 +167,7 @@
     button.disabled = false;
     if (response?.headers.has("HX-Redirect")) target.textContent = "You were signed out. Sign in in another tab, then try again.";
     else if (response?.ok) target.innerHTML = await response.text();
-    else target.textContent = "The check could not be tried: the server did not answer. Try again.";
+    else target.textContent = "The check could not be tried: the server did not respond. Try again.";
   };
 
   const dragging = { row: null };
@@ -258,7 +258,7 @@
     changed();
   };
 
-  // A new criterion gets its key from its name, until somebody types one.
+  // A new criterion gets its key from its name, until a key is typed.
   const suggestKey = (row, named) => {
     const key = row.querySelector("[name$='-key']");
     const isNew = row.querySelector("[name$='-was']").value === "";

@@ -1,4 +1,4 @@
-// The table of who sees what: departures from the preset are marked and told while it is edited.
+// The visibility table: marks and explains deviations from the preset while editing.
 {
   const form = document.getElementById("rubric-editor");
   const table = form?.querySelector("[data-context]");
@@ -39,7 +39,7 @@
     let before = chosenClass();
     table.addEventListener("change", mark);
     form.elements.problem_class.addEventListener("change", () => {
-      // A table that was the old class's preset becomes the new one's; one with departures is left alone.
+      // A table that equals the old class's preset becomes the new one's; a changed one is left alone.
       const untouched = cells().every((cell) => !departs(cell, before));
       before = chosenClass();
       if (untouched) toPreset();

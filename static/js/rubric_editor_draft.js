@@ -1,4 +1,4 @@
-// Unsaved changes of a rubric: kept in this browser, offered again later, forgotten once saved.
+// Unsaved rubric changes: stored in this browser, offered again later, deleted once saved.
 {
   const form = document.getElementById("rubric-editor");
   const SKIPPED = ["csrfmiddlewaretoken", "draft", "try-text", "add-kind"];
@@ -11,7 +11,7 @@
   let dirty = false;
   let leaving = false;
 
-  // The server renders the form from the draft, as it does for every button that does not save.
+  // The server renders the form from the draft, as for every button that does not save.
   const restore = (draft) => {
     const copy = document.createElement("form");
     copy.method = "post";
@@ -35,7 +35,7 @@
     Drafts.offer(form, draft, { restore, focus: form.elements.name, discarded: "Unsaved changes discarded." });
   };
 
-  // The id goes with the form, so that the server can name the draft it has saved.
+  // The id is sent with the form, so the server can name the draft it has saved.
   const more = () => {
     form.elements.draft.value ||= crypto.randomUUID?.() ?? `d${Date.now()}-${Math.floor(Math.random() * 1e9)}`;
     return { id: form.elements.draft.value, version: form.dataset.version };

@@ -1,4 +1,4 @@
-// The live total of the criteria's weights, and their shares of 1 at a press of a button.
+// The live total of the criteria's weights, and a button to normalise them to 1.
 {
   const form = document.getElementById("rubric-editor");
   const SHARES = 10000;
@@ -12,21 +12,21 @@
     for (const field of fields) showShare(field, sum / SHARES);
   };
 
-  // How much of the composite a weight stands for, beside it.
+  // Shows the weight's share of the composite.
   const showShare = (field, sum) => {
     const counts = sound(field) && form.elements["policy-composite"].value === "weighted_mean";
     const share = counts ? `${Math.round((1000 * Number(field.value)) / sum) / 10} %` : "";
     field.closest(".field").querySelector("[data-share]").textContent = share;
   };
 
-  // A new criterion counts as much as the others do on average.
+  // A new criterion gets the mean weight of the others.
   const usual = () => {
     const values = weights().filter(sound).map((field) => Number(field.value));
     const mean = values.reduce((all, value) => all + value, 0) / values.length;
     return values.length ? String(Math.max(0.01, Math.round(mean * 100) / 100)) : "1";
   };
 
-  // The largest remainders are rounded up, so that the shares add up exactly.
+  // Largest remainders are rounded up, so the shares add up to exactly 1.
   const shares = (values) => {
     const sum = values.reduce((all, value) => all + value, 0);
     const exact = values.map((value) => (value * SHARES) / sum);

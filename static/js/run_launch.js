@@ -1,4 +1,4 @@
-// The launch form: an estimate that follows the input, Ctrl+Enter, no double launches, and a draft.
+// The launch form: live estimate, Ctrl+Enter, no duplicate launches, and a draft.
 {
   const form = document.getElementById("launch-form");
   const WAIT = 350;
@@ -46,7 +46,7 @@
       return;
     }
     const launches = !event.submitter?.hasAttribute("formaction");
-    // The run's page forgets the draft. A launch that never gets there keeps it.
+    // The run's page deletes the draft. If the launch fails, the draft is kept.
     save({ launched: launches });
     sent = true;
     if (launches) {

@@ -1,4 +1,4 @@
-// The list works without this; with it, boxes are ticked together, counted, and "/" leads to the search.
+// The run list: select all, a count of selected runs, and "/" for search. The list works without script.
 const results = () => document.getElementById("run-results");
 const boxes = () => [...document.querySelectorAll('#run-results input[name="run"]')];
 
@@ -33,7 +33,7 @@ document.addEventListener("click", (event) => {
   tick(true);
 });
 
-// With Shift, every box between two ticks.
+// Shift selects all boxes in between.
 let last = null;
 document.addEventListener("click", (event) => {
   const box = event.target.closest('#run-results input[name="run"]');
@@ -56,7 +56,7 @@ document.addEventListener("keydown", (event) => {
   search.focus();
 });
 
-// A page that comes back from the browser's memory has its boxes as they were left.
+// A page restored from the back/forward cache keeps its selected boxes.
 window.addEventListener("pageshow", tell);
 document.addEventListener("htmx:afterSettle", tell);
 tell();

@@ -1,15 +1,15 @@
-// Keeps a run's page up to date. The run's event stream says what happened (where there is none, the page polls),
-// and the parts of the page that an event changes are fetched again and merged in.
+// Keeps a run's page up to date. The event stream reports what happened (without one, the page polls),
+// and the parts of the page that an event changes are fetched and merged in.
 {
   const POLL_MS = 2000;
-  const HIDDEN_MS = 15000; // a tab that nobody sees gives its connection back
+  const HIDDEN_MS = 15000; // a hidden tab closes its connection
   const MAX_WAIT_MS = 60000;
   const MAX_FAILURES = 25;
   const MAX_TEXT = 40000;
   const REFUSED = "Live updates are not available right now. This page refreshes every few seconds.";
   const LOOP = ["run-head", "run-chart", "run-rounds"];
   const PEOPLE = ["run-talk", "round-people", "run-instructions", "run-reviews"];
-  // What each kind of event changes. Kinds that are not listed change what the loop shows.
+  // The parts each kind of event changes. Kinds that are not listed change what the loop shows.
   const PARTS = {
     claimed: [], queued: ["run-head"], unreadable: ["run-head"], waiting: ["run-head"], paused: ["run-head"], resumed: ["run-head"],
     drafted: ["run-head", "run-rounds"], revised: ["run-head", "run-rounds", "run-instructions"],
@@ -51,7 +51,7 @@
   const stale = new Set();
   const refresh = (ids) => {
     for (const id of ids) stale.add(id);
-    // Several events at once are one request; pages do not all ask in the same moment.
+    // Batches events into one request, with jitter so that pages do not all send at once.
     refreshing ||= setTimeout(() => {
       refreshing = 0;
       const waiting = [...stale];
@@ -60,7 +60,7 @@
     }, 150 + Math.random() * 150);
   };
 
-  // --- the reply being written ------------------------------------------------------------------------
+  // --- the reply in progress --------------------------------------------------------------------------
   const following = (place, work) => {
     const atEnd = place.scrollTop + place.clientHeight >= place.scrollHeight - 24;
     work();
@@ -72,7 +72,7 @@
     const place = document.getElementById("live-text");
     if (!place) return;
     following(place, () => {
-      // Appending keeps a selection that somebody made in the text.
+      // Appending keeps the user's text selection.
       if (place.lastChild && place.textContent.length + piece.length === text.length) place.lastChild.appendData(piece);
       else place.textContent = text;
     });
@@ -155,7 +155,7 @@
     address.searchParams.set("stay", "1");
     address.searchParams.set("after", after || block().dataset.after);
     source = new EventSource(address);
-    // Closed before it was ever open: the server refuses streams, such as one too many.
+    // Closed before it was ever open: the server refuses streams, for example because there are too many.
     source.onerror = () => (source.readyState === EventSource.CLOSED && !opened ? pollInstead() : retry());
     source.onopen = () => {
       failures = 0;

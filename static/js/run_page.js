@@ -1,6 +1,6 @@
-// A run's page: values at the pointer, the chart as a picture to keep, arrow keys between rounds.
+// A run's page: values at the pointer, chart download, arrow keys between rounds.
 {
-  // Whoever watches a run has launched it.
+  // The run was launched, so delete the launch draft.
   if (document.querySelector("#run-live:not([hidden])")) Drafts.forget("wiggum:launch:", (draft) => draft.launched);
 
   const readout = () => document.querySelector("[data-chart-readout]");
@@ -14,7 +14,7 @@
   document.addEventListener("pointerover", show);
   document.addEventListener("focusin", show);
 
-  // The browser draws the downloaded picture at twice its size; nothing leaves the page.
+  // Draws the downloaded image at twice its size, in the browser.
   const asPicture = async (address, name) => {
     const answer = await fetch(address);
     if (!answer.ok) return false;
@@ -40,12 +40,12 @@
     if (!link) return;
     event.preventDefault();
     const done = await asPicture(link.href, link.download).catch(() => false);
-    if (!done && readout()) readout().textContent = "The picture could not be made here; download the SVG instead.";
+    if (!done && readout()) readout().textContent = "The image could not be created. Download the SVG instead.";
   });
 
   const reveal = () => {
     for (const link of document.querySelectorAll("[data-png]")) link.hidden = false;
-    // On a phone the tabs scroll sideways; the open one is brought into sight.
+    // On phones the tabs scroll sideways; scroll to the open one.
     const open = document.querySelector("#round-text .tabs [aria-current]");
     const [here, all] = [open, open?.closest(".tabs")].map((part) => part?.getBoundingClientRect());
     if (open && (here.right > all.right || here.left < all.left)) open.closest(".tabs").scrollLeft += here.left - all.left - 16;
@@ -53,7 +53,7 @@
   reveal();
   document.addEventListener("htmx:afterSettle", reveal);
 
-  // Who looks at a difference, or has just asked for something, is not taken back to the text by what is new.
+  // New rounds do not replace a diff or a view the user just opened.
   const asked = new Set();
   const byReader = (detail) => detail.elt?.closest?.("#run-rounds li, #round-text");
   document.addEventListener("htmx:beforeRequest", ({ detail }) => byReader(detail) && asked.add(detail.xhr));
@@ -66,7 +66,7 @@
     if (here && next && elsewhere) next.dataset.fixed = "";
   });
 
-  // Left and right go from round to round, while a round's button has the focus.
+  // Left and right arrows move between rounds while a round button has the focus.
   document.addEventListener("keydown", (event) => {
     const here = event.target.closest?.(".round-card");
     const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];

@@ -1,4 +1,4 @@
-// The page to score a round on: a draft is kept until it is submitted, Ctrl+Enter submits.
+// The scoring page: saves a draft until submitted; Ctrl+Enter submits.
 {
   const PREFIX = "wiggum:score:";
   const form = document.getElementById("score-form");
@@ -11,7 +11,7 @@
   };
 
   const restore = (key) => {
-    // What the server sent back after an error is newer than any draft.
+    // A form returned with errors is newer than any draft.
     if (form.querySelector("[aria-invalid]") || document.querySelector(".score-card [role=alert]")) return;
     const draft = Drafts.all(key).find((found) => found.key === key)?.values ?? {};
     const changed = fields().filter((field) => field.name in draft && draft[field.name] !== field.value);
@@ -19,7 +19,7 @@
     if (changed.length) say("Restored your draft. It is not submitted yet.");
   };
 
-  // The server names the round whose score it has just saved.
+  // The server names the round whose score it saved.
   const forgetScored = () => {
     const page = new URL(location.href);
     const number = page.searchParams.get("scored");

@@ -1,4 +1,4 @@
-// Changes the theme without leaving the page, so that nothing typed is lost. Without script the form posts.
+// Changes the theme without reloading, so no input is lost. Without script the form posts.
 document.addEventListener("submit", async (event) => {
   const form = event.target;
   if (!form.matches("[data-theme-form]") || !event.submitter) return;

@@ -1,16 +1,16 @@
-// Times and days as the reader has them. Without script they stand in the server's zone, which is named with times.
+// Times and dates in the user's time zone. Without script they are in the server's, which is named.
 (() => {
   "use strict";
   const DAY = 86400000;
-  const SOON = 14; // days that are counted; later ones are named, as in refinement/templatetags/wording.py
+  const SOON = 14; // days shown as relative; later ones as dates, as in refinement/templatetags/wording.py
   const language = document.documentElement.lang || "en";
-  // Not as a browser would write it, but as the server does: 3 March 2026, 14:05 CET.
+  // In the server's format: 3 March 2026, 14:05 CET.
   const month = new Intl.DateTimeFormat(language, { month: "long" });
   const clock = new Intl.DateTimeFormat(language, { hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZoneName: "short" });
   const day = (moment) => `${moment.getDate()} ${month.format(moment)} ${moment.getFullYear()}`;
   const exact = (moment) => `${day(moment)}, ${clock.format(moment)}`;
 
-  // A due day has no zone of its own: it is today when the reader's calendar says so.
+  // A due date has no time zone: it is today by the user's calendar.
   function tellDue(time) {
     const now = new Date();
     const [year, number, date] = time.dateTime.split("-").map(Number);
@@ -26,7 +26,7 @@
     const moment = new Date(time.dateTime);
     if (Number.isNaN(moment.getTime())) return;
     if ("day" in time.dataset) time.textContent = day(moment);
-    // Where a time is told as "2 days ago", the exact one is what pointing at it shows.
+    // The tooltip of a relative time is the exact one.
     if (time.title) time.title = exact(moment);
     else time.textContent = exact(moment);
   }

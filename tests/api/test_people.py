@@ -92,7 +92,7 @@ def admin(project):
 
 @pytest.fixture
 def in_person(admin, monkeypatch):
-    monkeypatch.setattr("refinement.selectors.health.look", lambda specs: [])
+    monkeypatch.setattr("refinement.selectors.health.check_endpoints", lambda specs: [])
     browser = Client(raise_request_exception=False)
     browser.force_login(admin)
     return ApiClient("", browser)

@@ -85,7 +85,7 @@ def test_a_form_with_errors(browser, site):
     context = browser.new_context(base_url=site, bypass_csp=True)
     page = context.new_page()
     page.goto("/account/login/")
-    page.get_by_label("Mail address").fill("nobody@example.org")
+    page.get_by_label("Email").fill("nobody@example.org")
     page.get_by_label("Password").fill("wrong")
     page.get_by_role("button", name="Sign in").click()
     page.get_by_role("alert").wait_for()

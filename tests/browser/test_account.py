@@ -13,7 +13,7 @@ def paper(page: Page) -> str:
 
 def test_signing_in_and_out(page, owner, password, project):
     page.goto(f"/p/{project.slug}/")
-    page.get_by_label("Mail address").fill(owner.email)
+    page.get_by_label("Email").fill(owner.email)
     page.get_by_label("Password").fill(password)
     page.get_by_role("button", name="Sign in").click()
     expect(page.get_by_role("heading", level=1)).to_have_text(project.name)
@@ -27,13 +27,13 @@ def test_signing_in_and_out(page, owner, password, project):
 def test_the_theme_changes_at_once_and_stays(page):
     page.emulate_media(color_scheme="light")
     page.goto("/account/login/")
-    page.get_by_label("Mail address").fill("half@typed")
+    page.get_by_label("Email").fill("half@typed")
     assert paper(page) == PAPER_LIGHT
 
     page.get_by_role("button", name="Dark").click()
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
     expect(page.get_by_role("button", name="Dark")).to_have_attribute("aria-pressed", "true")
-    expect(page.get_by_label("Mail address")).to_have_value("half@typed")
+    expect(page.get_by_label("Email")).to_have_value("half@typed")
     assert paper(page) == PAPER_DARK
 
     page.reload()

@@ -32,10 +32,10 @@ def table_ready(table: Table) -> Table:
 
 def start(page: Page, times: str, text: str = TEXT) -> None:
     page.goto(BENCH)
-    page.get_by_label("Paste it").check()
-    page.get_by_label("The text", exact=True).fill(text)
+    page.get_by_label("Paste text").check()
+    page.get_by_label("Pasted text", exact=True).fill(text)
     page.get_by_label("Judge", exact=True).select_option("ollama/loopback:8b")
-    page.get_by_label("How many times").fill(times)
+    page.get_by_label("Trials").fill(times)
     page.get_by_role("button", name="Start").click()
 
 
@@ -66,7 +66,7 @@ def test_a_bench_can_be_stopped(signed_in: Page, table_ready: Table):
 
 def test_only_what_the_choice_needs_is_shown(signed_in: Page, table_ready: Table):
     signed_in.goto(BENCH)
-    text = signed_in.get_by_label("The text", exact=True)
+    text = signed_in.get_by_label("Pasted text", exact=True)
     expect(text).to_be_hidden()
     signed_in.get_by_label("The rubric's seed").focus()
     signed_in.keyboard.press("ArrowUp")
@@ -109,7 +109,7 @@ def test_a_form_with_errors(browser, site, as_owner, table_ready: Table):
     context.add_cookies([{"name": "sessionid", "value": as_owner.cookies["sessionid"].value, "url": site}])
     page = context.new_page()
     start(page, "7", text="  ")
-    expect(page.get_by_text("Paste the text that the judge should read.")).to_be_visible()
-    expect(page.get_by_label("How many times")).to_have_value("7")
+    expect(page.get_by_text("Paste the text to judge.")).to_be_visible()
+    expect(page.get_by_label("Trials")).to_have_value("7")
     assert in_both_themes(page) == []
     context.close()

@@ -15,7 +15,7 @@ def link(site) -> str:
 def fill(page: Page, **values: str) -> None:
     given = {
         "Your name": "Ada Lovelace",
-        "Mail address": "ada@example.org",
+        "Email": "ada@example.org",
         "Password": "seven quiet rivers",
         "Project name": "Docs team",
     } | values

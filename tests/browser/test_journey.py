@@ -63,7 +63,7 @@ def begin(browser: Browser, data_dir: Path) -> Iterator[Begin]:
 def make_the_first_account(page: Page) -> None:
     for label, value in {
         "Your name": "Ada Lovelace",
-        "Mail address": "ada@example.org",
+        "Email": "ada@example.org",
         "Password": "seven quiet rivers",
         "Project name": "Docs team",
     }.items():
@@ -137,7 +137,7 @@ def test_from_nothing_to_an_exported_comparison(begin: Begin, tmp_path: Path) ->
 
 
 def launch_again_with_another_judge(page: Page) -> None:
-    page.get_by_role("link", name="Again, but…").click()
+    page.get_by_role("link", name="Edit and rerun").click()
     expect(page.get_by_label("Task")).to_have_value(re.compile("nightly backups"))
     judge = page.get_by_label("Judge", exact=True)
     used = judge.input_value()

@@ -59,10 +59,10 @@ def test_from_the_form_to_a_page_that_moves_by_itself(live_page: Page, served: S
     live_page.goto(NEW)
     fill(live_page)
     # The estimate follows, and with it what is to be known: then one press launches.
-    expect(live_page.get_by_text("Producer and judge are of one family.")).to_be_visible()
+    expect(live_page.get_by_text("Producer and judge are of the same family.")).to_be_visible()
     live_page.get_by_label("Task", exact=True).press("Control+Enter")
     live_page.wait_for_url(A_RUN, timeout=30_000)
-    expect(live_page.get_by_text("Round 1: the producer writes the first draft.")).to_be_visible(
+    expect(live_page.get_by_text("Round 1: the producer is writing the first draft.")).to_be_visible(
         timeout=30_000
     )
 
@@ -84,8 +84,8 @@ def test_a_run_that_is_cancelled_stops_on_the_page(live_page: Page, served: Serv
     served.server.chunks, served.server.chunk_delay = 80, 0.5
     live_page.goto(NEW)
     fill(live_page)
-    live_page.get_by_label("How many times").fill("1")
-    expect(live_page.get_by_text("Producer and judge are of one family.")).to_be_visible()
+    live_page.get_by_label("Repeats").fill("1")
+    expect(live_page.get_by_text("Producer and judge are of the same family.")).to_be_visible()
     live_page.get_by_role("button", name="Launch").last.click()
     live_page.wait_for_url(A_RUN, timeout=30_000)
     expect(live_page.locator("#live-text")).to_contain_text("Sentence 3", timeout=30_000)
@@ -109,7 +109,7 @@ def ready(project, ollama_server, monkeypatch):
 def test_another_rubric_brings_its_settings_and_keeps_what_was_typed(signed_in: Page, ready):
     signed_in.goto(NEW)
     signed_in.get_by_text("Change settings of the rubric for this launch").click()
-    rounds = signed_in.get_by_label("Rounds at most")
+    rounds = signed_in.get_by_label("Maximum rounds")
     expect(rounds).to_have_attribute("placeholder", "3")
     rounds.fill("6")
     signed_in.locator("#id_rubric").select_option("simmer")
@@ -121,7 +121,7 @@ def test_another_rubric_brings_its_settings_and_keeps_what_was_typed(signed_in: 
 def test_what_was_typed_is_there_after_the_page_was_left(signed_in: Page, ready):
     signed_in.goto(NEW)
     fill(signed_in)
-    expect(signed_in.get_by_text("Producer and judge are of one family.")).to_be_visible()
+    expect(signed_in.get_by_text("Producer and judge are of the same family.")).to_be_visible()
     signed_in.goto(NEW)
     expect(signed_in.get_by_label("Task", exact=True)).to_have_value("")
     signed_in.get_by_role("button", name="Restore").click()
@@ -136,7 +136,7 @@ def test_what_was_typed_is_there_after_the_page_was_left(signed_in: Page, ready)
 def test_two_presses_launch_once(signed_in: Page, ready):
     signed_in.goto(NEW)
     fill(signed_in)
-    expect(signed_in.get_by_text("Producer and judge are of one family.")).to_be_visible()
+    expect(signed_in.get_by_text("Producer and judge are of the same family.")).to_be_visible()
     signed_in.get_by_role("button", name="Launch").last.dblclick(no_wait_after=True)
     signed_in.wait_for_url(A_RUN)
     assert Run.objects.count() == 1
@@ -153,7 +153,7 @@ def test_it_works_without_script(browser, site, as_owner, ready):
     page.get_by_role("button", name="Launch anyway").click()
     page.wait_for_url(A_RUN)
     page.get_by_role("link", name="Open a page that reloads every few seconds").click()
-    expect(page.get_by_text("In the queue.")).to_be_visible()
+    expect(page.get_by_text("Queued.")).to_be_visible()
     context.close()
 
 
@@ -168,8 +168,8 @@ def test_a_form_with_errors(browser, site, as_owner, ready):
     page = context.new_page()
     page.goto(NEW)
     page.get_by_text("Change settings of the rubric for this launch").click()
-    page.get_by_label("Rounds at most").fill("many")
+    page.get_by_label("Maximum rounds").fill("many")
     page.get_by_role("button", name="Launch").last.click()
-    expect(page.get_by_text("This is not a whole number.")).to_be_visible()
+    expect(page.get_by_text("Not a whole number.")).to_be_visible()
     assert in_both_themes(page) == []
     context.close()

@@ -38,7 +38,7 @@ def test_from_invitation_to_removal(signed_in, second, project):
     guest.goto(link)
     expect(guest.get_by_role("heading", level=1)).to_have_text("Join Alpha")
     guest.get_by_label("Your name").fill("Nina New")
-    guest.get_by_label("Mail address").fill("nina@example.org")
+    guest.get_by_label("Email").fill("nina@example.org")
     guest.get_by_label("Password").fill("seven quiet rivers")
     guest.get_by_role("button", name="Create account and join").click()
     expect(guest.get_by_role("heading", level=1)).to_have_text("Alpha")
@@ -56,12 +56,12 @@ def test_from_invitation_to_removal(signed_in, second, project):
     line_of(owner, "Nina New").get_by_role("button", name="Remove Nina New").click()
     expect(owner.get_by_role("status")).to_contain_text("Nina New is no longer in this project.")
     guest.goto(f"/p/{project.slug}/")
-    expect(guest.get_by_role("heading", level=1)).to_have_text("There is nothing here for you")
+    expect(guest.get_by_role("heading", level=1)).to_have_text("Page not found")
     guest.goto(link)
     expect(guest.get_by_role("heading", level=1)).to_have_text("This invitation no longer works")
 
     owner.get_by_role("link", name="Audit log").click()
-    for words in ("made an invitation", "joined by an invitation", "removed a member"):
+    for words in ("created an invitation", "accepted an invitation", "removed a member"):
         expect(owner.get_by_role("cell", name=words)).to_be_visible()
 
 

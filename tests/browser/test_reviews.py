@@ -52,7 +52,7 @@ def test_the_queue_is_worked_through_by_keyboard_alone(signed_in: Page, queue: l
     at(page, queue[0], "1 of 3")
     page.keyboard.press("d")
     at(page, queue[1], "1 of 2")
-    expect(page.locator("#messages")).to_contain_text(f"Your review of run {queue[0].pk} is done.")
+    expect(page.locator("#messages")).to_contain_text(f"Review of run {queue[0].pk} is done.")
 
     page.keyboard.press("s")
     page.wait_for_url(f"**/runs/{queue[1].pk}/score/2/")
@@ -61,7 +61,7 @@ def test_the_queue_is_worked_through_by_keyboard_alone(signed_in: Page, queue: l
     page.keyboard.press("d")
     at(page, queue[2], "1 of 1")
     page.keyboard.press("d")
-    expect(page.get_by_text("Nothing waits for you.")).to_be_visible()
+    expect(page.get_by_text("You’re all caught up.")).to_be_visible()
     assert ReviewRequest.objects.filter(reviewer=owner, closed_at__isnull=True).count() == 0
 
 
@@ -128,7 +128,7 @@ def test_it_works_without_script(browser, site, as_owner, queue: list[Run]):
     at(page, queue[2], "2 of 2", script=False)
     page.locator("#run-steering summary").first.click()
     page.get_by_label("What should the next revision do?").fill("Name the owner.")
-    page.get_by_role("button", name="Tell it").click()
+    page.get_by_role("button", name="Send").click()
     expect(page.locator("#run-instructions")).to_contain_text("Name the owner.")
     context.close()
 
@@ -145,7 +145,7 @@ def test_an_open_page_hears_what_others_tell_and_keeps_what_is_being_typed(
     field = page.get_by_label("What should the next revision do?")
     expect(field).to_have_value("half a sen")
     field.press_sequentially("tence")
-    page.get_by_role("button", name="Tell it").click()
+    page.get_by_role("button", name="Send").click()
     expect(page.locator("#run-instructions")).to_contain_text("half a sentence")
     expect(page.get_by_label("What should the next revision do?")).to_have_value("")
     page.get_by_role("button", name="Withdraw the instruction of Olivia Owner").click()
@@ -157,7 +157,7 @@ def test_a_round_is_edited_by_hand(signed_in: Page, queue: list[Run]):
     page, run = signed_in, queue[0]
     page.goto(f"/p/alpha/runs/{run.pk}/rounds/1/")
     page.get_by_role("link", name="Edit", exact=True).click()
-    page.get_by_label("The text").fill("Edited in the browser.")
+    page.get_by_label("Text", exact=True).fill("Edited in the browser.")
     page.get_by_label("More rounds").fill("1")
     page.get_by_role("button", name="Save and go on").click()
     page.wait_for_url(f"**/runs/{run.pk}/rounds/4/")

@@ -50,7 +50,7 @@ def test_a_preview_is_swapped_in_place_and_its_legend_leads_to_the_parts(signed_
     expect(page.locator("#judge-2-candidate")).to_be_focused()
     page.get_by_role("textbox", name="Candidate").fill("")
     page.get_by_role("button", name="Preview").click()
-    expect(page.get_by_text("Paste a text to judge. Or choose a run above.")).to_be_visible()
+    expect(page.get_by_text("Enter a text to judge. Or choose a run above.")).to_be_visible()
     expect(page.get_by_text("Nothing to show yet")).to_be_visible()
 
 
@@ -59,7 +59,7 @@ def test_a_run_is_previewed_without_script(browser, site, as_owner, version):
     context.add_cookies([{"name": "sessionid", "value": as_owner.cookies["sessionid"].value, "url": site}])
     page = context.new_page()
     page.goto("/p/alpha/rubrics/house/preview/")
-    page.get_by_label("Text and history from").select_option(index=1)
+    page.get_by_label("Source").select_option(index=1)
     page.get_by_role("spinbutton", name="Round").fill("")
     page.get_by_role("button", name="Preview").click()
     expect(page.get_by_role("region", name="User message").first).to_contain_text(
@@ -75,10 +75,10 @@ def test_a_seed_is_taken_from_a_round_corrected_and_saved(signed_in, version):
     expect(page.get_by_label("Text", exact=True)).to_have_value("A judged text about backups.")
     page.get_by_label("Depth").fill("5.5")
     page.get_by_role("button", name="Save as version 2").click()
-    expect(page.get_by_text("The seed was saved: version 2.")).to_be_visible()
+    expect(page.get_by_text("Seed saved: version 2.")).to_be_visible()
     expect(page.get_by_role("row", name="Depth")).to_contain_text("5.5")
     page.get_by_role("button", name="Remove the seed").click()
-    expect(page.get_by_text("The seed was removed: version 3.")).to_be_visible()
+    expect(page.get_by_text("Seed removed: version 3.")).to_be_visible()
 
 
 def test_a_rubric_goes_to_another_project_as_a_file(signed_in, version, owner, other_project, tmp_path):
@@ -103,12 +103,12 @@ def test_a_rubric_goes_to_another_project_as_a_file(signed_in, version, owner, o
 def test_a_bad_file_is_told_line_by_line(signed_in, version):
     page = signed_in
     page.goto("/p/alpha/rubrics/import/")
-    page.get_by_label("Or its text").fill("wiggum_rubric: 1\nname: x\nnmae: y\n")
+    page.get_by_label("Or paste text").fill("wiggum_rubric: 1\nname: x\nnmae: y\n")
     page.get_by_role("button", name="Check and import").click()
     alert = page.get_by_role("alert")
     expect(alert).to_contain_text("Line 3")
     expect(alert).to_contain_text("There is no key 'nmae'")
-    expect(page.get_by_label("Or its text")).to_have_value("wiggum_rubric: 1\nname: x\nnmae: y\n")
+    expect(page.get_by_label("Or paste text")).to_have_value("wiggum_rubric: 1\nname: x\nnmae: y\n")
 
 
 @pytest.mark.parametrize("path", ["house/preview/", "house/preview/?run=first", "house/seed/", "import/"])
@@ -119,7 +119,7 @@ def test_axe_finds_nothing_serious(browser, site, as_owner, project, version, pa
     page.goto("/p/alpha/rubrics/" + path.replace("first", str(project.runs.get().pk)))
     if path == "import/":
         page.get_by_role("button", name="Check and import").click()
-        page.get_by_text("Choose a file, or paste its text below.").wait_for()
+        page.get_by_text("Choose a file or paste its text.").wait_for()
     page.evaluate("for (const folded of document.querySelectorAll('main details')) folded.open = true")
     assert in_both_themes(page) == []
     context.close()

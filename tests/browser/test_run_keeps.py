@@ -98,8 +98,8 @@ def test_buttons_that_came_by_themselves_work(signed_in: Page, run: Run):
     it_ends(run)
     ended_on(signed_in)
     signed_in.get_by_label("How many more rounds").fill("many")
-    signed_in.get_by_role("button", name="more rounds from the best").click()
-    expect(signed_in.get_by_text("Type how many more rounds")).to_be_visible()
+    signed_in.get_by_role("button", name="Run more rounds").click()
+    expect(signed_in.get_by_text("Enter the number of rounds")).to_be_visible()
 
 
 def test_who_looks_at_a_difference_sees_the_verdict_come_in_beside_it(signed_in: Page, run: Run):

@@ -85,15 +85,15 @@ def test_many_are_chosen_tagged_and_archived(signed_in, runs):
     third.get_by_role("checkbox").click(modifiers=["Shift"])
     expect(signed_in.get_by_text("3 chosen")).to_be_visible()
     signed_in.get_by_role("button", name="Archive").click()
-    expect(signed_in.get_by_role("status")).to_contain_text("3 runs were put into the archive.")
+    expect(signed_in.get_by_role("status")).to_contain_text("3 runs were archived.")
     assert Run.objects.filter(archived_at__isnull=False).count() == 3
 
 
 def test_a_view_is_kept_opened_and_deleted(signed_in, runs):
     signed_in.goto(f"{runs}?outcome=PASS")
     signed_in.get_by_text("Views", exact=True).click()
-    signed_in.get_by_label("Keep this list as").fill("The good ones")
-    signed_in.get_by_label("Keep this list as").press("Enter")
+    signed_in.get_by_label("Save view").fill("The good ones")
+    signed_in.get_by_label("Save view").press("Enter")
     expect(signed_in.get_by_role("status")).to_contain_text("The good ones")
     signed_in.goto(runs)
     signed_in.get_by_text("Views", exact=True).click()

@@ -40,16 +40,16 @@ def test_what_was_clicked_last_is_shown_whatever_comes_first(signed_in, home):
     signed_in.goto(home)
     signed_in.route("**/rounds/3/", lambda route: held.append(route))
     signed_in.get_by_role("navigation", name="Rounds").get_by_role("link").nth(2).click()
-    signed_in.get_by_role("link", name="What was said").click()
+    signed_in.get_by_role("link", name="Model calls").click()
     shown = signed_in.locator("#round-text")
-    expect(shown.get_by_role("link", name="What was said")).to_have_attribute("aria-current", "true")
+    expect(shown.get_by_role("link", name="Model calls")).to_have_attribute("aria-current", "true")
     for route in held:
         route.continue_()
     signed_in.unroute("**/rounds/3/")
     # A request that is asked for after it proves that the held one would have come by now.
     signed_in.evaluate("() => fetch(location.href).then((answer) => answer.text())")
     expect(signed_in.get_by_role("heading", name="Round 2")).to_be_visible()
-    expect(shown.get_by_role("link", name="What was said")).to_have_attribute("aria-current", "true")
+    expect(shown.get_by_role("link", name="Model calls")).to_have_attribute("aria-current", "true")
 
 
 # What an open page asks for when something has happened to a round that was not judged yet.
@@ -113,7 +113,7 @@ def test_what_is_chosen_the_moment_a_comparison_appears_is_not_lost(signed_in, h
         }).observe(document.body, { childList: true, subtree: true })"""
     )
     signed_in.get_by_role("link", name="Diff to the one before").click()
-    expect(signed_in.get_by_text("This is the later text against the earlier one")).to_be_visible()
+    expect(signed_in.get_by_text("The later text is compared with the earlier one")).to_be_visible()
 
 
 def test_a_line_of_the_chart_can_be_hidden_and_values_are_told(signed_in, home):
@@ -150,7 +150,7 @@ def test_the_chart_can_be_kept_as_a_picture(signed_in, home, tmp_path):
 
 def test_what_was_said_opens_in_place(signed_in, home):
     signed_in.goto(home)
-    signed_in.get_by_role("link", name="What was said").first.click()
+    signed_in.get_by_role("link", name="Model calls").first.click()
     signed_in.get_by_role("link", name="Messages and reply in full").last.click()
     expect(signed_in.get_by_text("All of it as plain text")).to_be_visible()
     expect(signed_in.get_by_role("heading", name="System")).to_be_visible()
@@ -161,7 +161,7 @@ def test_actions_by_keyboard(signed_in, home, run):
     rounds = signed_in.get_by_label("How many more rounds")
     rounds.fill("many")
     rounds.press("Enter")
-    expect(signed_in.get_by_text("Type how many more rounds")).to_be_visible()
+    expect(signed_in.get_by_text("Enter the number of rounds")).to_be_visible()
     expect(signed_in.get_by_label("How many more rounds")).to_have_value("many")
     signed_in.get_by_label("How many more rounds").fill("2")
     signed_in.get_by_label("How many more rounds").press("Enter")

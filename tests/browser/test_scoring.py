@@ -60,7 +60,7 @@ def test_a_round_is_scored_by_keyboard_alone(signed_in, run, home):
     fill_by_keyboard(signed_in)
     signed_in.keyboard.type("Said at the end.")
     signed_in.keyboard.press("Control+Enter")
-    expect(signed_in.get_by_text("Your scores of round 2 are kept.")).to_be_visible()
+    expect(signed_in.get_by_text("Your scores of round 2 are saved.")).to_be_visible()
     expect(signed_in.get_by_role("table").filter(has_text="Olivia Owner")).to_be_visible()
     kept = HumanScore.objects.get()
     assert [entry["score"] for entry in kept.scores] == ["7"] * 6
@@ -136,7 +136,7 @@ def test_looking_is_asked_about_first(another, viewer, run, home):
     another.get_by_role("link", name="Go on scoring blind").click()
     another.get_by_role("button", name="Show me the scores…").click()
     another.get_by_role("button", name="Show me the scores").click()
-    expect(another.get_by_text("Here are the scores.")).to_be_visible()
+    expect(another.get_by_text("Scores are visible now.")).to_be_visible()
 
 
 def test_a_decision_of_somebody_else_is_shown_and_nothing_typed_is_lost(signed_in, run, home, editor):
@@ -152,7 +152,7 @@ def test_a_decision_of_somebody_else_is_shown_and_nothing_typed_is_lost(signed_i
     expect(signed_in.get_by_label("Reason", exact=True)).to_have_value("I typed this.")
     expect(signed_in.get_by_label("Reject the run")).to_be_checked()
     signed_in.locator("#decide").get_by_role("button", name="Decide").click()
-    expect(signed_in.get_by_text("Kept: you rejected the run.")).to_be_visible()
+    expect(signed_in.get_by_text("You rejected the run.")).to_be_visible()
     assert list(Decision.objects.values_list("kind", flat=True)) == ["approved", "rejected"]
 
 

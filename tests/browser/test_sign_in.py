@@ -99,7 +99,7 @@ def test_a_passkey_is_a_second_step_and_confirms(signed_in, authenticator, owner
     page = signed_in
     add_passkey(page, password, "Key")
     sign_out_by_address(page)
-    page.get_by_label("Mail address").fill(owner.email)
+    page.get_by_label("Email").fill(owner.email)
     page.get_by_label("Password").fill(password)
     page.get_by_role("button", name="Sign in", exact=True).click()
     expect(page.get_by_role("heading", level=1)).to_have_text("One more step")
@@ -124,7 +124,7 @@ def test_a_cancelled_passkey_is_said_in_words(page, owner):
     page.evaluate(f"() => {{ navigator.credentials.get = () => {cancelled} }}")
     page.get_by_role("button", name="Use a passkey").click()
 
-    expect(page.get_by_role("alert")).to_contain_text("No passkey was used")
+    expect(page.get_by_role("alert")).to_contain_text("Cancelled or timed out")
 
 
 def test_an_app_is_set_up_and_asked_for(signed_in, owner, password):
@@ -146,7 +146,7 @@ def test_an_app_is_set_up_and_asked_for(signed_in, owner, password):
     assert [code for code in codes if code not in kept] == []
 
     sign_out(page)
-    page.get_by_label("Mail address").fill(owner.email)
+    page.get_by_label("Email").fill(owner.email)
     page.get_by_label("Password").fill(password)
     page.get_by_role("button", name="Sign in", exact=True).click()
     page.get_by_label("Code").fill(codes[0])

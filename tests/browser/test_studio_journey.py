@@ -180,7 +180,7 @@ def the_difference_is_shown(page: Page) -> None:
 def the_first_version_is_restored(page: Page) -> None:
     tab(page, "Versions")
     page.get_by_role("button", name="Restore version 1").click()
-    expect(page.get_by_role("status")).to_contain_text("Version 3 says what version 1 said.")
+    expect(page.get_by_role("status")).to_contain_text("Version 3 restored as version 1 said.")
     assert definition_of(version(3)) == definition_of(version(1))
 
 
@@ -190,7 +190,7 @@ def nothing_is_sent_by_a_preview(page: Page, table: Table) -> None:
     page.get_by_role("button", name="Preview").click()
     message = page.get_by_role("region", name="User message").first
     expect(message).to_contain_text("You expect the line to fall.")
-    expect(page.locator("#judge")).to_contain_text("withheld by rule")
+    expect(page.locator("#judge")).to_contain_text("hidden by rule")
     assert table.server.chats == []
 
 
@@ -198,10 +198,10 @@ def results_come_in_while_one_looks(page: Page, table: Table) -> None:
     """One trial ends, then the others: the page follows by itself."""
     table.server.replies = made_to_fit()
     tab(page, "Test bench")
-    page.get_by_label("Paste it").check()
-    page.get_by_label("The text", exact=True).fill(CANDIDATE)
+    page.get_by_label("Paste text").check()
+    page.get_by_label("Pasted text", exact=True).fill(CANDIDATE)
     page.get_by_label("Judge", exact=True).select_option("ollama/loopback:8b")
-    page.get_by_label("How many times").fill("3")
+    page.get_by_label("Trials").fill("3")
     page.get_by_role("button", name="Start").click()
     expect(page.get_by_text("0 of 3 trials have ended.")).to_be_visible()
     address = page.url

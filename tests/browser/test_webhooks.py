@@ -22,7 +22,7 @@ def receiver(settings):
 def test_an_owner_makes_one_and_sees_what_came_back(signed_in, inspect, receiver, as_owner):
     page = signed_in
     page.goto("/p/alpha/settings/webhooks/")
-    page.get_by_role("textbox", name="Address").fill(receiver.address)
+    page.get_by_role("textbox", name="URL").fill(receiver.address)
     page.get_by_label("A run has ended").check()
     page.get_by_role("button", name="Add webhook").click()
     secret = page.get_by_label("Secret", exact=True).input_value()

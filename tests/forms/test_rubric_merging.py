@@ -9,7 +9,7 @@ from refinement.engine.codec import rubric_from_json, rubric_to_json
 from refinement.engine.profiles import context_rules_for, default_rubrics
 from refinement.engine.types import Check, Criterion, Information, ProblemClass, Role
 from refinement.forms.rubrics.merging import Change, differences, joined_order, merged
-from refinement.forms.rubrics.telling import told
+from refinement.forms.rubrics.telling import shown_difference
 
 
 @pytest.fixture
@@ -182,9 +182,12 @@ def test_differences_are_told_in_words(base):
     mine = with_criterion(without(base, "structure"), "depth", weight=Decimal(2))
     theirs = replace(base, templates={"judge": "x {{ artifact }}"}, policy=replace(base.policy, max_rounds=7))
 
-    lines = {entry.label: entry for entry in (told(e, mine, theirs) for e in differences(base, mine, theirs))}
+    lines = {
+        entry.label: entry
+        for entry in (shown_difference(e, mine, theirs) for e in differences(base, mine, theirs))
+    }
 
-    assert (lines["Rounds at most"].original, lines["Rounds at most"].theirs) == ("3", "7")
-    assert lines["Judge's instructions"].original == "The default"
+    assert (lines["Maximum rounds"].original, lines["Maximum rounds"].theirs) == ("3", "7")
+    assert lines["Judge instructions"].original == "Default"
     assert lines["Criterion “Depth”: weight"].mine == "2"
-    assert lines["Criterion “Structure”"].mine == "Not there"
+    assert lines["Criterion “Structure”"].mine == "Empty"

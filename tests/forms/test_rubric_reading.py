@@ -86,49 +86,49 @@ def test_a_rubric_with_everything_in_it_comes_back_as_it_was(wiggum):
 @pytest.mark.parametrize(
     ("name", "typed", "said"),
     [
-        ("name", "", "is needed"),
+        ("name", "", "Required"),
         ("name", "n" * 161, "at most 160"),
         ("artifact_type", "a" * 41, "at most 40"),
         ("purpose", "x" * 1_000_000, "1,000,000 characters; at most 4,000"),
         ("background", "x" * 1_000_000, "at most 50,000"),
         ("output_contract", "x" * 1_000_000, "at most 20,000"),
         ("search_space", "x" * 1_000_000, "at most 20,000"),
-        ("criterion-0-key", "", "key is missing"),
-        ("criterion-0-key", "relevance", "place 1 has this key too"),
+        ("criterion-0-key", "", "Enter a key"),
+        ("criterion-0-key", "relevance", "position 1 has the same key"),
         ("criterion-0-key", "two words", "without spaces"),
         ("criterion-0-key", "<b>", "only letters"),
         ("criterion-0-key", "k" * 61, "at most 60"),
-        ("criterion-0-name", " ", "name is missing"),
+        ("criterion-0-name", " ", "Enter a name"),
         ("criterion-0-name", "n" * 121, "at most 120"),
         ("criterion-0-description", "x" * 1_000_000, "at most 4,000"),
         ("criterion-0-ideal", "x" * 4_001, "4,001 characters"),
         ("criterion-0-weight", "0", "greater than 0"),
         ("criterion-0-weight", "-1", "greater than 0"),
-        ("criterion-0-weight", "", "weight is missing"),
-        ("criterion-0-weight", "heavy", "not a number"),
+        ("criterion-0-weight", "", "Enter a weight"),
+        ("criterion-0-weight", "heavy", "Not a number"),
         ("criterion-0-weight", "0,5", "a point, not a comma"),
-        ("criterion-0-weight", "NaN", "not a number"),
-        ("criterion-0-weight", "1e5", "not a number"),
-        ("criterion-0-weight", "0.00001", "4 digits"),
-        ("criterion-0-weight", "100000", "at most"),
-        ("scale-minimum", "", "needed"),
+        ("criterion-0-weight", "NaN", "Not a number"),
+        ("criterion-0-weight", "1e5", "Not a number"),
+        ("criterion-0-weight", "0.00001", "4 decimals"),
+        ("criterion-0-weight", "100000", "or less"),
+        ("scale-minimum", "", "Required"),
         ("scale-maximum", "0", "greater than the lowest"),
-        ("scale-step", "0", "must be between"),
-        ("policy-pass_threshold", "10.1", "outside the scale, which goes from 0 to 10"),
-        ("policy-perfect_score", "-1", "outside the scale"),
-        ("policy-composite", "median", "one of the values"),
+        ("scale-step", "0", "Must be between"),
+        ("policy-pass_threshold", "10.1", "on the scale, from 0 to 10"),
+        ("policy-perfect_score", "-1", "on the scale"),
+        ("policy-composite", "median", "one of the options"),
         ("policy-max_rounds", "0", "between 1 and 100"),
         ("policy-max_rounds", "2.5", "whole number"),
-        ("policy-plateau_window", "4", "smaller than the rounds needed"),
+        ("policy-plateau_window", "4", "less than the rounds needed"),
         ("policy-producer_temperature", "2.1", "between 0 and 2"),
         ("policy-budget-tokens", "-5", "between 1 and"),
         ("policy-penalties-points", "-1", "between 0 and"),
-        ("problem_class", "poem", "one of the values"),
-        ("evaluator-command", "score 'unclosed", "no end"),
-        ("evaluator-command", "score.py", "Write {file} where"),
-        ("evaluator-command", "'' {file}", "The program is missing"),
+        ("problem_class", "poem", "one of the options"),
+        ("evaluator-command", "score 'unclosed", "not closed"),
+        ("evaluator-command", "score.py", "Use {file} for"),
+        ("evaluator-command", "'' {file}", "Enter a program"),
         ("evaluator-command", "x " * 61, "at most 60"),
-        ("evaluator-handover", "mail", "one of the values"),
+        ("evaluator-handover", "mail", "one of the options"),
         ("evaluator-file_name", "../x", "only letters"),
         ("evaluator-timeout", "241", "between 1 and 240"),
         ("note", "n" * 401, "at most 400"),
@@ -151,7 +151,7 @@ def test_a_bad_value_is_refused_at_its_field(wiggum, name, typed, said):
 def test_an_evaluation_that_rests_on_a_command_needs_one(wiggum):
     problems = problems_of(wiggum, evaluation_mode="runnable")
 
-    assert "Write it here" in problems["evaluator-command"][0]
+    assert "needs a command" in problems["evaluator-command"][0]
 
 
 def test_a_command_is_read_in_its_parts_and_shown_as_it_was_typed(wiggum):
@@ -191,9 +191,9 @@ def test_checks_alone_must_count(wiggum):
         ("length", {}, "minimum", "Set a minimum"),
         ("length", {"minimum": "9", "maximum": "3"}, "minimum", "greater than the maximum"),
         ("length", {"minimum": "-9"}, "minimum", "between 0 and"),
-        ("length", {"minimum": "9", "unit": "pages"}, "unit", "one of the values"),
+        ("length", {"minimum": "9", "unit": "pages"}, "unit", "one of the options"),
         ("heading-count", {"level": "7", "minimum": "1"}, "level", "1 to 6"),
-        ("json-schema", {"schema": '{"type": '}, "schema", "not valid JSON"),
+        ("json-schema", {"schema": '{"type": '}, "schema", "Not valid JSON"),
         ("json-schema", {"schema": "[]"}, "schema", "JSON object"),
         ("json-schema", {"schema": '{"type": "nonsense"}'}, "schema", "not valid at"),
         ("json-schema", {"schema": '{"$ref": "http://example.org/"}'}, "schema", "points outside"),
@@ -215,7 +215,7 @@ def test_a_bad_check_is_refused_at_its_field(wiggum, kind, parameters, field, sa
 @pytest.mark.parametrize(
     ("source", "said"),
     [
-        ("", "This is empty"),
+        ("", "Empty."),
         ("fine\n{{ nonsense }}", "Line 2: "),
         ("one\ntwo\n{% if %}", "Line 3: "),
         ("x" * 1_000_000, "20,000 characters are allowed"),
@@ -282,7 +282,7 @@ def test_a_seed_loses_the_scores_of_removed_criteria_and_says_so(wiggum):
 
     assert reading.definition.seed_scores == {"depth": 3}
     assert reading.definition.seed_text == "A seed."
-    assert reading.notices == ["The seed's scores went with their criteria: grounded."]
+    assert reading.notices == ["Seed scores were removed along with their criteria: grounded."]
 
 
 def test_a_seed_follows_a_renamed_criterion(wiggum):
@@ -305,8 +305,8 @@ def test_a_seed_without_scores_is_dropped(wiggum):
     assert reading.definition.seed_text == ""
     assert reading.definition.seed_scores == {}
     assert any("no seed" in notice for notice in reading.notices)
-    assert any("not on the new scale" in notice for notice in reading.notices)
-    assert any("Invented names cost nothing" in notice for notice in reading.notices)
+    assert any("outside the new scale" in notice for notice in reading.notices)
+    assert any("penalty for invented names was removed" in notice for notice in reading.notices)
 
 
 def test_an_odd_key_that_is_there_already_may_stay(wiggum):

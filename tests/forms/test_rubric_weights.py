@@ -62,7 +62,7 @@ def check(kind, **parameters):
         (check("contains", text="sun"), "the sun", True, "", ""),
         (check("contains", text="sun"), "the moon", False, "is missing", ""),
         (check("not-contains", text="TODO"), "a\n b TODO", False, "must not occur", "line 2, column 4"),
-        (check("regex", pattern="("), "x", False, "not set up right", ""),
+        (check("regex", pattern="("), "x", False, "not valid", ""),
         (check("regex", pattern="(a+)+$"), "x", False, "takes longer", ""),
         (check("length", minimum="3"), "x", False, "at least 3", ""),
         (check("command"), "x", False, "not available", ""),

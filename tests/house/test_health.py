@@ -27,9 +27,9 @@ def nothing_seen_yet(monkeypatch):
     monkeypatch.setenv("WIGGUM_OLLAMA_URL", NOWHERE)
     monkeypatch.delenv("WIGGUM_ENDPOINTS", raising=False)
     monkeypatch.delenv("WIGGUM_GGUF", raising=False)
-    health.looks.forget()
+    health.health_cache.forget()
     yield
-    health.looks.forget()
+    health.health_cache.forget()
 
 
 def beat(seconds_ago: int) -> None:
@@ -56,7 +56,7 @@ def test_ready_with_a_worker(anonymous):
     body = response.json()
     assert response.status_code == 200
     assert [body[part]["ok"] for part in ("database", "broker", "worker", "endpoints")] == [True] * 4
-    assert body["worker"]["message"] == "1 worker is alive."
+    assert body["worker"]["message"] == "1 worker online"
 
 
 def test_not_ready_without_a_living_worker(anonymous):
@@ -85,7 +85,7 @@ def test_not_ready_without_its_broker(anonymous, settings, url, name):
     assert response.status_code == 503
     assert response.json()["broker"] == {
         "ok": False,
-        "message": f"Messages cannot be sent: {name} does not answer.",
+        "message": f"Queue: cannot send messages ({name} does not answer.",
     }
 
 
@@ -120,10 +120,10 @@ def test_the_two_that_are_always_there_are_described_in_words(db, monkeypatch):
     monkeypatch.setattr("refinement.providers.embedded.ModelProcess", None)  # loading it would fail
 
     assert messages() == {
-        "ollama": (False, f"Ollama does not answer at {NOWHERE}; start it or set WIGGUM_OLLAMA_URL."),
+        "ollama": (False, f"Ollama is not responding at {NOWHERE}. Start it or set WIGGUM_OLLAMA_URL."),
         "embedded": (
             True,
-            "The embedded model is there: small, for trying things out, too small to judge well.",
+            "Embedded model: OK. For trying things out; too small to judge well.",
         ),
     }
 
@@ -189,7 +189,7 @@ def test_a_slow_one_holds_up_nobody(db, monkeypatch):
         assert not released.is_set()
     finally:
         released.set()
-    assert found["ollama"] == (False, "ollama does not answer quickly; look whether it is well.")
+    assert found["ollama"] == (False, "ollama is not responding. Check the server.")
 
 
 def test_one_that_breaks_is_said_to_be_unusable(db, monkeypatch):
@@ -198,8 +198,8 @@ def test_one_that_breaks_is_said_to_be_unusable(db, monkeypatch):
 
     asked_instead(monkeypatch, answer)
     part = endpoint_health()
-    assert (part["ok"], part["message"]) == (False, "None can be used.")
-    assert messages()["ollama"] == (False, "ollama cannot be used: its address is odd.")
+    assert (part["ok"], part["message"]) == (False, "No endpoint available")
+    assert messages()["ollama"] == (False, "ollama is not available: its address is odd.")
 
 
 def test_readyz_stays_ready_without_endpoints_and_tells_no_addresses(anonymous, monkeypatch):
@@ -209,15 +209,15 @@ def test_readyz_stays_ready_without_endpoints_and_tells_no_addresses(anonymous, 
     assert response.status_code == 200
     assert response.json()["endpoints"] == {
         "ok": False,
-        "message": "None can be used.",
+        "message": "No endpoint available",
         "endpoints": [
-            {"name": "ollama", "ok": False, "message": "It cannot be used."},
-            {"name": "embedded", "ok": False, "message": "It cannot be used."},
+            {"name": "ollama", "ok": False, "message": "Not available"},
+            {"name": "embedded", "ok": False, "message": "Not available"},
         ],
     }
 
 
 def test_the_home_page_shows_each_endpoint(as_viewer, project):
     page = as_viewer.get(f"/p/{project.slug}/").content.decode()
-    assert f"Ollama does not answer at {NOWHERE}; start it or set WIGGUM_OLLAMA_URL." in page
+    assert f"Ollama is not responding at {NOWHERE}. Start it or set WIGGUM_OLLAMA_URL." in page
     assert "too small to judge well" in page

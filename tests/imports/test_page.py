@@ -79,7 +79,7 @@ def test_the_imported_run_is_marked_everywhere(as_editor, project, editor):
     )
     page = as_editor.get(f"/p/alpha/runs/{run.pk}/").content.decode()
     assert "More rounds" not in page
-    assert "cannot be run again unchanged" in page
+    assert "cannot be rerun unchanged" in page
     assert "has no text of iteration" in page
     table = b"".join(as_editor.get("/p/alpha/runs/export/csv/")).decode()
     assert ",simmer," in table
@@ -154,7 +154,7 @@ def test_a_length_beyond_the_limit_is_refused_before_it_is_read(editor, project)
         ADDRESS, b"", content_type="multipart/form-data; boundary=x", CONTENT_LENGTH="100000000"
     )
     assert answer.status_code == 413
-    assert "An upload may have 64 MB" in answer.content.decode()
+    assert "This upload is larger than 64 MB" in answer.content.decode()
 
 
 @pytest.mark.parametrize(

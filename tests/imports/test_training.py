@@ -100,5 +100,5 @@ def test_filters_and_chosen_runs_narrow_it(as_viewer, project):
 def test_what_is_no_number_is_said_beside_its_field(as_viewer, project):
     answer = as_viewer.get("/p/alpha/runs/training/sft/?least=much")
     assert answer.status_code == 422
-    assert "Write a number such as 8.5." in answer.content.decode()
+    assert "Enter a number such as 8.5." in answer.content.decode()
     assert as_viewer.get("/p/alpha/runs/training/odd/").status_code == 404

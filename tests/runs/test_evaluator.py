@@ -110,7 +110,7 @@ def test_what_is_not_allowed_is_refused_and_no_worker_runs_it(stage, settings, m
     stage.says(producer=drafts(1), judge=[verdict(rubric, 7)])
     stage.carry_on(run)
     assert (run.outcome, run.stop_reason) == ("ERROR", "judge_failed")
-    assert "commands are off on this instance" in run.why
+    assert "commands are disabled on this instance" in run.why
     assert composites(run) == [None]
     settings.COMMANDS = ["*"]
     stage.launch(rubric)

@@ -8,7 +8,7 @@ from refinement.engine.profiles import rubric_for
 from refinement.engine.types import ProblemClass
 from refinement.judging.rehearsal import AssumedScores, rehearse
 from refinement.selectors.rubrics.definitions import definition_of
-from refinement.selectors.rubrics.rehearsals import borrowed_history
+from refinement.selectors.rubrics.rehearsals import preview_history
 from tests.runs.stage import Stage, calls, drafts, verdict
 
 pytestmark = pytest.mark.django_db
@@ -30,7 +30,7 @@ def test_every_message_of_a_run_is_as_the_preview_has_it(stage: Stage, profile):
     assumed = AssumedScores(rubric.scale.maximum)
     compared = 0
     for number in run.rounds.values_list("number", flat=True):
-        borrowed = borrowed_history(run, version, definition_of(version), number, assumed)
+        borrowed = preview_history(run, version, definition_of(version), number, assumed)
         rehearsal = rehearse(borrowed.brief, borrowed.history)
         assert borrowed.assumed == ()
         acts = {("judge", number): rehearsal.judge, ("producer", number + 1): rehearsal.revision}

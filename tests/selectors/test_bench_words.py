@@ -8,7 +8,7 @@ from refinement.engine.codec import rubric_with
 from refinement.engine.profiles import rubric_for
 from refinement.models import Bench, BenchTrial, RubricVersion
 from refinement.selectors.rubrics.bench_report import bench_comparison, bench_report, position, what_differs
-from refinement.selectors.rubrics.bench_words import comparison_words, finding_of, people_words
+from refinement.selectors.rubrics.bench_words import comparison_sentence, finding_of, people_sentences
 
 WIGGUM = rubric_for("wiggum")
 
@@ -41,14 +41,14 @@ def test_nothing_is_found_in_nothing():
     [
         (("7",), "too few trials: One trial has scores"),
         (("7", "8", None), "too few trials: 2 trials have scores"),
-        (("7", "7", "7"), "always the same: Every trial came to the same composite of 7.00. At temp"),
-        (("7", "7.1", "7"), "steady: The composite wavers by 0.06"),
-        (("6", "7", "8"), "noisy: The composite wavers by 1.00"),
-        (("6", "7", "8"), "about 2.83 apart"),
-        (("6", "7", "8"), "It is least sure of Depth"),
+        (("7", "7", "7"), "identical: Every trial gave the same composite, 7.00. At temp"),
+        (("7", "7.1", "7"), "steady: The composite varies by 0.06"),
+        (("6", "7", "8"), "noisy: The composite varies by 1.00"),
+        (("6", "7", "8"), "differ by about 2.83"),
+        (("6", "7", "8"), "It varies most on Depth"),
         (("6", "7", "8"), "None of the 3 trials reaches the pass mark of 9."),
         (("9", "9.5", "10"), "Each of the 3 trials reaches the pass mark of 9."),
-        (("8.9", "9", "9.2"), "2 of 3 trials reach the pass mark of 9: whether this text passes is"),
+        (("8.9", "9", "9.2"), "2 of 3 trials reach the pass mark of 9, so whether this text passes depends"),
     ],
 )  # fmt: skip
 def test_what_repeats_say(scores, words):
@@ -62,7 +62,7 @@ def test_a_model_that_was_made_to_vary_and_did_not_is_not_explained_away():
 def test_the_rubrics_own_least_gain_is_what_has_to_be_told():
     strict = rubric_with(WIGGUM, {"policy.minimum_gain": "0.1"})
     assert told("7", "7.1", "7", rubric=strict).startswith("noisy")
-    assert "gaps of 0.1" in told("7", "7.1", "7", rubric=strict)
+    assert "differences of 0.1" in told("7", "7.1", "7", rubric=strict)
 
 
 def test_a_failed_trial_counts_for_nothing():
@@ -71,16 +71,18 @@ def test_a_failed_trial_counts_for_nothing():
 
 
 def test_without_people_there_is_nothing_to_say_of_them():
-    assert people_words(report("6", "7")) == []
+    assert people_sentences(report("6", "7")) == []
 
 
 def test_the_widest_difference_comes_first():
-    words = people_words(report("7", people={"depth": "6.8", "relevance": "4", "grounded": "9", "gone": "1"}))
+    words = people_sentences(
+        report("7", people={"depth": "6.8", "relevance": "4", "grounded": "9", "gone": "1"})
+    )
     assert words == [
-        "On average the judge is 1.7 away from the people.",
-        "The judge scores Relevance 3.0 above the people.",
-        "The judge scores Grounded 2.0 below the people.",
-        "The judge scores Depth 0.2 above the people.",
+        "On average the judge differs from people by 1.7.",
+        "The judge scores Relevance 3.0 above people.",
+        "The judge scores Grounded 2.0 below people.",
+        "The judge scores Depth 0.2 above people.",
     ]
 
 
@@ -97,7 +99,7 @@ def test_positions_stay_on_the_plot():
 
 def test_a_lower_mean_is_said_to_be_lower():
     compared = bench_comparison(report("8", "8"), report("7", "7"))
-    assert "is 1.00 lower, which is more than the noise" in comparison_words(compared)
+    assert "is 1.00 lower, which is more than the noise" in comparison_sentence(compared)
 
 
 def test_what_differs_is_named():

@@ -24,7 +24,7 @@ def test_the_table_says_what_the_prompt_builder_enforces(problem_class):
     for (role, kind), cell in cells(table).items():
         assert cell.allowed is (kind in permitted(rubric, role))
         assert cell.offered is (kind in OFFERED[role])
-        assert cell.words == ("never" if not cell.offered else "seen" if cell.allowed else "withheld")
+        assert cell.state == ("never" if not cell.offered else "seen" if cell.allowed else "withheld")
 
 
 def test_a_departure_is_marked_and_explained():
@@ -35,8 +35,8 @@ def test_a_departure_is_marked_and_explained():
     assert departing == {(Role.JUDGE, Information.HISTORY), (Role.JUDGE, Information.SEED)}
     assert table.departures == [
         "The judge does not see the seed text, which its class shows. "
-        "It has no text to measure later rounds against.",
-        "The judge sees the history, which its class withholds. "
+        "It has no text to compare later rounds with.",
+        "The judge sees the history, which its class hides. "
         "It can see a trend, and its scores tend to stay near the earlier ones.",
     ]
 
@@ -45,7 +45,7 @@ def test_what_a_role_can_never_be_given_is_no_departure():
     rubric = rubric_for("wiggum")
     producer = rubric.context.producer | {Information.SCORES}
     table = context_table(replace(rubric, context=replace(rubric.context, producer=producer)))
-    assert cells(table)[Role.PRODUCER, Information.SCORES].words == "never"
+    assert cells(table)[Role.PRODUCER, Information.SCORES].state == "never"
     assert table.departures == []
 
 

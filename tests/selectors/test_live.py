@@ -7,7 +7,7 @@ from django.test.utils import CaptureQueriesContext
 from refinement.execution.events import event_record
 from refinement.execution.leases import lease_take
 from refinement.models import LiveText, Run
-from refinement.selectors.runs.live import glances_at, live_states, text_under_way, words_for
+from refinement.selectors.runs.live import glances_at, live_states, status_message, text_under_way
 from refinement.services.runs.lifecycle import run_pause
 from refinement.streaming.looking import Wanted, look
 from tests.lifecycle.conftest import scene
@@ -21,13 +21,17 @@ ROW = {"status": "running", "round_word": "iteration", "first_number": 0, "waiti
 @pytest.mark.parametrize(
     ("row", "event", "words"),
     [
-        ({"status": "queued"}, None, "In the queue."),
-        ({}, None, "A worker has taken it up."),
-        ({}, ("claimed", {"step": "draft", "round": 1}), "Iteration 0: the producer writes the first draft."),
-        ({}, ("claimed", {"step": "judge", "round": 2}), "Iteration 1: the judge reads the candidate."),
-        ({}, ("claimed", {"step": "revise", "round": 3}), "Iteration 2: the producer writes a revision."),
-        ({}, ("judged", {"round": 1}), "Iteration 0 is judged; the next step is about to begin."),
-        ({}, ("unreadable", {"round": 1}), "could not be read, so it is asked again."),
+        ({"status": "queued"}, None, "Queued."),
+        ({}, None, "Started by a worker."),
+        (
+            {},
+            ("claimed", {"step": "draft", "round": 1}),
+            "Iteration 0: the producer is writing the first draft.",
+        ),
+        ({}, ("claimed", {"step": "judge", "round": 2}), "Iteration 1: the judge is reading the candidate."),
+        ({}, ("claimed", {"step": "revise", "round": 3}), "Iteration 2: the producer is writing a revision."),
+        ({}, ("judged", {"round": 1}), "Iteration 0 judged, the next step is about to start."),
+        ({}, ("unreadable", {"round": 1}), "was not valid, retrying."),
         (
             {"status": "waiting", "waiting_for": "a free slot at lab"},
             None,
@@ -44,7 +48,7 @@ ROW = {"status": "running", "round_word": "iteration", "first_number": 0, "waiti
 )
 def test_the_step_is_said_in_words(row, event, words):
     told = {"kind": event[0], "data": event[1]} if event else None
-    assert words in words_for({**ROW, **row}, told)
+    assert words in status_message({**ROW, **row}, told)
 
 
 @pytest.mark.django_db
@@ -58,7 +62,7 @@ def test_a_run_is_told_as_it_stands(scene: Scene):
         "round",
         "1 call",
     )
-    assert state.words == "Round 1 is judged; the next step is about to begin."
+    assert state.words == "Round 1 judged, the next step is about to start."
     assert state.newest_event == run.events.latest("id").pk
 
 
@@ -98,7 +102,7 @@ def test_what_people_say_does_not_change_the_words_for_the_step(scene: Scene, ed
     words = live_states([run.pk])[run.pk].words
     event_record(run.pk, "commented", actor="Edgar", user=editor, data={"thread": 1})
     state = live_states([run.pk])[run.pk]
-    assert state.words == words == "Round 1: the judge reads the candidate."
+    assert state.words == words == "Round 1: the judge is reading the candidate."
     assert state.newest_event == run.events.last().pk
 
 

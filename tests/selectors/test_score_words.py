@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 
 from refinement.engine.profiles import rubric_for
-from refinement.selectors.score_words import composite_change, composite_words, given_change, given_words
+from refinement.selectors.score_words import composite_change, composite_text, score_change, score_text
 from tests.views.runs.finished import finished_run
 
 
@@ -22,19 +22,19 @@ from tests.views.runs.finished import finished_run
     ],
 )
 def test_a_composite_has_its_rubric_s_decimals(value, decimals, words):
-    assert composite_words(Decimal(value), decimals) == words
+    assert composite_text(Decimal(value), decimals) == words
 
 
 @pytest.mark.parametrize(("value", "words"), [("7", "7"), ("7.500", "7.5"), ("7.256", "7.26"), ("10", "10")])
 def test_a_score_has_those_that_were_given(value, words):
-    assert given_words(Decimal(value)) == words
+    assert score_text(Decimal(value)) == words
 
 
 def test_changes():
     assert composite_change(Decimal("8.6"), Decimal("7"), 2) == "+1.60"
     assert composite_change(Decimal("8.601"), Decimal("8.6"), 2) == ""
-    assert given_change(Decimal("7"), Decimal("8.50")) == "−1.5"
-    assert given_change(Decimal("7"), Decimal("7.0")) == ""
+    assert score_change(Decimal("7"), Decimal("8.50")) == "−1.5"
+    assert score_change(Decimal("7"), Decimal("7.0")) == ""
 
 
 @pytest.mark.django_db

@@ -75,7 +75,7 @@ def test_it_tells_all_of_a_run_in_order_and_ends_with_it(served: Served):
     assert reader.frames[-1].kind == "done"
     assert reader.of("state")[-1].data["status"] == "finished"
     words = [entry.data["words"] for entry in reader.of("state")]
-    assert "Round 1: the producer writes the first draft." in words
+    assert "Round 1: the producer is writing the first draft." in words
 
 
 def test_the_text_comes_while_it_is_written_and_each_word_once(served: Served):
@@ -219,6 +219,6 @@ def test_readers_that_leave_leave_nothing_behind(served: Served):
 def test_the_page_without_script_shows_the_step_and_loads_itself_again(served: Served):
     run = paused_run(served)
     page = served.ask(f"/p/alpha/runs/{run}/live/").read().decode()
-    assert "Paused. It goes on when somebody resumes it." in page
+    assert "Paused. Resume it to continue." in page
     assert '<meta http-equiv="refresh" content="4">' in page
     assert f'data-events="/p/alpha/runs/{run}/events/"' in page

@@ -7,7 +7,7 @@ import pytest
 from django.template import Context, Template
 from django.utils import timezone as clock
 
-from refinement.templatetags.wording import ago_words, exact_words
+from refinement.templatetags.wording import ago_text, exact_text
 
 NOW = datetime(2026, 3, 29, 12, 30, 30, 500, tzinfo=UTC)
 
@@ -30,12 +30,12 @@ def at_noon(monkeypatch):
     ],
 )
 def test_how_long_ago_is_said_in_one_unit(span, words):
-    assert ago_words(NOW - span) == words
+    assert ago_text(NOW - span) == words
 
 
 @pytest.mark.parametrize("seconds", [0, 59, 59.999, -1, -86_400])
 def test_what_has_hardly_happened_is_just_now(seconds):
-    assert ago_words(NOW - timedelta(seconds=seconds)) == "just now"
+    assert ago_text(NOW - timedelta(seconds=seconds)) == "just now"
 
 
 @pytest.mark.parametrize("month", range(1, 13))
@@ -43,7 +43,7 @@ def test_the_exact_time_is_said_as_the_calendar_says_it(month):
     moment = datetime(2025, month, 3, 7, 5, tzinfo=timezone(timedelta(hours=-5)))
     for zone in (UTC, ZoneInfo("Europe/Berlin")):
         with clock.override(zone):
-            assert exact_words(moment) == f"{moment.astimezone(zone):%-d %B %Y, %H:%M %Z}"
+            assert exact_text(moment) == f"{moment.astimezone(zone):%-d %B %Y, %H:%M %Z}"
 
 
 def test_both_stand_in_one_element():

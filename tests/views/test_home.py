@@ -55,7 +55,7 @@ def test_outsiders_get_404_in_our_look_without_the_name(as_outsider, project):
     answer = as_outsider.get(f"/p/{project.slug}/")
 
     assert answer.status_code == 404
-    assert "There is nothing here for you" in answer.content.decode()
+    assert "Page not found" in answer.content.decode()
     assert project.name not in answer.content.decode()
 
 

@@ -19,7 +19,7 @@ def test_an_administrator_makes_one_and_owns_it(as_administrator, owner):
 
     assert answer.redirect_chain == [("/p/second-team/", 302)]
     assert Membership.objects.get(project__slug="second-team").user == owner
-    assert "The project Second team is ready" in answer.content.decode()
+    assert "Project Second team created" in answer.content.decode()
 
 
 def test_the_form_is_shown(as_administrator):
@@ -42,7 +42,7 @@ def test_others_are_told_whom_to_ask(request, person):
 
     for answer in (client.get("/projects/new/"), client.post("/projects/new/", {"name": "Mine"})):
         assert answer.status_code == 403
-        assert "Only administrators of this instance make new projects" in answer.content.decode()
+        assert "Only administrators of this instance can create projects" in answer.content.decode()
     assert Project.objects.count() == before
 
 

@@ -34,7 +34,7 @@ def test_it_creates_signs_in_and_lands_on_the_project(anonymous, address):
 
     assert answer.redirect_chain[-1][0] == "/p/docs-team/"
     assert answer.context["user"] == User.objects.get(is_superuser=True)
-    assert "Your account and your project are ready" in answer.content.decode()
+    assert "Your account and project are ready" in answer.content.decode()
 
 
 def test_it_does_not_work_twice(anonymous, client, address):

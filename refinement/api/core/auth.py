@@ -1,4 +1,4 @@
-"""Who asks: a project's token, or a person who is signed in; nothing is answered to anybody else."""
+"""Authentication: a project's token or a signed-in user."""
 
 from typing import Any
 
@@ -14,16 +14,16 @@ from refinement.services.people.tokens import Allowance, TokenRefused, token_cou
 
 
 class ApiRequest(ProjectRequest):
-    """A request of the API: `token` is None where a person is signed in."""
+    """An API request; `token` is None for a signed-in user."""
 
     token: ApiToken | None
     allowance: Allowance | None
 
 
 class ProjectToken(HttpBearer):
-    """`Authorization: Bearer wgm_…`; a token that does not work is refused, whatever the cookies say."""
+    """`Authorization: Bearer wgm_…`. An invalid token is rejected even with a valid session cookie."""
 
-    openapi_description = "A project's API token, made on its page “API tokens”."
+    openapi_description = "A project API token, created on the “API tokens” page."
 
     def authenticate(self, request: HttpRequest, token: str) -> ApiToken:
         try:
@@ -34,8 +34,8 @@ class ProjectToken(HttpBearer):
         if allowance.spent:
             raise Refused(
                 429,
-                f"This token may make {allowance.limit} requests a minute. "
-                f"Try again in {allowance.reset} seconds.",
+                f"Rate limit exceeded: {allowance.limit} requests per minute. Try again in "
+                f"{allowance.reset} seconds.",
                 code="rate_limited",
             )
         request.user = found.created_by
@@ -45,7 +45,7 @@ class ProjectToken(HttpBearer):
 
 
 class SignedIn(SessionAuth):
-    """The session of a browser; whatever changes something needs its CSRF token as well."""
+    """A browser session; writes also need its CSRF token."""
 
     def authenticate(self, request: HttpRequest, key: str | None) -> Any:
         request.token = None  # type: ignore[attr-defined]

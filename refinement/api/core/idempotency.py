@@ -23,8 +23,8 @@ HEADER = Header(
     "",
     alias="Idempotency-Key",
     max_length=KEY_CHARS,
-    description="A name of your own for this request, such as a UUID: sent again within 24 hours with the "
-    "same body, it is answered as before and creates nothing more.",
+    description="A unique name for this request, such as a UUID. Repeating it within 24 hours with the "
+    "same body returns the first response and creates nothing.",
 )
 KEPT_HEADERS = ("Location", "ETag")
 View = Callable[..., Any]
@@ -33,10 +33,10 @@ View = Callable[..., Any]
 def creates(
     status: int = 201, *, shown_once: str = "", before: Callable[..., None] | None = None
 ) -> Callable[[View], View]:
-    """For an operation that makes something and returns it as a schema; stands under `@member(...)`.
+    """For operations that create an object and return it as a schema; goes below `@member(...)`.
 
-    A field that is `shown_once` holds a secret, and is null where the answer is kept and sent again. What
-    takes its time and needs no transaction is done `before`, with the operation's own arguments.
+    A field in `shown_once` holds a secret; it is null in the stored response. Slow work that needs no
+    transaction runs in `before`, with the operation's arguments.
     """
 
     def decorate(view: View) -> View:
@@ -62,21 +62,21 @@ def creates(
 
 
 def made_at(request: ApiRequest, address: str, etag: str = "") -> None:
-    """Where the new thing is, as the answer's Location, and which state of it the answer shows."""
+    """Sets the response's Location, and the ETag if the object has one."""
     headers = {"Location": address} | ({"ETag": etag} if etag else {})
     request.made_headers = headers  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """An answer, and the body under which it is kept."""
+    """A response and its stored body."""
 
     answer: HttpResponse
     kept: str
 
 
 def answered(request: ApiRequest, result: Schema, status: int) -> HttpResponse:
-    """What the operation returned, as the answer that is sent and kept."""
+    """The operation's result as the response to send and store."""
     headers: dict[str, str] = getattr(request, "made_headers", {})
     return HttpResponse(result.model_dump_json(), status=status, content_type=JSON, headers=headers)
 
@@ -96,10 +96,10 @@ def _once(request: ApiRequest, key: str, work: Callable[[], Made]) -> HttpRespon
             key_release(taken)
             raise
     except KeyInFlight:
-        words = "A request with this Idempotency-Key is being answered. Try again in a moment."
+        words = "A request with this Idempotency-Key is in progress. Try again in a moment."
         raise Refused(409, words, "in_flight", headers={"Retry-After": "1"}) from None
     except KeyReused:
-        words = "This Idempotency-Key came with another request before. Use a new one for a new request."
+        words = "This Idempotency-Key was used for a different request. Use a new key."
         raise Refused(422, words, "idempotency_key_reused") from None
     return made.answer
 
@@ -110,7 +110,7 @@ def replayed(found: IdempotencyKey) -> HttpResponse:
 
 
 def fingerprint(request: ApiRequest) -> str:
-    """The same for the same request: method, address and body."""
+    """Identifies a request by method, URL and body."""
     said = b"\n".join((str(request.method).encode(), request.get_full_path().encode(), request.body))
     return hashlib.sha256(said).hexdigest()
 

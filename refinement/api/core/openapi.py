@@ -1,4 +1,4 @@
-"""The OpenAPI document: what Ninja makes of the operations, and what holds for all of them."""
+"""The OpenAPI document: Ninja's, plus what applies to all operations."""
 
 from functools import cached_property
 from typing import Any
@@ -16,28 +16,28 @@ READS = (400, 401, 403, 404, 422, 429, 500)
 WRITES = (*READS, 409, 413)
 EDITS = (412, 428)
 TOLD = {
-    400: "The request could not be read.",
-    401: "No token or session, or one that does not work (any more).",
-    403: "The role is too low, a CSRF token is missing, or you read this run blind.",
-    404: "Not there, or in a project that is not yours or not the token's.",
-    409: "Not possible in this state, or a request with this Idempotency-Key is being answered.",
-    412: "Somebody changed it since you read it.",
+    400: "The request could not be parsed.",
+    401: "Missing, invalid or expired token or session.",
+    403: "Insufficient role, missing CSRF token, or you are scoring this run blind.",
+    404: "Not found, or in a project you or the token cannot access.",
+    409: "Not possible in this state, or a request with this Idempotency-Key is in progress.",
+    412: "It was changed since you read it.",
     413: "The request is too large.",
-    422: "Readable, but not valid; `errors` says where.",
+    422: "Validation failed; see `errors`.",
     428: "If-Match is missing.",
-    429: "The token has made its requests of this minute; see Retry-After.",
-    500: "Something broke on our side.",
+    429: "Rate limit exceeded; see Retry-After.",
+    500: "Internal server error.",
 }
 RATE_HEADERS = {
-    "RateLimit-Limit": "How many requests the token may make in a minute.",
-    "RateLimit-Remaining": "How many of them are left.",
-    "RateLimit-Reset": "Seconds until the next minute begins.",
+    "RateLimit-Limit": "Requests allowed per minute.",
+    "RateLimit-Remaining": "Requests left in this minute.",
+    "RateLimit-Reset": "Seconds until the limit resets.",
 }
 Details = dict[str, Any]
 
 
 class JsonRenderer(BaseRenderer):
-    """Moments and decimals are written alike, whether an answer is sent at once or kept to be sent again."""
+    """Writes datetimes and decimals the same in direct and stored responses."""
 
     media_type = "application/json"
 
@@ -46,7 +46,7 @@ class JsonRenderer(BaseRenderer):
 
 
 class Api(NinjaAPI):
-    """Ninja's, with short operation ids and every operation's errors, rate limit and role documented."""
+    """Ninja's API, with short operation ids, and errors, rate limits and roles documented."""
 
     def get_openapi_operation_id(self, operation: Operation) -> str:
         return operation.view_func.__name__
@@ -71,12 +71,12 @@ class Api(NinjaAPI):
 
     @cached_property
     def document(self) -> OpenAPISchema:
-        """The whole document, made once for a process."""
+        """The document, built once per process."""
         return self.get_openapi_schema()
 
     @cached_property
     def roles(self) -> dict[str, str]:
-        """The least role of each operation of a project, as its door has it."""
+        """The minimum role of each project operation."""
         return {
             operation.view_func.__name__: operation.view_func.role
             for router in self._get_bound_routers()
@@ -90,7 +90,7 @@ class Api(NinjaAPI):
 
 
 def document_errors(method: str, details: Details) -> None:
-    """Adds the problems that any such operation may answer with."""
+    """Documents the errors such an operation can return."""
     edits = any(entry["name"] == "If-Match" for entry in details["parameters"])
     for status in (*(READS if method == "get" else WRITES), *(EDITS if edits else ())):
         details["responses"][status] = {
@@ -105,28 +105,29 @@ def document_errors(method: str, details: Details) -> None:
 
 
 def document_unchanged(details: Details) -> None:
-    """What is read as JSON is not sent again to who has it."""
+    """Documents If-None-Match and 304 for JSON responses."""
     if "application/json" not in details["responses"].get(200, {}).get("content", {}):
         return
     details["parameters"].append({
         "in": "header",
         "name": "If-None-Match",
         "required": False,
-        "description": "The `ETag` of what you have: 304 without a body where it is still so.",
+        "description": "The `ETag` of your copy; the response is 304 without a body if it is current.",
         "schema": {"type": "string", "maxLength": 500},
     })  # fmt: skip
-    details["responses"][304] = {"description": "You have it already."}
+    details["responses"][304] = {"description": "Not modified."}
 
 
 def word(details: Details) -> None:
-    """The first sentence of the operation's docstring is its summary, the rest its description."""
-    first, _, rest = details.get("description", "").partition("\n\n")
-    details["summary"] = " ".join(first.split()).removesuffix(".")
-    details["description"] = rest or first
+    """The docstring's first sentence becomes the summary, the rest the description."""
+    paragraph, _, rest = details.get("description", "").partition("\n\n")
+    summary, _, more = " ".join(paragraph.split()).partition(". ")
+    details["summary"] = summary.removesuffix(".")
+    details["description"] = "\n\n".join(part for part in (more, rest) if part) or paragraph
 
 
 def loosen(schemas: Details, details: Details) -> None:
-    """An answer of some fields alone lacks the others."""
+    """Makes all fields optional in partial responses."""
     for status, answer in details["responses"].items():
         content = answer.get("content", {}).get("application/json")
         if int(status) < 300 and content:
@@ -138,7 +139,7 @@ def loosen(schemas: Details, details: Details) -> None:
 
 
 def grouped(document: Details) -> list[dict[str, Any]]:
-    """The operations by their part, for a page that lists them."""
+    """The operations by tag, for the docs page."""
     found: dict[str, list[dict[str, str]]] = {}
     for path, methods in document["paths"].items():
         for method, details in methods.items():

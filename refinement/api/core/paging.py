@@ -1,4 +1,4 @@
-"""Lists in pages: each begins after an entry, never after a count; and answers with some fields alone."""
+"""Keyset pagination, and responses with selected fields."""
 
 import binascii
 from base64 import urlsafe_b64decode, urlsafe_b64encode
@@ -18,37 +18,37 @@ Source = TypeVar("Source")
 
 
 class Paging(Schema):
-    """The query of every list: `paging: Query[Paging]`."""
+    """Query parameters of every list: `paging: Query[Paging]`."""
 
-    limit: int = Field(25, ge=1, le=MOST, description="How many entries a page has.")
+    limit: int = Field(25, ge=1, le=MOST, description="Entries per page.")
     cursor: str = Field(
-        "", max_length=200, description="`next` of the page before; leave it out for the first page."
+        "", max_length=200, description="`next` of the previous page; omit for the first page."
     )
 
 
 class Page(Schema, Generic[Item]):
-    """A page of a list; `next` is null on the last one, and there alone."""
+    """A page of a list; `next` is null on the last page only."""
 
     items: list[Item]
     next: str | None = Field(
         None,
-        description="The `cursor` of the next page; null where there is none. A page may have fewer entries "
-        "than were asked for, or none, and a next one all the same.",
+        description="The `cursor` of the next page; null on the last page. A page can have fewer "
+        "entries than requested, even none, and still have a next page.",
     )
 
     @classmethod
     def of(cls, items: Sequence[Item], following: str | None) -> Self:
-        """The page of items that are what they should be: made here, they are not read once more."""
+        """A page of items that are already validated."""
         return cls.model_construct(items=list(items), next=following)
 
 
 def cursor_to(place: object) -> str:
-    """A place in a list as a cursor, which nobody has to understand."""
+    """An opaque cursor for a place in a list."""
     return urlsafe_b64encode(str(place).encode()).decode().rstrip("=")
 
 
 def place_in(cursor: str) -> str:
-    """The place that a cursor of ours holds; anything else is refused."""
+    """The place in a cursor; raises 422 if it is not valid."""
     try:
         text = urlsafe_b64decode(cursor.encode("ascii") + b"=" * (-len(cursor) % 4)).decode("ascii")
     except (UnicodeError, binascii.Error):
@@ -59,7 +59,7 @@ def place_in(cursor: str) -> str:
 
 
 def bad_cursor() -> Refused:
-    message = "This is no cursor of this list; leave it out to begin with the first page."
+    message = "Invalid cursor. Omit it to start with the first page."
     return Refused(422, message, "invalid", [Wrong(where="query.cursor", message=message)])
 
 
@@ -70,7 +70,7 @@ def page_by_number(
     newest_first: bool = True,
     key: str = "pk",
 ) -> tuple[list[Row], str | None]:
-    """The page's rows by number (or another whole number that is one row's alone), and the next cursor."""
+    """The page's rows by id or another unique integer, and the next cursor."""
     if paging.cursor:
         given = place_in(paging.cursor)
         if not (given.isascii() and given.isdigit() and int(given) <= LARGEST_NUMBER):
@@ -82,23 +82,23 @@ def page_by_number(
 
 
 def fields_of(schema: type[Schema], asked: str) -> frozenset[str]:
-    """The fields that `fields=` names, or all; what the answer does not have is refused."""
+    """The fields in `fields=`, or all; raises 422 for unknown names."""
     names = [name.strip() for name in asked.split(",") if name.strip()]
     unknown = [name for name in names if name not in schema.model_fields]
     if unknown:
         known = ", ".join(schema.model_fields)
-        message = f"There is no field {unknown[0][:60]!r}; there are {known}."
+        message = f"Unknown field {unknown[0][:60]!r}. Available: {known}."
         raise Refused(422, message, "invalid", [Wrong(where="query.fields", message=message)])
     return frozenset(names or schema.model_fields)
 
 
 class Fields(Schema):
-    """The query of an operation that can answer in part: `wanted: Query[Fields]`."""
+    """Query parameters of operations with selectable fields: `wanted: Query[Fields]`."""
 
     fields: str = Field(
         "",
         max_length=1000,
-        description="The fields to answer with, separated by commas; all where it is left out.",
+        description="Comma-separated fields to return; all by default.",
         examples=["id,status,outcome,best"],
     )
 
@@ -106,9 +106,9 @@ class Fields(Schema):
 def some_of(
     schema: type[Item], getters: Mapping[str, Callable[[Source], Any]], source: Source, wanted: frozenset[str]
 ) -> Item:
-    """The answer with the wanted fields alone; the others are not even worked out.
+    """The response with the wanted fields only; others are not computed.
 
-    The operation says `exclude_unset=True`.
+    The operation must set `exclude_unset=True`.
     """
     values = {name: get(source) for name, get in getters.items() if name in wanted}
     return schema.model_construct(set(values), **values)

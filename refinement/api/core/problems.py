@@ -1,4 +1,4 @@
-"""What went wrong, as problem details (RFC 9457): the one place where the API words its errors."""
+"""Problem details (RFC 9457): all error responses of the API."""
 
 import json
 import logging
@@ -25,18 +25,18 @@ log = logging.getLogger("wiggum.api")
 MEDIA_TYPE = "application/problem+json"
 MOST_ERRORS = 50
 WORDS = {
-    400: "The request could not be read.",
-    401: "Send a token that works as “Authorization: Bearer wgm_…”, or sign in.",
-    403: "You may not do this.",
-    404: "There is nothing at this address, or nothing for you.",
-    405: "This address does not take this method; the Allow header names those it takes.",
+    400: "The request could not be parsed.",
+    401: "Send a valid token as “Authorization: Bearer wgm_…”, or sign in.",
+    403: "You do not have permission to do this.",
+    404: "Not found, or you do not have access.",
+    405: "Method not allowed. See the Allow header.",
     413: "The request is too large.",
-    429: "Too many requests, or too many open streams. Wait, then try again.",
-    500: "Something broke on our side. Try again in a moment; if it stays, tell your administrator.",
-    503: "This is not possible at the moment. Try again later.",
-    507: "The server's disk is full. Nothing was saved; ask its administrator to free space, then try again.",
+    429: "Too many requests or open streams. Try again later.",
+    500: "Something went wrong. Try again in a moment. If the problem persists, contact your administrator.",
+    503: "Not available at the moment. Try again later.",
+    507: "The server's disk is full. Nothing was saved. Ask an administrator to free space, then try again.",
 }
-# Refusals that are the state of things rather than the request's fault; their message says what is the case.
+# Errors about the state of an object (409), not about the request; their message says which state.
 CONFLICTS: dict[type[Exception], str] = {
     WrongState: "wrong_state",
     RoundConflict: "rounds_moved",
@@ -47,14 +47,14 @@ CONFLICTS: dict[type[Exception], str] = {
 
 
 class Wrong(Schema):
-    """One thing that is wrong with a request."""
+    """An error in a request."""
 
     where: str = Field(description="The part of the request, such as `body.task` or `query.limit`.")
     message: str
 
 
 class Problem(Schema):
-    """Problem details as in RFC 9457; `code` is for programs, `detail` for people."""
+    """Problem details as in RFC 9457: `code` is for programs, `detail` for people."""
 
     type: str = "about:blank"
     title: str = Field(examples=["Unprocessable Content"])
@@ -66,7 +66,7 @@ class Problem(Schema):
 
 @dataclass
 class Refused(Exception):
-    """A request that an operation refuses, with the status and the words of the answer."""
+    """A request rejected by an operation, with the response's status and detail."""
 
     status: int
     detail: str
@@ -83,7 +83,7 @@ def problem(
     errors: Sequence[Wrong] = (),
     headers: Mapping[str, str] | None = None,
 ) -> HttpResponse:
-    """An answer that says what was wrong, where, and what to do."""
+    """A problem response."""
     title = HTTPStatus(status).phrase
     body: dict[str, Any] = {
         "type": "about:blank",
@@ -98,7 +98,7 @@ def problem(
 
 
 def answer_to(error: Exception) -> HttpResponse:
-    """The answer to whatever an operation raised."""
+    """The response to an operation's exception."""
     if is_disk_full(error):
         return problem(507, code="disk_full")
     match error:
@@ -136,19 +136,19 @@ def _answer_to_django(error: Exception) -> HttpResponse:
     for kind, code in CONFLICTS.items():
         if isinstance(error, kind):
             return problem(409, str(error), code=code)
-    log.error("an operation of the API failed", exc_info=error)
+    log.error("an API operation failed", exc_info=error)
     return problem(500)
 
 
 def invalid(errors: Sequence[Wrong]) -> HttpResponse:
-    """422: readable, and wrong in these places; the first of them is also told in the detail."""
+    """422 with errors by place; the first is also in the detail."""
     more = f" ({len(errors) - 1} more below)" if len(errors) > 1 else ""
     detail = f"{errors[0].where}: {errors[0].message}{more}" if errors else "The request is not valid."
     return problem(422, detail, code="invalid", errors=errors)
 
 
 def wrongs(error: django.ValidationError, where: str = "body") -> list[Wrong]:
-    """What a service or a form found wrong, field by field."""
+    """A service's or form's errors by field."""
     if not hasattr(error, "error_dict"):
         return [Wrong(where=where, message=message) for message in error.messages]
     return [
@@ -159,7 +159,7 @@ def wrongs(error: django.ValidationError, where: str = "body") -> list[Wrong]:
 
 
 def place(entry: Mapping[str, Any]) -> str:
-    """Where pydantic found something, without the names of our own arguments."""
+    """Where pydantic found an error, without our argument names."""
     source, *path = entry["loc"]
     named = [part for part in path if part != "body"] if source == "body" else path
     return ".".join(str(part) for part in (source, *named))

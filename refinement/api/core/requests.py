@@ -1,4 +1,4 @@
-"""Requests as they come: JSON or not, and without the signs that no database keeps."""
+"""Request parsing: valid JSON, and no characters that databases reject."""
 
 import json
 import re
@@ -10,23 +10,23 @@ from ninja.parser import Parser
 
 from refinement.api.core.problems import Refused, Wrong
 
-# Written out they are a sign that somebody means harm, or that a file is not text.
+# A literal NUL or surrogate means an attack, or a file that is not text.
 UNKEPT = re.compile("[\x00\ud800-\udfff]")
-# In JSON such signs can only stand as escapes; where there are none, nothing is looked through.
+# In JSON these characters can only be escapes; without escapes there is nothing to check.
 ESCAPED = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
-WORDS = "It holds a NUL or half of a pair of surrogates, which no text keeps. Leave it out."
+WORDS = "Contains a NUL or an unpaired surrogate, which cannot be stored. Remove it."
 
 
 class CarefulParser(Parser):
-    """Ninja's, which says what is wrong with a body, and lets no sign through that a database refuses."""
+    """Ninja's parser, with error messages for invalid JSON, and without characters that databases reject."""
 
     def parse_body(self, request: HttpRequest) -> Any:
         body = request.body
         try:
             data = json.loads(body)
         except (ValueError, RecursionError) as error:
-            raise Refused(400, f"The body is not JSON: {error}.", "not_json") from None
-        if ESCAPED.search(body) and not is_kept(data):
+            raise Refused(400, f"The body is not valid JSON: {error}.", "not_json") from None
+        if ESCAPED.search(body) and not is_storable(data):
             raise Refused(400, f"body: {WORDS}", "not_text")
         return data
 
@@ -34,14 +34,14 @@ class CarefulParser(Parser):
         self, data: MultiValueDict[str, Any], list_fields: list[str], request: HttpRequest
     ) -> dict[str, Any]:
         for name, values in data.lists():
-            if not all(is_kept(value) for value in values):
+            if not all(is_storable(value) for value in values):
                 where = f"query.{name[:60]}"
                 raise Refused(422, f"{where}: {WORDS}", "invalid", [Wrong(where=where, message=WORDS)])
         return super().parse_querydict(data, list_fields, request)
 
 
-def is_kept(value: object) -> bool:
-    """Whether every text in it can be kept."""
+def is_storable(value: object) -> bool:
+    """Whether all strings in the value can be stored."""
     waiting = [value]
     while waiting:
         match waiting.pop():

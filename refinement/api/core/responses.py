@@ -1,4 +1,4 @@
-"""What every answer of the API carries, whoever made it: Ninja, an operation, or Django itself."""
+"""Headers and error format of all API responses, including Django's own."""
 
 import hashlib
 
@@ -16,9 +16,9 @@ JSON = "application/json"
 
 
 class AnswersMiddleware(MiddlewareMixin):
-    """Errors are problem details, also those of Django; a token's allowance is told; nothing is cached.
+    """Turns errors into problem details, adds rate limit headers, and disables caching.
 
-    What is read as JSON has an `ETag`, and is not sent again to who has it. HEAD is GET without the body.
+    JSON responses have an `ETag` and support conditional requests. HEAD is GET without the body.
     """
 
     def process_request(self, request: HttpRequest) -> None:
@@ -48,7 +48,7 @@ class AnswersMiddleware(MiddlewareMixin):
 
 
 def conditional(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-    """304 to who has what would be sent; an answer that an operation tagged keeps its tag."""
+    """304 if the client has the current version; an ETag set by an operation is kept."""
     if request.method != "GET" or response.status_code != 200 or not isinstance(response, HttpResponse):
         return response
     if "ETag" not in response.headers:
@@ -56,7 +56,7 @@ def conditional(request: HttpRequest, response: HttpResponseBase) -> HttpRespons
             return response
         response.headers["ETag"] = f'"{hashlib.sha256(response.content).hexdigest()[:24]}"'
     if getattr(request, "token", None) is not None:
-        # A script may keep what it read, as long as it asks each time; a browser keeps nothing.
+        # Scripts may keep what they read if they revalidate each time; browsers store nothing.
         response.headers["Cache-Control"] = "private, no-cache"
     known = parse_etags(request.headers.get("If-None-Match", ""))
     if response.headers["ETag"] not in known and "*" not in known:
@@ -68,7 +68,7 @@ def conditional(request: HttpRequest, response: HttpResponseBase) -> HttpRespons
 
 
 def without_body(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-    """The head of the answer alone; what would have been streamed is never begun."""
+    """The response's headers only; a stream is never started."""
     request.method = "HEAD"
     bare = HttpResponse(status=response.status_code)
     bare.headers = response.headers

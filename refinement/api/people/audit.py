@@ -10,15 +10,15 @@ from refinement.api.core.paging import Page, Paging, page_by_number
 from refinement.api.core.permissions import member
 from refinement.models import AuditEntry
 from refinement.selectors.people.audit import AuditFilters, audit_rows
-from refinement.selectors.people.audit_words import action_words
+from refinement.selectors.people.audit_words import action_label
 
 router = Router(tags=["People"])
 
 
 class AuditQuery(Paging):
-    """What narrows the log."""
+    """Filters of the log."""
 
-    person: int | None = Field(None, ge=1, le=2**31 - 1, description="A member's number.")
+    person: int | None = Field(None, ge=1, le=2**31 - 1, description="A member's ID.")
     action: str = Field("", max_length=60, examples=["run.cancel"])
     object_type: str = Field("", max_length=40, examples=["run"])
     object_id: str = Field("", max_length=40)
@@ -27,12 +27,12 @@ class AuditQuery(Paging):
 
 
 class AuditShape(Schema):
-    """One change by a person or by the command line."""
+    """A change by a user or the command line."""
 
     id: int
     at: datetime
     actor: str
-    address: str = Field(description="Where the request came from.")
+    address: str = Field(description="The client's IP address.")
     action: str = Field(examples=["run.cancel"])
     words: str
     object_type: str
@@ -44,7 +44,7 @@ class AuditShape(Schema):
 @router.get("/audit", response=Page[AuditShape])
 @member("owner")
 def audit_list(request: ApiRequest, query: Query[AuditQuery]) -> Page[AuditShape]:
-    """Who did what in the project, newest first."""
+    """List audit log entries. Newest first."""
     filters = AuditFilters(
         person=str(query.person or ""),
         **query.model_dump(include={"action", "object_type", "object_id", "since", "until"}),
@@ -56,5 +56,5 @@ def audit_list(request: ApiRequest, query: Query[AuditQuery]) -> Page[AuditShape
 def audit_shape(row: AuditEntry) -> AuditShape:
     same = ("at", "actor", "address", "action", "object_type", "object_id", "before", "after")
     return AuditShape(
-        id=row.pk, words=action_words(row.action), **{name: getattr(row, name) for name in same}
+        id=row.pk, words=action_label(row.action), **{name: getattr(row, name) for name in same}
     )

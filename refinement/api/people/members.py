@@ -1,4 +1,4 @@
-"""Who is in a project, and who was invited. Leaving is a person's own act, and not a script's."""
+"""Members and invitations of a project. Leaving is possible on the pages only."""
 
 from datetime import datetime
 from typing import Literal
@@ -25,36 +25,36 @@ from refinement.services.people.memberships import LAST_OWNER, LastOwner, member
 
 router = Router(tags=["People"])
 Role = Literal["viewer", "editor", "owner"]
-NO_MAIL = "This instance sends no mail. Leave the address out and hand the link over yourself."
+NO_MAIL = "This instance does not send email. Omit the address and share the link yourself."
 
 
 class MemberShape(Schema):
-    """A person in the project; `id` is how other operations name them."""
+    """A member of the project; other operations use this `id`."""
 
     id: int
     name: str
     email: str
     role: str
-    active: bool = Field(description="False for a closed account.")
+    active: bool = Field(description="False for a deactivated account.")
     since: datetime
 
 
 class RoleChange(Schema):
-    """What a member may do from now on."""
+    """A member's new role."""
 
     role: Role
 
 
 class InvitationNew(Schema):
-    """Who may come in, for how long."""
+    """An invitation's role and lifetime."""
 
     role: Role = "editor"
-    days: Literal[1, 7, 30] = Field(7, description="How long the link works.")
-    email: str = Field("", max_length=254, description="Where to mail the link, if the instance sends mail.")
+    days: Literal[1, 7, 30] = Field(7, description="Days until the link expires.")
+    email: str = Field("", max_length=254, description="Where to send the link, if the instance sends email.")
 
 
 class InvitationShape(Schema):
-    """A link into the project."""
+    """A link to join the project."""
 
     id: int
     role: str
@@ -67,7 +67,7 @@ class InvitationShape(Schema):
 
 
 class InvitationMade(InvitationShape):
-    """An invitation with its link, which is shown this once; null where the answer is sent again."""
+    """An invitation with its link, which is returned once; null when the response is repeated."""
 
     link: str | None
 
@@ -75,7 +75,7 @@ class InvitationMade(InvitationShape):
 @router.get("/members", response=Page[MemberShape])
 @member()
 def member_list(request: ApiRequest, paging: Query[Paging]) -> Page[MemberShape]:
-    """The project's members."""
+    """List members."""
     rows = Membership.objects.filter(project=request.project).select_related("user")
     found, following = page_by_number(rows, paging, newest_first=False, key="user_id")
     return Page[MemberShape](items=[member_shape(row) for row in found], next=following)
@@ -84,7 +84,7 @@ def member_list(request: ApiRequest, paging: Query[Paging]) -> Page[MemberShape]
 @router.get("/members/{int:person}", response=MemberShape)
 @member()
 def member_read(request: ApiRequest, response: HttpResponse, person: int) -> MemberShape:
-    """A member, with an `ETag`."""
+    """Get a member. Returns an `ETag`."""
     found = member_of(request, person)
     tagged(response, member_tag(found))
     return member_shape(found)
@@ -95,7 +95,7 @@ def member_read(request: ApiRequest, response: HttpResponse, person: int) -> Mem
 def member_changed(
     request: ApiRequest, response: HttpResponse, person: int, body: RoleChange, if_match: str = IF_MATCH
 ) -> MemberShape:
-    """Gives a member another role."""
+    """Change a member's role."""
     require_match(request, member_tag(member_of(request, person)))
     try:
         member_role_change(project=request.project, user_id=person, role=body.role, by=request.user)
@@ -109,7 +109,7 @@ def member_changed(
 @router.delete("/members/{int:person}", response={204: None})
 @member("owner")
 def member_removed(request: ApiRequest, person: int) -> Status[None]:
-    """Takes a member out of the project; what they did stays."""
+    """Remove a member. Their work stays."""
     try:
         member_remove(project=request.project, user_id=person, by=request.user)
     except LastOwner:
@@ -120,7 +120,7 @@ def member_removed(request: ApiRequest, person: int) -> Status[None]:
 @router.get("/invitations", response=Page[InvitationShape])
 @member("owner")
 def invitation_list(request: ApiRequest, paging: Query[Paging]) -> Page[InvitationShape]:
-    """Invitations, open and spent, newest first."""
+    """List invitations. Newest first."""
     rows = Invitation.objects.filter(project=request.project).select_related("created_by", "used_by")
     found, following = page_by_number(rows, paging)
     return Page[InvitationShape](items=[invitation_shape(row) for row in found], next=following)
@@ -130,7 +130,7 @@ def invitation_list(request: ApiRequest, paging: Query[Paging]) -> Page[Invitati
 @member("owner")
 @creates(shown_once="link")
 def invitation_new(request: ApiRequest, body: InvitationNew) -> InvitationMade:
-    """Makes a link that lets one person in, and shows it this once."""
+    """Create an invitation link for one person. The link is returned once."""
     if body.email:
         if not settings.MAIL_CONFIGURED:
             raise ValidationError({"email": NO_MAIL})
@@ -142,7 +142,7 @@ def invitation_new(request: ApiRequest, body: InvitationNew) -> InvitationMade:
         project=request.project, role=body.role, days=body.days, by=request.user, email=body.email
     )
     link = request.build_absolute_uri(reverse("join", args=[token]))
-    # A mail server may take its time, and none is asked while a transaction is open.
+    # Mail servers can be slow, so send after the transaction.
     transaction.on_commit(lambda: invitation_mailed(request, invitation, link), robust=True)
     return InvitationMade(**invitation_shape(invitation).model_dump(), link=link)
 
@@ -150,9 +150,9 @@ def invitation_new(request: ApiRequest, body: InvitationNew) -> InvitationMade:
 @router.post("/invitations/{int:invitation}/revoke", response=InvitationShape)
 @member("owner")
 def invitation_revoked(request: ApiRequest, invitation: int) -> InvitationShape:
-    """The link no longer works; 409 where it did not already."""
+    """Revoke an invitation. 409 if it no longer works."""
     if not invitation_revoke(project=request.project, number=invitation, by=request.user):
-        raise Refused(409, "The invitation was used or revoked before.", "closed")
+        raise Refused(409, "The invitation was already used or revoked.", "closed")
     rows = Invitation.objects.select_related("created_by", "used_by")
     return invitation_shape(rows.get(project=request.project, pk=invitation))
 
@@ -161,7 +161,7 @@ def member_of(request: ApiRequest, person: int) -> Membership:
     rows = Membership.objects.filter(project=request.project, user__id=person).select_related("user")
     found = rows.first()
     if found is None:
-        raise NotFound("This person is not a member of the project (any more).")
+        raise NotFound("Not a member of this project.")
     return found
 
 

@@ -1,4 +1,4 @@
-"""What people say about a run: threads and their comments."""
+"""Comment threads of a run."""
 
 from datetime import datetime
 from typing import Literal
@@ -33,30 +33,36 @@ LARGEST_NUMBER = 2**31 - 1
 Place = Literal["run", "round", "criterion", "issue", "asi", "passage"]
 BODY = Field(
     max_length=MOST_CHARS * 2,
-    description="Markdown; @ and a name tells a teammate.",
+    description="Markdown; @name notifies a teammate.",
     examples=["Is this still so?"],
 )
 
 
 class ThreadNew(Schema):
-    """A place of the run, and the first comment on it."""
+    """A subject in the run, and the first comment."""
 
     place: Place = "run"
-    round: int | None = Field(None, ge=1, le=LARGEST_NUMBER, description="For every place but the run.")
-    criterion: str = Field("", max_length=60, description="Its key, where the place is a criterion.")
-    issue: int | None = Field(None, ge=1, le=LARGEST_NUMBER, description="Its place in the list, from 1.")
-    quote: str = Field("", max_length=MOST_QUOTE * 2, description="Words of the round's text, for a passage.")
+    round: int | None = Field(
+        None, ge=1, le=LARGEST_NUMBER, description="Required unless the subject is the run."
+    )
+    criterion: str = Field(
+        "", max_length=60, description="The criterion's key, if the subject is a criterion."
+    )
+    issue: int | None = Field(None, ge=1, le=LARGEST_NUMBER, description="Position in the list, from 1.")
+    quote: str = Field(
+        "", max_length=MOST_QUOTE * 2, description="A quote from the round's text, for a passage."
+    )
     body: str = BODY
 
 
 class CommentNew(Schema):
-    """What somebody says."""
+    """A new comment."""
 
     body: str = BODY
 
 
 class ThreadShape(Schema):
-    """A place that people talk about."""
+    """A comment thread."""
 
     id: int
     place: str
@@ -64,14 +70,14 @@ class ThreadShape(Schema):
     criterion: str
     issue: int | None
     quote: str
-    comments: int = Field(description="How many there are, without deleted ones.")
+    comments: int = Field(description="Number of comments, without deleted ones.")
     created_at: datetime
     resolved_at: datetime | None
     resolved_by: str | None
 
 
 class CommentShape(Schema):
-    """One person's words; of a deleted comment there is nothing but its place."""
+    """A comment; a deleted one has no text."""
 
     id: int
     thread: int
@@ -91,7 +97,7 @@ class ThreadMade(ThreadShape):
 
 
 class EarlierWords(Schema):
-    """What a comment said before."""
+    """An earlier version of a comment."""
 
     version: int
     body: str
@@ -99,16 +105,16 @@ class EarlierWords(Schema):
 
 
 class ThreadQuery(Paging):
-    """Which threads."""
+    """Filters of threads."""
 
-    resolved: bool | None = Field(None, description="Resolved ones alone, or open ones alone.")
+    resolved: bool | None = Field(None, description="Only resolved or only open threads.")
     round: int | None = Field(None, ge=1, le=LARGEST_NUMBER)
 
 
 @router.get("/{int:run}/threads", response=Page[ThreadShape])
 @member()
 def thread_list(request: ApiRequest, run: int, query: Query[ThreadQuery]) -> Page[ThreadShape]:
-    """The threads of a run, newest first."""
+    """List a run's threads. Newest first."""
     rows = threads_of(run_or_404(request, run, whole=False))
     if query.resolved is not None:
         rows = rows.filter(resolved_at__isnull=not query.resolved)
@@ -122,7 +128,7 @@ def thread_list(request: ApiRequest, run: int, query: Query[ThreadQuery]) -> Pag
 @member()
 @creates()
 def thread_new(request: ApiRequest, run: int, body: ThreadNew) -> ThreadMade:
-    """Opens a thread on a place of the run."""
+    """Start a thread."""
     found = run_or_404(request, run)
     try:
         comment = thread_open(run=found, spot=spot_of(body), body=body.body, user=request.user)
@@ -136,21 +142,21 @@ def thread_new(request: ApiRequest, run: int, body: ThreadNew) -> ThreadMade:
 @router.get("/{int:run}/threads/{int:thread}", response=ThreadShape)
 @member()
 def thread_read(request: ApiRequest, run: int, thread: int) -> ThreadShape:
-    """A thread without its comments."""
+    """Get a thread without its comments."""
     return thread_shape(thread_in(run_or_404(request, run, whole=False), thread))
 
 
 @router.post("/{int:run}/threads/{int:thread}/resolve", response=ThreadShape)
 @member()
 def thread_resolved(request: ApiRequest, run: int, thread: int) -> ThreadShape:
-    """Marks a thread as settled; 409 where somebody did so before."""
+    """Resolve a thread. 409 if it is already resolved."""
     return settled(request, run, thread, resolved=True)
 
 
 @router.post("/{int:run}/threads/{int:thread}/reopen", response=ThreadShape)
 @member()
 def thread_reopened(request: ApiRequest, run: int, thread: int) -> ThreadShape:
-    """Opens a settled thread again."""
+    """Reopen a resolved thread."""
     return settled(request, run, thread, resolved=False)
 
 
@@ -163,7 +169,7 @@ def settled(request: ApiRequest, run: int, thread: int, *, resolved: bool) -> Th
 @router.get("/{int:run}/threads/{int:thread}/comments", response=Page[CommentShape])
 @member()
 def comment_list(request: ApiRequest, run: int, thread: int, paging: Query[Paging]) -> Page[CommentShape]:
-    """The comments of a thread, oldest first."""
+    """List a thread's comments. Oldest first."""
     row = thread_or_404(run_or_404(request, run, whole=False), thread)
     rows = Comment.objects.filter(thread=row).select_related("author").prefetch_related("mentioned")
     found, following = page_by_number(rows, paging, newest_first=False)
@@ -174,7 +180,7 @@ def comment_list(request: ApiRequest, run: int, thread: int, paging: Query[Pagin
 @member()
 @creates()
 def comment_new(request: ApiRequest, run: int, thread: int, body: CommentNew) -> CommentShape:
-    """Answers in a thread; tells those it mentions and those who talked there before."""
+    """Reply in a thread. Notifies mentioned people and earlier authors."""
     row = thread_or_404(run_or_404(request, run), thread)
     comment = comment_add(thread=row, body=body.body, user=request.user)
     values = {"slug": request.project.slug, "run": run, "comment": comment.pk}
@@ -185,7 +191,7 @@ def comment_new(request: ApiRequest, run: int, thread: int, body: CommentNew) ->
 @router.get("/{int:run}/comments/{int:comment}", response=CommentShape)
 @member()
 def comment_read(request: ApiRequest, response: HttpResponse, run: int, comment: int) -> CommentShape:
-    """A comment, with an `ETag`."""
+    """Get a comment. Returns an `ETag`."""
     found = comment_or_404(run_or_404(request, run, whole=False), comment)
     tagged(response, comment_tag(found))
     return comment_shape(found)
@@ -201,7 +207,7 @@ def comment_changed(
     body: CommentNew,
     if_match: str = IF_MATCH,
 ) -> CommentShape:
-    """Other words for your own comment; what it said before is kept."""
+    """Edit your own comment. Earlier versions are kept."""
     found = comment_or_404(run_or_404(request, run), comment)
     require_match(request, comment_tag(found))
     changed = comment_edit(comment=found, body=body.body, version=found.version, user=request.user)
@@ -212,7 +218,7 @@ def comment_changed(
 @router.delete("/{int:run}/comments/{int:comment}", response={204: None})
 @member()
 def comment_deleted(request: ApiRequest, run: int, comment: int) -> Status[None]:
-    """Takes away a comment of yours; owners take away any."""
+    """Delete a comment. Your own; owners can delete any."""
     found = comment_or_404(run_or_404(request, run), comment)
     comment_delete(comment=found, user=request.user, is_owner=request.membership.is_owner)
     return Status(204, None)
@@ -221,10 +227,13 @@ def comment_deleted(request: ApiRequest, run: int, comment: int) -> Status[None]
 @router.get("/{int:run}/comments/{int:comment}/history", response=Page[EarlierWords])
 @member()
 def comment_history(request: ApiRequest, run: int, comment: int, paging: Query[Paging]) -> Page[EarlierWords]:
-    """What a comment said before, newest first; of a deleted one for its author and owners alone."""
+    """List a comment's earlier versions.
+
+    Newest first; for a deleted comment only for its author and owners.
+    """
     found = comment_or_404(run_or_404(request, run, whole=False), comment)
     if not comment_line(found, reader_of(request)).may_see_history:
-        raise Http404("This comment has no history that you can see.")
+        raise Http404("This comment has no history you can see.")
     rows, following = page_by_number(CommentEdit.objects.filter(comment=found), paging)
     words = [EarlierWords(version=row.version, body=row.body, replaced_at=row.at) for row in rows]
     return Page[EarlierWords](items=words, next=following)
@@ -241,14 +250,14 @@ def spot_of(body: ThreadNew) -> Spot:
 
 
 def named_as_here(wrong: ValidationError, place: str) -> ValidationError:
-    """The service speaks of the page's fields."""
+    """Maps the form's field names to the API's."""
     field = {"criterion": "criterion", "issue": "issue"}.get(place, "round")
     said = wrong.message_dict
     return ValidationError({field if name == "about" else name: words for name, words in said.items()})
 
 
 def threads_of(run: Run) -> QuerySet[Thread]:
-    """Those with a comment that is still there; `count` is how many there are."""
+    """Threads with at least one comment left; `count` is their number of comments."""
     alive = Comment.objects.filter(thread=OuterRef("pk"), deleted_at=None)
     count = Count("comments", filter=Q(comments__deleted_at=None))
     return Thread.objects.filter(Exists(alive), run=run).select_related("resolved_by").annotate(count=count)
@@ -257,7 +266,7 @@ def threads_of(run: Run) -> QuerySet[Thread]:
 def thread_in(run: Run, number: int) -> Thread:
     found = threads_of(run).filter(pk=number).first()
     if found is None:
-        raise Http404("There is no such thread in this run.")
+        raise Http404("Thread not found in this run.")
     return found
 
 

@@ -1,4 +1,4 @@
-"""People's scores of a round, openly or blind: who reads a run blind is answered nothing else of it."""
+"""Human scores of a round, open or blind. Blind reviewers get nothing else of a run."""
 
 from datetime import datetime
 from decimal import Decimal
@@ -30,24 +30,26 @@ from refinement.services.reviews.human_scores import (
     human_score_give,
 )
 
-router = Router(tags=["Scores of people"])
+router = Router(tags=["Human scores"])
 LARGEST_NUMBER = 2**31 - 1
 MOST_CRITERIA = 200
-BEGIN_FIRST = "This project scores blind. Begin with PUT …/blind-reading, which shows the text and no score."
-# As text, so that nothing is rounded on the way; a number is taken as it is written.
+BEGIN_FIRST = (
+    "This project scores blind. Start with PUT …/blind-reading, which returns the text without scores."
+)
+# As a string, so nothing is rounded; JSON numbers are read exactly as written.
 Number = Annotated[str, StringConstraints(max_length=20, pattern=r"^-?\d{1,9}(\.\d{1,6})?$")]
 
 
 class CriterionScore(Schema):
-    """A score on the rubric's scale, and why."""
+    """A score on the rubric's scale, and a reason."""
 
-    criterion: str = Field(max_length=60, description="Its key.", examples=["depth"])
+    criterion: str = Field(max_length=60, description="The criterion's key.", examples=["depth"])
     score: Number = Field(examples=["7.5"])
     reason: str = Field("", max_length=REASON_CHARS * 2)
 
 
 class CriterionGiven(Schema):
-    """What somebody gave a criterion, and why."""
+    """A person's score of a criterion, and the reason."""
 
     criterion: str
     score: str
@@ -60,18 +62,18 @@ class ScoreNew(Schema):
     scores: list[CriterionScore] = Field(max_length=MOST_CRITERIA)
     note: str = Field("", max_length=NOTE_CHARS * 2)
     go_on_at: int | None = Field(
-        None, ge=1, le=LARGEST_NUMBER, description="While you read blind: the round to go on with, blind."
+        None, ge=1, le=LARGEST_NUMBER, description="While scoring blind: the round to continue with."
     )
 
 
 class ScoreShape(Schema):
-    """One person's reading of a round."""
+    """One person's scores of a round."""
 
     id: int
     round: int
     author: str
     mine: bool
-    blind: bool = Field(description="Given without having been shown another's scores here.")
+    blind: bool = Field(description="Whether no other scores were visible.")
     composite: str
     scores: list[CriterionGiven]
     note: str
@@ -81,13 +83,13 @@ class ScoreShape(Schema):
 
 
 class BlindNew(Schema):
-    """Where to begin, or to go on."""
+    """The round to start or continue with."""
 
     round: int = Field(ge=1, le=LARGEST_NUMBER)
 
 
 class CriterionToScore(Schema):
-    """What is scored."""
+    """A criterion to score."""
 
     key: str
     name: str
@@ -95,12 +97,12 @@ class CriterionToScore(Schema):
 
 
 class BlindShape(Schema):
-    """All that a blind reader is shown of a run: the task, the round's text, and what to score."""
+    """What a blind reviewer sees of a run: the task, the round's text and the criteria."""
 
     run: int
     round: int
-    rounds: list[int] = Field(description="All there are.")
-    scored: list[int] = Field(description="Those you have scored.")
+    rounds: list[int] = Field(description="All rounds.")
+    scored: list[int] = Field(description="The rounds you have scored.")
     task: str
     candidate: str
     scale: str
@@ -110,7 +112,7 @@ class BlindShape(Schema):
 @router.get("/{int:run}/rounds/{int:number}/scores", response=Page[ScoreShape])
 @member()
 def score_list(request: ApiRequest, run: int, number: int, paging: Query[Paging]) -> Page[ScoreShape]:
-    """What people gave a round, in the order in which they did."""
+    """List human scores of a round. Oldest first."""
     row = round_or_404(run_or_404(request, run, whole=False), number)
     rows, following = page_by_number(HumanScore.objects.filter(round=row), paging, newest_first=False)
     items = [score_shape(request, row, entry) for entry in rows]
@@ -120,7 +122,7 @@ def score_list(request: ApiRequest, run: int, number: int, paging: Query[Paging]
 @router.get("/{int:run}/rounds/{int:number}/scores/mine", response=ScoreShape)
 @member()
 def score_read(request: ApiRequest, response: HttpResponse, run: int, number: int) -> ScoreShape:
-    """Your own score of a round, with an `ETag`; also while you read the run blind."""
+    """Get your own score of a round. Returns an `ETag`; works while you score the run blind."""
     row = round_or_404(run_or_404(request, run, whole=False, blind=True), number)
     kept = own_score(request, row)
     if kept is None:
@@ -139,9 +141,9 @@ def score_given(
     body: ScoreNew,
     if_match: str = IF_MATCH,
 ) -> ScoreShape:
-    """Scores a round, or changes your score of it, which needs `If-Match`.
+    """Score a round, or change your score. A change requires `If-Match`.
 
-    A blind reading ends with it, unless `go_on_at` names the round to go on with.
+    Ends blind scoring, unless `go_on_at` names the round to continue with.
     """
     found = run_or_404(request, run, blind=True)
     row = round_or_404(found, number)
@@ -177,7 +179,7 @@ def given(request: ApiRequest, run: Run, row: Round, body: ScoreNew, before: Hum
 
 
 def reading_of(run: Run, body: ScoreNew) -> Reading:
-    """What is said, criterion by criterion; a key that the rubric has not, or has twice here, is refused."""
+    """The scores by criterion; raises 422 for unknown or repeated keys."""
     keys = [entry.criterion for entry in body.scores]
     known = {criterion.key for criterion in rubric_from_json(run.snapshot).criteria}
     for key in keys:
@@ -193,7 +195,7 @@ def reading_of(run: Run, body: ScoreNew) -> Reading:
 
 
 def named_as_here(name: str) -> str:
-    """The service speaks of the page's fields."""
+    """Maps the form's field names to the API's."""
     for prefix in (SCORE, REASON):
         if name.startswith(prefix):
             return f"scores.{name.removeprefix(prefix)}"
@@ -203,10 +205,10 @@ def named_as_here(name: str) -> str:
 @router.put("/{int:run}/blind-reading", response=BlindShape)
 @member()
 def blind_begun(request: ApiRequest, run: int, body: BlindNew) -> BlindShape:
-    """Begins to read a run blind, or goes on at another round.
+    """Start scoring a run blind, or continue at another round.
 
-    From now on, nothing of the run's scores is shown to you anywhere, until you score or give it up.
-    409 where you were shown scores of the run before.
+    Hides the run's scores from you everywhere, until you score or end blind scoring. 409 if you have
+    already seen scores of the run.
     """
     found = run_or_404(request, run, blind=True)
     row = round_or_404(found, body.round)
@@ -220,20 +222,20 @@ def blind_begun(request: ApiRequest, run: int, body: BlindNew) -> BlindShape:
 @router.get("/{int:run}/blind-reading", response=BlindShape)
 @member()
 def blind_read(request: ApiRequest, run: int) -> BlindShape:
-    """The text and the criteria, for you who read the run blind."""
+    """Get the text and criteria of a run you are scoring blind."""
     found = run_or_404(request, run, blind=True)
     if found.pk not in request.blind_runs:
-        raise NotFound("You do not read this run blind.")
+        raise NotFound("You are not scoring this run blind.")
     return blind_shape(request, found, round_or_404(found, request.blind_runs[found.pk]))
 
 
 @router.delete("/{int:run}/blind-reading", response={204: None})
 @member()
 def blind_given_up(request: ApiRequest, run: int) -> Status[None]:
-    """Gives blind reading up: you are shown the scores, and no later score of yours is a blind one."""
+    """End blind scoring. Shows you the scores; your later scores are not blind."""
     found = run_or_404(request, run, whole=False, blind=True)
     if not blind_reading_give_up(run=found, user=request.user):
-        raise NotFound("You do not read this run blind.")
+        raise NotFound("You are not scoring this run blind.")
     return Status(204, None)
 
 

@@ -1,4 +1,4 @@
-"""What you were told about in a project: the inbox of whoever asks."""
+"""The current user's notifications in a project."""
 
 from datetime import datetime
 
@@ -16,18 +16,18 @@ router = Router(tags=["Notices"])
 
 
 class NoticeQuery(Paging):
-    """Which notices."""
+    """Filters of notices."""
 
-    unread: bool = Field(False, description="Unread ones alone.")
+    unread: bool = Field(False, description="Unread only.")
 
 
 class NoticeShape(Schema):
-    """One thing that you were told."""
+    """A notification."""
 
     id: int
     kind: str
     text: str
-    excerpt: str = Field(description="The beginning of the comment that it is about.")
+    excerpt: str = Field(description="The start of the comment.")
     run: int
     comment: int | None
     created_at: datetime
@@ -35,7 +35,7 @@ class NoticeShape(Schema):
 
 
 class NoticeRead(Schema):
-    """Read, or unread again."""
+    """The read state."""
 
     read: bool = True
 
@@ -43,7 +43,7 @@ class NoticeRead(Schema):
 @router.get("", response=Page[NoticeShape])
 @member()
 def notice_list(request: ApiRequest, query: Query[NoticeQuery]) -> Page[NoticeShape]:
-    """What you were told about in this project, newest first."""
+    """List your notifications in this project. Newest first."""
     rows = notices_of(request.user).filter(project=request.project).select_related("comment")
     if query.unread:
         rows = rows.filter(read_at=None)
@@ -54,11 +54,11 @@ def notice_list(request: ApiRequest, query: Query[NoticeQuery]) -> Page[NoticeSh
 @router.put("/{int:notice}/read", response=NoticeShape)
 @member()
 def notice_marked(request: ApiRequest, notice: int, body: NoticeRead) -> NoticeShape:
-    """Marks a notice as read, or as unread again."""
+    """Mark a notification as read or unread."""
     rows = notices_of(request.user).filter(project=request.project, pk=notice).select_related("comment")
     row = rows.first()
     if row is None:
-        raise NotFound("You were told no such thing in this project.")
+        raise NotFound("Notification not found in this project.")
     notice_read(notice=row, read=body.read)
     row.refresh_from_db(fields=["read_at"])
     return notice_shape(request, row)

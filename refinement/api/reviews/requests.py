@@ -1,4 +1,4 @@
-"""Reviews: who is asked to look at which run, what waits for you, and rules that ask by themselves."""
+"""Review requests, your queue, and automatic review rules."""
 
 from collections.abc import Sequence
 from datetime import date, datetime
@@ -16,8 +16,8 @@ from refinement.api.core.permissions import member
 from refinement.api.core.problems import Refused
 from refinement.models import Project, ReviewRequest, ReviewRule, Rubric, Run, User
 from refinement.selectors.reviews.blindness import shown_runs, without_hidden
-from refinement.selectors.reviews.requests import MOST_WAITING, asked_of, waiting_for
-from refinement.selectors.reviews.words import rule_words
+from refinement.selectors.reviews.requests import MOST_WAITING, queue_start, waiting_for
+from refinement.selectors.reviews.words import rule_label
 from refinement.services.reviews.bulk import runs_review
 from refinement.services.reviews.requests import (
     MOST_REVIEWERS,
@@ -32,13 +32,11 @@ from refinement.services.runs.bulk import MOST_RUNS
 router = Router(tags=["Reviews"])
 LARGEST_NUMBER = 2**31 - 1
 Number = Annotated[int, Field(ge=1, le=LARGEST_NUMBER)]
-PEOPLE = Field(
-    min_length=1, max_length=MOST_REVIEWERS, description="Members, by their numbers.", examples=[[2]]
-)
+PEOPLE = Field(min_length=1, max_length=MOST_REVIEWERS, description="Member IDs.", examples=[[2]])
 
 
 class ReviewNew(Schema):
-    """Whom to ask, until when, and what to look at."""
+    """Reviewers, due date and note."""
 
     reviewers: list[Number] = PEOPLE
     note: str = Field("", max_length=NOTE_CHARS * 2)
@@ -46,20 +44,20 @@ class ReviewNew(Schema):
 
 
 class ManyReviews(ReviewNew):
-    """Whom to ask about which runs."""
+    """Reviewers and runs."""
 
     runs: list[Number] = Field(min_length=1, max_length=MOST_RUNS, examples=[[12, 13]])
 
 
 class ReviewShape(Schema):
-    """One person asked about one run."""
+    """A review request for one person and run."""
 
     id: int
     run: int
     reviewer: int
     reviewer_name: str
-    asked_by: str | None = Field(description="Null where a rule asked.")
-    rule: str | None = Field(description="The rule that asked, in words.")
+    asked_by: str | None = Field(description="Null if a rule created the request.")
+    rule: str | None = Field(description="A description of the rule.")
     note: str
     asked_at: datetime
     due_on: date | None
@@ -68,38 +66,38 @@ class ReviewShape(Schema):
 
 
 class Asked(Schema):
-    """The new requests; who was asked already is not asked again."""
+    """The new requests; duplicates are skipped."""
 
     asked: list[ReviewShape]
 
 
 class Queue(Schema):
-    """What waits for you, the most urgent first."""
+    """Your review queue, most urgent first."""
 
     items: list[ReviewShape]
-    count: int = Field(description="How many there are in all.")
+    count: int = Field(description="Total number of requests.")
 
 
 class ReviewQuery(Paging):
-    """Which requests."""
+    """Filters of requests."""
 
-    open: bool | None = Field(None, description="Open ones alone, or closed ones alone.")
-    mine: bool = Field(False, description="Those that ask you.")
+    open: bool | None = Field(None, description="Only open or only closed requests.")
+    mine: bool = Field(False, description="Only requests to you.")
     run: int | None = Field(None, ge=1, le=LARGEST_NUMBER)
 
 
 class RuleNew(Schema):
-    """What a rule looks for when a run ends, and whom it asks."""
+    """What a rule matches when a run finishes, and its reviewers."""
 
     kind: str = Field(max_length=20, description="failed, signal or sample.", examples=["sample"])
     reviewers: list[Number] = PEOPLE
-    rubric: str = Field("", max_length=80, description="Its slug; needed for failed.")
+    rubric: str = Field("", max_length=80, description="The rubric's slug; required for failed.")
     percent: int | None = Field(None, ge=1, le=100, description="For sample.")
     due_days: int | None = Field(None, ge=0, le=MOST_DUE_DAYS)
 
 
 class RuleShape(Schema):
-    """A rule in force."""
+    """An active rule."""
 
     id: int
     kind: str
@@ -114,7 +112,7 @@ class RuleShape(Schema):
 @router.get("/reviews", response=Page[ReviewShape])
 @member()
 def review_list(request: ApiRequest, query: Query[ReviewQuery]) -> Page[ReviewShape]:
-    """Requests for reviews in the project, newest first."""
+    """List review requests. Newest first."""
     rows = without_hidden(ReviewRequest.objects.filter(project=request.project), "run")
     if query.open is not None:
         rows = rows.filter(closed_at__isnull=query.open)
@@ -130,7 +128,7 @@ def review_list(request: ApiRequest, query: Query[ReviewQuery]) -> Page[ReviewSh
 @member("editor")
 @creates()
 def reviews_new(request: ApiRequest, body: ManyReviews) -> Asked:
-    """Asks people to review many runs: all of it, or nothing. Who was asked already is not asked again."""
+    """Request reviews of many runs. All or nothing; duplicates are skipped."""
     asked = runs_review(
         project=request.project,
         runs=runs_named(request.project, body.runs),
@@ -145,8 +143,8 @@ def reviews_new(request: ApiRequest, body: ManyReviews) -> Asked:
 @router.get("/reviews/queue", response=Queue)
 @member()
 def review_queue(request: ApiRequest) -> Queue:
-    """What waits for you, the most urgent first; the first 100."""
-    found = asked_of(request.user, request.project, request.membership, MOST_WAITING)
+    """Get your review queue. The 100 most urgent."""
+    found = queue_start(request.user, request.project, request.membership, MOST_WAITING)
     count = len(found)
     if count == MOST_WAITING:
         count = waiting_for(request.user, request.project).count()
@@ -156,9 +154,9 @@ def review_queue(request: ApiRequest) -> Queue:
 @router.post("/reviews/{int:review}/take-back", response={204: None})
 @member()
 def review_taken_back(request: ApiRequest, review: int) -> Status[None]:
-    """Takes a request back: for who asked, who made the rule, and owners. 409 where it is closed."""
+    """Cancel a review request. For the requester, the rule's creator and owners. 409 if it is closed."""
     if not review_take_back(project=request.project, number=review, membership=request.membership):
-        raise Refused(409, "The request was closed already.", "closed")
+        raise Refused(409, "The request was already closed.", "closed")
     return Status(204, None)
 
 
@@ -166,7 +164,7 @@ def review_taken_back(request: ApiRequest, review: int) -> Status[None]:
 @member("editor")
 @creates()
 def review_new(request: ApiRequest, run: int, body: ReviewNew) -> Asked:
-    """Asks people to review a run."""
+    """Request reviews of a run."""
     found = run_or_404(request, run, whole=False)
     people = members_named(request.project, body.reviewers)
     asked = reviews_ask(run=found, reviewers=people, user=request.user, note=body.note, due_on=body.due_on)
@@ -176,16 +174,16 @@ def review_new(request: ApiRequest, run: int, body: ReviewNew) -> Asked:
 @router.post("/runs/{int:run}/reviews/done", response={204: None})
 @member()
 def review_closed(request: ApiRequest, run: int) -> Status[None]:
-    """You have reviewed the run; 409 where it did not wait for you."""
+    """Complete your review of a run. 409 if it is not in your queue."""
     if not review_done(run=run_or_404(request, run, whole=False), user=request.user):
-        raise Refused(409, f"Run {run} does not wait for you.", "closed")
+        raise Refused(409, f"Run {run} is not in your queue.", "closed")
     return Status(204, None)
 
 
 @router.get("/review-rules", response=Page[RuleShape])
 @member()
 def review_rule_list(request: ApiRequest, paging: Query[Paging]) -> Page[RuleShape]:
-    """The rules in force."""
+    """List active review rules."""
     rows = ReviewRule.objects.filter(project=request.project, ended_at__isnull=True)
     rows = rows.select_related("rubric").prefetch_related("reviewers")
     found, following = page_by_number(rows, paging, newest_first=False)
@@ -196,7 +194,7 @@ def review_rule_list(request: ApiRequest, paging: Query[Paging]) -> Page[RuleSha
 @member("editor")
 @creates()
 def review_rule_new(request: ApiRequest, body: RuleNew) -> RuleShape:
-    """Makes a rule for the runs that end from now on."""
+    """Create a review rule. Applies to runs that finish from now on."""
     rule = review_rule_create(
         project=request.project,
         kind=body.kind,
@@ -212,30 +210,30 @@ def review_rule_new(request: ApiRequest, body: RuleNew) -> RuleShape:
 @router.post("/review-rules/{int:rule}/end", response={204: None})
 @member("editor")
 def review_rule_ended(request: ApiRequest, rule: int) -> Status[None]:
-    """Ends a rule; what it asked for still waits. 409 where it had ended."""
+    """End a review rule. Its open requests stay. 409 if it has already ended."""
     if not review_rule_end(project=request.project, number=rule, user=request.user):
-        raise Refused(409, "The rule had ended already.", "closed")
+        raise Refused(409, "The rule had already ended.", "closed")
     return Status(204, None)
 
 
 def runs_named(project: Project, numbers: list[int]) -> list[Run]:
-    """The project's runs in their order; a number that is none's, or a run that is read blind, is refused."""
+    """The project's runs in this order; raises 422 for unknown ids and runs you score blind."""
     found = list(shown_runs(project).filter(pk__in=numbers).only("title", "project_id").order_by("pk"))
     missing = sorted(set(numbers) - {run.pk for run in found})
     if missing:
-        raise ValidationError({"runs": f"There is no run {missing[0]} for you in this project."})
+        raise ValidationError({"runs": f"No run {missing[0]} in this project."})
     for run in found:
         run.project = project
     return found
 
 
 def members_named(project: Project, numbers: Sequence[int]) -> list[User]:
-    """Members by their numbers, in this order; whoever is none is refused."""
+    """Members by id, in this order; raises 422 for others."""
     wanted = list(dict.fromkeys(numbers))
     found = {person.pk: person for person in User.objects.filter(pk__in=wanted, memberships__project=project)}
     for number in wanted:
         if number not in found:
-            raise ValidationError({"reviewers": f"No member of this project has the number {number}."})
+            raise ValidationError({"reviewers": f"No member of this project has the ID {number}."})
     return [found[number] for number in wanted]
 
 
@@ -244,7 +242,7 @@ def rubric_named(project: Project, slug: str) -> Rubric | None:
         return None
     found = Rubric.objects.filter(project=project, slug=slug).first()
     if found is None:
-        raise ValidationError({"rubric": "There is no such rubric in this project."})
+        raise ValidationError({"rubric": "Rubric not found in this project."})
     return found
 
 
@@ -259,7 +257,7 @@ def review_shape(row: ReviewRequest) -> ReviewShape:
         reviewer=row.reviewer_id,
         reviewer_name=row.reviewer.display_name,
         asked_by=row.asked_by.display_name if row.asked_by else None,
-        rule=rule_words(row.rule) if row.rule else None,
+        rule=rule_label(row.rule) if row.rule else None,
         note=row.note,
         asked_at=row.asked_at,
         due_on=row.due_on,
@@ -272,7 +270,7 @@ def rule_shape(row: ReviewRule) -> RuleShape:
     return RuleShape(
         id=row.pk,
         kind=row.kind,
-        words=rule_words(row),
+        words=rule_label(row),
         rubric=row.rubric.slug if row.rubric else None,
         percent=row.percent,
         due_days=row.due_days,

@@ -1,4 +1,4 @@
-"""The test bench of a rubric: a text judged several times under one version."""
+"""Rubric tests: a text judged several times with one version."""
 
 from datetime import datetime
 from decimal import Decimal
@@ -40,22 +40,22 @@ Number = Annotated[str, StringConstraints(max_length=20, pattern=r"^-?\d{1,6}(\.
 
 
 class BenchNew(Schema):
-    """What to judge, by whom, how often."""
+    """What to judge, by which model, and how often."""
 
     source: Literal["pasted", "seed", "round"] = "pasted"
-    candidate: str = Field("", max_length=MAX_CANDIDATE_CHARS, description="The text, where it is pasted.")
-    run: int | None = Field(None, ge=1, le=LARGEST_NUMBER, description="Where it is a round's.")
+    candidate: str = Field("", max_length=MAX_CANDIDATE_CHARS, description="The text, if pasted.")
+    run: int | None = Field(None, ge=1, le=LARGEST_NUMBER, description="If the text is a round's.")
     round: int | None = Field(None, ge=1, le=LARGEST_NUMBER)
-    task: str = Field("", max_length=MAX_TASK_CHARS, description="A round's own where it is left out.")
-    version: int | None = Field(None, ge=1, le=LARGEST_NUMBER, description="The newest where it is left out.")
-    judge: str = Field(max_length=400, description="Endpoint, slash, model.", examples=["ollama/qwen3:14b"])
+    task: str = Field("", max_length=MAX_TASK_CHARS, description="Defaults to the round's task.")
+    version: int | None = Field(None, ge=1, le=LARGEST_NUMBER, description="Defaults to the newest.")
+    judge: str = Field(max_length=400, description="endpoint/model", examples=["ollama/qwen3:14b"])
     repeats: int = Field(5, ge=1, le=MOST_REPEATS)
     temperature: Decimal = Field(Decimal(0), ge=0, le=2, decimal_places=2)
     anchored: bool = Field(False, description="Show the judge the seed and its scores.")
 
 
 class BenchLine(Schema):
-    """A bench in a list."""
+    """A rubric test in a list."""
 
     id: int
     version: int
@@ -71,13 +71,13 @@ class BenchLine(Schema):
 
 
 class TrialShape(Schema):
-    """One judgement; until it is done, there is no composite."""
+    """A judgement; no composite until it is finished."""
 
     number: int
     status: str
     composite: str | None
     scores: dict[str, str] | None = Field(description="By criterion, after penalties.")
-    said: list[dict[str, Any]] = Field(description="What the judge said of each criterion.")
+    said: list[dict[str, Any]] = Field(description="The judge's reasoning by criterion.")
     issues: list[str]
     asi: str
     penalties: list[dict[str, Any]]
@@ -89,27 +89,27 @@ class TrialShape(Schema):
 
 
 class BenchShape(BenchLine):
-    """A bench with its text and its trials."""
+    """A rubric test with its text and trials."""
 
     candidate: str
     task: str
-    human_scores: dict[str, str] = Field(description="People's own, by criterion.")
+    human_scores: dict[str, str] = Field(description="Human scores by criterion.")
     trials: list[TrialShape]
 
 
 class BenchScores(Schema):
-    """People's own scores by criterion; they take the place of those there are."""
+    """Human scores by criterion; they replace existing ones."""
 
     scores: dict[str, Number] = Field(max_length=MOST_CRITERIA, examples=[{"depth": "7.5"}])
 
 
 class TrialCall(Schema):
-    """One request to the judge, whole."""
+    """A full model call."""
 
     number: int
     messages: list[dict[str, Any]]
     reply: str
-    rung: str = Field(description="How the reply could be read.")
+    rung: str = Field(description="How the reply was parsed.")
     complaint: str
     error: str
     started_at: datetime
@@ -117,7 +117,7 @@ class TrialCall(Schema):
 
 
 class TrialCalls(Schema):
-    """Everything that was asked and answered in one trial."""
+    """The model calls of a trial."""
 
     items: list[TrialCall]
 
@@ -125,7 +125,7 @@ class TrialCalls(Schema):
 @router.get("/rubrics/{rubric}/benches", response=Page[BenchLine])
 @member()
 def bench_list(request: ApiRequest, rubric: str, paging: Query[Paging]) -> Page[BenchLine]:
-    """The benches of a rubric, newest first."""
+    """List a rubric's tests. Newest first."""
     found, following = page_by_number(benches_of(rubric_or_404(request, rubric)), paging)
     return Page[BenchLine](items=[BenchLine(**bench_values(row)) for row in found], next=following)
 
@@ -134,10 +134,10 @@ def bench_list(request: ApiRequest, rubric: str, paging: Query[Paging]) -> Page[
 @member("editor")
 @creates()
 def bench_new(request: ApiRequest, rubric: str, body: BenchNew) -> BenchShape:
-    """Has a text judged several times; workers begin at once."""
+    """Test a rubric on a text. Workers start immediately."""
     found = rubric_or_404(request, rubric)
     if found.archived_at:
-        raise Refused(409, "This rubric is archived. Bring it back to try its judge.", "archived")
+        raise Refused(409, "This rubric is archived. Unarchive it to test its judge.", "archived")
     version = version_or_404(found, body.version)
     candidate, task = text_meant(request, body, version)
     bench = bench_create(
@@ -158,24 +158,24 @@ def bench_new(request: ApiRequest, rubric: str, body: BenchNew) -> BenchShape:
 @router.get("/rubrics/{rubric}/benches/{int:bench}", response=BenchShape)
 @member()
 def bench_read(request: ApiRequest, rubric: str, bench: int) -> BenchShape:
-    """A bench with its trials, as far as they have come."""
+    """Get a rubric test with its trials so far."""
     return bench_shape(bench_or_404(rubric_or_404(request, rubric), bench))
 
 
 @router.post("/rubrics/{rubric}/benches/{int:bench}/cancel", response=BenchShape)
 @member("editor")
 def bench_cancelled(request: ApiRequest, rubric: str, bench: int) -> BenchShape:
-    """Stops what is under way; what was judged stays. 409 where all has ended."""
+    """Cancel a rubric test. Finished trials are kept. 409 if it has ended."""
     found = rubric_or_404(request, rubric)
     if not bench_cancel(bench=bench_or_404(found, bench), user=request.user):
-        raise Refused(409, "The bench had already ended.", "wrong_state")
+        raise Refused(409, "The test had already ended.", "wrong_state")
     return bench_shape(bench_or_404(found, bench))
 
 
 @router.put("/rubrics/{rubric}/benches/{int:bench}/scores", response=BenchShape)
 @member("editor")
 def bench_scored(request: ApiRequest, rubric: str, bench: int, body: BenchScores) -> BenchShape:
-    """Puts people's own scores beside the judge's."""
+    """Set human scores to compare with the judge's."""
     found = bench_or_404(rubric_or_404(request, rubric), bench)
     definition = definition_of(found.rubric_version)
     known = {criterion.key for criterion in definition.criteria}
@@ -184,7 +184,7 @@ def bench_scored(request: ApiRequest, rubric: str, bench: int, body: BenchScores
         if key not in known:
             raise ValidationError({f"scores.{key[:60]}": "The rubric has no such criterion."})
         if not definition.scale.admits(score):
-            words = f"Scores here are {scale_in_words(definition.scale)}."
+            words = f"Scores are {scale_in_words(definition.scale)}."
             raise ValidationError({f"scores.{key}": words})
     bench_scores_set(bench=found, scores=scores, user=request.user)
     return bench_shape(found)
@@ -193,13 +193,13 @@ def bench_scored(request: ApiRequest, rubric: str, bench: int, body: BenchScores
 @router.get("/rubrics/{rubric}/benches/{int:bench}/trials/{int:number}/calls", response=TrialCalls)
 @member()
 def trial_call_list(request: ApiRequest, rubric: str, bench: int, number: int) -> TrialCalls:
-    """Everything that was asked and answered in one trial."""
+    """List the model calls of a trial."""
     trial = trial_or_404(bench_or_404(rubric_or_404(request, rubric), bench), number)
     return TrialCalls(items=[call_shape(row) for row in trial.calls.all()])
 
 
 def text_meant(request: ApiRequest, body: BenchNew, version: RubricVersion) -> tuple[Candidate, str]:
-    """The text to be judged, and its task."""
+    """The text to judge and its task."""
     if body.source == "seed":
         if not version.seed_text:
             raise ValidationError({"source": "This version has no seed. Choose another version or text."})
@@ -211,7 +211,7 @@ def text_meant(request: ApiRequest, body: BenchNew, version: RubricVersion) -> t
     )
     found = without_hidden(rows, "run").first()
     if found is None:
-        raise ValidationError({"round": "There is no such round in this project; name a run and a round."})
+        raise ValidationError({"round": "Round not found in this project. Give a run and a round."})
     return Candidate(found.candidate, CandidateOrigin.ROUND, found), body.task or found.run.task
 
 
@@ -221,7 +221,7 @@ def judge_named(text: str) -> Target:
     except ValueError as error:
         raise ValidationError({"judge": str(error)}) from None
     if len(target.model) > MOST_MODEL_CHARS:
-        raise ValidationError({"judge": f"A model's name has at most {MOST_MODEL_CHARS} characters."})
+        raise ValidationError({"judge": f"A model name has at most {MOST_MODEL_CHARS} characters."})
     return target
 
 

@@ -1,4 +1,4 @@
-"""Two benches of a rubric on the same text, side by side."""
+"""Two rubric tests on the same text, side by side."""
 
 from decimal import Decimal
 
@@ -9,7 +9,7 @@ from refinement.api.core.auth import ApiRequest
 from refinement.api.core.permissions import member
 from refinement.selectors.rubrics.bench import bench_or_404
 from refinement.selectors.rubrics.bench_report import Line, Pair, bench_comparison, report_of, what_differs
-from refinement.selectors.rubrics.bench_words import comparison_words, pair_words
+from refinement.selectors.rubrics.bench_words import comparison_sentence, pair_label
 from refinement.selectors.rubrics.definitions import plain
 
 router = Router(tags=["Test bench"])
@@ -18,48 +18,51 @@ DIGITS = Decimal("0.000001")
 
 
 class BenchesQuery(Schema):
-    """Which two benches."""
+    """The two tests."""
 
     a: int = Field(ge=1, le=LARGEST_NUMBER)
     b: int = Field(ge=1, le=LARGEST_NUMBER)
 
 
 class LineCompared(Schema):
-    """A criterion, or the composite, in both; null where there is nothing to tell."""
+    """A criterion or the composite in both; null if there are no scores."""
 
     key: str
     name: str
     before: str | None = Field(description="The mean over the trials.")
     after: str | None
-    before_people: str | None = Field(description="What people gave it.")
+    before_people: str | None = Field(description="Human score.")
     after_people: str | None
-    words: str = Field(description="What the difference means.")
+    words: str = Field(description="Whether the difference is significant.")
 
 
 class BenchesCompared(Schema):
-    """Two benches on the same text."""
+    """Two rubric tests on the same text."""
 
-    same_text: bool = Field(description="Where it is false, scores are not set against each other.")
-    differs: list[str] = Field(description="What is not the same besides the scores.")
+    same_text: bool = Field(description="If false, scores are not compared.")
+    differs: list[str] = Field(description="Differences besides the scores.")
     words: str
-    lines: list[LineCompared] = Field(description="The criteria, and the composite last.")
+    lines: list[LineCompared] = Field(description="The criteria, then the composite.")
 
 
 @router.get("/rubrics/{rubric}/benches/compare", response=BenchesCompared)
 @member()
 def benches_compared(request: ApiRequest, rubric: str, query: Query[BenchesQuery]) -> BenchesCompared:
-    """Two benches on the same text: how far their judges are apart, and whether that means anything."""
+    """Compare two rubric tests on the same text.
+
+    Shows differences of their scores, and whether they are significant.
+    """
     row = rubric_or_404(request, rubric)
     before, after = bench_or_404(row, query.a), bench_or_404(row, query.b)
     differs = what_differs(before, after)
     if before.candidate_sha256 != after.candidate_sha256:
-        words = "They judged different texts, so their scores cannot be set against each other."
+        words = "They judged different texts, so their scores cannot be compared."
         return BenchesCompared(same_text=False, differs=differs, words=words, lines=[])
     found = bench_comparison(report_of(before), report_of(after))
     return BenchesCompared(
         same_text=True,
         differs=differs,
-        words=comparison_words(found),
+        words=comparison_sentence(found),
         lines=[line_compared(pair) for pair in (*found.pairs, found.total)],
     )
 
@@ -72,7 +75,7 @@ def line_compared(pair: Pair) -> LineCompared:
         after=mean_of(pair.after),
         before_people=people_of(pair.before),
         after_people=people_of(pair.after),
-        words=pair_words(pair),
+        words=pair_label(pair),
     )
 
 

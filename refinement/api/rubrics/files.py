@@ -1,4 +1,4 @@
-"""Rubrics as YAML: out as the file that git keeps, in as a rubric or as its next version."""
+"""Rubrics as YAML: export for version control, import as a rubric or its next version."""
 
 from typing import Any
 
@@ -28,40 +28,40 @@ router = Router(tags=["Rubrics"])
 MEDIA_TYPE = "application/yaml"
 FILE = {"content": {MEDIA_TYPE: {"schema": {"type": "string", "description": "The file, in UTF-8."}}}}
 TAKES_A_FILE: dict[str, Any] = {"requestBody": {**FILE, "required": True}}
-# Those who read YAML by its type find an object in it.
+# YAML tools that go by the media type expect an object.
 GIVES_A_FILE: dict[str, Any] = {
     "responses": {200: {"description": "The file.", "content": {MEDIA_TYPE: {"schema": {"type": "object"}}}}}
 }
 
 
 class Note(Schema):
-    """What is said beside the version."""
+    """A note on the version."""
 
     note: str = Field("", max_length=NOTE_CHARS, examples=["From commit 1a2b3c."])
 
 
 class NewFile(Note):
-    """What a new rubric is called in addresses."""
+    """The slug of a new rubric."""
 
     slug: str = Field(
         "",
         pattern=r"^[-a-zA-Z0-9_]{0,72}$",
-        description="Its name in addresses; made from its name where it is left out.",
+        description="The slug; made from the name by default.",
         examples=["briefs"],
     )
 
 
 class Version(Schema):
-    """Which version."""
+    """The version."""
 
-    version: int | None = Field(None, ge=1, le=LARGEST_NUMBER, description="The newest where it is left out.")
+    version: int | None = Field(None, ge=1, le=LARGEST_NUMBER, description="Defaults to the newest.")
 
 
 @router.post("/rubric-files", response={201: VersionShape}, openapi_extra=TAKES_A_FILE)
 @member("editor")
 @creates()
 def rubric_file_new(request: ApiRequest, given: Query[NewFile]) -> VersionShape:
-    """Makes a rubric of a YAML file; a file that is not valid is told about line by line."""
+    """Create a rubric from a YAML file. Errors are listed by line."""
     version = rubric_import(
         project=request.project,
         definition=file_of(request),
@@ -75,7 +75,7 @@ def rubric_file_new(request: ApiRequest, given: Query[NewFile]) -> VersionShape:
 @router.get("/rubrics/{rubric}/yaml", openapi_extra=GIVES_A_FILE)
 @member()
 def rubric_file_read(request: ApiRequest, rubric: str, wanted: Query[Version]) -> HttpResponse:
-    """A version of a rubric as a YAML file: the same bytes for the same rubric."""
+    """Get a rubric version as a YAML file. The same rubric always gives the same bytes."""
     row = rubric_or_404(request, rubric)
     version = version_or_404(row, wanted.version)
     answer = HttpResponse(rubric_to_yaml(definition_of(version)), content_type=f"{MEDIA_TYPE}; charset=utf-8")
@@ -88,18 +88,18 @@ def rubric_file_read(request: ApiRequest, rubric: str, wanted: Query[Version]) -
 def rubric_file_save(
     request: ApiRequest, response: HttpResponse, rubric: str, given: Query[Note], if_match: str = IF_MATCH
 ) -> VersionShape:
-    """Saves a YAML file as the rubric's next version; one that says the same is not saved again."""
+    """Save a YAML file as the rubric's next version. An identical file is not saved again."""
     row = rubric_or_404(request, rubric)
     return saved(request, response, row, file_of(request), given.note)
 
 
 def file_of(request: ApiRequest) -> Definition:
-    """What the request's body says."""
+    """The file in the request's body."""
     body = request.body
     if len(body) > MAX_BYTES:
-        raise Refused(413, f"The file is larger than {MAX_BYTES:,} bytes; a rubric is smaller.", "too_large")
+        raise Refused(413, f"The file is larger than {MAX_BYTES:,} bytes.", "too_large")
     try:
         text = body.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise Refused(400, "The file is not text in UTF-8.", "not_text") from None
+        raise Refused(400, "The file is not UTF-8 text.", "not_text") from None
     return rubric_from_yaml(text)

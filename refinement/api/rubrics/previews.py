@@ -1,4 +1,4 @@
-"""A rubric looked at before it is used: its prompts, its checks on a text, and two of its versions."""
+"""Rubric previews: prompts, checks on a text, and version comparison."""
 
 from typing import Annotated, Any
 
@@ -13,7 +13,7 @@ from refinement.api.core.auth import ApiRequest
 from refinement.api.core.permissions import member
 from refinement.api.core.problems import Refused
 from refinement.forms.rubrics.rehearsals import MAX_ISSUES, MAX_TEXT_CHARS, MOST_ROUNDS, SAMPLE, PreviewForm
-from refinement.forms.rubrics.staging import staged
+from refinement.forms.rubrics.staging import preview_input
 from refinement.forms.rubrics.trying import TEXT_LIMIT
 from refinement.interchange.rubrics.yaml import rubric_from_fields
 from refinement.judging.checks import run_checks
@@ -21,7 +21,7 @@ from refinement.judging.isolation import time_limit
 from refinement.judging.rehearsal import Rehearsal, RolePrompt, rehearse
 from refinement.judging.templating import TemplateFailure
 from refinement.models import Run
-from refinement.selectors.rubrics.assumptions import closing_words
+from refinement.selectors.rubrics.assumptions import general_assumptions
 from refinement.selectors.rubrics.comparisons import definitions_compared
 from refinement.selectors.rubrics.definitions import definition_of
 from refinement.selectors.rubrics.judged_rounds import runs_with_rounds
@@ -31,27 +31,34 @@ from refinement.selectors.rubrics.rehearsals import run_of
 router = Router(tags=["Rubrics"])
 LARGEST_NUMBER = 2**31 - 1
 Issue = Annotated[str, StringConstraints(max_length=MAX_TEXT_CHARS)]
-VERSION = Field(None, ge=1, le=LARGEST_NUMBER, description="Else the newest.")
+VERSION = Field(None, ge=1, le=LARGEST_NUMBER, description="Defaults to the newest.")
 
 
 class PreviewNew(Schema):
-    """The texts of a round, or a run and its round; and what a judge is taken to have said."""
+    """The texts of a round, or a run and its round; and the assumed verdict."""
 
     version: int | None = VERSION
     run: int | None = Field(
-        None, ge=1, le=LARGEST_NUMBER, description="Brings its task, texts and verdicts; else those below."
+        None,
+        ge=1,
+        le=LARGEST_NUMBER,
+        description="Provides task, texts and verdicts in place of those below.",
     )
-    round: int | None = Field(None, ge=1, le=MOST_ROUNDS, description="Else the run's newest, or the first.")
+    round: int | None = Field(
+        None, ge=1, le=MOST_ROUNDS, description="Defaults to the run's newest, or the first."
+    )
     task: str = Field("", max_length=MAX_TEXT_CHARS, examples=[SAMPLE["task"]])
     candidate: str = Field("", max_length=MAX_TEXT_CHARS, examples=[SAMPLE["candidate"]])
-    earlier: str = Field("", max_length=MAX_TEXT_CHARS, description="The text of the rounds before.")
-    score: str | None = Field(None, max_length=40, description="Of every criterion; else the middle.")
+    earlier: str = Field("", max_length=MAX_TEXT_CHARS, description="The text of earlier rounds.")
+    score: str | None = Field(
+        None, max_length=40, description="Of every criterion; defaults to the middle of the scale."
+    )
     issues: list[Issue] = Field([], max_length=MAX_ISSUES, examples=[["It does not say who may restore."]])
-    asi: str = Field("", max_length=MAX_TEXT_CHARS, description="The one direction of the judge.")
+    asi: str = Field("", max_length=MAX_TEXT_CHARS, description="The judge's direction.")
 
 
 class PartShape(Schema):
-    """A piece of a message that comes from one place."""
+    """A part of a message from one source."""
 
     source: str = Field(examples=["candidate"])
     text: str
@@ -62,40 +69,40 @@ class PreviewMessage(Schema):
 
     role: str = Field(examples=["user"])
     content: str
-    tokens: int = Field(description="About so many, by a cautious measure.")
+    tokens: int = Field(description="Approximate, by a conservative estimate.")
     parts: list[PartShape]
 
 
 class PromptShape(Schema):
-    """What one role would be sent."""
+    """What a role would be sent."""
 
     name: str = Field(description="judge, draft or revision.", examples=["judge"])
     messages: list[PreviewMessage]
     information: dict[str, str] = Field(
-        description="What became of each kind: seen, unprinted, nothing or withheld.",
+        description="State of each kind: seen, unprinted, nothing or withheld.",
         examples=[{"candidate": "seen", "history": "withheld"}],
     )
 
 
 class PreviewShape(Schema):
-    """What each role would be sent about a round, and what had to be assumed for it."""
+    """What each role would be sent for a round, and what was assumed."""
 
     version: int
     round: int
-    prompts: list[PromptShape] = Field(description="Without a judge where checks alone decide.")
+    prompts: list[PromptShape] = Field(description="Without a judge if only checks decide.")
     assumptions: list[str]
 
 
 class ChecksNew(Schema):
-    """A text for the checks of a version, or of a definition that is not saved yet."""
+    """A text for the checks of a version, or of an unsaved definition."""
 
     text: str = Field(max_length=TEXT_LIMIT)
     version: int | None = VERSION
-    definition: dict[str, Any] | None = Field(None, description="As a version's `definition`.")
+    definition: dict[str, Any] | None = Field(None, description="As in a version's `definition`.")
 
 
 class TriedShape(Schema):
-    """What one check says of the text, and where."""
+    """A check's result on the text, and where."""
 
     key: str
     passed: bool
@@ -105,20 +112,20 @@ class TriedShape(Schema):
 
 
 class ChecksTried(Schema):
-    """The checks in their order; one that did not end in time has failed and says so."""
+    """The checks in order; one that times out has failed and says so."""
 
     items: list[TriedShape]
 
 
 class VersionsQuery(Schema):
-    """Which two versions; without a choice the newest and the one before."""
+    """The two versions; by default the two newest."""
 
     a: int | None = VERSION
     b: int | None = VERSION
 
 
 class DifferenceShape(Schema):
-    """A field in words on both sides; null is a side that does not have it."""
+    """A field on both sides; null if a side lacks it."""
 
     group: str = Field(examples=["Criteria"])
     label: str
@@ -132,13 +139,13 @@ class VersionsCompared(Schema):
     a: int
     b: int
     changed: list[DifferenceShape]
-    unchanged: int = Field(description="How many fields are the same.")
+    unchanged: int = Field(description="Number of equal fields.")
 
 
 @router.post("/rubrics/{rubric}/preview", response=PreviewShape)
 @member()
 def rubric_previewed(request: ApiRequest, rubric: str, body: PreviewNew) -> PreviewShape:
-    """What judge and producer would be sent, word for word; nothing is sent and nothing is kept."""
+    """Preview the prompts for judge and producer. Nothing is sent or stored."""
     row = rubric_or_404(request, rubric)
     version = version_or_404(row, body.version)
     definition, run = definition_of(version), run_wanted(request, body.run)
@@ -156,7 +163,7 @@ def rubric_previewed(request: ApiRequest, rubric: str, body: PreviewNew) -> Prev
         runs=runs_with_rounds(request.project, also=run) if run else [],
     )
     with time_limit():
-        stage = staged(form, {"version": version}, definition, run) if form.is_valid() else None
+        stage = preview_input(form, {"version": version}, definition, run) if form.is_valid() else None
         if stage is None:
             raise ValidationError({named(name): list(words) for name, words in form.errors.items()})
         last = stage.history.rounds[-1].number
@@ -168,14 +175,14 @@ def rubric_previewed(request: ApiRequest, rubric: str, body: PreviewNew) -> Prev
         version=version.number,
         round=last,
         prompts=[prompt_shape(name, act) for name, act in acts_of(rehearsal)],
-        assumptions=[*stage.assumptions, *closing_words(definition, stage.brief, last)],
+        assumptions=[*stage.assumptions, *general_assumptions(definition, stage.brief, last)],
     )
 
 
 @router.post("/rubrics/{rubric}/checks", response=ChecksTried)
 @member("editor")
 def checks_tried(request: ApiRequest, rubric: str, body: ChecksNew) -> ChecksTried:
-    """What the rubric's checks say of a text; nothing is kept."""
+    """Try the rubric's checks on a text. Nothing is stored."""
     version = version_or_404(rubric_or_404(request, rubric), body.version)
     meant = definition_of(version) if body.definition is None else rubric_from_fields(body.definition)
     items = [
@@ -194,7 +201,7 @@ def checks_tried(request: ApiRequest, rubric: str, body: ChecksNew) -> ChecksTri
 @router.get("/rubrics/{rubric}/compare", response=VersionsCompared)
 @member()
 def versions_compared(request: ApiRequest, rubric: str, query: Query[VersionsQuery]) -> VersionsCompared:
-    """Two versions of a rubric, field by field."""
+    """Compare two versions of a rubric, field by field."""
     row = rubric_or_404(request, rubric)
     after = version_or_404(row, query.b)
     before = version_or_404(row, query.a or max(after.number - 1, 1))
@@ -211,19 +218,19 @@ def versions_compared(request: ApiRequest, rubric: str, query: Query[VersionsQue
 
 
 def run_wanted(request: ApiRequest, number: int | None) -> Run | None:
-    """The run to borrow from, if it is one of this project that may be seen."""
+    """The run to use, if it is in this project and visible."""
     if number is None:
         return None
     if number in request.blind_runs:
         raise ReadsBlind(number, request.blind_runs[number])
     found = run_of(request.project, number)
     if found is None:
-        raise Http404("There is no such run in this project.")
+        raise Http404("Run not found in this project.")
     return found
 
 
 def named(field: str) -> str:
-    """A field of the form by its name here."""
+    """Maps a form field's name to the API's."""
     return "round" if field == "number" else field
 
 

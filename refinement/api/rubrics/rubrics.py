@@ -1,4 +1,4 @@
-"""Rubrics: found, read, made, saved as new versions, restored, duplicated, put away."""
+"""Rubrics: list, get, create, save, restore, duplicate, archive."""
 
 from datetime import datetime
 from typing import Any
@@ -39,35 +39,35 @@ NOTE_CHARS = 400
 
 
 class RubricLine(Schema):
-    """A rubric in a list, as its newest version has it."""
+    """A rubric in a list, with its newest version's data."""
 
     slug: str = Field(examples=["wiggum"])
     name: str = Field(examples=["Wiggum"])
     version: int = Field(examples=[3])
     profile: str = Field(examples=["wiggum"])
     artifact_type: str
-    purpose: str = Field(description="Its beginning.")
+    purpose: str = Field(description="The start of the purpose.")
     criteria: int
     checks: int
-    runs: int = Field(description="How many used it; counting stops at 1,000.")
+    runs: int = Field(description="Number of runs; counted up to 1,000.")
     saved_at: datetime
     saved_by: str
     archived_at: datetime | None
 
 
 class VersionLine(Schema):
-    """A version of a rubric, without what it says."""
+    """A rubric version, without its definition."""
 
     number: int
     name: str
     note: str
-    runs: int = Field(description="How many used it; counting stops at 1,000.")
+    runs: int = Field(description="Number of runs; counted up to 1,000.")
     saved_at: datetime
     saved_by: str
 
 
 class VersionShape(Schema):
-    """A version of a rubric, with all it says."""
+    """A rubric version with its definition."""
 
     slug: str
     version: int
@@ -77,49 +77,49 @@ class VersionShape(Schema):
     saved_at: datetime
     saved_by: str
     archived_at: datetime | None
-    definition: dict[str, Any] = Field(description="What the rubric's YAML file says, as JSON.")
+    definition: dict[str, Any] = Field(description="The content of the rubric's YAML file, as JSON.")
 
 
 class RubricNew(Schema):
-    """A new rubric: from the gallery (profile and artifact), or from a definition of your own."""
+    """A new rubric: from the gallery (profile and artifact) or from a definition."""
 
     name: str = Field("", max_length=NAME_LENGTH, description="With a profile.", examples=["House style"])
     profile: str = Field("", max_length=20, description=", ".join(PROFILES), examples=["wiggum"])
     artifact: str = Field("document", max_length=40, description=", ".join(ARTIFACT_TYPES))
-    definition: dict[str, Any] | None = Field(None, description="As a version's `definition`.")
+    definition: dict[str, Any] | None = Field(None, description="As in a version's `definition`.")
     note: str = Field("", max_length=NOTE_CHARS)
 
 
 class RubricSave(Schema):
-    """What the rubric shall say from now on."""
+    """The rubric's new definition."""
 
     definition: dict[str, Any]
     note: str = Field("", max_length=NOTE_CHARS, examples=["Weighs depth more."])
 
 
 class Restore(Schema):
-    """The version to bring back."""
+    """The version to restore."""
 
     version: int = Field(ge=1, le=LARGEST_NUMBER, examples=[1])
 
 
 class Duplicate(Schema):
-    """A copy under its own name."""
+    """A copy's name and project."""
 
     name: str = Field(min_length=1, max_length=NAME_LENGTH, examples=["Copy of Wiggum"])
     version: int | None = Field(None, ge=1, le=LARGEST_NUMBER)
-    project: str = Field("", max_length=60, description="Another project of yours; a token's own alone.")
+    project: str = Field("", max_length=60, description="Another of your projects; not available to tokens.")
 
 
 class RubricQuery(Paging):
-    """Which rubrics a list shows."""
+    """Filters of rubrics."""
 
-    q: str = Field("", max_length=200, description="Words of the name, slug or purpose.")
+    q: str = Field("", max_length=200, description="Searches name, slug and purpose.")
     archived: bool = False
 
 
 class Card(Schema):
-    """Something to begin a rubric with."""
+    """A starting point for a rubric."""
 
     key: str
     title: str
@@ -127,7 +127,7 @@ class Card(Schema):
 
 
 class Gallery(Schema):
-    """Profiles and kinds of work; a rubric is made of one of each."""
+    """Profiles and kinds of work; a new rubric uses one of each."""
 
     profiles: list[Card]
     artifacts: list[Card]
@@ -136,7 +136,7 @@ class Gallery(Schema):
 @router.get("/rubrics", response=Page[RubricLine])
 @member()
 def rubric_list(request: ApiRequest, query: Query[RubricQuery]) -> Page[RubricLine]:
-    """The project's rubrics in the order in which they were made."""
+    """List the project's rubrics. In order of creation."""
     words = query.q.replace("\x00", " ").strip()
     rows = rubrics_found(request.project, query=words, archived=query.archived)
     shown, following = page_by_number(rows, query, newest_first=False, key="rubric_id")
@@ -163,7 +163,7 @@ def rubric_list(request: ApiRequest, query: Query[RubricQuery]) -> Page[RubricLi
 @router.get("/rubric-gallery", response=Gallery)
 @member()
 def gallery_read(request: ApiRequest) -> Gallery:
-    """What a new rubric can begin with."""
+    """List starting points for new rubrics."""
     cards = [
         [Card(key=card.key, title=card.title, paragraph=card.paragraph) for card in kind]
         for kind in (profile_cards(), artifact_cards())
@@ -175,14 +175,14 @@ def gallery_read(request: ApiRequest) -> Gallery:
 @member("editor")
 @creates()
 def rubric_new(request: ApiRequest, body: RubricNew) -> VersionShape:
-    """Makes a rubric from the gallery, or from a definition."""
+    """Create a rubric from the gallery or a definition."""
     definition = definition_wanted(body)
     version = rubric_create(
         project=request.project,
         slug=rubric_slug_for(request.project, definition.name),
         definition=definition,
         user=request.user,
-        note=body.note or "Made by the API.",
+        note=body.note or "Created by the API.",
     )
     return made(request, version)
 
@@ -192,23 +192,23 @@ def definition_wanted(body: RubricNew) -> Definition:
         return rubric_from_fields(body.definition)
     wrong = {}
     if not body.name.strip():
-        wrong["name"] = "Give the rubric a name, or send a definition."
+        wrong["name"] = "Enter a name, or send a definition."
     if body.profile not in PROFILES:
         wrong["profile"] = f"Choose one of {', '.join(PROFILES)}, or send a definition."
     if body.artifact not in ARTIFACT_TYPES:
         wrong["artifact"] = f"Choose one of {', '.join(ARTIFACT_TYPES)}."
     if wrong:
         raise ValidationError(wrong)
-    # As a definition of one's own: a name with signs that no database keeps is refused like there.
+    # Validated like a definition, so a name with invalid characters is rejected here too.
     return rubric_from_fields(rubric_to_fields(preset_rubric(body.profile, body.artifact, body.name.strip())))
 
 
 @router.get("/rubrics/{rubric}", response=VersionShape)
 @member()
 def rubric_read(request: ApiRequest, response: HttpResponse, rubric: str) -> VersionShape:
-    """A rubric's newest version.
+    """Get a rubric's newest version.
 
-    Its `ETag` is what a change names as `If-Match`.
+    Send its `ETag` as `If-Match` with a change.
     """
     version = version_or_404(rubric_or_404(request, rubric))
     tagged(response, rubric_tag(version))
@@ -220,7 +220,7 @@ def rubric_read(request: ApiRequest, response: HttpResponse, rubric: str) -> Ver
 def rubric_save(
     request: ApiRequest, response: HttpResponse, rubric: str, body: RubricSave, if_match: str = IF_MATCH
 ) -> VersionShape:
-    """Saves a new version, on top of the one you read; one that says the same is not saved again."""
+    """Save a new version. Requires the `ETag` you read; an identical definition is not saved again."""
     row = rubric_or_404(request, rubric)
     return saved(request, response, row, rubric_from_fields(body.definition), body.note)
 
@@ -249,7 +249,7 @@ def saved(
 @router.get("/rubrics/{rubric}/versions", response=Page[VersionLine])
 @member()
 def version_list(request: ApiRequest, rubric: str, paging: Query[Paging]) -> Page[VersionLine]:
-    """A rubric's versions, newest first."""
+    """List a rubric's versions. Newest first."""
     rows = versions_of(rubric_or_404(request, rubric))
     shown, following = page_by_number(rows, paging, key="number")
     lines = [
@@ -269,7 +269,7 @@ def version_list(request: ApiRequest, rubric: str, paging: Query[Paging]) -> Pag
 @router.get("/rubrics/{rubric}/versions/{int:number}", response=VersionShape)
 @member()
 def version_read(request: ApiRequest, rubric: str, number: int) -> VersionShape:
-    """One version of a rubric; it never changes."""
+    """Get a rubric version. Versions never change."""
     return shape(version_or_404(rubric_or_404(request, rubric), number))
 
 
@@ -278,7 +278,7 @@ def version_read(request: ApiRequest, rubric: str, number: int) -> VersionShape:
 def rubric_restored(
     request: ApiRequest, response: HttpResponse, rubric: str, body: Restore, if_match: str = IF_MATCH
 ) -> VersionShape:
-    """Saves what an earlier version says as the newest one."""
+    """Restore an earlier version as the newest."""
     row = rubric_or_404(request, rubric)
     newest = version_or_404(row)
     require_match(request, rubric_tag(newest))
@@ -299,31 +299,31 @@ def rubric_restored(
 @member("editor")
 @creates()
 def rubric_duplicated(request: ApiRequest, rubric: str, body: Duplicate) -> VersionShape:
-    """Makes a rubric of its own of what a version says."""
+    """Duplicate a rubric version as a new rubric."""
     version = version_or_404(rubric_or_404(request, rubric), body.version)
     name = body.name.replace("\x00", " ").strip()
     if not name:
-        raise ValidationError({"name": "Give the copy a name."})
+        raise ValidationError({"name": "Enter a name for the copy."})
     project = request.project
     if body.project and body.project != project.slug:
         request.membership = membership_of(request, body.project)
         project = request.membership.project
         if not can_edit(request):
-            raise ValidationError({"project": "Choose a project in which you are an editor or an owner."})
+            raise ValidationError({"project": "Choose a project in which you are an editor or owner."})
     return made(request, rubric_duplicate(version=version, project=project, name=name, user=request.user))
 
 
 @router.post("/rubrics/{rubric}/archive", response=VersionShape)
 @member("editor")
 def rubric_archived(request: ApiRequest, rubric: str) -> VersionShape:
-    """Takes a rubric out of the lists; runs that use it go on."""
+    """Archive a rubric. Its runs continue."""
     return put_away(request, rubric, archived=True)
 
 
 @router.post("/rubrics/{rubric}/unarchive", response=VersionShape)
 @member("editor")
 def rubric_unarchived(request: ApiRequest, rubric: str) -> VersionShape:
-    """Brings a rubric back into the lists."""
+    """Unarchive a rubric."""
     return put_away(request, rubric, archived=False)
 
 

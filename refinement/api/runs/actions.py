@@ -1,4 +1,4 @@
-"""What people do to a run: hold it, let it go on, tell it something, decide about it."""
+"""Actions on a run: control, instructions and decisions."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -34,13 +34,13 @@ Kind = Literal["approved", "result", "changes", "rejected", "withdrawn"]
 
 
 class More(Schema):
-    """How many more rounds a finished run gets."""
+    """The number of rounds to add."""
 
     rounds: int = Field(ge=1, le=MOST_MORE_ROUNDS, examples=[2])
 
 
 class Tags(Schema):
-    """A run's tags, which take the place of those it has."""
+    """A run's tags; they replace existing ones."""
 
     tags: list[str] = Field(max_length=MOST_TAGS, examples=[["ci", "backups"]])
 
@@ -52,7 +52,7 @@ class InstructionNew(Schema):
 
 
 class InstructionShape(Schema):
-    """What somebody told a run; used once, by the round whose number it then bears."""
+    """An instruction; `round` is the one that used it."""
 
     id: int
     author_name: str
@@ -63,18 +63,18 @@ class InstructionShape(Schema):
 
 
 class DecisionNew(Schema):
-    """A decision on top of the newest one that you have seen."""
+    """A decision, based on the newest one you have seen."""
 
     kind: Kind
     reason: str = Field(max_length=REASON_CHARS * 2, examples=["Ready for the handbook."])
     round: int | None = Field(
-        None, ge=1, le=LARGEST_NUMBER, description="The round meant, for approved and result."
+        None, ge=1, le=LARGEST_NUMBER, description="The round, for approved and result."
     )
-    seen: int = Field(0, ge=0, le=LARGEST_NUMBER, description="The newest decision's number; 0 without one.")
+    seen: int = Field(0, ge=0, le=LARGEST_NUMBER, description="The newest decision's ID; 0 if there is none.")
 
 
 class DecisionShape(Schema):
-    """What people decided; the newest holds, and the judge's record stays as it is."""
+    """A decision. The newest applies; the judge's result is kept."""
 
     number: int
     kind: str
@@ -85,7 +85,7 @@ class DecisionShape(Schema):
 
 
 def changed(request: ApiRequest, run: int, change: Callable[..., object], **values: object) -> RunWhole:
-    """Does it, and shows the run as it is then."""
+    """Performs the change and returns the run."""
     change(run=run_or_404(request, run), user=request.user, **values)
     return run_whole(run_or_404(request, run))
 
@@ -93,49 +93,49 @@ def changed(request: ApiRequest, run: int, change: Callable[..., object], **valu
 @router.post("/{int:run}/cancel", response=RunWhole)
 @member("editor")
 def run_cancelled(request: ApiRequest, run: int) -> RunWhole:
-    """Ends a run for good; what was judged stays."""
+    """Cancel a run. Judged rounds are kept."""
     return changed(request, run, run_cancel)
 
 
 @router.post("/{int:run}/pause", response=RunWhole)
 @member("editor")
 def run_paused(request: ApiRequest, run: int) -> RunWhole:
-    """Holds a run where it is."""
+    """Pause a run."""
     return changed(request, run, run_pause)
 
 
 @router.post("/{int:run}/resume", response=RunWhole)
 @member("editor")
 def run_resumed(request: ApiRequest, run: int) -> RunWhole:
-    """Lets a paused run go on."""
+    """Resume a paused run."""
     return changed(request, run, run_resume)
 
 
 @router.post("/{int:run}/retry", response=RunWhole)
 @member("editor")
 def run_retried(request: ApiRequest, run: int) -> RunWhole:
-    """Takes a run that ended in ERROR up again, from its last good step."""
+    """Retry a run that ended in ERROR. Continues from its last completed step."""
     return changed(request, run, run_retry)
 
 
 @router.post("/{int:run}/continue", response=RunWhole)
 @member("editor")
 def run_continued(request: ApiRequest, run: int, body: More) -> RunWhole:
-    """Gives a finished run more rounds, from its best."""
+    """Add rounds to a finished run. Continues from its best round."""
     return changed(request, run, run_continue, rounds=body.rounds)
 
 
 @router.post("/{int:run}/archive", response=RunWhole)
 @member("editor")
 def run_archived(request: ApiRequest, run: int) -> RunWhole:
-    """Takes a run out of the lists; nothing is lost."""
+    """Archive a run."""
     return changed(request, run, run_archive)
 
 
 @router.post("/{int:run}/unarchive", response=RunWhole)
 @member("editor")
 def run_unarchived(request: ApiRequest, run: int) -> RunWhole:
-    """Brings a run back into the lists."""
+    """Unarchive a run."""
     return changed(request, run, run_archive, archived=False)
 
 
@@ -143,7 +143,7 @@ def run_unarchived(request: ApiRequest, run: int) -> RunWhole:
 @member("editor")
 @creates()
 def run_again(request: ApiRequest, run: int) -> RunWhole:
-    """Launches the same task, seed, rubric and models as a new run."""
+    """Rerun with the same task, seed, rubric and models."""
     again = run_rerun(run=run_or_404(request, run), user=request.user)
     made_at(request, run_address(request, again.pk))
     return run_whole(again)
@@ -152,7 +152,7 @@ def run_again(request: ApiRequest, run: int) -> RunWhole:
 @router.put("/{int:run}/tags", response=Tags)
 @member("editor")
 def run_tag(request: ApiRequest, run: int, body: Tags) -> Tags:
-    """Gives a run these tags and no others."""
+    """Set a run's tags."""
     return Tags(tags=tags_set(run=run_or_404(request, run, whole=False), names=body.tags))
 
 
@@ -160,7 +160,7 @@ def run_tag(request: ApiRequest, run: int, body: Tags) -> Tags:
 @router.get("/{int:run}/instructions", response=Page[InstructionShape])
 @member()
 def instruction_list(request: ApiRequest, run: int, paging: Query[Paging]) -> Page[InstructionShape]:
-    """What people told a run, in order, with what became of it."""
+    """List a run's instructions. In order, with their status."""
     rows = Instruction.objects.filter(run=run_or_404(request, run, whole=False))
     shown, following = page_by_number(rows, paging, newest_first=False)
     return Page[InstructionShape].of([instruction_shape(row) for row in shown], following)
@@ -170,14 +170,14 @@ def instruction_list(request: ApiRequest, run: int, paging: Query[Paging]) -> Pa
 @member("editor")
 @creates()
 def instruction_new(request: ApiRequest, run: int, body: InstructionNew) -> InstructionShape:
-    """Tells a run what its next revision should do."""
+    """Add an instruction for the next revision."""
     return instruction_shape(instruction_give(run=found(request, run), text=body.text, user=request.user))
 
 
 @router.delete("/{int:run}/instructions/{int:instruction}", response=InstructionShape)
 @member("editor")
 def instruction_withdrawn(request: ApiRequest, run: int, instruction: int) -> InstructionShape:
-    """Withdraws an instruction, unless a revision has it already."""
+    """Withdraw an instruction. Not possible once a revision uses it."""
     given = instruction_withdraw(run=found(request, run), number=instruction, user=request.user)
     return instruction_shape(given)
 
@@ -186,7 +186,7 @@ def instruction_withdrawn(request: ApiRequest, run: int, instruction: int) -> In
 @router.get("/{int:run}/decisions", response=Page[DecisionShape])
 @member()
 def decision_list(request: ApiRequest, run: int, paging: Query[Paging]) -> Page[DecisionShape]:
-    """What people decided about a run, newest first."""
+    """List decisions on a run. Newest first."""
     rows = Decision.objects.filter(run=found(request, run))
     shown, following = page_by_number(rows, paging, key="number")
     return Page[DecisionShape].of([decision_shape(row) for row in shown], following)
@@ -196,7 +196,7 @@ def decision_list(request: ApiRequest, run: int, paging: Query[Paging]) -> Page[
 @member("editor")
 @creates()
 def decision_new(request: ApiRequest, run: int, body: DecisionNew) -> DecisionShape:
-    """Decides about a run; 409 where somebody decided since."""
+    """Decide on a run. 409 if someone decided since."""
     made = decision_make(
         run=found(request, run),
         kind=body.kind,

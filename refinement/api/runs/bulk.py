@@ -1,4 +1,4 @@
-"""One thing done to many runs."""
+"""Bulk actions on runs."""
 
 from collections.abc import Callable
 from typing import Annotated, Literal
@@ -31,17 +31,17 @@ CHANGES: dict[str, Callable[..., BulkResult]] = {
 
 
 class ManyRuns(Schema):
-    """Which runs, and what to do with each of them."""
+    """The runs and the action."""
 
     runs: list[Number] = Field(
-        min_length=1, max_length=MOST_RUNS, description="Numbers of runs.", examples=[[12, 13]]
+        min_length=1, max_length=MOST_RUNS, description="Run numbers.", examples=[[12, 13]]
     )
     action: Literal["tag", "untag", "cancel", "archive", "unarchive"]
     tags: list[str] = Field([], max_length=MOST_TAGS, description="For tag and untag.", examples=[["ci"]])
 
 
 class ManyDone(Schema):
-    """How many were changed, and for each of the others why it was not."""
+    """How many were changed, and why the others were not."""
 
     done: int
     refused: list[str]
@@ -50,7 +50,7 @@ class ManyDone(Schema):
 @router.post("/bulk", response=ManyDone)
 @member("editor")
 def runs_changed(request: ApiRequest, body: ManyRuns) -> ManyDone:
-    """Tags, cancels or archives many runs; each by itself, and what could not be done is said."""
+    """Tag, cancel or archive many runs. Each run is changed independently; errors are reported."""
     extra = {"names": body.tags} if body.action in ("tag", "untag") else {}
     result = CHANGES[body.action](project=request.project, numbers=body.runs, user=request.user, **extra)
     return ManyDone(done=result.done, refused=result.refused)

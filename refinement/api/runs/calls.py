@@ -1,4 +1,4 @@
-"""What was said and what happened in a run: calls to models, events, and events as they come."""
+"""Model calls and events of a run, and the event stream."""
 
 from datetime import datetime
 from typing import Any
@@ -20,13 +20,13 @@ LARGEST_NUMBER = 2**31 - 1
 STREAM = {
     "responses": {
         200: {
-            "description": "Server-sent events: `event` (what happened), `state` (how the run stands), "
-            "`text` (what a model is writing), `done` when the run is over.",
+            "description": "Server-sent events: `event` (something happened), `state` (the run's "
+            "status), `text` (what a model is writing), `done` (the run ended).",
             "content": {"text/event-stream": {"schema": {"type": "string"}}},
         },
-        204: {"description": "This server cannot stream; ask for the list of events instead."},
-        429: {"description": "You have too many streams open."},
-        503: {"description": "Too many streams are open."},
+        204: {"description": "This server cannot stream. Use the list of events instead."},
+        429: {"description": "You have too many open streams."},
+        503: {"description": "Too many open streams."},
     }
 }
 
@@ -47,16 +47,16 @@ class CallLine(Schema):
     prompt_tokens: int
     completion_tokens: int
     cached_tokens: int | None
-    rung: str = Field(description="The way in which the reply could be read.")
+    rung: str = Field(description="How the reply was parsed.")
     complaint: str = Field(description="What was wrong with the reply.")
     error_kind: str
     error_message: str
-    seen: list[str] = Field(description="The kinds of information that its messages carried.")
+    seen: list[str] = Field(description="The kinds of information in its messages.")
     withheld: list[str]
 
 
 class CallWhole(CallLine):
-    """A call with the exact messages and the reply."""
+    """A call with its exact messages and reply."""
 
     messages: list[dict[str, Any]]
     options: dict[str, Any]
@@ -66,7 +66,7 @@ class CallWhole(CallLine):
 
 
 class EventShape(Schema):
-    """One thing that happened to a run."""
+    """An event of a run."""
 
     id: int
     kind: str = Field(examples=["judged"])
@@ -76,22 +76,24 @@ class EventShape(Schema):
 
 
 class CallQuery(Paging):
-    """A page of calls, of one round where it is given."""
+    """A page of calls, optionally of one round."""
 
     round: int | None = Field(None, ge=1, le=LARGEST_NUMBER)
 
 
 class Since(Schema):
-    """Where a stream begins."""
+    """Where a stream starts."""
 
-    after: int = Field(0, ge=0, le=2**53, description="The last event that you have heard of.")
-    stay: bool = Field(False, description="Stay when the run is over: people go on with it.")
+    after: int = Field(0, ge=0, le=2**53, description="The last event you received.")
+    stay: bool = Field(
+        False, description="Keep the stream open after the run ends, because people may continue it."
+    )
 
 
 @router.get("/{int:run}/calls", response=Page[CallLine])
 @member()
 def call_list(request: ApiRequest, run: int, query: Query[CallQuery]) -> Page[CallLine]:
-    """A run's calls to models in order, without their texts."""
+    """List a run's model calls. In order, without their texts."""
     found = run_or_404(request, run, whole=False)
     shown, following = page_by_number(calls_of(found, query.round), query, newest_first=False)
     return Page[CallLine].of([CallLine(**values(row, CallLine)) for row in shown], following)
@@ -100,18 +102,18 @@ def call_list(request: ApiRequest, run: int, query: Query[CallQuery]) -> Page[Ca
 @router.get("/{int:run}/calls/{int:call}", response=CallWhole)
 @member()
 def call_read(request: ApiRequest, run: int, call: int) -> CallWhole:
-    """A call whole: messages, options, reply."""
+    """Get a model call with its messages, options and reply."""
     found = run_or_404(request, run, whole=False)
     row = Call.objects.filter(run=found, pk=call).first()
     if row is None:
-        raise Http404("There is no such call in this run.")
+        raise Http404("Call not found in this run.")
     return CallWhole(**values(row, CallWhole))
 
 
 @router.get("/{int:run}/events", response=Page[EventShape])
 @member()
 def event_list(request: ApiRequest, run: int, paging: Query[Paging]) -> Page[EventShape]:
-    """All that happened to a run, in order."""
+    """List a run's events. In order."""
     found = run_or_404(request, run, whole=False)
     shown, following = page_by_number(Event.objects.filter(run=found), paging, newest_first=False)
     items = [EventShape(id=row.pk, kind=row.kind, at=row.at, actor=row.actor, data=row.data) for row in shown]
@@ -121,15 +123,15 @@ def event_list(request: ApiRequest, run: int, paging: Query[Paging]) -> Page[Eve
 @router.get("/{int:run}/stream", openapi_extra=STREAM)
 @member()
 def event_stream(request: ApiRequest, run: int, since: Query[Since]) -> HttpResponse:
-    """What happens to a run, as it happens; ends with the run.
+    """Stream a run's events until it ends.
 
-    A client that lost the connection sends `Last-Event-ID` or `after`, and hears what it missed.
+    After losing the connection, send `Last-Event-ID` or `after` to get missed events.
     """
     return events_streamed(request, run_or_404(request, run, whole=False), session=reader_of(request))
 
 
 def reader_of(request: ApiRequest) -> str:
-    """What must go on to work for the stream to go on: the session, or the token."""
+    """The session or token that the stream depends on."""
     return f"token:{request.token.pk}" if request.token else request.session.session_key or ""
 
 

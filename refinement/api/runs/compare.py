@@ -11,7 +11,7 @@ from refinement.api.core.auth import ApiRequest
 from refinement.api.core.paging import LARGEST_NUMBER
 from refinement.api.core.permissions import member
 from refinement.api.runs.rounds import DiffPiece, diff_pieces
-from refinement.api.runs.shapes import LINE, RunLine, Told, exact
+from refinement.api.runs.shapes import LINE, RunLine, TaggedRun, exact
 from refinement.diffing import compared
 from refinement.diffing.sides import folded
 from refinement.selectors.compare.charts import Repeats, one_scale, repeats_of
@@ -27,41 +27,41 @@ DIGITS = Decimal("0.000001")
 
 
 class CompareQuery(Schema):
-    """The runs, and which two of them are compared word by word."""
+    """The runs, and the two whose texts are compared."""
 
     run: list[Number] = Field(
-        min_length=FEWEST, max_length=MOST, description="Numbers of two to five runs.", examples=[[12, 13]]
+        min_length=FEWEST, max_length=MOST, description="Two to five run numbers.", examples=[[12, 13]]
     )
-    a: Number | None = Field(None, description="The first of the two texts; else of the first run.")
-    b: Number | None = Field(None, description="The second of the two texts; else of the second run.")
+    a: Number | None = Field(None, description="The run with the first text; by default the first run.")
+    b: Number | None = Field(None, description="The run with the second text; by default the second run.")
 
 
 class ComparedRun(RunLine):
-    """A run among those that are compared; `trajectory` has its composites."""
+    """A compared run; `trajectory` has its composites."""
 
     scale: list[str] = Field(description="The lowest and the highest score.", examples=[["0", "10"]])
     pass_mark: str | None
-    best_candidate: str = Field(description="The beginning of its best text.")
-    best_chars: int = Field(description="How long that text is.")
+    best_candidate: str = Field(description="The start of its best text.")
+    best_chars: int = Field(description="The length of that text.")
 
 
 class DifferingSetting(Schema):
-    """A setting in which the runs differ; null is a run that does not have it."""
+    """A setting in which the runs differ; null for runs that lack it."""
 
     group: str = Field(examples=["Launch"])
     label: str = Field(examples=["Judge"])
-    values: list[str | None] = Field(description="One for each run, in their order.")
+    values: list[str | None] = Field(description="One per run, in order.")
 
 
 class BestsDiff(Schema):
-    """The best texts of two runs, word by word, in the order of the second."""
+    """Word diff of two runs' best texts, in the order of the second."""
 
     a: int
     b: int
-    pieces: list[DiffPiece] = Field(description="Empty where one of them has no best text.")
-    compared: bool = Field(description="False where the texts are too long, or one is missing.")
-    cut: bool = Field(description="A text was longer than what is compared here.")
-    missing: int = Field(description="Characters that are not shown here.")
+    pieces: list[DiffPiece] = Field(description="Empty if one has no best text.")
+    compared: bool = Field(description="False if the texts are too long or one is missing.")
+    cut: bool = Field(description="A text was longer than the limit and compared only in part.")
+    missing: int = Field(description="Characters not included.")
 
 
 class SpreadShape(Schema):
@@ -69,15 +69,15 @@ class SpreadShape(Schema):
 
     label: str
     mean: str
-    deviation: str = Field(description="That of a sample.")
+    deviation: str = Field(description="Sample standard deviation.")
     lowest: str
     highest: str
 
 
 class RepeatsShape(Schema):
-    """What the runs of one launch say together."""
+    """Statistics over the runs of one launch."""
 
-    runs: list[int] = Field(description="Those of them that are compared here.")
+    runs: list[int] = Field(description="Its runs in this comparison.")
     launched: int
     finished: int
     figures: list[SpreadShape]
@@ -86,10 +86,10 @@ class RepeatsShape(Schema):
 class RunsCompared(Schema):
     """Runs side by side."""
 
-    one_scale: bool = Field(description="Whether their scores can be compared as they are.")
+    one_scale: bool = Field(description="Whether all use the same scale.")
     runs: list[ComparedRun]
     settings: list[DifferingSetting]
-    same_settings: int = Field(description="How many settings are the same in all of them.")
+    same_settings: int = Field(description="Number of equal settings.")
     repeats: list[RepeatsShape]
     diff: BestsDiff
 
@@ -97,14 +97,14 @@ class RunsCompared(Schema):
 @router.get("/compare", response=RunsCompared)
 @member()
 def runs_compared(request: ApiRequest, query: Query[CompareQuery]) -> RunsCompared:
-    """Two to five runs: how they went, which settings differ, and what differs between their best texts."""
+    """Compare two to five runs. Shows figures, differing settings, and a diff of two best texts."""
     numbers = list(dict.fromkeys(query.run))
     for number in numbers:
         if number in request.blind_runs:
             raise ReadsBlind(number, request.blind_runs[number])
     sides = sides_of(request.project, numbers)
     if len(sides) != len(numbers) or len(sides) < FEWEST:
-        raise Http404("One of these runs is not in this project, or they are one and the same.")
+        raise Http404("One of these runs is not in this project, or a run is given twice.")
     tags = run_tags(numbers)
     settings = settings_compared(sides)
     return RunsCompared(
@@ -123,12 +123,12 @@ def runs_compared(request: ApiRequest, query: Query[CompareQuery]) -> RunsCompar
 def chosen(sides: list[Side], number: int | None, usual: Side) -> Side:
     found = usual if number is None else next((side for side in sides if side.run.pk == number), None)
     if found is None:
-        raise Http404("This run is not among those that are compared.")
+        raise Http404("This run is not in the comparison.")
     return found
 
 
 def compared_run(side: Side, tags: list[str]) -> ComparedRun:
-    told, scale = Told(side.run, tags), side.rubric.scale
+    told, scale = TaggedRun(side.run, tags), side.rubric.scale
     return ComparedRun(
         **{name: get(told) for name, get in LINE.items()},
         scale=[plain(scale.minimum), plain(scale.maximum)],

@@ -1,4 +1,4 @@
-"""What a launch would cost and what to know first; and a small run that shows how it goes."""
+"""Launch estimates and warnings, and the example run."""
 
 from ninja import Field, Router, Schema
 
@@ -21,14 +21,14 @@ router = Router(tags=["Runs"])
 
 
 class RangeShape(Schema):
-    """From a run that stops as early as it may to one that uses all it may."""
+    """From a run that stops as early as possible to one that uses every round."""
 
     low: int = Field(examples=[2])
     high: int = Field(examples=[9])
 
 
 class WarningShape(Schema):
-    """Something to know first; nothing is forbidden by it."""
+    """A warning; it does not prevent a launch."""
 
     code: str = Field(
         description="down-ENDPOINT, unknown-producer, unknown-judge, no-worker, same_model, same_family, "
@@ -40,20 +40,20 @@ class WarningShape(Schema):
 
 
 class EstimateShape(Schema):
-    """Of all repeats together, without what must be asked for again."""
+    """For all repeats together. Retries are not included."""
 
-    rounds: RangeShape = Field(description="Of one run.")
+    rounds: RangeShape = Field(description="Per run.")
     calls: RangeShape
     tokens: RangeShape
-    longest_prompt: int = Field(description="Of one call to the judge, in tokens.")
+    longest_prompt: int = Field(description="Tokens of one judge call.")
     repeats: int
-    warnings: list[WarningShape] = Field(description="The weightiest first.")
+    warnings: list[WarningShape] = Field(description="Most important first.")
 
 
 @router.post("/estimate", response=EstimateShape)
 @member("editor")
 def run_estimated(request: ApiRequest, body: Launch) -> EstimateShape:
-    """What a launch with this body would cost, and what to know first; nothing is launched."""
+    """Estimate the cost of a launch with this body. Includes warnings; nothing is launched."""
     saved = definition_of(version_wanted(request, body.rubric))
     definition = overridden(saved, body.settings)
     producer = target_of("producer", body.producer)
@@ -86,7 +86,7 @@ def run_estimated(request: ApiRequest, body: Launch) -> EstimateShape:
 @member("editor")
 @creates()
 def run_example(request: ApiRequest) -> RunWhole:
-    """Launches a small run on the best model there is; 409 where there is none."""
+    """Launch a small example run on the best available model. 409 if there is none."""
     try:
         choice = example_choice(endpoint_specs(), models_for_launch())
         launched = example_launch(project=request.project, user=request.user, target=choice.target)

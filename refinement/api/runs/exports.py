@@ -1,4 +1,4 @@
-"""Runs as files, written while they are made."""
+"""Run exports, streamed."""
 
 from decimal import Decimal
 from typing import Annotated, Any, Literal
@@ -24,7 +24,7 @@ Number = Annotated[int, Field(ge=1, le=LARGEST_NUMBER)]
 
 
 def files(*types: str) -> dict[str, Any]:
-    """The answer in the document: a file of one of these types."""
+    """The OpenAPI response for files of these types."""
     content = {
         name: {"schema": {"type": "object" if name == "application/json" else "string"}} for name in types
     }
@@ -32,11 +32,9 @@ def files(*types: str) -> dict[str, Any]:
 
 
 class ManyQuery(RunFilters):
-    """Runs by number, or else by the list's filters."""
+    """Runs by number, or by the list's filters."""
 
-    run: list[Number] = Field(
-        [], max_length=MOST_NAMED, description="Numbers of runs; then no filter counts."
-    )
+    run: list[Number] = Field([], max_length=MOST_NAMED, description="Run numbers; filters are then ignored.")
 
 
 @router.get(
@@ -44,17 +42,17 @@ class ManyQuery(RunFilters):
 )
 @member()
 def run_export(request: ApiRequest, run: int, form: Literal["json", "md", "txt"]) -> StreamingHttpResponse:
-    """A run as a file: everything (json), a report (md), or the resulting text alone (txt)."""
+    """Export a run. Everything (json), a report (md), or the resulting text (txt)."""
     return exported(request, run_or_404(request, run), form)
 
 
 class TrainingQuery(ManyQuery):
-    """Which runs, and what of them."""
+    """Runs and options."""
 
     least: Decimal | None = Field(
-        None, max_digits=14, decimal_places=6, description="The least score (sft) or difference (pairs)."
+        None, max_digits=14, decimal_places=6, description="The minimum score (sft) or difference (pairs)."
     )
-    with_imported: bool = Field(False, description="Imported runs too.")
+    with_imported: bool = Field(False, description="Include imported runs.")
 
 
 @router.get("/training/{form}", openapi_extra=files("application/jsonl"))
@@ -62,7 +60,10 @@ class TrainingQuery(ManyQuery):
 def runs_training(
     request: ApiRequest, form: Literal["sft", "pairs"], query: Query[TrainingQuery]
 ) -> StreamingHttpResponse:
-    """Training data: texts that passed as chats (sft), or two rounds of a run, better and worse (pairs)."""
+    """Export training data.
+
+    Texts that passed as chats (sft), or pairs of a better and a worse round (pairs).
+    """
     choice = TrainingChoice(query.least, query.with_imported)
     return training_sent(request, runs_named(request, query), form, choice)
 
@@ -72,12 +73,12 @@ def runs_training(
 def runs_export(
     request: ApiRequest, form: Literal["csv", "jsonl"], query: Query[ManyQuery]
 ) -> StreamingHttpResponse:
-    """Many runs, one a line: those that are named, or those that the filters let through."""
+    """Export many runs, one per line. By number or by filters."""
     return many_exported(request, runs_named(request, query), form)
 
 
 def runs_named(request: ApiRequest, query: ManyQuery) -> QuerySet[Run]:
-    """The runs by number, or those of the filters."""
+    """The runs by number or filters."""
     if query.run:
         return shown_runs(request.project).filter(pk__in=query.run).order_by("-pk")
     return runs_found(request.project, filter_form(request, query).filters)

@@ -1,4 +1,4 @@
-"""Runs of other loops, taken in as files."""
+"""Import of runs from files."""
 
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -16,35 +16,35 @@ from refinement.services.imports.batches import MOST_RUNS
 from refinement.services.imports.uploads import import_files
 
 router = Router(tags=["Imports"])
-# Not required by its shape: who may not import is told that first, and what is missing after.
+# Optional in the schema, so that permission errors come before a missing file.
 FILES: Any = File(  # type: ignore[type-arg]
-    [], description="One or more files; a zip may hold folders."
+    [], description="One or more files; a zip can contain folders."
 )
 
 
 class ImportNote(Schema):
-    """Something in a file that was not understood, or not taken as it stands."""
+    """Something in a file that was not understood or was changed."""
 
     file: str = Field(examples=["mail/trajectory.md"])
-    line: int = Field(description="0 is the file as a whole.", examples=[11])
+    line: int = Field(description="0 for the whole file.", examples=[11])
     text: str = Field(examples=["~7"])
     why: str = Field(examples=["Clarity: “~7” is an estimate; it is read as 7."])
 
 
 class ImportedRun(Schema):
-    """What became of one run of the files."""
+    """The result for one run in the files."""
 
-    name: str = Field(description="The file or folder, with the line where a file holds many runs.")
+    name: str = Field(description="The file or folder, with the line if a file has many runs.")
     source: Literal["simmer", "jsonl", "wiggum"]
     title: str
     state: Literal["new", "here", "refused"]
-    run: int | None = Field(description="The run that was made, or the one that is here already.")
-    beside: int | None = Field(description="An earlier run from the same place, with other content.")
+    run: int | None = Field(description="The new run, or the existing one.")
+    beside: int | None = Field(description="An earlier run from the same source, with other content.")
     rounds: int
     scored: int
     best: str | None = Field(examples=["8.60"])
     rubric: str
-    contradictions: list[str] = Field(description="Where the file and its own scores disagree.")
+    contradictions: list[str] = Field(description="Differences between the file's totals and its own scores.")
     notes: list[ImportNote]
 
 
@@ -56,13 +56,13 @@ class ImportShape(Schema):
     here: int
     refused: int
     runs: list[ImportedRun]
-    notes: list[ImportNote] = Field(description="About files rather than runs.")
+    notes: list[ImportNote] = Field(description="About files, not runs.")
 
 
 class ImportQuery(Schema):
-    """How to import."""
+    """Import options."""
 
-    dry_run: bool = Field(False, description="Only say what would become of the files.")
+    dry_run: bool = Field(False, description="Only report what would be imported.")
 
 
 @router.post("", response=ImportShape)
@@ -70,10 +70,9 @@ class ImportQuery(Schema):
 def import_new(
     request: ApiRequest, given: Query[ImportQuery], file: list[UploadedFile] = FILES
 ) -> dict[str, Any]:
-    """Imports runs.jsonl, Simmer folders (as files or a zip) and exported runs.
+    """Import runs.jsonl, Simmer folders (as files or a zip) and exported runs.
 
-    The same run is imported once, however often its file is sent: a repeated request changes nothing and
-    needs no Idempotency-Key.
+    A run is imported once, however often its file is sent, so no Idempotency-Key is needed.
     """
     try:
         report = import_files(
@@ -86,16 +85,16 @@ def import_new(
 
 
 def hiding(report: dict[str, Any], blind: Mapping[int, int]) -> dict[str, Any]:
-    """The report without scores of runs that whoever sent the files reads blind."""
+    """The report without scores of runs that the user scores blind."""
     hidden: dict[str, Any] = {"best": None, "contradictions": [], "notes": []}
     runs = [run | hidden if run["run"] in blind else run for run in report["runs"]]
     return report | {"runs": runs}
 
 
 def read(uploads: list[UploadedFile]) -> list[SourceFile]:
-    """The files' content; one that is too large is refused before it is read."""
+    """The files' content; files that are too large are rejected before reading."""
     if not uploads:
-        raise BadUpload("Send one or more files, as multipart/form-data in the field “file”.")
+        raise BadUpload("Send one or more files as multipart/form-data in the field “file”.")
     for upload in uploads:
         if (upload.size or 0) > MOST_FILE_BYTES:
             raise BadUpload(too_large(str(upload.name), upload.size or 0))

@@ -1,4 +1,4 @@
-"""What a launch can choose from: the models that endpoints serve now."""
+"""The models available for a launch."""
 
 from ninja import Field, Router, Schema
 
@@ -10,9 +10,9 @@ router = Router(tags=["Models"])
 
 
 class ModelShape(Schema):
-    """A model, as far as its endpoint tells."""
+    """A model, with the details its endpoint provides."""
 
-    target: str = Field(description="As a launch takes it.", examples=["ollama/qwen3:4b"])
+    target: str = Field(description="As used in a launch.", examples=["ollama/qwen3:4b"])
     name: str
     family: str
     parameters: str
@@ -21,10 +21,10 @@ class ModelShape(Schema):
 
 
 class OfferShape(Schema):
-    """An endpoint: its models, or why there are none to choose from."""
+    """An endpoint with its models, or why it has none."""
 
     endpoint: str = Field(examples=["ollama"])
-    problem: str = Field(description="Empty where all is well.")
+    problem: str = Field(description="Empty if available.")
     models: list[ModelShape]
 
 
@@ -37,7 +37,7 @@ class Offers(Schema):
 @router.get("", response=Offers)
 @member()
 def model_list(request: ApiRequest) -> Offers:
-    """The models to choose from, by endpoint; one that does not answer quickly is said not to."""
+    """List available models by endpoint. An endpoint that is too slow is reported as not responding."""
     return Offers(
         items=[
             OfferShape(

@@ -1,4 +1,4 @@
-"""What is in a run: its rounds, what judges and checks said of them, and what changed between two."""
+"""Rounds of a run: texts, verdicts, checks and diffs."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -25,7 +25,7 @@ TEXT = "text/plain; charset=utf-8"
 
 
 class VerdictShape(Schema):
-    """One judge's reading, as it was said."""
+    """One judge's verdict."""
 
     round: int
     position: int
@@ -35,11 +35,11 @@ class VerdictShape(Schema):
         examples=[[{"key": "depth", "score": "7", "reasoning": "…", "improvement": "…"}]],
     )
     issues: list[str]
-    asi: str = Field(description="The one direction for the next revision.")
+    asi: str = Field(description="The direction for the next revision.")
 
 
 class CheckShape(Schema):
-    """What one check found."""
+    """A check's result."""
 
     key: str
     passed: bool
@@ -52,15 +52,15 @@ class CheckShape(Schema):
 
 
 class EvaluatorShape(Schema):
-    """What the evaluator's command said of a round, before it was judged."""
+    """The evaluator command's result for a round."""
 
     command: list[str] = Field(examples=[["python3", "/opt/checks/score.py", "{file}"]])
-    exit_code: int | None = Field(description="Null where it was stopped.", examples=[0])
-    stopped: str = Field(description="Why it was stopped before its end; else empty.")
-    failure: str = Field(description="Why it counts as a complete failure; else empty.")
+    exit_code: int | None = Field(description="Null if it was stopped.", examples=[0])
+    stopped: str = Field(description="Why it was stopped early; else empty.")
+    failure: str = Field(description="Why it failed completely; else empty.")
     stdout: str
     stderr: str
-    stdout_missing: int = Field(description="Bytes of its middle that were not kept.")
+    stdout_missing: int = Field(description="Bytes dropped from the middle.")
     stderr_missing: int
     seconds: str = Field(examples=["1.25"])
     open_to: str = Field(description="Empty if it ran in the sandbox, all if it ran without one.")
@@ -73,38 +73,38 @@ class RoundLine(Schema):
     number: int = Field(examples=[2])
     origin: str = Field(description="seed, draft, revision or hand.", examples=["revision"])
     base_round: int | None
-    author_name: str | None = Field(description="Who edited it by hand.")
+    author_name: str | None = Field(description="Who edited it.")
     candidate_chars: int
-    candidate_cut: bool = Field(description="The producer's reply ended at its limit.")
+    candidate_cut: bool = Field(description="The producer's reply reached its length limit.")
     created_at: datetime
     judged_at: datetime | None
-    composite: str | None = Field(description="Null until it is judged: unscored is not zero.")
+    composite: str | None = Field(description="Null until judged; unscored is not zero.")
     scores: dict[str, str] | None = Field(description="By criterion, after penalties.")
     penalties: list[dict[str, Any]]
     signals: list[Any]
     seen_chars: int | None = Field(description="How much of the text the judge saw.")
     judge_attempts: int
-    parse_rung: str = Field(description="The way in which the judge's reply could be read.")
+    parse_rung: str = Field(description="How the judge's reply was parsed.")
 
 
 class RoundWhole(RoundLine):
-    """A round with its text and all that was said of it."""
+    """A round with its text, verdicts and checks."""
 
     candidate: str
-    feedback: dict[str, Any] | None = Field(description="What the producer was told to write it.")
+    feedback: dict[str, Any] | None = Field(description="The feedback that the producer got.")
     verdicts: list[VerdictShape]
     checks: list[CheckShape]
-    evaluator: EvaluatorShape | None = Field(description="Null where no command was run.")
+    evaluator: EvaluatorShape | None = Field(description="Null if no command ran.")
 
 
 class DiffPiece(Schema):
-    """A passage; `change` numbers the stretch it belongs to."""
+    """A passage; passages with the same `change` belong together."""
 
     kind: str = Field(description="same, deleted, inserted, moved_out or moved_in.", examples=["inserted"])
     text: str
     change: int
-    asked_by: str | None = Field(description="The request that this change answers, as far as words tell.")
-    folded_chars: int = Field(description="Characters of an unchanged passage that are left out here.")
+    asked_by: str | None = Field(description="The request that this change matches, by wording.")
+    folded_chars: int = Field(description="Characters left out of an unchanged passage.")
 
 
 class DiffShape(Schema):
@@ -113,10 +113,10 @@ class DiffShape(Schema):
     a: int
     b: int
     pieces: list[DiffPiece]
-    asked: int = Field(description="Changes that answer a request.")
+    asked: int = Field(description="Changes that match a request.")
     unasked: int
-    compared: bool = Field(description="False where the texts are too long: both stand there whole.")
-    missing: int = Field(description="Characters that are not shown here.")
+    compared: bool = Field(description="False if the texts are too long; both are then included in full.")
+    missing: int = Field(description="Characters not included.")
 
 
 class Compared(Schema):
@@ -127,21 +127,24 @@ class Compared(Schema):
 
 
 class HandRound(Schema):
-    """A round's text, edited by a person, to be the run's next round."""
+    """A round's text, edited by a person, as the run's next round."""
 
-    base: int = Field(ge=1, le=LARGEST_NUMBER, description="The round that was edited.")
+    base: int = Field(ge=1, le=LARGEST_NUMBER, description="The edited round.")
     text: str
-    newest: int = Field(ge=1, le=LARGEST_NUMBER, description="The newest round when you began.")
+    newest: int = Field(ge=1, le=LARGEST_NUMBER, description="The newest round when you started editing.")
     rounds: int | None = Field(
-        None, ge=1, le=MOST_MORE_ROUNDS, description="For a finished run: how many more, this one included."
+        None,
+        ge=1,
+        le=MOST_MORE_ROUNDS,
+        description="For a finished run: how many rounds to run, including this one.",
     )
-    resume: bool = Field(True, description="For a paused run: whether it goes on at once.")
+    resume: bool = Field(True, description="For a paused run: whether to resume immediately.")
 
 
 @router.get("/{int:run}/rounds", response=Page[RoundLine])
 @member()
 def round_list(request: ApiRequest, run: int, paging: Query[Paging]) -> Page[RoundLine]:
-    """A run's rounds in order, without their texts."""
+    """List a run's rounds. In order, without their texts."""
     found = run_or_404(request, run, whole=False)
     rows = Round.objects.filter(run=found).defer("candidate", "feedback")
     shown, following = page_by_number(rows, paging, newest_first=False, key="number")
@@ -152,7 +155,7 @@ def round_list(request: ApiRequest, run: int, paging: Query[Paging]) -> Page[Rou
 @member("editor")
 @creates()
 def round_new(request: ApiRequest, run: int, body: HandRound) -> RoundLine:
-    """Puts a text edited by hand into the loop as the run's next round, to be judged like any other."""
+    """Add a text edited by hand as the run's next round. It is judged like any other."""
     edit = Edit(body.base, body.text, body.newest, body.rounds, resume=body.resume)
     return RoundLine(**round_values(round_edit(run=run_or_404(request, run), edit=edit, user=request.user)))
 
@@ -160,7 +163,7 @@ def round_new(request: ApiRequest, run: int, body: HandRound) -> RoundLine:
 @router.get("/{int:run}/rounds/{int:number}", response=RoundWhole)
 @member()
 def round_read(request: ApiRequest, run: int, number: int) -> RoundWhole:
-    """A round: its text, verdicts, checks and what the producer was told."""
+    """Get a round with its text, verdicts, checks and feedback."""
     row = round_or_404(run_or_404(request, run, whole=False), number)
     return RoundWhole(
         **round_values(row),
@@ -178,7 +181,7 @@ def round_read(request: ApiRequest, run: int, number: int) -> RoundWhole:
 )
 @member()
 def round_candidate(request: ApiRequest, run: int, number: int) -> HttpResponse:
-    """A round's text as it was written."""
+    """Get a round's text."""
     row = round_or_404(run_or_404(request, run, whole=False), number)
     return HttpResponse(row.candidate, content_type=TEXT, headers={"X-Content-Type-Options": "nosniff"})
 
@@ -186,7 +189,7 @@ def round_candidate(request: ApiRequest, run: int, number: int) -> HttpResponse:
 @router.get("/{int:run}/verdicts", response=Page[VerdictShape])
 @member()
 def verdict_list(request: ApiRequest, run: int, paging: Query[Paging]) -> Page[VerdictShape]:
-    """What the judges said of a run's rounds, in order."""
+    """List verdicts on a run's rounds. In order."""
     found = run_or_404(request, run, whole=False)
     rows = (
         Verdict.objects.filter(round__run=found)
@@ -201,11 +204,11 @@ def verdict_list(request: ApiRequest, run: int, paging: Query[Paging]) -> Page[V
 @router.get("/{int:run}/diff", response=DiffShape)
 @member()
 def run_diff(request: ApiRequest, run: int, rounds: Query[Compared]) -> DiffShape:
-    """Two rounds compared word by word, each change with what led to it."""
+    """Compare two rounds word by word. Changes are matched to the feedback."""
     found = run_or_404(request, run)
     diff = round_diff(found, rubric_from_json(found.snapshot), rounds.a, rounds.b, sides=False)
     if diff is None:
-        raise Http404("There is no such round in this run.")
+        raise Http404("Round not found in this run.")
     return DiffShape(
         a=rounds.a, b=rounds.b, pieces=diff_pieces(diff.pieces), asked=diff.asked, unasked=diff.unasked,
         compared=diff.diff.compared, missing=diff.missing,
@@ -228,7 +231,7 @@ def diff_pieces(pieces: Sequence[ShownPiece]) -> list[DiffPiece]:
 def round_or_404(run: Run, number: int) -> Round:
     found = Round.objects.filter(run=run, number=number).first()
     if found is None:
-        raise Http404("There is no such round in this run.")
+        raise Http404("Round not found in this run.")
     return found
 
 

@@ -1,4 +1,4 @@
-"""Runs: found by the filters of the pages, read, and launched."""
+"""Runs: list, get and launch."""
 
 import secrets
 from typing import Annotated, Any, Literal
@@ -25,7 +25,7 @@ from refinement.api.core.paging import (
 )
 from refinement.api.core.permissions import member
 from refinement.api.core.problems import Refused, Wrong
-from refinement.api.runs.shapes import WHOLE, RunLine, RunWhole, Told, run_lines, run_whole
+from refinement.api.runs.shapes import WHOLE, RunLine, RunWhole, TaggedRun, run_lines, run_whole
 from refinement.forms.runs.filters import RunFilterForm
 from refinement.forms.runs.overrides import rubric_overridden
 from refinement.models import RubricVersion, Run
@@ -42,16 +42,16 @@ Sort = Literal[
     "newest", "-newest", "best", "-best", "r1", "-r1", "improvement", "-improvement", "rounds", "-rounds",
     "tokens", "-tokens", "time", "-time",
 ]  # fmt: skip
-# As texts, so that they reach the pages' own form, which says what is wrong with them.
+# As strings, so that the page's form validates them and words the errors.
 Score = Field("", max_length=40, examples=["8.5"])
 Day = Field("", max_length=40, examples=["2026-03-31"])
 Setting = Annotated[str, StringConstraints(max_length=40)] | int | float | None
 
 
 class RunFilters(Schema):
-    """The filters of the page “Runs”, by the same names."""
+    """The filters of the “Runs” page, with the same names."""
 
-    q: str = Field("", max_length=200, description="Words of the task or a candidate; “-word” leaves out.")
+    q: str = Field("", max_length=200, description="Searches task and candidates; “-word” excludes.")
     outcome: str = Field("", max_length=20, examples=["PASS"])
     reason: str = Field("", max_length=40, description="The stop reason.", examples=["max_rounds"])
     status: str = Field("", max_length=20, examples=["finished"])
@@ -59,7 +59,7 @@ class RunFilters(Schema):
     rubric: str = Field("", max_length=80, description="The rubric's slug.", examples=["wiggum"])
     producer: str = Field("", max_length=200, description="The producer's model.", examples=["qwen3:4b"])
     judge: str = Field("", max_length=200, description="The judge's model.")
-    person: str = Field("", max_length=20, description="The number of whoever launched it.")
+    person: str = Field("", max_length=20, description="The ID of the user who launched it.")
     tag: str = Field("", max_length=50)
     kinship: str = Field("", max_length=20, description="same_model or same_family.")
     mark: str = Field("", max_length=20, description="Rounds with a signal, a penalty or a cut.")
@@ -70,39 +70,39 @@ class RunFilters(Schema):
     r1_max: str = Score
     best_min: str = Score
     best_max: str = Score
-    archived: bool = Field(False, description="Those in the archive, in place of those in use.")
+    archived: bool = Field(False, description="Archived runs instead of active ones.")
 
 
 class RunQuery(RunFilters, Fields, Paging):
-    """Filters, order and page of a list of runs."""
+    """Filters, order and page of a run list."""
 
-    sort: Sort = Field("newest", description="Highest or newest first; with a minus, the other way round.")
+    sort: Sort = Field("newest", description="Highest or newest first; a minus reverses the order.")
 
 
 class LaunchSettings(Schema):
-    """Settings of the rubric, changed for this launch alone; `"none"` where there shall be no limit."""
+    """Rubric settings changed for this launch; `"none"` removes a limit."""
 
     rounds: Setting = Field(None, examples=[4])
     threshold: Setting = Field(None, description="The pass mark.", examples=[8.5])
-    tokens: Setting = Field(None, description="Budget in tokens.")
-    seconds: Setting = Field(None, description="Budget in seconds of model time.")
-    calls: Setting = Field(None, description="Budget in calls.")
-    judge_limit: Setting = Field(None, description="How many characters the judge reads at most.")
-    producer_tokens: Setting = Field(None, description="The longest reply of the producer.")
+    tokens: Setting = Field(None, description="Token budget.")
+    seconds: Setting = Field(None, description="Model time budget in seconds.")
+    calls: Setting = Field(None, description="Call budget.")
+    judge_limit: Setting = Field(None, description="Maximum characters that the judge reads.")
+    producer_tokens: Setting = Field(None, description="Maximum tokens of a producer's reply.")
     temperature: Setting = Field(None, description="Of the producer.", examples=[0.7])
 
 
 class Launch(Schema):
-    """What to refine, by which rubric, by whom, how often."""
+    """Task, seed, rubric, models and repeats of a launch."""
 
     task: str = Field(examples=["Explain how our backups are made and how they are restored."])
-    seed: str = Field("", description="The text to begin with; without it the producer writes a first draft.")
-    rubric: str = Field(max_length=100, description="Its slug, or slug@version.", examples=["wiggum"])
-    producer: str = Field(max_length=400, description="Endpoint, slash, model.", examples=["ollama/qwen3:4b"])
+    seed: str = Field("", description="The text to start from; by default the producer writes a first draft.")
+    rubric: str = Field(max_length=100, description="A slug, or slug@version.", examples=["wiggum"])
+    producer: str = Field(max_length=400, description="endpoint/model", examples=["ollama/qwen3:4b"])
     judge: str = Field(
         "",
         max_length=400,
-        description="Needed where the rubric has criteria.",
+        description="Required if the rubric has criteria.",
         examples=["ollama/gemma3:12b"],
     )
     tags: list[str] = Field([], max_length=MOST_TAGS, examples=[["ci"]])
@@ -121,9 +121,9 @@ class Launched(Schema):
 @router.get("", response=Page[RunLine])
 @member()
 def run_list(request: ApiRequest, query: Query[RunQuery]) -> HttpResponse:
-    """The project's runs: filtered, searched and sorted as on the page.
+    """List runs. Filtered, searched and sorted as on the page.
 
-    A search that runs out of time returns what it has found so far. Follow `next` until it is null.
+    A search that times out returns what it has found so far. Follow `next` until it is null.
     """
     form, wanted = filter_form(request, query), fields_of(RunLine, query.fields)
     page = runs_place(
@@ -135,14 +135,14 @@ def run_list(request: ApiRequest, query: Query[RunQuery]) -> HttpResponse:
         size=query.limit,
     )
     following = cursor_to(f"{query.sort}:{page.following}") if page.following else None
-    # Written as it is: read as schemas once more, a hundred lines took twice as long.
+    # Returned without validation: validating a hundred rows again took twice as long.
     return HttpResponse(
         to_json({"items": run_lines(page.numbers, wanted), "next": following}), content_type=JSON
     )
 
 
 def filter_form(request: ApiRequest, query: RunFilters) -> RunFilterForm:
-    """The filters as the pages read them; what cannot be read is refused."""
+    """The validated filter form; raises 422 for invalid filters."""
     given = {name: str(value) for name, value in query.model_dump().items() if value not in (False, "")}
     form = RunFilterForm(given, request.project)  # type: ignore[arg-type]  # it asks for values by name alone
     if not form.is_valid():
@@ -156,7 +156,7 @@ def filter_form(request: ApiRequest, query: RunFilters) -> RunFilterForm:
 
 
 def place_of(query: RunQuery, order: Order) -> Place | None:
-    """Where the page begins; a cursor of another order is none."""
+    """Where the page starts; None for a cursor of another order."""
     if not query.cursor:
         return None
     sort, _, text = place_in(query.cursor).partition(":")
@@ -170,9 +170,9 @@ def place_of(query: RunQuery, order: Order) -> Place | None:
 @member("editor")
 @creates()
 def run_launch(request: ApiRequest, body: Launch) -> Launched:
-    """Launches one run or several of the same.
+    """Launch one or more identical runs.
 
-    Workers take them up at once; follow them with `/stream`, or ask for them again.
+    Workers start them immediately. Follow them with `/stream`, or poll.
     """
     version = version_wanted(request, body.rubric)
     saved = definition_of(version)
@@ -188,7 +188,7 @@ def run_launch(request: ApiRequest, body: Launch) -> Launched:
         judge=target_of("judge", body.judge) if saved.criteria else producer,
         tags=body.tags,
         repeats=body.repeats,
-        key=secrets.token_hex(12),  # a launch that comes twice is told by its Idempotency-Key
+        key=secrets.token_hex(12),  # repeated launches are detected by their Idempotency-Key
     )
     made_at(request, run_address(request, launched.runs[0].pk))
     return Launched(runs=[run_whole(run) for run in launched.runs])
@@ -224,10 +224,10 @@ def run_address(request: ApiRequest, run: int) -> str:
 @router.get("/{int:run}", response=RunWhole, exclude_unset=True)
 @member()
 def run_read(request: ApiRequest, run: int, wanted: Query[Fields]) -> RunWhole:
-    """A run with its task, its seed and the rubric as it uses it."""
+    """Get a run with its task, seed and rubric."""
     found = run_or_404(request, run)
     names = fields_of(RunWhole, wanted.fields)
-    return some_of(RunWhole, WHOLE, Told(found, tags_of(found) if "tags" in names else []), names)
+    return some_of(RunWhole, WHOLE, TaggedRun(found, tags_of(found) if "tags" in names else []), names)
 
 
 def tags_of(run: Run) -> list[str]:

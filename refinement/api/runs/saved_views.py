@@ -1,4 +1,4 @@
-"""Views of the list of runs that a project keeps under names."""
+"""Saved views of the run list."""
 
 from urllib.parse import parse_qsl
 
@@ -18,7 +18,7 @@ NAME_CHARS = 80
 
 
 class ViewNew(Schema):
-    """Filters and an order under a name that nobody in the project has used."""
+    """Filters and an order, with a name unique in the project."""
 
     name: str = Field(min_length=1, max_length=NAME_CHARS, examples=["Failed this week"])
     filters: RunFilters = Field(default_factory=RunFilters.model_construct, examples=[{"outcome": "FAIL"}])
@@ -26,7 +26,7 @@ class ViewNew(Schema):
 
 
 class ViewShape(Schema):
-    """A view; `filters` are what a list of runs takes."""
+    """A saved view; `filters` are parameters of the run list."""
 
     id: int
     name: str
@@ -40,7 +40,7 @@ class SortedFilters(RunFilters):
 @router.get("/views", response=Page[ViewShape])
 @member()
 def view_list(request: ApiRequest, paging: Query[Paging]) -> Page[ViewShape]:
-    """The views that the project keeps."""
+    """List saved views."""
     rows = SavedView.objects.filter(project=request.project)
     found, following = page_by_number(rows, paging, newest_first=False)
     return Page[ViewShape].of([view_shape(row) for row in found], following)
@@ -50,7 +50,7 @@ def view_list(request: ApiRequest, paging: Query[Paging]) -> Page[ViewShape]:
 @member("editor")
 @creates()
 def view_new(request: ApiRequest, body: ViewNew) -> ViewShape:
-    """Keeps filters under a name, for everybody in the project."""
+    """Save a view for everyone in the project."""
     query = filter_form(request, SortedFilters(**body.filters.model_dump(), sort=body.sort)).query()
     return view_shape(view_save(project=request.project, name=body.name, query=query, user=request.user))
 
@@ -58,10 +58,10 @@ def view_new(request: ApiRequest, body: ViewNew) -> ViewShape:
 @router.delete("/views/{int:view}", response={204: None})
 @member("editor")
 def view_removed(request: ApiRequest, view: int) -> Status[None]:
-    """Forgets a view; its runs stay as they are."""
+    """Delete a saved view. Its runs are not changed."""
     row = SavedView.objects.filter(project=request.project, pk=view).first()
     if row is None:
-        raise NotFound("There is no such view in this project; somebody may have deleted it.")
+        raise NotFound("View not found in this project. It may have been deleted.")
     view_delete(view=row, user=request.user)
     return Status(204, None)
 

@@ -1,4 +1,4 @@
-"""Runs as the API shows them: a line of a list, and whole."""
+"""Run schemas: a row of a list, and the full run."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from refinement.selectors.runs.lists import run_tags, run_values
 
 
 class RubricRef(Schema):
-    """The version of a rubric."""
+    """A rubric version."""
 
     slug: str = Field(examples=["wiggum"])
     name: str = Field(examples=["Wiggum"])
@@ -23,16 +23,16 @@ class RubricRef(Schema):
 
 
 class RunLine(Schema):
-    """A run in a list: everything but its texts."""
+    """A run in a list, without its texts."""
 
     id: int = Field(examples=[12])
-    title: str = Field(description="The beginning of the task.", examples=["Explain our backups"])
+    title: str = Field(description="The start of the task.", examples=["Explain our backups"])
     status: str = Field(description="queued, running, waiting, paused or finished.", examples=["finished"])
     outcome: str = Field(description="PASS, FAIL, DONE, ERROR or CANCELLED; empty before.", examples=["PASS"])
     stop_reason: str = Field(examples=["passed"])
-    why: str = Field(description="Why it stopped, in a sentence.")
+    why: str = Field(description="The reason as a sentence.")
     rubric: RubricRef
-    producer: str = Field(description="Endpoint, slash, model.", examples=["ollama/qwen3:4b"])
+    producer: str = Field(description="endpoint/model", examples=["ollama/qwen3:4b"])
     judge: str = Field(examples=["ollama/gemma3:12b"])
     kinship: str = Field(description="same_model, same_family, or empty.")
     r1: str | None = Field(description="The first round's composite.", examples=["7.4"])
@@ -44,15 +44,15 @@ class RunLine(Schema):
     trajectory: list[str] = Field(description="The rounds' composites in order.")
     signal_rounds: int = Field(description="Rounds in which the judge did not track the revision.")
     penalty_rounds: int
-    cut_rounds: int = Field(description="Rounds of which the judge saw a part.")
+    cut_rounds: int = Field(description="Rounds of which the judge saw only a part.")
     prompt_tokens: int
     completion_tokens: int
     calls_made: int
     model_seconds: str = Field(examples=["42.5"])
-    decision: str | None = Field(description="What people decided: approved, result, changes, rejected.")
-    chosen_round: int | None = Field(description="The round that people made the result.")
+    decision: str | None = Field(description="The decision: approved, result, changes or rejected.")
+    chosen_round: int | None = Field(description="The round that people chose as the result.")
     tags: list[str]
-    batch: str = Field(description="Runs that were launched together share one.")
+    batch: str = Field(description="Shared by runs launched together.")
     created_by: str
     created_at: datetime
     started_at: datetime | None
@@ -63,10 +63,10 @@ class RunLine(Schema):
 
 
 class RunWhole(RunLine):
-    """A run with what it was given and what it carries."""
+    """A run with its texts and rubric."""
 
     task: str
-    seed: str = Field(description="The text it began with; empty where the producer wrote the first draft.")
+    seed: str = Field(description="The text it started from; empty if the producer wrote the first draft.")
     rubric_used: dict[str, Any] = Field(description="The rubric as this run uses it.")
     rerun_of: int | None
     failure_role: str
@@ -74,33 +74,33 @@ class RunWhole(RunLine):
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """A run and its tags, which are rows of their own."""
+class TaggedRun:
+    """A run and its tags."""
 
     run: Run
     tags: list[str]
 
 
 def exact(value: Decimal | int | None) -> str | None:
-    """A decimal as text, without the zeros that its column adds."""
+    """A decimal as a string, without the column's trailing zeros."""
     return None if value is None else plain(Decimal(value))
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A field of an answer: the columns that it is made of, and how."""
+    """A response field: the columns it needs, and how to compute it."""
 
     columns: tuple[str, ...]
     make: Callable[..., Any] | None = None
 
-    def __call__(self, told: Told) -> Any:
-        """The field, of a run that was read as an object."""
-        values = [_value(told.run, column) for column in self.columns]
+    def __call__(self, tagged: TaggedRun) -> Any:
+        """The field of a run loaded as an object."""
+        values = [_value(tagged.run, column) for column in self.columns]
         return self.make(*values) if self.make else values[0]
 
 
 def _value(run: Run, column: str) -> Any:
-    """A column as the database names it; null where there is nobody."""
+    """A column by its database name; null without a related row."""
     found: Any = run
     for name in column.split("__"):
         found = None if found is None else getattr(found, name)
@@ -131,20 +131,20 @@ COLUMNS: Mapping[str, Made] = {
     "judge": Made(("judge_endpoint", "judge_model"), "{}/{}".format),
     "created_by": Made(("created_by__name", "created_by__email"), _person),
 }
-LINE: Mapping[str, Callable[[Told], Any]] = {**COLUMNS, "tags": attrgetter("tags")}
-WHOLE: Mapping[str, Callable[[Told], Any]] = {
+LINE: Mapping[str, Callable[[TaggedRun], Any]] = {**COLUMNS, "tags": attrgetter("tags")}
+WHOLE: Mapping[str, Callable[[TaggedRun], Any]] = {
     **LINE,
     **{name: attrgetter(f"run.{name}") for name in ("task", "seed", "failure_role", "failure_message")},
-    "rubric": lambda told: RubricRef(**COLUMNS["rubric"](told)),
+    "rubric": lambda tagged: RubricRef(**COLUMNS["rubric"](tagged)),
     "rubric_used": attrgetter("run.snapshot"),
     "rerun_of": attrgetter("run.rerun_of_id"),
 }
 
 
 def run_lines(numbers: Sequence[int], wanted: frozenset[str]) -> list[dict[str, Any]]:
-    """These runs as the answer has them, in this order, each with the wanted fields of a `RunLine` alone.
+    """These runs as response rows, in this order, with the wanted fields of `RunLine`.
 
-    A hundred lines are made of columns, not of objects: those took most of the time.
+    Built from columns instead of model objects, which took most of the time.
     """
     made = [(name, COLUMNS[name]) for name in RunLine.model_fields if name in wanted and name in COLUMNS]
     columns = ["pk", *dict.fromkeys(column for _, field in made for column in field.columns)]
@@ -164,6 +164,6 @@ def run_lines(numbers: Sequence[int], wanted: frozenset[str]) -> list[dict[str, 
 
 
 def run_whole(run: Run) -> RunWhole:
-    """The run with all its fields."""
-    told = Told(run, list(run.tags.values_list("name", flat=True)))
-    return RunWhole(**{name: get(told) for name, get in WHOLE.items()})
+    """The run with all fields."""
+    tagged = TaggedRun(run, list(run.tags.values_list("name", flat=True)))
+    return RunWhole(**{name: get(tagged) for name, get in WHOLE.items()})

@@ -1,4 +1,4 @@
-"""Share links: they show one run to people without an account."""
+"""Share links: one run, visible without an account."""
 
 from datetime import datetime
 from typing import Literal
@@ -28,20 +28,20 @@ router = Router(tags=["Share links"])
 
 
 class ShareNew(Schema):
-    """What a visitor may see, and for how long."""
+    """What visitors can see, and for how long."""
 
     days: Literal[1, 7, 30, 90] = 7
-    show_prompts: bool = Field(False, description="What was said to the models, word by word.")
-    show_comments: bool = Field(False, description="Comments, with the names of those who wrote them.")
-    note: str = Field("", max_length=NOTE_CHARS, description="Who it is for; only members see it.")
+    show_prompts: bool = Field(False, description="Model calls with their full texts.")
+    show_comments: bool = Field(False, description="Comments, with their authors' names.")
+    note: str = Field("", max_length=NOTE_CHARS, description="Who it is for; visible to members only.")
 
 
 class ShareShape(Schema):
-    """A link as members list it; the link itself is kept nowhere."""
+    """A link in a list; the link itself is not stored."""
 
     id: int
     run: int
-    prefix: str = Field(description="The beginning of its token.")
+    prefix: str = Field(description="The start of its token.")
     state: str = Field(description="open, expired or revoked.", examples=["open"])
     note: str
     show_prompts: bool
@@ -49,20 +49,20 @@ class ShareShape(Schema):
     created_by: str | None
     created_at: datetime
     expires_at: datetime
-    opened: int = Field(description="How often it was opened.")
+    opened: int = Field(description="Number of visits.")
     last_opened_at: datetime | None
 
 
 class ShareMade(ShareShape):
-    """A new link, shown this once."""
+    """A new link, returned once."""
 
-    link: str | None = Field(description="Null where the answer is sent again.")
+    link: str | None = Field(description="Null when the response is repeated.")
 
 
 @router.get("/runs/{int:run}/shares", response=Page[ShareShape])
 @member("editor")
 def share_list(request: ApiRequest, run: int, paging: Query[Paging]) -> Page[ShareShape]:
-    """A run's links, newest first."""
+    """List a run's share links. Newest first."""
     rows = ShareLink.objects.filter(run=run_or_404(request, run, whole=False)).select_related("created_by")
     found, following = page_by_number(rows, paging)
     return Page[ShareShape].of([share_shape(row) for row in found], following)
@@ -72,7 +72,7 @@ def share_list(request: ApiRequest, run: int, paging: Query[Paging]) -> Page[Sha
 @member("editor")
 @creates(shown_once="link")
 def share_new(request: ApiRequest, run: int, body: ShareNew) -> ShareMade:
-    """Makes a link that shows a run to whoever has it; 409 where the project does not share."""
+    """Create a share link. 409 if the project does not allow sharing."""
     found = run_or_404(request, run, whole=False)
     try:
         row, token = share_link_make(run=found, by=request.user, **body.model_dump())
@@ -86,10 +86,10 @@ def share_new(request: ApiRequest, run: int, body: ShareNew) -> ShareMade:
 @router.post("/shares/{int:share}/revoke", response=ShareShape)
 @member("editor")
 def share_revoked(request: ApiRequest, share: int) -> ShareShape:
-    """The link no longer works; 409 where it did not already."""
+    """Revoke a share link. 409 if it no longer works."""
     row, worked = share_link_revoke(project=request.project, number=share, by=request.user)
     if not worked:
-        raise Refused(409, "The link had stopped working before.", "closed")
+        raise Refused(409, "The link had already expired or been revoked.", "closed")
     row.refresh_from_db()
     return share_shape(row)
 

@@ -1,11 +1,11 @@
-"""Forms of an account: our own, and allauth's in this product's words."""
+"""Account forms: our own, and allauth's with our labels."""
 
 from typing import Any
 
 from allauth.account import forms as allauth_forms
 from django import forms
 
-NEW_PASSWORD_HELP = "At least 10 characters. A few unrelated words are easier to keep than one odd one."
+NEW_PASSWORD_HELP = "At least 10 characters. A few unrelated words are easy to remember."
 
 
 class NameForm(forms.Form):
@@ -14,13 +14,13 @@ class NameForm(forms.Form):
     name = forms.CharField(
         label="Your name",
         max_length=120,
-        help_text="Others see it beside what you do.",
+        help_text="Shown to others next to your activity.",
         widget=forms.TextInput(attrs={"autocomplete": "name"}),
     )
 
 
 def reword(field: forms.Field, label: str, help_text: str = "") -> None:
-    """Gives a field these words, and takes away the placeholder that would stand in for a label."""
+    """Sets label and help text, and removes the placeholder."""
     field.label = label
     field.help_text = help_text
     field.widget.attrs.pop("placeholder", None)
@@ -29,21 +29,21 @@ def reword(field: forms.Field, label: str, help_text: str = "") -> None:
 class LoginForm(allauth_forms.LoginForm):  # type: ignore[misc]
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        reword(self.fields["login"], "Mail address")
+        reword(self.fields["login"], "Email")
         reword(self.fields["password"], "Password")
 
 
 class ResetPasswordForm(allauth_forms.ResetPasswordForm):  # type: ignore[misc]
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        reword(self.fields["email"], "Mail address")
+        reword(self.fields["email"], "Email")
 
 
 class ResetPasswordKeyForm(allauth_forms.ResetPasswordKeyForm):  # type: ignore[misc]
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         reword(self.fields["password1"], "New password", NEW_PASSWORD_HELP)
-        reword(self.fields["password2"], "New password, once more")
+        reword(self.fields["password2"], "Confirm new password")
 
 
 class ChangePasswordForm(allauth_forms.ChangePasswordForm):  # type: ignore[misc]
@@ -51,14 +51,14 @@ class ChangePasswordForm(allauth_forms.ChangePasswordForm):  # type: ignore[misc
         super().__init__(*args, **kwargs)
         reword(self.fields["oldpassword"], "Current password")
         reword(self.fields["password1"], "New password", NEW_PASSWORD_HELP)
-        reword(self.fields["password2"], "New password, once more")
+        reword(self.fields["password2"], "Confirm new password")
 
 
 class SetPasswordForm(allauth_forms.SetPasswordForm):  # type: ignore[misc]
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         reword(self.fields["password1"], "New password", NEW_PASSWORD_HELP)
-        reword(self.fields["password2"], "New password, once more")
+        reword(self.fields["password2"], "Confirm new password")
 
 
 class ReauthenticateForm(allauth_forms.ReauthenticateForm):  # type: ignore[misc]

@@ -1,4 +1,4 @@
-"""Forms about people: invitations, joining, roles, and the audit log's filters."""
+"""Forms for invitations, joining, roles, and the audit log's filters."""
 
 from typing import Any
 
@@ -9,10 +9,10 @@ from django.utils.http import urlencode
 from refinement.models import MemberRole
 from refinement.selectors.people.audit import AuditFilters, AuditOptions
 
-ROLE_HELP = "Viewers read. Editors launch runs and change rubrics. Owners also decide who is in the project."
+ROLE_HELP = "Viewers read. Editors launch runs and change rubrics. Owners also manage members."
 LIFETIMES = [("1", "1 day"), ("7", "7 days"), ("30", "30 days")]
-NO_DATE = {"invalid": "Write a day such as 2026-03-31."}
-NUMBER_CHARS = 18  # more digits than a row's number has
+NO_DATE = {"invalid": "Enter a date such as 2026-03-31."}
+NUMBER_CHARS = 18  # the largest id has more digits
 
 
 class InvitationForm(forms.Form):
@@ -21,12 +21,12 @@ class InvitationForm(forms.Form):
     role = forms.ChoiceField(
         label="Role", choices=MemberRole.choices, initial=MemberRole.EDITOR, help_text=ROLE_HELP
     )
-    days = forms.ChoiceField(label="Works for", choices=LIFETIMES, initial="7")
+    days = forms.ChoiceField(label="Expires after", choices=LIFETIMES, initial="7")
     email = forms.EmailField(
-        label="Mail it to",
+        label="Send to",
         required=False,
         max_length=254,
-        help_text="Leave it empty to hand the link over yourself.",
+        help_text="An email address. Leave empty to share the link yourself.",
         widget=forms.EmailInput(attrs={"autocomplete": "off"}),
     )
 
@@ -54,13 +54,13 @@ def _day(label: str) -> forms.DateField:
 
 
 class AuditFilterForm(forms.Form):
-    """All filters are optional. What cannot be read is said beside its field and narrows nothing."""
+    """All filters are optional. Invalid values are reported at their field and ignored."""
 
     person = _chosen("Who")
     action = _chosen("What")
     object_type = _chosen("Kind of object")
     object_id = forms.CharField(
-        label="Its number",
+        label="Object ID",
         required=False,
         max_length=40,
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
@@ -96,20 +96,20 @@ class AuditFilterForm(forms.Form):
         person = str(self.cleaned_data["person"])
         if person in ("", "none") or (person.isascii() and person.isdigit() and len(person) <= NUMBER_CHARS):
             return person
-        raise forms.ValidationError("Choose a person from the list.")
+        raise forms.ValidationError("Choose a user from the list.")
 
     def clean(self) -> dict[str, Any]:
         since, until = self.cleaned_data.get("since"), self.cleaned_data.get("until")
         if since and until and since > until:
-            self.add_error("until", "This comes before the other end; swap the two.")
+            self.add_error("until", "The start must be before the end.")
         return self.cleaned_data
 
     @property
     def filters(self) -> AuditFilters:
-        """What could be read."""
+        """The valid filters."""
         return AuditFilters(**{name: value for name, value in self.cleaned_data.items() if value})
 
     def query(self, **more: object) -> str:
-        """The address's query: what is set and could be read, in one order."""
+        """The valid filters as a query string, in a fixed order."""
         kept = {name: self.data[name] for name in self.fields if self.cleaned_data.get(name)}
         return urlencode({**kept, **more})

@@ -1,4 +1,4 @@
-"""The form that makes an API token."""
+"""The form for an API token."""
 
 from typing import Any
 
@@ -9,23 +9,23 @@ from refinement.models import MemberRole, Membership
 from refinement.selectors.projects.lists import lower_role
 from refinement.services.people.tokens import LIFETIMES, NAME_CHARS
 
-ROLE_HELP = "It does no more than this, and never more than you may do yourself."
-NEVER = ("0", "Until it is revoked")
+ROLE_HELP = "The most the token may do. It can never do more than you."
+NEVER = ("0", "Until revoked")
 
 
 class TokenForm(forms.Form):
-    """A name, the most it may do, and how long it works."""
+    """Name, role and lifetime of a token."""
 
     name = forms.CharField(
         label="Name",
         max_length=NAME_CHARS,
-        help_text="Where it is used, such as “nightly evals”. The audit log shows it.",
-        error_messages={"required": "Give the token a name that says where it is used."},
+        help_text="Where it is used, such as “nightly evals”. Shown in the audit log.",
+        error_messages={"required": "Enter a name that says where the token is used."},
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
     role = forms.ChoiceField(label="Role", help_text=ROLE_HELP)
     days = forms.TypedChoiceField(
-        label="Works for",
+        label="Expires after",
         coerce=int,
         choices=[*((str(days), f"{days} days") for days in LIFETIMES), NEVER],
         initial="90",
@@ -41,6 +41,6 @@ class TokenForm(forms.Form):
         field.initial = field.choices[0][0]
 
     def take_over(self, error: ValidationError) -> None:
-        """Puts the service's complaints beside their fields."""
+        """Adds the service's errors to their fields."""
         for name, complaints in error.message_dict.items():
             self.add_error(name if name in self.fields else None, complaints)

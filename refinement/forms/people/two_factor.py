@@ -1,4 +1,4 @@
-"""Forms of two-factor sign-in and passkeys: allauth's in this product's words."""
+"""Forms of two-factor sign-in and passkeys: allauth's with our labels."""
 
 import struct
 from typing import Any
@@ -14,9 +14,9 @@ from django import forms
 
 from refinement.forms.people.accounts import reword
 
-CODE_HELP = "The six digits that your authenticator app shows, or one of your recovery codes."
+CODE_HELP = "The six digits in your authenticator app, or a recovery code."
 NAME_CHARS = 60
-# What reading a credential ends in that no browser made: all of it means that it proves nothing.
+# Exceptions that parsing a forged credential can raise; all mean that it is not valid.
 UNREADABLE = (
     ArithmeticError,
     AssertionError,
@@ -31,7 +31,7 @@ UNREADABLE = (
 
 
 class _GuessLimit:
-    """Limits wrong codes for one person, more tightly than wrong passwords: codes are only six digits."""
+    """Rate-limits wrong codes per user, more tightly than passwords: codes have only six digits."""
 
     def clean_code(self) -> Any:
         limit = {"action": "code_failed", "user": self.user}  # type: ignore[attr-defined]
@@ -58,12 +58,12 @@ class ReauthenticateForm(_GuessLimit, base_forms.ReauthenticateForm):  # type: i
 class ActivateTOTPForm(totp_forms.ActivateTOTPForm):  # type: ignore[misc]
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        reword(self.fields["code"], "Code", "The six digits that the app shows now.")
+        reword(self.fields["code"], "Code", "The six digits in your app.")
         self.fields["code"].widget.attrs.update(inputmode="numeric")
 
 
 class _Credential:
-    """A credential that cannot be read is a wrong one, never an error of ours."""
+    """Treats a credential that cannot be parsed as a wrong one."""
 
     def clean_credential(self) -> Any:
         try:
@@ -85,13 +85,13 @@ class ReauthenticateWebAuthnForm(_Credential, webauthn_forms.ReauthenticateWebAu
 
 
 class AddPasskeyForm(webauthn_forms.AddWebAuthnForm):  # type: ignore[misc]
-    """A passkey always proves the person, not the device alone: it signs in by itself."""
+    """Passkeys require user verification, so they can sign in without a password."""
 
     name = forms.CharField(
         label="Name",
         required=False,
         max_length=NAME_CHARS,
-        help_text="To tell it from others, such as the device it is on. At most 60 characters.",
+        help_text="For example the device it is on. At most 60 characters.",
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
 

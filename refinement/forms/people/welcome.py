@@ -1,4 +1,4 @@
-"""Forms with which somebody makes an account: on the first run, or later by an invitation."""
+"""Sign-up forms: for the first run and for invitations."""
 
 from typing import Any
 
@@ -10,13 +10,13 @@ from refinement.models import User
 
 
 class NewPersonForm(forms.Form):
-    """A new person's account."""
+    """A new user's account."""
 
     name = forms.CharField(
         label="Your name", max_length=120, widget=forms.TextInput(attrs={"autocomplete": "name"})
     )
     email = forms.EmailField(
-        label="Mail address",
+        label="Email",
         max_length=254,
         help_text="You sign in with it.",
         widget=forms.EmailInput(attrs={"autocomplete": "username"}),
@@ -42,11 +42,11 @@ class NewPersonForm(forms.Form):
 
 
 class WelcomeForm(NewPersonForm):
-    """The first person and their project."""
+    """The first user and their project."""
 
     project_name = forms.CharField(
         label="Project name",
         max_length=120,
-        help_text="A project is a team's space, such as Docs team. You can add others later.",
+        help_text="For a team, such as Docs team. You can add more projects later.",
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )

@@ -1,14 +1,12 @@
-"""Forms about projects."""
+"""The form for a new project."""
 
 from django import forms
 
 
 class ProjectForm(forms.Form):
-    """A new project."""
-
     name = forms.CharField(
         label="Name",
         max_length=120,
-        help_text="Its address is made from the name and stays the same.",
+        help_text="The URL is made from the name and does not change.",
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )

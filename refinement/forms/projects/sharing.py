@@ -1,4 +1,4 @@
-"""Forms of share links and of a project's settings."""
+"""Forms for share links and project settings."""
 
 from django import forms
 
@@ -9,50 +9,50 @@ NAME_CHARS = 120
 
 
 class ShareForm(forms.Form):
-    """A new link to a run."""
+    """A new share link."""
 
     days = forms.TypedChoiceField(
-        label="Works for",
+        label="Expires after",
         coerce=int,
         choices=[(str(days), f"{days} day{'' if days == 1 else 's'}") for days in LIFETIMES],
         initial="7",
     )
     show_prompts = forms.BooleanField(
-        label="Show what was said to the models",
+        label="Show model calls",
         required=False,
-        help_text="Every prompt and reply, word by word. They hold your rubric's instructions.",
+        help_text="All prompts and replies. They include your rubric's instructions.",
     )
     show_comments = forms.BooleanField(
-        label="Show comments and people's scores",
+        label="Show comments and human scores",
         required=False,
-        help_text="With the names of those who gave them. What people decided is shown in any case, unnamed.",
+        help_text="With their authors' names. Decisions are always shown, without names.",
     )
     note = forms.CharField(
         label="Note",
         required=False,
         max_length=NOTE_CHARS,
-        help_text="Who it is for; only your team sees it. At most 120 characters.",
+        help_text="Who the link is for. Visible to your team only. At most 120 characters.",
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
 
 
 class ProjectSettingsForm(forms.Form):
-    """What owners set for the whole project."""
+    """Settings of a project, for owners."""
 
     name = forms.CharField(
         label="Name",
         max_length=NAME_CHARS,
-        help_text="At most 120 characters. The project's address stays as it is.",
+        help_text="At most 120 characters. The project's URL does not change.",
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
     blind_scores = forms.BooleanField(
-        label="People score blind",
+        label="Blind scoring",
         required=False,
-        help_text="Nobody sees the judge's or another person's scores before they have given their own.",
+        help_text="Members see the judge's and other people's scores only after scoring themselves.",
     )
     sharing = forms.BooleanField(
-        label="Runs may be shared by link",
+        label="Allow share links",
         required=False,
-        help_text="Switched off, every share link of this project stops working at once.",
+        help_text="If disabled, all share links of this project stop working immediately.",
     )
     seen = forms.CharField(widget=forms.HiddenInput, required=False, max_length=64)

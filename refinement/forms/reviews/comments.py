@@ -1,4 +1,4 @@
-"""Forms in which people talk about a run."""
+"""Comment forms of a run."""
 
 from django import forms
 from django.http import QueryDict
@@ -9,9 +9,9 @@ from refinement.selectors.runs.rounds import RoundFacts
 from refinement.services.reviews.comment_spots import Spot
 from refinement.services.reviews.comments import MOST_CHARS
 
-BODY_HELP = f"Markdown, {MOST_CHARS:,} characters at most. @ and a name tells a teammate."
-QUOTE_HELP = f"Words of the text, as they stand there; {MOST_QUOTE:,} characters at most."
-TOO_LONG = f"A comment can have {MOST_CHARS:,} characters; make it shorter."
+BODY_HELP = f"Markdown, at most {MOST_CHARS:,} characters. Use @name to notify a teammate."
+QUOTE_HELP = f"An exact quote from the text, at most {MOST_QUOTE:,} characters."
+TOO_LONG = f"At most {MOST_CHARS:,} characters. Shorten the comment."
 
 
 def body_field(label: str) -> forms.CharField:
@@ -20,23 +20,23 @@ def body_field(label: str) -> forms.CharField:
         max_length=MOST_CHARS,
         strip=True,
         help_text=BODY_HELP,
-        error_messages={"required": "Write something first.", "max_length": TOO_LONG},
+        error_messages={"required": "Enter a comment.", "max_length": TOO_LONG},
         widget=forms.Textarea(attrs={"rows": 3, "dir": "auto", "data-mentions": ""}),
     )
     return untruncated(field)
 
 
 def untruncated(field: forms.CharField) -> forms.CharField:
-    """Without the attribute by which a browser cuts off silently what is pasted; the form says it aloud."""
+    """Removes `maxlength`, with which browsers silently cut pasted text; the form reports it instead."""
     field.widget.attrs.pop("maxlength", None)
     return field
 
 
 def context_field() -> forms.CharField:
-    """The words around a quoted passage, filled in by a script.
+    """The text around a quoted passage, filled in by script.
 
-    A hidden text area, not a hidden input: only the former tells a value somebody set from the server's,
-    so the words outlast a refresh of the form.
+    A hidden text area, not a hidden input: only a text area tells a value set by script from the
+    server's, so it survives a refresh of the form.
     """
     return forms.CharField(
         required=False, max_length=AROUND * 4, strip=False, widget=forms.Textarea(attrs={"hidden": True})
@@ -44,22 +44,22 @@ def context_field() -> forms.CharField:
 
 
 class ReplyForm(forms.Form):
-    """An answer in a thread."""
+    """A reply in a thread."""
 
-    body = body_field("Answer")
+    body = body_field("Reply")
 
 
 class EditForm(forms.Form):
-    """Other words for one's own comment; `version` is the one they were made from."""
+    """An edit of one's own comment; `version` is the version it started from."""
 
     body = body_field("Your comment")
     version = forms.IntegerField(min_value=1, max_value=10**6, widget=forms.HiddenInput)
 
 
 class ThreadForm(forms.Form):
-    """A new thread: what it is about, and the first comment."""
+    """A new thread: its subject and the first comment."""
 
-    about = forms.ChoiceField(label="About", error_messages={"required": "Choose what it is about."})
+    about = forms.ChoiceField(label="About", error_messages={"required": "Choose a subject."})
     quote = untruncated(
         forms.CharField(
             label="Passage",
@@ -67,7 +67,7 @@ class ThreadForm(forms.Form):
             max_length=MOST_QUOTE,
             strip=True,
             help_text=QUOTE_HELP,
-            error_messages={"max_length": f"Quote {MOST_QUOTE:,} characters at most."},
+            error_messages={"max_length": f"Quote at most {MOST_QUOTE:,} characters."},
             widget=forms.Textarea(attrs={"rows": 2, "dir": "auto"}),
         )
     )
@@ -86,7 +86,7 @@ class ThreadForm(forms.Form):
 
     @property
     def spot(self) -> Spot:
-        """The place that was chosen; words that are quoted make it a passage."""
+        """The chosen subject; quoted text makes it a passage."""
         given = self.cleaned_data
         place, _, rest = given["about"].partition(":")
         if given["quote"] and self.number is not None:
@@ -100,13 +100,13 @@ class ThreadForm(forms.Form):
 
 
 def places_of(found: RoundFacts | None) -> list[tuple[str, str]]:
-    """What can be talked about beside this round, in the order of the page."""
+    """Possible subjects of a thread on this round, in page order."""
     if found is None:
         return [("run", "The run")]
     issues = [(f"issue:{place}", f"Issue {place + 1}") for place in range(len(found.issues))]
     return [
         ("round", found.name),
-        ("passage", "A passage of its text"),
+        ("passage", "A passage of the text"),
         *((f"criterion:{line.key}", line.name) for line in found.scores),
         *([("asi", "The ASI")] if found.asi else []),
         *issues,

@@ -1,4 +1,4 @@
-"""The form in which somebody decides about a run, beside what the judge found."""
+"""The form for a decision on a run."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,32 +13,32 @@ from refinement.services.reviews.decisions import REASON_CHARS
 
 KINDS = [
     (DecisionKind.APPROVED.value, "Approve a round"),
-    (DecisionKind.RESULT.value, "Make another round the result"),
-    (DecisionKind.CHANGES.value, "Ask for changes"),
+    (DecisionKind.RESULT.value, "Choose another result"),
+    (DecisionKind.CHANGES.value, "Request changes"),
     (DecisionKind.REJECTED.value, "Reject the run"),
 ]
 WITHDRAW = (DecisionKind.WITHDRAWN.value, "Withdraw the decision")
 
 
 class DecisionForm(forms.Form):
-    """Named by the last decision that the person has seen; 0 where there was none."""
+    """`seen` is the last decision the user has seen, 0 if there was none."""
 
     kind = forms.ChoiceField(
-        label="Decision", widget=forms.RadioSelect, error_messages={"required": "Choose what you decide."}
+        label="Decision", widget=forms.RadioSelect, error_messages={"required": "Choose a decision."}
     )
     round = forms.TypedChoiceField(
         label="Round",
         coerce=int,
         empty_value=None,
         required=False,
-        help_text="For “Approve” and “Make another round the result”.",
-        error_messages={"invalid_choice": "There is no such round in this run."},
+        help_text="For “Approve a round” and “Choose another result”.",
+        error_messages={"invalid_choice": "Round not found in this run."},
     )
     reason = forms.CharField(
         label="Reason",
         strip=False,
-        error_messages={"required": "Say why, for those who read this later."},
-        help_text=f"Everybody in the project reads it. Up to {REASON_CHARS:,} characters.",
+        error_messages={"required": "Give a reason."},
+        help_text=f"Visible to everyone in the project. At most {REASON_CHARS:,} characters.",
         widget=forms.Textarea(attrs={"rows": 3}),
     )
     seen = forms.IntegerField(widget=forms.HiddenInput, min_value=0, max_value=10**9)
@@ -53,7 +53,7 @@ class DecisionForm(forms.Form):
         number.choices = [(str(value), words) for value, words in rounds]
 
     def take_over(self, error: ValidationError) -> None:
-        """Puts a service's complaints beside their fields."""
+        """Adds the service's errors to their fields."""
         for name, complaints in error.message_dict.items():
             self.add_error(name if name in self.fields else None, complaints)
 
@@ -61,7 +61,7 @@ class DecisionForm(forms.Form):
 def decision_form(
     run: Run, rubric: Rubric, numbers: Sequence[int], data: Any = None, *, seen: int = 0
 ) -> DecisionForm:
-    """The form for a run as it is now; the round that stands as the result is chosen at first."""
+    """The form for a run's current state; the current result is preselected."""
     words = {run.best_round: ", the judge's best", run.chosen_round: ", chosen"}
     rounds = [
         (number, f"{round_name(rubric, number).capitalize()}{words.get(number, '')}") for number in numbers

@@ -1,4 +1,4 @@
-"""The form in which a person scores a round: a number and a reason for each criterion, and a note."""
+"""The scoring form: a score and a reason for each criterion, and a note."""
 
 from collections.abc import Iterator
 from decimal import Decimal
@@ -14,13 +14,13 @@ from refinement.services.reviews.human_scores import NOTE_CHARS, REASON, REASON_
 
 
 class HumanScoreForm(forms.Form):
-    """Named by the version of the person's own score that it was opened on; 0 where there is none yet."""
+    """`version` is the user's own score that it was opened on, 0 if there is none."""
 
     note = forms.CharField(
         label="Note",
         required=False,
         strip=False,
-        help_text=f"What you want to say about the text as a whole. Up to {NOTE_CHARS:,} characters.",
+        help_text=f"About the text as a whole. At most {NOTE_CHARS:,} characters.",
         widget=forms.Textarea(attrs={"rows": 4}),
     )
     version = forms.IntegerField(widget=forms.HiddenInput, min_value=0, max_value=10**9)
@@ -34,7 +34,7 @@ class HumanScoreForm(forms.Form):
 
     @property
     def reading(self) -> Reading:
-        """What the person says, as far as it could be read."""
+        """The valid scores, reasons and note."""
         keys = [criterion.key for criterion in self.definition.criteria]
         return Reading(
             scores={key: self.cleaned_data[SCORE + key] for key in keys},
@@ -43,12 +43,12 @@ class HumanScoreForm(forms.Form):
         )
 
     def criterion_fields(self) -> Iterator[tuple[Criterion, forms.BoundField, forms.BoundField]]:
-        """Each criterion with its two fields, for the page."""
+        """Each criterion with its two fields."""
         for criterion in self.definition.criteria:
             yield criterion, self[SCORE + criterion.key], self[REASON + criterion.key]
 
     def take_over(self, error: ValidationError) -> None:
-        """Puts a service's complaints beside their fields."""
+        """Adds the service's errors to their fields."""
         for name, complaints in error.message_dict.items():
             self.add_error(name if name in self.fields else None, complaints)
 
@@ -67,7 +67,7 @@ def score_field(criterion: Criterion, definition: Rubric) -> forms.DecimalField:
         max_digits=15,
         decimal_places=6,
         error_messages={
-            "required": "Give this criterion a score.",
+            "required": "Enter a score.",
             "invalid": f"Enter a number, such as {plain(_middle(definition))}.",
         },
         widget=forms.NumberInput(attrs=attributes),
@@ -86,12 +86,12 @@ def reason_field(criterion: Criterion) -> forms.CharField:
         label=f"Reason for {criterion.name}",
         required=False,
         strip=False,
-        widget=forms.Textarea(attrs={"rows": 2, "placeholder": f"Why? Up to {REASON_CHARS:,} characters."}),
+        widget=forms.Textarea(attrs={"rows": 2, "placeholder": f"Why? At most {REASON_CHARS:,} characters."}),
     )
 
 
 def score_initial(kept: HumanScore | None) -> dict[str, Any]:
-    """What the form shows of a score that is there."""
+    """Initial values of an existing score."""
     if kept is None:
         return {"version": 0}
     initial: dict[str, Any] = {"version": kept.version, "note": kept.note}

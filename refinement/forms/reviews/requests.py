@@ -1,4 +1,4 @@
-"""Forms about reviews: whom to ask about which runs, and rules that ask by themselves."""
+"""Forms for review requests and for automatic review rules."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,18 +11,18 @@ from refinement.selectors.people.members import members_of
 from refinement.services.reviews.requests import MOST_REVIEWERS, NOTE_CHARS
 from refinement.services.reviews.rules import MOST_DUE_DAYS
 
-NO_DATE = {"invalid": "Write a day such as 2026-03-31."}
+NO_DATE = {"invalid": "Enter a date such as 2026-03-31."}
 OUT_OF_RANGE = ("invalid", "min_value", "max_value")
 MOST_RUBRICS = 500
 KINDS = [
     (RuleKind.FAILED.value, "Every FAIL of the rubric below"),
     (RuleKind.SIGNAL.value, "Every run with a Ralph signal"),
-    (RuleKind.SAMPLE.value, "A sample of the runs that end"),
+    (RuleKind.SAMPLE.value, "A sample of finished runs"),
 ]
 
 
 class PeopleField(forms.MultipleChoiceField):
-    """Members of the project by their numbers; `people` gives them back as accounts."""
+    """Project members by id; `people` returns their accounts."""
 
     widget = forms.CheckboxSelectMultiple
 
@@ -31,7 +31,7 @@ class PeopleField(forms.MultipleChoiceField):
         super().__init__(**kwargs)
 
     def offer(self, memberships: Sequence[Membership], me: User) -> None:
-        """Those who can sign in, oneself last: mostly somebody else is asked."""
+        """Members who can sign in, the current user last."""
         people = [entry.user for entry in memberships if entry.user.is_active]
         people.sort(key=lambda person: person.pk == me.pk)
         self.members = {str(person.pk): person for person in people}
@@ -47,16 +47,16 @@ class PeopleField(forms.MultipleChoiceField):
 def reviewers_field() -> PeopleField:
     return PeopleField(
         label="Reviewers",
-        help_text=f"{MOST_REVIEWERS} people at most.",
+        help_text=f"At most {MOST_REVIEWERS} people.",
         error_messages={
-            "required": "Choose who is to review.",
-            "invalid_choice": "One of these people is not a member any more; choose again.",
+            "required": "Choose reviewers.",
+            "invalid_choice": "One of these people is no longer a member. Choose again.",
         },
     )
 
 
 class ReviewAskForm(forms.Form):
-    """Whom to ask, until when, and what to look at."""
+    """Reviewers, due date and note."""
 
     use_required_attribute = False
 
@@ -87,42 +87,44 @@ class ReviewAskForm(forms.Form):
         return _people_of(self).people(self.cleaned_data["reviewers"])
 
     def take_over(self, error: ValidationError) -> None:
-        """What the service refused, beside the field it is about."""
+        """Adds the service's errors to their fields."""
         self.add_error(None, error)
 
 
 class ReviewRuleForm(forms.Form):
-    """What the rule looks for, and whom it asks."""
+    """What the rule matches, and its reviewers."""
 
     use_required_attribute = False
 
     kind = forms.ChoiceField(
-        label="Ask for a review of",
+        label="Request a review of",
         choices=KINDS,
         widget=forms.RadioSelect,
-        error_messages={"required": "Choose when the rule applies."},
+        error_messages={"required": "Choose what the rule matches."},
     )
     rubric = forms.ChoiceField(
         label="Rubric",
         required=False,
-        help_text="Leave it open to look at the runs of all rubrics; for FAILs, choose one.",
-        error_messages={"invalid_choice": "There is no such rubric in this project."},
+        help_text="Empty: runs of all rubrics. Required for FAILs.",
+        error_messages={"invalid_choice": "Rubric not found in this project."},
     )
     percent = forms.IntegerField(
-        label="Percent of the runs",
+        label="Percent of runs",
         required=False,
         min_value=1,
         max_value=100,
-        help_text="For a sample alone, 1 to 100: with 10, every tenth run or so.",
-        error_messages=dict.fromkeys(OUT_OF_RANGE, "Say how many in a hundred: 1 to 100."),
+        help_text="For samples only, 1 to 100. 10 selects about every tenth run.",
+        error_messages=dict.fromkeys(OUT_OF_RANGE, "Enter a percentage from 1 to 100."),
     )
     due_days = forms.IntegerField(
-        label="Days until it is due",
+        label="Due after (days)",
         required=False,
         min_value=0,
         max_value=MOST_DUE_DAYS,
-        help_text="Counted from the day on which the run ends.",
-        error_messages=dict.fromkeys(OUT_OF_RANGE, f"0 to {MOST_DUE_DAYS} days, or nothing for no date."),
+        help_text="Counted from the day the run finishes.",
+        error_messages=dict.fromkeys(
+            OUT_OF_RANGE, f"Enter 0 to {MOST_DUE_DAYS} days, or leave empty for no due date."
+        ),
     )
     reviewers = reviewers_field()
 
@@ -138,7 +140,7 @@ class ReviewRuleForm(forms.Form):
 
     @property
     def values(self) -> dict[str, Any]:
-        """As the service takes them."""
+        """The values for the service."""
         given = self.cleaned_data
         return {
             "kind": given["kind"],

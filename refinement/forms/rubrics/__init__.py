@@ -1,1 +1,1 @@
-"""The rubric editor's form: a definition as fields, fields as a definition, and two edits as one."""
+"""The rubric editor's form: fields to definition and back, and merging two edits."""

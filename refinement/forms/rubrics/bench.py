@@ -1,4 +1,4 @@
-"""Forms of the test bench: what to judge and by whom, and people's own scores."""
+"""Forms of rubric tests: text, judge and human scores."""
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
@@ -12,71 +12,71 @@ from refinement.models import CandidateOrigin, RubricVersion
 from refinement.providers.registry import Target
 from refinement.selectors.launch.available_models import Offer, target_typed
 from refinement.selectors.launch.model_lists import model_choices
-from refinement.selectors.rubrics.bench import round_words
+from refinement.selectors.rubrics.bench import round_choice
 from refinement.services.rubrics.bench import MAX_CANDIDATE_CHARS, MAX_TASK_CHARS, MOST_REPEATS
 
 SOURCES = {
-    CandidateOrigin.PASTED: "Paste it",
+    CandidateOrigin.PASTED: "Paste text",
     CandidateOrigin.SEED: "The rubric's seed",
     CandidateOrigin.ROUND: "A round of a run",
 }
 MOST_MODEL_CHARS = 200
-NO_TEXT = "Paste the text that the judge should read."
+NO_TEXT = "Paste the text to judge."
 TEMPERATURE_HELP = (
-    "At 0 the judge is asked as in a run, and what differs is the server's own noise. "
-    "Above 0 the model is made to vary, which no run does."
+    "At 0 the judge is called as in a run, so differences are the server's noise. Above 0 the "
+    "model varies its replies, which never happens in a run."
 )
 
 
 def too_long(limit: int) -> dict[str, str]:
-    return {"max_length": f"This is longer than {limit:,} characters. Shorten it."}
+    return {"max_length": f"At most {limit:,} characters. Shorten the text."}
 
 
 class BenchForm(forms.Form):
-    """A text, a judge, and how often. Of fields that stand for each other, only the chosen one counts."""
+    """A text, a judge and a number of trials. Of alternative fields, only the chosen one is used."""
 
     use_required_attribute = False
 
     source = forms.ChoiceField(label="Text to judge", widget=forms.RadioSelect, initial="pasted")
     candidate = forms.CharField(
-        label="The text",
+        label="Pasted text",
         strip=False,
         max_length=MAX_CANDIDATE_CHARS,
         error_messages={**too_long(MAX_CANDIDATE_CHARS), "required": NO_TEXT},
         widget=forms.Textarea(attrs={"rows": 10}),
     )
     round = forms.ChoiceField(
-        label="Which round",
+        label="Round",
         help_text="Of the newest runs in this project.",
-        error_messages={"required": "Choose a round, or paste the text instead."},
+        error_messages={"required": "Choose a round or paste the text."},
     )
     task = forms.CharField(
         label="Task",
         required=False,
         max_length=MAX_TASK_CHARS,
         error_messages=too_long(MAX_TASK_CHARS),
-        help_text="What the writer was asked for. Left empty for a round, its run's task is taken.",
+        help_text="What the writer was asked for. If empty, a round's task is used.",
         widget=forms.Textarea(attrs={"rows": 2}),
     )
-    version = forms.TypedChoiceField(label="Version of the rubric", coerce=int)
+    version = forms.TypedChoiceField(label="Rubric version", coerce=int)
     judge = forms.CharField(
         label="Judge",
         widget=forms.Select,
-        error_messages={"required": "Choose a model, or type one below."},
+        error_messages={"required": "Choose a model, or enter one below."},
     )
     judge_typed = forms.CharField(
-        label="Or type it",
+        label="Or enter a model",
         required=False,
         max_length=400,
-        help_text="The endpoint, a slash and the model, such as ollama/qwen3:14b.",
+        help_text="Endpoint/model, such as ollama/qwen3:14b.",
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )
     repeats = forms.IntegerField(
-        label="How many times",
+        label="Trials",
         min_value=1,
         max_value=MOST_REPEATS,
         initial=5,
-        help_text=f"1 to {MOST_REPEATS}. Three or more show how much it wavers.",
+        help_text=f"1 to {MOST_REPEATS}. Three or more show how much the scores vary.",
     )
     temperature = forms.DecimalField(
         label="Temperature",
@@ -89,9 +89,9 @@ class BenchForm(forms.Form):
         widget=forms.NumberInput(attrs={"step": "0.05"}),
     )
     anchored = forms.BooleanField(
-        label="Show the judge the seed and its scores, as from round 2 on",
+        label="Show the judge the seed and its scores, as from round 2",
         required=False,
-        help_text="Off, the text is judged as in the first round.",
+        help_text="If off, the text is judged as in round 1.",
     )
 
     def __init__(
@@ -111,7 +111,7 @@ class BenchForm(forms.Form):
             del sources[CandidateOrigin.SEED]
             del self.fields["anchored"]
         self.choices("source", [(origin.value, words) for origin, words in sources.items()])
-        self.choices("round", [("", "Choose one"), *((str(row["pk"]), round_words(row)) for row in rounds)])
+        self.choices("round", [("", "Choose one"), *((str(row["pk"]), round_choice(row)) for row in rounds)])
         self.choices("version", [(version.number, version_words(version)) for version in versions])
         self.choices("judge", model_choices(offers, self["judge"].value() or ""), widget_only=True)
 
@@ -136,7 +136,7 @@ class BenchForm(forms.Form):
         return cleaned
 
     def target(self, cleaned: dict[str, Any]) -> Target | None:
-        """The judge that is meant: what was typed wins over what was chosen."""
+        """The judge; an entered model overrides the chosen one."""
         field = "judge_typed" if cleaned.get("judge_typed") else "judge"
         if not cleaned.get(field):
             return None
@@ -146,7 +146,7 @@ class BenchForm(forms.Form):
             self.add_error(field, str(error))
             return None
         if len(target.model) > MOST_MODEL_CHARS:
-            self.add_error(field, f"A model's name has at most {MOST_MODEL_CHARS} characters.")
+            self.add_error(field, f"A model name has at most {MOST_MODEL_CHARS} characters.")
             return None
         return target
 
@@ -157,12 +157,12 @@ def version_words(version: RubricVersion) -> str:
 
 
 class HumanScoresForm(forms.Form):
-    """One optional score for each criterion, on the rubric's scale."""
+    """An optional score for each criterion, on the rubric's scale."""
 
     def __init__(self, *args: Any, rubric: Rubric, given: Mapping[str, str], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.rubric = rubric
-        # By position: a key is an editor's own words, and need not be a name for a field.
+        # By position: keys are free text and may not be valid field names.
         for position, criterion in enumerate(rubric.criteria):
             step = rubric.scale.step
             self.fields[f"score-{position}"] = forms.DecimalField(
@@ -177,11 +177,11 @@ class HumanScoresForm(forms.Form):
         cleaned = super().clean() or {}
         for name, score in list(cleaned.items()):
             if score is not None and not self.rubric.scale.admits(score):
-                self.add_error(name, f"Scores here are {scale_in_words(self.rubric.scale)}.")
+                self.add_error(name, f"Scores are {scale_in_words(self.rubric.scale)}.")
         return cleaned
 
     def scores(self) -> dict[str, Decimal]:
-        """What was typed, by the criteria's keys."""
+        """The entered scores, by criterion key."""
         typed = [self.cleaned_data[f"score-{position}"] for position in range(len(self.rubric.criteria))]
         keys = [criterion.key for criterion in self.rubric.criteria]
         return {key: score for key, score in zip(keys, typed, strict=True) if score is not None}

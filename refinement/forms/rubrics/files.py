@@ -1,4 +1,4 @@
-"""The form that takes a rubric's file."""
+"""The form to import a rubric file."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ MOST_CHOICES = 500
 
 
 def targets(project: Project) -> list[tuple[str, str]]:
-    """A new rubric, or one of the project's, named with the version that the person has before them."""
+    """Choices: a new rubric, or a rubric of the project with its current version."""
     rubrics = (
         Rubric.objects.filter(project=project, archived_at=None, versions__isnull=False)
         .annotate(newest=Max("versions__number"))
@@ -25,7 +25,7 @@ def targets(project: Project) -> list[tuple[str, str]]:
 
 
 class ImportForm(forms.Form):
-    """A file or its text, and what becomes of it."""
+    """A file or its text, and the import target."""
 
     file = forms.FileField(
         label="File",
@@ -34,21 +34,21 @@ class ImportForm(forms.Form):
         widget=forms.FileInput(attrs={"accept": ".yaml,.yml,application/yaml,text/yaml"}),
     )
     text = forms.CharField(
-        label="Or its text",
+        label="Or paste text",
         required=False,
         strip=False,
-        help_text="Paste the whole file here instead of choosing it.",
+        help_text="Paste the whole file instead of uploading it.",
         widget=forms.Textarea(attrs={"rows": 14, "spellcheck": "false", "class": "code-input"}),
     )
     target = forms.ChoiceField(
         label="Import as",
-        help_text="A version of a rubric stands on top of those before it; none of them changes.",
+        help_text="A new version does not change the earlier ones.",
     )
     note = forms.CharField(
         label="Note",
         required=False,
         max_length=400,
-        help_text="What is new in it; it stands beside the version.",
+        help_text="What is new in this version.",
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
 
@@ -59,7 +59,7 @@ class ImportForm(forms.Form):
         assert isinstance(choice, forms.ChoiceField)
         choice.choices = targets(project)
         choice.error_messages["invalid_choice"] = (
-            "This rubric was changed or archived in the meantime; look at it, and choose again."
+            "This rubric was changed or archived in the meantime. Check it and choose again."
         )
 
     def clean(self) -> dict[str, Any]:
@@ -70,29 +70,29 @@ class ImportForm(forms.Form):
         elif upload is not None:
             cleaned["source"] = self._decoded(upload)
         elif not text.strip():
-            self.add_error("file", "Choose a file, or paste its text below.")
+            self.add_error("file", "Choose a file or paste its text.")
         elif len(text.encode("utf-8", "replace")) > MAX_BYTES:
-            self.add_error("text", f"The text is larger than {MAX_BYTES:,} bytes; a rubric is smaller.")
+            self.add_error("text", f"The text is larger than {MAX_BYTES:,} bytes.")
         else:
             cleaned["source"] = text
         return cleaned
 
     def _decoded(self, upload: Any) -> str:
         if upload.size > MAX_BYTES:
-            self.add_error("file", f"The file is larger than {MAX_BYTES:,} bytes; a rubric is smaller.")
+            self.add_error("file", f"The file is larger than {MAX_BYTES:,} bytes.")
             return ""
         try:
             return str(upload.read().decode("utf-8-sig"))
         except UnicodeDecodeError:
-            self.add_error("file", "The file is not text in UTF-8. Save it as UTF-8, or choose another.")
+            self.add_error("file", "The file is not UTF-8 text. Save it as UTF-8 or choose another file.")
             return ""
 
     def keep_text(self, source: str) -> None:
-        """Shows the file's text in its field when the page comes back: a browser cannot keep a file."""
+        """Shows the file's text in its field again, because browsers do not keep uploads."""
         self.data = {**{name: self.data[name] for name in self.data}, "text": source}
 
     def chosen(self) -> tuple[Rubric, int] | None:
-        """The rubric to add a version to, and the version it was at; None for a new rubric."""
+        """The rubric to add a version to, and its expected version; None for a new rubric."""
         if self.cleaned_data["target"] == NEW_RUBRIC:
             return None
         slug, _, number = self.cleaned_data["target"].rpartition("@")

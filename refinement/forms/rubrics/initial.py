@@ -1,4 +1,4 @@
-"""A definition as the fields of the editor: exactly what a browser would send back unchanged."""
+"""A definition as editor fields, exactly as a browser sends them back unchanged."""
 
 import json
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ ON = "on"
 
 
 def form_fields(values: Mapping[str, Any], renamed: Mapping[str, str] | None = None) -> Fields:
-    """The fields of a definition given as JSON; `renamed` names the earlier keys of criteria."""
+    """The fields of a JSON definition; `renamed` has the earlier keys of criteria."""
     fields: Fields = {}
     for setting in SETTINGS:
         fields.update(_setting_field(setting, values))
@@ -72,7 +72,7 @@ def check_fields(number: int, check: Mapping[str, Any]) -> Fields:
 
 
 def parameter_text(parameter: Parameter, value: Any) -> str | None:
-    """What the parameter's field says; None for a box that is not ticked."""
+    """The parameter as field text; None for an unchecked box."""
     if parameter.type is ParameterType.FLAG:
         return ON if value else None
     if value is None:

@@ -1,4 +1,4 @@
-"""Two edits of one version as one: what only one side changed is taken, what both changed is a choice."""
+"""Merging two edits of one version: changes of one side are taken, conflicts are a choice."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from refinement.engine.codec import rubric_to_json
 from refinement.engine.types import Information, Role, Rubric
 
 ROWS = ("criteria", "checks")
-# The seed is edited on a page of its own and travels with the newest version.
+# The seed has its own page and is taken from the newest version.
 APART = (*ROWS, "context", "templates", "seed_text", "seed_scores", "profile")
 
 
@@ -27,7 +27,7 @@ class Change(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One place in which a definition changed; None is a place that is not there."""
+    """A changed place of a definition; None if it does not exist on a side."""
 
     path: tuple[str, ...]
     original: Any
@@ -47,14 +47,14 @@ class Difference:
         return Change.THEIRS if self.mine == self.original else Change.BOTH
 
     def taken(self, choices: Mapping[str, str]) -> Any:
-        """The side that wins here: the one that changed, or the one that was chosen."""
+        """The winning side: the one that changed, or the chosen one."""
         if self.change is Change.BOTH:
             return self.theirs if choices.get(self.name) == Side.THEIRS else self.mine
         return self.theirs if self.change is Change.THEIRS else self.mine
 
 
 def differences(original: Rubric, mine: Rubric, theirs: Rubric) -> list[Difference]:
-    """Every place where either side departs from the version that both started from, in page order."""
+    """Every place where a side differs from the common version, in page order."""
     sides = [rubric_to_json(rubric) for rubric in (original, mine, theirs)]
     flat = [dict(_places(side)) for side in sides]
     for rows in ROWS:
@@ -65,7 +65,7 @@ def differences(original: Rubric, mine: Rubric, theirs: Rubric) -> list[Differen
 
 
 def _places(values: Mapping[str, Any], *above: str) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """A definition's settings by path; the table of who sees what cell by cell."""
+    """A definition's settings by path; the visibility table cell by cell."""
     for name, value in values.items():
         if not above and name in APART:
             continue
@@ -83,7 +83,7 @@ def _places(values: Mapping[str, Any], *above: str) -> Iterator[tuple[tuple[str,
 
 
 def _add_rows(rows: str, sides: list[dict[str, Any]], flat: list[dict[tuple[str, ...], Any]]) -> None:
-    """Rows by key: field by field where both sides still have the row, whole where one has not."""
+    """Rows by key: by field if both sides have the row, else as a whole."""
     by_key = [{row["key"]: row for row in side[rows]} for side in sides]
     _, mine, theirs = by_key
     for key in dict.fromkeys([*by_key[0], *mine, *theirs]):
@@ -100,13 +100,13 @@ def _add_rows(rows: str, sides: list[dict[str, Any]], flat: list[dict[tuple[str,
 
 
 def _orders(by_key: list[dict[str, Any]]) -> list[list[str]]:
-    """The order of the rows that all three have: what was added or removed is no matter of order."""
+    """The order of the rows that all three have; additions and removals are not reorderings."""
     shared = set.intersection(*(set(known) for known in by_key))
     return [[key for key in known if key in shared] for known in by_key]
 
 
 def merged(original: Rubric, mine: Rubric, theirs: Rubric, choices: Mapping[str, str]) -> dict[str, Any]:
-    """The definition, as JSON, that has both sides' changes; it may still fail to fit together."""
+    """The JSON definition with both sides' changes. It may not be valid."""
     values = rubric_to_json(theirs)
     entries = differences(original, mine, theirs)
     for rows in ROWS:
@@ -146,7 +146,7 @@ def _merged_rows(
     entries: list[Difference],
     choices: Mapping[str, str],
 ) -> list[dict[str, Any]]:
-    """Both sides' rows: theirs as the ground, changed field by field, in the order that was taken."""
+    """Both sides' rows: theirs as the base, merged by field, in the chosen order."""
     kept = {row["key"]: dict(row) for row in [*mine[rows], *theirs[rows]]}
     order_from = theirs
     for entry in entries:
@@ -168,7 +168,7 @@ def _merged_rows(
 
 
 def joined_order(first: list[str], second: list[str]) -> list[str]:
-    """The first order, with what only the second has put in after the row it follows there."""
+    """The first order, with rows only in the second inserted after their predecessor there."""
     order = list(first)
     before = None
     for key in second:

@@ -1,4 +1,4 @@
-"""The editor's fields as the page shows them: plain values for plain templates, as rows are many."""
+"""The editor's fields as plain values for templates."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -17,19 +17,19 @@ from refinement.forms.rubrics.weights import total_of, usual_of
 from refinement.judging.checks import KINDS, ParameterType
 from refinement.judging.context import OFFERED
 from refinement.judging.templating import TEMPLATE_NAMES, default_source
-from refinement.selectors.rubrics.context_tables import KIND_WORDS, departure_words
+from refinement.selectors.rubrics.context_tables import KIND_LABELS, departure_sentence
 from refinement.selectors.rubrics.words import TEMPLATE_LABELS, rule_name
 
 Errors = Mapping[str, list[str]]
-PROTOTYPE = "__n__"  # a row that script copies stands under this number
+PROTOTYPE = "__n__"  # row number of the prototype that script copies
 CRITERION_PARTS = ("key", "name", "description", "ideal", "weight", "order", "was")
 CHECK_PARTS = ("key", "kind", "severity", "weight", "suggestion", "order", "was")
-PART_LABELS = {"ideal": "what the top looks like", "p": ""}
+PART_LABELS = {"ideal": "top of the scale", "p": ""}
 
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """One field with its words, its value and what is wrong with it."""
+    """A field with its label, value and errors."""
 
     name: str
     label: str
@@ -49,7 +49,7 @@ class Box:
 
 
 def page_values(fields: Fields, errors: Errors, base: Rubric) -> dict[str, Any]:
-    """Everything that the editor's template shows of the fields."""
+    """The editor template's context for the fields."""
     criteria = criterion_rows(fields, errors)
     checks = check_rows(fields, errors)
     seen = context_rows(fields)
@@ -128,7 +128,7 @@ def _row(noun: str, number: str, parts: Iterable[str], fields: Fields, errors: E
 
 
 def parameter_boxes(row: Mapping[str, Any], fields: Fields, errors: Errors) -> list[Box]:
-    """A field for each parameter of the check's kind, as the registry of kinds describes it."""
+    """A field for each parameter of the check's kind."""
     kind = KINDS.get(row["kind"])
     boxes = []
     for parameter in kind.parameters if kind else ():
@@ -182,7 +182,7 @@ def empty_criterion() -> dict[str, Any]:
 
 
 def with_criterion(fields: Fields) -> Fields:
-    """The fields with one more, empty criterion at the end."""
+    """The fields with an empty criterion added."""
     weight = usual_of(row["weight"] for row in criterion_rows(fields, {}))
     return fields | criterion_fields(
         _next_number(fields, "criterion"), empty_criterion() | {"weight": weight}
@@ -190,7 +190,7 @@ def with_criterion(fields: Fields) -> Fields:
 
 
 def with_check(fields: Fields, kind: str) -> Fields:
-    """The fields with one more check of this kind at the end."""
+    """The fields with a check of this kind added."""
     return (
         fields | check_fields(_next_number(fields, "check"), empty_check(kind)) if kind in KINDS else fields
     )
@@ -219,12 +219,12 @@ def stop_rows(fields: Fields) -> list[dict[str, Any]]:
 
 
 def context_rows(fields: Fields) -> list[dict[str, Any]]:
-    """The table of who sees what: a row for each kind of information, a cell for each role."""
+    """The visibility table: a row per kind of information, a cell per role."""
     chosen = fields.get("problem_class", "")
     return [
         {
-            "label": KIND_WORDS[kind][0],
-            "help": KIND_WORDS[kind][1],
+            "label": KIND_LABELS[kind][0],
+            "help": KIND_LABELS[kind][1],
             "cells": [_cell(role, kind, fields, chosen) for role in Role],
         }
         for kind in Information
@@ -242,14 +242,14 @@ def _cell(role: Role, kind: Information, fields: Fields, chosen: str) -> dict[st
         "preset": preset,
         "departs": kind in OFFERED[role] and seen != (chosen in preset.split()),
         "role": words.ROLES[role][0],
-        "shown": departure_words(role, kind, True),
-        "withheld": departure_words(role, kind, False),
+        "shown": departure_sentence(role, kind, True),
+        "withheld": departure_sentence(role, kind, False),
     }
 
 
 @lru_cache(maxsize=1)
 def presets() -> dict[tuple[Role, Information], str]:
-    """For each cell, the problem classes whose preset has it ticked."""
+    """The problem classes whose preset includes each cell."""
     rules = {problem_class: context_rules_for(problem_class) for problem_class in ProblemClass}
     return {
         (role, kind): " ".join(name for name, rule in rules.items() if kind in rule.allowed(role))
@@ -259,7 +259,7 @@ def presets() -> dict[tuple[Role, Information], str]:
 
 
 def departures(rows: list[dict[str, Any]]) -> list[str]:
-    """Where the table departs from the preset of the class, in sentences."""
+    """Sentences on where the table differs from the class's preset."""
     cells = (cell for row in rows for cell in row["cells"])
     return [cell["shown" if cell["on"] else "withheld"] for cell in cells if cell["departs"]]
 
@@ -291,7 +291,7 @@ _LABELS = {setting.name: setting.label for setting in SETTINGS} | {
 def summary(
     errors: Errors, criteria: list[dict[str, Any]], checks: list[dict[str, Any]]
 ) -> list[tuple[str, str, str]]:
-    """Every problem as (field, label, message), for the list at the top of the page."""
+    """Every problem as (field, label, message), for the summary at the top."""
     if not errors:
         return []
     labels = dict(_LABELS)

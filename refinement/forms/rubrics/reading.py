@@ -1,4 +1,4 @@
-"""The editor's fields as a definition, or everything that is wrong with them, field by field."""
+"""Editor fields to a definition, or to errors by field."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -30,21 +30,21 @@ NOTE_LIMIT = 400
 
 @dataclass
 class Reading:
-    """What came of the fields: a definition, or problems by field; and what the person should know."""
+    """A definition or errors by field, and notices for the user."""
 
     definition: Rubric | None = None
     problems: dict[str, list[str]] = field(default_factory=dict)
     notices: list[str] = field(default_factory=list)
-    renamed: dict[str, str] = field(default_factory=dict)  # a criterion's new key: the one it had
+    renamed: dict[str, str] = field(default_factory=dict)  # a criterion's new key to its earlier one
 
 
 def clean_fields(posted: Mapping[str, str]) -> Fields:
-    """What a browser sent, as texts that can be kept."""
+    """The posted fields as cleaned texts."""
     return {name: storable(tidy(str(value))) for name, value in posted.items()}
 
 
 def read_definition(fields: Fields, base: Rubric) -> Reading:
-    """The definition that the fields say; what has no field is taken from the version that was edited."""
+    """The definition in the fields; settings without a field come from the edited version."""
     with time_limit():
         return _read(fields, base)
 
@@ -80,8 +80,8 @@ def _finish(reading: Reading, values: dict[str, Any]) -> None:
     try:
         reading.definition = rubric_from_json(values)
     except BadRubric as error:
-        # Every rule known here has its own field above; what is left still must not be lost.
-        reading.problems["rubric-editor"] = [f"This cannot be saved yet: {error}."]
+        # Known rules have their own field errors above; report the rest too.
+        reading.problems["rubric-editor"] = [f"Cannot save: {error}."]
 
 
 def _settings(fields: Fields, problems: Problems) -> dict[str, Any]:
@@ -97,14 +97,14 @@ def _settings(fields: Fields, problems: Problems) -> dict[str, Any]:
 
 
 def _stop_rules(fields: Fields) -> list[str]:
-    """The rules that are on, in their order; those without a place follow as they are listed."""
+    """The enabled rules in order; those without a position come last."""
     chosen = [rule for rule in STOP_RULE_WORDS if rule in STOP_RULES and fields.get(f"stop-{rule}-on")]
     ordered = sorted(chosen, key=lambda rule: place_of(fields.get(f"stop-{rule}-order", "")))
     return [str(rule) for rule in ordered]
 
 
 def _context(fields: Fields, base: Rubric) -> dict[str, list[str]]:
-    """The ticked cells, and what the version has beyond the table: not seen here, so not ours to drop."""
+    """The checked cells, plus entries of the version that the table does not show."""
     return {
         str(role): sorted(
             {str(kind) for kind in OFFERED[role] if fields.get(f"context-{role}-{kind}")}
@@ -121,7 +121,7 @@ def _templates(fields: Fields, base: Rubric, problems: Problems) -> dict[str, st
             continue
         kept[name] = fields.get(f"template-{name}", "")
         if not kept[name].strip():
-            problems.add(f"template-{name}", "This is empty. Write a template, or use the default.")
+            problems.add(f"template-{name}", "Empty. Enter a template or use the default.")
             continue
         for problem in check_template(name, kept[name])[:8]:
             problems.add(f"template-{name}", f"Line {problem.line}: {problem.message}")
@@ -131,20 +131,20 @@ def _templates(fields: Fields, base: Rubric, problems: Problems) -> dict[str, st
 def _refuse_odd_counts(values: dict[str, Any], problems: Problems) -> None:
     criteria, checks = len(values["criteria"]), len(values["checks"])
     if not criteria and not checks:
-        problems.add("criteria", "There is nothing to judge by. Add at least one criterion or one check.")
+        problems.add("criteria", "Add at least one criterion or check.")
     elif not criteria and not values["policy"]["checks_in_composite"]:
         problems.add(
             "policy-checks_in_composite",
-            "There are no criteria, so the checks must count in the total. Turn this on, or add a criterion.",
+            "Without criteria, the checks must count in the composite. Turn this on or add a criterion.",
         )
     if criteria > MOST_CRITERIA:
-        problems.add("criteria", f"There are {criteria} criteria; at most {MOST_CRITERIA} fit. Remove some.")
+        problems.add("criteria", f"{criteria} criteria; at most {MOST_CRITERIA} are allowed. Remove some.")
     if checks > MOST_CHECKS:
-        problems.add("checks", f"There are {checks} checks; at most {MOST_CHECKS} fit. Remove some.")
+        problems.add("checks", f"{checks} checks; at most {MOST_CHECKS} are allowed. Remove some.")
 
 
 def _refuse_odd_numbers(values: dict[str, Any], problems: Problems) -> None:
-    """What fits by itself and not with the rest: limits against the scale, the plateau against itself."""
+    """Cross-field errors: limits against the scale, and the plateau's two numbers."""
     scale, policy = values["scale"], values["policy"]
     low, high = scale["minimum"], scale["maximum"]
     if low is not None and high is not None:
@@ -154,46 +154,44 @@ def _refuse_odd_numbers(values: dict[str, Any], problems: Problems) -> None:
             _refuse_outside(policy, Decimal(low), Decimal(high), problems)
     rounds, window = policy["plateau_rounds"], policy["plateau_window"]
     if rounds is not None and window is not None and window >= rounds:
-        problems.add(
-            "policy-plateau_window", f"This must be smaller than the rounds needed, which are {rounds}."
-        )
+        problems.add("policy-plateau_window", f"Must be less than the rounds needed ({rounds}).")
 
 
 def _refuse_odd_evaluator(values: dict[str, Any], problems: Problems) -> None:
-    """A command that is wanted and not there, or that nobody gives the text to."""
+    """Errors for a missing command, or one that does not receive the text."""
     evaluator = values["evaluator"]
     command, name = evaluator["command"], evaluator["file_name"]
     if command == [] and values["evaluation_mode"] == EvaluationMode.RUNNABLE:
-        problems.add("evaluator-command", "The evaluation rests on a command. Write it here.")
+        problems.add("evaluator-command", "This evaluation needs a command.")
     if command and evaluator["handover"] == Handover.FILE and not any("{file}" in part for part in command):
         problems.add(
             "evaluator-command",
-            "Write {file} where the path of the text belongs, or hand the text over on the standard input.",
+            "Use {file} for the path of the text, or pass the text on standard input.",
         )
     if name and not FILE_NAME.fullmatch(name):
         problems.add(
             "evaluator-file_name",
-            "A file's name has only letters a to z, digits, hyphens, dots and underscores here.",
+            "Use only letters a to z, digits, hyphens, dots and underscores.",
         )
 
 
 def _refuse_outside(policy: dict[str, Any], low: Decimal, high: Decimal, problems: Problems) -> None:
     for name in ("pass_threshold", "perfect_score"):
         if policy[name] is not None and not low <= Decimal(policy[name]) <= high:
-            problems.add(f"policy-{name}", f"This lies outside the scale, which goes from {low} to {high}.")
+            problems.add(f"policy-{name}", f"Must be on the scale, from {low} to {high}.")
 
 
 def _read_note(fields: Fields, problems: Problems) -> None:
     if len(fields.get("note", "")) > NOTE_LIMIT:
         problems.add(
-            "note", f"This has {len(fields['note']):,} characters; at most {NOTE_LIMIT} fit. Shorten it."
+            "note", f"{len(fields['note']):,} characters; at most {NOTE_LIMIT} are allowed. Shorten it."
         )
 
 
 def _carry_seed(
     values: dict[str, Any], base: Rubric, rows: list[tuple[str, str, dict[str, Any]]]
 ) -> list[str]:
-    """Takes the seed over, its scores under the keys of today; says which scores cannot come along."""
+    """Copies the seed with its scores under the current keys; reports scores that no longer fit."""
     values["seed_text"], values["seed_scores"] = "", {}
     if not base.seed_text:
         return []
@@ -212,7 +210,7 @@ def _carry_seed(
     if fitting:
         values["seed_text"], values["seed_scores"] = base.seed_text, fitting
     else:
-        notices.append("The seed has no score left, so this version has no seed. Earlier versions keep it.")
+        notices.append("No seed score is left, so this version has no seed. Earlier versions keep it.")
     return notices
 
 
@@ -220,22 +218,20 @@ def _docking_notice(fields: Fields, rows: list[tuple[str, str, dict[str, Any]]])
     docked = fields.get("docked")
     if not docked or docked in [number for number, _, _ in rows]:
         return []
-    return ["Invented names cost nothing now: the criterion that they were taken off was removed."]
+    return ["The penalty for invented names was removed along with its criterion."]
 
 
 def _seed_notices(removed: list[str], off_scale: Any) -> list[str]:
     notices = []
     if removed:
-        notices.append(f"The seed's scores went with their criteria: {', '.join(removed)}.")
+        notices.append(f"Seed scores were removed along with their criteria: {', '.join(removed)}.")
     if off_scale:
-        notices.append(
-            f"The seed's scores are not on the new scale and were left out: {', '.join(sorted(off_scale))}."
-        )
+        notices.append(f"Seed scores outside the new scale were removed: {', '.join(sorted(off_scale))}.")
     return notices
 
 
 def _in_page_order(problems: dict[str, list[str]]) -> dict[str, list[str]]:
-    """Problems as a reader meets their fields, from the top of the page to its end."""
+    """The errors in page order."""
     sections = (
         ("name", "artifact_type", "purpose"),
         ("criteri",),

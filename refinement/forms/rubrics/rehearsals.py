@@ -1,4 +1,4 @@
-"""The form of a preview: which version, which text, which round, and what was said before."""
+"""The form of a prompt preview: version, text, round, and assumed verdict."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -26,10 +26,10 @@ SAMPLE = {
 
 
 def not_too_long(text: str) -> None:
-    """A validator and no `max_length`: a browser would cut what is pasted, without a word."""
+    """A validator instead of `max_length`, with which browsers silently cut pasted text."""
     if len(text) > MAX_TEXT_CHARS:
         raise forms.ValidationError(
-            f"This has {len(text):,} characters; {MAX_TEXT_CHARS:,} are allowed. Shorten it."
+            f"{len(text):,} characters; at most {MAX_TEXT_CHARS:,} are allowed. Shorten it."
         )
 
 
@@ -45,15 +45,15 @@ def _long(label: str, help_text: str, rows: int) -> forms.CharField:
 
 
 class PreviewForm(forms.Form):
-    """All of it is only looked at: nothing is sent, nothing is kept."""
+    """Input of a preview; nothing is sent or stored."""
 
     version = forms.TypedChoiceField(label="Version", coerce=int)
     run = forms.TypedChoiceField(
-        label="Text and history from",
+        label="Source",
         required=False,
         coerce=int,
         empty_value=None,
-        help_text="A run brings its task, its texts and what was said of them.",
+        help_text="A run provides its task, texts and verdicts.",
     )
     number = forms.IntegerField(
         label="Round",
@@ -63,14 +63,14 @@ class PreviewForm(forms.Form):
         help_text="Empty: the newest.",
         widget=forms.NumberInput(attrs={"inputmode": "numeric"}),
     )
-    task = _long("Task", "What the producer is asked for.", 3)
-    candidate = _long("Candidate", "The text that is judged in this round.", 8)
-    earlier = _long("Text of the rounds before", "Empty: the candidate itself stands in for it.", 4)
+    task = _long("Task", "What the producer should write.", 3)
+    candidate = _long("Candidate", "The text judged in this round.", 8)
+    earlier = _long("Text of earlier rounds", "Empty: the candidate.", 4)
     score = forms.DecimalField(
         label="Score of every criterion", required=False, max_digits=15, decimal_places=6
     )
-    issues = _long("Issues", "What the judge found wrong, one a line.", 3)
-    asi = _long("Direction (ASI)", "The one change that the judge asked for.", 2)
+    issues = _long("Issues", "What the judge found, one per line.", 3)
+    asi = _long("Direction (ASI)", "The change the judge asked for.", 2)
 
     def __init__(
         self,
@@ -83,7 +83,7 @@ class PreviewForm(forms.Form):
         super().__init__(data)
         self.definition = definition
         self._offer("version", [(number, f"Version {number}") for number in versions])
-        self._offer("run", [("", "The texts typed below"), *((run.pk, run.label) for run in runs)])
+        self._offer("run", [("", "Text entered below"), *((run.pk, run.label) for run in runs)])
         self.fields[
             "score"
         ].help_text = f"{scale_in_words(definition.scale).capitalize()}. Empty: the middle."
@@ -97,13 +97,13 @@ class PreviewForm(forms.Form):
         score: Decimal | None = self.cleaned_data["score"]
         if score is not None and not self.definition.scale.admits(score):
             words = scale_in_words(self.definition.scale)
-            raise forms.ValidationError(f"{plain(score)} is not on the scale. Allowed: {words}.")
+            raise forms.ValidationError(f"{plain(score)} is not on the scale: {words}.")
         return score
 
     def clean_issues(self) -> str:
         text = str(self.cleaned_data["issues"])
         if len(lines_of(text)) > MAX_ISSUES:
-            raise forms.ValidationError(f"There are more than {MAX_ISSUES} lines. Leave some out.")
+            raise forms.ValidationError(f"At most {MAX_ISSUES} lines.")
         return text
 
     def clean(self) -> dict[str, Any]:
@@ -113,16 +113,16 @@ class PreviewForm(forms.Form):
                 cleaned[name] = storable(cleaned[name]).replace("\r\n", "\n")
         if cleaned.get("run") is None and "run" not in self.errors:
             for name, words in (
-                ("task", "Say what the text is for."),
-                ("candidate", "Paste a text to judge."),
+                ("task", "Enter a task."),
+                ("candidate", "Enter a text to judge."),
             ):
                 if name in cleaned and not cleaned[name].strip():
                     self.add_error(name, f"{words} Or choose a run above.")
         return cleaned
 
     @property
-    def assumed(self) -> AssumedScores:
-        """The assumed scores for rounds that were not judged."""
+    def said(self) -> AssumedScores:
+        """The assumed verdict."""
         given = self.cleaned_data
         score = given["score"] if given["score"] is not None else middle(self.definition)
         return AssumedScores(score, tuple(lines_of(given["issues"])), given["asi"].strip())
@@ -133,7 +133,7 @@ def lines_of(text: str) -> list[str]:
 
 
 def middle(definition: Rubric) -> Decimal:
-    """A score in the middle of the scale, and on its step."""
+    """A score in the middle of the scale, on its step."""
     scale = definition.scale
     half = scale.spread(Decimal("0.5"))
     return half if scale.step is None else half - (half - scale.minimum) % scale.step

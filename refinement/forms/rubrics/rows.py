@@ -1,4 +1,4 @@
-"""The rows of criteria and checks in the form: found by their numbers, put in order, read one by one."""
+"""Rows of criteria and checks: numbering, order and parsing."""
 
 import json
 import re
@@ -26,7 +26,7 @@ _NUMBER = re.compile(r"[0-9]{1,6}")
 
 @dataclass
 class Problems:
-    """What is wrong, by field, in the order of the page."""
+    """Errors by field, in page order."""
 
     by_field: dict[str, list[str]] = field(default_factory=dict)
 
@@ -34,7 +34,7 @@ class Problems:
         self.by_field.setdefault(name, []).append(message)
 
     def take(self, name: str, otherwise: Any, read: Callable[..., Any], *given: Any) -> Any:
-        """What reading gives; a refusal is kept under the field's name, and something else stands in."""
+        """The result of `read`; if it raises Refused, records the error and returns `otherwise`."""
         try:
             return read(*given)
         except values.Refused as refusal:
@@ -43,20 +43,20 @@ class Problems:
 
 
 def all_numbers(fields: Mapping[str, str], noun: str) -> list[str]:
-    """The numbers of this noun's rows, those to be removed included."""
+    """Row numbers of this noun, including rows to be removed."""
     start = f"{noun}-"
     numbers = (name.removeprefix(start).partition("-")[0] for name in fields if name.startswith(start))
     return [number for number in dict.fromkeys(numbers) if _NUMBER.fullmatch(number)]
 
 
 def row_numbers(fields: Mapping[str, str], noun: str) -> list[str]:
-    """The numbers of this noun's rows in the order that was asked for, without those to be removed."""
+    """Row numbers of this noun in the submitted order, without rows to be removed."""
     kept = [number for number in all_numbers(fields, noun) if not fields.get(f"{noun}-{number}-remove")]
     return sorted(kept, key=lambda number: (place_of(fields.get(f"{noun}-{number}-order", "")), int(number)))
 
 
 def place_of(text: str) -> Decimal:
-    """A place in an order as it was typed; what is no number stands last."""
+    """A submitted position; non-numbers come last."""
     try:
         return values.number_of(text, None, None, 4)
     except values.Refused:
@@ -64,7 +64,7 @@ def place_of(text: str) -> Decimal:
 
 
 def read_criteria(fields: Fields, problems: Problems) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Each criterion as JSON, with its row's number and the key it had before."""
+    """Each criterion as JSON, with its row number and its earlier key."""
     seen: dict[str, int] = {}
     for place, number in enumerate(row_numbers(fields, "criterion"), start=1):
         start = f"criterion-{number}-"
@@ -82,7 +82,7 @@ def read_criteria(fields: Fields, problems: Problems) -> Iterator[tuple[str, str
 def read_checks(
     fields: Fields, known: Mapping[str, Check], problems: Problems
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Each check as JSON, with its row's number; `known` are the checks of the version that was edited."""
+    """Each check as JSON, with its row number; `known` are the edited version's checks."""
     seen: dict[str, int] = {}
     for place, number in enumerate(row_numbers(fields, "check"), start=1):
         start = f"check-{number}-"
@@ -103,10 +103,10 @@ def read_checks(
 
 
 def read_kind(fields: Fields, start: str, known: Check | None, problems: Problems) -> dict[str, Any]:
-    """A check's kind and its parameters, as JSON; what is wrong stands at the field it is about."""
+    """A check's kind and parameters as JSON; errors are added to their fields."""
     kind = KINDS.get(fields.get(f"{start}kind", ""))
     if kind is None:
-        problems.add(f"{start}key", "This kind of check is not available here. Remove the check to save.")
+        problems.add(f"{start}key", "This kind of check is not available. Remove the check to save.")
         return {"kind": fields.get(f"{start}kind", ""), "parameters": {}}
     before = len(problems.by_field)
     given: dict[str, Any] = {}
@@ -126,7 +126,7 @@ def _judge_parameters(kind: CheckKind, given: dict[str, Any], start: str, proble
 
 
 def _at_fault(kind: CheckKind, problem: str) -> str:
-    """The field that a problem is about: the parameter it names, the first one, or the key where is none."""
+    """The field of an error: the parameter it names, else the first one, else the key."""
     for parameter in kind.parameters:
         if problem.startswith(parameter.label) or parameter.label.lower() in problem.lower():
             return f"p-{parameter.name}"
@@ -134,7 +134,7 @@ def _at_fault(kind: CheckKind, problem: str) -> str:
 
 
 def parameter_value(parameter: Parameter, text: str) -> Any:
-    """What the field says, as the check's kind wants it; None when it says nothing."""
+    """The field's value in the parameter's type; None if empty."""
     if parameter.type is ParameterType.FLAG:
         return bool(text) if bool(text) != bool(parameter.default) else None
     values.text_within(text, PARAMETER_LIMIT)
@@ -164,18 +164,18 @@ def _document(text: str) -> Any:
         document = json.loads(text)
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
-        raise values.Refused(f"This is not valid JSON: {error.msg} at {where}.") from None
+        raise values.Refused(f"Not valid JSON: {error.msg} at {where}.") from None
     except (ValueError, RecursionError):
         raise values.Refused(
-            "This JSON cannot be read: a number in it is too long, or it is too deep."
+            "This JSON cannot be parsed: a number is too long, or it is nested too deeply."
         ) from None
     if not isinstance(document, dict):
-        raise values.Refused("A schema is a JSON object: it stands in curly brackets.")
+        raise values.Refused("A schema must be a JSON object.")
     return document
 
 
 def _as_before(kind: CheckKind, given: dict[str, Any], known: Check | None) -> Any:
-    """The parameters as they were saved, if they mean the same: defaults that were spelled out stay so."""
+    """The saved parameters if they are equivalent, so that explicit defaults are kept."""
     if known is None or known.kind != kind.name:
         return given
     same = _plain(with_defaults(kind, known.parameters)) == _plain(with_defaults(kind, given))
@@ -190,7 +190,7 @@ def _key(fields: Fields, start: str, seen: dict[str, int], place: int, noun: str
     was = fields.get(f"{start}was", "")
     key: str = problems.take(f"{start}key", "", values.key_of, fields.get(f"{start}key", ""), was, KEY_LIMIT)
     if key and key in seen:
-        problems.add(f"{start}key", f"The {noun} in place {seen[key]} has this key too. Choose another.")
+        problems.add(f"{start}key", f"The {noun} in position {seen[key]} has the same key. Choose another.")
     elif key:
         seen[key] = place
     return key
@@ -199,7 +199,7 @@ def _key(fields: Fields, start: str, seen: dict[str, int], place: int, noun: str
 def _name(text: str) -> str:
     name = text.strip()
     if not name:
-        raise values.Refused("A name is missing. Write what people should read, such as Depth.")
+        raise values.Refused("Enter a name, such as Depth.")
     return values.text_within(name, NAME_LIMIT)
 
 

@@ -1,4 +1,4 @@
-"""The form of a rubric's seed: a text, and a score for each criterion that has one."""
+"""The form of a rubric's seed: a text and scores by criterion."""
 
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
@@ -14,20 +14,20 @@ SCORE = "score-"
 
 
 class SeedForm(forms.Form):
-    """Named by the version it was opened on, so that nobody's later work is overwritten unseen."""
+    """`version` is the one it was opened on, to detect concurrent saves."""
 
     text = forms.CharField(
         label="Text",
         strip=False,
-        error_messages={"required": "The text is empty; paste the text that the scores belong to."},
-        help_text="The text that people scored. Up to 200,000 characters.",
+        error_messages={"required": "Enter the text that the scores belong to."},
+        help_text="A text with known scores. At most 200,000 characters.",
         widget=forms.Textarea(attrs={"rows": 14}),
     )
     note = forms.CharField(
         label="Note",
         required=False,
         max_length=400,
-        help_text="Why it was chosen, or who scored it. It stands beside the version.",
+        help_text="Why it was chosen, or who scored it. Shown with the version.",
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
     edited_from = forms.IntegerField(widget=forms.HiddenInput, min_value=1, max_value=10**9)
@@ -40,7 +40,7 @@ class SeedForm(forms.Form):
 
     @property
     def scores(self) -> dict[str, Decimal]:
-        """The scores that were given, by criterion."""
+        """The entered scores by criterion."""
         given = {criterion.key: self.cleaned_data.get(SCORE + criterion.key) for criterion in self.criteria}
         return {key: score for key, score in given.items() if score is not None}
 
@@ -49,16 +49,16 @@ class SeedForm(forms.Form):
         return self.definition.criteria
 
     def score_fields(self) -> Iterator[tuple[Criterion, forms.BoundField]]:
-        """Each criterion with its field, for the page."""
+        """Each criterion with its field."""
         for criterion in self.criteria:
             yield criterion, self[SCORE + criterion.key]
 
     def clean_text(self) -> str:
-        # A browser sends every line's end as two characters; the text that people mean has one.
+        # Browsers send line ends as CRLF; the text uses LF.
         return str(self.cleaned_data["text"]).replace("\r\n", "\n")
 
     def take_over(self, error: ValidationError) -> None:
-        """Puts a service's complaints beside their fields; what has none stands above the scores."""
+        """Adds the service's errors to their fields; others are shown above the scores."""
         for name, complaints in error.message_dict.items():
             self.add_error(name if name in self.fields else None, complaints)
 
@@ -83,6 +83,6 @@ def score_field(criterion: Criterion, definition: Rubric) -> forms.DecimalField:
 
 
 def seed_initial(definition: Rubric, version: int) -> dict[str, Any]:
-    """What the form shows of a seed that is there."""
+    """Initial values of an existing seed."""
     scores = {SCORE + key: plain(score) for key, score in definition.seed_scores.items()}
     return {"text": definition.seed_text, "edited_from": version, **scores}

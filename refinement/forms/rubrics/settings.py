@@ -1,4 +1,4 @@
-"""The settings that have one field each: their name in the form, place in a definition and limits."""
+"""Settings with one field each: form name, path in a definition, and limits."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from typing import Any
 from refinement.engine.rubrics import LONGEST_EVALUATION
 from refinement.forms.rubrics import words
 
-COLUMN_LIMIT = Decimal(99_999)  # what the columns of scale and weights hold
+COLUMN_LIMIT = Decimal(99_999)  # range of the scale and weight columns
 COLUMN_PLACES = 4
 KEPT_PLACES = 6
 ANY_COUNT = Decimal(1_000_000_000)
@@ -28,7 +28,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One field; `path` is its place in a definition as JSON, its name in the form the same with hyphens."""
+    """A field. `path` is its place in a JSON definition; the form name is the path with hyphens."""
 
     path: tuple[str, ...]
     label: str
@@ -41,7 +41,7 @@ class Setting:
     places: int = KEPT_PLACES
     choices: Mapping[Any, str] | None = None
     rows: int = 3
-    suggestions: str = ""  # the id of a list of values to pick from
+    suggestions: str = ""  # id of a datalist
 
     @property
     def name(self) -> str:
@@ -62,12 +62,12 @@ def _whole(name: str, label: str, low: int, high: int | Decimal, **more: Any) ->
 
 
 ABOUT = (
-    Setting(("name",), "Name", Kind.LINE, "What people call this rubric.", required=True, limit=160),
+    Setting(("name",), "Name", Kind.LINE, "Shown in lists and menus.", required=True, limit=160),
     Setting(
         ("artifact_type",),
         "Kind of work",
         Kind.LINE,
-        "What is judged, in a word or two, such as document or email. Prompts use it.",
+        "What is judged, such as document or email. Used in prompts.",
         limit=40,
         suggestions="artifact-types",
     ),
@@ -75,7 +75,7 @@ ABOUT = (
         ("purpose",),
         "Purpose",
         Kind.TEXT,
-        "What this rubric is for, so that others know when to choose it.",
+        "When to use this rubric.",
         limit=4_000,
         rows=2,
     ),
@@ -97,96 +97,96 @@ SCORING = (
         Kind.CHOICE,
         required=True,
         choices=words.COMPOSITES,
-        help="How the criteria's scores become one number: the composite.",
+        help="How the criteria's scores are combined.",
     ),
     _policy(
         "pass_threshold",
         "Pass mark",
         Kind.NUMBER,
-        help="A composite at or above it passes. Empty: a run ends as done, neither passed nor failed.",
+        help="A composite at or above it passes. Empty: a run ends as DONE, neither passed nor failed.",
     ),
     _policy(
         "perfect_score",
         "Perfect score",
         Kind.NUMBER,
-        help="A composite that nothing could better. Often empty.",
+        help="A composite that cannot be improved. Often empty.",
     ),
     _policy(
         "minimum_gain",
-        "Smallest gain",
+        "Minimum gain",
         Kind.NUMBER,
         low=Decimal(0),
         high=COLUMN_LIMIT,
-        help="How much a round must add to count as better. Used by the rule “it hardly improves”.",
+        help="How much a round must add to count as better. Used by the rule “Too little gain”.",
     ),
     _whole("composite_decimals", "Decimals shown", 0, 4, required=True, help="On pages only."),
     _policy(
         "checks_in_composite",
         "Checks count in the composite",
         Kind.FLAG,
-        help="On: passed checks count as the highest score, failed ones as the lowest, by their weights.",
+        help="On: a passed check counts as the highest score, a failed one as the lowest, by weight.",
     ),
     _policy(
         "primary_first",
         "The primary criterion decides which round is best",
         Kind.FLAG,
-        help="On: rounds are compared by it first, and by the composite where it is equal.",
+        help="On: rounds are compared by it first, then by the composite.",
     ),
 )
 ROUNDS = (
-    _whole("max_rounds", "Rounds at most", 1, 100, required=True, help="The first version counts as one."),
+    _whole("max_rounds", "Maximum rounds", 1, 100, required=True, help="Including the first version."),
     _policy(
         "next_base",
-        "A revision starts from",
+        "Revision starts from",
         Kind.CHOICE,
         required=True,
         choices=words.NEXT_BASES,
     ),
     _policy(
         "feedback",
-        "The producer is told",
+        "Feedback",
         Kind.CHOICE,
         required=True,
         choices=words.FEEDBACK_STYLES,
     ),
     _whole(
         "plateau_rounds",
-        "Levelling off: rounds needed",
+        "Plateau: rounds needed",
         2,
         100,
         required=True,
-        help="The rule “it levels off” looks only after this many rounds.",
+        help="The rule “The scores level off” applies after this many rounds.",
     ),
     _whole(
         "plateau_window",
-        "Levelling off: rounds compared",
+        "Plateau: rounds compared",
         1,
         99,
         required=True,
-        help="The best of the last rounds, this many, must beat the best before them.",
+        help="The best of the last rounds must beat the best before them.",
     ),
     _policy(
         "round_word",
-        "A round is called",
+        "Round label",
         Kind.LINE,
         required=True,
         limit=20,
         help="Such as round or iteration.",
     ),
-    _whole("first_number", "The first one has the number", 0, 1, required=True, help="0 or 1."),
+    _whole("first_number", "First round number", 0, 1, required=True, help="0 or 1."),
 )
 LIMITS = (
     _whole(
         "judge_limit_chars",
-        "The judge reads at most (characters)",
+        "Judge's limit (characters)",
         1,
         2_000_000,
         required=True,
-        help="Of a longer text it sees the start and the end, and the round says so.",
+        help="Of a longer text the judge sees the start and the end, and the round says so.",
     ),
     _whole(
         "producer_tokens",
-        "Longest reply of the producer (tokens)",
+        "Producer's limit (tokens)",
         1,
         1_000_000,
         required=True,
@@ -194,30 +194,30 @@ LIMITS = (
     ),
     _policy(
         "producer_temperature",
-        "Temperature of the producer",
+        "Producer temperature",
         Kind.NUMBER,
         required=True,
         low=Decimal(0),
         high=Decimal(2),
-        help="How freely it writes: 0 always takes the likeliest word, 1 varies, 2 is wild.",
+        help="0 always takes the most likely word; higher values vary more.",
     ),
 )
 BUDGETS = (
-    _whole("budget.tokens", "Tokens", 1, ANY_COUNT, help="In all calls together. Empty: no limit."),
+    _whole("budget.tokens", "Tokens", 1, ANY_COUNT, help="All calls together. Empty: no limit."),
     _policy(
         "budget.seconds",
-        "Seconds of model time",
+        "Model time (seconds)",
         Kind.NUMBER,
         low=Decimal("0.001"),
         high=ANY_COUNT,
         help="Time spent waiting for models. Empty: no limit.",
     ),
-    _whole("budget.calls", "Calls", 1, 1_000_000, help="How often a model is asked. Empty: no limit."),
+    _whole("budget.calls", "Calls", 1, 1_000_000, help="Number of model calls. Empty: no limit."),
 )
 SAFEGUARDS = (
     _policy(
         "penalties.points",
-        "Points for each invented name",
+        "Points per invented name",
         Kind.NUMBER,
         required=True,
         low=Decimal(0),
@@ -225,7 +225,7 @@ SAFEGUARDS = (
     ),
     _policy(
         "penalties.cap",
-        "At most, in a round",
+        "Maximum per round",
         Kind.NUMBER,
         required=True,
         low=Decimal(0),
@@ -233,12 +233,12 @@ SAFEGUARDS = (
     ),
     _policy(
         "penalties.allowed_objects",
-        "Names to trust",
+        "Known objects",
         Kind.WORDS,
         limit=20_000,
         rows=4,
-        help="Calls on these objects are never taken for invented, such as np in np.linspace(). "
-        "Separate them by commas, spaces or lines.",
+        help="Calls on these objects never count as invented, such as np in np.linspace(). Separate "
+        "them by commas, spaces or lines.",
     ),
 )
 CLASSES = (
@@ -246,7 +246,7 @@ CLASSES = (
         ("problem_class",),
         "Problem class",
         Kind.CHOICE,
-        "Sets what the table below suggests: who may see what in this sort of work.",
+        "Sets the presets of the visibility table below.",
         required=True,
         choices=words.PROBLEM_CLASSES,
     ),
@@ -256,7 +256,7 @@ EVALUATION = (
         ("evaluation_mode",),
         "Evaluation",
         Kind.CHOICE,
-        "What the judge's scores rest on.",
+        "What the judge's scores are based on.",
         required=True,
         choices=words.EVALUATION_MODES,
     ),
@@ -264,30 +264,30 @@ EVALUATION = (
         ("evaluator", "command"),
         "Command",
         Kind.COMMAND,
-        "The program and its arguments, such as python3 /opt/checks/score.py {file}. No shell stands around "
-        "it: pipes, redirections and variables have no meaning.",
+        "The program and its arguments, such as python3 /opt/checks/score.py {file}. It runs "
+        "without a shell: pipes, redirections and variables are not supported.",
         limit=4_000,
     ),
     Setting(
         ("evaluator", "handover"),
-        "It gets the candidate",
+        "Input",
         Kind.CHOICE,
         required=True,
         choices=words.HANDOVERS,
     ),
     Setting(
         ("evaluator", "file_name"),
-        "Name of the file",
+        "File name",
         Kind.LINE,
-        "Its ending tells a program what it is, such as candidate.py. It stands in an empty folder.",
+        "The extension tells programs the type, such as candidate.py. The file is in an empty folder.",
         required=True,
         limit=60,
     ),
     Setting(
         ("evaluator", "timeout"),
-        "Seconds at most",
+        "Timeout (seconds)",
         Kind.WHOLE,
-        "After that it is stopped; what it wrote until then is kept.",
+        "Then the command is stopped; its output so far is kept.",
         required=True,
         low=Decimal(1),
         high=Decimal(LONGEST_EVALUATION),
@@ -298,7 +298,7 @@ TEXTS = (
         ("background",),
         "Background",
         Kind.TEXT,
-        "What the producer should know beforehand: audience, house rules, facts.",
+        "What the producer should know: audience, style rules, facts.",
         limit=50_000,
         rows=5,
     ),
@@ -306,7 +306,7 @@ TEXTS = (
         ("output_contract",),
         "Output contract",
         Kind.TEXT,
-        "What the result must look like, such as one JSON object, or a letter under 200 words.",
+        "Required form of the result, such as one JSON object, or a letter under 200 words.",
         limit=20_000,
         rows=4,
     ),

@@ -1,4 +1,4 @@
-"""Differences between two edits in words: what a place is called, and what stands there."""
+"""Labels and values of differences between two edits."""
 
 import json
 from collections.abc import Mapping
@@ -10,14 +10,14 @@ from refinement.engine.types import Rubric
 from refinement.forms.rubrics import words
 from refinement.forms.rubrics.merging import Change, Difference
 from refinement.forms.rubrics.settings import SETTINGS, Kind
-from refinement.selectors.rubrics.context_tables import KIND_WORDS
+from refinement.selectors.rubrics.context_tables import KIND_LABELS
 from refinement.selectors.rubrics.words import TEMPLATE_LABELS, rule_name
 
 NOUNS = {"criteria": "Criterion", "checks": "Check"}
 ROW_LABELS = {
     "name": "name",
     "description": "description",
-    "ideal": "what the top looks like",
+    "ideal": "top of the scale",
     "weight": "weight",
     "kind": "kind",
     "parameters": "settings",
@@ -28,8 +28,8 @@ _SETTINGS = {setting.path: setting for setting in SETTINGS}
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """A difference as the page shows it."""
+class ShownDifference:
+    """A difference as displayed."""
 
     name: str
     label: str
@@ -39,8 +39,8 @@ class Told:
     change: Change
 
 
-def told(entry: Difference, mine: Rubric, theirs: Rubric) -> Told:
-    """The difference in words; keys are shown with the names that people gave."""
+def shown_difference(entry: Difference, mine: Rubric, theirs: Rubric) -> ShownDifference:
+    """The difference as text; keys are shown by name."""
     names = {
         "criteria": {row.key: row.name for row in (*theirs.criteria, *mine.criteria)},
         "checks": {row.key: row.key for row in (*theirs.checks, *mine.checks)},
@@ -49,7 +49,7 @@ def told(entry: Difference, mine: Rubric, theirs: Rubric) -> Told:
         _shown(entry, value, names["criteria"]) for value in (entry.original, entry.mine, entry.theirs)
     )
     label = _label(entry.path, names)
-    return Told(entry.name, label, original, mine_said, theirs_said, entry.change)
+    return ShownDifference(entry.name, label, original, mine_said, theirs_said, entry.change)
 
 
 def _label(path: tuple[str, ...], names: Mapping[str, Mapping[str, str]]) -> str:
@@ -62,7 +62,7 @@ def _label(path: tuple[str, ...], names: Mapping[str, Mapping[str, str]]) -> str
             name = f"{NOUNS[rows]} “{names[rows].get(key, key)}”"
             return f"{name}: {ROW_LABELS.get(field[0], field[0])}" if field else name
         case ("context", role, kind):
-            return f"{words.ROLES[role][0]} sees: {KIND_WORDS[kind][0].lower()}"  # type: ignore[index]
+            return f"{words.ROLES[role][0]} sees: {KIND_LABELS[kind][0].lower()}"  # type: ignore[index]
         case ("templates", name):
             return TEMPLATE_LABELS.get(name, f"Template {name}")
         case ("primary",):
@@ -70,16 +70,16 @@ def _label(path: tuple[str, ...], names: Mapping[str, Mapping[str, str]]) -> str
         case ("policy", "stop_rules"):
             return "Stop rules"
         case ("policy", "penalties", "criterion"):
-            return "Criterion docked for invented names"
+            return "Penalty for invented names on"
     return " ".join(path).replace("_", " ")
 
 
 def _shown(entry: Difference, value: Any, names: Mapping[str, str]) -> str:
     match entry.path:
         case ("criteria" | "checks", key) if key and value is None:
-            return "Not there"
+            return "Empty"
         case ("templates", _) if value is None:
-            return "The default"
+            return "Default"
         case ("primary",) | ("policy", "penalties", "criterion"):
             return names.get(value, value) if value else "None"
         case ("policy", "stop_rules"):

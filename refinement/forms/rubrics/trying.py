@@ -1,4 +1,4 @@
-"""Checks tried on a text, straight from the fields: nothing is saved."""
+"""Trying checks on a text from unsaved fields."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ AROUND = 60
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """What one check says of the text, and where."""
+    """A check's result on the text, and where."""
 
     number: str
     label: str
@@ -27,11 +27,11 @@ class Tried:
 
 
 def checks_tried(fields: Fields, wanted: str) -> list[Tried]:
-    """The check in the row with this number, or all of them in order, tried on the text given with them."""
+    """Tries the check in this row, or all in order, on the submitted text."""
     text = fields.get("try-text", "")
     numbers = [number for number in row_numbers(fields, "check") if wanted in (number, "all")]
     if len(text) > TEXT_LIMIT:
-        said = f"The text has {len(text):,} characters; at most {TEXT_LIMIT:,} can be tried. Shorten it."
+        said = f"{len(text):,} characters; at most {TEXT_LIMIT:,} can be tried. Shorten the text."
         return [Tried(number, _label(fields, number), False, said) for number in numbers]
     with time_limit():
         return [_tried(fields, number, text) for number in numbers]
@@ -42,7 +42,7 @@ def _tried(fields: Fields, number: str, text: str) -> Tried:
     read = read_kind(fields, f"check-{number}-", None, problems)
     if problems.by_field:
         said = " ".join(message for messages in problems.by_field.values() for message in messages)
-        return Tried(number, label, False, f"The check is not set up right. {said}")
+        return Tried(number, label, False, f"The check is not valid. {said}")
     result = run_checks((Check("tried", read["kind"], read["parameters"]),), text)[0]
     return _told(number, label, result, text)
 

@@ -1,4 +1,4 @@
-"""Single values as people type them: read, or refused with a sentence that says what to do."""
+"""Parsing of single values; errors say what to do."""
 
 import re
 import shlex
@@ -15,17 +15,17 @@ KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
 class Refused(ValueError):
-    """A value that cannot stay; the message is for the person who typed it."""
+    """An invalid value; the message is for the user."""
 
 
 def tidy(text: str) -> str:
-    """Line ends as every text here has them; a browser sends others."""
+    """Normalises line ends."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def text_within(text: str, limit: int) -> str:
     if len(text) > limit:
-        raise Refused(f"This has {len(text):,} characters; at most {limit:,} fit here. Shorten it.")
+        raise Refused(f"{len(text):,} characters; at most {limit:,} are allowed. Shorten it.")
     return text
 
 
@@ -33,78 +33,78 @@ def number_of(text: str, low: Decimal | None, high: Decimal | None, places: int)
     """A decimal number within its limits."""
     typed = text.strip()
     if not _NUMBER.fullmatch(typed):
-        hint = " Write a point, not a comma." if "," in typed else ""
-        raise Refused(f"This is not a number.{hint} Write one such as 0.5 or 8.")
+        hint = " Use a point, not a comma." if "," in typed else ""
+        raise Refused(f"Not a number.{hint} Enter one such as 0.5 or 8.")
     if len(typed.partition(".")[2]) > places:
-        raise Refused(f"At most {places} digits fit after the point.")
+        raise Refused(f"At most {places} decimals.")
     return _within(Decimal(typed), low, high)
 
 
 def whole_of(text: str, low: Decimal | None, high: Decimal | None) -> int:
     """A whole number within its limits."""
     if not _WHOLE.fullmatch(text.strip()):
-        raise Refused("This is not a whole number. Write digits alone, such as 4 or 24000.")
+        raise Refused("Not a whole number. Enter digits only, such as 4 or 24000.")
     return int(_within(Decimal(text.strip()), low, high))
 
 
 def _within(number: Decimal, low: Decimal | None, high: Decimal | None) -> Decimal:
     if low is not None and high is not None and not low <= number <= high:
-        raise Refused(f"This must be between {low:,f} and {high:,f}.")
+        raise Refused(f"Must be between {low:,f} and {high:,f}.")
     if low is not None and number < low:
-        raise Refused(f"This must be {low:,f} or more.")
+        raise Refused(f"Must be {low:,f} or more.")
     return number
 
 
 def weight_of(text: str) -> Decimal:
-    """A weight: greater than nothing, and small enough to be kept."""
+    """A positive weight within the column's limit."""
     if not text.strip():
-        raise Refused("A weight is missing. Write a number greater than 0, such as 1.")
+        raise Refused("Enter a weight greater than 0, such as 1.")
     weight = number_of(text, None, None, COLUMN_PLACES)
     if weight <= 0:
-        raise Refused("A weight must be greater than 0. Remove the entry if it should not count.")
+        raise Refused("Must be greater than 0. Remove the entry if it should not count.")
     if weight > COLUMN_LIMIT:
-        raise Refused(f"A weight can be {COLUMN_LIMIT:,} at most.")
+        raise Refused(f"Must be {COLUMN_LIMIT:,} or less.")
     return weight
 
 
 def key_of(text: str, was: str, limit: int) -> str:
-    """A short name for files and prompts; one that is there already may stay as it is."""
+    """A short name for files and prompts. An existing key may stay as it is."""
     key = text.strip()
     if not key:
-        raise Refused("A key is missing. Write a short word, such as depth.")
+        raise Refused("Enter a key: a short word, such as depth.")
     text_within(key, limit)
     if key != was and not KEY.fullmatch(key):
-        raise Refused("A key has only letters a to z, digits, hyphens, dots and underscores, without spaces.")
+        raise Refused("Use only letters a to z, digits, hyphens, dots and underscores, without spaces.")
     return key
 
 
 def choice_of(text: str, choices: Any) -> str:
     allowed = [str(choice.value if isinstance(choice, Enum) else choice) for choice in choices]
     if text not in allowed:
-        raise Refused("Choose one of the values offered here.")
+        raise Refused("Choose one of the options.")
     return text
 
 
 def words_of(text: str) -> list[str]:
-    """Words between commas, spaces and lines, each once."""
+    """Distinct words separated by commas, spaces or lines."""
     return list(dict.fromkeys(word for word in re.split(r"[\s,]+", text) if word))
 
 
 def command_of(text: str) -> list[str]:
-    """The parts of a command line, quotation marks taken as a shell takes them."""
+    """The parts of a command line, with shell quoting."""
     try:
         parts = shlex.split(text)
     except ValueError:
-        raise Refused("A quotation mark or a backslash has no end. Close it.") from None
+        raise Refused("A quotation mark or a backslash is not closed.") from None
     if parts and not parts[0].strip():
-        raise Refused("The program is missing. Begin with its name or its path.")
+        raise Refused("Enter a program: its name or path.")
     if len(parts) > MOST_PARTS:
-        raise Refused(f"This has {len(parts)} parts; at most {MOST_PARTS} fit. Put them into a script.")
+        raise Refused(f"{len(parts)} parts; at most {MOST_PARTS} are allowed. Put them into a script.")
     return parts
 
 
 def setting_value(setting: Setting, text: str) -> Any:
-    """What a definition keeps of this field, as JSON."""
+    """The field's value as stored in the JSON definition."""
     if setting.kind is Kind.FLAG:
         return bool(text)
     if setting.kind is Kind.WORDS:
@@ -115,7 +115,7 @@ def setting_value(setting: Setting, text: str) -> Any:
         return text_within(text, setting.limit)
     if not text.strip():
         if setting.required:
-            raise Refused("This is needed. Fill it in.")
+            raise Refused("Required.")
         return "" if setting.kind is Kind.LINE else None
     if setting.kind is Kind.LINE:
         return text_within(text.strip(), setting.limit)

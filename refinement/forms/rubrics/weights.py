@@ -1,4 +1,4 @@
-"""Weights: their total, and what they are when they add up to 1."""
+"""Sum and normalisation of weights."""
 
 from collections.abc import Iterable
 from decimal import Decimal
@@ -11,13 +11,13 @@ SHARES = 10_000  # a weight has four places
 
 
 def total_of(weights: Iterable[str]) -> str:
-    """The sum of the weights that are sound, without needless zeros."""
+    """The sum of the valid weights, without trailing zeros."""
     total = sum((weight for text in weights if (weight := _sound(text)) is not None), Decimal(0))
     return f"{total.normalize():f}" if total else "0"
 
 
 def usual_of(weights: Iterable[str]) -> str:
-    """What a new criterion weighs, so that it counts as much as the others do on average."""
+    """The weight of a new criterion: the mean of the others."""
     sound = [weight for text in weights if (weight := _sound(text)) is not None]
     if not sound:
         return "1"
@@ -33,14 +33,14 @@ def _sound(text: str) -> Decimal | None:
 
 
 def with_shares(fields: Fields) -> Fields:
-    """The fields with the weights of all criteria scaled to add up to 1; unsound ones stay."""
+    """The fields with criterion weights scaled to add up to 1; invalid ones stay."""
     names = [f"criterion-{number}-weight" for number in row_numbers(fields, "criterion")]
     weights = {name: weight for name in names if (weight := _sound(fields.get(name, ""))) is not None}
     return fields | dict(zip(weights, shares(list(weights.values())), strict=True))
 
 
 def shares(weights: list[Decimal]) -> list[str]:
-    """Each weight's share of 1 in ten-thousandths, the largest remainders rounded up, none below one."""
+    """Each weight's share of 1 in ten-thousandths, by largest remainder, at least one."""
     if not weights:
         return []
     exact = [weight * SHARES / sum(weights) for weight in weights]

@@ -1,4 +1,4 @@
-"""The words in which the editor offers every choice of the engine."""
+"""Labels of the editor's choices."""
 
 from refinement.engine.types import (
     Composite,
@@ -14,62 +14,62 @@ from refinement.engine.types import (
 from refinement.selectors.rubrics.context_tables import ROLE_LABELS
 
 COMPOSITES = {
-    Composite.WEIGHTED_MEAN: "Weighted mean: weights count",
-    Composite.PLAIN_MEAN: "Plain mean: weights are ignored",
+    Composite.WEIGHTED_MEAN: "Weighted mean",
+    Composite.PLAIN_MEAN: "Plain mean (weights are ignored)",
 }
 NEXT_BASES = {
-    NextBase.PREVIOUS: "The version before it",
-    NextBase.ORIGINAL: "The original prompt, with the feedback added",
-    NextBase.LATEST_OR_BEST: "The latest version; the best one if the score fell",
+    NextBase.PREVIOUS: "The previous round",
+    NextBase.ORIGINAL: "The original prompt, with the feedback appended",
+    NextBase.LATEST_OR_BEST: "The latest round; the best one after a drop in score",
 }
 FEEDBACK_STYLES = {
-    FeedbackStyle.ISSUES: "The list of issues that the judge found",
-    FeedbackStyle.FAILURES: "The failed checks, the worst first, with their suggestions",
-    FeedbackStyle.ASI: "One direction: what would help the most",
+    FeedbackStyle.ISSUES: "The judge's list of issues",
+    FeedbackStyle.FAILURES: "Failed checks by severity, with suggestions",
+    FeedbackStyle.ASI: "One direction: the change that would help most",
 }
 PROBLEM_CLASSES = {
-    ProblemClass.TEXT: "Text: prose that is read and judged",
+    ProblemClass.TEXT: "Text: prose",
     ProblemClass.CODE: "Code: something that can be tested",
-    ProblemClass.PIPELINE: "Pipeline: several steps that together give a result",
+    ProblemClass.PIPELINE: "Pipeline: several steps that produce a result together",
 }
 EVALUATION_MODES = {
-    EvaluationMode.JUDGE_ONLY: "The judge alone",
-    EvaluationMode.RUNNABLE: "The judge, with the output of a command as evidence",
-    EvaluationMode.HYBRID: "Both: a command's output where there is one, the judge always",
+    EvaluationMode.JUDGE_ONLY: "Judge only",
+    EvaluationMode.RUNNABLE: "Judge, with a command's output as evidence",
+    EvaluationMode.HYBRID: "Both: a command's output if there is any, and the judge",
 }
 HANDOVERS = {
-    Handover.FILE: "As a file: its path stands where the command says {file}",
-    Handover.STDIN: "On its standard input",
+    Handover.FILE: "As a file; {file} in the command is replaced by its path",
+    Handover.STDIN: "On standard input",
 }
 SEVERITIES = {
-    Severity.ERROR: "Error: must be put right",
-    Severity.WARNING: "Warning: should be put right",
+    Severity.ERROR: "Error: must be fixed",
+    Severity.WARNING: "Warning: should be fixed",
     Severity.INFO: "Info: worth knowing",
 }
-# When each rule ends a run; their names are those of every other page.
+# When each rule ends a run. Their names are shared with other pages.
 STOP_RULES = {
-    StopReason.PASSED: "The composite has reached the pass mark.",
-    StopReason.PERFECT_SCORE: "The composite has reached the perfect score.",
+    StopReason.PASSED: "The composite reaches the pass mark.",
+    StopReason.PERFECT_SCORE: "The composite reaches the perfect score.",
     StopReason.QUALITY_THRESHOLD_MET: (
-        "The same test as “the text passes”. Runs of the Ralph profile give this reason."
+        "Same condition as “The text passes”. Runs of the Ralph profile give this reason."
     ),
-    StopReason.SCORE_REGRESSION: "The composite is lower than in the round before.",
-    StopReason.NO_IMPROVEMENT: "The composite rose by less than the smallest gain set above.",
-    StopReason.CYCLING: "Every criterion got the same score as in the round before.",
-    StopReason.PLATEAU: "The last few rounds brought nothing better than the rounds before them.",
-    StopReason.MAX_ROUNDS: "The limit of rounds set above is reached.",
+    StopReason.SCORE_REGRESSION: "The composite is lower than in the previous round.",
+    StopReason.NO_IMPROVEMENT: "The composite rose by less than the minimum gain.",
+    StopReason.CYCLING: "Every criterion has the same score as in the previous round.",
+    StopReason.PLATEAU: "The last rounds brought no improvement over those before.",
+    StopReason.MAX_ROUNDS: "The maximum number of rounds is reached.",
     StopReason.MAX_ITERATIONS_REACHED: (
-        "The same limit as “all rounds are used”. Runs of the Ralph profile give this reason."
+        "Same limit as “Round limit reached”. Runs of the Ralph profile give this reason."
     ),
 }
 ROLES = {
     Role.JUDGE: (ROLE_LABELS[Role.JUDGE], "scores a candidate"),
     Role.PRODUCER: (ROLE_LABELS[Role.PRODUCER], "writes and revises"),
-    Role.REFLECT: (ROLE_LABELS[Role.REFLECT], "looks back over the rounds"),
+    Role.REFLECT: (ROLE_LABELS[Role.REFLECT], "reviews earlier rounds"),
 }
 TEMPLATE_HELP = {
-    "judge": "What the judge is told before it sees the text.",
-    "draft": "What the producer is told when it writes the first version.",
-    "revision": "What the producer is told when it revises.",
-    "feedback": "How issues, failed checks or the one direction are put to the producer.",
+    "judge": "Instructions for the judge, before the text.",
+    "draft": "Instructions for the producer's first version.",
+    "revision": "Instructions for the producer's revisions.",
+    "feedback": "How issues, failed checks or the direction are presented to the producer.",
 }

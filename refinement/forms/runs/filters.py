@@ -1,4 +1,4 @@
-"""The filters of a list of runs, as they stand in its address."""
+"""Filters of the run list, from the query string."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +13,7 @@ from refinement.models import DecisionKind, Project, RunSource, RunStatus
 from refinement.selectors.runs.filter_options import RunOptions
 from refinement.selectors.runs.filters import ANY_IMPORTED, RunFilters
 from refinement.selectors.runs.orders import NEWEST, ORDERS, Order
-from refinement.selectors.runs.words import REASON_WORDS
+from refinement.selectors.runs.words import REASON_LABELS
 
 WORDS_CHARS = 200
 ANY = ("", "Any")
@@ -21,7 +21,7 @@ KINSHIPS = [(Kinship.SAME_MODEL.value, "Same model"), (Kinship.SAME_FAMILY.value
 MARKS = [
     ("signal", "A Ralph signal"),
     ("penalty", "A penalty"),
-    ("cut", "Text the judge did not see"),
+    ("cut", "Text hidden from the judge"),
 ]
 SORTS = [
     choice
@@ -29,15 +29,15 @@ SORTS = [
     for choice in ((order.name, order.words), (f"-{order.name}", order.upwards))
 ]
 REASONS = sorted(
-    ((key, f"{words[:1].upper()}{words[1:]}") for key, words in REASON_WORDS.items()), key=lambda c: c[1]
+    ((key, f"{words[:1].upper()}{words[1:]}") for key, words in REASON_LABELS.items()), key=lambda c: c[1]
 )
 DECISIONS = [
     (DecisionKind.APPROVED.value, "Approved"),
-    (DecisionKind.RESULT.value, "Another result"),
-    (DecisionKind.CHANGES.value, "Changes asked for"),
+    (DecisionKind.RESULT.value, "Different result"),
+    (DecisionKind.CHANGES.value, "Changes requested"),
     (DecisionKind.REJECTED.value, "Rejected"),
 ]
-IMPORTED = [(ANY_IMPORTED, "Any imported run"), *RunSource.choices]
+IMPORTED = [(ANY_IMPORTED, "Any import"), *RunSource.choices]
 CHOSEN = (
     *("outcome", "reason", "status", "decision", "rubric", "producer", "judge", "person", "tag"),
     *("kinship", "mark", "imported"),
@@ -49,12 +49,12 @@ RANGES = (
 )
 SHOWN_APART = ("q", "sort")
 NO_NUMBER = {
-    "invalid": "Write a number such as 7.5.",
-    "max_digits": "Write a number such as 7.5.",
+    "invalid": "Enter a number such as 7.5.",
+    "max_digits": "Enter a number such as 7.5.",
     "max_decimal_places": "At most six decimals.",
-    "max_whole_digits": "Write a number such as 7.5.",
+    "max_whole_digits": "Enter a number such as 7.5.",
 }
-NO_DATE = {"invalid": "Write a day such as 2026-03-31."}
+NO_DATE = {"invalid": "Enter a date such as 2026-03-31."}
 
 
 def one_of(label: str, choices: list[tuple[str, str]], empty: str = "Any") -> forms.ChoiceField:
@@ -69,7 +69,7 @@ def one_of(label: str, choices: list[tuple[str, str]], empty: str = "Any") -> fo
 
 
 def offered(label: str) -> forms.CharField:
-    """A choice among what the runs have; the address may hold one that is no longer offered."""
+    """A choice among the runs' values; the query string may have one that is no longer listed."""
     return forms.CharField(label=label, required=False, max_length=400, widget=forms.Select)
 
 
@@ -92,20 +92,20 @@ def day(label: str) -> forms.DateField:
 
 @dataclass(frozen=True, slots=True)
 class Chip:
-    """A filter that is set, in words, and the address without it."""
+    """An active filter's label, and the URL without it."""
 
     words: str
     without: str
 
 
 class RunFilterForm(forms.Form):
-    """All filters are optional. What cannot be read is said beside its field and narrows nothing."""
+    """All filters are optional. Invalid values are reported at their field and ignored."""
 
     template_name = "refinement/runs/_filters.html"
 
     q = forms.CharField(label="Search", required=False, max_length=WORDS_CHARS)
     outcome = one_of("Outcome", [(entry.value, entry.value) for entry in Outcome])
-    reason = one_of("Why it stopped", REASONS)
+    reason = one_of("Stop reason", REASONS)
     status = one_of("Status", RunStatus.choices)
     decision = one_of("Decision", DECISIONS)
     rubric = offered("Rubric")
@@ -117,7 +117,7 @@ class RunFilterForm(forms.Form):
         min_value=1,
         max_value=2**53,
         widget=forms.Select,
-        error_messages={"invalid": "Choose a person from the list."},
+        error_messages={"invalid": "Choose a user from the list."},
     )
     tag = offered("Tag")
     kinship = one_of("Producer and judge", KINSHIPS)
@@ -135,7 +135,7 @@ class RunFilterForm(forms.Form):
     def __init__(self, data: QueryDict, project: Project, options: RunOptions | None = None) -> None:
         given = {name: data.get(name, "") for name in self.base_fields}
         if given["sort"] == NEWEST.name:
-            given["sort"] = ""  # the order that no address has to name
+            given["sort"] = ""  # the default order is not in the URL
         super().__init__(given, auto_id="filter-%s")
         self.project = project
         for name in ("rubric", "producer", "judge", "person", "tag") if options else ():
@@ -157,12 +157,12 @@ class RunFilterForm(forms.Form):
         for _, low, high in RANGES:
             first, last = cleaned.get(low), cleaned.get(high)
             if first is not None and last is not None and first > last:
-                self.add_error(high, "This comes before the other end; swap the two.")
+                self.add_error(high, "The start must be before the end.")
         return cleaned
 
     @property
     def filters(self) -> RunFilters:
-        """What could be read."""
+        """The valid filters."""
         given = {
             name: value
             for name, value in self.cleaned_data.items()
@@ -179,7 +179,7 @@ class RunFilterForm(forms.Form):
         return str(self.cleaned_data.get("sort", "")).startswith("-")
 
     def query(self, *, without: str = "", **more: str) -> str:
-        """The address's query: what is set and could be read, in one order."""
+        """The valid filters as a query string, in a fixed order."""
         kept = {
             name: self.data[name]
             for name in self.fields
@@ -189,17 +189,17 @@ class RunFilterForm(forms.Form):
 
     @property
     def choices(self) -> list[forms.BoundField]:
-        """The fields of the panel that are one choice each."""
+        """The panel's choice fields."""
         return [self[name] for name in CHOSEN]
 
     @property
     def ranges(self) -> list[tuple[str, forms.BoundField, forms.BoundField]]:
-        """What each range is of, with its two ends."""
+        """Each range's label and its two ends."""
         return [(words, self[low], self[high]) for words, low, high in RANGES]
 
     @property
     def narrowed(self) -> bool:
-        """Whether the panel has anything to show."""
+        """Whether any filter of the panel is set."""
         return any(
             self.cleaned_data.get(name) not in ("", None, False)
             for name in self.fields
@@ -208,7 +208,7 @@ class RunFilterForm(forms.Form):
 
     @property
     def chips(self) -> list[Chip]:
-        """One for each filter that is set."""
+        """A chip per active filter."""
         return [
             Chip(self._words(name), self.query(without=name))
             for name in self.fields
@@ -226,10 +226,10 @@ class RunFilterForm(forms.Form):
 
 
 class ViewNameForm(forms.Form):
-    """The name under which a list's filters are kept."""
+    """The name of a saved view."""
 
     name = forms.CharField(
-        label="Name of the view",
+        label="View name",
         max_length=80,
         error_messages={"required": "Enter a name."},
         widget=forms.TextInput(attrs={"autocomplete": "off"}),

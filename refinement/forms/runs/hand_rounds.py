@@ -1,4 +1,4 @@
-"""The form in which a person edits a round's candidate."""
+"""The form to edit a round's candidate."""
 
 from typing import Any
 
@@ -10,21 +10,21 @@ from refinement.services.runs.creating import MAX_TEXT_CHARS
 from refinement.services.runs.hand_rounds import Edit
 from refinement.services.runs.lifecycle import MOST_MORE_ROUNDS
 
-ROUNDS_WRONG = f"Enter 1 to {MOST_MORE_ROUNDS} more rounds, including this one."
+ROUNDS_WRONG = f"Enter 1 to {MOST_MORE_ROUNDS} rounds, including this one."
 
 
 class HandRoundForm(forms.Form):
-    """The text, and for a run that has ended how many rounds follow."""
+    """The text, and for a finished run the number of rounds to add."""
 
     use_required_attribute = False
 
     text = forms.CharField(
-        label="The text",
+        label="Text",
         strip=False,
         max_length=MAX_TEXT_CHARS,
         error_messages={
-            "required": "The text is empty; an empty text cannot be judged.",
-            "max_length": f"The text is longer than {MAX_TEXT_CHARS:,} characters. Shorten it.",
+            "required": "Enter a text.",
+            "max_length": f"At most {MAX_TEXT_CHARS:,} characters. Shorten the text.",
         },
         widget=forms.Textarea(attrs={"rows": 24, "dir": "auto", "spellcheck": "true"}),
     )
@@ -32,7 +32,7 @@ class HandRoundForm(forms.Form):
         label="More rounds",
         min_value=1,
         max_value=MOST_MORE_ROUNDS,
-        help_text=f"This one included; 1 to {MOST_MORE_ROUNDS}. With 1, your text is judged, no more.",
+        help_text=f"Including this one; 1 to {MOST_MORE_ROUNDS}. With 1, only your text is judged.",
         error_messages=dict.fromkeys(("required", "invalid", "min_value", "max_value"), ROUNDS_WRONG),
     )
     newest = forms.IntegerField(min_value=0, max_value=10**6, widget=forms.HiddenInput)
@@ -43,15 +43,15 @@ class HandRoundForm(forms.Form):
             del self.fields["rounds"]
 
     def clean_text(self) -> str:
-        # A form sends line ends of its own, which are no part of the text.
+        # Browsers send line ends as CRLF.
         return plain_lines(str(self.cleaned_data["text"]))
 
     def edit(self, base: int, *, resume: bool) -> Edit:
-        """As the service takes it."""
+        """The values for the service."""
         given = self.cleaned_data
         return Edit(base, given["text"], given["newest"], given.get("rounds"), resume=resume)
 
     def take_over(self, error: ValidationError) -> None:
-        """What the service refused, beside its field where the form has it."""
+        """Adds the service's errors to their fields."""
         for name, words in error.message_dict.items():
             self.add_error(name if name in self.fields else None, words)

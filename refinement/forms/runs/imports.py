@@ -1,4 +1,4 @@
-"""The form that takes files of runs."""
+"""The form to upload run files."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ class ManyFiles(forms.FileInput):
 
 
 class ManyFilesField(forms.FileField):
-    """Several files of one control."""
+    """Several files in one control."""
 
     def clean(self, data: Any, initial: Any = None) -> "list[UploadedFile[Any]]":
         given = data if isinstance(data, (list, tuple)) else [data]
@@ -25,7 +25,7 @@ class ManyFilesField(forms.FileField):
 
 
 class RunImportForm(forms.Form):
-    """Files to look through; nothing is imported before the report was seen."""
+    """Files to check; nothing is imported before the report is confirmed."""
 
     upload = ManyFilesField(
         label="Files",
@@ -34,8 +34,8 @@ class RunImportForm(forms.Form):
         widget=ManyFiles(attrs={"accept": ACCEPTED, "multiple": True}),
         error_messages={"required": "Choose one or more files."},
         help_text=(
-            f"A runs.jsonl, a run's JSON, all files of one Simmer folder, or a zip of folders and files. "
-            f"At most {megabytes(MOST_FILE_BYTES)} a file."
+            "A runs.jsonl, a run's JSON, all files of one Simmer folder, or a zip of these. At "
+            f"most {megabytes(MOST_FILE_BYTES)} per file."
         ),
     )
 

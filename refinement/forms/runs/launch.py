@@ -1,4 +1,4 @@
-"""The form that launches runs: what to refine, by which rubric, by whom, how often."""
+"""The launch form: task, seed, rubric, models and repeats."""
 
 import secrets
 from collections.abc import Sequence
@@ -19,13 +19,13 @@ from refinement.services.runs.launching import MOST_REPEATS
 MAX_FILE_BYTES = 5_000_000
 STARTS = (
     ("draft", "Nothing: the producer writes the first draft"),
-    ("pasted", "A text that I paste"),
-    ("file", "A file"),
+    ("pasted", "Pasted text"),
+    ("file", "File"),
 )
-NO_TASK = "Say what the text is for, and what the producer should do."
-NO_FILE = "Choose a file, or paste the text instead."
-NO_MODEL = "Choose a model, or type its name below."
-NO_SEED = "Paste the text to begin with, or let the producer write the first draft."
+NO_TASK = "Enter a task: what the producer should write."
+NO_FILE = "Choose a file or paste the text."
+NO_MODEL = "Choose a model, or enter one below."
+NO_SEED = "Paste a text, or let the producer write the first draft."
 
 
 def model_field(label: str) -> forms.CharField:
@@ -34,16 +34,16 @@ def model_field(label: str) -> forms.CharField:
 
 def typed_field(role: str) -> forms.CharField:
     return forms.CharField(
-        label=f"Or type the {role}",
+        label=f"Or enter a {role}",
         required=False,
         max_length=400,
-        help_text="The endpoint, a slash and the model, such as ollama/qwen3:14b.",
+        help_text="Endpoint/model, such as ollama/qwen3:14b.",
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )
 
 
 class LaunchForm(forms.Form):
-    """Of fields that stand for each other, only the chosen one counts; empty settings are the rubric's."""
+    """Of alternative fields, only the chosen one is used; empty settings default to the rubric's."""
 
     use_required_attribute = False
 
@@ -54,24 +54,24 @@ class LaunchForm(forms.Form):
         help_text="What the text is for, who reads it, what it must contain. Producer and judge see it.",
         error_messages={
             "required": NO_TASK,
-            "max_length": f"The task is longer than {MAX_TEXT_CHARS:,} characters. Shorten it.",
+            "max_length": f"At most {MAX_TEXT_CHARS:,} characters. Shorten the task.",
         },
         widget=forms.Textarea(attrs={"rows": 5}),
     )
-    start = forms.ChoiceField(label="Begin with", choices=STARTS, widget=forms.RadioSelect, initial="draft")
+    start = forms.ChoiceField(label="Start from", choices=STARTS, widget=forms.RadioSelect, initial="draft")
     seed = forms.CharField(
-        label="The text to begin with",
+        label="Text to start from",
         strip=False,
         max_length=MAX_TEXT_CHARS,
         error_messages={
             "required": NO_SEED,
-            "max_length": f"The text is longer than {MAX_TEXT_CHARS:,} characters. Shorten it.",
+            "max_length": f"At most {MAX_TEXT_CHARS:,} characters. Shorten the text.",
         },
         widget=forms.Textarea(attrs={"rows": 12}),
     )
     seed_file = forms.FileField(
-        label="The file to begin with",
-        help_text=f"Text or Markdown in UTF-8, at most {MAX_FILE_BYTES // 1_000_000} MB.",
+        label="File to start from",
+        help_text=f"UTF-8 text or Markdown, at most {MAX_FILE_BYTES // 1_000_000} MB.",
         error_messages={"required": NO_FILE, "empty": "The file is empty. Choose another."},
         widget=forms.FileInput(attrs={"accept": ".txt,.md,.markdown,.rst,.text,text/plain,text/markdown"}),
     )
@@ -85,15 +85,15 @@ class LaunchForm(forms.Form):
         label="Tags",
         required=False,
         max_length=2_000,
-        help_text=f"Words to find it by, with commas between them; {MOST_TAGS} at most.",
+        help_text=f"Separated by commas, at most {MOST_TAGS}.",
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
     repeats = forms.IntegerField(
-        label="How many times",
+        label="Repeats",
         min_value=1,
         max_value=MOST_REPEATS,
         initial=1,
-        help_text=f"1 to {MOST_REPEATS} runs of the same, to see how much the result varies.",
+        help_text=f"1 to {MOST_REPEATS} identical runs, to see how much the results vary.",
     )
 
     def __init__(
@@ -141,24 +141,24 @@ class LaunchForm(forms.Form):
 
     @property
     def overrides_open(self) -> bool:
-        """Whether something is changed for this launch, or was typed wrong."""
+        """Whether a setting is changed for this launch, or not valid."""
         return any(field.value() or field.errors for field in self.overrides)
 
     @property
     def typed_open(self) -> bool:
-        """Whether a model is typed, was typed wrong, or none can be chosen."""
+        """Whether a model is entered, not valid, or none can be chosen."""
         typed = (self["producer_typed"], self["judge_typed"])
         return self.nothing_offered or any(field.value() or field.errors for field in typed)
 
     def complain_later(self) -> None:
-        """Nobody has asked to launch yet: what is missing is not said, what was typed wrong is."""
+        """Before the first submit: drops "required" errors, keeps errors of entered values."""
         for name in [name for name in self.errors if not self.data.get(name)]:
             del self.errors[name]
 
-    # --- reading ----------------------------------------------------------------------------------
+    # --- cleaning ---------------------------------------------------------------------------------
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
-        self.errors.pop("version", None)  # without one, it is the newest
+        self.errors.pop("version", None)  # defaults to the newest
         cleaned["seed_text"] = self._seed(cleaned)
         cleaned["definition"] = self._definition(cleaned)
         cleaned["producer_target"] = self._target("producer", cleaned)
@@ -166,7 +166,7 @@ class LaunchForm(forms.Form):
             cleaned["judge_target"] = self._target("judge", cleaned)
         else:
             self.errors.pop("judge", None)
-            cleaned["judge_target"] = cleaned["producer_target"]  # nobody asks it: checks alone decide
+            cleaned["judge_target"] = cleaned["producer_target"]  # never called: only checks decide
         self._clean_tags(cleaned)
         return cleaned
 
@@ -187,7 +187,7 @@ class LaunchForm(forms.Form):
     def _decoded(self, upload: Any) -> str:
         if upload.size > MAX_FILE_BYTES:
             size, most = upload.size / 1_000_000, MAX_FILE_BYTES // 1_000_000
-            self.add_error("seed_file", f"The file has {size:.1f} MB; at most {most} MB can be read here.")
+            self.add_error("seed_file", f"The file has {size:.1f} MB; at most {most} MB are allowed.")
             return ""
         try:
             text = tidy(upload.read().decode("utf-8-sig"))
@@ -195,15 +195,15 @@ class LaunchForm(forms.Form):
             text = "\x00"
         if "\x00" in text:
             self.add_error(
-                "seed_file", "The file is not text in UTF-8. Save it as UTF-8 text, or choose another."
+                "seed_file", "The file is not UTF-8 text. Save it as UTF-8 or choose another file."
             )
             return ""
         if not text.strip():
-            self.add_error("seed_file", "The file holds no text. Choose another.")
+            self.add_error("seed_file", "The file has no text. Choose another.")
         return text
 
     def keep_file(self) -> None:
-        """Shows an uploaded file's text in its field when the page comes back: a browser keeps no file."""
+        """Shows an uploaded file's text in its field again, because browsers do not keep uploads."""
         text = getattr(self, "cleaned_data", {}).get("seed_text", "")
         if text and self.files.get("seed_file"):
             self.data = {**{name: self.data[name] for name in self.data}, "start": "pasted", "seed": text}
@@ -219,7 +219,7 @@ class LaunchForm(forms.Form):
             return self.as_saved
 
     def _target(self, role: str, cleaned: dict[str, Any]) -> Target | None:
-        """The model that is meant: what was typed wins over what was chosen."""
+        """The model; an entered one overrides the chosen one."""
         field = role
         if cleaned.get(f"{role}_typed"):
             field = f"{role}_typed"

@@ -1,4 +1,4 @@
-"""Settings of a rubric that can be changed for one launch."""
+"""Rubric settings that can be changed for one launch."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ NONE = "none"
 
 @dataclass(frozen=True, slots=True)
 class Override:
-    """A setting of the rubric that can be changed for one launch."""
+    """A rubric setting that can be changed for one launch."""
 
     name: str
     path: str
@@ -29,7 +29,7 @@ class Override:
     may_be_none: bool = False
 
     def read(self, text: str) -> str:
-        """The value as the rubric takes it; Refused says what is wrong with it."""
+        """The value in the rubric's type; raises Refused if not valid."""
         if self.may_be_none and text.strip().casefold() == NONE:
             return NONE
         if self.whole:
@@ -37,7 +37,7 @@ class Override:
         return plain(number_of(text, self.low, self.high, 4))
 
     def as_the_rubric_says(self, rubric: Rubric) -> str:
-        """What counts where the field is left empty."""
+        """The default if the field is empty."""
         value: Any = rubric
         for part in self.path.split("."):
             value = getattr(value, part)
@@ -47,48 +47,48 @@ class Override:
 
 
 MOST = Decimal(1_000_000_000)
-OR_NONE = "Write none for no limit."
+OR_NONE = "Enter none for no limit."
 OVERRIDES = (
-    Override("rounds", "policy.max_rounds", "Rounds at most", "", high=Decimal(100)),
+    Override("rounds", "policy.max_rounds", "Maximum rounds", "", high=Decimal(100)),
     Override(
         "threshold",
         "policy.pass_threshold",
         "Pass mark",
-        "On the rubric's scale. Write none for no pass mark.",
+        "On the rubric's scale. Enter none for no pass mark.",
         whole=False,
         low=None,
         may_be_none=True,
     ),
-    Override("tokens", "policy.budget.tokens", "Budget in tokens", OR_NONE, high=MOST, may_be_none=True),
+    Override("tokens", "policy.budget.tokens", "Token budget", OR_NONE, high=MOST, may_be_none=True),
     Override(
         "seconds",
         "policy.budget.seconds",
-        "Budget in seconds of model time",
+        "Model time budget (seconds)",
         OR_NONE,
         whole=False,
         high=MOST,
         may_be_none=True,
     ),
-    Override("calls", "policy.budget.calls", "Budget in calls", OR_NONE, high=MOST, may_be_none=True),
+    Override("calls", "policy.budget.calls", "Call budget", OR_NONE, high=MOST, may_be_none=True),
     Override(
         "judge_limit",
         "policy.judge_limit_chars",
-        "The judge reads at most (characters)",
-        "Of a longer text it sees the beginning and the end.",
+        "Judge's limit (characters)",
+        "Of a longer text the judge sees the start and the end.",
         high=Decimal(2_000_000),
     ),
     Override(
         "producer_tokens",
         "policy.producer_tokens",
-        "Longest reply of the producer (tokens)",
+        "Producer's limit (tokens)",
         "A token is about three quarters of a word.",
         high=Decimal(1_000_000),
     ),
     Override(
         "temperature",
         "policy.producer_temperature",
-        "Temperature of the producer",
-        "0 is steady, 1 is lively, 2 is wild.",
+        "Producer temperature",
+        "0 is stable; higher values vary more.",
         whole=False,
         low=Decimal(0),
         high=Decimal(2),
@@ -97,7 +97,7 @@ OVERRIDES = (
 
 
 def overrides_between(saved: Rubric, used: Rubric) -> dict[str, str]:
-    """What was changed of a rubric for a run, by the names of the form's fields."""
+    """A run's changes to its rubric, by form field name."""
     return {
         override.name: override.as_the_rubric_says(used)
         for override in OVERRIDES
@@ -106,7 +106,7 @@ def overrides_between(saved: Rubric, used: Rubric) -> dict[str, str]:
 
 
 def rubric_overridden(saved: Rubric, given: Mapping[str, str]) -> Rubric:
-    """The rubric as it is used for one launch; ValidationError says what is wrong, by the override's name."""
+    """The rubric with the overrides; raises ValidationError by override name."""
     changes: dict[str, str] = {}
     wrong: dict[str, str] = {}
     for override in OVERRIDES:
@@ -119,10 +119,10 @@ def rubric_overridden(saved: Rubric, given: Mapping[str, str]) -> Rubric:
     mark, scale = changes.get("policy.pass_threshold", NONE), saved.scale
     if mark != NONE and not scale.minimum <= Decimal(mark) <= scale.maximum:
         ends = f"{plain(scale.minimum)} to {plain(scale.maximum)}"
-        wrong["threshold"] = f"This rubric scores from {ends}; the pass mark must lie there."
+        wrong["threshold"] = f"The pass mark must be on the rubric's scale, from {ends}."
     if not wrong:
         try:
             return rubric_with(saved, changes) if changes else saved
         except BadRubric as problem:
-            wrong[NON_FIELD_ERRORS] = f"These settings do not go together: {problem}."
+            wrong[NON_FIELD_ERRORS] = f"These settings do not fit together: {problem}."
     raise ValidationError(wrong)

@@ -1,4 +1,4 @@
-"""Half a form: what would be launched, as far as it can be read yet."""
+"""A partly filled launch form, as far as it is valid."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from refinement.services.runs.launching import MOST_REPEATS
 
 @dataclass(frozen=True, slots=True)
 class Sketch:
-    """A launch as far as it is known."""
+    """A launch as far as it is filled in."""
 
     definition: Rubric
     task_chars: int
@@ -27,7 +27,7 @@ class Sketch:
 
 
 def sketched(form: LaunchForm) -> Sketch:
-    """What would be launched, read as far as it can be: half a form has an estimate too."""
+    """Reads a partly filled form, so that it can be estimated too."""
     values = {name: form[name].value() for name in form.fields}
     changes: dict[str, str] = {}
     for override in OVERRIDES:
@@ -60,7 +60,7 @@ def seed_chars_of(form: LaunchForm, values: Mapping[str, Any]) -> int:
 
 
 def chars_of(data: Mapping[str, Any], name: str, text: Any) -> int:
-    """The text's length, or what a page that did not send the text says it is."""
+    """The text's length, or the length the page sent instead of the text."""
     told = str(data.get(f"{name}_chars") or "")
     if name not in data and told.isascii() and told.isdigit() and len(told) < 10:
         return int(told)

@@ -1,14 +1,14 @@
-"""What of the chosen runs goes into training data."""
+"""Options of training data."""
 
 from django import forms
 
 from refinement.selectors.runs.training import TrainingChoice
 
-NO_NUMBER = {"invalid": "Write a number such as 8.5.", "max_digits": "Write a number such as 8.5."}
+NO_NUMBER = {"invalid": "Enter a number such as 8.5.", "max_digits": "Enter a number such as 8.5."}
 
 
 class TrainingForm(forms.Form):
-    """A least score or difference, on each run's own scale, and whether imported runs count."""
+    """A minimum score or difference on each run's own scale, and whether to include imported runs."""
 
     least = forms.DecimalField(
         required=False,
@@ -17,7 +17,7 @@ class TrainingForm(forms.Form):
         error_messages=NO_NUMBER,
         widget=forms.TextInput(attrs={"inputmode": "decimal", "autocomplete": "off"}),
     )
-    with_imported = forms.BooleanField(label="Imported runs too", required=False)
+    with_imported = forms.BooleanField(label="Include imported runs", required=False)
 
     @property
     def choice(self) -> TrainingChoice:

@@ -1,4 +1,4 @@
-"""Several runs in one picture, and what repeats of one launch say together."""
+"""Score charts of compared runs, and statistics over repeats of one launch."""
 
 import statistics
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from refinement.engine.types import Scale
 from refinement.models import Project, Run
 from refinement.selectors.compare.runs import Side
 from refinement.selectors.reviews.blindness import shown_runs
-from refinement.selectors.score_words import composite_words
+from refinement.selectors.score_words import composite_text
 
 SHARE = Scale(Decimal(0), Decimal(100))
 MOST_REPEATS = 500
@@ -31,38 +31,38 @@ _COUNTS = (
 
 @dataclass(frozen=True, slots=True)
 class Trajectories:
-    """The picture, the table behind it, and whether scores stand there as shares of their scales."""
+    """The chart and its table. `as_shares`: scores are percentages because the scales differ."""
 
     chart: TrajectoryChart
-    narrow: TrajectoryChart  # for a phone
+    narrow: TrajectoryChart  # for phones
     rows: tuple[tuple[str, tuple[str, ...]], ...]
     as_shares: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """A figure over repeats; the deviation is that of a sample."""
+    """A figure over repeats, with the sample standard deviation."""
 
     label: str
     mean: Decimal
     deviation: Decimal
     lowest: Decimal
     highest: Decimal
-    decimals: int | None  # of a composite; None for what is counted
+    decimals: int | None  # for composites; None for counts
 
     @property
     def words(self) -> tuple[str, ...]:
-        """Mean, deviation, lowest and highest as a page shows them."""
+        """Mean, deviation, lowest and highest, formatted."""
         values = (self.mean, self.deviation, self.lowest, self.highest)
         return tuple(
-            _count(value) if self.decimals is None else composite_words(value, self.decimals)
+            _count(value) if self.decimals is None else composite_text(value, self.decimals)
             for value in values
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Repeats:
-    """What the finished runs of one launch have in common and how far they are apart."""
+    """Statistics over the finished runs of one launch."""
 
     shown: tuple[int, ...]
     finished: int
@@ -71,12 +71,12 @@ class Repeats:
 
 
 def one_scale(sides: Sequence[Side]) -> bool:
-    """Whether all scores can stand on one axis as they are."""
+    """Whether all runs use the same scale, so that their scores can share an axis."""
     return len({(side.rubric.scale.minimum, side.rubric.scale.maximum) for side in sides}) == 1
 
 
 def trajectories_of(sides: Sequence[Side]) -> Trajectories:
-    """All runs' composites by round; on different scales each is a share of its own."""
+    """All runs' composites by round; as a percentage of each run's scale where the scales differ."""
     shared = one_scale(sides)
     columns = [[value if shared else _share(side, value) for value in side.composites] for side in sides]
     limits = {
@@ -94,7 +94,7 @@ def trajectories_of(sides: Sequence[Side]) -> Trajectories:
         [mark for index, side in enumerate(sides) for mark in _best(side, index)],
         labels=names,
         decimals=decimals,
-        title="Composite scores by round, one line a run",
+        title="Composite scores by round, one line per run",
     )
     rows = (
         (name, tuple(_words(value, decimals, shared=shared) for value in values))
@@ -122,7 +122,7 @@ def _best(side: Side, index: int) -> list[Mark]:
 
 
 def _round_names(sides: Sequence[Side], count: int) -> list[str]:
-    """The rounds as the runs call them, where they agree on it."""
+    """Round labels; the runs' own word for a round if they all use the same one."""
     words = {(side.rubric.policy.round_word, side.rubric.policy.first_number) for side in sides}
     word, first = words.pop() if len(words) == 1 else ("round", 1)
     return [f"{word.capitalize()} {first + index}" for index in range(count)]
@@ -135,7 +135,7 @@ def _words(value: Decimal | None, decimals: int, *, shared: bool) -> str:
 
 
 def repeats_of(project: Project, sides: Sequence[Side]) -> list[Repeats]:
-    """For each launch of which two or more runs are compared: mean and spread over all its runs."""
+    """Mean and spread over all runs of each launch that has two or more runs in the comparison."""
     batches: dict[str, list[Side]] = {}
     for side in sides:
         if side.run.batch:
@@ -152,7 +152,6 @@ def repeats_of(project: Project, sides: Sequence[Side]) -> list[Repeats]:
 
 
 def _count(value: Decimal) -> str:
-    """A count, or a mean of counts."""
     return f"{value:,.1f}".removesuffix(".0")
 
 

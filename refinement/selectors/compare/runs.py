@@ -1,4 +1,4 @@
-"""Runs side by side: their figures, the settings that differ, and their best candidates."""
+"""Runs side by side: figures, differing settings and best candidates."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,17 +13,17 @@ from refinement.engine.sentences import round_name
 from refinement.engine.types import Rubric
 from refinement.models import Project, Round, Run, RunStatus
 from refinement.selectors.reviews.blindness import shown_runs
-from refinement.selectors.runs.words import duration, reason_words
+from refinement.selectors.runs.words import duration, reason_label
 from refinement.selectors.score_words import DECIMALS_OF_RUN
 
 FEWEST, MOST = 2, 5
-SHOWN_CHARS = 20_000  # of a best candidate; the whole text is a file
+SHOWN_CHARS = 20_000  # of a best candidate; the full text is a download
 CHOICE = 30
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of the runs. `slot` is its colour in the chart, `best` the beginning of its best candidate."""
+    """A compared run. `slot` is its chart colour, `best` the start of its best candidate."""
 
     run: Run
     rubric: Rubric
@@ -48,19 +48,19 @@ class Side:
 class Cell:
     text: str
     note: str = ""
-    top: bool = False  # the best of its row
+    top: bool = False  # best in its row
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A row of the table: one cell for each run."""
+    """A table row with one cell per run."""
 
     label: str
     cells: tuple[Cell, ...]
 
 
 def sides_of(project: Project, numbers: Sequence[int]) -> list[Side]:
-    """The project's runs with these numbers in this order; those that it does not have are missing."""
+    """The project's runs with these numbers, in this order. Unknown numbers are left out."""
     runs = shown_runs(project).filter(pk__in=numbers)
     found = {run.pk: run for run in runs.select_related("rubric", "rubric_version", "created_by")}
     rows = [found[number] for number in numbers if number in found]
@@ -79,7 +79,7 @@ def _beginnings(runs: Sequence[Run]) -> Mapping[int, tuple[str, int]]:
 
 
 def best_texts(first: Run, second: Run, most: int) -> tuple[str, str]:
-    """Two runs' best candidates, as much of them as asked for; empty where nothing is judged."""
+    """The best candidates of two runs, cut at `most` characters; empty if no round is judged."""
     rounds = Round.objects.filter(_best_of([first, second])).annotate(text=Left(F("candidate"), most))
     texts = dict(rounds.values_list("run", "text"))
     return texts.get(first.pk, ""), texts.get(second.pk, "")
@@ -91,7 +91,7 @@ def _best_of(runs: Sequence[Run]) -> Q:
 
 
 def latest_runs(project: Project, chosen: Sequence[int]) -> list[Run]:
-    """The newest runs for choosing from, and those that are chosen already."""
+    """The newest runs to choose from, plus those already chosen."""
     rows = shown_runs(project).select_related("rubric", "rubric_version", "created_by")
     brief = rows.only(
         "title", "source", "status", "outcome", "stop_reason", "best", "rounds_judged", "created_at",
@@ -104,7 +104,7 @@ def latest_runs(project: Project, chosen: Sequence[int]) -> list[Run]:
 
 
 def figures_of(sides: Sequence[Side], *, one_scale: bool) -> list[Figure]:
-    """What each run came to, row by row; the best of a row is marked where the scores can be compared."""
+    """Figures of each run, row by row. The best of a row is marked if all runs share a scale."""
     return [
         _figure("Result", sides, _result),
         _scores("First score (r1)", sides, "r1", one_scale=one_scale),
@@ -114,10 +114,10 @@ def figures_of(sides: Sequence[Side], *, one_scale: bool) -> list[Figure]:
         _figure("Rounds judged", sides, lambda side: Cell(f"{side.run.rounds_judged:,}", _of_rounds(side))),
         _figure("Tokens", sides, lambda side: Cell(f"{side.run.tokens:,}")),
         _figure("Calls", sides, lambda side: Cell(f"{side.run.calls_made:,}")),
-        _figure("Time of the models", sides, lambda side: Cell(duration(float(side.run.model_seconds)))),
-        _figure("From start to end", sides, lambda side: Cell(_elapsed(side.run))),
+        _figure("Model time", sides, lambda side: Cell(duration(float(side.run.model_seconds)))),
+        _figure("Duration", sides, lambda side: Cell(_elapsed(side.run))),
         _figure("Warnings", sides, lambda side: Cell(_findings(side.run))),
-        _figure("Why it stopped", sides, lambda side: Cell(_why(side.run))),
+        _figure("Stop reason", sides, lambda side: Cell(_why(side.run))),
     ]
 
 
@@ -145,11 +145,11 @@ def _result(side: Side) -> Cell:
     run = side.run
     if not run.outcome:
         return Cell(RunStatus(run.status).label)
-    return Cell(run.outcome, reason_words(run))
+    return Cell(run.outcome, reason_label(run))
 
 
 def _of_rounds(side: Side) -> str:
-    return f"of at most {side.rubric.policy.max_rounds}"
+    return f"of max. {side.rubric.policy.max_rounds}"
 
 
 def _elapsed(run: Run) -> str:
@@ -162,7 +162,7 @@ def _findings(run: Run) -> str:
     counts = (
         (run.signal_rounds, "the judge did not track the revision"),
         (run.penalty_rounds, "points were docked"),
-        (run.cut_rounds, "the judge saw only a part"),
+        (run.cut_rounds, "the judge saw only part of the text"),
     )
     told = [f"{words} in {count} round{'' if count == 1 else 's'}" for count, words in counts if count]
     if run.kinship:
@@ -171,7 +171,7 @@ def _findings(run: Run) -> str:
 
 
 def _why(run: Run) -> str:
-    return run.why if run.is_finished else "It has not stopped."
+    return run.why if run.is_finished else "Not stopped yet."
 
 
-DIFF_CHARS = 200_000  # of each text; longer ones are compared up to here, and the page says so
+DIFF_CHARS = 200_000  # per text; longer texts are compared up to here, and the page says so

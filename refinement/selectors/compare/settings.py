@@ -1,4 +1,4 @@
-"""The settings in which runs differ: their rubrics' field by field, and what was chosen at the launch."""
+"""The settings in which runs differ: rubric fields and launch options."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,12 +11,12 @@ from refinement.selectors.runs.history import definition_of_run
 
 EXCERPT_CHARS = 240
 BLOCK_CHARS = 4096
-BEFORE_CHARS = 60  # shown of what is the same before a difference
+BEFORE_CHARS = 60  # unchanged text shown before a difference
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A field of all runs; None is a run that does not have it."""
+    """A field across all runs; None for runs that lack it."""
 
     group: str
     label: str
@@ -34,7 +34,7 @@ class Settings:
 
 
 def settings_compared(sides: Sequence[Side]) -> Settings:
-    """Every field in which the runs differ, in the order of the first; how many are the same."""
+    """The fields in which the runs differ, in the first run's order, and how many are the same."""
     found = list(_settings(sides))
     differing = tuple(Setting(e.group, e.label, _excerpts(e.values)) for e in found if not e.same)
     return Settings(differing, same=len(found) - len(differing))
@@ -64,17 +64,17 @@ def _launch(run: Run) -> dict[str, str]:
         "Rubric": f"{run.rubric.name}, version {run.rubric_version.number}",
         "Producer": f"{run.producer_model} at {run.producer_endpoint}",
         "Judge": f"{run.judge_model} at {run.judge_endpoint}",
-        "Producer's context window": _window(run.producer_context),
-        "Judge's context window": _window(run.judge_context),
+        "Producer context window": _window(run.producer_context),
+        "Judge context window": _window(run.judge_context),
     }
 
 
 def _window(tokens: int | None) -> str:
-    return "not known" if tokens is None else f"{tokens:,} tokens"
+    return "unknown" if tokens is None else f"{tokens:,} tokens"
 
 
 def _excerpts(values: tuple[str | None, ...]) -> tuple[str | None, ...]:
-    """Long values from shortly before the first place where they differ."""
+    """Long values, cut to start shortly before the first difference."""
     if all(value is None or len(value) <= EXCERPT_CHARS for value in values):
         return values
     start = max(0, _same_start([value for value in values if value]) - BEFORE_CHARS)
@@ -82,7 +82,7 @@ def _excerpts(values: tuple[str | None, ...]) -> tuple[str | None, ...]:
 
 
 def _same_start(texts: Sequence[str]) -> int:
-    """How many characters all texts begin with alike; block by block, because texts can be long."""
+    """Length of the common start of all texts. Compares in blocks, because texts can be long."""
     first, shortest = texts[0], min(len(text) for text in texts)
     place = 0
     while place < shortest and len({text[place : place + BLOCK_CHARS] for text in texts}) == 1:

@@ -1,4 +1,4 @@
-"""The models that can be chosen now: every endpoint is asked at once, and none is waited for long."""
+"""The models available now. All endpoints are queried in parallel with a short timeout."""
 
 import threading
 import time
@@ -14,12 +14,12 @@ LOOK_SECONDS = 1.0
 KEPT_SECONDS = 10.0
 MOST_AT_ONCE = 8
 MOST_MODEL_CHARS = 200
-MOST_MODELS = 200  # of one endpoint: a list that nobody could choose from
+MOST_MODELS = 200  # per endpoint; a longer list is no help when choosing
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """One endpoint: the models it serves, or why there are none to choose from."""
+    """An endpoint with its models, or the reason why it has none."""
 
     endpoint: str
     models: tuple[ModelInfo, ...] = ()
@@ -27,7 +27,7 @@ class Offer:
 
 
 class Offers:
-    """What the endpoints last said, kept for some seconds."""
+    """A short-lived cache of the endpoints' models."""
 
     def __init__(self) -> None:
         self._one_at_a_time = threading.Lock()
@@ -49,7 +49,7 @@ offers = Offers()
 
 
 def models_offered() -> list[Offer]:
-    """Every endpoint with its models; one that does not answer quickly is said not to."""
+    """Every endpoint with its models. One that is too slow is reported as not responding."""
     return offers.of(endpoint_specs())
 
 
@@ -67,28 +67,28 @@ def models_of(spec: EndpointSpec) -> list[ModelInfo]:
 
 def offer_of(spec: EndpointSpec, asked: "Future[list[ModelInfo]]") -> Offer:
     if not asked.done() or asked.cancelled():
-        return Offer(spec.name, problem="It does not answer at the moment.")
+        return Offer(spec.name, problem="Not responding.")
     error = asked.exception()
     if error is not None:
-        return Offer(spec.name, problem=problem_words(spec, error))
+        return Offer(spec.name, problem=problem_message(spec, error))
     models = tuple(sorted(asked.result(), key=lambda info: info.name)[:MOST_MODELS])
-    return Offer(spec.name, models, "" if models else "It serves no model at the moment.")
+    return Offer(spec.name, models, "" if models else "No models available.")
 
 
-def problem_words(spec: EndpointSpec, error: BaseException) -> str:
-    """Why there are no models, in one sentence: what a client's library adds helps nobody choose."""
+def problem_message(spec: EndpointSpec, error: BaseException) -> str:
+    """One sentence on why there are no models, without details of the client library."""
     if not isinstance(error, ProviderError):
-        return "It cannot be used as it is set up."
+        return "The configuration of this endpoint is not valid."
     if error.kind == ErrorKind.UNREACHABLE and spec.url:
         place = shown_address(spec.url)
-        return f"It cannot be reached at {place}. Check that it runs and that the address is right."
+        return f"Cannot connect to {place}. Check that the server is running and the address is right."
     return error.message
 
 
 def target_typed(text: str) -> Target:
-    """The judge that `ollama/qwen3:14b` names; raises ValueError with what is right.
+    """Parses a judge such as `ollama/qwen3:14b`. Raises ValueError with the expected format.
 
-    Only endpoints of this instance count: a script's file is for the command line, not for a browser.
+    Only endpoints of this instance are accepted. Script files work on the command line only.
     """
     text = text.strip()
     names = [spec.name for spec in endpoint_specs()]
@@ -97,13 +97,10 @@ def target_typed(text: str) -> Target:
             if text.startswith(name + sign) and text != name + sign:
                 return Target(name, _model_named(text.removeprefix(name + sign).strip()))
     known = ", ".join(names)
-    raise ValueError(
-        f"Write the endpoint, a slash and the model, such as {names[0]}/qwen3:14b. "
-        f"The endpoints here are {known}."
-    )
+    raise ValueError(f"Enter endpoint/model, such as {names[0]}/qwen3:14b. Available endpoints: {known}.")
 
 
 def _model_named(model: str) -> str:
     if len(model) > MOST_MODEL_CHARS:
-        raise ValueError(f"A model's name has at most {MOST_MODEL_CHARS} characters.")
+        raise ValueError(f"A model name has at most {MOST_MODEL_CHARS} characters.")
     return model

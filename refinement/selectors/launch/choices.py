@@ -1,4 +1,4 @@
-"""What a launch can choose from, and what it begins with: rubrics, versions, an earlier run."""
+"""Options and initial values of a launch: rubrics, versions, an earlier run."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +17,7 @@ USUAL = "wiggum"
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """The rubrics in use, the one that is meant, and its versions as pairs for a form."""
+    """The active rubrics, the selected one, and its versions as form choices."""
 
     rubrics: list[tuple[str, str]]
     version: RubricVersion
@@ -26,7 +26,7 @@ class Choices:
 
 
 def launch_choices(project: Project, slug: str, reference: str) -> Choices | None:
-    """With the rubric of this name or else the usual one; None where the project has none in use."""
+    """Selects the rubric with this slug, or the default one. None if the project has no active rubric."""
     has_version = Exists(RubricVersion.objects.filter(rubric=OuterRef("pk")))
     rubrics = list(
         Rubric.objects.filter(has_version, project=project, archived_at=None).order_by("name", "pk")[
@@ -49,7 +49,7 @@ def launch_choices(project: Project, slug: str, reference: str) -> Choices | Non
 
 
 def version_of(rubric: Rubric, reference: str) -> RubricVersion | None:
-    """The rubric's version that `slug@3` names; None for one of another rubric."""
+    """The version that `slug@3` names; None if it belongs to another rubric."""
     slug, _, number = reference.rpartition("@")
     if slug != rubric.slug or not (number.isascii() and number.isdigit() and len(number) < 9):
         return None
@@ -65,7 +65,7 @@ def version_words(number: int, note: str) -> str:
 
 
 def values_of(run: Run) -> dict[str, Any]:
-    """What an earlier run was launched with, by the names of the form's fields."""
+    """An earlier run's launch values, by form field name."""
     return {
         "task": run.task,
         "start": "pasted" if run.seed else "draft",
@@ -78,13 +78,13 @@ def values_of(run: Run) -> dict[str, Any]:
 
 
 def model_of(run: Run, role: str) -> str:
-    """As the form names it; empty where an imported run does not know where its model was."""
+    """The model as the form names it; empty if an imported run's file does not say."""
     endpoint, model = getattr(run, f"{role}_endpoint"), getattr(run, f"{role}_model")
     return f"{endpoint}/{model}" if endpoint and model else ""
 
 
 def usual_values(project: Project, user: User) -> dict[str, Any]:
-    """The rubric and the models of the person's last launch here, else of anybody's."""
+    """Rubric and models of the user's last launch in the project, or else of anyone's."""
     runs = Run.objects.filter(project=project).order_by("-id")
     fields = ("rubric__slug", "producer_endpoint", "producer_model", "judge_endpoint", "judge_model")
     newest = list(runs.values("created_by_id", *fields)[:50])

@@ -1,15 +1,15 @@
-"""What a run may cost, before it is launched: a range, because nobody knows when it will stop."""
+"""Cost estimates before a launch: a range, because the number of rounds is unknown."""
 
 from dataclasses import dataclass
 
 from refinement.engine.types import Information, Rubric, StopReason
 from refinement.judging.schema import reply_limit_tokens
 
-INSTRUCTION_CHARS = 3_000  # our own words around the data, about
+INSTRUCTION_CHARS = 3_000  # our prompt text around the data, approximately
 FEWEST_CHARS_PER_TOKEN, MOST_CHARS_PER_TOKEN = 3, 4.5
 SHORT_DRAFT_TOKENS = 300
 TERSE_VERDICT_TOKENS, TERSE_CRITERION_TOKENS = 80, 60
-GROWTH = 2  # a revision is rarely more than twice as long as the text that it began with
+GROWTH = 2  # a revision is rarely more than twice as long as the seed
 EARLIEST = {
     StopReason.PASSED: 1,
     StopReason.QUALITY_THRESHOLD_MET: 1,
@@ -34,17 +34,17 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """Of all repeats together; retries and replies that must be asked for again are not in it."""
+    """For all repeats together. Retries are not included."""
 
     rounds: Range
     calls: Range
     tokens: Range
-    longest_prompt: int  # of one call to the judge, in tokens
+    longest_prompt: int  # tokens of one judge call
     repeats: int
 
 
 def estimate_of(rubric: Rubric, *, task_chars: int, seed_chars: int, repeats: int = 1) -> Estimate:
-    """The range from a run that stops as early as its rules let it to one that uses all it may."""
+    """The range from a run that stops as early as its rules allow to one that uses every round."""
     rounds = Range(earliest_round(rubric), rubric.policy.max_rounds)
     lean = Sizes.of(rubric, task_chars, seed_chars, lavish=False)
     lavish = Sizes.of(rubric, task_chars, seed_chars, lavish=True)
@@ -62,10 +62,10 @@ def estimate_of(rubric: Rubric, *, task_chars: int, seed_chars: int, repeats: in
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """The parts of a call in tokens."""
+    """Parts of a call, in tokens."""
 
     judge_prompt: int
-    anchor: int  # the seed that a judge sees besides, from the second round on
+    anchor: int  # seed shown to the judge from the second round on
     verdict: int
     producer_prompt: int
     candidate: int
@@ -101,7 +101,7 @@ def rubric_chars(rubric: Rubric) -> int:
 
 
 def earliest_round(rubric: Rubric) -> int:
-    """The first round after which a rule of the rubric could stop the run."""
+    """The first round after which a rule of the rubric can stop the run."""
     policy = rubric.policy
     rounds = [EARLIEST[rule] for rule in policy.stop_rules if rule in EARLIEST]
     if StopReason.PLATEAU in policy.stop_rules:
@@ -114,7 +114,7 @@ def capped(amount: Range, limit: int | None) -> Range:
 
 
 def rounded(amount: Range) -> Range:
-    """To two digits: more would look as if somebody knew."""
+    """Rounded to two digits: more would suggest false precision."""
     return Range(two_digits(amount.low), two_digits(amount.high))
 
 

@@ -1,4 +1,4 @@
-"""The models to choose from when a run is launched: with family, size and context, by endpoint."""
+"""The models to choose from at launch, by endpoint, with family, size and context."""
 
 import threading
 import time
@@ -12,14 +12,14 @@ from refinement.providers.registry import EndpointSpec, Target, build
 from refinement.selectors.endpoints import endpoint_specs
 from refinement.selectors.launch.available_models import Offer, models_offered
 
-LOOK_SECONDS = 0.6  # for what is nice to know; the list itself has been waited for before
+LOOK_SECONDS = 0.6  # for optional details; the list itself is already loaded
 KEPT_SECONDS = 600.0
-MOST_ASKED = 12  # of one page: the others are asked about when the next one is opened
+MOST_ASKED = 12  # per page; the rest is queried when the next page is opened
 MOST_KEPT = 2_000
 
 
 class Contexts:
-    """How much each model can hold: a server that lists its models without that is asked for each, once."""
+    """Context lengths of models. Servers that do not list them are queried once per model."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -32,7 +32,7 @@ class Contexts:
         return self._kept.get(target, (0.0, None))[1]
 
     def learn(self, offers: Sequence[Offer], specs: Sequence[EndpointSpec]) -> None:
-        """Asks about models that nothing is known of, for a moment; answers that come later are kept too."""
+        """Queries unknown models with a short timeout. Later answers are cached too."""
         now = time.monotonic()
         by_name = {spec.name: spec for spec in specs}
         unknown = [
@@ -67,7 +67,7 @@ contexts = Contexts()
 
 
 def models_for_launch() -> list[Offer]:
-    """Every endpoint with its models and what is known of them, or why there are none."""
+    """Every endpoint with its models and their details, or the reason why it has none."""
     offers = models_offered()
     contexts.learn(offers, endpoint_specs())
     return [
@@ -87,34 +87,34 @@ def offer_of(offers: Sequence[Offer], endpoint: str) -> Offer | None:
 
 
 def info_of(offers: Sequence[Offer], target: Target) -> ModelInfo | None:
-    """What is known of a model; None where its endpoint does not offer it now."""
+    """Details of a model; None if its endpoint does not list it now."""
     offer = offer_of(offers, target.endpoint)
     names = (target.model, f"{target.model}:latest")
     return next((info for info in offer.models if info.name in names), None) if offer else None
 
 
 def model_choices(offers: Sequence[Offer], chosen: str) -> list[Any]:
-    """The models by endpoint; one that was chosen before stays, even where its endpoint is away now."""
+    """The models by endpoint. A model chosen earlier stays listed even if its endpoint is down."""
     groups: list[Any] = [("", "Choose a model")]
     known = set()
     for offer in offers:
-        models = [(f"{offer.endpoint}/{info.name}", model_words(info)) for info in offer.models]
+        models = [(f"{offer.endpoint}/{info.name}", model_label(info)) for info in offer.models]
         known |= {value for value, _ in models}
         if models:
             groups.append((offer.endpoint, models))
     if chosen and chosen not in known:
-        groups.append((chosen, f"{chosen} (not offered at the moment)"))
+        groups.append((chosen, f"{chosen} (not available)"))
     return groups
 
 
-def model_words(info: ModelInfo) -> str:
-    """A model in a list: its name, then what is known of it."""
+def model_label(info: ModelInfo) -> str:
+    """A model's name with its details."""
     told = ", ".join(facts_of(info))
     return f"{info.name} ({told})" if told else info.name
 
 
 def facts_of(info: ModelInfo) -> list[str]:
-    """Family, size and context, as far as they are known."""
+    """Family, size and context, where known."""
     facts = [
         f"family {info.family}" if info.family else "",
         info.parameters,

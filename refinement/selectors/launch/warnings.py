@@ -1,4 +1,4 @@
-"""What somebody should know before they launch a run; but for a command that is off, nothing forbids it."""
+"""Warnings before a launch. Only a disabled command prevents it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ EMBEDDED = "embedded"
 
 @dataclass(frozen=True, slots=True)
 class Caution:
-    """`code` tells one warning from another: a page says which it has shown."""
+    """A warning. The page sends back the `code` of each warning it showed."""
 
     code: str
     title: str
@@ -25,7 +25,7 @@ class Caution:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is about to be launched, as far as it is known yet."""
+    """The planned launch, as far as it is filled in."""
 
     rubric: Rubric
     seed_chars: int
@@ -36,7 +36,7 @@ class Plan:
 
 
 def warnings_for(plan: Plan, offers: Sequence[Offer]) -> list[Caution]:
-    """All that is to be said of the plan, the weightiest first."""
+    """All warnings for the plan, most important first."""
     return [
         *command_warning(plan),
         *endpoint_warnings(plan, offers),
@@ -49,15 +49,15 @@ def warnings_for(plan: Plan, offers: Sequence[Offer]) -> list[Caution]:
 
 
 def command_warning(plan: Plan) -> list[Caution]:
-    """The one thing here that does forbid it: said before somebody presses the button in vain."""
+    """The one warning that prevents a launch, shown before the user submits."""
     if refusal := command_refusal(plan.rubric):
-        return [Caution("command", "The evaluator's command may not be run", refusal)]
+        return [Caution("command", "The evaluator command is not allowed", refusal)]
     if plan.rubric.evaluation_mode is EvaluationMode.RUNNABLE and not plan.rubric.evaluator.command:
-        words = "Its evaluation rests on a command, and it has none: the judge will be alone."
-        return [Caution("no-command", "This rubric has no command", words)]
+        words = "The rubric's evaluation needs a command, but none is set. Only the judge will score."
+        return [Caution("no-command", "No evaluator command", words)]
     if plan.rubric.runs_a_command and Information.EVALUATOR_OUTPUT not in plan.rubric.context.judge:
-        words = "The command is run and its output kept, but the rubric's table keeps it from the judge."
-        return [Caution("unseen-command", "The judge does not see the evaluator's output", words)]
+        words = "The command runs, but the rubric's visibility table hides its output from the judge."
+        return [Caution("unseen-command", "The judge does not see the evaluator output", words)]
     return []
 
 
@@ -69,22 +69,20 @@ def endpoint_warnings(plan: Plan, offers: Sequence[Offer]) -> list[Caution]:
             continue
         offer = offer_of(offers, target.endpoint)
         if offer is not None and offer.problem:
-            words = f"{offer.problem} The run will wait for it and go on by itself once it answers."
-            title = f"The endpoint {target.endpoint} is not ready"
+            words = f"{offer.problem} The run will wait and continue when the endpoint responds."
+            title = f"Endpoint {target.endpoint} is not ready"
             found.setdefault(target.endpoint, Caution(f"down-{target.endpoint}", title, words))
         elif offer is not None and info_of(offers, target) is None:
-            words = (
-                f"{target.endpoint} does not list a model named {target.model}. The run may end in an error."
-            )
-            found[role] = Caution(f"unknown-{role}", f"The {role} is not offered", words)
+            words = f"{target.endpoint} has no model {target.model}. The run may fail."
+            found[role] = Caution(f"unknown-{role}", f"The {role} was not found on this endpoint", words)
     return list(found.values())
 
 
 def worker_warning(plan: Plan) -> list[Caution]:
     if plan.workers:
         return []
-    words = "The run will stay in the queue until a worker is started, with: make worker"
-    return [Caution("no-worker", "No worker is running", words)]
+    words = "The run stays in the queue until a worker is online. Start one: make worker"
+    return [Caution("no-worker", "No worker online", words)]
 
 
 def kinship_warning(plan: Plan, offers: Sequence[Offer]) -> list[Caution]:
@@ -98,15 +96,15 @@ def kinship_warning(plan: Plan, offers: Sequence[Offer]) -> list[Caution]:
     )
     if kin is None:
         return []
-    same = "the same model" if kin is Kinship.SAME_MODEL else "of one family"
-    words = "A model rates its own kind about 0.9 of 10 points too high. Choose a judge of another family."
+    same = "the same model" if kin is Kinship.SAME_MODEL else "of the same family"
+    words = "Models rate their own family about 0.9 of 10 points too high. Choose a judge of another family."
     return [Caution(kin.value, f"Producer and judge are {same}", words)]
 
 
 def embedded_warning(plan: Plan) -> list[Caution]:
     if plan.judge is None or plan.judge.endpoint != EMBEDDED or not plan.rubric.criteria:
         return []
-    words = "It is too small to judge well: it shows how a run works, not how good a text is."
+    words = "It is too small to judge well. Use it to see how a run works, not how good a text is."
     return [Caution("embedded", "The embedded model is the judge", words)]
 
 
@@ -115,16 +113,17 @@ def length_warnings(plan: Plan, offers: Sequence[Offer]) -> list[Caution]:
     limit = plan.rubric.policy.judge_limit_chars
     if plan.rubric.criteria and plan.seed_chars > limit:
         words = (
-            f"Your text has {plan.seed_chars:,} characters, and the judge reads {limit:,} of a candidate: "
-            "its beginning and its end. Every round will say so. Raise that limit, or shorten the text."
+            f"Your text has {plan.seed_chars:,} characters, but the judge reads only the first and "
+            f"last part of a candidate, {limit:,} characters in total. Raise the limit or shorten "
+            "the text."
         )
-        found.append(Caution("long-seed", "The judge will not see all of it", words))
+        found.append(Caution("long-seed", "The judge will not see the whole text", words))
     info = info_of(offers, plan.judge) if plan.judge and plan.rubric.criteria else None
     if info and info.context_length and plan.estimate.longest_prompt > info.context_length:
         words = (
-            f"A prompt for the judge may grow to about {plan.estimate.longest_prompt:,} tokens, and "
-            f"{info.name} holds {info.context_length:,}. Then the run ends with an error. Let the judge "
-            "read less, or choose another."
+            f"A judge prompt may grow to about {plan.estimate.longest_prompt:,} tokens, but "
+            f"{info.name} has a context of {info.context_length:,}. The run would then fail. Lower "
+            "the judge's limit or choose another model."
         )
         found.append(Caution("context", "The judge's context may be too small", words))
     return found
@@ -134,7 +133,7 @@ def calibration_warning(plan: Plan) -> list[Caution]:
     if plan.rubric.seed_text or not plan.rubric.criteria:
         return []
     words = (
-        "It has no seed: a text with known scores that the judge compares with. Its scores are good for "
-        "telling one round from another, less so for comparing runs."
+        "The rubric has no seed text with known scores for the judge to compare with. Scores are "
+        "good for comparing rounds, less so for comparing runs."
     )
     return [Caution("uncalibrated", "This rubric is not calibrated", words)]

@@ -25,7 +25,7 @@ KINDS = {
 
 
 def people_found(words: str) -> QuerySet[User]:
-    """Accounts whose name or mail address holds these words, with how many projects each is in."""
+    """Accounts whose name or email matches, with their number of projects."""
     means = Authenticator.objects.filter(user=OuterRef("pk"), type__in=SECOND_FACTORS)
     identities = ExternalIdentity.objects.filter(user=OuterRef("pk"))
     people = User.objects.annotate(
@@ -37,7 +37,7 @@ def people_found(words: str) -> QuerySet[User]:
 
 
 def projects_listed() -> QuerySet[Project]:
-    """All projects with how many people and runs they have, and whether an owner can sign in."""
+    """All projects with their number of members and runs, and whether an owner can sign in."""
     owners = Membership.objects.filter(project=OuterRef("pk"), role=MemberRole.OWNER, user__is_active=True)
     return Project.objects.annotate(
         member_count=_how_many(Membership.objects.all()),
@@ -47,14 +47,14 @@ def projects_listed() -> QuerySet[Project]:
 
 
 def _how_many(rows: "QuerySet[Membership] | QuerySet[Run]") -> Coalesce:
-    # Counted apart: joined in one query, each run would be counted once for every member.
+    # Counted separately: in one joined query each run would count once per member.
     of_project = rows.filter(project=OuterRef("pk")).order_by()
     return Coalesce(Subquery(of_project.values("project").annotate(number=Count("pk")).values("number")), 0)
 
 
 @dataclass(frozen=True, slots=True)
 class ListedEndpoint:
-    """An endpoint, and how it was when last looked at."""
+    """An endpoint and its last known health."""
 
     name: str
     kind: str
@@ -67,19 +67,19 @@ class ListedEndpoint:
 
 
 def endpoints_listed(states: Mapping[str, tuple[bool, str]]) -> list[ListedEndpoint]:
-    """Every endpoint in use, without any secret, with its health by name."""
+    """Every active endpoint, without secrets, with its health by name."""
     fixed = {spec.name for spec in fixed_specs()}
     return [_listed(spec, spec.name in fixed, states) for spec in endpoint_specs()]
 
 
 def endpoints_off() -> list[Endpoint]:
-    """Rows that no run uses: switched off, or hidden by an endpoint of the environment with their name."""
+    """Unused rows: disabled, or hidden by an environment endpoint of the same name."""
     taken = [spec.name for spec in fixed_specs()]
     return list(Endpoint.objects.filter(Q(enabled=False) | Q(name__in=taken))[:MOST_ENDPOINTS])
 
 
 def _listed(spec: EndpointSpec, is_fixed: bool, states: Mapping[str, tuple[bool, str]]) -> ListedEndpoint:
-    ok, message = states.get(spec.name, (False, "Not looked at yet."))
+    ok, message = states.get(spec.name, (False, "Not checked yet."))
     return ListedEndpoint(
         name=spec.name,
         kind=KINDS.get(spec.kind, spec.kind),

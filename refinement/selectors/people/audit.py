@@ -1,4 +1,4 @@
-"""The audit log as owners and administrators read it: newest first, page by page."""
+"""The audit log for owners and administrators: newest first, paginated."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -8,19 +8,19 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from refinement.models import AuditEntry, Project
-from refinement.selectors.people.audit_words import Change, action_words, changes_of, object_words
+from refinement.selectors.people.audit_words import Change, action_label, changes_of, object_label
 
 PAGE_SIZE = 50
-LOOKED_THROUGH = 2_000  # the newest entries, from which a filter's choices are taken
+RECENT_ENTRIES = 2_000  # newest entries that supply the filter choices
 EXPORT_PIECE = 1_000
-# Entries of these kinds say nothing of a run's scores; whoever reads a run blind sees them all the same.
+# These entries reveal nothing about a run's scores, so blind reviewers may see them.
 APART_FROM_RUNS = ("invitation", "launch", "member", "person", "project", "rubric", "view")
-COMMAND_LINE = "none"  # in the filter by person: what nobody who is signed in did
+COMMAND_LINE = "none"  # in the user filter: actions without a signed-in user
 
 
 @dataclass(frozen=True, slots=True)
 class AuditFilters:
-    """What narrows the log; empty values do not."""
+    """Filters of the log. Empty values do not filter."""
 
     person: str = ""
     action: str = ""
@@ -33,7 +33,7 @@ class AuditFilters:
 
 @dataclass(frozen=True, slots=True)
 class AuditLine:
-    """One entry as it is shown."""
+    """An entry as displayed."""
 
     entry: AuditEntry
     did: str
@@ -43,7 +43,7 @@ class AuditLine:
 
 @dataclass(frozen=True, slots=True)
 class AuditPage:
-    """One page, with the numbers from which the next and the previous one start."""
+    """A page, with the ids at which the next and the previous one start."""
 
     lines: list[AuditLine]
     older: int | None
@@ -52,7 +52,7 @@ class AuditPage:
 
 @dataclass(frozen=True, slots=True)
 class AuditOptions:
-    """What the newest entries can be filtered by."""
+    """Filter choices taken from the newest entries."""
 
     people: list[tuple[str, str]]
     actions: list[tuple[str, str]]
@@ -67,7 +67,7 @@ def audit_page(
     after: int | None = None,
     hidden: Collection[int] = (),
 ) -> AuditPage:
-    """The entries of a project, or of the instance: before a number, or after one, else the newest."""
+    """Entries of a project or of the instance: before an id, after an id, or the newest."""
     rows = audit_rows(project, filters, hidden).select_related("project")
     if after is not None:
         found = list(rows.filter(pk__gt=after).order_by("pk")[: PAGE_SIZE + 1])
@@ -81,7 +81,7 @@ def audit_page(
 
 def _page(entries: list[AuditEntry], *, has_older: bool, has_newer: bool) -> AuditPage:
     lines = [
-        AuditLine(entry, action_words(entry.action), object_words(entry), changes_of(entry))
+        AuditLine(entry, action_label(entry.action), object_label(entry), changes_of(entry))
         for entry in entries
     ]
     return AuditPage(
@@ -94,10 +94,10 @@ def _page(entries: list[AuditEntry], *, has_older: bool, has_newer: bool) -> Aud
 def audit_rows(
     project: Project | None, filters: AuditFilters, hidden: Collection[int] = ()
 ) -> QuerySet[AuditEntry]:
-    """The entries that the filters let through, and that tell nothing of `hidden` runs."""
+    """Entries that match the filters and reveal nothing about `hidden` runs."""
     rows = AuditEntry.objects.all() if project is None else AuditEntry.objects.filter(project=project)
     if hidden:
-        # Of what belongs to runs, only entries that name another run can be told apart.
+        # Other entries about runs are safe only if they name a run that is not hidden.
         others = Q(object_type="run") & ~Q(object_id__in=[str(run) for run in hidden])
         rows = rows.filter(others | Q(object_type__in=APART_FROM_RUNS))
     if filters.person == COMMAND_LINE:
@@ -123,17 +123,17 @@ def _midnight(day: date) -> datetime:
 
 
 def audit_options(project: Project | None) -> AuditOptions:
-    """Choices for the filters, from the newest entries: the log may be long."""
+    """Filter choices, from the newest entries only: the log can be long."""
     newest = audit_rows(project, AuditFilters()).order_by("-pk").values_list("pk", flat=True)
     columns = ("user_id", "actor", "action", "object_type")
     seen = list(
-        AuditEntry.objects.filter(pk__in=newest[:LOOKED_THROUGH])
+        AuditEntry.objects.filter(pk__in=newest[:RECENT_ENTRIES])
         .order_by()
         .values_list(*columns)
-        .distinct()[:LOOKED_THROUGH]
+        .distinct()[:RECENT_ENTRIES]
     )
-    people = {str(user or COMMAND_LINE): actor if user else "Nobody signed in" for user, actor, _, _ in seen}
-    actions = {action: action_words(action) for _, _, action, _ in seen}
+    people = {str(user or COMMAND_LINE): actor if user else "Not signed in" for user, actor, _, _ in seen}
+    actions = {action: action_label(action) for _, _, action, _ in seen}
     types = {kind: kind.capitalize() for _, _, _, kind in seen}
     return AuditOptions(
         *(sorted(each.items(), key=lambda pair: pair[1].lower()) for each in (people, actions, types))
@@ -143,7 +143,7 @@ def audit_options(project: Project | None) -> AuditOptions:
 def audit_exported(
     project: Project | None, filters: AuditFilters, hidden: Collection[int] = ()
 ) -> Iterator[AuditEntry]:
-    """All entries that the filters let through, newest first, read piece by piece."""
+    """All entries that match the filters, newest first, read in chunks."""
     rows = audit_rows(project, filters, hidden).select_related("project", "user").order_by("-pk")
     last: int | None = None
     while piece := list((rows if last is None else rows.filter(pk__lt=last))[:EXPORT_PIECE]):

@@ -1,4 +1,4 @@
-"""Audit entries in words."""
+"""Labels for audit entries."""
 
 import json
 from dataclasses import dataclass
@@ -7,105 +7,105 @@ from refinement.models import AuditEntry
 
 VALUE_CHARS = 300
 ACTIONS = {
-    "bench.cancel": "cancelled a trial of a rubric",
-    "bench.create": "tried a rubric on a text",
-    "bench.scores": "gave known scores to a trial",
-    "blind.begin": "began to score a run blind",
-    "blind.give_up": "asked to be shown the scores of a run",
+    "bench.cancel": "cancelled a rubric test",
+    "bench.create": "tested a rubric on a text",
+    "bench.scores": "entered known scores for a test",
+    "blind.begin": "started scoring a run blind",
+    "blind.give_up": "ended blind scoring to see a run’s scores",
     "comment.create": "commented on a run",
     "comment.delete": "deleted a comment",
-    "comment.edit": "changed a comment",
+    "comment.edit": "edited a comment",
     "endpoint.change": "changed an endpoint",
     "endpoint.create": "added an endpoint",
-    "endpoint.remove": "removed an endpoint",
-    "identity.connect": "connected an account with the sign-in provider",
-    "identity.disconnect": "disconnected an account from the sign-in provider",
-    "invitation.accept": "joined by an invitation",
-    "invitation.create": "made an invitation",
+    "endpoint.remove": "deleted an endpoint",
+    "identity.connect": "linked a sign-in provider account",
+    "identity.disconnect": "unlinked a sign-in provider account",
+    "invitation.accept": "accepted an invitation",
+    "invitation.create": "created an invitation",
     "invitation.revoke": "revoked an invitation",
-    "member.adopt": "became owner of a project that had none",
+    "member.adopt": "became owner of a project without an owner",
     "member.leave": "left the project",
     "member.remove": "removed a member",
     "member.role": "changed a member’s role",
-    "person.close": "closed an account",
-    "person.demote": "took administration from a person",
-    "person.notices": "chose what to be told about",
-    "person.open": "opened an account again",
+    "person.close": "deactivated an account",
+    "person.demote": "removed a user’s admin rights",
+    "person.notices": "changed notification settings",
+    "person.open": "reactivated an account",
     "person.password": "changed a password",
-    "person.promote": "made a person administrator",
-    "person.reset": "reset a person’s sign-in",
-    "project.create": "made the project",
+    "person.promote": "made a user an administrator",
+    "person.reset": "reset a user’s sign-in",
+    "project.create": "created the project",
     "project.settings": "changed the project’s settings",
-    "review.ask": "asked for a review",
+    "review.ask": "requested a review",
     "review.done": "reviewed a run",
-    "review.take_back": "took a request for review back",
-    "review_rule.create": "made a review rule",
-    "review_rule.end": "ended a review rule",
+    "review.take_back": "cancelled a review request",
+    "review_rule.create": "created a review rule",
+    "review_rule.end": "deleted a review rule",
     "rubric.archive": "archived a rubric",
-    "rubric.create": "made a rubric",
+    "rubric.create": "created a rubric",
     "rubric.duplicate": "duplicated a rubric",
     "rubric.restore": "restored a version of a rubric",
     "rubric.save": "saved a rubric",
-    "rubric.unarchive": "brought a rubric back",
+    "rubric.unarchive": "unarchived a rubric",
     "run.archive": "archived a run",
     "run.cancel": "cancelled a run",
-    "run.create": "made a run",
-    "run.decide": "decided about a run",
+    "run.create": "created a run",
+    "run.decide": "made a decision on a run",
     "run.edit": "edited a round by hand",
     "run.import": "imported a run",
-    "run.instruct": "gave a run an instruction",
+    "run.instruct": "added an instruction to a run",
     "run.launch": "launched runs",
     "run.pause": "paused a run",
-    "run.rerun": "ran a run again",
+    "run.rerun": "reran a run",
     "run.resume": "resumed a run",
     "run.retry": "retried a run",
-    "run.unarchive": "brought a run back",
+    "run.unarchive": "unarchived a run",
     "run.withdraw": "withdrew an instruction",
     "score.change": "changed their score of a round",
     "score.give": "scored a round",
     "session.end": "signed out",
-    "session.end_others": "signed out other browsers",
-    "session.refuse": "was refused: wrong password",
+    "session.end_others": "signed out other sessions",
+    "session.refuse": "failed to sign in: wrong password",
     "session.start": "signed in",
-    "share.create": "made a share link",
+    "share.create": "created a share link",
     "share.revoke": "revoked a share link",
-    "thread.reopen": "opened a thread again",
+    "thread.reopen": "reopened a thread",
     "thread.resolve": "resolved a thread",
-    "token.create": "made an API token",
+    "token.create": "created an API token",
     "token.revoke": "revoked an API token",
     "two_factor.add": "added a second factor",
-    "two_factor.refuse": "was refused: wrong code",
+    "two_factor.refuse": "failed to sign in: wrong code",
     "two_factor.remove": "removed a second factor",
     "two_factor.rename": "renamed a passkey",
-    "two_factor.renew": "made new recovery codes",
+    "two_factor.renew": "created new recovery codes",
     "view.delete": "deleted a saved view",
     "view.save": "saved a view",
     "webhook.change": "changed a webhook",
-    "webhook.create": "made a webhook",
-    "webhook.ping": "tried a webhook out",
-    "webhook.remove": "removed a webhook",
-    "webhook.resend": "sent a webhook’s message again",
-    "webhook.secret": "gave a webhook a new secret",
+    "webhook.create": "created a webhook",
+    "webhook.ping": "tested a webhook",
+    "webhook.remove": "deleted a webhook",
+    "webhook.resend": "resent a webhook delivery",
+    "webhook.secret": "rotated a webhook’s secret",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One value before and after; None where there was none."""
+    """A value before and after; None if it was not set."""
 
     name: str
     before: str | None
     after: str | None
 
 
-def action_words(action: str) -> str:
-    """What somebody did, in words; for an action without any, its two parts."""
+def action_label(action: str) -> str:
+    """The label of an action; for an unknown action, its two parts."""
     noun, _, verb = action.partition(".")
     return ACTIONS.get(action) or f"{noun}: {verb.replace('_', ' ')}".removesuffix(": ")
 
 
-def object_words(entry: AuditEntry) -> str:
-    """Which object, such as run 12; for people, who."""
+def object_label(entry: AuditEntry) -> str:
+    """The object, such as "run 12"; for people, their name."""
     named = next(
         (entry.after.get(key) or entry.before.get(key) for key in NAMED.get(entry.object_type, ())), None
     )
@@ -116,7 +116,7 @@ NAMED = {"member": ("member",), "person": ("person",), "session": ("person",)}
 
 
 def changes_of(entry: AuditEntry) -> list[Change]:
-    """What was different before, value by value; what stayed the same is left out."""
+    """The values that changed; unchanged ones are left out."""
     before, after = _pairs(entry.before), _pairs(entry.after)
     return [
         Change(name.replace("_", " "), before.get(name), after.get(name))
@@ -126,11 +126,11 @@ def changes_of(entry: AuditEntry) -> list[Change]:
 
 
 def _pairs(values: object) -> dict[str, str]:
-    return {name: value_words(value) for name, value in values.items()} if isinstance(values, dict) else {}
+    return {name: value_text(value) for name, value in values.items()} if isinstance(values, dict) else {}
 
 
-def value_words(value: object) -> str:
-    """A value in one short line."""
+def value_text(value: object) -> str:
+    """A value as one short line."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list) and all(isinstance(part, str) for part in value):

@@ -1,4 +1,4 @@
-"""Who is in a project, who was invited, and where a person is signed in."""
+"""Members and invitations of a project, and a user's sessions."""
 
 import re
 from dataclasses import dataclass
@@ -45,14 +45,14 @@ def members_of(project: Project) -> QuerySet[Membership]:
 
 
 def invitations_of(project: Project) -> QuerySet[Invitation]:
-    """The newest invitations, open and spent, with who made and who used them."""
+    """The newest invitations, open and used, with their creators and users."""
     rows = Invitation.objects.filter(project=project).select_related("created_by", "used_by")
     return rows.order_by("-id")[:MOST_INVITATIONS]
 
 
 @dataclass(frozen=True, slots=True)
 class SignedIn:
-    """A browser in which the person is signed in."""
+    """A browser session of the user."""
 
     info: SessionInfo
     browser: str
@@ -60,27 +60,27 @@ class SignedIn:
 
 
 def sessions_of(user: User, this: str | None) -> list[SignedIn]:
-    """Where this person is signed in now; the browser that asks comes first."""
+    """The user's active sessions, the current one first."""
     infos = {info.session_key: info for info in SessionInfo.objects.filter(user=user)[:MOST_SESSIONS]}
     rows = Session.objects.filter(session_key__in=infos, expire_date__gt=timezone.now())
-    # A changed password closes sessions without deleting them.
+    # Changing the password invalidates sessions without deleting them.
     good = {user.get_session_auth_hash(), *user.get_session_auth_fallback_hash()}
     alive = [infos[row.session_key] for row in rows if row.get_decoded().get(HASH_SESSION_KEY, "") in good]
-    listed = [SignedIn(info, browser_words(info.agent), info.session_key == this) for info in alive]
+    listed = [SignedIn(info, browser_label(info.agent), info.session_key == this) for info in alive]
     return sorted(listed, key=lambda entry: (not entry.is_this, -entry.info.last_used_at.timestamp()))
 
 
-def browser_words(agent: str) -> str:
-    """A browser's name for itself, in words such as Firefox on Linux."""
-    browser = next((name for name, sign in BROWSERS if re.search(sign, agent)), "A browser")
+def browser_label(agent: str) -> str:
+    """A short name for a user agent, such as "Firefox on Linux"."""
+    browser = next((name for name, sign in BROWSERS if re.search(sign, agent)), "Unknown browser")
     system = next((name for name, sign in SYSTEMS if re.search(sign, agent)), "")
     return f"{browser} on {system}" if system else browser
 
 
 def has_signed_in_from(email: str, network: str) -> bool:
-    """Whether this person's latest sign-ins include one from this network."""
+    """Whether the user's recent sign-ins include one from this network."""
     since = timezone.now() - SIGN_INS_COUNT
-    # The condition on the project is for the index, which begins with it: sign-ins belong to none.
+    # Sign-ins have no project. The condition is there because the index starts with it.
     sign_ins = AuditEntry.objects.filter(
         project=None, user__email__iexact=email, action="session.start", at__gte=since
     )

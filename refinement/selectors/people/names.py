@@ -1,4 +1,4 @@
-"""People of whom a page shows a name: their rows come without the rest."""
+"""Deferred columns for users of whom a page shows only the name."""
 
 from collections.abc import Iterator
 
@@ -6,6 +6,6 @@ UNSEEN = ("password", "last_login", "date_joined", "is_staff", "is_superuser")
 
 
 def all_but_names(*relations: str) -> Iterator[str]:
-    """What to defer of the people that a query follows these relations to."""
+    """Columns to defer on users reached by these relations."""
     for relation in relations:
         yield from (f"{relation}__{field}" for field in UNSEEN)

@@ -1,4 +1,4 @@
-"""API tokens as their page lists them."""
+"""API tokens for the settings page."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ MOST_LISTED = 200
 
 @dataclass(frozen=True, slots=True)
 class ListedToken:
-    """A token, what it may do now, and why that is less than it says where it is."""
+    """A token and its effective role. `lowered`: its creator's role is lower than the token's."""
 
     token: ApiToken
     state: str
@@ -20,7 +20,7 @@ class ListedToken:
 
 
 def tokens_for(membership: Membership) -> Sequence[ListedToken]:
-    """Everybody's for an owner, one's own for others: those that work first, each the newest first."""
+    """All tokens for owners, one's own for others. Active ones first, then newest first."""
     rows = ApiToken.objects.filter(project=membership.project).select_related("created_by")
     if not membership.is_owner:
         rows = rows.filter(created_by=membership.user)

@@ -1,4 +1,4 @@
-"""What a project's home shows of its runs: at work, held up, recent. Every list is bounded."""
+"""Runs on a project's home page: active, waiting, recent. Every list is bounded."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -21,7 +21,7 @@ GOING = (RunStatus.RUNNING, RunStatus.QUEUED)
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """The lines of the page, and which first steps are behind the project."""
+    """The lists of the page, and which first steps are done."""
 
     going: list[Listed]
     waiting: list[Listed]
@@ -33,7 +33,7 @@ class Home:
 
 
 def home_of(project: Project) -> Home:
-    """All of it in a fixed number of queries, however many runs there are."""
+    """Takes a fixed number of queries."""
     going = [number for status in GOING for number in _numbers(project, MOST_GOING, status=status)]
     waiting = _numbers(project, MOST_HELD, status=RunStatus.WAITING)
     yours = [*_numbers(project, MOST_HELD, status=RunStatus.PAUSED), *_failed(project)][:MOST_HELD]
@@ -60,7 +60,7 @@ def _numbers(project: Project, most: int, **conditions: object) -> list[int]:
 
 
 def _failed(project: Project) -> list[int]:
-    """Runs that ended in an error lately: somebody has to retry them, or put them away."""
+    """Runs that failed recently: they need a retry or can be archived."""
     numbers = _numbers(project, MOST_HELD, outcome=Outcome.ERROR)
     recently = timezone.now() - FAILED_SINCE
     return list(
@@ -71,7 +71,7 @@ def _failed(project: Project) -> list[int]:
 
 
 def _own_rubric(project: Project) -> bool:
-    """Whether somebody saved a rubric since the project was made with its first ones."""
+    """Whether a rubric was saved after the initial ones."""
     made = project.created_at + timedelta(minutes=1)
     return RubricVersion.objects.filter(
         rubric__in=project.rubrics.order_by("pk").values("pk")[:MOST_OFFERED], created_at__gt=made

@@ -1,4 +1,4 @@
-"""Projects, always as one person sees them."""
+"""Projects, memberships and roles of one user."""
 
 from typing import TYPE_CHECKING
 
@@ -15,27 +15,27 @@ RANKS = {MemberRole.VIEWER: 0, MemberRole.EDITOR: 1, MemberRole.OWNER: 2}
 
 
 class NotFound(Http404):
-    """Not there, or not this person's to see: pages and endpoints answer 404 to both alike."""
+    """Does not exist, or this user may not see it. Pages and API answer 404 to both."""
 
 
 def projects_for(user: "Person") -> QuerySet[Project]:
-    """The projects this person is a member of, by name."""
+    """The projects this user is a member of, by name."""
     if not isinstance(user, User):
         return Project.objects.none()
     return Project.objects.filter(memberships__user=user)
 
 
 def memberships_of(user: User) -> QuerySet[Membership]:
-    """This person's memberships with their projects, by the project's name."""
+    """This user's memberships with their projects, by project name."""
     return Membership.objects.select_related("project").filter(user=user).order_by("project__name", "pk")
 
 
 def membership_for(user: "Person", slug: str) -> Membership:
-    """This person's membership in the project at this address; raises NotFound for everyone else."""
+    """This user's membership in the project. Raises NotFound if there is none."""
     if isinstance(user, User):
         for membership in _memberships_at(user.pk, slug):
             return membership
-    raise NotFound("There is no project at this address, or you are not a member of it.")
+    raise NotFound("Project not found, or you are not a member of it.")
 
 
 def _memberships_at(user: int, slug: str) -> list[Membership]:
@@ -44,28 +44,27 @@ def _memberships_at(user: int, slug: str) -> list[Membership]:
 
 
 def _open_readings() -> QuerySet[BlindReading]:
-    """Asked along with the membership: for nearly everybody there are none, and no query more."""
+    """Part of the membership query, so that blind reviews cost no query of their own."""
     return BlindReading.objects.filter(
         reader=OuterRef("user"), run__project=OuterRef("project"), ended_at__isnull=True
     )
 
 
 def project_for(user: "Person", slug: str) -> Project:
-    """The project at this address; raises NotFound for anyone who is not a member."""
+    """The project with this slug. Raises NotFound if this user is not a member."""
     return membership_for(user, slug).project
 
 
 def current_project(user: "Person", last_used: str | None) -> Project | None:
-    """The project last used, if this person is still in it, else their first, else None."""
+    """The last used project if this user is still a member, else their first, else None."""
     projects = projects_for(user)
     return (projects.filter(slug=last_used).first() if last_used else None) or projects.first()
 
 
 def member_count(project: Project) -> int:
-    """How many people are in the project."""
     return Membership.objects.filter(project=project).count()
 
 
 def lower_role(one: str, other: str) -> MemberRole:
-    """The one of two roles that may do less."""
+    """The role with fewer permissions."""
     return min(MemberRole(one), MemberRole(other), key=RANKS.__getitem__)

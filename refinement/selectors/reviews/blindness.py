@@ -1,7 +1,7 @@
-"""What a person must not see yet: runs that they read blind are left out of everything but their own page.
+"""Blind reviews: runs a user scores blind are hidden from them everywhere but on their scoring page.
 
-Every selector that shows runs of a project starts from `shown_runs`. The door of the project's pages says
-for whom a request is answered; without one, as in a worker, nothing is hidden.
+Every selector that shows a project's runs starts from `shown_runs`. The project views set the hidden runs of
+the current user; elsewhere, as in a worker, nothing is hidden.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -18,7 +18,7 @@ Row = TypeVar("Row", bound=Model)
 
 
 def blind_runs_of(user: User, project: Project | None = None) -> dict[int, int]:
-    """The runs that this person reads blind now, each with the number of the round under way."""
+    """The runs this user is scoring blind, each with the number of its current round."""
     rows = BlindReading.objects.filter(reader=user, ended_at__isnull=True)
     if project is not None:
         rows = rows.filter(run__project=project)
@@ -26,7 +26,7 @@ def blind_runs_of(user: User, project: Project | None = None) -> dict[int, int]:
 
 
 def blind_readers_of(run_ids: Collection[int]) -> dict[int, set[int]]:
-    """Who reads these runs blind now, by run."""
+    """The users who are scoring these runs blind, by run."""
     found: dict[int, set[int]] = {}
     rows = BlindReading.objects.filter(run__in=run_ids, ended_at__isnull=True)
     for run, reader in rows.values_list("run_id", "reader_id"):
@@ -34,27 +34,27 @@ def blind_readers_of(run_ids: Collection[int]) -> dict[int, set[int]]:
     return found
 
 
-def seen_words(run: Run, user: User) -> str:
-    """Why this person's next score of the run cannot be blind, as far as is known; empty where it can."""
+def not_blind_reason(run: Run, user: User) -> str:
+    """Why this user's next score of the run cannot be blind; empty if it can."""
     ended = BlindReading.objects.filter(run=run, reader=user, ended_at__isnull=False).first()
     scored = HumanScore.objects.filter(run=run, author=user).exists()
-    return seen_words_for(ended, scored=scored)
+    return not_blind_reason_for(ended, scored=scored)
 
 
-def seen_words_for(ended: BlindReading | None, *, scored: bool) -> str:
-    """The same, from a reading of theirs that ended and from whether they have scored the run."""
+def not_blind_reason_for(ended: BlindReading | None, *, scored: bool) -> str:
+    """Like `not_blind_reason`, from rows already loaded."""
     if ended is not None and ended.given_up:
-        return "You asked to be shown the scores of this run, so you can no longer score it blind."
+        return "You chose to see the scores of this run, so you can no longer score it blind."
     if ended is not None:
-        return "You were shown the scores of this run after you scored it, so the next score is an open one."
+        return "You saw the scores of this run after scoring it, so your next score is not blind."
     if scored:
-        return "You scored this run with its scores in view, so you can no longer score it blind."
+        return "You scored this run with its scores visible, so you can no longer score it blind."
     return ""
 
 
 @contextmanager
 def hiding(runs: Mapping[int, int]) -> Iterator[None]:
-    """While it lasts, selectors leave these runs out."""
+    """Hides these runs from selectors within the context."""
     token = _hidden.set(frozenset(runs))
     try:
         yield
@@ -63,16 +63,16 @@ def hiding(runs: Mapping[int, int]) -> Iterator[None]:
 
 
 def hidden_runs() -> frozenset[int]:
-    """The runs that must not be shown now."""
+    """The runs hidden in the current context."""
     return _hidden.get()
 
 
 def without_hidden(rows: QuerySet[Row], run: str = "pk") -> QuerySet[Row]:
-    """The rows without those of hidden runs; `run` names the column that says whose they are."""
+    """Excludes rows of hidden runs. `run` is the column with the run's id."""
     hidden = hidden_runs()
     return rows.exclude(**{f"{run}__in": hidden}) if hidden else rows
 
 
 def shown_runs(project: Project) -> QuerySet[Run]:
-    """The project's runs that may be shown now."""
+    """The project's runs that are not hidden."""
     return without_hidden(Run.objects.filter(project=project))

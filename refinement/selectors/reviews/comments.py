@@ -1,4 +1,4 @@
-"""The threads of a run as its page shows them: those of the open round and of the whole run, bounded."""
+"""Comment threads for the run page: those of the open round and of the whole run, bounded."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,17 +15,17 @@ from refinement.rendering import markdown
 from refinement.selectors.people.names import all_but_names
 from refinement.selectors.runs.words import capital_round_name
 
-MOST_THREADS = 6  # on a page; "show all" asks for more
-MOST_COMMENTS = 3  # the newest of each thread
+MOST_THREADS = 6  # per page; "show all" loads more
+MOST_COMMENTS = 3  # newest of each thread
 ALL_THREADS = 300
-ALL_COMMENTS = 1_000  # of all these threads together, besides the newest of each
-WHOLE_THREAD = 500  # comments of the one thread that was asked for
-MOST_OFFERED = 8  # names under an @
+ALL_COMMENTS = 1_000  # of all these threads together, in addition to the newest of each
+WHOLE_THREAD = 500  # of the one thread to show in full
+MOST_OFFERED = 8  # suggested names for @
 
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Who looks at the threads, and what they may do there."""
+    """The current user, and what they may do with threads."""
 
     user: User
     is_owner: bool
@@ -33,13 +33,13 @@ class Reader:
 
 @dataclass(frozen=True, slots=True)
 class CommentLine:
-    """One comment; of a deleted one there is nothing but its place."""
+    """A comment. A deleted one keeps its place but not its text."""
 
     row: Comment
     name: str
     initials: str
-    html: SafeString | None  # None where it is too deeply nested or too large to be rendered
-    to: tuple[str, ...]  # whom it mentions
+    html: SafeString | None  # None if too deeply nested or too large to render
+    to: tuple[str, ...]  # mentioned users
     mine: bool
     may_delete: bool
     may_see_history: bool
@@ -47,15 +47,15 @@ class CommentLine:
 
 @dataclass(frozen=True, slots=True)
 class ThreadLine:
-    """A thread with the newest of its comments."""
+    """A thread with its newest comments."""
 
     row: Thread
     about: str
-    round_name: str  # where it is not the round shown
-    line: int | None  # of the text shown, where its passage begins
-    found: str  # same, alike or missing; nothing where it quotes nothing
+    round_name: str  # if it is not the shown round
+    line: int | None  # line of the shown text where its passage starts
+    found: str  # same, alike or missing; empty if it quotes no passage
     comments: tuple[CommentLine, ...]
-    earlier: int  # comments before those
+    earlier: int  # older comments
 
     @property
     def state(self) -> str:
@@ -67,13 +67,13 @@ class ThreadLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Talk:
-    """All that the page shows of what people say."""
+class CommentThreads:
+    """The threads of a page."""
 
     threads: tuple[ThreadLine, ...] = ()
-    more: bool = False  # threads that are not shown
+    more: bool = False  # there are threads that are not shown
     everything: bool = False
-    counts: Mapping[str, int] = field(default_factory=dict)  # comments by round's number; "" is the run
+    counts: Mapping[str, int] = field(default_factory=dict)  # comments by round number; "" is the run
 
     @property
     def open(self) -> tuple[ThreadLine, ...]:
@@ -89,13 +89,13 @@ class Talk:
 
     @property
     def marks(self) -> list[tuple[int, int]]:
-        """Lines of the text shown, each with the thread on it."""
+        """Lines of the shown text with the thread on each."""
         return [(thread.line, thread.row.pk) for thread in self.threads if thread.line is not None]
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What the threads are shown beside: a round's number and text, or neither where there is none yet."""
+    """What is shown next to the threads: a round's number and text, or neither."""
 
     run: Run
     rubric: Rubric
@@ -103,17 +103,19 @@ class Shown:
     text: str = ""
 
 
-def talk_of(shown: Shown, reader: Reader, *, everything: bool = False, thread: int | None = None) -> Talk:
-    """Threads on the round, on the run, and open ones on passages of other rounds; four queries.
+def comment_threads(
+    shown: Shown, reader: Reader, *, everything: bool = False, thread: int | None = None
+) -> CommentThreads:
+    """Threads on the round, on the run, and open ones on passages of other rounds. Four queries.
 
-    `thread` is shown with all its comments, wherever it is.
+    `thread` is shown with all its comments, even if it belongs to another round.
     """
     most = ALL_THREADS if everything else MOST_THREADS
     found = _threads(shown.run.pk, shown.number, thread, everything)
     rows = found[:most]
     comments = _comments(rows, thread, everything=everything)
     called = called_in([comment for each in comments.values() for comment in each])
-    return Talk(
+    return CommentThreads(
         threads=tuple(thread_line(shown, reader, row, comments.get(row.pk, []), called) for row in rows),
         more=len(found) > most,
         everything=everything,
@@ -122,13 +124,13 @@ def talk_of(shown: Shown, reader: Reader, *, everything: bool = False, thread: i
 
 
 def comment_counts(run: Run) -> dict[str, int]:
-    """How many comments there are on each round, and under "" on the run as a whole."""
+    """Number of comments on each round; "" is the run as a whole."""
     found = {"" if number is None else str(number): int(count or 0) for number, count in _counted(run.pk)}
     return {number: count for number, count in found.items() if count}
 
 
 def _counted(run: int) -> list[tuple[int | None, int | None]]:
-    """Counted thread by thread: a row of each comment would be joined to its thread otherwise."""
+    """Counts per thread: a join would read every comment row."""
     alive = Comment.objects.filter(thread=OuterRef("pk"), deleted_at=None).order_by().values("thread")
     counts = Subquery(alive.annotate(count=Count("id")).values("count"))
     return list(
@@ -137,7 +139,7 @@ def _counted(run: int) -> list[tuple[int | None, int | None]]:
 
 
 def _threads(run: int, number: int | None, wanted: int | None, everything: bool) -> list[Thread]:
-    """One more than are shown."""
+    """One more than shown, to know whether there are more."""
     alive = Comment.objects.filter(thread=OuterRef("pk"), deleted_at=None)
     here = Q(place=ThreadPlace.RUN) | Q(round_number=number)
     elsewhere = Q(place=ThreadPlace.PASSAGE, resolved_at=None)
@@ -150,7 +152,7 @@ def _threads(run: int, number: int | None, wanted: int | None, everything: bool)
 
 
 def _comments(threads: Sequence[Thread], whole: int | None, *, everything: bool) -> dict[int, list[Comment]]:
-    """The newest comments of each thread, oldest first; of one of them all. `count` is how many there are."""
+    """The newest comments of each thread, oldest first; all of one. `count` is the total."""
     if not threads:
         return {}
     found: dict[int, list[Comment]] = {}
@@ -171,7 +173,7 @@ def _newest(threads: tuple[int, ...], whole: int | None, everything: bool) -> li
 
 
 def called_in(comments: Sequence[Comment]) -> dict[int, tuple[str, ...]]:
-    """The names of those whom these comments mention, by comment; one query."""
+    """Names of the mentioned users, by comment. One query."""
     called: dict[int, tuple[str, ...]] = {}
     for row in _mentions(tuple(comment.pk for comment in comments)) if comments else ():
         called[row.comment_id] = (*called.get(row.comment_id, ()), row.user.display_name)
@@ -190,11 +192,11 @@ def thread_line(
     comments: Sequence[Comment],
     called: Mapping[int, tuple[str, ...]],
 ) -> ThreadLine:
-    """The thread beside the text that is shown; says whether its passage is in that text."""
+    """The thread as displayed, and whether its passage is in the shown text."""
     elsewhere = row.round_number is not None and row.round_number != shown.number
     line = ThreadLine(
         row=row,
-        about=about_words(shown.rubric, row),
+        about=about_label(shown.rubric, row),
         round_name=capital_round_name(shown.rubric, row.round_number or 0) if elsewhere else "",
         line=None,
         found="",
@@ -220,13 +222,13 @@ def comment_line(row: Comment, reader: Reader, called: tuple[str, ...] = ()) -> 
         to=called,
         mine=mine,
         may_delete=not gone and (mine or reader.is_owner),
-        # What somebody took away stays with them and the owners: others see that it is gone.
+        # Only the author and owners can still read a deleted comment.
         may_see_history=row.version > 1 and (not gone or mine or reader.is_owner),
     )
 
 
-def about_words(rubric: Rubric, row: Thread) -> str:
-    """What the thread is about, in words."""
+def about_label(rubric: Rubric, row: Thread) -> str:
+    """What the thread is about."""
     if row.place == ThreadPlace.CRITERION:
         names = {criterion.key: criterion.name for criterion in rubric.criteria}
         return names.get(row.key, row.key)
@@ -241,8 +243,8 @@ def about_words(rubric: Rubric, row: Thread) -> str:
     return words[ThreadPlace(row.place)]
 
 
-def people_offered(run_project: int, typed: str) -> list[dict[str, str]]:
-    """Members whose name begins with what was typed, or a word of it does; what to write for each."""
+def mention_suggestions(run_project: int, typed: str) -> list[dict[str, str]]:
+    """Members whose name, or a word of it, starts with the typed text, and what to insert for each."""
     wanted = " ".join(typed.split())[:120]
     rows = Membership.objects.filter(project=run_project, user__is_active=True).select_related("user")
     begins = Q(user__name__istartswith=wanted) | Q(user__name__icontains=f" {wanted}")
@@ -259,7 +261,7 @@ def people_offered(run_project: int, typed: str) -> list[dict[str, str]]:
 
 
 def written(person: User, others: Sequence[User]) -> str:
-    """The name, or the mail name where two share the name."""
+    """The name, or the email's local part if two members share the name."""
     name = person.display_name
     shared = sum(other.display_name.casefold() == name.casefold() for other in others) > 1
     return person.email.partition("@")[0] if shared else name

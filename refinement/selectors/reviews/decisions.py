@@ -1,4 +1,4 @@
-"""What people decided about a run, in words, beside what the judge found."""
+"""Decisions on a run, next to the judge's result."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,21 +11,21 @@ from refinement.models import Decision, DecisionKind, Run
 MOST_LISTED = 50
 DID = {
     DecisionKind.APPROVED: "approved",
-    DecisionKind.CHANGES: "asked for changes",
+    DecisionKind.CHANGES: "requested changes",
     DecisionKind.REJECTED: "rejected the run",
     DecisionKind.WITHDRAWN: "withdrew the decision",
 }
 BADGES = {
-    DecisionKind.RESULT: ("another result", "chip-info"),
+    DecisionKind.RESULT: ("different result", "chip-info"),
     DecisionKind.APPROVED: ("approved", "chip-ok"),
-    DecisionKind.CHANGES: ("changes asked for", "chip-warn"),
+    DecisionKind.CHANGES: ("changes requested", "chip-warn"),
     DecisionKind.REJECTED: ("rejected", "chip-bad"),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class DecisionLine:
-    """One decision: who did what, why and when."""
+    """A decision: who, what, why and when."""
 
     number: int
     who: str
@@ -36,25 +36,25 @@ class DecisionLine:
 
 @dataclass(frozen=True, slots=True)
 class DecisionFacts:
-    """The decision in force, if there is one, those before it, and what the judge had found."""
+    """The current decision if there is one, earlier ones, and the judge's result."""
 
-    seen: int  # the newest decision's number: a form names it
+    seen: int  # id of the newest decision; forms send it back
     judge: str
     current: DecisionLine | None
     badge: tuple[str, str] | None
-    history: tuple[DecisionLine, ...]  # the newest first
-    more: int  # older ones that are not listed
+    history: tuple[DecisionLine, ...]  # newest first
+    more: int  # number of older ones
 
 
 def decisions_of(run: Run, rubric: Rubric) -> DecisionFacts:
-    """The run's decisions with one query."""
+    """The run's decisions. One query."""
     rows = _newest(run.pk)
     lines = tuple(decision_line(row, rubric) for row in rows)
     seen = rows[0].number if rows else 0
     in_force = bool(rows) and rows[0].kind != DecisionKind.WITHDRAWN
     return DecisionFacts(
         seen=seen,
-        judge=judge_words(run, rubric),
+        judge=judge_result(run, rubric),
         current=lines[0] if in_force else None,
         badge=badge_of(rows[0].kind) if in_force else None,
         history=lines,
@@ -67,17 +67,17 @@ def _newest(run: int) -> list[Decision]:
 
 
 def decision_line(row: Decision, rubric: Rubric) -> DecisionLine:
-    """The decision in words: `approved round 3`."""
+    """The decision as text: `approved round 3`."""
     named = round_name(rubric, row.round_number) if row.round_number else ""
     if row.kind == DecisionKind.RESULT:
-        did = f"made {named} the result"
+        did = f"chose {named} as the result"
     else:
         did = " ".join(filter(None, (DID[DecisionKind(row.kind)], named)))
     return DecisionLine(row.number, row.author_name, did, row.reason, row.at)
 
 
-def judge_words(run: Run, rubric: Rubric) -> str:
-    """The judge's own record in a few words: `FAIL, best round 2 at 8.60`."""
+def judge_result(run: Run, rubric: Rubric) -> str:
+    """The judge's result in brief: `FAIL, best round 2 at 8.60`."""
     said = [run.outcome or "not finished"]
     if run.best_round and run.best is not None:
         said.append(f"best {round_name(rubric, run.best_round)} at {shown(run.best, rubric.policy)}")
@@ -87,5 +87,5 @@ def judge_words(run: Run, rubric: Rubric) -> str:
 
 
 def badge_of(kind: str | None) -> tuple[str, str] | None:
-    """A decision's short words and the look of its chip; None without one in force."""
+    """A decision's short label and chip style; None without a current decision."""
     return BADGES.get(DecisionKind(kind)) if kind else None

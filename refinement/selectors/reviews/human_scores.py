@@ -1,4 +1,4 @@
-"""What people gave a round beside what the judge gave it, and how far the two are apart in the run."""
+"""Human scores of a round next to the judge's, and their agreement over the run."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -14,24 +14,24 @@ from refinement.engine.agreement import Agreement, agreement_of, near_gap
 from refinement.engine.scoring import shown
 from refinement.engine.types import ZERO, Rubric
 from refinement.models import BlindReading, HumanScore, Round, RubricVersion, Run, User
-from refinement.selectors.reviews.blindness import seen_words_for
+from refinement.selectors.reviews.blindness import not_blind_reason_for
 from refinement.selectors.runs.words import plain_number
-from refinement.selectors.score_words import composite_change, composite_words, given_change, given_words
+from refinement.selectors.score_words import composite_change, composite_text, score_change, score_text
 
-MOST_PEOPLE = 20  # in the table of one round
-MOST_PAIRS = 2_000  # readings of one run
-FEWEST_ROUNDS = 3  # below this, nothing is said of how near judge and people are
+MOST_PEOPLE = 20  # in a round's table
+MOST_PAIRS = 2_000  # scored rounds of one run
+FEWEST_ROUNDS = 3  # below this, agreement is not reported
 
 
 @dataclass(frozen=True, slots=True)
 class PersonLine:
-    """One person's reading in words."""
+    """One person's scores, formatted."""
 
     pk: int
     name: str
     composite: str
     blind: bool
-    blind_since: datetime | None  # from when on they were shown no score here
+    blind_since: datetime | None  # since when the scores were hidden from them
     own: bool
     version: int
     at: datetime
@@ -42,12 +42,12 @@ class PersonLine:
 @dataclass(frozen=True, slots=True)
 class ScoreCell:
     score: str
-    gap: str  # the person less the judge; empty where they are alike or nothing was judged
+    gap: str  # person minus judge; empty if equal or not judged
 
 
 @dataclass(frozen=True, slots=True)
 class CriterionRow:
-    """A line of the table: the judge, each person, and what people say together."""
+    """A table row: the judge, each person, and the people's mean."""
 
     name: str
     judge: str
@@ -60,15 +60,15 @@ class CriterionRow:
 class PeopleFacts:
     people: tuple[PersonLine, ...]
     rows: tuple[CriterionRow, ...]
-    more: int  # people beyond those in the table
+    more: int  # people not in the table
     own: HumanScore | None
-    not_blind: str  # why the reader's next score cannot be blind; empty where it can
+    not_blind: str  # why the reader's next score cannot be blind; empty if it can
     agreement: "RunAgreement"
 
 
 @dataclass(frozen=True, slots=True)
 class RunAgreement:
-    """How near the judge is to people over the run, in sentences."""
+    """How closely the judge agrees with people over the run, as sentences."""
 
     rounds: int
     readings: int
@@ -76,10 +76,10 @@ class RunAgreement:
 
 
 def people_of(run: Run, rubric: Rubric, row: Round, reader: User) -> PeopleFacts:
-    """People's scores of the round, and the agreement over the whole run; a fixed number of queries."""
+    """Human scores of the round, and the agreement over the run. A fixed number of queries."""
     found = _scores_of(row.pk)
     own = next((entry for entry in found if entry.author_id == reader.pk), None)
-    # The reader's own column is always there, however many others came before.
+    # The reader's own column is always included.
     listed = [*([own] if own else []), *(entry for entry in found if entry is not own)][:MOST_PEOPLE]
     given = _given(run)
     readings = _readings_of(run.pk)
@@ -90,14 +90,14 @@ def people_of(run: Run, rubric: Rubric, row: Round, reader: User) -> PeopleFacts
         rows=_rows(rubric, row, listed, found) if found else (),
         more=len(found) - len(listed),
         own=own,
-        not_blind=seen_words_for(ended, scored=any(entry.author == reader.pk for entry in given)),
+        not_blind=not_blind_reason_for(ended, scored=any(entry.author == reader.pk for entry in given)),
         agreement=agreement_in(rubric, [entry for entry in given if entry.judged is not None]),
     )
 
 
 @dataclass(frozen=True, slots=True)
 class RoundReadings:
-    """People's scores of one round, as somebody without an account is shown them."""
+    """Human scores of one round for visitors without an account."""
 
     people: tuple[PersonLine, ...]
     rows: tuple[CriterionRow, ...]
@@ -105,7 +105,7 @@ class RoundReadings:
 
 
 def readings_of(rubric: Rubric, row: Round) -> RoundReadings:
-    """The same table for nobody in particular; one query."""
+    """The table without a current user. One query."""
     found = _scores_of(row.pk)
     listed = found[:MOST_PEOPLE]
     return RoundReadings(
@@ -123,10 +123,10 @@ def _readings_of(run: int) -> list[BlindReading]:
     return list(BlindReading.objects.filter(run=run).order_by("id")[:MOST_PAIRS])
 
 
-class Given(NamedTuple):
-    """One person's scores of one round, with the judge's where there are any.
+class PersonScores(NamedTuple):
+    """One person's scores of one round, with the judge's if any.
 
-    Single scores stay the JSON that they are kept as: few runs have rounds enough for them to be compared.
+    Single scores stay JSON: few runs have enough rounds to compare them.
     """
 
     author: int | None
@@ -137,8 +137,8 @@ class Given(NamedTuple):
     scores: str
 
 
-def _given(run: Run) -> list[Given]:
-    return [Given(*row) for row in _given_in(run.pk)]
+def _given(run: Run) -> list[PersonScores]:
+    return [PersonScores(*row) for row in _given_in(run.pk)]
 
 
 def _given_in(run: int) -> list[tuple[Any, ...]]:
@@ -168,7 +168,7 @@ def _person(entry: HumanScore, rubric: Rubric, reader: User | None, since: datet
 
 
 def newest_number(run: Run) -> int:
-    """The newest version of the run's rubric."""
+    """The newest version number of the run's rubric."""
     return _newest_number(run.rubric_id)[0]
 
 
@@ -214,12 +214,12 @@ def _row(
     def words(value: Decimal | None) -> str:
         if value is None:
             return "–"
-        return composite_words(value, decimals) if fixed else given_words(value)
+        return composite_text(value, decimals) if fixed else score_text(value)
 
     def gap(value: Decimal | None) -> str:
         if value is None or judge is None:
             return ""
-        return composite_change(value, judge, decimals) if fixed else given_change(value, judge)
+        return composite_change(value, judge, decimals) if fixed else score_change(value, judge)
 
     given = [value for value in everybody if value is not None]
     mean = sum(given, ZERO) / len(given) if given else None
@@ -228,13 +228,13 @@ def _row(
         name=name,
         judge=words(judge),
         cells=tuple(cells[value] for value in listed),
-        mean="–" if mean is None else composite_words(mean, decimals),
+        mean="–" if mean is None else composite_text(mean, decimals),
         gap="" if mean is None or judge is None else composite_change(mean, judge, decimals),
     )
 
 
-def agreement_in(rubric: Rubric, found: Sequence[Given]) -> RunAgreement:
-    """Over all judged rounds that people scored."""
+def agreement_in(rubric: Rubric, found: Sequence[PersonScores]) -> RunAgreement:
+    """Agreement over all judged rounds with human scores."""
     rounds = len({entry.number for entry in found})
     if rounds < FEWEST_ROUNDS:
         return RunAgreement(rounds, len(found), (_too_few(rounds),) if found else ())
@@ -245,19 +245,16 @@ def agreement_in(rubric: Rubric, found: Sequence[Given]) -> RunAgreement:
     return RunAgreement(rounds, len(found), tuple(_sentences(rubric, rounds, len(found), whole, part, near)))
 
 
-def _pairs(entry: Given) -> list[tuple[Decimal, Decimal]]:
-    """The judge's score and the person's of each criterion that both gave one."""
+def _pairs(entry: PersonScores) -> list[tuple[Decimal, Decimal]]:
+    """Judge's and person's score of each criterion that both scored."""
     judged: Mapping[str, str] = json.loads(entry.judged_scores or "null") or {}
     said: Sequence[Mapping[str, Any]] = json.loads(entry.scores)
     return [(Decimal(judged[each["key"]]), Decimal(each["score"])) for each in said if each["key"] in judged]
 
 
 def _too_few(rounds: int) -> str:
-    counted = "One round was" if rounds == 1 else f"{rounds} rounds were"
-    return (
-        f"{counted} scored by the judge and by people: too few to say how near they are. "
-        f"From {FEWEST_ROUNDS} rounds on it is said here."
-    )
+    counted = "1 round was" if rounds == 1 else f"{rounds} rounds were"
+    return f"{counted} scored by the judge and by people. Agreement is reported from {FEWEST_ROUNDS} rounds."
 
 
 def _sentences(
@@ -267,14 +264,14 @@ def _sentences(
         return []
     places = max(1, rubric.policy.composite_decimals)
     told = [
-        f"{rounds} rounds were scored by the judge and by people ({readings} readings). "
-        f"Their composites are {whole.apart:.{places}f} apart on average.",
+        f"{rounds} rounds were scored by the judge and by people ({readings} scores). Their "
+        f"composites differ by {whole.apart:.{places}f} on average.",
         _bias_words(whole.bias, places),
     ]
     if part is not None:
         told.append(
-            f"{part.near_share * 100:.0f} % of the {part.pairs} single scores are within "
-            f"{plain_number(near)} of one another."
+            f"{part.near_share * 100:.0f} % of the {part.pairs} single scores differ by "
+            f"{plain_number(near)} or less."
         )
     if whole.order is not None:
         told.append(_order_words(whole.order))
@@ -284,16 +281,18 @@ def _sentences(
 def _bias_words(bias: Decimal, places: int) -> str:
     rounded = round(bias, places)
     if rounded == 0:
-        return "Neither is kinder than the other."
-    return f"The judge is {abs(rounded):.{places}f} {'kinder' if rounded > 0 else 'stricter'} than people."
+        return "Neither is more lenient."
+    return (
+        f"The judge is {abs(rounded):.{places}f} {'more lenient' if rounded > 0 else 'stricter'} than people."
+    )
 
 
 def _order_words(order: Decimal) -> str:
     rounded = round(order, 2)
     if rounded >= Decimal("0.7"):
-        words = "They put the rounds in nearly the same order"
+        words = "They rank the rounds almost identically"
     elif rounded >= Decimal("0.3"):
-        words = "They put the rounds in a roughly similar order"
+        words = "They rank the rounds similarly"
     else:
-        words = "They do not put the rounds in the same order"
+        words = "They rank the rounds differently"
     return f"{words} (Spearman {'−' if rounded < 0 else ''}{abs(rounded):.2f})."

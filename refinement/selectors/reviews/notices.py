@@ -1,4 +1,4 @@
-"""A person's inbox: what they were told in projects they are still in, unread first, page by page."""
+"""A user's inbox: notices of their current projects, unread first, paginated."""
 
 from dataclasses import dataclass
 
@@ -9,33 +9,33 @@ from refinement.selectors.reviews.blindness import blind_runs_of
 from refinement.texts import one_line
 
 PAGE_SIZE = 50
-MOST_COUNTED = 100  # unread; beyond it the navigation says 99+
+MOST_COUNTED = 100  # unread; above it the navigation shows 99+
 EXCERPT_CHARS = 200
-BLIND_WORDS = "Something about run {run}, which you are scoring blind. It is shown when you have scored."
+BLIND_MESSAGE = "New activity on run {run}, which you are scoring blind. You can see it after scoring."
 
 
 @dataclass(frozen=True, slots=True)
 class InboxLine:
-    """One notice as it is shown."""
+    """A notice as displayed."""
 
     row: Notice
     text: str
-    excerpt: str  # the beginning of the comment it is about
+    excerpt: str  # start of the comment
 
 
 @dataclass(frozen=True, slots=True)
 class InboxPage:
-    """One page, and where the next one begins."""
+    """A page, and where the next one starts."""
 
     lines: tuple[InboxLine, ...]
     older: str
-    newest: int  # the last one that "all read" may be about
+    newest: int  # "mark all read" covers notices up to this one
     unread: int
 
 
 @dataclass(frozen=True, slots=True)
 class ChoiceLine:
-    """What a person chose for one kind."""
+    """A user's setting for one kind of notice."""
 
     kind: str
     label: str
@@ -44,7 +44,7 @@ class ChoiceLine:
 
 
 def notices_of(user: User) -> QuerySet[Notice]:
-    """Who has left a project no longer sees what they were told there."""
+    """Notices of the user's current projects only."""
     return _told(user.pk)
 
 
@@ -53,7 +53,7 @@ def _told(user: int) -> QuerySet[Notice]:
 
 
 def unread_count(user: User) -> int:
-    """How many are unread, as far as it is counted."""
+    """Number of unread notices, up to a limit."""
     return len(_unread(user.pk))
 
 
@@ -66,7 +66,7 @@ def unread_words(count: int) -> str:
 
 
 def inbox_page(user: User, *, unread_only: bool = False, cursor: str = "") -> InboxPage:
-    """Unread ones first, each part newest first; `cursor` is where another page ended."""
+    """Unread first, each part newest first. `cursor` is where the previous page ended."""
     is_read = Case(When(read_at=None, then=Value(False)), default=Value(True), output_field=BooleanField())
     rows = notices_of(user).annotate(is_read=is_read).select_related("project", "comment")
     if unread_only:
@@ -85,7 +85,7 @@ def inbox_page(user: User, *, unread_only: bool = False, cursor: str = "") -> In
 
 
 def _after(cursor: str) -> Q:
-    """What comes after the notice that the cursor names; anything else begins at the top."""
+    """The notices after the cursor; the first page if the cursor is not valid."""
     part, number = cursor[:1], cursor[1:]
     if part not in ("u", "r") or not (number.isascii() and number.isdigit() and len(number) <= 18):
         return Q()
@@ -97,14 +97,14 @@ def _after(cursor: str) -> Q:
 
 def notice_line(row: Notice, *, blind: bool) -> InboxLine:
     if blind:
-        return InboxLine(row, BLIND_WORDS.format(run=row.run_id), "")
+        return InboxLine(row, BLIND_MESSAGE.format(run=row.run_id), "")
     comment = row.comment
     said = one_line(comment.body, EXCERPT_CHARS) if comment and comment.deleted_at is None else ""
     return InboxLine(row, row.text, said)
 
 
 def choices_of(user: User) -> list[ChoiceLine]:
-    """What the person wants to be told about, kind by kind."""
+    """The user's notification settings by kind."""
     chosen = {choice.kind: choice for choice in NoticeChoice.objects.filter(user=user)}
     return [
         ChoiceLine(

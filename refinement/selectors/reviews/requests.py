@@ -1,4 +1,4 @@
-"""Reviews as pages show them: what waits for a person, what others owe, and what a run was asked about."""
+"""Review requests for pages: a user's queue, others' requests, and those of one run."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from refinement.models import Membership, Project, ReviewRequest, ReviewRule, Us
 from refinement.models.runs.runs import Run
 from refinement.selectors.people.names import all_but_names
 from refinement.selectors.reviews.blindness import without_hidden
-from refinement.selectors.reviews.words import rule_words
+from refinement.selectors.reviews.words import rule_label
 
 MOST_WAITING = 100
 MOST_OF_OTHERS = 50
@@ -24,49 +24,49 @@ SOONEST = (F("due_on").asc(nulls_last=True), F("id").asc())
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """One request with its words."""
+class ReviewLine:
+    """A review request with its texts."""
 
     row: ReviewRequest
     asker: str
-    reason: str  # the rule that asked, in words
+    reason: str  # the rule that created it
     may_take_back: bool
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewsPage:
-    mine: list[Asked]
+    mine: list[ReviewLine]
     more_mine: int
-    others: list[Asked]
+    others: list[ReviewLine]
     more_others: bool
-    closed: list[Asked]
+    closed: list[ReviewLine]
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a run stands in a person's queue."""
+    """A run's position in a user's queue."""
 
-    number: int  # from 1; 0 where the run does not wait for them
+    number: int  # from 1; 0 if the run is not in the queue
     count: int
     previous: int | None
     following: int | None
 
 
 def waiting_for(user: User, project: Project) -> QuerySet[ReviewRequest]:
-    """What this person is asked to review in the project, the most urgent first."""
+    """The user's review queue in the project, most urgent first."""
     rows = ReviewRequest.objects.filter(reviewer=user, project=project, closed_at__isnull=True)
     return without_hidden(rows, "run").order_by(*SOONEST)
 
 
-def asked_of(user: User, project: Project, membership: Membership, most: int) -> list[Asked]:
-    """The first of what waits for this person, in words; one query."""
+def queue_start(user: User, project: Project, membership: Membership, most: int) -> list[ReviewLine]:
+    """The first requests of the user's queue. One query."""
     return _in_words(_whole(waiting_for(user, project))[:most], membership)
 
 
 def reviews_page(membership: Membership) -> ReviewsPage:
-    """Everything on the page of reviews: four queries, however much there is."""
+    """Everything on the reviews page. Four queries."""
     user, project = membership.user, membership.project
-    mine = asked_of(user, project, membership, MOST_WAITING)
+    mine = queue_start(user, project, membership, MOST_WAITING)
     count = len(mine) if len(mine) < MOST_WAITING else waiting_for(user, project).count()
     rows = _whole(without_hidden(ReviewRequest.objects.filter(project=project), "run"))
     open_rows = rows.filter(closed_at__isnull=True).exclude(reviewer=user).order_by(*SOONEST)
@@ -81,8 +81,8 @@ def reviews_page(membership: Membership) -> ReviewsPage:
     )
 
 
-def reviews_of(run: Run, membership: Membership) -> list[Asked]:
-    """Who was asked about the run; open requests first, then the newest. One query."""
+def reviews_of(run: Run, membership: Membership) -> list[ReviewLine]:
+    """The run's review requests: open ones first, then newest first. One query."""
     return _in_words(_asked_about(run.pk), membership)
 
 
@@ -93,7 +93,7 @@ def _asked_about(run: int) -> list[ReviewRequest]:
 
 
 def place_of(run_id: int, user: User, project: Project) -> Place:
-    """The run's place in this person's queue, with its neighbours; one query."""
+    """The run's position in the user's queue, with its neighbours. One query."""
     queue = list(waiting_for(user, project).values_list("run_id", flat=True)[:MOST_QUEUED])
     if run_id not in queue:
         return Place(0, len(queue), None, queue[0] if queue else None)
@@ -107,7 +107,7 @@ def place_of(run_id: int, user: User, project: Project) -> Place:
 
 
 def projects_with_reviews(user: int) -> list[Project]:
-    """The person's projects, each with how many reviews wait in it for them."""
+    """The user's projects, each with the number of reviews waiting for them."""
     waiting = ReviewRequest.objects.filter(
         project=OuterRef("pk"), reviewer=user, closed_at__isnull=True
     ).order_by()
@@ -117,38 +117,36 @@ def projects_with_reviews(user: int) -> list[Project]:
 
 
 def rules_of(project: Project) -> list[tuple[ReviewRule, str, list[str]]]:
-    """The rules in force with their words and their reviewers' names; two queries."""
+    """Active rules with their descriptions and reviewers' names. Two queries."""
     rows = ReviewRule.objects.filter(project=project, ended_at__isnull=True)
     rows = rows.select_related("rubric", "created_by").prefetch_related("reviewers")[:MOST_RULES_SHOWN]
     members = set(Membership.objects.filter(project=project).values_list("user_id", flat=True))
     return [
-        (rule, rule_words(rule), [_name(person, members) for person in rule.reviewers.all()]) for rule in rows
+        (rule, rule_label(rule), [_name(person, members) for person in rule.reviewers.all()]) for rule in rows
     ]
 
 
 def _name(person: User, members: set[int]) -> str:
     gone = person.pk not in members or not person.is_active
-    return f"{person.display_name} (no longer here)" if gone else person.display_name
+    return f"{person.display_name} (left)" if gone else person.display_name
 
 
 def _whole(rows: QuerySet[ReviewRequest]) -> QuerySet[ReviewRequest]:
-    """With all that a line shows, and without the runs' long texts."""
+    """With everything a list row shows, without the runs' long texts."""
     return rows.select_related("run", "run__rubric", *FOLLOWED).defer(*LONG_TEXTS)
 
 
-def _in_words(rows: Sequence[ReviewRequest] | QuerySet[ReviewRequest], membership: Membership) -> list[Asked]:
+def _in_words(
+    rows: Sequence[ReviewRequest] | QuerySet[ReviewRequest], membership: Membership
+) -> list[ReviewLine]:
     return [_line(row, membership) for row in rows]
 
 
-def _line(row: ReviewRequest, membership: Membership) -> Asked:
+def _line(row: ReviewRequest, membership: Membership) -> ReviewLine:
     asker = row.rule.created_by_id if row.rule else row.asked_by_id
-    return Asked(
+    return ReviewLine(
         row=row,
-        asker="a rule"
-        if row.rule
-        else row.asked_by.display_name
-        if row.asked_by
-        else "somebody who has left",
-        reason=rule_words(row.rule) if row.rule else "",
+        asker="a rule" if row.rule else row.asked_by.display_name if row.asked_by else "a former member",
+        reason=rule_label(row.rule) if row.rule else "",
         may_take_back=row.closed_at is None and (membership.is_owner or asker == membership.user_id),
     )

@@ -1,10 +1,10 @@
-"""Review rules in words."""
+"""Descriptions of review rules."""
 
 from refinement.models import ReviewRule, RuleKind
 
 
-def rule_words(rule: ReviewRule) -> str:
-    """What the rule looks for; wants its rubric at hand."""
+def rule_label(rule: ReviewRule) -> str:
+    """What the rule matches. Its rubric must be loaded."""
     of = f" of {rule.rubric.name}" if rule.rubric else ""
     if rule.kind == RuleKind.FAILED:
         return f"every FAIL{of}"

@@ -1,4 +1,4 @@
-"""What a preview had to assume, in sentences."""
+"""Descriptions of what a preview assumes."""
 
 from collections.abc import Iterator
 
@@ -7,57 +7,62 @@ from refinement.engine.types import Rubric
 from refinement.judging.context import Brief
 from refinement.judging.rehearsal import AssumedScores
 from refinement.judging.schema import plain
-from refinement.selectors.rubrics.rehearsals import Borrowed
+from refinement.selectors.rubrics.rehearsals import PreviewHistory
 
 
-def typed_words(rubric: Rubric, number: int, assumed: AssumedScores, *, has_earlier: bool) -> Iterator[str]:
-    """Of texts that were typed: everything before the candidate is made up."""
-    verdict = verdict_words(rubric, assumed)
+def typed_assumptions(
+    rubric: Rubric, number: int, assumed: AssumedScores, *, has_earlier: bool
+) -> Iterator[str]:
+    """For typed texts: everything before the candidate is assumed."""
+    verdict = verdict_summary(rubric, assumed)
     if number > 1:
         span = "Round 1 is" if number == 2 else f"Rounds 1 to {number - 1} are"
-        text = "the text of the rounds before" if has_earlier else "the candidate's own text"
+        text = "the text of the earlier rounds" if has_earlier else "the candidate's own text"
         yield f"{span} assumed, with {text} and this verdict: {verdict}."
         yield "The revision assumes the same verdict on the candidate."
     else:
         yield f"The revision assumes this verdict on the candidate: {verdict}."
 
 
-def verdict_words(rubric: Rubric, assumed: AssumedScores) -> str:
+def verdict_summary(rubric: Rubric, assumed: AssumedScores) -> str:
     """The assumed verdict in brief."""
     if not rubric.criteria:
-        return "what the checks find"
+        return "the results of the checks"
     score = f"{plain(assumed.score)} on every criterion"
     count = len(assumed.issues)
     issues = f"{count} issue{'' if count == 1 else 's'}" if count else "no issues"
     return f"{score}, {issues}, {'a direction' if assumed.asi else 'no direction'}"
 
 
-def borrowed_words(rubric: Rubric, borrowed: Borrowed, assumed: AssumedScores) -> Iterator[str]:
-    """Of a run: what is its own, and what is not."""
+def borrowed_assumptions(rubric: Rubric, borrowed: PreviewHistory, assumed: AssumedScores) -> Iterator[str]:
+    """For a run: what comes from the run, and what is assumed."""
     last = borrowed.history.rounds[-1].number
     span = "round 1" if last == 1 else f"rounds 1 to {last}"
-    yield f"Task and texts are those of run {borrowed.run}, {span}; so is the code in the marks."
+    yield f"The task and the texts come from run {borrowed.run}, {span}; so does the code in the markers."
     if not borrowed.same_version:
         yield (
-            "The run used another rubric or another version; its texts and verdicts are put under this "
-            "one, with checks carried out anew."
+            "The run used another rubric or version. Its texts and verdicts are shown under this "
+            "one, and checks are run again."
         )
     if borrowed.assumed:
         numbers = ", ".join(str(number) for number in borrowed.assumed)
         yield (
-            f"Round {numbers} has no verdict yet, or none that fits these criteria; this one is assumed: "
-            f"{verdict_words(rubric, assumed)}."
+            f"Round {numbers} has no verdict yet, or none that fits these criteria. Assumed "
+            f"instead: {verdict_summary(rubric, assumed)}."
         )
     if borrowed.began_with_seed:
-        yield "The run began from a text that was given, so it asked for no first draft."
+        yield "The run started from an existing text, so there was no first draft."
 
 
-def closing_words(rubric: Rubric, brief: Brief, number: int) -> Iterator[str]:
-    """What holds whatever the texts are."""
+def general_assumptions(rubric: Rubric, brief: Brief, number: int) -> Iterator[str]:
+    """Notes that apply to any text."""
     if number > 1 and rubric.criteria:
         whose = "this rubric's seed" if brief.calibration else f"the text of {round_name(rubric, 1)}"
-        yield f"Where the judge may see a seed, it is {whose}."
+        yield f"Where the judge may see a seed, {whose} is used."
     if number >= rubric.policy.max_rounds:
         last = round_name(rubric, rubric.policy.max_rounds)
-        yield f"A run with this rubric ends after {last}; a revision comes only if more rounds are asked for."
-    yield "No evaluator output and no notes on what was tried are assumed."
+        yield (
+            f"A run with this rubric ends after {last}. There is a revision only if more rounds are "
+            "requested."
+        )
+    yield "Evaluator output and notes on earlier attempts are left empty."

@@ -1,4 +1,4 @@
-"""Reading the test bench: rows for lists and pages, always within one project."""
+"""Rubric tests for lists and pages, always within one project."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -10,7 +10,7 @@ from django.http import Http404
 from refinement.judging.same_text import fingerprint
 from refinement.models import Bench, BenchTrial, Project, Round, Rubric, RubricVersion, TrialStatus
 from refinement.selectors.reviews.blindness import shown_runs, without_hidden
-from refinement.selectors.score_words import composite_words
+from refinement.selectors.score_words import composite_text
 
 MOST_RUNS = 20
 MOST_ROUNDS = 50
@@ -26,7 +26,7 @@ VERSION_TEXTS = (
 
 
 def benches_of(rubric: Rubric) -> QuerySet[Bench]:
-    """The rubric's benches, the newest first, without their texts."""
+    """The rubric's tests, newest first, without their texts."""
     return (
         without_hidden(Bench.objects.filter(rubric_version__rubric=rubric), "source_round__run")
         .select_related("rubric_version", "created_by")
@@ -36,7 +36,7 @@ def benches_of(rubric: Rubric) -> QuerySet[Bench]:
 
 
 def outcomes_of(benches: list[Bench]) -> dict[int, Mapping[str, Any]]:
-    """What came of each bench's trials, by its number; for display only."""
+    """Trial outcomes by test id, for display only."""
     rows = (
         BenchTrial.objects.filter(bench__in=benches)
         .order_by()
@@ -53,7 +53,7 @@ def outcomes_of(benches: list[Bench]) -> dict[int, Mapping[str, Any]]:
 
 
 def bench_or_404(rubric: Rubric, pk: int) -> Bench:
-    """The rubric's bench of this number, with its version whole."""
+    """The rubric's test with this id and its full version, or 404."""
     found = (
         without_hidden(Bench.objects.filter(rubric_version__rubric=rubric, pk=pk), "source_round__run")
         .select_related("rubric_version", "created_by", "source_round")
@@ -61,32 +61,32 @@ def bench_or_404(rubric: Rubric, pk: int) -> Bench:
         .first()
     )
     if found is None:
-        raise Http404("There is no such bench of this rubric.")
+        raise Http404("This rubric has no such test.")
     found.rubric_version.rubric = rubric
     return found
 
 
 def trials_of(bench: Bench) -> list[BenchTrial]:
-    """The bench's trials in order; what was said in full stays in their calls."""
+    """The test's trials in order, without the full replies."""
     return list(bench.trials.order_by("number"))
 
 
 def trial_or_404(bench: Bench, number: int) -> BenchTrial:
     found = bench.trials.filter(number=number).prefetch_related("calls").first()
     if found is None:
-        raise Http404("There is no such trial of this bench.")
+        raise Http404("This test has no such trial.")
     found.bench = bench
     return found
 
 
 def same_text(bench: Bench, rubric: Rubric) -> list[Bench]:
-    """Other benches of the rubric on the same text, the newest first."""
+    """Other tests of the rubric on the same text, newest first."""
     others = benches_of(rubric).filter(candidate_sha256=bench.candidate_sha256).exclude(pk=bench.pk)
     return list(others[:MOST_BENCHES])
 
 
 def comparable(rubric: Rubric) -> list[tuple[Bench, Bench]]:
-    """For each text that was judged more than once: its two newest benches, of two versions if it can be."""
+    """The two newest tests of each text judged more than once, of two versions if possible."""
     by_text: dict[str, list[Bench]] = {}
     for bench in benches_of(rubric)[: 4 * MOST_BENCHES]:
         by_text.setdefault(bench.candidate_sha256, []).append(bench)
@@ -100,24 +100,24 @@ def comparable(rubric: Rubric) -> list[tuple[Bench, Bench]]:
 
 def recent_rounds(project: Project) -> list[Mapping[str, Any]]:
     """Rounds of the project's newest runs to choose a candidate from, without their texts."""
-    # By way of the runs, which are found by project: rounds of all projects lie together.
+    # Filtered through the runs, which are indexed by project; rounds are not.
     runs = list(shown_runs(project).order_by("-id").values_list("pk", flat=True)[:MOST_RUNS])
     rounds = Round.objects.filter(run_id__in=runs).order_by("-run_id", "-number")
     return [*rounds.values(*ROUND_FIELDS, **OF_THE_VERSION)[:MOST_ROUNDS]]
 
 
 def round_in(project: Project, pk: int) -> Round | None:
-    """The project's round with this key, with its run's task."""
+    """The project's round with this id, with its run's task."""
     rows = Round.objects.select_related("run").filter(run__project=project, pk=pk)
     return without_hidden(rows, "run").first()
 
 
-def round_words(values: Mapping[str, Any]) -> str:
-    """A round as a choice in a form."""
+def round_choice(values: Mapping[str, Any]) -> str:
+    """A round as a form choice."""
     score = (
         ""
         if values["composite"] is None
-        else f", scored {composite_words(values['composite'], values['decimals'])}"
+        else f", scored {composite_text(values['composite'], values['decimals'])}"
     )
     return (
         f"Run {values['run_id']}, round {values['number']}{score}: "
@@ -125,20 +125,20 @@ def round_words(values: Mapping[str, Any]) -> str:
     )
 
 
-def origin_words(bench: Bench) -> str:
-    """Where the text is from, for the bench's page."""
+def origin_label(bench: Bench) -> str:
+    """The source of the text."""
     if bench.origin == Bench.Origin.ROUND:
         source = bench.source_round
         if source is None:
-            return "a round of a run that is no longer there"
+            return "a round of a deleted run"
         return f"round {source.number} of run {source.run_id}"
     return "the rubric's seed" if bench.origin == Bench.Origin.SEED else "pasted text"
 
 
 def people_scores(bench: Bench) -> tuple[dict[str, str], str]:
-    """What people gave this text, and whose it is: typed here, or the seed's where the text is the seed."""
+    """Human scores of this text and their source: entered here, or the seed's if the text is the seed."""
     if bench.human_scores:
-        return bench.human_scores, "typed on this page"
+        return bench.human_scores, "entered on this page"
     version = bench.rubric_version
     if version.seed_text and fingerprint(version.seed_text) == bench.candidate_sha256:
         return version.seed_scores, "the seed's, from this version"

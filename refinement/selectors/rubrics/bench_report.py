@@ -1,4 +1,4 @@
-"""A bench's rows as figures: each criterion over all trials, beside people's scores where there are some."""
+"""Figures of a rubric test: each criterion over all trials, next to human scores if any."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,12 +24,12 @@ from refinement.selectors.score_words import mean_decimals
 
 PLOT_WIDTH = 200
 PLOT_HEIGHT = 26
-PLOT_EDGE = 11  # room for the largest dot at either end
+PLOT_EDGE = 11  # space for the largest dot at either end
 
 
 @dataclass(frozen=True, slots=True)
 class Dot:
-    """Where a score stands on a plot; a larger dot is a score that came more often."""
+    """A score on a plot; larger dots are more frequent scores."""
 
     x: str
     radius: str
@@ -37,16 +37,16 @@ class Dot:
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """One line of a dot plot, in the units of its picture."""
+    """A row of a dot plot, in SVG units."""
 
     dots: tuple[Dot, ...]
     mean: str
-    people: str  # empty where there are no scores of people
+    people: str  # empty without human scores
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One criterion, or the composite, over all trials; a trial without a score has None."""
+    """A criterion or the composite over all trials; None for trials without a score."""
 
     key: str
     name: str
@@ -59,13 +59,13 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """All that the page of a bench counts."""
+    """All figures of a test."""
 
     rubric: Rubric
     trials: tuple[BenchTrial, ...]
     lines: tuple[Line, ...]
     total: Line
-    apart: Decimal | None  # how far from people on average
+    apart: Decimal | None  # mean distance from human scores
 
     @property
     def ended(self) -> int:
@@ -77,12 +77,12 @@ class Report:
 
     @property
     def digits(self) -> int:
-        """How many decimals tell means apart on this scale."""
+        """Decimals needed to tell means apart on this scale."""
         return mean_decimals(self.rubric.scale.minimum, self.rubric.scale.maximum)
 
 
 def bench_report(rubric: Rubric, trials: Sequence[BenchTrial], people: Mapping[str, str]) -> Report:
-    """The figures as they stand now; scores are the judge's own words, the composite is a run's."""
+    """The current figures. Scores are the judge's, composites are computed as in a run."""
     given = {key: Decimal(score) for key, score in people.items()}
     said = [said_scores(trial) for trial in trials]
     means = {
@@ -108,7 +108,7 @@ def bench_report(rubric: Rubric, trials: Sequence[BenchTrial], people: Mapping[s
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a trial said of one criterion."""
+    """A trial's result for one criterion."""
 
     name: str
     score: Decimal
@@ -117,7 +117,7 @@ class Reading:
 
 
 def readings_of(rubric: Rubric, trial: BenchTrial) -> list[Reading]:
-    """The trial's words for each criterion, in the rubric's order."""
+    """The trial's result for each criterion, in the rubric's order."""
     said = {entry["key"]: entry for entry in trial.said}
     return [
         Reading(
@@ -138,7 +138,7 @@ def said_scores(trial: BenchTrial) -> dict[str, Decimal]:
 
 
 def composite_of(rubric: Rubric, trial: BenchTrial) -> Decimal | None:
-    """Computed anew from the exact scores: the column is rounded, for lists."""
+    """Computed from the exact scores; the column is rounded for lists."""
     if trial.status != TrialStatus.DONE or trial.scores is None:
         return None
     scores = {key: Decimal(score) for key, score in trial.scores.items()}
@@ -183,10 +183,10 @@ def position(value: Decimal, scale: Scale) -> str:
     return f"{PLOT_EDGE + share * (PLOT_WIDTH - 2 * PLOT_EDGE):.1f}"
 
 
-# --- two benches on one text ----------------------------------------------------------------------
+# --- two tests on one text ------------------------------------------------------------------------
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """One criterion in two benches; either side may not have it."""
+    """One criterion in two tests; either side may lack it."""
 
     key: str
     name: str
@@ -205,7 +205,7 @@ class Comparison:
 
 
 def bench_comparison(before: Report, after: Report) -> Comparison:
-    """Criterion by criterion, in the later one's order, then what only the earlier one has."""
+    """By criterion in the later test's order, then those only in the earlier one."""
     same_scale = before.rubric.scale == after.rubric.scale
     first = {line.key: line for line in before.lines}
     second = {line.key: line for line in after.lines}
@@ -229,7 +229,7 @@ def pair_of(before: Line | None, after: Line | None, *, same_scale: bool) -> Pai
 
 
 def what_differs(before: Bench, after: Bench) -> list[str]:
-    """In words, what is not the same in two benches besides their scores."""
+    """What differs between two tests besides their scores."""
     told = []
     if before.rubric_version_id != after.rubric_version_id:
         told.append(f"version {before.rubric_version.number} and version {after.rubric_version.number}")

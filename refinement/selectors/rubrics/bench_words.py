@@ -1,4 +1,4 @@
-"""What a bench's figures mean, in sentences for people."""
+"""Sentences that explain a rubric test's figures."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -11,14 +11,14 @@ from refinement.selectors.rubrics.bench_report import Comparison, Line, Pair, Re
 MOST_SENTENCES = 8
 CHIPS = {
     Steadiness.TOO_FEW: ("", "too few trials"),
-    Steadiness.SAME: ("chip-info", "always the same"),
+    Steadiness.SAME: ("chip-info", "identical"),
     Steadiness.STEADY: ("chip-ok", "steady"),
     Steadiness.NOISY: ("chip-warn", "noisy"),
 }
 RUNGS = {
     "strict": "clean JSON",
-    "embedded": "JSON within other text",
-    "dirtyjson": "careless JSON",
+    "embedded": "JSON inside other text",
+    "dirtyjson": "malformed JSON",
     "json_repair": "broken JSON, repaired",
     "lines": "lines of text",
 }
@@ -26,7 +26,7 @@ RUNGS = {
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Whether the judge can be relied on here: one word, and the sentences that say why."""
+    """Whether the judge is reliable here: one label, and sentences that explain it."""
 
     chip: str
     word: str
@@ -34,61 +34,66 @@ class Finding:
 
 
 def finding_of(bench: Bench, report: Report) -> Finding | None:
-    """What the repeats say of the judge; None while nothing is scored."""
+    """What the repeats show about the judge; None while nothing is scored."""
     spread = report.total.spread
     if spread is None:
         return None
     steadiness = steadiness_of(spread, required_gap(report.rubric))
     chip, word = CHIPS[steadiness]
-    told = [steadiness_words(steadiness, bench, report), *noisiest_words(report), *threshold_words(report)]
+    told = [
+        steadiness_sentence(steadiness, bench, report),
+        *noisiest_sentence(report),
+        *threshold_sentence(report),
+    ]
     return Finding(chip, word, tuple(told))
 
 
-def steadiness_words(steadiness: Steadiness, bench: Bench, report: Report) -> str:
+def steadiness_sentence(steadiness: Steadiness, bench: Bench, report: Report) -> str:
     spread, digits = report.total.spread, report.digits
     assert spread is not None
     if steadiness is Steadiness.TOO_FEW:
         scored = "One trial has" if spread.count == 1 else f"{spread.count} trials have"
-        return f"{scored} scores; three or more are needed to tell how much the judge wavers."
+        return f"{scored} scores. At least three are needed to measure the judge's variation."
     if steadiness is Steadiness.SAME:
-        same = f"Every trial came to the same composite of {rounded(spread.mean, digits)}."
+        same = f"Every trial gave the same composite, {rounded(spread.mean, digits)}."
         if bench.temperature == 0:
-            same += (
-                " At temperature 0 a server should repeat itself: this says nothing of whether it is right."
-            )
+            same += " At temperature 0 this is expected and does not show that the score is right."
         return same
-    return noise_words(steadiness, report)
+    return noise_sentence(steadiness, report)
 
 
-def noise_words(steadiness: Steadiness, report: Report) -> str:
+def noise_sentence(steadiness: Steadiness, report: Report) -> str:
     spread, digits = report.total.spread, report.digits
     assert spread is not None
     assert spread.deviation is not None
     gap = detectable_gap(spread) or Decimal(0)
     wanted = required_gap(report.rubric)
     told = (
-        f"The composite wavers by {rounded(spread.deviation, digits)} from trial to trial, so two texts must "
-        f"be about {rounded(gap, digits)} apart before one judgement each tells which is better."
+        f"The composite varies by {rounded(spread.deviation, digits)} between trials. Two texts "
+        f"must differ by about {rounded(gap, digits)} before one judgement each shows which is "
+        "better."
     )
     if steadiness is Steadiness.STEADY:
-        return f"{told} That is fine enough for this rubric, which has to tell gaps of {plain(wanted)}."
+        return (
+            f"{told} That is precise enough for this rubric, which works with differences of {plain(wanted)}."
+        )
     return (
-        f"{told} This rubric has to tell gaps of {plain(wanted)}: a smaller gain from one round to the next "
-        "may be nothing but noise."
+        f"{told} This rubric works with differences of {plain(wanted)}, so a smaller gain between "
+        "rounds may be noise."
     )
 
 
-def noisiest_words(report: Report) -> list[str]:
+def noisiest_sentence(report: Report) -> list[str]:
     deviations = [(line.spread.deviation or Decimal(0), line) for line in report.lines if line.spread]
     if report.done < 3 or not deviations:
         return []
     most, line = max(deviations, key=lambda entry: entry[0])
     if not most or len(report.lines) < 2:
         return []
-    return [f"It is least sure of {line.name} (±\u00a0{rounded(most, report.digits)})."]
+    return [f"It varies most on {line.name} (±\u00a0{rounded(most, report.digits)})."]
 
 
-def threshold_words(report: Report) -> list[str]:
+def threshold_sentence(report: Report) -> list[str]:
     mark = report.rubric.policy.pass_threshold
     values = [value for value in report.total.values if value is not None]
     if mark is None or len(values) < 2:
@@ -98,36 +103,36 @@ def threshold_words(report: Report) -> list[str]:
         who = "None" if not reached else "Each"
         return [f"{who} of the {len(values)} trials reaches the pass mark of {plain(mark)}."]
     return [
-        f"{reached} of {len(values)} trials reach the pass mark of {plain(mark)}: "
-        "whether this text passes is a matter of chance."
+        f"{reached} of {len(values)} trials reach the pass mark of {plain(mark)}, so whether this "
+        "text passes depends on chance."
     ]
 
 
 # --- people ---------------------------------------------------------------------------------------
-def people_words(report: Report) -> list[str]:
-    """How the judge differs from people, the widest difference first."""
+def people_sentences(report: Report) -> list[str]:
+    """How the judge differs from people, largest difference first."""
     if report.apart is None:
         return []
     digits = 1 if report.digits == 2 else 2
-    told = [f"On average the judge is {rounded(report.apart, digits)} away from the people."]
+    told = [f"On average the judge differs from people by {rounded(report.apart, digits)}."]
     lines = [line for line in report.lines if line.difference is not None]
     lines.sort(key=lambda line: -abs(line.difference or Decimal(0)))
-    return told + [difference_words(line, digits) for line in lines[:MOST_SENTENCES]]
+    return told + [difference_sentence(line, digits) for line in lines[:MOST_SENTENCES]]
 
 
-def difference_words(line: Line, digits: int) -> str:
+def difference_sentence(line: Line, digits: int) -> str:
     difference = line.difference or Decimal(0)
     size = rounded(abs(difference), digits)
     if not Decimal(size):
-        return f"The judge scores {line.name} as the people do."
-    return f"The judge scores {line.name} {size} {'above' if difference > 0 else 'below'} the people."
+        return f"The judge scores {line.name} the same as people."
+    return f"The judge scores {line.name} {size} {'above' if difference > 0 else 'below'} people."
 
 
 # --- comparing ------------------------------------------------------------------------------------
-def comparison_words(comparison: Comparison) -> str:
-    """The composite's difference, and whether it means anything."""
+def comparison_sentence(comparison: Comparison) -> str:
+    """The composite's difference, and whether it is significant."""
     if not comparison.same_scale:
-        return "The two use different scales, so their scores cannot be set against each other."
+        return "The two use different scales, so their scores cannot be compared."
     shift = comparison.total.shift
     if shift is None:
         return "One of the two has no scores yet."
@@ -136,30 +141,29 @@ def comparison_words(comparison: Comparison) -> str:
     size = rounded(abs(shift.difference), digits)
     moved = "higher" if shift.difference > 0 else "lower"
     if not shift.difference:
-        return "Both come to the same mean composite."
+        return "Both have the same mean composite."
     told = f"The second one's mean composite is {size} {moved}"
     if shift.clear is None:
-        return f"{told}. Judge at least twice with each to tell whether that is more than noise."
+        return f"{told}. Run at least two trials of each to see whether that is more than noise."
     if shift.clear:
         return f"{told}, which is more than the noise (about ±\u00a0{margin})."
-    return f"{told}, but noise alone could make it {margin}: the difference means nothing."
+    return f"{told}, but noise alone can cause {margin}, so the difference is not significant."
 
 
-def pair_words(pair: Pair) -> str:
-    """One criterion's difference in a word or two, for a table."""
+def pair_label(pair: Pair) -> str:
+    """A short label for a criterion's difference."""
     if pair.before is None:
         return "new in the second"
     if pair.after is None:
         return "only in the first"
-    return "" if pair.shift is None else shift_words(pair.shift)
+    return "" if pair.shift is None else shift_sentence(pair.shift)
 
 
-def shift_words(shift: Shift) -> str:
+def shift_sentence(shift: Shift) -> str:
     if not shift.difference:
         return "the same"
-    return {None: "too few trials to tell", True: "more than noise", False: "within the noise"}[shift.clear]
+    return {None: "too few trials", True: "more than noise", False: "within the noise"}[shift.clear]
 
 
 def rounded(value: Decimal, digits: int) -> str:
-    """For display only."""
     return f"{value:.{digits}f}"

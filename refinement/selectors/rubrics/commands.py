@@ -1,4 +1,4 @@
-"""Which commands this instance lets a rubric's evaluator start; in words where it does not."""
+"""Which evaluator commands this instance allows."""
 
 from django.conf import settings
 
@@ -8,19 +8,19 @@ ANY = "*"
 
 
 def command_refusal(rubric: Rubric) -> str:
-    """Why this rubric's command may not be run here, and what to do; empty where it may, or has none."""
+    """Why this rubric's command may not run here, and what to do; empty if it may, or has none."""
     if not rubric.runs_a_command:
         return ""
     program = rubric.evaluator.command[0]
     if program in settings.COMMANDS or ANY in settings.COMMANDS:
         return ""
-    why = "which is not allowed here" if settings.COMMANDS else "and commands are off on this instance"
+    why = "which is not allowed here" if settings.COMMANDS else "but commands are disabled on this instance"
     return (
-        f"The rubric's evaluator runs {program[:200]}, {why}. Have an administrator add it to the setting "
-        "WIGGUM_COMMANDS, or choose “The judge alone” as the rubric's evaluation."
+        f"The rubric's evaluator runs {program[:200]}, {why}. Ask an administrator to add it to "
+        "WIGGUM_COMMANDS, or set the rubric's evaluation to “Judge only”."
     )
 
 
-def allowed_words() -> str:
-    """The programs that may be run here, for people; * for any, nothing where commands are off."""
+def allowed_programs() -> str:
+    """The allowed programs; * for any, empty if commands are disabled."""
     return ANY if ANY in settings.COMMANDS else ", ".join(settings.COMMANDS)

@@ -9,7 +9,7 @@ from refinement.engine.evaluating import command_line
 from refinement.engine.kinds import Information
 from refinement.engine.types import Check, Criterion, Evaluator, Rubric
 from refinement.judging.templating import TEMPLATE_NAMES
-from refinement.selectors.rubrics.context_tables import CLASS_LABELS, KIND_WORDS, ROLE_LABELS
+from refinement.selectors.rubrics.context_tables import CLASS_LABELS, KIND_LABELS, ROLE_LABELS
 from refinement.selectors.rubrics.definitions import plain
 from refinement.selectors.rubrics.words import (
     COMPOSITES,
@@ -20,7 +20,7 @@ from refinement.selectors.rubrics.words import (
     SEVERITIES,
     TEMPLATE_LABELS,
     check_label,
-    parameter_words,
+    parameter_labels,
     rule_name,
     scale_words,
 )
@@ -30,7 +30,7 @@ NOT_SET = "not set"
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One setting in words; `place` finds it again in another definition."""
+    """A setting, formatted. `place` identifies it in other definitions."""
 
     place: tuple[str, ...]
     group: str
@@ -40,13 +40,13 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A field on both sides; None is a side that does not have it."""
+    """A field on both sides; None if a side lacks it."""
 
     group: str
     label: str
     before: str | None
     after: str | None
-    diff: WordDiff | None  # where both have words to compare
+    diff: WordDiff | None  # if both sides have text
 
     @property
     def same(self) -> bool:
@@ -73,7 +73,7 @@ def definitions_compared(before: Rubric, after: Rubric) -> Comparison:
 def _places(
     left: Mapping[tuple[str, ...], Field], right: Mapping[tuple[str, ...], Field]
 ) -> list[tuple[str, ...]]:
-    """All places in the order of the newer side; what only the older one has stands at its group's end."""
+    """All places in the newer side's order; those only in the older one come at the end of their group."""
     order: dict[str, int] = {}
     for entry in (*right.values(), *left.values()):
         order.setdefault(entry.group, len(order))
@@ -91,7 +91,7 @@ def _difference(before: Field | None, after: Field | None) -> Difference:
 
 
 def members_of(rubric: Rubric) -> frozenset[tuple[str, str]]:
-    """The criteria and checks there are, by group and key."""
+    """The criteria and checks by group and key."""
     return frozenset(
         {("Criteria", entry.key) for entry in rubric.criteria}
         | {("Checks", entry.key) for entry in rubric.checks}
@@ -99,7 +99,7 @@ def members_of(rubric: Rubric) -> frozenset[tuple[str, str]]:
 
 
 def fields_of(rubric: Rubric, known: frozenset[tuple[str, str]]) -> Iterator[Field]:
-    """Everything the definition says, in the page's order; a member the other side lacks is one field."""
+    """All settings in page order. Criteria and checks missing in `known` become one field each."""
     for group, entries in (
         ("About", _about(rubric)),
         ("Scoring", _scoring(rubric)),
@@ -107,8 +107,8 @@ def fields_of(rubric: Rubric, known: frozenset[tuple[str, str]]) -> Iterator[Fie
         ("Limits", _limits(rubric)),
         ("Criteria", {"Order": ", ".join(entry.key for entry in rubric.criteria)}),
         ("Checks", {"Order": ", ".join(entry.key for entry in rubric.checks)}),
-        ("Who sees what", _context(rubric)),
-        ("Given to the models", _texts(rubric)),
+        ("Visibility", _context(rubric)),
+        ("Prompts", _texts(rubric)),
         ("Seed calibration", _seed(rubric)),
     ):
         yield from (Field((group, label), group, label, value) for label, value in entries.items())
@@ -120,7 +120,7 @@ def fields_of(rubric: Rubric, known: frozenset[tuple[str, str]]) -> Iterator[Fie
 
 
 def _members(group: str, rubric: Rubric) -> Iterator[tuple[str, dict[str, str]]]:
-    """The criteria or checks of a group: their keys and settings."""
+    """The criteria or checks of a group: keys and settings."""
     if group == "Criteria":
         yield from ((entry.key, _criterion(entry)) for entry in rubric.criteria)
     elif group == "Checks":
@@ -128,7 +128,7 @@ def _members(group: str, rubric: Rubric) -> Iterator[tuple[str, dict[str, str]]]
 
 
 def _summary(values: Mapping[str, str]) -> str:
-    """A whole criterion or check as lines of text."""
+    """A criterion or check as lines of text."""
     return "\n".join(f"{name[:1].upper()}{name[1:]}: {value}" for name, value in values.items() if value)
 
 
@@ -146,10 +146,10 @@ def _about(rubric: Rubric) -> dict[str, str]:
 
 def _evaluator(evaluator: Evaluator) -> dict[str, str]:
     return {
-        "Evaluator's command": command_line(evaluator.command),
-        "Evaluator gets the candidate": HANDOVERS[evaluator.handover],
-        "Evaluator's file": evaluator.file_name,
-        "Evaluator's time, in seconds": str(evaluator.timeout),
+        "Evaluator command": command_line(evaluator.command),
+        "Evaluator input": HANDOVERS[evaluator.handover],
+        "Evaluator file": evaluator.file_name,
+        "Evaluator timeout, in seconds": str(evaluator.timeout),
     }
 
 
@@ -175,24 +175,24 @@ def _loop(rubric: Rubric) -> dict[str, str]:
         "Plateau": f"after {policy.plateau_rounds}, looking at the last {policy.plateau_window}",
         "Next revision starts from": NEXT_BASES[policy.next_base],
         "Feedback": FEEDBACK_STYLES[policy.feedback],
-        "Rounds are called": policy.round_word,
-        "First round's number": str(policy.first_number),
+        "Round label": policy.round_word,
+        "First round number": str(policy.first_number),
     }
 
 
 def _limits(rubric: Rubric) -> dict[str, str]:
     policy, penalties, budget = rubric.policy, rubric.policy.penalties, rubric.policy.budget
     return {
-        "Characters the judge reads": f"{policy.judge_limit_chars:,}",
-        "Longest reply of the producer, in tokens": f"{policy.producer_tokens:,}",
-        "Producer's temperature": plain(policy.producer_temperature),
+        "Judge's limit, in characters": f"{policy.judge_limit_chars:,}",
+        "Producer's limit, in tokens": f"{policy.producer_tokens:,}",
+        "Producer temperature": plain(policy.producer_temperature),
         "Token budget": _number(budget.tokens),
-        "Seconds budget": _number(budget.seconds),
-        "Calls budget": _number(budget.calls),
-        "Criterion docked for invented names": penalties.criterion or NOT_SET,
-        "Points for each": plain(penalties.points),
-        "Points at most": plain(penalties.cap),
-        "Objects that are not invented": ", ".join(penalties.allowed_objects),
+        "Time budget, in seconds": _number(budget.seconds),
+        "Call budget": _number(budget.calls),
+        "Penalty for invented names on": penalties.criterion or NOT_SET,
+        "Points each": plain(penalties.points),
+        "Maximum points": plain(penalties.cap),
+        "Known objects": ", ".join(penalties.allowed_objects),
     }
 
 
@@ -207,7 +207,7 @@ def _criterion(entry: Criterion) -> dict[str, str]:
 
 
 def _check(entry: Check) -> dict[str, str]:
-    parameters = {label.lower(): value for label, value in parameter_words(entry)}
+    parameters = {label.lower(): value for label, value in parameter_labels(entry)}
     return {
         "kind": check_label(entry),
         "severity": SEVERITIES[entry.severity],
@@ -222,13 +222,11 @@ def _context(rubric: Rubric) -> dict[str, str]:
 
 
 def _kinds(allowed: frozenset[Information]) -> str:
-    return "\n".join(KIND_WORDS[kind][0] for kind in Information if kind in allowed)
+    return "\n".join(KIND_LABELS[kind][0] for kind in Information if kind in allowed)
 
 
 def _texts(rubric: Rubric) -> dict[str, str]:
-    own = {
-        TEMPLATE_LABELS.get(name, name): rubric.templates.get(name, "The default") for name in TEMPLATE_NAMES
-    }
+    own = {TEMPLATE_LABELS.get(name, name): rubric.templates.get(name, "Default") for name in TEMPLATE_NAMES}
     return {
         "Background": rubric.background,
         "Output contract": rubric.output_contract,

@@ -1,4 +1,4 @@
-"""Who sees what, as a table for people: roles against kinds of information, departures marked."""
+"""The visibility table: roles against kinds of information, with deviations from the preset."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,72 +20,72 @@ CLASS_LABELS: Mapping[ProblemClass, str] = {
 }
 CLASS_REASONS: Mapping[ProblemClass, str] = {
     ProblemClass.TEXT: (
-        "A judge of prose gets no history and no earlier advice: each round is scored on its own words."
+        "A judge of prose gets no history and no earlier advice: each round is scored on its own."
     ),
     ProblemClass.CODE: (
-        "A judge of code gets what was measured and tried before, so that its advice rests on evidence."
+        "A judge of code gets earlier measurements and attempts, so its advice is based on evidence."
     ),
     ProblemClass.PIPELINE: (
-        "A judge of a pipeline gets what was measured and tried before, so that its advice rests on evidence."
+        "A judge of a pipeline gets earlier measurements and attempts, so its advice is based on evidence."
     ),
 }
-# Each kind's name, and what it is.
-KIND_WORDS: Mapping[Information, tuple[str, str]] = {
-    Information.TASK: ("Task", "What the run was asked for."),
-    Information.CRITERIA: ("Criteria", "What is scored, and what the top of the scale looks like."),
-    Information.ROUND_NUMBER: ("Round number", "Which round it is, and which is the last."),
-    Information.CANDIDATE: ("Candidate", "The text under judgement, or the one to revise."),
-    Information.BACKGROUND: ("Background", "The rubric's facts about readers, product or sources."),
-    Information.OUTPUT_CONTRACT: ("Output contract", "What form the result must have."),
+# Label and description of each kind.
+KIND_LABELS: Mapping[Information, tuple[str, str]] = {
+    Information.TASK: ("Task", "What the run should produce."),
+    Information.CRITERIA: ("Criteria", "What is scored, and what a top score looks like."),
+    Information.ROUND_NUMBER: ("Round number", "The current round and the last one."),
+    Information.CANDIDATE: ("Candidate", "The text to judge or revise."),
+    Information.BACKGROUND: ("Background", "Facts about readers, product or sources from the rubric."),
+    Information.OUTPUT_CONTRACT: ("Output contract", "Required form of the result."),
     Information.SEED: ("Seed text", "The first version, or the calibration text, from round 2 on."),
-    Information.SEED_SCORES: ("Seed scores", "What that text was scored, from round 2 on."),
-    Information.EVALUATOR_OUTPUT: ("Evaluator output", "What a command said when it ran the candidate."),
-    Information.FEEDBACK: ("Feedback", "What the last judgement asks to be changed, without its scores."),
-    Information.PREVIOUS_ASI: ("Previous advice", "The one direction given after the round before."),
-    Information.HISTORY: ("History", "Earlier rounds in a line each: scores and what changed."),
+    Information.SEED_SCORES: ("Seed scores", "Scores of that text, from round 2 on."),
+    Information.EVALUATOR_OUTPUT: ("Evaluator output", "Output of the command that ran the candidate."),
+    Information.FEEDBACK: ("Feedback", "Changes requested in the last verdict, without its scores."),
+    Information.PREVIOUS_ASI: ("Previous advice", "The direction given after the previous round."),
+    Information.HISTORY: ("History", "One line per earlier round: scores and changes."),
     Information.SEARCH_SPACE: ("Search space", "What may be tried."),
-    Information.EXPLORATION: ("Exploration status", "What was tried already, and what was not."),
+    Information.EXPLORATION: ("Exploration status", "What has been tried, and what has not."),
     Information.SCORES: ("Scores", "The scores of all rounds."),
     Information.VERDICTS: ("Verdicts", "What the judges wrote."),
-    Information.PRODUCER_REPORT: ("Producer's report", "What the producer says it changed."),
+    Information.PRODUCER_REPORT: ("Producer's report", "What the producer reports as changed."),
 }
-# What follows when a rubric shows a role something its class withholds, or the other way round.
+# Effects of showing a role something that its class hides, or the other way round.
 ADDED: Mapping[Information, str] = {
-    Information.BACKGROUND: "It can check facts against it, and may score the background with the text.",
-    Information.EVALUATOR_OUTPUT: "Its scores will follow what the command said.",
+    Information.BACKGROUND: "It can check facts against it, but may score the background as well.",
+    Information.EVALUATOR_OUTPUT: "Its scores will follow the command's output.",
     Information.PREVIOUS_ASI: "It can tell whether its advice was followed, and may reward just that.",
     Information.HISTORY: "It can see a trend, and its scores tend to stay near the earlier ones.",
     Information.SEARCH_SPACE: "Its advice can name what is untried.",
     Information.EXPLORATION: "Its advice can avoid what was tried before.",
 }
 REMOVED: Mapping[Information, str] = {
-    Information.TASK: "It no longer knows what was asked for.",
-    Information.CRITERIA: "It no longer knows what is scored.",
-    Information.ROUND_NUMBER: "It no longer knows how many rounds are left.",
-    Information.CANDIDATE: "It no longer sees the text itself.",
-    Information.BACKGROUND: "It has only the task to go by.",
-    Information.OUTPUT_CONTRACT: "It no longer knows what form the result must have.",
-    Information.SEED: "It has no text to measure later rounds against.",
-    Information.SEED_SCORES: "It has no known scores to hold its own against.",
-    Information.EVALUATOR_OUTPUT: "It judges without what was measured.",
+    Information.TASK: "It does not know the task.",
+    Information.CRITERIA: "It does not know what is scored.",
+    Information.ROUND_NUMBER: "It does not know how many rounds are left.",
+    Information.CANDIDATE: "It does not see the text itself.",
+    Information.BACKGROUND: "It has only the task to work from.",
+    Information.OUTPUT_CONTRACT: "It does not know the required form of the result.",
+    Information.SEED: "It has no text to compare later rounds with.",
+    Information.SEED_SCORES: "It has no known scores to compare its own with.",
+    Information.EVALUATOR_OUTPUT: "It judges without the measurements.",
     Information.FEEDBACK: "It revises without knowing what to change.",
     Information.PREVIOUS_ASI: "It may give the same advice again.",
     Information.HISTORY: "It cannot see a trend.",
     Information.SEARCH_SPACE: "It does not know what may be tried.",
-    Information.EXPLORATION: "It does not know what was tried before.",
+    Information.EXPLORATION: "It does not know what has been tried.",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class ContextCell:
-    """Whether one role sees one kind of information, and whether its class would have it so."""
+    """Whether a role sees a kind of information, and whether that is its class's preset."""
 
     role: Role
     kind: Information
-    offered: bool  # whether the role can be given this kind at all
+    offered: bool  # whether the role can see this kind at all
     allowed: bool
     preset: bool
-    explanation: str = ""  # where it departs from the preset, what follows
+    explanation: str = ""  # the effect of deviating from the preset
 
     @property
     def departs(self) -> bool:
@@ -93,14 +93,18 @@ class ContextCell:
 
     @property
     def name(self) -> str:
-        """The name of a form's field for this cell, such as `judge-history`."""
+        """The cell's form field name, such as `judge-history`."""
         return f"{self.role}-{self.kind}"
 
     @property
-    def words(self) -> str:
+    def state(self) -> str:
         if not self.offered:
             return "never"
         return "seen" if self.allowed else "withheld"
+
+    @property
+    def label(self) -> str:
+        return "Seen" if self.allowed else "Hidden"
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +117,7 @@ class ContextRow:
 
 @dataclass(frozen=True, slots=True)
 class ContextTable:
-    """Rows of kinds, columns of roles; what departs from the class's preset is listed with its sense."""
+    """Rows are kinds, columns are roles. Deviations from the class's preset are explained."""
 
     problem_class: ProblemClass
     class_label: str
@@ -123,17 +127,17 @@ class ContextTable:
 
     @property
     def departures(self) -> list[str]:
-        """One sentence for each departure from the preset."""
+        """One sentence per deviation from the preset."""
         return [cell.explanation for row in self.rows for cell in row.cells if cell.departs]
 
 
 def context_table(definition: Rubric) -> ContextTable:
-    """The rubric's rules as people read them."""
+    """The table of a rubric."""
     return context_rules_table(definition.context, definition.problem_class)
 
 
 def context_rules_table(rules: ContextRules, problem_class: ProblemClass) -> ContextTable:
-    """The same from the rules alone, for a form that has no whole rubric yet."""
+    """The table of rules alone, for a form without a complete rubric."""
     preset = context_rules_for(problem_class)
     return ContextTable(
         problem_class=problem_class,
@@ -145,7 +149,7 @@ def context_rules_table(rules: ContextRules, problem_class: ProblemClass) -> Con
 
 
 def _row(kind: Information, rules: ContextRules, preset: ContextRules) -> ContextRow:
-    label, description = KIND_WORDS[kind]
+    label, description = KIND_LABELS[kind]
     cells = tuple(_cell(role, kind, rules, preset) for role in ROLE_LABELS)
     return ContextRow(kind, label, description, cells)
 
@@ -157,14 +161,14 @@ def _cell(role: Role, kind: Information, rules: ContextRules, preset: ContextRul
 
 
 def _explanation(role: Role, kind: Information, allowed: bool, usual: bool) -> str:
-    return "" if allowed is usual else departure_words(role, kind, allowed)
+    return "" if allowed is usual else departure_sentence(role, kind, allowed)
 
 
-def departure_words(role: Role, kind: Information, allowed: bool) -> str:
-    """What a departure from the preset is, and what follows from it."""
-    what = KIND_WORDS[kind][0].lower()
-    does, usually = ("sees", "withholds") if allowed else ("does not see", "shows")
+def departure_sentence(role: Role, kind: Information, allowed: bool) -> str:
+    """A deviation from the preset and its effect."""
+    what = KIND_LABELS[kind][0].lower()
+    does, usually = ("sees", "hides") if allowed else ("does not see", "shows")
     follows = (ADDED if allowed else REMOVED).get(kind, "")
     if allowed and role is not Role.JUDGE:
-        follows = ""  # the consequences are those for a judge
+        follows = ""  # the effects are written for the judge
     return f"The {ROLE_LABELS[role].lower()} {does} the {what}, which its class {usually}. {follows}".strip()

@@ -1,4 +1,4 @@
-"""Reading rubrics: rows to the engine's words and back to the page."""
+"""Rubric versions as engine definitions."""
 
 from decimal import Decimal
 from typing import Any
@@ -9,11 +9,11 @@ from refinement.models import Project, RubricVersion
 
 
 class RubricNotFound(LookupError):
-    """Says which rubric or version was asked for, and what there is."""
+    """The rubric or version does not exist; the message lists what does."""
 
 
 def definition_of(version: RubricVersion) -> engine.Rubric:
-    """What a version says, in the engine's words."""
+    """The engine definition of a version."""
     return rubric_from_json(
         {
             "name": version.name,
@@ -65,7 +65,7 @@ def check_values(row: Any) -> dict[str, object]:
 
 
 def plain(value: Decimal) -> str:
-    """Without the zeros that a column of fixed places adds: 0.25, not 0.2500."""
+    """Without the trailing zeros of fixed-point columns: 0.25, not 0.2500."""
     return f"{value.normalize():f}"
 
 
@@ -76,7 +76,7 @@ def version_named(project: Project, reference: str) -> RubricVersion:
     newest = versions.select_related("rubric").order_by("-number").first()
     if newest is None:
         known = ", ".join(project.rubrics.order_by("slug").values_list("slug", flat=True))
-        raise RubricNotFound(f"there is no rubric {slug!r} in project {project.slug}; there are {known}.")
+        raise RubricNotFound(f"no rubric {slug!r} in project {project.slug}; available: {known}.")
     if not number:
         return newest
     wanted = number.removeprefix("v")

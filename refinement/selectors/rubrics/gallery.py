@@ -1,4 +1,4 @@
-"""What a new rubric can start from: a way of running the loop, and a kind of work."""
+"""Starting points for a new rubric: profiles and kinds of work."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -10,71 +10,69 @@ from refinement.selectors.rubrics.context_tables import CLASS_LABELS
 from refinement.selectors.rubrics.words import (
     FEEDBACK_STYLES,
     NEXT_BASES,
-    StopRuleWords,
+    StopRuleLabel,
     check_label,
-    pass_words,
+    pass_mark_label,
     rounds_words,
     scale_words,
-    stop_rules_words,
+    stop_rule_labels,
     weighed_criteria,
 )
 
-PROFILE_WORDS: Mapping[str, tuple[str, str]] = {
+PROFILE_TEXTS: Mapping[str, tuple[str, str]] = {
     "wiggum": (
         "Wiggum: a pass mark to reach",
-        "For texts that must be good enough before anyone else sees them: guides, reports, answers. "
-        "A judge scores six weighted dimensions and lists what is wrong; the producer works through the "
-        "list. The run passes when the weighted score reaches a high mark, and gives up when the rounds "
-        "are used or the scores no longer move.",
+        "For texts that must be good enough before anyone else sees them: guides, reports, "
+        "answers. A judge scores six weighted dimensions and lists issues; the producer fixes "
+        "them. The run passes when the weighted score reaches a high mark, and stops when the "
+        "rounds are used up or the scores no longer change.",
     ),
     "ralph": (
-        "Ralph: checks that must hold",
-        "For results whose quality can be tested without an opinion: a length, headings, valid JSON, "
-        "words that must not occur. Checks decide, with criteria beside them if you add some. Each iteration "
-        "starts again from your prompt with the failures put after it, and stops as soon as enough holds or "
-        "an iteration brings no gain.",
+        "Ralph: checks must pass",
+        "For results that can be tested automatically: length, headings, valid JSON, forbidden "
+        "words. Checks decide; you can add criteria. Each iteration starts from your prompt with "
+        "the failures appended, and the run stops when enough checks pass or an iteration brings "
+        "no gain.",
     ),
     "simmer": (
-        "Simmer: better with every iteration",
-        "For work that has no finish line, where you want the best that a few iterations can give. A judge "
-        "scores two or three criteria that suit the kind of work and names the one change that would help "
-        "most. There is no pass mark: the best iteration is the result, and the primary criterion decides "
-        "between equals.",
+        "Simmer: improve every iteration",
+        "For open-ended work where you want the best result of a few iterations. A judge scores "
+        "two or three criteria for the kind of work and names the one change that would help most. "
+        "There is no pass mark: the best iteration is the result, and the primary criterion breaks "
+        "ties.",
     ),
 }
-ARTIFACT_WORDS: Mapping[str, str] = {
-    "document": "Someone reads it to understand a thing or to do it. Choose this for guides, reports, "
-    "explanations and anything that no other kind describes better.",
-    "prompt": "A model will follow it, not a person. Choose this for system prompts and instructions whose "
-    "gaps a model would fill with guesses.",
-    "message": "A person should do or know something after a minute's reading. Choose this for mail, "
-    "announcements and replies.",
-    "specification": "Others build from it and test against it. Choose this where a second meaning of a "
-    "sentence costs somebody a week.",
-    "api-design": "Programmers will call it for years. Choose this for endpoints, function signatures and "
-    "data formats that are hard to change once they are used.",
-    "creative-writing": "It should move someone. Choose this for stories, scenes, verse and games, where "
-    "being correct is not the point.",
-    "code": "It has to run. Choose this for programs and functions; the judge also gets what was measured "
-    "and what earlier rounds tried.",
-    "data-extraction": "Facts are taken out of text into a fixed form. Choose this where a missing or "
-    "invented record matters more than style.",
-    "pipeline": "Several steps or models produce a result together. Choose this when you improve the "
-    "arrangement and can measure its outcome.",
+ARTIFACT_TEXTS: Mapping[str, str] = {
+    "document": "A text that explains something or how to do it. For guides, reports, explanations and "
+    "anything not listed here.",
+    "prompt": "Instructions for a model. For system prompts whose gaps a model would fill with guesses.",
+    "message": "Someone should act or know something after a minute of reading. For emails, announcements "
+    "and replies.",
+    "specification": "Others build from it and test against it. For texts in which every sentence must have "
+    "one meaning.",
+    "api-design": "Programmers will call it for years. For endpoints, function signatures and data formats "
+    "that are hard to change later.",
+    "creative-writing": "A text that should move its readers. For stories, scenes, verse and games.",
+    "code": "Code that has to run. For programs and functions; the judge also gets measurements and "
+    "earlier attempts.",
+    "data-extraction": "Facts extracted from text into a fixed form. For data in which a missing or invented "
+    "record matters more than style.",
+    "pipeline": "Several steps or models produce a result together. For improving an arrangement whose "
+    "outcome you can measure.",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class ProfileCard:
-    """A way of running the loop, with its defaults in words."""
+    """A profile with its defaults."""
 
     key: str
     title: str
     paragraph: str
     defaults: tuple[tuple[str, str], ...]
-    judged: tuple[str, ...]  # its criteria with their shares, or its checks
+    judged: tuple[str, ...]  # criteria with their shares, or checks
     judged_label: str
-    stop_rules: tuple[StopRuleWords, ...]
+    stop_rules: tuple[StopRuleLabel, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +96,7 @@ def artifact_cards() -> list[ArtifactCard]:
 
 
 def preset_rubric(profile: str, artifact: str, name: str) -> Rubric:
-    """The rubric that this choice starts with, under the name it is given."""
+    """The rubric this choice starts with, with the given name."""
     kind = ARTIFACT_TYPES[artifact]
     if profile == "simmer":
         return replace(simmer_rubric(kind), name=name)
@@ -114,27 +112,27 @@ def preset_rubric(profile: str, artifact: str, name: str) -> Rubric:
 
 def _profile_card(profile: str) -> ProfileCard:
     rubric = rubric_for(profile)
-    title, paragraph = PROFILE_WORDS[profile]
+    title, paragraph = PROFILE_TEXTS[profile]
     return ProfileCard(
         key=profile,
         title=title,
         paragraph=paragraph,
         defaults=(
             ("Scale", scale_words(rubric.scale)),
-            ("Pass mark", pass_words(rubric)),
+            ("Pass mark", pass_mark_label(rubric)),
             ("Rounds", rounds_words(rubric.policy)),
-            ("Starts again from", NEXT_BASES[rubric.policy.next_base]),
+            ("Revision starts from", NEXT_BASES[rubric.policy.next_base]),
             ("Feedback", FEEDBACK_STYLES[rubric.policy.feedback]),
         ),
         judged=_judged(rubric),
         judged_label="Checks" if not rubric.criteria else "Criteria",
-        stop_rules=tuple(stop_rules_words(rubric)),
+        stop_rules=tuple(stop_rule_labels(rubric)),
     )
 
 
 def _judged(rubric: Rubric) -> tuple[str, ...]:
     if rubric.profile == "simmer":
-        return ("Two or three, chosen by the kind of work below.",)
+        return ("Two or three, depending on the kind of work below.",)
     if rubric.criteria:
         return tuple(f"{entry.criterion.name} {entry.percent}" for entry in weighed_criteria(rubric))
     return tuple(check_label(check) for check in rubric.checks)
@@ -145,7 +143,7 @@ def _artifact_card(artifact: ArtifactType) -> ArtifactCard:
         key=artifact.key,
         title=artifact.name[:1].upper() + artifact.name[1:],
         purpose=artifact.purpose,
-        paragraph=ARTIFACT_WORDS.get(artifact.key, ""),
+        paragraph=ARTIFACT_TEXTS.get(artifact.key, ""),
         criteria=tuple(
             f"{entry.name} (primary)" if entry.primary else entry.name for entry in artifact.criteria
         ),

@@ -1,4 +1,4 @@
-"""Rounds of runs as material for a rubric: for its seed, and for a preview of its prompts."""
+"""Judged rounds for a rubric's seed and for prompt previews."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -9,17 +9,17 @@ from django.db.models.functions import Left
 from refinement.judging.length import shorten
 from refinement.models import Project, Round, Rubric, Run
 from refinement.selectors.reviews.blindness import shown_runs, without_hidden
-from refinement.selectors.score_words import composite_words
+from refinement.selectors.score_words import composite_text
 
 LISTED_RUNS = 20
 LISTED_ROUNDS = 100
 TASK_CHARS = 60
-OPENING_CHARS = 200  # a task can be long, and a list needs its beginning alone
+OPENING_CHARS = 200  # tasks can be long; a list shows only the start
 
 
 @dataclass(frozen=True, slots=True)
 class RunChoice:
-    """A run as a list offers it."""
+    """A run as a form choice."""
 
     pk: int
     label: str
@@ -27,7 +27,7 @@ class RunChoice:
 
 @dataclass(frozen=True, slots=True)
 class RoundChoice:
-    """A judged round as a list offers it; `value` names it in a form."""
+    """A judged round as a form choice; `value` identifies it."""
 
     value: str
     label: str
@@ -35,7 +35,7 @@ class RoundChoice:
 
 @dataclass(frozen=True, slots=True)
 class JudgedText:
-    """A round's text with what the judge said of it, before penalties."""
+    """A round's text with the judge's scores before penalties."""
 
     run: int
     number: int
@@ -44,7 +44,7 @@ class JudgedText:
 
 
 def runs_with_rounds(project: Project, also: Run | None = None) -> list[RunChoice]:
-    """The project's newest runs that have a text, the newest first; one that is older comes with them."""
+    """The project's newest runs with a text, newest first, plus `also` if it is older."""
     rows = shown_runs(project).filter(rounds__number=1).order_by("-id")
     listed = list(_described(rows)[:LISTED_RUNS])
     if also is not None and also.pk not in {row[0] for row in listed}:
@@ -63,7 +63,7 @@ def _described(rows: QuerySet[Run]) -> QuerySet[Run, tuple[int, str, int, str, i
 
 
 def judged_rounds(rubric: Rubric) -> list[tuple[str, list[RoundChoice]]]:
-    """Judged rounds of the newest runs that used this rubric, under the name of their run."""
+    """Judged rounds of the newest runs with this rubric, grouped by run."""
     runs = shown_runs(rubric.project).filter(rubric_version__rubric=rubric).order_by("-id")
     openings = runs.annotate(opening=Left("task", OPENING_CHARS)).values_list("pk", "opening")
     named = dict(openings[:LISTED_RUNS])
@@ -74,13 +74,13 @@ def judged_rounds(rubric: Rubric) -> list[tuple[str, list[RoundChoice]]]:
     )[:LISTED_ROUNDS]
     grouped: dict[int, list[RoundChoice]] = {}
     for run, number, composite, decimals in rows:
-        label = f"Run {run}, round {number}, composite {composite_words(composite or Decimal(0), decimals)}"
+        label = f"Run {run}, round {number}, composite {composite_text(composite or Decimal(0), decimals)}"
         grouped.setdefault(run, []).append(RoundChoice(f"{run}-{number}", label))
     return [(f"Run {run}: {shorten(named[run], TASK_CHARS)}", choices) for run, choices in grouped.items()]
 
 
 def judged_text(rubric: Rubric, value: str) -> JudgedText | None:
-    """The round that a form named, if it is a judged one of a run of this rubric."""
+    """The round that a form value names, if it is a judged round of this rubric."""
     run, _, number = value.partition("-")
     if not all(part.isascii() and part.isdigit() and len(part) < 10 for part in (run, number)):
         return None
@@ -96,7 +96,7 @@ def judged_text(rubric: Rubric, value: str) -> JudgedText | None:
 
 
 def said_scores(row: Round) -> dict[str, Decimal]:
-    """What the one judge said, before penalties; where several judged, what came of it."""
+    """The single judge's scores before penalties; with several judges, their combined scores."""
     verdicts = list(row.verdicts.all())
     if len(verdicts) == 1:
         return {entry["key"]: Decimal(entry["score"]) for entry in verdicts[0].scores}

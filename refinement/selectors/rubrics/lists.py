@@ -1,4 +1,4 @@
-"""A project's rubrics, their versions and the runs that used them; every list is bounded."""
+"""A project's rubrics, their versions and their runs. Every list is bounded."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -16,15 +16,15 @@ from refinement.selectors.score_words import DECIMALS_OF_RUN
 PAGE_SIZE = 25
 VERSIONS_PAGE_SIZE = 50
 RECENT_RUNS = 10
-# Counting stops here, and results are read from the project's latest runs alone: a project with a
-# hundred thousand runs is listed as fast as a new one.
+# Counts are capped, and results come from the project's latest runs only, so large projects list as fast as
+# new ones.
 MOST_COUNTED = 1_000
 LATEST_RUNS = 500
 PURPOSE_CHARS = 240
 
 
 class CappedCount(Subquery):
-    """How many rows a subquery with a limit has."""
+    """Counts the rows of a subquery that has a limit."""
 
     template = "(SELECT COUNT(*) FROM (%(subquery)s) AS capped)"
     output_field = IntegerField()
@@ -32,7 +32,7 @@ class CappedCount(Subquery):
 
 @dataclass(slots=True)
 class Results:
-    """What came of a rubric's runs among the project's latest."""
+    """Results of a rubric's runs among the project's latest."""
 
     run: int
     outcome: str
@@ -47,7 +47,7 @@ class Results:
 
 @dataclass(slots=True)
 class ListedRubric:
-    """A line of the list: the rubric, its newest version without its texts, and how it fared."""
+    """A list row: the rubric, its newest version without texts, and its results."""
 
     version: RubricVersion
     purpose: str
@@ -59,18 +59,18 @@ class ListedRubric:
 
     @property
     def runs_words(self) -> str:
-        return counted_words(self.runs)
+        return count_label(self.runs)
 
 
-def counted_words(count: int) -> str:
-    """The count, or that it is at least as many as are counted."""
+def count_label(count: int) -> str:
+    """The count, or "at least" the cap."""
     return f"{MOST_COUNTED:,}+" if count >= MOST_COUNTED else f"{count:,}"
 
 
 def rubrics_page(
     project: Project, *, query: str = "", archived: bool = False, page: str | int = 1
 ) -> tuple[Page[RubricVersion], list[ListedRubric]]:
-    """A page of the project's rubrics by name: those in use, or those in the archive."""
+    """A page of the project's rubrics by name: active or archived ones."""
     found = rubrics_found(project, query=query, archived=archived)
     pages: Paginator[RubricVersion] = Paginator(found, PAGE_SIZE)
     chosen = pages.get_page(page)
@@ -78,7 +78,7 @@ def rubrics_page(
 
 
 def rubrics_found(project: Project, *, query: str = "", archived: bool = False) -> QuerySet[RubricVersion]:
-    """The newest version of each rubric that is meant, by name."""
+    """The newest version of each matching rubric, by name."""
     found = _newest_versions(project).filter(rubric__archived_at__isnull=not archived)
     if not query:
         return found
@@ -88,7 +88,7 @@ def rubrics_found(project: Project, *, query: str = "", archived: bool = False) 
 
 
 def rubrics_listed(project: Project, rows: Iterable[RubricVersion]) -> list[ListedRubric]:
-    """These versions as lines of a list."""
+    """These versions as list rows."""
     results = latest_results(project)
     return [_listed(row, results) for row in rows]
 
@@ -136,7 +136,7 @@ def _listed(row: RubricVersion, results: dict[int, Results]) -> ListedRubric:
 
 
 def latest_results(project: Project) -> dict[int, Results]:
-    """What came of the project's latest runs, by rubric; the newest finished run gives the outcome."""
+    """Results of the project's latest runs by rubric; the newest finished run sets the outcome."""
     rows = shown_runs(project).order_by("-id").values_list("pk", "rubric_version__rubric", "outcome", "best")
     return _gathered(row for row in rows[:LATEST_RUNS] if row[2])
 
@@ -145,7 +145,7 @@ def _gathered(rows: Iterable[tuple[int, int, str, Decimal | None]]) -> dict[int,
     results: dict[int, Results] = {}
     for run, rubric, outcome, best in rows:
         entry = results.setdefault(rubric, Results(run, outcome, best))
-        # A cancelled or broken run says nothing about the text: the share is of runs that were judged.
+        # Cancelled and failed runs say nothing about the text, so the share counts judged runs only.
         if outcome in (Outcome.PASS, Outcome.FAIL):
             entry.finished += 1
             entry.passed += outcome == Outcome.PASS
@@ -170,9 +170,9 @@ def versions_of(rubric: Rubric) -> QuerySet[RubricVersion]:
 
 
 def recent_runs(rubric: Rubric, version: RubricVersion | None = None) -> list[Run]:
-    """The latest runs with this rubric, or with one version of it; without their texts."""
+    """The latest runs with this rubric or version, without their texts."""
     used = without_hidden(Run.objects.filter(rubric_version=version) if version else _runs_of(rubric))
-    # Keys first: an index holds them, where sorting whole rows would read every run of the rubric.
+    # Keys first: the index covers them. Sorting whole rows would read every run of the rubric.
     keys = list(used.order_by("-id").values_list("pk", flat=True)[:RECENT_RUNS])
     return list(
         Run.objects.filter(pk__in=keys)

@@ -1,4 +1,4 @@
-"""All that a version says, arranged for its page."""
+"""A rubric version's settings, arranged for its page."""
 
 from dataclasses import dataclass
 
@@ -14,17 +14,17 @@ from refinement.selectors.rubrics.words import (
     NEXT_BASES,
     SEVERITIES,
     TEMPLATE_LABELS,
-    StopRuleWords,
+    StopRuleLabel,
     WeighedCriterion,
     budget_words,
     check_label,
-    evaluator_words,
-    parameter_words,
-    pass_words,
-    penalty_words,
+    evaluator_labels,
+    parameter_labels,
+    pass_mark_label,
+    penalty_description,
     rounds_words,
     scale_words,
-    stop_rules_words,
+    stop_rule_labels,
     weighed_criteria,
 )
 
@@ -46,20 +46,20 @@ class SeedScore:
 
 @dataclass(frozen=True, slots=True)
 class VersionFacts:
-    """A definition in the words and the order of its page."""
+    """A definition, formatted in page order."""
 
     definition: Rubric
     artifact: str
     scoring: list[tuple[str, str]]
     loop: list[tuple[str, str]]
     limits: list[tuple[str, str]]
-    stop_rules: list[StopRuleWords]
+    stop_rules: list[StopRuleLabel]
     criteria: list[WeighedCriterion]
     checks: list[CheckFacts]
     penalties: str
     context: ContextTable
-    texts: list[tuple[str, str, str]]  # title, what it is for, the text or nothing
-    templates: list[tuple[str, str]]  # title, the rubric's own text or nothing
+    texts: list[tuple[str, str, str]]  # title, purpose, text or empty
+    templates: list[tuple[str, str]]  # title, the rubric's own text or empty
     seed_scores: list[SeedScore]
 
 
@@ -71,10 +71,10 @@ def version_facts(definition: Rubric) -> VersionFacts:
         scoring=_scoring(definition),
         loop=_loop(definition),
         limits=_limits(definition),
-        stop_rules=stop_rules_words(definition),
+        stop_rules=stop_rule_labels(definition),
         criteria=weighed_criteria(definition),
         checks=[_check(entry) for entry in definition.checks],
-        penalties=penalty_words(definition),
+        penalties=penalty_description(definition),
         context=context_table(definition),
         texts=_texts(definition),
         templates=[
@@ -93,14 +93,18 @@ def _scoring(definition: Rubric) -> list[tuple[str, str]]:
     facts = [
         ("Scale", scale_words(definition.scale)),
         ("Composite", COMPOSITES[policy.composite]),
-        ("Pass mark", pass_words(definition)),
+        ("Pass mark", pass_mark_label(definition)),
     ]
     if policy.perfect_score is not None:
         facts.append(("Perfect score", plain(policy.perfect_score)))
     if definition.checks:
-        counted = "Yes, beside the criteria." if policy.checks_in_composite else "No, they are only reported."
+        counted = (
+            "Yes, along with the criteria." if policy.checks_in_composite else "No, they are reported only."
+        )
         facts.append(("Checks count", counted))
-    result = "The best round, by its primary criterion first." if policy.primary_first else "The best round."
+    result = (
+        "The best round; the primary criterion decides first." if policy.primary_first else "The best round."
+    )
     return [*facts, ("Result", result)]
 
 
@@ -108,32 +112,32 @@ def _loop(definition: Rubric) -> list[tuple[str, str]]:
     policy, (mode, meaning) = definition.policy, EVALUATION_MODES[definition.evaluation_mode]
     return [
         ("Rounds", rounds_words(policy)),
-        ("A revision starts from", NEXT_BASES[policy.next_base]),
+        ("Revision starts from", NEXT_BASES[policy.next_base]),
         ("Feedback", FEEDBACK_STYLES[policy.feedback]),
         ("Problem class", CLASS_LABELS[definition.problem_class]),
         ("Evaluation", f"{mode}. {meaning}"),
-        *evaluator_words(definition),
+        *evaluator_labels(definition),
     ]
 
 
 def _limits(definition: Rubric) -> list[tuple[str, str]]:
     policy = definition.policy
     return [
-        ("Budget", ", ".join(budget_words(policy.budget)) or "None: only the rules end a run."),
-        ("The judge reads", f"{policy.judge_limit_chars:,} characters of a candidate at most"),
-        ("The producer writes", f"{policy.producer_tokens:,} tokens at most"),
-        ("Producer's temperature", plain(policy.producer_temperature)),
+        ("Budget", ", ".join(budget_words(policy.budget)) or "None. Only the stop rules end a run."),
+        ("Judge's limit", f"{policy.judge_limit_chars:,} characters per candidate"),
+        ("Producer's limit", f"{policy.producer_tokens:,} tokens"),
+        ("Producer temperature", plain(policy.producer_temperature)),
     ]
 
 
 def _check(entry: Check) -> CheckFacts:
     severity = SEVERITIES[entry.severity]
-    return CheckFacts(entry, check_label(entry), severity, plain(entry.weight), parameter_words(entry))
+    return CheckFacts(entry, check_label(entry), severity, plain(entry.weight), parameter_labels(entry))
 
 
 def _texts(definition: Rubric) -> list[tuple[str, str, str]]:
     return [
-        ("Output contract", "What form the result must have.", definition.output_contract),
+        ("Output contract", "Required form of the result.", definition.output_contract),
         ("Background", "What the producer should know beyond the task.", definition.background),
         ("Search space", "What may be tried.", definition.search_space),
     ]

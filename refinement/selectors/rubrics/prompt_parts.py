@@ -1,4 +1,4 @@
-"""A traced prompt as a page shows it: parts with names, letters and counts."""
+"""A traced prompt as labelled, counted parts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,14 +7,14 @@ from refinement.engine.kinds import Information
 from refinement.judging.provenance import SOURCE_OF, Part, Source, TracedMessage
 from refinement.judging.rehearsal import RolePrompt, Visibility
 from refinement.providers.context import CHARS_PER_TOKEN, text_size
-from refinement.selectors.rubrics.context_tables import KIND_WORDS
+from refinement.selectors.rubrics.context_tables import KIND_LABELS
 
-SHOWN_CHARS = 24_000  # of one part; what is left out on the page is counted all the same
+SHOWN_CHARS = 24_000  # per part; counts include what is cut
 TAIL_CHARS = 4_000
 OWN_WORDS: Mapping[Source, tuple[str, str]] = {
     Source.ARTIFACT: ("K", "Kind of work"),
     Source.REPLY_FORMAT: ("J", "Reply format"),
-    Source.MARKS: ("M", "Marks around data"),
+    Source.MARKS: ("M", "Data markers"),
     Source.WORDS: ("W", "Instructions"),
 }
 LETTERS: Mapping[Information, str] = {
@@ -34,19 +34,19 @@ LETTERS: Mapping[Information, str] = {
     Information.FEEDBACK: "F",
 }
 NAMES: Mapping[Source, tuple[str, str]] = {
-    **{source: (LETTERS[kind], KIND_WORDS[kind][0]) for kind, source in SOURCE_OF.items()},
+    **{source: (LETTERS[kind], KIND_LABELS[kind][0]) for kind, source in SOURCE_OF.items()},
     **OWN_WORDS,
 }
 FATES: Mapping[Visibility, tuple[str, str]] = {
     Visibility.SEEN: ("chip-ok", "seen"),
-    Visibility.UNPRINTED: ("chip-warn", "allowed, but the template leaves it out"),
-    Visibility.NOTHING: ("", "nothing to show"),
-    Visibility.WITHHELD: ("chip-bad", "withheld by rule"),
+    Visibility.UNPRINTED: ("chip-warn", "allowed, but not in the template"),
+    Visibility.NOTHING: ("", "empty"),
+    Visibility.WITHHELD: ("chip-bad", "hidden by rule"),
 }
 
 
 def tokens_of(text: str) -> int:
-    """About how many tokens a text takes, by the cautious measure that runs plan with."""
+    """Approximate tokens of a text, by the conservative estimate that runs use."""
     return -(-text_size(text) // CHARS_PER_TOKEN)
 
 
@@ -58,7 +58,7 @@ class ShownPart:
     head: str
     left_out: int = 0
     tail: str = ""
-    anchor: str = ""  # of the first part of its source in a message, for the legend to lead to
+    anchor: str = ""  # of its source's first part in a message; the legend links to it
 
 
 @dataclass(slots=True)
@@ -85,15 +85,15 @@ class ShownMessage:
 
 
 @dataclass(frozen=True, slots=True)
-class ShownAct:
-    """One role's prompt as a section of the page."""
+class ShownPrompt:
+    """A role's prompt as a page section."""
 
     key: str
     title: str
     lead: str
     template: str
     messages: list[ShownMessage]
-    fates: list[tuple[str, str, str, str]]  # name, description, chip, words
+    fates: list[tuple[str, str, str, str]]  # name, description, chip, label
     unmarked: list[str] = field(default_factory=list)
 
     @property
@@ -105,8 +105,8 @@ class ShownAct:
         return sum(message.tokens for message in self.messages)
 
 
-def shown_act(act: RolePrompt, key: str, title: str, lead: str, template: str) -> ShownAct:
-    return ShownAct(
+def shown_prompt(act: RolePrompt, key: str, title: str, lead: str, template: str) -> ShownPrompt:
+    return ShownPrompt(
         key=key,
         title=title,
         lead=lead,
@@ -114,7 +114,7 @@ def shown_act(act: RolePrompt, key: str, title: str, lead: str, template: str) -
         messages=[
             shown_message(message, f"{key}-{place}") for place, message in enumerate(act.prompt.messages, 1)
         ],
-        fates=[(*KIND_WORDS[kind], *FATES[fate]) for kind, fate in act.visibility.items()],
+        fates=[(*KIND_LABELS[kind], *FATES[fate]) for kind, fate in act.visibility.items()],
         unmarked=sorted(NAMES[source][1] for source in act.prompt.unmarked),
     )
 

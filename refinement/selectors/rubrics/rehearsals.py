@@ -1,4 +1,4 @@
-"""A run's rounds as the history of a rehearsal, under any version of any rubric."""
+"""A run's rounds as the history of a prompt preview, under any rubric version."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,8 +12,8 @@ from refinement.selectors.runs.history import round_of, verdict_of, whole_rounds
 
 
 @dataclass(frozen=True, slots=True)
-class Borrowed:
-    """A run's brief and history under a rubric, and the rounds whose verdict had to be assumed."""
+class PreviewHistory:
+    """A run's brief and history under a rubric, and the rounds with an assumed verdict."""
 
     run: int
     brief: Brief
@@ -31,10 +31,13 @@ def newest_round(run: Run) -> int:
     return run.rounds.order_by("-number").values_list("number", flat=True).first() or 0
 
 
-def borrowed_history(
+def preview_history(
     run: Run, version: RubricVersion, definition: Rubric, number: int, assumption: AssumedScores
-) -> Borrowed:
-    """The run's rounds up to this one; a verdict that this rubric cannot use gives way to the assumed one."""
+) -> PreviewHistory:
+    """The run's rounds up to this one.
+
+    Verdicts that do not fit this rubric are replaced by the assumed one.
+    """
     rows = whole_rounds(run.pk).filter(number__lte=number).prefetch_related("verdicts", "check_results")
     same = run.rubric_version_id == version.pk
     rounds, assumed = [], []
@@ -42,7 +45,7 @@ def borrowed_history(
         entry, is_assumed = _entry(row, definition, assumption, same=same)
         rounds.append(entry)
         assumed += [row.number] if is_assumed else []
-    return Borrowed(
+    return PreviewHistory(
         run=run.pk,
         brief=brief_for(definition, run.task, run.nonce, run.seed),
         history=History(tuple(rounds)),
@@ -53,7 +56,7 @@ def borrowed_history(
 
 
 def _entry(row: Any, definition: Rubric, assumption: AssumedScores, *, same: bool) -> tuple[Round, bool]:
-    """A round as it was judged, or judged anew from its verdict, or from what is assumed."""
+    """A round as judged, or judged again from its verdict or the assumed one."""
     verdicts = [verdict_of(verdict) for verdict in row.verdicts.all()]
     usable = row.judged_at is not None and (
         fits(definition, verdicts[0]) if verdicts else not definition.criteria

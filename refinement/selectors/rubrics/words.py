@@ -1,4 +1,4 @@
-"""What a rubric's settings mean, in words for someone who has never read the sources."""
+"""Descriptions of a rubric's settings for readers who do not know the code."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -20,30 +20,30 @@ from refinement.judging.checks import KINDS, ParameterType
 from refinement.selectors.rubrics.definitions import plain
 
 COMPOSITES: Mapping[Composite, str] = {
-    Composite.WEIGHTED_MEAN: "Weighted mean: a criterion counts as much as its weight says.",
-    Composite.PLAIN_MEAN: "Plain mean: every criterion counts the same, whatever its weight.",
+    Composite.WEIGHTED_MEAN: "Weighted mean: criteria count by their weight.",
+    Composite.PLAIN_MEAN: "Plain mean: all criteria count the same.",
 }
 NEXT_BASES: Mapping[NextBase, str] = {
-    NextBase.PREVIOUS: "The round before, as it is.",
-    NextBase.ORIGINAL: "The original prompt every time, with the feedback put after it.",
-    NextBase.LATEST_OR_BEST: "The latest round; after a round that got worse, the best one, with a note.",
+    NextBase.PREVIOUS: "The previous round.",
+    NextBase.ORIGINAL: "The original prompt every time, with the feedback appended.",
+    NextBase.LATEST_OR_BEST: "The latest round; after a drop in score, the best one, with a note.",
 }
 FEEDBACK_STYLES: Mapping[FeedbackStyle, str] = {
     FeedbackStyle.ISSUES: "The judge's list of issues.",
-    FeedbackStyle.FAILURES: "What failed, grouped by severity, with suggestions.",
-    FeedbackStyle.ASI: "One direction: the single change that would help most.",
+    FeedbackStyle.FAILURES: "Failures by severity, with suggestions.",
+    FeedbackStyle.ASI: "One direction: the change that would help most.",
 }
 EVALUATION_MODES: Mapping[EvaluationMode, tuple[str, str]] = {
     EvaluationMode.JUDGE_ONLY: ("Judge only", "A model reads the candidate; nothing is run."),
     EvaluationMode.RUNNABLE: (
         "Runnable",
-        "A command runs the candidate; its output is evidence for the judge.",
+        "A command runs the candidate; the judge sees its output as evidence.",
     ),
-    EvaluationMode.HYBRID: ("Hybrid", "The judge reads the candidate and what a command said of it."),
+    EvaluationMode.HYBRID: ("Hybrid", "The judge reads the candidate and a command's output."),
 }
 HANDOVERS: Mapping[Handover, str] = {
-    Handover.FILE: "As a file, whose path stands where the command says {file}",
-    Handover.STDIN: "On its standard input",
+    Handover.FILE: "As a file; {file} in the command is replaced by its path",
+    Handover.STDIN: "On standard input",
 }
 SEVERITIES: Mapping[Severity, str] = {
     Severity.ERROR: "Error",
@@ -54,24 +54,24 @@ RULE_NAMES: Mapping[StopReason, str] = {
     StopReason.PASSED: "The text passes",
     StopReason.PERFECT_SCORE: "The score is perfect",
     StopReason.QUALITY_THRESHOLD_MET: "The text is good enough",
-    StopReason.SCORE_REGRESSION: "The score fell",
-    StopReason.NO_IMPROVEMENT: "It hardly improves",
+    StopReason.SCORE_REGRESSION: "The score dropped",
+    StopReason.NO_IMPROVEMENT: "Too little gain",
     StopReason.CYCLING: "The scores repeat",
-    StopReason.PLATEAU: "It levels off",
-    StopReason.MAX_ROUNDS: "All rounds are used",
-    StopReason.MAX_ITERATIONS_REACHED: "All iterations are used",
+    StopReason.PLATEAU: "The scores level off",
+    StopReason.MAX_ROUNDS: "Round limit reached",
+    StopReason.MAX_ITERATIONS_REACHED: "Iteration limit reached",
 }
 TEMPLATE_LABELS: Mapping[str, str] = {
-    "judge": "Judge's instructions",
-    "draft": "Prompt for the first draft",
-    "revision": "Prompt for a revision",
-    "feedback": "How feedback is worded",
+    "judge": "Judge instructions",
+    "draft": "First draft prompt",
+    "revision": "Revision prompt",
+    "feedback": "Feedback format",
 }
 
 
 @dataclass(frozen=True, slots=True)
-class StopRuleWords:
-    """A stop rule by name, and when it stops a run under this rubric."""
+class StopRuleLabel:
+    """A stop rule's name, and when it stops a run under this rubric."""
 
     rule: StopReason
     name: str
@@ -80,10 +80,10 @@ class StopRuleWords:
 
 @dataclass(frozen=True, slots=True)
 class WeighedCriterion:
-    """A criterion, and the share of the composite that its weight gives it."""
+    """A criterion and its share of the composite."""
 
     criterion: Criterion
-    share: Decimal  # of 100
+    share: Decimal  # percent
 
     @property
     def percent(self) -> str:
@@ -97,21 +97,21 @@ def scale_words(scale: Scale) -> str:
     return f"{span}, whole numbers" if scale.step == 1 else f"{span} in steps of {plain(scale.step)}"
 
 
-def pass_words(rubric: Rubric) -> str:
-    """The pass mark, or what its absence means."""
+def pass_mark_label(rubric: Rubric) -> str:
+    """The pass mark, or what happens without one."""
     if rubric.policy.pass_threshold is None:
-        return "None: a run ends as DONE and returns its best round."
+        return "None. A run ends as DONE and returns its best round."
     return f"{plain(rubric.policy.pass_threshold)} or more of {plain(rubric.scale.maximum)}"
 
 
 def rounds_words(policy: Policy) -> str:
     noun = policy.round_word if policy.max_rounds == 1 else f"{policy.round_word}s"
-    counted = f", counted from {policy.first_number}" if policy.first_number != 1 else ""
+    counted = f", numbered from {policy.first_number}" if policy.first_number != 1 else ""
     return f"At most {policy.max_rounds} {noun}{counted}"
 
 
 def budget_words(budget: Budget) -> list[str]:
-    """Each limit that is set."""
+    """The limits that are set."""
     limits = (
         (budget.tokens, "tokens"),
         (budget.seconds, "seconds of model time"),
@@ -120,10 +120,10 @@ def budget_words(budget: Budget) -> list[str]:
     return [f"{limit:,} {unit}" for limit, unit in limits if limit is not None]
 
 
-def stop_rules_words(rubric: Rubric) -> list[StopRuleWords]:
-    """The rubric's stop rules in their order, each with what it does here."""
+def stop_rule_labels(rubric: Rubric) -> list[StopRuleLabel]:
+    """The rubric's stop rules in order, each with its condition."""
     return [
-        StopRuleWords(rule, rule_name(rule), RULE_SENTENCES[rule](rubric.policy))
+        StopRuleLabel(rule, rule_name(rule), RULE_SENTENCES[rule](rubric.policy))
         for rule in rubric.policy.stop_rules
     ]
 
@@ -141,7 +141,7 @@ def _threshold_rule(policy: Policy) -> str:
 def _perfect_rule(policy: Policy) -> str:
     if policy.perfect_score is None:
         return "Never applies: no perfect score is set."
-    return f"The score reaches {plain(policy.perfect_score)}, and nothing is left to improve."
+    return f"The score reaches {plain(policy.perfect_score)}, so nothing is left to improve."
 
 
 def _limit_rule(policy: Policy) -> str:
@@ -151,25 +151,23 @@ def _limit_rule(policy: Policy) -> str:
 
 
 def _cycling_rule(policy: Policy) -> str:
-    return (
-        f"Every criterion has the same score as in the {policy.round_word} before: the loop goes in circles."
-    )
+    return f"Every criterion has the same score as in the previous {policy.round_word}."
 
 
 def _regression_rule(policy: Policy) -> str:
-    return f"The score is lower than in the {policy.round_word} before."
+    return f"The score is lower than in the previous {policy.round_word}."
 
 
 def _gain_rule(policy: Policy) -> str:
     if policy.minimum_gain is None:
-        return "Never applies: no smallest gain is set."
-    return f"The gain over the {policy.round_word} before is smaller than {plain(policy.minimum_gain)}."
+        return "Never applies: no minimum gain is set."
+    return f"The gain over the previous {policy.round_word} is less than {plain(policy.minimum_gain)}."
 
 
 def _plateau_rule(policy: Policy) -> str:
     return (
-        f"After {policy.plateau_rounds} {policy.round_word}s or more, the last {policy.plateau_window} "
-        "brought nothing better than those before."
+        f"After {policy.plateau_rounds} {policy.round_word}s or more, the last "
+        f"{policy.plateau_window} brought no improvement."
     )
 
 
@@ -187,7 +185,7 @@ RULE_SENTENCES: Mapping[StopReason, Callable[[Policy], str]] = {
 
 
 def weighed_criteria(rubric: Rubric) -> list[WeighedCriterion]:
-    """The criteria with their shares of the composite; under a plain mean all are equal."""
+    """The criteria with their shares of the composite; all equal under a plain mean."""
     equal = rubric.policy.composite is Composite.PLAIN_MEAN
     weights = [Decimal(1) if equal else criterion.weight for criterion in rubric.criteria]
     total = sum(weights, Decimal(0))
@@ -202,8 +200,8 @@ def check_label(check: Check) -> str:
     return kind.label if kind else check.kind
 
 
-def parameter_words(check: Check) -> list[tuple[str, str]]:
-    """Each parameter that is set: its label and its value."""
+def parameter_labels(check: Check) -> list[tuple[str, str]]:
+    """Label and value of each parameter that is set."""
     known = {entry.name: entry for entry in KINDS[check.kind].parameters} if check.kind in KINDS else {}
     return [
         (
@@ -227,29 +225,29 @@ def _value_words(value: object, kind: ParameterType | None) -> str:
     return str(value)
 
 
-def evaluator_words(rubric: Rubric) -> list[tuple[str, str]]:
-    """What the evaluator's command is and how it is run; nothing where there is none."""
+def evaluator_labels(rubric: Rubric) -> list[tuple[str, str]]:
+    """The evaluator's command and how it runs; empty without one."""
     evaluator = rubric.evaluator
     if not evaluator.command:
         return []
     by_file = evaluator.handover is Handover.FILE
-    given = f"As a file named {evaluator.file_name}." if by_file else "On its standard input."
-    idle = "" if rubric.runs_a_command else " It is not run: the judge is alone."
+    given = f"As a file named {evaluator.file_name}." if by_file else "On standard input."
+    idle = "" if rubric.runs_a_command else " It does not run: evaluation is by the judge only."
     return [
-        ("Evaluator's command", f"{command_line(evaluator.command)}{idle}"),
-        ("It gets the candidate", given),
-        ("It may take", f"{evaluator.timeout} seconds at most"),
+        ("Evaluator command", f"{command_line(evaluator.command)}{idle}"),
+        ("Input", given),
+        ("Timeout", f"{evaluator.timeout} seconds"),
     ]
 
 
-def penalty_words(rubric: Rubric) -> str:
-    """What is docked for invented API names, in a sentence."""
+def penalty_description(rubric: Rubric) -> str:
+    """The penalty for invented API names."""
     penalties = rubric.policy.penalties
     if penalties.criterion is None:
-        return "Invented API names are not docked."
+        return "No penalty for invented API names."
     name = next(entry.name for entry in rubric.criteria if entry.key == penalties.criterion)
     points = plain(penalties.points)
     return (
-        f"Each call in a code block that looks invented docks {points} point{'' if points == '1' else 's'} "
-        f"of {name}, {plain(penalties.cap)} at most."
+        f"Each call in a code block that looks invented costs {points} "
+        f"point{'' if points == '1' else 's'} on {name}, at most {plain(penalties.cap)}."
     )

@@ -1,4 +1,4 @@
-"""What was said in a run: its calls, light in lists and whole one by one, and who saw what in a round."""
+"""Model calls of a run: lists without texts, single calls in full, and who saw what in a round."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,18 +10,18 @@ from django.db.models.functions import Length, Substr
 from refinement.engine.types import Information, Rubric
 from refinement.judging.parsing.partial import Entry, partial_verdict
 from refinement.models import Call, Run
-from refinement.selectors.rubrics.context_tables import KIND_WORDS
-from refinement.selectors.runs.words import ERROR_WORDS, RUNG_WORDS, capital_round_name, duration
+from refinement.selectors.rubrics.context_tables import KIND_LABELS
+from refinement.selectors.runs.words import ERROR_LABELS, RUNG_LABELS, capital_round_name, duration
 
 PAGE_SIZE = 20
 MOST_OF_ROUND = 50
 REPLY_START = 400
-MOST_CHARS = 30_000  # of one text on the page; the whole is a link away
+MOST_CHARS = 30_000  # per text on the page; the full text is linked
 
 
 @dataclass(frozen=True, slots=True)
 class CallLine:
-    """A call in the list: everything but its texts."""
+    """A call in a list, without its texts."""
 
     pk: int
     round_name: str
@@ -41,12 +41,12 @@ class CallLine:
     cut: bool
     reply_start: str
     reply_chars: int
-    reading: tuple[Entry, ...]  # what a judge's reply begins with, where it can be read
+    reading: tuple[Entry, ...]  # the start of a judge's reply, if readable
 
 
 @dataclass(frozen=True, slots=True)
-class SaidText:
-    """A text of a call, as much of it as a page can hold."""
+class CallText:
+    """A text of a call, cut to what a page can show."""
 
     role: str
     text: str
@@ -55,9 +55,9 @@ class SaidText:
 
 @dataclass(frozen=True, slots=True)
 class CallTexts:
-    messages: tuple[SaidText, ...]
-    reply: SaidText
-    thinking: SaidText
+    messages: tuple[CallText, ...]
+    reply: CallText
+    thinking: CallText
     options: tuple[tuple[str, str], ...]
 
 
@@ -70,7 +70,7 @@ class SeenRow:
 
 @dataclass(frozen=True, slots=True)
 class SeenTable:
-    """Kinds of information against the roles that were asked in a round."""
+    """Kinds of information by the roles called in a round."""
 
     columns: tuple[str, ...]
     rows: tuple[SeenRow, ...]
@@ -115,9 +115,9 @@ def call_line(rubric: Rubric, call: Call) -> CallLine:
         prompt_tokens=call.prompt_tokens,
         completion_tokens=call.completion_tokens,
         cached_tokens=call.cached_tokens,
-        rung=RUNG_WORDS.get(call.rung, call.rung),
+        rung=RUNG_LABELS.get(call.rung, call.rung),
         complaint=call.complaint,
-        error=ERROR_WORDS.get(call.error_kind, call.error_kind),
+        error=ERROR_LABELS.get(call.error_kind, call.error_kind),
         error_message=call.error_message,
         cut=call.finish_reason == "length",
         reply_start=start,
@@ -136,13 +136,13 @@ def call_texts(call: Call) -> CallTexts:
     )
 
 
-def said(role: Any, text: Any) -> SaidText:
+def said(role: Any, text: Any) -> CallText:
     whole = text if isinstance(text, str) else str(text)
-    return SaidText(str(role), whole[:MOST_CHARS], max(0, len(whole) - MOST_CHARS))
+    return CallText(str(role), whole[:MOST_CHARS], max(0, len(whole) - MOST_CHARS))
 
 
 def call_as_text(call: Call) -> str:
-    """A call whole, as plain text."""
+    """A full call as plain text."""
     parts = [f"--- {entry.get('role', '')} ---\n{entry.get('content', '')}" for entry in call.messages]
     if call.thinking:
         parts.append(f"--- thinking ---\n{call.thinking}")
@@ -153,7 +153,7 @@ def call_as_text(call: Call) -> str:
 
 
 def seen_table(calls: Sequence[Call]) -> SeenTable | None:
-    """Who saw what in a round; the last call of each role speaks for it."""
+    """Who saw what in a round; each role's last call counts."""
     latest = {call.role: call for call in calls}
     roles = [role for role in ("producer", "judge", "reflect") if role in latest]
     if not roles:
@@ -162,7 +162,7 @@ def seen_table(calls: Sequence[Call]) -> SeenTable | None:
     for kind in Information:
         cells = tuple(_cell(latest[role], kind.value) for role in roles)
         if any(cells):
-            rows.append(SeenRow(*KIND_WORDS[kind], cells))
+            rows.append(SeenRow(*KIND_LABELS[kind], cells))
     return SeenTable(tuple(role.capitalize() for role in roles), tuple(rows))
 
 

@@ -1,4 +1,4 @@
-"""Two rounds of a run compared, each change with what led to it as far as that can be known."""
+"""Two rounds of a run compared; changes are matched to the feedback that asked for them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,21 +12,21 @@ from refinement.models import Round, Run
 from refinement.selectors.runs.words import capital_round_name
 
 MOST_SHOWN_CHARS = 300_000
-MOST_CHANGES = 400  # are traced to a request
+MOST_CHANGES = 400  # matched to requests
 MOST_ROUNDS_BETWEEN = 20
-CLOSE_CHARS = 80  # changes with no more than this between them are one passage
+CLOSE_CHARS = 80  # changes at most this far apart form one passage
 
 
 @dataclass(frozen=True, slots=True)
 class ShownPiece:
-    """A passage on the page; the last one of a change carries who asked for it."""
+    """A passage of the comparison. The last one of a change carries the request it matches."""
 
     kind: str
     text: str
     change: int = 0
     asked: Request | None = None
     last: bool = False
-    tail: str = ""  # the blanks after it
+    tail: str = ""  # trailing whitespace
     folded_chars: int = 0
 
 
@@ -54,7 +54,7 @@ class RoundDiff:
 def round_diff(
     run: Run, rubric: Rubric, a: int, b: int, *, sides: bool, named: bool = True
 ) -> RoundDiff | None:
-    """Round `b` against round `a`; None where one is not there. Unless `named`, nobody is called by name."""
+    """Compares round `b` with round `a`; None if one does not exist. Without `named`, names are left out."""
     rows = {row.number: row for row in Round.objects.filter(run=run, number__in=[a, b])}
     if a not in rows or b not in rows:
         return None
@@ -81,7 +81,7 @@ def round_diff(
 
 
 def bounded(pieces: Sequence[Piece]) -> tuple[list[Piece], int]:
-    """As many passages as a page can hold, and how many characters are left."""
+    """The passages that fit on a page, and how many characters are left."""
     shown: list[Piece] = []
     room = MOST_SHOWN_CHARS
     missing = 0
@@ -95,7 +95,7 @@ def bounded(pieces: Sequence[Piece]) -> tuple[list[Piece], int]:
 
 
 def passages_of(diff: Diff) -> dict[int, Change]:
-    """Changes that stand close together as one passage each, by the number of its last change."""
+    """Changes close together, merged into passages by the number of their last change."""
     told = {change.number: change for change in diff.changes[:MOST_CHANGES]}
     passages: dict[int, Change] = {}
     last, near = 0, False
@@ -113,7 +113,7 @@ def passages_of(diff: Diff) -> dict[int, Change]:
 
 
 def shown_pieces(pieces: Sequence[Piece], traced: dict[int, Request | None]) -> tuple[ShownPiece, ...]:
-    """The passages; who asked for one stands behind its last word, before the line ends."""
+    """The passages. A request is shown after its change's last word, before the line ends."""
     last = {piece.change: place for place, piece in enumerate(pieces) if _is_words(piece)}
     shown = []
     for place, piece in enumerate(pieces):
@@ -138,7 +138,7 @@ def _is_words(piece: Piece) -> bool:
 
 
 def requests_between(run: Run, rubric: Rubric, a: int, b: int, *, named: bool = True) -> tuple[Request, ...]:
-    """What the producer was asked for on the way from round a to round b."""
+    """What the producer was asked for between round a and round b."""
     if a >= b:
         return ()
     rows = Round.objects.filter(run=run, number__gt=a, number__lte=b).order_by("-number")

@@ -1,4 +1,4 @@
-"""A finished run as the result of a case."""
+"""A finished run as an eval case result."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -13,7 +13,7 @@ from refinement.selectors.runs.reports import number
 
 
 def eval_result(run: Run, job: Job) -> Result:
-    """The case's line in results.jsonl; what it says of the answer is of the best iteration."""
+    """The case's line in results.jsonl, based on the best iteration."""
     rubric = rubric_from_json(run.snapshot)
     rounds = run.rounds.prefetch_related("verdicts", "check_results")
     best = rounds.filter(number=run.best_round or 0).first()
@@ -52,7 +52,7 @@ def ralph_of(run: Run) -> Ralph:
 
 
 def assert_results(best: Round, rubric: Rubric, types: Mapping[str, str]) -> list[AssertResult]:
-    """Checks that passed or not, then what the judge scored."""
+    """Check results, then the judge's scores."""
     found: list[AssertResult] = [
         {
             "id": result.key,
@@ -87,7 +87,7 @@ def assert_results(best: Round, rubric: Rubric, types: Mapping[str, str]) -> lis
 
 
 def is_unreachable(run: Run) -> bool:
-    """Whether the run ended because somebody it had to ask was not there."""
+    """Whether the run ended because a model server could not be reached."""
     if run.outcome != Outcome.ERROR:
         return False
     last = run.calls.order_by("-id").values_list("error_kind", flat=True).first()

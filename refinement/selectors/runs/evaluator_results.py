@@ -1,4 +1,4 @@
-"""What an evaluator's command said of a round, as its page shows it."""
+"""An evaluator command's result for a round page."""
 
 from dataclasses import dataclass
 
@@ -7,14 +7,14 @@ from refinement.models import EvaluatorResult, Round
 
 OPEN_WORDS = {
     "": "Ran in a sandbox, without network or access to this instance's files.",
-    "files": "Ran without network. The instance's files were not hidden from it.",
-    "all": "Ran without a sandbox: network and files of the worker's account were open to it.",
+    "files": "Ran without network. The instance's files were not hidden.",
+    "all": "Ran without a sandbox, with the worker's network and file access.",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class OutputText:
-    """One of the two streams: `missing` are the bytes of its middle that were not kept."""
+    """An output stream. `missing` is the number of bytes dropped from its middle."""
 
     label: str
     text: str
@@ -26,8 +26,8 @@ class EvaluatorFacts:
     command: str
     ended: str
     well: bool
-    failed: bool  # completely
-    why: str  # of a failure or a stop
+    failed: bool  # to run at all
+    why: str  # on failure or timeout
     seconds: str
     outputs: tuple[OutputText, ...]
     open_words: str
@@ -35,7 +35,7 @@ class EvaluatorFacts:
 
 
 def evaluator_facts(entry: Round) -> EvaluatorFacts | None:
-    """How the command ended and what it wrote; None where it was not run. One query."""
+    """How the command ended and its output; None if it did not run. One query."""
     row = EvaluatorResult.objects.filter(round=entry).first()
     if row is None:
         return None

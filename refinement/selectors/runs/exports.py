@@ -1,4 +1,4 @@
-"""Runs as plain values for files: one whole, or many in brief, read in parts so that memory stays small."""
+"""Runs as plain values for files: one in full or many in brief, read in chunks to save memory."""
 
 from array import array
 from collections import defaultdict
@@ -68,7 +68,7 @@ Row = TypeVar("Row", bound=Model)
 
 
 def run_values(run: Run) -> dict[str, Any]:
-    """All that the run's own row holds and that outlives its execution."""
+    """The run's own row, without execution state."""
     record = RunImport.objects.filter(run=run).first() if run.is_imported else None
     return {
         "id": run.pk,
@@ -100,7 +100,7 @@ def run_values(run: Run) -> dict[str, Any]:
 
 
 def launch_values(run: Run, record: RunImport | None) -> dict[str, Any]:
-    """Who launched it and when; of an imported run, as its file says."""
+    """Who launched it and when; for an imported run, according to its file."""
     if record is None:
         by = run.created_by.display_name if run.created_by else ""
         return {"created_by": by, "created_at": run.created_at}
@@ -108,7 +108,7 @@ def launch_values(run: Run, record: RunImport | None) -> dict[str, Any]:
 
 
 def rubric_values(run: Run, record: RunImport | None) -> dict[str, Any]:
-    """The rubric's name here; of a run that came as our own export, its name where the run was made."""
+    """The rubric's name; for a run imported from our own export, its name in the original project."""
     if record is not None and run.source == RunSource.WIGGUM:
         kept = record.kept["rubric"]
         return {name: kept[name] for name in ("slug", "name", "version")}
@@ -117,7 +117,7 @@ def rubric_values(run: Run, record: RunImport | None) -> dict[str, Any]:
 
 
 def import_values(run: Run, record: RunImport | None) -> Any:
-    """Where a run of another loop came from. An export of ours that was imported is exported as it came."""
+    """Where an imported run came from. Our own exports are exported again as imported."""
     if record is None:
         return None
     if run.source == RunSource.WIGGUM:
@@ -136,7 +136,7 @@ def _model_values(run: Run, role: str) -> dict[str, Any]:
 
 
 def round_values(run: Run, *, candidates: bool = True) -> Iterator[dict[str, Any]]:
-    """Every round in order with its verdicts and checks; unless `candidates`, without the long texts."""
+    """Every round in order with its verdicts and checks; without texts unless `candidates`."""
     rows = Round.objects.filter(run=run).prefetch_related("verdicts", "check_results")
     left_out = () if candidates else ("candidate", "feedback")
     fields = [name for name in _ROUND_FIELDS if name not in left_out]
@@ -153,7 +153,7 @@ def round_values(run: Run, *, candidates: bool = True) -> Iterator[dict[str, Any
 
 
 def _evaluator_values(row: Round) -> dict[str, Any]:
-    """What the evaluator's command said; without a key where it was not run."""
+    """The evaluator's output; no key if the command did not run."""
     kept = getattr(row, "evaluator_result", None)
     return {"evaluator": _values(kept, EVALUATOR_FIELDS)} if kept else {}
 
@@ -165,37 +165,37 @@ def call_values(run: Run) -> Iterator[dict[str, Any]]:
 
 
 def event_values(run: Run) -> Iterator[dict[str, Any]]:
-    """All that happened to the run, in order."""
+    """All events of the run, in order."""
     for row in _in_parts(Event.objects.filter(run=run), "id", SHORT_ROWS):
         yield _values(row, _EVENT_FIELDS)
 
 
 def human_score_values(run: Run) -> Iterator[dict[str, Any]]:
-    """What people gave the run's rounds, in the order in which they first did."""
+    """Human scores of the run, in order of first submission."""
     rows = HumanScore.objects.filter(run=run).select_related("round").defer(*_ROUND_TEXTS)
     for row in _in_parts(rows, "id", SHORT_ROWS):
         yield {"round": row.round.number, **_values(row, _HUMAN_SCORE_FIELDS)}
 
 
 def decision_values(run: Run) -> Iterator[dict[str, Any]]:
-    """What people decided about the run, in order."""
+    """Decisions on the run, in order."""
     for row in _in_parts(Decision.objects.filter(run=run), "number", SHORT_ROWS):
         yield _values(row, _DECISION_FIELDS)
 
 
 def instruction_values(run: Run) -> Iterator[dict[str, Any]]:
-    """What people told the run, in order; what was never used too."""
+    """Instructions for the run, in order, including unused ones."""
     for row in _in_parts(Instruction.objects.filter(run=run), "id", SHORT_ROWS):
         yield _values(row, _INSTRUCTION_FIELDS)
 
 
 def best_candidate(run: Run) -> str | None:
-    """The text of the judge's best round; None as long as nothing is judged."""
+    """The text of the judge's best round; None if nothing is judged."""
     return _candidate(run, run.best_round)
 
 
 def result_candidate(run: Run) -> str | None:
-    """The text that stands as the result: the round that people chose, else the judge's best."""
+    """The resulting text: the round that people chose, or else the judge's best."""
     return _candidate(run, run.chosen_round or run.best_round)
 
 
@@ -204,7 +204,7 @@ def _candidate(run: Run, number: int | None) -> str | None:
 
 
 def _in_parts(rows: QuerySet[Row], key: str, size: int) -> Iterator[Row]:
-    # Read by key and not with one open cursor: a slow reader would hold a transaction open.
+    # Read by key instead of one open cursor: a slow client would keep a transaction open.
     last = -1
     while part := list(rows.filter(**{f"{key}__gt": last}).order_by(key)[:size]):
         yield from part
@@ -233,7 +233,7 @@ def run_summaries(project: Project, numbers: Sequence[int]) -> Iterator[RunSumma
 
 
 def numbers_of(runs: QuerySet[Run]) -> "array[int]":
-    """The runs' numbers in the list's order, as small as they can be kept."""
+    """The runs' numbers in list order, stored compactly."""
     return array("q", runs.values_list("pk", flat=True).iterator(chunk_size=2000))
 
 
@@ -273,7 +273,7 @@ def _rounds_of(numbers: Sequence[int]) -> Mapping[int, list[RoundSummary]]:
         issues[pk] += [str(entry) for entry in entries]
     found: dict[int, list[RoundSummary]] = defaultdict(list)
     judged = Round.objects.filter(run__in=numbers, judged_at__isnull=False).order_by("run", "number")
-    # The database lets no round be judged without a composite.
+    # A constraint guarantees that judged rounds have a composite.
     for pk, run, number, composite, scores in judged.values_list(
         "pk", "run_id", "number", "composite", "scores"
     ):
@@ -283,7 +283,7 @@ def _rounds_of(numbers: Sequence[int]) -> Mapping[int, list[RoundSummary]]:
 
 
 def _deciders_of(numbers: Sequence[int]) -> dict[int, str]:
-    """Who made each run's newest decision."""
+    """The author of each run's newest decision."""
     rows = Decision.objects.filter(run__in=numbers).order_by("run", "number")
     return dict(rows.values_list("run_id", "author_name"))
 

@@ -1,4 +1,4 @@
-"""What the filters of a list of runs offer: the models, people and tags that its runs really have."""
+"""Filter choices of a run list: the models, people and tags its runs have."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,7 +8,7 @@ from django.db import connection
 from refinement.models import Project, Rubric, User
 
 MOST_OFFERED = 100
-# One step in an index for each value, however many runs there are: the next is the least above the last.
+# One index lookup per distinct value: each step finds the next larger one.
 VALUES = """
 WITH RECURSIVE found(value) AS (
     SELECT (SELECT MIN({column}) FROM {table} WHERE project_id = %s{condition})
@@ -25,7 +25,7 @@ Choices = list[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """The choices of each filter, as value and words."""
+    """The choices of each filter, as value and label."""
 
     rubric: Choices
     producer: Choices
@@ -35,7 +35,7 @@ class RunOptions:
 
 
 def run_options(project: Project) -> RunOptions:
-    """What a project's runs can be narrowed to; at most a hundred of each, in a fixed number of queries."""
+    """Filter values of a project's runs: at most a hundred of each, in a fixed number of queries."""
     rubrics = Rubric.objects.filter(project=project).order_by("name", "pk").values_list("slug", "name")
     people = User.objects.filter(pk__in=_values(project, "created_by_id", RUNS)).order_by("name", "email")
     return RunOptions(

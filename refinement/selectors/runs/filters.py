@@ -1,7 +1,7 @@
-"""Which of a project's runs a list shows: filters as plain values, and as a query.
+"""Filters of a run list, as values and as a query.
 
-Every order of the list has an index that ends with all filtered columns (`BESIDES` in
-`models/runs/runs.py`): the database answers any combination of filters from one index.
+Each sort order has an index that includes all filtered columns (`BESIDES` in `models/runs/runs.py`), so any
+combination of filters is answered from one index.
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ ANY_IMPORTED = "any"
 
 @dataclass(frozen=True, slots=True)
 class RunFilters:
-    """What a list is narrowed to; what is empty narrows nothing."""
+    """Filters of a list. Empty values do not filter."""
 
     words: str = ""
     outcome: str = ""
@@ -42,12 +42,12 @@ class RunFilters:
     mark: str = ""
     kinship: str = ""
     decision: str = ""
-    imported: str = ""  # any, or the kind of file
+    imported: str = ""  # any, or a file format
     archived: bool = False
 
 
 def runs_matching(project: Project, filters: RunFilters) -> QuerySet[Run]:
-    """The runs that pass all filters except the search words, in no order."""
+    """The runs that match all filters except the search text, unordered."""
     runs = shown_runs(project).filter(archived_at__isnull=not filters.archived, **_columns(project, filters))
     if filters.tag:
         tagged = RunTag.objects.filter(project=project, name=filters.tag)
@@ -56,7 +56,7 @@ def runs_matching(project: Project, filters: RunFilters) -> QuerySet[Run]:
 
 
 def runs_found(project: Project, filters: RunFilters) -> QuerySet[Run]:
-    """Every run that the list would show, newest first; of a search, the newest matches up to a limit."""
+    """Every run in the list, newest first; for a search, the newest matches up to a limit."""
     runs = runs_matching(project, filters)
     if filters.words:
         runs = runs.filter(pk__in=hits(project, filters.words, limit=MOST_HITS))
@@ -64,7 +64,7 @@ def runs_found(project: Project, filters: RunFilters) -> QuerySet[Run]:
 
 
 def _columns(project: Project, filters: RunFilters) -> dict[str, object]:
-    """The filters on columns, as Django's lookups."""
+    """Column filters as Django lookups."""
     rubric = Rubric.objects.filter(project=project, slug=filters.rubric).values("pk")[:1]
     lookups: dict[str, object] = {
         "outcome": filters.outcome,
@@ -91,5 +91,5 @@ def _columns(project: Project, filters: RunFilters) -> dict[str, object]:
 
 
 def midnight(day: date) -> datetime:
-    """The start of the day in the reader's time zone."""
+    """Start of the day in the current time zone."""
     return timezone.make_aware(datetime.combine(day, time()))

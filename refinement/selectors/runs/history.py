@@ -1,4 +1,4 @@
-"""A run's rows as the engine's history, and as the brief its prompts are made from."""
+"""A run's rows as the engine's history and brief."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -32,7 +32,7 @@ from refinement.models import Verdict as VerdictRow
 
 
 def brief_of(run: Run) -> Brief:
-    """All that the run knew at its start."""
+    """Everything known at the run's start."""
     calibration = None
     if run.calibration:
         scores = {key: Decimal(score) for key, score in run.calibration["scores"].items()}
@@ -47,7 +47,7 @@ def brief_of(run: Run) -> Brief:
 
 
 def definition_of_run(run: Run) -> Rubric:
-    """The rubric that the run was made with, its seed calibration included."""
+    """The rubric the run was created with, including its seed calibration."""
     rubric, kept = rubric_from_json(run.snapshot), run.calibration
     if not kept:
         return rubric
@@ -56,7 +56,7 @@ def definition_of_run(run: Run) -> Rubric:
 
 
 def history_of(run: Run, rubric: Rubric, *, whole: bool = False) -> History:
-    """What has happened so far. Unless `whole`, only the texts a next step can need are read."""
+    """The run's history. Unless `whole`, only the texts that the next step may need are loaded."""
     rows = _whole_rounds(run.pk) if whole else _needed_rounds(run.pk, run.best_round or 0, run.rounds_judged)
     verdicts = by_round(_verdicts(run.pk)) if rows else {}
     checks = by_round(_check_results(run.pk)) if rows and rubric.checks else {}
@@ -75,20 +75,20 @@ def history_of(run: Run, rubric: Rubric, *, whole: bool = False) -> History:
 
 
 def by_round(rows: Iterable[Any]) -> dict[int, list[Any]]:
-    """What belongs to rounds, by their keys, in the order in which it came."""
+    """Rows grouped by round key, in order."""
     found: dict[int, list[Any]] = {}
     for row in rows:
         found.setdefault(row.round_id, []).append(row)
     return found
 
 
-# A worker that takes up a run which another one has advanced reads all this before every step.
+# A worker that takes over a run from another loads this before every step.
 def _whole_rounds(run: int) -> list[RoundRow]:
     return list(whole_rounds(run))
 
 
 def _needed_rounds(run: int, best: int, judged: int) -> list[RoundRow]:
-    # The first is the seed, the best a base to go back to, the last two are compared and judged.
+    # The first is the seed, the best a possible base, and the last two are compared and judged.
     needed = Q(number=1) | Q(number=best) | Q(number__gte=judged)
     text = Case(When(needed, then=F("candidate")), default=Value(""), output_field=TextField())
     return list(_rounds(run).annotate(text=text))
@@ -107,7 +107,7 @@ def _evaluator_results(run: int) -> list[EvaluatorResult]:
 
 
 def whole_rounds(run: int) -> QuerySet[RoundRow]:
-    """Each with its candidate as `text`."""
+    """Rounds with their candidate as `text`."""
     return _rounds(run).annotate(text=F("candidate"))
 
 
@@ -116,7 +116,7 @@ def _rounds(run: int) -> QuerySet[RoundRow]:
 
 
 def account_of(run: Run) -> dict[str, Any]:
-    """The parts of a history that stand in the run's own row."""
+    """The parts of a history stored in the run's own row."""
     failure = None
     if run.failure_role:
         failure = Failure(Role(run.failure_role), run.failure_message)
@@ -135,7 +135,7 @@ def round_of(
     checks: Iterable[CheckResultRow],
     output: EvaluatorResult | None,
 ) -> Round:
-    """The round as the engine knows it; its composite is computed anew from the exact scores."""
+    """The round as the engine's type; its composite is computed from the exact scores."""
     by_hand = row.origin == RoundOrigin.HAND
     if row.judged_at is None:
         return Round(row.number, row.text, None, row.base_round, by_hand)
@@ -180,12 +180,12 @@ def check_result_of(row: Any) -> CheckResult:
 
 
 def evaluator_of(row: EvaluatorResult) -> EvaluatorOutput:
-    """What the command said, as the judge of its round is given it."""
+    """The command's output as the judge of its round sees it."""
     return EvaluatorOutput(row.stdout, row.stderr, row.exit_code, row.stopped, row.failure)
 
 
 def evaluator_in_brief(row: EvaluatorResult) -> EvaluatorOutput:
-    """How it ended, without its words: those of past rounds go into no prompt."""
+    """How it ended, without output: prompts do not include that of past rounds."""
     return EvaluatorOutput("", "", row.exit_code, row.stopped, row.failure)
 
 

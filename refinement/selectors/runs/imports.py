@@ -1,4 +1,4 @@
-"""Where an imported run came from, what its file said, and what it lacks to be run again."""
+"""Where an imported run came from, and what it lacks for a rerun."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,10 +15,10 @@ MOST_NOTES = 100
 
 @dataclass(frozen=True, slots=True)
 class StatedRow:
-    """A row of the file's table, and what its scores come to here."""
+    """A row of the file's table, and its scores as computed here."""
 
     label: str
-    number: int | None  # the round that it tells of
+    number: int | None  # the round it refers to
     cells: tuple[str, ...]
     composite: str
     computed: str
@@ -28,11 +28,11 @@ class StatedRow:
 
 @dataclass(frozen=True, slots=True)
 class ImportFacts:
-    """What the run's page says of the import; texts are the file's own."""
+    """Import details for the run page; texts come from the file."""
 
     record: RunImport
     kind: str
-    lacks: str  # what keeps it from being run again, in words
+    lacks: str  # why it cannot be rerun
     contradictions: tuple[str, ...]
     criteria: tuple[str, ...]
     rows: tuple[StatedRow, ...]
@@ -44,12 +44,12 @@ class ImportFacts:
 
     @property
     def has_file(self) -> bool:
-        """Whether there is anything of the file itself to show."""
+        """Whether there is file content to show."""
         return bool(self.rows or self.best or self.facts or self.remarks)
 
 
 def import_of(run: Run, rubric: Rubric, composites: Mapping[int, Decimal | None]) -> ImportFacts | None:
-    """The import of an imported run; no query for any other."""
+    """The import record of an imported run; no query for other runs."""
     if run.source is None:
         return None
     record = RunImport.objects.get(run=run)
@@ -85,7 +85,7 @@ def _row(row: Mapping[str, Any], rubric: Rubric, composites: Mapping[int, Decima
 
 
 def import_sentence(run: Run) -> str:
-    """Where the run came from, for a report; empty for a run that was launched here."""
+    """Where the run came from, for a report; empty for runs launched here."""
     if run.source is None:
         return ""
     record = RunImport.objects.get(run=run)
@@ -95,7 +95,7 @@ def import_sentence(run: Run) -> str:
 
 
 def lacking(run: Run) -> list[str]:
-    """What a run must have to be run again as it is; only an imported one can be without it."""
+    """What the run lacks for a rerun; only imported runs can lack something."""
     models = [
         f"the {role}'s model"
         for role in ("producer", "judge")
@@ -108,9 +108,9 @@ def lacks_words(run: Run) -> str:
     missing = lacking(run)
     if not missing:
         return ""
-    return f"Its file does not say {listed(missing)}, so it cannot be run again unchanged."
+    return f"The file does not include {listed(missing)}, so the run cannot be rerun unchanged."
 
 
 def listed(words: Sequence[str]) -> str:
-    """`a`, `a and b`, `a, b and c`."""
+    """Joins as `a`, `a and b` or `a, b and c`."""
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

@@ -1,4 +1,4 @@
-"""A page of a project's runs: in any order, by key and never by counting, with what each line shows."""
+"""A page of a project's runs, sorted, with keyset pagination."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -16,9 +16,9 @@ from refinement.selectors.runs.orders import NEWEST, Order, Place, beyond
 from refinement.selectors.runs.search import LAST_RUN, search
 
 PAGE_SIZE = 25
-SEARCH_SECONDS = 0.03  # after which a search shows what it has found so far
-SEARCH_BATCH = 300  # matches that are filtered at a time
-SORTED_HITS = 1_000  # matches that are put into another order than newest first
+SEARCH_SECONDS = 0.03  # after which a search returns partial results
+SEARCH_BATCH = 300  # matches filtered at a time
+SORTED_HITS = 1_000  # matches sorted when the order is not newest first
 MOST_TAGS_SHOWN = 4
 MOST_POINTS = 60
 Key: TypeAlias = tuple[int, Any]
@@ -35,25 +35,25 @@ SHOWN_FIELDS = (
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A line of the list."""
+    """A list row."""
 
     run: Run
     line: Sparkline | None
-    tags: list[str]  # those that there is room for
+    tags: list[str]  # as many as fit
     more_tags: int
     all_tags: list[str]
 
 
 @dataclass(slots=True)
 class RunsPage:
-    """The lines, and the places at which the next and the previous page begin."""
+    """The rows, and where the next and the previous page start."""
 
     lines: list[Listed] = field(default_factory=list)
     numbers: list[int] = field(default_factory=list)
     following: Place | None = None
     previous: Place | None = None
-    search_stopped: bool = False  # the search ran out of time: `following` continues it
-    only_newest_sorted: bool = False  # a search found more than was put into the order
+    search_stopped: bool = False  # the search timed out: `following` continues it
+    only_newest_sorted: bool = False  # more matches than were sorted
 
 
 def runs_page(
@@ -65,7 +65,7 @@ def runs_page(
     place: Place | None = None,
     size: int | None = None,
 ) -> RunsPage:
-    """A page of the project's runs. Runs that are added meanwhile move nothing on it."""
+    """A page of the project's runs. Runs created later do not shift it."""
     page = runs_place(project, filters, order=order, upwards=upwards, place=place, size=size)
     page.lines = listed(page.numbers)
     return page
@@ -80,7 +80,7 @@ def runs_place(
     place: Place | None = None,
     size: int | None = None,
 ) -> RunsPage:
-    """The same page without its lines: the numbers of its runs, and where others begin."""
+    """The page without its rows: run numbers, and where other pages start."""
     size = size or PAGE_SIZE
     page, backwards = RunsPage(), place is not None and place.backwards
     rising = upwards != backwards
@@ -90,7 +90,7 @@ def runs_place(
     else:
         keys = _keys(runs, order, place, rising=rising, limit=size + 1)
     if backwards and len(keys) <= size and not page.search_stopped:
-        # Going back has reached the beginning: show the first page whole.
+        # Paging back reached the start: show a full first page.
         return runs_place(project, filters, order=order, upwards=upwards, size=size)
     shown, more = keys[:size], len(keys) > size
     if backwards:
@@ -124,7 +124,7 @@ def _found_keys(
     rising: bool,
     limit: int,
 ) -> list[Key]:
-    """The same among the runs that hold the words, within the time that a search may take."""
+    """Like `_keys`, among the search results, within the search's time limit."""
     if order is not NEWEST:
         found = search(project, words, limit=SORTED_HITS, seconds=SEARCH_SECONDS)
         page.only_newest_sorted = found.resume is not None
@@ -149,7 +149,7 @@ def _found_keys(
 
 
 def _set_places(page: RunsPage, shown: list[Key], order: Order, place: Place | None, *, more: bool) -> None:
-    """One run more than the page holds says that the list continues in the reading direction."""
+    """One run more than the page holds means there is a next page."""
     if not shown:
         return
     backwards = place is not None and place.backwards
@@ -164,7 +164,7 @@ def _set_places(page: RunsPage, shown: list[Key], order: Order, place: Place | N
 
 
 def listed(numbers: Sequence[int]) -> list[Listed]:
-    """These runs as lines, in this order, without their texts."""
+    """These runs as rows, in this order, without their texts."""
     hidden = hidden_runs()
     shown = tuple(dict.fromkeys(number for number in numbers if number not in hidden))
     found = {run.pk: run for run in _with_shown_fields(shown)}
@@ -178,7 +178,7 @@ def _with_shown_fields(numbers: tuple[int, ...]) -> list[Run]:
 
 
 def run_tags(numbers: Sequence[int]) -> dict[int, list[str]]:
-    """The runs' tags by number, each run's in their order."""
+    """The runs' tags by run number."""
     tags: dict[int, list[str]] = {}
     for number, name in _tags_of(tuple(numbers)):
         tags.setdefault(number, []).append(name)
@@ -190,7 +190,7 @@ def _tags_of(numbers: tuple[int, ...]) -> list[tuple[int, str]]:
 
 
 def run_values(numbers: Sequence[int], columns: Sequence[str]) -> Iterable[tuple[Any, ...]]:
-    """These columns of the runs that are shown, in no order."""
+    """These columns of the runs, unordered."""
     return without_hidden(Run.objects.filter(pk__in=list(numbers)).order_by()).values_list(*columns)
 
 
@@ -207,6 +207,6 @@ def _line(run: Run, tags: list[str]) -> Listed:
 
 
 def _drawn(scores: list[Decimal], bottom: Decimal, top: Decimal) -> Sparkline | None:
-    """The same height means the same share of the scale, or of its upper half where all scores are in it."""
+    """Sparkline points, scaled to the full scale, or to its upper half if all scores are in it."""
     middle = (bottom + top) / 2
     return sparkline(scores, low=middle if min(scores) >= middle else bottom, high=top)

@@ -1,4 +1,4 @@
-"""A run while it goes on: how it stands, in words, and what has come since somebody last looked."""
+"""Live state of a run: status text, new events and text in progress."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -11,12 +11,12 @@ from django.utils import timezone
 
 from refinement.models import ApiToken, Event, EventKind, LiveText, Membership, Run, RunStatus
 
-MOST_EVENTS = 500  # of one look: who was away for longer refreshes the page anyway
-TAIL_CHARS = 40_000  # of a text under way: what a reader can follow, and all of a wordy judge's reply
+MOST_EVENTS = 500  # per request; after a longer absence the page reloads anyway
+TAIL_CHARS = 40_000  # of text in progress
 PLACE = "a free slot at "
 WORKER_LOST = "The worker stopped or stopped responding"
 TOKEN = "token:"
-# What people do beside the loop says nothing about the step under way.
+# User actions outside the loop do not change the current step.
 BESIDE = (
     EventKind.COMMENTED,
     EventKind.SCORED,
@@ -35,7 +35,7 @@ STATE_FIELDS = {
 
 @dataclass(frozen=True, slots=True)
 class Glance:
-    """How a run stands, as far as one small query tells; pieces are those of its current attempt."""
+    """A run's state from one small query; pieces belong to its current attempt."""
 
     status: str
     attempt: int
@@ -50,7 +50,7 @@ class Glance:
 
 
 def glances_at(run_ids: Collection[int]) -> dict[int, Glance]:
-    """All of these runs at once; one that is gone is not among them."""
+    """State of these runs. Deleted runs are left out."""
     events = Event.objects.filter(run=OuterRef("pk")).order_by("-id").values("id")[:1]
     pieces = LiveText.objects.filter(run=OuterRef("pk"), attempt=OuterRef("attempt"))
     rows = (
@@ -70,7 +70,7 @@ def glances_at(run_ids: Collection[int]) -> dict[int, Glance]:
 
 
 def events_after(cursors: Mapping[int, int]) -> dict[int, list[dict[str, Any]]]:
-    """For each run what happened after an event's number, in order, without anybody's words."""
+    """Events of each run after an event id, in order, without user text."""
     wanted = Q()
     for run_id, after in cursors.items():
         wanted |= Q(run_id=run_id, id__gt=after)
@@ -85,22 +85,22 @@ def events_after(cursors: Mapping[int, int]) -> dict[int, list[dict[str, Any]]]:
 
 
 def pieces_after(run_id: int, attempt: int, after: int) -> list[tuple[int, str]]:
-    """Pieces of the text under way with their numbers, in order."""
+    """Numbered pieces of the text in progress, in order."""
     rows = LiveText.objects.filter(run_id=run_id, attempt=attempt, id__gt=after).order_by("position")
     return list(rows.values_list("id", "text"))
 
 
 def text_under_way(run: Run) -> str:
-    """The end of what a model is writing now; empty where nothing is being written."""
+    """The end of the text a model is writing; empty if none."""
     return "".join(text for _, text in pieces_after(run.pk, run.attempt, 0))[-TAIL_CHARS:]
 
 
 def still_allowed(
     people: Collection[tuple[int, int]], sessions: Collection[str]
 ) -> tuple[set[Any], set[str]]:
-    """Of pairs of person and project, those that still belong together; of sessions, those still open.
+    """The (person, project) pairs that are still members, and the sessions still open.
 
-    A script's session is its token, as `token:12`.
+    An API client's session is its token, as `token:12`.
     """
     members = Membership.objects.filter(
         user_id__in={user for user, _ in people},
@@ -116,10 +116,10 @@ def still_allowed(
     return set(members.values_list("user_id", "project_id")), opened
 
 
-# --- in words -------------------------------------------------------------------------------------
+# --- status texts ---------------------------------------------------------------------------------
 @dataclass(frozen=True, slots=True)
 class LiveState:
-    """The step under way in words, and how far the run has come."""
+    """The current step as text, and the run's progress."""
 
     status: str
     words: str
@@ -133,7 +133,7 @@ class LiveState:
     ended_at: datetime | None
     next_try_at: datetime | None
     newest_event: int
-    writer: str  # judge or producer, whose reply is under way; empty between steps
+    writer: str  # judge or producer while replying; empty between steps
 
     @property
     def is_finished(self) -> bool:
@@ -155,14 +155,14 @@ class LiveState:
 
     @property
     def seconds(self) -> int | None:
-        """How long it took, once it is over."""
+        """Total duration of a finished run."""
         if self.began_at is None or self.ended_at is None:
             return None
         return int((self.ended_at - self.began_at).total_seconds())
 
 
 def live_states(run_ids: Collection[int]) -> dict[int, LiveState]:
-    """How these runs stand, in words; two queries for all of them."""
+    """Live state of these runs. Two queries."""
     rows = _stands(tuple(run_ids))
     steps = tuple(row["last_step"] for row in rows if row["last_step"])
     told = {event["id"]: event for event in _steps(steps)} if steps else {}
@@ -193,7 +193,7 @@ def _steps(events: tuple[int, ...]) -> list[Any]:
 def state_of(row: Mapping[str, Any], event: Mapping[str, Any] | None) -> LiveState:
     return LiveState(
         status=row["status"],
-        words=words_for(row, event),
+        words=status_message(row, event),
         rounds=row["rounds_judged"],
         rounds_at_most=row["max_rounds"] or 1,
         round_word=row["round_word"] or "round",
@@ -209,48 +209,48 @@ def state_of(row: Mapping[str, Any], event: Mapping[str, Any] | None) -> LiveSta
 
 
 def writer_of(event: Mapping[str, Any]) -> str:
-    """Who is asked now, from the last thing that happened."""
+    """The role being called, from the last event."""
     if event["kind"] == EventKind.CLAIMED:
         return "judge" if event["data"].get("step") == "judge" else "producer"
     return "judge" if event["kind"] == EventKind.UNREADABLE else ""
 
 
-def words_for(row: Mapping[str, Any], event: Mapping[str, Any] | None) -> str:
-    """What is going on, in a sentence."""
+def status_message(row: Mapping[str, Any], event: Mapping[str, Any] | None) -> str:
+    """The current status as a sentence."""
     if row["status"] == RunStatus.QUEUED:
-        return "In the queue. A worker takes it up as soon as one is free."
+        return "Queued. Starts when a worker is free."
     if row["status"] == RunStatus.WAITING:
         return waiting_words(row["waiting_for"])
     if row["status"] == RunStatus.PAUSED:
-        return "Paused. It goes on when somebody resumes it."
+        return "Paused. Resume it to continue."
     if row["status"] == RunStatus.FINISHED:
-        return row["why"] or "It has ended."
-    return step_words(row, event)
+        return row["why"] or "Finished."
+    return step_message(row, event)
 
 
 def waiting_words(reason: str) -> str:
     if reason.startswith(PLACE):
-        return f"Waiting for {reason}: it serves as many runs as it may."
+        return f"Waiting for {reason}: it is at its limit of concurrent runs."
     if reason.startswith(WORKER_LOST):
-        return f"Waiting to try again. {reason}"
+        return f"Waiting to retry. {reason}"
     return f"Waiting for a model server. {reason}"
 
 
-def step_words(row: Mapping[str, Any], event: Mapping[str, Any] | None) -> str:
-    """The step of a run that a worker holds, from the last thing that happened."""
+def step_message(row: Mapping[str, Any], event: Mapping[str, Any] | None) -> str:
+    """The current step of a running run, from the last event."""
     kind, data = (event["kind"], event["data"]) if event else ("", {})
     shown = (data.get("round") or 1) - 1 + (row["first_number"] if row["first_number"] is not None else 1)
     name = f"{row['round_word'] or 'round'} {shown}".capitalize()
     if kind == EventKind.CLAIMED:
         return {
-            "draft": f"{name}: the producer writes the first draft.",
-            "judge": f"{name}: the judge reads the candidate.",
-            "revise": f"{name}: the producer writes a revision.",
-        }.get(data.get("step", ""), f"{name} is under way.")
+            "draft": f"{name}: the producer is writing the first draft.",
+            "judge": f"{name}: the judge is reading the candidate.",
+            "revise": f"{name}: the producer is writing a revision.",
+        }.get(data.get("step", ""), f"{name} in progress.")
     return {
-        EventKind.DRAFTED: f"{name}: the first draft is written; the judge comes next.",
-        EventKind.REVISED: f"{name}: the revision is written; the judge comes next.",
-        EventKind.JUDGED: f"{name} is judged; the next step is about to begin.",
-        EventKind.UNREADABLE: f"{name}: the judge's reply could not be read, so it is asked again.",
-        EventKind.FAILED: "A step had to be given up; the run is about to end.",
-    }.get(EventKind(kind) if kind else EventKind.QUEUED, "A worker has taken it up.")
+        EventKind.DRAFTED: f"{name}: first draft written, the judge is next.",
+        EventKind.REVISED: f"{name}: revision written, the judge is next.",
+        EventKind.JUDGED: f"{name} judged, the next step is about to start.",
+        EventKind.UNREADABLE: f"{name}: the judge's reply was not valid, retrying.",
+        EventKind.FAILED: "A step failed; the run is about to end.",
+    }.get(EventKind(kind) if kind else EventKind.QUEUED, "Started by a worker.")

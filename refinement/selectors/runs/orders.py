@@ -1,4 +1,4 @@
-"""The orders of a list of runs, and places in it: pages begin after a run, never after a count."""
+"""Sort orders of a run list, and keyset pagination."""
 
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
@@ -15,12 +15,12 @@ LARGEST_KEY = 10**13
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What a list is sorted by, highest or newest first; runs without a score have no place by score."""
+    """A sort key, highest or newest first. Runs without a score are not in score orders."""
 
     name: str
     column: str
     words: str
-    upwards: str  # the words for the other direction
+    upwards: str  # label of the reverse order
     scored: bool = False
     decimal: bool = False
 
@@ -48,10 +48,10 @@ NEWEST = ORDERS["newest"]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a page begins: after this run, or before it when going back."""
+    """Where a page starts: after this run, or before it when paging back."""
 
     number: int
-    value: Decimal | int | None = None  # of the order's key; None where that is the number itself
+    value: Decimal | int | None = None  # of the sort key; None if that is the run number
     backwards: bool = False
 
     def __str__(self) -> str:
@@ -59,7 +59,7 @@ class Place:
 
 
 def place_from(text: str, order: Order, *, backwards: bool) -> Place | None:
-    """The place that an address names; None for anything else, which is the first page."""
+    """The place in a query string; None (the first page) if not valid."""
     value, _, number = text.rpartition("_")
     if not (number.isascii() and number.isdigit() and len(number) <= MOST_DIGITS):
         return None
@@ -74,8 +74,8 @@ def place_from(text: str, order: Order, *, backwards: bool) -> Place | None:
     return Place(min(int(number), LAST_RUN), exact, backwards)
 
 
-class Beside(Func):
-    """`(key, id) < (value, number)`: one comparison of pairs, which an index in that order answers."""
+class RowComparison(Func):
+    """`(key, id) < (value, number)` as a row comparison, which an index in that order can answer."""
 
     output_field = BooleanField()
 
@@ -90,15 +90,15 @@ class Beside(Func):
 
 
 def beyond(runs: QuerySet[Run], order: Order, place: Place, *, rising: bool) -> QuerySet[Run]:
-    """The runs on the other side of the place."""
+    """The runs after the place."""
     if order is NEWEST:
         return runs.filter(**{f"pk__{'gt' if rising else 'lt'}": place.number})
     if order.decimal:
         value = Value(place.value, DecimalField(max_digits=20, decimal_places=6))
     else:
         value = Value(int(place.value or 0), IntegerField())
-    pair = Beside(order.expression, F("pk"), value, Value(place.number), sign=">" if rising else "<")
-    # The first half once more by itself: an index on an expression is not found by a pair.
+    pair = RowComparison(order.expression, F("pk"), value, Value(place.number), sign=">" if rising else "<")
+    # Repeats the first half: row comparison does not use an index on an expression.
     return runs.alias(place_key=order.expression).filter(
         pair, **{f"place_key__{'gte' if rising else 'lte'}": value}
     )

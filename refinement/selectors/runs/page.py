@@ -1,4 +1,4 @@
-"""A run as its page shows it: the head's facts, a line for each round, and the trajectory."""
+"""A run page: header facts, a row per round, and the trajectory."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,50 +13,50 @@ from refinement.engine.scoring import shown
 from refinement.engine.types import Rubric
 from refinement.models import Round, RoundOrigin, Run, RunTag
 from refinement.selectors.runs.words import (
-    KINSHIP_WORDS,
+    KINSHIP_SENTENCES,
     capital_round_name,
     duration,
     next_step_hint,
-    origin_words,
+    origin_label,
     state_sentence,
 )
-from refinement.selectors.score_words import composite_change, given_words
+from refinement.selectors.score_words import composite_change, score_text
 
-MOST_LINES = 24  # criteria on the chart; the table has all of them
-MOST_FULL_CARDS = 8  # with more rounds than this each has a small button
+MOST_LINES = 24  # criteria on the chart; the table has all
+MOST_FULL_CARDS = 8  # with more rounds, each gets a small button
 
 
 @dataclass(frozen=True, slots=True)
 class BudgetLine:
-    """How much of one budget is used."""
+    """Usage of one budget."""
 
     name: str
     used: str
     limit: str
-    share: int  # percent, 100 at most
+    share: int  # percent, at most 100
 
 
 @dataclass(frozen=True, slots=True)
 class RoundLine:
-    """One round in the strip, the table and the chart; never its text."""
+    """A round in the strip, the table and the chart, without its text."""
 
     number: int
     name: str
     composite: Decimal | None
-    score: str  # as shown; empty where the round was not judged
+    score: str  # formatted; empty if not judged
     delta: str
-    direction: str  # up, down or nothing
+    direction: str  # up, down or empty
     best: bool
     origin: str
     chars: int
-    scores: tuple[str, ...]  # one for each criterion
+    scores: tuple[str, ...]  # one per criterion
     flags: tuple[str, ...]
-    by_hand: bool = False  # a person edited its text
+    by_hand: bool = False  # edited by a person
 
 
 @dataclass(frozen=True, slots=True)
 class RunFacts:
-    """What the head says."""
+    """Header facts of a run."""
 
     run: Run
     rubric: Rubric
@@ -80,7 +80,7 @@ class RunFacts:
         return [criterion.name for criterion in self.rubric.criteria]
 
     def opened(self, wanted: int | None = None) -> int | None:
-        """The round to open: the one asked for, else the best, else the newest."""
+        """The round to open: the requested one, else the best, else the newest."""
         numbers = [line.number for line in self.rounds]
         if wanted is not None:
             return wanted if wanted in numbers else None
@@ -90,7 +90,7 @@ class RunFacts:
 
 
 def run_facts(run: Run) -> RunFacts:
-    """The run's head and its rounds, with one query for the rounds."""
+    """The run's header and its rounds. One query for the rounds."""
     rubric = rubric_from_json(run.snapshot)
     policy = rubric.policy
     rows = _rounds_of(run.pk)
@@ -99,14 +99,14 @@ def run_facts(run: Run) -> RunFacts:
         rubric=rubric,
         sentence=state_sentence(run, rubric),
         hint=next_step_hint(run),
-        kinship=KINSHIP_WORDS.get(run.kinship, ""),
+        kinship=KINSHIP_SENTENCES.get(run.kinship, ""),
         r1="" if run.r1 is None else shown(run.r1, policy),
         best="" if run.best is None else shown(run.best, policy),
         best_name=capital_round_name(rubric, run.best_round) if run.best_round else "",
         gain=""
         if run.best is None or run.r1 is None
         else composite_change(run.best, run.r1, policy.composite_decimals),
-        time=time_words(run),
+        time=time_label(run),
         budgets=budget_lines(run, rubric),
         rounds=round_lines(run, rubric, rows),
     )
@@ -125,7 +125,7 @@ def _tag_names(run: int) -> list[str]:
     return list(RunTag.objects.filter(run=run).values_list("name", flat=True))
 
 
-def time_words(run: Run) -> str:
+def time_label(run: Run) -> str:
     """From its first step to its end, or until now."""
     if run.started_at is None:
         return ""
@@ -137,7 +137,7 @@ def budget_lines(run: Run, rubric: Rubric) -> tuple[BudgetLine, ...]:
     budget = rubric.policy.budget
     pairs: list[tuple[str, Decimal, Decimal | int | None]] = [
         ("tokens", Decimal(run.tokens), budget.tokens),
-        ("seconds at the models", Decimal(run.model_seconds), budget.seconds),
+        ("seconds of model time", Decimal(run.model_seconds), budget.seconds),
         ("calls", Decimal(run.calls_made), budget.calls),
     ]
     return tuple(
@@ -170,10 +170,10 @@ def _round_line(run: Run, rubric: Rubric, row: Round, before: Decimal | None) ->
         delta=delta,
         direction={"+": "up", "−": "down"}.get(delta[:1], ""),
         best=row.number == run.best_round,
-        origin=origin_words(row),
+        origin=origin_label(row),
         chars=row.candidate_chars,
         scores=tuple(
-            given_words(Decimal(scores[criterion.key])) if criterion.key in scores else ""
+            score_text(Decimal(scores[criterion.key])) if criterion.key in scores else ""
             for criterion in rubric.criteria
         ),
         flags=tuple(flags_of(run, row)),
@@ -182,7 +182,7 @@ def _round_line(run: Run, rubric: Rubric, row: Round, before: Decimal | None) ->
 
 
 def flags_of(run: Run, row: Round) -> list[str]:
-    """What a reader should know before opening the round."""
+    """Short warnings about a round."""
     flags = []
     if row.judged_at is None:
         flags.append("unscored" if run.is_finished else "not judged yet")
@@ -209,7 +209,7 @@ def trajectory_of(
     hrefs: Sequence[str] = (),
     title: str = "",
 ) -> TrajectoryChart:
-    """The composite and every criterion by round, as a picture; `hrefs` lead elsewhere than to the app."""
+    """Chart of the composite and every criterion by round. `hrefs` replaces the links to round pages."""
     rubric = facts.rubric
     series = [Series("Composite", [line.composite for line in facts.rounds], 0, strong=True)]
     for place, criterion in enumerate(rubric.criteria[:MOST_LINES]):

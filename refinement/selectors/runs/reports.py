@@ -1,4 +1,4 @@
-"""A run as one JSON object: the figures, every round, and the best candidate."""
+"""A run as one JSON object: figures, rounds and the best candidate."""
 
 from decimal import Decimal
 from typing import Any
@@ -7,7 +7,7 @@ from refinement.models import Round, Run
 
 
 def run_report(run: Run) -> dict[str, Any]:
-    """The whole run for scripts; scores are numbers, texts are whole."""
+    """The full run for scripts; scores are numbers, texts are complete."""
     rows = list(
         run.rounds.order_by("number").prefetch_related("verdicts", "check_results").defer("candidate")
     )
@@ -57,5 +57,5 @@ def round_report(row: Round) -> dict[str, Any]:
 
 
 def number(value: Decimal | None) -> float | None:
-    """For display and scripts only; nothing is decided from it."""
+    """For display and scripts; never used for decisions."""
     return None if value is None else float(value)

@@ -1,4 +1,4 @@
-"""One round as its page shows it: the text, what was said of it, and what became of that."""
+"""A round page: the text, its verdict, and the effect of the feedback."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,31 +15,31 @@ from refinement.judging.length import judged as judged_words
 from refinement.models import CheckResult, Round, Run, Verdict
 from refinement.selectors.runs.evaluator_results import EvaluatorFacts, evaluator_facts
 from refinement.selectors.runs.words import (
-    RUNG_WORDS,
+    RUNG_LABELS,
     capital_round_name,
-    origin_words,
+    origin_label,
     penalty_sentence,
     percent,
     signal_sentence,
 )
-from refinement.selectors.score_words import composite_change, given_change
+from refinement.selectors.score_words import composite_change, score_change
 
-ALIKE = 85  # of 100: from here on two sentences ask for the same
-MOST_COMPARED_CHARS = 400_000  # longer candidates are not measured against one another on the way to a page
+ALIKE = 85  # of 100: from here two sentences ask for the same change
+MOST_COMPARED_CHARS = 400_000  # longer candidates are not compared when rendering a page
 MOST_NAMES = 30
 MOST_ISSUES = 100
-WORDY = 400  # characters on one criterion: from here on a narrow column is too long
+WORDY = 400  # characters per criterion; above this a narrow column gets too long
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreLine:
-    """What the judge said of one criterion, before and after penalties."""
+    """The judge's score of one criterion, before and after penalties."""
 
     slot: int
     key: str
     name: str
     score: Decimal
-    said: Decimal | None  # where penalties made it another
+    said: Decimal | None  # before penalties, if they changed it
     minimum: Decimal
     maximum: Decimal
     weight: Decimal
@@ -54,7 +54,7 @@ class IssueLine:
     """An issue, and whether the next verdict raises it again."""
 
     text: str
-    fate: str  # raised again, not raised again, or nothing where no verdict followed
+    fate: str  # raised again, not raised again, or empty without a later verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +75,12 @@ class PenaltyLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Fate:
-    """What became of a round's direction in the round that followed it."""
+class DirectionEffect:
+    """The effect of a round's direction on the next round."""
 
     name: str
     number: int
-    verdict: str  # the short word
+    verdict: str  # the short label
     sentences: tuple[str, ...]
 
 
@@ -92,12 +92,12 @@ class RoundFacts:
     origin: str
     base: str
     note: str
-    instructions: tuple[Mapping[str, Any], ...]  # what people asked of it, with author and text
+    instructions: tuple[Mapping[str, Any], ...]  # people's instructions, with author and text
     scores: tuple[ScoreLine, ...]
     issues: tuple[IssueLine, ...]
     more_issues: int
     asi: str
-    fate: Fate | None
+    fate: DirectionEffect | None
     checks: tuple[CheckLine, ...]
     penalties: tuple[PenaltyLine, ...]
     signals: tuple[str, ...]
@@ -113,17 +113,17 @@ class RoundFacts:
 
     @property
     def wordy(self) -> bool:
-        """Whether the verdict needs more than a narrow column."""
+        """Whether the verdict is too long for a narrow column."""
         return any(len(line.reasoning) > WORDY for line in self.scores)
 
 
 def round_facts(run: Run, rubric: Rubric, number: int) -> RoundFacts | None:
-    """The round with all that was said of it; None where there is none. A fixed number of queries."""
+    """The round with its verdict and feedback; None if it does not exist. A fixed number of queries."""
     rows = _numbered(run.pk, number)
     if not rows:
         return None
     row = rows[0]
-    before, after = beside(run, number)
+    before, after = neighbours(run, number)
     said = verdicts_of([entry for entry in (row, after) if entry is not None])
     verdict, later = said.get(row.pk), said.get(after.pk) if after else None
     shown_issues = list(verdict.issues)[:MOST_ISSUES] if verdict else []
@@ -132,21 +132,21 @@ def round_facts(run: Run, rubric: Rubric, number: int) -> RoundFacts | None:
         row=row,
         name=capital_round_name(rubric, number),
         composite="" if row.composite is None else shown(row.composite, rubric.policy),
-        origin=origin_words(row),
+        origin=origin_label(row),
         base=capital_round_name(rubric, row.base_round) if row.base_round else "",
         note=str(feedback.get("note", "")),
         instructions=tuple(feedback.get("instructions", ())),
         scores=score_lines(rubric, row, before, verdict),
-        issues=tuple(IssueLine(str(issue), issue_fate(str(issue), later)) for issue in shown_issues),
+        issues=tuple(IssueLine(str(issue), issue_status(str(issue), later)) for issue in shown_issues),
         more_issues=len(verdict.issues) - len(shown_issues) if verdict else 0,
         asi=verdict.asi if verdict else "",
-        fate=fate_of(rubric, row, after, verdict, later, over=run.is_finished),
+        fate=direction_effect(rubric, row, after, verdict, later, over=run.is_finished),
         checks=check_lines(row) if rubric.checks else (),
         penalties=tuple(penalty_line(entry, rubric) for entry in row.penalties),
         signals=tuple(signal_sentence(signal) for signal in row.signals),
         judged_words="" if row.seen_chars is None else judged_words(row.seen_chars, row.candidate_chars),
         unseen=0 if row.seen_chars is None else max(0, row.candidate_chars - row.seen_chars),
-        rung=RUNG_WORDS.get(row.parse_rung, row.parse_rung),
+        rung=RUNG_LABELS.get(row.parse_rung, row.parse_rung),
         judge=verdict.judge if verdict else "",
         evaluator=evaluator_facts(row) if rubric.runs_a_command else None,
     )
@@ -156,8 +156,8 @@ def _numbered(run: int, number: int) -> list[Round]:
     return list(Round.objects.filter(run=run, number=number).order_by("pk"))
 
 
-def beside(run: Run, number: int) -> tuple[Round | None, Round | None]:
-    """The round before this one, and the one that was written on this one's feedback."""
+def neighbours(run: Run, number: int) -> tuple[Round | None, Round | None]:
+    """The previous round, and the one written with this one's feedback."""
     found = _beside(run.pk, number, number - 1)
     before = found.pop(0) if found and found[0].number < number else None
     return before, found[0] if found else None
@@ -191,7 +191,7 @@ def score_lines(
             continue
         score, words = Decimal(row.scores[criterion.key]), said.get(criterion.key, {})
         stated = Decimal(words["score"]) if "score" in words else score
-        delta = given_change(score, Decimal(earlier[criterion.key])) if criterion.key in earlier else ""
+        delta = score_change(score, Decimal(earlier[criterion.key])) if criterion.key in earlier else ""
         lines.append(
             ScoreLine(
                 slot=place + 1,
@@ -212,7 +212,7 @@ def score_lines(
 
 
 def check_lines(row: Round) -> tuple[CheckLine, ...]:
-    """Failed checks first; each with the line of the text where it looked."""
+    """Failed checks first, each with the line of the text it refers to."""
     results = _checked(row.pk)
     return tuple(
         CheckLine(
@@ -243,14 +243,14 @@ def alike(one: str, other: str) -> bool:
     )
 
 
-def issue_fate(issue: str, later: Verdict | None) -> str:
+def issue_status(issue: str, later: Verdict | None) -> str:
     if later is None:
         return ""
     again = any(alike(issue, str(other)) for other in list(later.issues)[:MOST_ISSUES])
     return "raised again" if again else "not raised again"
 
 
-def fate_of(
+def direction_effect(
     rubric: Rubric,
     row: Round,
     after: Round | None,
@@ -258,34 +258,36 @@ def fate_of(
     later: Verdict | None,
     *,
     over: bool,
-) -> Fate | None:
-    """What can be known: how much was rewritten, which scores moved, whether the same is asked again."""
+) -> DirectionEffect | None:
+    """The measurable effect: how much was rewritten, which scores moved, whether the request is repeated."""
     if after is None or verdict is None:
         return None
-    sentences = [*untold(verdict, after), *rewritten(row, after), *moved_scores(rubric, row, after)]
+    sentences = [*direction_hidden(verdict, after), *rewritten(row, after), *moved_scores(rubric, row, after)]
     word = "not judged" if over else "not judged yet"
     if later is not None:
         again = alike(verdict.asi, later.asi)
         word = "asked again" if again else "not asked again"
         if verdict.asi:
             sentences.append(
-                "The next verdict asks for the same again: it was probably not followed."
+                "The next verdict asks for the same change, so it was probably not made."
                 if again
                 else "The next verdict asks for something else."
             )
-    return Fate(capital_round_name(rubric, after.number), after.number, word, tuple(sentences))
+    return DirectionEffect(capital_round_name(rubric, after.number), after.number, word, tuple(sentences))
 
 
-def untold(verdict: Verdict, after: Round) -> list[str]:
-    """Feedback by issues leaves the direction out: then it cannot have been followed."""
+def direction_hidden(verdict: Verdict, after: Round) -> list[str]:
+    """Feedback by issues does not include the direction, so it cannot have been followed."""
     told = after.feedback or {}
     if not verdict.asi or told.get("asi") or verdict.asi in told.get("issues", ()):
         return []
-    return ["The producer was told the issues, not this direction: so this rubric gives its feedback."]
+    return [
+        ("This rubric's feedback includes the issues but not the direction, so the producer did not see it.")
+    ]
 
 
 def rewritten(row: Round, after: Round) -> list[str]:
-    """How much of the text changed; long texts are left to the comparison page."""
+    """How much of the text changed; not computed for long texts."""
     texts = _short_text(after.pk)
     if not texts or row.candidate_chars > MOST_COMPARED_CHARS:
         return []
@@ -307,7 +309,7 @@ def moved_scores(rubric: Rubric, row: Round, after: Round) -> list[str]:
         f"{criterion.name} {gap}"
         for criterion in rubric.criteria
         if criterion.key in earlier and criterion.key in later
-        for gap in [given_change(Decimal(later[criterion.key]), Decimal(earlier[criterion.key]))]
+        for gap in [score_change(Decimal(later[criterion.key]), Decimal(earlier[criterion.key]))]
         if gap
     ]
     detail = f" ({', '.join(moves)})" if moves else ""

@@ -1,12 +1,12 @@
-"""Runs whose task or candidates hold some words: SQLite's FTS5, PostgreSQL's text search.
+"""Search for runs by task and candidates: FTS5 on SQLite, text search on PostgreSQL.
 
-Words are whole and without regard to case; all of them stand in one text. "Words in quotes" stand
-together, and a word with a minus before it is not there. The index is kept by the database itself (see
-`migrations/triggers/search.py`); a text in it has the number `project << 48 | run << 16 | round`.
+Matches whole words, case-insensitive; all must be in one text. "Quoted words" match as a phrase, and a minus
+excludes a word. Database triggers maintain the index (see `migrations/triggers/search.py`); a text's id in it
+is `project << 48 | run << 16 | round`.
 
-Words that are common but never meet would have every text read. A search stops for now when its time is up
-and says from where to look further: SQLite's reads along and looks at the clock at each
-milestone in its index, PostgreSQL's looks at some runs after the others.
+Common words that never occur together would force a read of every text, so a search has a time limit and
+returns where to continue. On SQLite it checks the clock at milestone rows in the index; on PostgreSQL it
+searches a range of runs at a time.
 """
 
 from collections.abc import Iterable, Sequence
@@ -26,16 +26,16 @@ SQLITE = """
 SELECT rowid FROM refinement_search
 WHERE refinement_search MATCH %s AND rowid >= %s AND rowid < %s ORDER BY rowid {order}
 """
-# All finds first, then their order: the planner, which does not know what a text costs, would rather read the
-# texts in their order than ask the index of words.
+# Collect all matches first, then sort. The planner underestimates the cost of reading a text and would
+# otherwise read texts in order instead of using the word index.
 POSTGRESQL_PART = """
 WITH found AS MATERIALIZED (
     SELECT run_id FROM refinement_search
     WHERE words @@ websearch_to_tsquery('simple', %s) AND project_id = %s AND run_id > %s AND run_id < %s
 ) SELECT DISTINCT run_id FROM found ORDER BY run_id {order} LIMIT %s
 """
-# Of a run that holds the words in many texts, only the first of these is read. OFFSET 0 keeps the planner
-# from looking for the words in all texts once for each run, which it does where the table is small.
+# Stops at a run's first matching text. OFFSET 0 keeps the planner from matching all texts once per run, which
+# it does for small tables.
 POSTGRESQL_NEAR = """
 SELECT near.id, hit.one FROM (
     SELECT id FROM refinement_run WHERE project_id = %s AND id > %s AND id < %s ORDER BY id {order} LIMIT %s
@@ -46,19 +46,19 @@ SELECT near.id, hit.one FROM (
 """
 LAST_RUN = (1 << 32) - 1
 LAST_ROUND = (1 << 16) - 1
-# What a search may take before it stops for now. A text takes PostgreSQL ten times as long.
+# Time limit of one search. PostgreSQL takes ten times as long per text.
 SECONDS = {"sqlite": 0.005, "postgresql": 0.01}
-# PostgreSQL reads along for as long as one of so many runs holds the words; beyond, it asks its index about
-# a part of the runs after the other, each as large as the time that is left allows.
+# PostgreSQL checks run by run as long as one of this many runs matches. After that it queries the index by
+# ranges, each as large as the remaining time allows.
 NEAR_RUNS = 100
 SPARSE = 4
 GROWTH = 64
-QUESTION_SECONDS = 0.001  # what any question takes, however little it asks for
+QUESTION_SECONDS = 0.001  # fixed cost of a query
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Runs in the order asked for; unless all were looked through, the number from which to look further."""
+    """Matching runs in order; if the search is incomplete, the run number from which to continue."""
 
     numbers: list[int]
     resume: int | None = None
@@ -66,7 +66,7 @@ class Found:
 
 @dataclass(slots=True)
 class Search:
-    """A search under way: what is left of its span of runs, whose ends are both outside it."""
+    """A search in progress: the remaining range of run numbers, both ends exclusive."""
 
     project: Project
     wanted: Terms
@@ -81,11 +81,11 @@ class Search:
 
     @property
     def left(self) -> float:
-        """Seconds; none are left when it is not above 0."""
+        """Remaining seconds; 0 or less means the time is up."""
         return self.seconds - (monotonic() - self.started)
 
-    def room_for(self, count: int, *, since: float) -> float:
-        """How many more can be done in the time that is left, at the pace of these."""
+    def capacity_for(self, count: int, *, since: float) -> float:
+        """How many more items fit in the remaining time at the current pace."""
         return count * self.left / max(monotonic() - since - QUESTION_SECONDS, 1e-4)
 
     @property
@@ -93,12 +93,12 @@ class Search:
         return "ASC" if self.oldest_first else "DESC"
 
     def add(self, numbers: Iterable[int]) -> bool:
-        """Whether that was enough."""
+        """Adds matches. Returns whether there are enough."""
         self.numbers += islice(numbers, self.limit - len(self.numbers))
         return len(self.numbers) == self.limit
 
     def pass_by(self, number: int) -> None:
-        """All runs up to this one were looked at."""
+        """Marks all runs up to this one as searched."""
         if self.oldest_first:
             self.above = number
         else:
@@ -119,24 +119,24 @@ def search(
     using: str | None = None,
     seconds: float | None = None,
 ) -> Found:
-    """The nearest runs that hold the words, in a time that does not grow with the number of runs."""
+    """The nearest matching runs, in a time that does not depend on the number of runs."""
     wanted, connection = terms(words), connections[using or DEFAULT_DB_ALIAS]
     if not any(sign == "" for sign, _ in wanted):
         return Found([])
     time = SECONDS[connection.vendor] if seconds is None else seconds
     asked = Search(project, wanted, limit, above, below, oldest_first, connection, time)
-    return _from_milestone_to_milestone(asked) if connection.vendor == "sqlite" else _run_by_run(asked)
+    return _by_milestones(asked) if connection.vendor == "sqlite" else _run_by_run(asked)
 
 
 def hits(project: Project, words: str, *, limit: int, using: str | None = None) -> list[int]:
-    """The newest runs that hold the words, however long it takes; [] for no words at all."""
+    """The newest matching runs, without a time limit; [] for an empty search."""
     return search(project, words, limit=limit, using=using, seconds=inf).numbers
 
 
-def _from_milestone_to_milestone(asked: Search) -> Found:
-    """Finds and milestones in their order, until there are enough or the time is up."""
+def _by_milestones(asked: Search) -> Found:
+    """Reads matches and milestones in order until there are enough or the time is up."""
     low, high = _span(asked.project, asked.above, asked.below)
-    values = [fts5_query(asked.wanted, milestones=True), low, high - 1]  # not the one where it stopped last
+    values = [fts5_query(asked.wanted, milestones=True), low, high - 1]  # not the one where it stopped
     with asked.connection.cursor() as cursor:
         cursor.execute(SQLITE.format(order=asked.order), values)
         for (place,) in cursor:
@@ -152,7 +152,7 @@ def _from_milestone_to_milestone(asked: Search) -> Found:
 
 
 def _run_by_run(asked: Search) -> Found:
-    """The nearest runs one by one, for as long as many of them hold the words."""
+    """Checks the nearest runs one by one, as long as many of them match."""
     query, count = web_query(asked.wanted), NEAR_RUNS
     while True:
         began = monotonic()
@@ -170,11 +170,11 @@ def _run_by_run(asked: Search) -> Found:
         if len(found) * SPARSE < count:
             return _part_by_part(asked, abs(looked_at[0][0] - looked_at[-1][0]) + 1)
         wanted = (asked.limit - len(asked.numbers)) * count / len(found)
-        count = max(NEAR_RUNS, int(min(wanted, asked.room_for(count, since=began))))
+        count = max(NEAR_RUNS, int(min(wanted, asked.capacity_for(count, since=began))))
 
 
 def _part_by_part(asked: Search, size: int) -> Found:
-    """What is left, by the index; `size` is how far the numbers of NEAR_RUNS runs reach."""
+    """Searches the rest by index. `size` is the number range that NEAR_RUNS runs span."""
     runs = Run.objects.using(asked.connection.alias).filter(project=asked.project)
     ends = runs.aggregate(first=Min("pk"), last=Max("pk"))
     asked.above = max(asked.above, ends["first"] - 1)
@@ -191,19 +191,19 @@ def _part_by_part(asked: Search, size: int) -> Found:
         asked.pass_by(high - 1 if asked.oldest_first else low + 1)
         if asked.left <= 0:
             return asked.stopped()
-        size = max(smallest, int(min(size * GROWTH, asked.room_for(size, since=began))))
+        size = max(smallest, int(min(size * GROWTH, asked.capacity_for(size, since=began))))
     return Found(asked.numbers)
 
 
 def _near_end(asked: Search, size: int) -> tuple[int, int]:
-    """So many numbers at the near end of the span; both ends are outside it."""
+    """A range of `size` numbers at the near end, both ends exclusive."""
     if asked.oldest_first:
         return asked.above, min(asked.below, asked.above + size + 1)
     return max(asked.above, asked.below - size - 1), asked.below
 
 
 def _span(project: Project, above: int, below: int) -> tuple[int, int]:
-    """The numbers in SQLite's index of the texts of the runs between the two; the second is outside."""
+    """The ids in SQLite's index for texts of runs between the two; the second is exclusive."""
     start = project.pk << 48
     return start | (above + 1) << 16, start | below << 16
 

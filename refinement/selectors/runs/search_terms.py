@@ -1,4 +1,4 @@
-"""What somebody typed into a search as a list of terms, and in the two databases' own languages."""
+"""Search input as terms, and as queries for both databases."""
 
 import re
 
@@ -10,16 +10,16 @@ Terms = list[tuple[str, str]]
 
 
 def terms(words: str) -> Terms:
-    """Each word or quoted phrase with its sign; signs alone and what has no letter or digit are left out."""
+    """Each word or quoted phrase with its sign. Input without letters or digits is left out."""
     plain = words.replace("\x00", " ").replace(MILESTONE, " ")
     found = [(minus, phrase or word) for minus, phrase, word in TERM.findall(plain)]
     return [(minus, text) for minus, text in found if re.search(r"\w", text)][:MOST_TERMS]
 
 
 def fts5_query(wanted: Terms, *, milestones: bool = False) -> str:
-    """Every term as a string of FTS5's language, so that nothing in it is an operator.
+    """Every term as an FTS5 string, so no input is an operator.
 
-    With milestones, each term may be one instead: so all of them meet there, however far they are apart.
+    With milestones, each term also matches a milestone row.
     """
     quoted = [(minus, '"' + text.replace('"', " ") + '"') for minus, text in wanted]
     either = f'({{}} OR "{MILESTONE}")' if milestones else "{}"
@@ -28,5 +28,5 @@ def fts5_query(wanted: Terms, *, milestones: bool = False) -> str:
 
 
 def web_query(wanted: Terms) -> str:
-    """The same for `websearch_to_tsquery`, in which a quoted word is a word and never `or`."""
+    """The terms for `websearch_to_tsquery`. Quoting keeps `or` a plain word."""
     return " ".join(f'{minus}"{text.replace(chr(34), " ")}"' for minus, text in wanted)

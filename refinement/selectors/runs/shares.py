@@ -1,4 +1,4 @@
-"""Share links as a project lists them, and what a visitor of one may read beside the rounds."""
+"""Share links of a project, and what a visitor may read."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -24,14 +24,14 @@ from refinement.rendering import markdown
 from refinement.selectors.runs.calls import CallLine, CallTexts, call_line, call_texts
 from refinement.selectors.runs.page import RunFacts
 from refinement.selectors.runs.rounds import RoundFacts, round_facts
-from refinement.selectors.runs.words import ORIGIN_WORDS, REASON_WORDS, capital_round_name, state_sentence
+from refinement.selectors.runs.words import ORIGIN_LABELS, REASON_LABELS, capital_round_name, state_sentence
 
 MOST_LINKS = 100
 MOST_COMMENTS = 200
 MOST_DECISIONS = 50
 MOST_CALLS = 10
 QUOTE_CHARS = 300
-DECISION_LOOKS = {
+DECISION_CHIPS = {
     DecisionKind.RESULT: "chip-info",
     DecisionKind.APPROVED: "chip-ok",
     DecisionKind.CHANGES: "chip-warn",
@@ -46,7 +46,7 @@ class SharedComment:
 
     author: str
     at: datetime
-    answers: bool  # another comment of the same thread stands before it
+    answers: bool  # not the first comment of its thread
     about: str
     quote: str
     resolved: bool
@@ -70,12 +70,12 @@ class SharedCall:
 
 
 def links_of_run(run: Run) -> QuerySet[ShareLink]:
-    """The run's newest links with who made them."""
+    """The run's newest links with their creators."""
     return ShareLink.objects.filter(run=run).select_related("created_by")[:MOST_LINKS]
 
 
 def links_of_project(project: Project) -> QuerySet[ShareLink]:
-    """The project's newest links with their runs and who made them."""
+    """The project's newest links with their runs and creators."""
     rows = ShareLink.objects.filter(project=project).select_related("created_by", "run")
     return rows.only(
         *("digest", "prefix", "note", "show_prompts", "show_comments", "created_at", "expires_at"),
@@ -85,45 +85,45 @@ def links_of_project(project: Project) -> QuerySet[ShareLink]:
 
 
 def reads_blind(user: object, run_id: int) -> bool:
-    """Whether this person is giving scores to the run without having seen others'."""
+    """Whether this user is scoring the run blind."""
     if not isinstance(user, User):
         return False
     return BlindReading.objects.filter(reader=user, run_id=run_id, ended_at=None).exists()
 
 
 def shared_sentence(run: Run, rubric: Rubric) -> str:
-    """How it ended, without what errors say about machines and names of people."""
+    """How the run ended, without error details or people's names."""
     if run.outcome in (Outcome.ERROR, Outcome.CANCELLED):
-        return f"The run stopped before its end: {REASON_WORDS.get(run.stop_reason, 'it failed')}."
+        return f"The run stopped early: {REASON_LABELS.get(run.stop_reason, 'it failed')}."
     if run.status == RunStatus.WAITING:
-        return "The run waits for a model."
+        return "The run is waiting for a model."
     return state_sentence(run, rubric)
 
 
 def without_names(facts: RunFacts) -> RunFacts:
-    """The run's facts, where an edited round says that it was edited and not by whom."""
+    """The run's facts without the names of people who edited rounds."""
     edited = Round.objects.filter(run=facts.run, author_name__gt="")
     by_hand = set(edited.values_list("number", flat=True))
     rounds = tuple(
-        replace(line, origin=ORIGIN_WORDS["hand"]) if line.number in by_hand else line
+        replace(line, origin=ORIGIN_LABELS["hand"]) if line.number in by_hand else line
         for line in facts.rounds
     )
     return replace(facts, rounds=rounds)
 
 
 def shared_round(run: Run, rubric: Rubric, number: int) -> RoundFacts | None:
-    """One round without the names of people."""
+    """One round without people's names."""
     found = round_facts(run, rubric, number)
-    return found and replace(found, origin=ORIGIN_WORDS[found.row.origin], instructions=())
+    return found and replace(found, origin=ORIGIN_LABELS[found.row.origin], instructions=())
 
 
 def shared_decisions(run: Run, rubric: Rubric) -> list[SharedDecision]:
-    """What people decided, newest first and without their names."""
+    """Decisions, newest first, without people's names."""
     rows = Decision.objects.filter(run=run).order_by("-number")[:MOST_DECISIONS]
     return [
         SharedDecision(
             words=row.get_kind_display(),
-            look=DECISION_LOOKS.get(DecisionKind(row.kind), ""),
+            look=DECISION_CHIPS.get(DecisionKind(row.kind), ""),
             about=capital_round_name(rubric, row.round_number) if row.round_number else "",
             reason=row.reason,
             at=row.at,
@@ -133,7 +133,7 @@ def shared_decisions(run: Run, rubric: Rubric) -> list[SharedDecision]:
 
 
 def shared_comments(run: Run, rubric: Rubric) -> list[SharedComment]:
-    """What people said about the run, thread by thread; deleted words stay deleted."""
+    """Comments on the run by thread; deleted texts are not included."""
     rows = Comment.objects.filter(run=run, deleted_at=None).select_related("thread")
     shown: list[SharedComment] = []
     last = None

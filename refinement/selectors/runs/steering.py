@@ -1,4 +1,4 @@
-"""What people have told a run: what waits for its next revision, and what became of the rest."""
+"""Instructions for a run: waiting for its next revision, and used ones."""
 
 from dataclasses import dataclass
 
@@ -11,10 +11,10 @@ MOST_SHOWN = 50
 
 @dataclass(frozen=True, slots=True)
 class Steering:
-    """The instructions as the run's page shows them, the newest first."""
+    """The instructions for the run page, newest first."""
 
     waiting: list[Instruction]
-    used: list[tuple[Instruction, str]]  # with the name of the round
+    used: list[tuple[Instruction, str]]  # with the round's name
     more: int  # used ones that are not shown
 
     @property
@@ -23,13 +23,13 @@ class Steering:
 
 
 def instructions_waiting(run_id: int) -> tuple[engine.Instruction, ...]:
-    """Those that the next revision is to have, in the order in which they were given."""
+    """The instructions for the next revision, in order of submission."""
     waiting = Instruction.objects.filter(run=run_id, used_in_round=None, withdrawn_at=None).order_by("pk")
     return tuple(engine.Instruction(*row) for row in waiting.values_list("pk", "author_name", "text"))
 
 
 def instructions_by_round(run: Run) -> dict[int, tuple[engine.Instruction, ...]]:
-    """Those that each round was written with."""
+    """The instructions each round was written with."""
     found: dict[int, tuple[engine.Instruction, ...]] = {}
     rows = Instruction.objects.filter(run=run, used_in_round__isnull=False).order_by("id")
     for row in rows:
@@ -39,7 +39,7 @@ def instructions_by_round(run: Run) -> dict[int, tuple[engine.Instruction, ...]]
 
 
 def steering_of(run: Run) -> Steering:
-    """One query, however many there are."""
+    """One query."""
     rows = _newest(run.pk)
     waiting = [row for row in rows if row.used_in_round is None]
     used = [(row, round_name_in(run, row.used_in_round)) for row in rows if row.used_in_round is not None]
@@ -53,7 +53,7 @@ def _newest(run: int) -> list[Instruction]:
 
 
 def being_used(run: Run) -> frozenset[int]:
-    """The instructions that the revision under way was begun with; none where nobody is at the run."""
+    """The instructions of the revision in progress; none if no worker holds the run."""
     if run.status != RunStatus.RUNNING or not run.lease_owner:
         return frozenset()
     newest = Event.objects.filter(run=run, kind=EventKind.CLAIMED).order_by("-id").first()

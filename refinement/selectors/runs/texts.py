@@ -1,4 +1,4 @@
-"""A candidate as it is read: rendered, or line by line with a place for each; bounded either way."""
+"""A candidate for reading: rendered, or line by line with anchors. Bounded."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -19,13 +19,13 @@ class TextLine:
     number: int
     text: str
     missing: int  # characters of a very long line that are not shown
-    marks: tuple[str, ...]  # what was found on this line
-    threads: tuple[int, ...] = ()  # what people say about a passage that begins here
+    marks: tuple[str, ...]  # findings on this line
+    threads: tuple[int, ...] = ()  # comment threads that start on this line
 
 
 @dataclass(frozen=True, slots=True)
 class CandidateText:
-    """`rendered` or `lines`; `missing` counts the characters beyond them, `why_raw` says why not rendered."""
+    """`rendered` or `lines`. `missing` counts characters not shown; `why_raw` says why it is not rendered."""
 
     rendered: SafeString | None
     lines: tuple[TextLine, ...]
@@ -40,11 +40,11 @@ def candidate_text(
     marks: Iterable[tuple[int, str]] = (),
     threads: Iterable[tuple[int, int]] = (),
 ) -> CandidateText:
-    """The text rendered where that was asked for and can be done, else its lines."""
+    """The text rendered if requested and possible, else as lines."""
     rendered = None if raw else markdown(text)
     if rendered is not None:
         return CandidateText(rendered, (), 0, "")
-    why = "" if raw else "This text is too large or too deeply nested to be rendered. It is shown as written."
+    why = "" if raw else "This text is too large or too deeply nested to render. It is shown as plain text."
     return CandidateText(None, *_lines(text, by_line(marks), by_line(threads)), why)
 
 

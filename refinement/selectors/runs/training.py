@@ -1,7 +1,7 @@
-"""What of runs can be learned from: texts that passed, and pairs of rounds of which one is better.
+"""Training data from runs: texts that passed, and pairs of a better and a worse round.
 
-Runs that the reader scores blind are left out before they get here; unscored rounds, rounds without a
-text and runs without a task are never used, and two rounds with one score are no pair.
+Runs that the reader scores blind are excluded earlier. Unscored rounds, rounds without a text and runs
+without a task are never used, and two rounds with the same score are not a pair.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,14 +20,14 @@ NOT_GOOD_ENOUGH = (DecisionKind.REJECTED, DecisionKind.CHANGES)
 
 @dataclass(frozen=True, slots=True)
 class TrainingChoice:
-    """From which score or difference on, on each run's own scale; imported runs only where asked for."""
+    """The minimum score or difference, on each run's own scale, and whether to include imported runs."""
 
     least: Decimal | None = None
     with_imported: bool = False
 
 
 def good_texts(project: Project, numbers: Sequence[int], choice: TrainingChoice) -> Iterator[Example]:
-    """The result of each run that passed, and that people did not reject, at or above the least score."""
+    """The result of each run that passed, was not rejected by people, and has at least the minimum score."""
     for run in _runs(project, numbers, choice):
         if run.outcome != Outcome.PASS or run.decision in NOT_GOOD_ENOUGH:
             continue
@@ -39,7 +39,7 @@ def good_texts(project: Project, numbers: Sequence[int], choice: TrainingChoice)
 
 
 def better_and_worse(project: Project, numbers: Sequence[int], choice: TrainingChoice) -> Iterator[Example]:
-    """Every two rounds of a run whose scores lie at least so far apart, the better one first."""
+    """Every two rounds of a run whose scores differ by at least the minimum, better one first."""
     for run in _runs(project, numbers, choice):
         rounds = list(_scored(run).defer("candidate", "feedback"))
         pairs = [
@@ -58,7 +58,7 @@ def better_and_worse(project: Project, numbers: Sequence[int], choice: TrainingC
 
 
 def _runs(project: Project, numbers: Sequence[int], choice: TrainingChoice) -> Iterator[Run]:
-    """The runs in their order, a part at a time; those without a task have nothing to ask."""
+    """The runs in order, in chunks. Runs without a task are left out."""
     rows = Run.objects.filter(project=project, rounds_judged__gt=0).select_related("rubric", "rubric_version")
     if not choice.with_imported:
         rows = rows.filter(source__isnull=True)
@@ -82,7 +82,7 @@ def _text(row: Round) -> Text:
 
 
 def _origin(run: Run) -> Origin:
-    """What was asked for: the task, and below it the text that was to be improved where there was one."""
+    """The prompt: the task, followed by the seed text if there was one."""
     version = run.rubric_version
     prompt = f"{run.task}\n\n{run.seed}" if run.seed.strip() else run.task
     return Origin(

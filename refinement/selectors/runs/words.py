@@ -1,4 +1,4 @@
-"""How a run's states, warnings and findings are said on its page."""
+"""Labels and sentences for a run's state, warnings and findings."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -9,51 +9,51 @@ from refinement.engine.sentences import round_name
 from refinement.engine.types import Outcome, Rubric
 from refinement.models import Round, Run, RunStatus
 
-KINSHIP_WORDS: Mapping[str, str] = {
+KINSHIP_SENTENCES: Mapping[str, str] = {
     Kinship.SAME_MODEL: (
-        "Producer and judge are the same model. Models rate their own work high, by about 0.9 of 10 points: "
-        "read the scores with that in mind, or judge with another model."
+        "Producer and judge are the same model. Models rate their own work about 0.9 of 10 points "
+        "too high. Choose another judge for more reliable scores."
     ),
     Kinship.SAME_FAMILY: (
-        "Producer and judge are of one family. Models rate their own kind high, by about 0.9 of 10 points: "
-        "read the scores with that in mind, or judge with a model of another family."
+        "Producer and judge are of the same family. Models rate their own family about 0.9 of 10 "
+        "points too high. Choose a judge of another family for more reliable scores."
     ),
 }
-RUNG_WORDS: Mapping[str, str] = {
-    "strict": "read as it was asked for",
-    "embedded": "found inside other text",
-    "dirtyjson": "read although its JSON was untidy",
-    "json_repair": "read after its JSON was repaired",
-    "lines": "read line by line",
+RUNG_LABELS: Mapping[str, str] = {
+    "strict": "valid reply",
+    "embedded": "reply inside other text",
+    "dirtyjson": "reply with malformed JSON",
+    "json_repair": "reply with repaired JSON",
+    "lines": "reply read line by line",
 }
-ERROR_WORDS: Mapping[str, str] = {
+ERROR_LABELS: Mapping[str, str] = {
     "unreachable": "server unreachable",
-    "timeout": "no answer in time",
-    "model_missing": "model not there",
+    "timeout": "timed out",
+    "model_missing": "model not found",
     "context_exceeded": "prompt too long for the model",
-    "refused": "refused by the server",
-    "bad_reply": "reply could not be used",
+    "refused": "rejected by the server",
+    "bad_reply": "invalid reply",
 }
-ORIGIN_WORDS: Mapping[str, str] = {
+ORIGIN_LABELS: Mapping[str, str] = {
     "seed": "seed",
     "draft": "first draft",
     "revision": "revision",
     "hand": "edited by hand",
     "absent": "text not in the file",
 }
-REASON_WORDS: Mapping[str, str] = {
+REASON_LABELS: Mapping[str, str] = {
     "passed": "passed",
-    "max_rounds": "rounds used up",
+    "max_rounds": "round limit reached",
     "cycling": "scores repeat",
     "perfect_score": "perfect score",
     "quality_threshold_met": "threshold met",
-    "score_regression": "score fell",
+    "score_regression": "score dropped",
     "no_improvement": "too little gain",
-    "max_iterations_reached": "iterations used up",
+    "max_iterations_reached": "iteration limit reached",
     "plateau": "plateau",
-    "budget_tokens": "token budget used",
-    "budget_seconds": "time budget used",
-    "budget_calls": "call budget used",
+    "budget_tokens": "token budget used up",
+    "budget_seconds": "time budget used up",
+    "budget_calls": "call budget used up",
     "judge_failed": "judge failed",
     "producer_failed": "producer failed",
     "internal_error": "internal error",
@@ -63,64 +63,65 @@ REASON_WORDS: Mapping[str, str] = {
 SAID_BY_OUTCOME = ("passed", "cancelled")
 
 
-def reason_words(run: Run) -> str:
-    """Why it stopped, in a word or two; nothing where the outcome says it already."""
-    words = REASON_WORDS.get(run.stop_reason, run.stop_reason)
+def reason_label(run: Run) -> str:
+    """Why it stopped, in a few words; empty if the outcome already says so."""
+    words = REASON_LABELS.get(run.stop_reason, run.stop_reason)
     return "" if words in SAID_BY_OUTCOME else words
 
 
-def origin_words(row: Round) -> str:
-    """How a round's text came about; for an edited one, by whom."""
-    return f"edited by {row.author_name}" if row.author_name else ORIGIN_WORDS[row.origin]
+def origin_label(row: Round) -> str:
+    """The origin of a round's text; for an edited one, its author."""
+    return f"edited by {row.author_name}" if row.author_name else ORIGIN_LABELS[row.origin]
 
 
 def state_sentence(run: Run, rubric: Rubric) -> str:
-    """Why it stopped, or what it is doing and what it needs to go on."""
+    """Why it stopped, or what it is doing and what it needs to continue."""
     if run.is_finished:
         return run.why if run.why.endswith((".", "!", "?")) else f"{run.why}."
     judged = run.rounds_judged
-    done = f"{judged} of at most {rubric.policy.max_rounds} {rubric.policy.round_word}s judged"
+    done = f"{judged} of max. {rubric.policy.max_rounds} {rubric.policy.round_word}s judged"
     if run.status == RunStatus.PAUSED:
-        return f"Paused, {done}. Resume it to go on from there."
+        return f"Paused, {done}. Resume it to continue."
     if run.status == RunStatus.WAITING:
-        return f"Waiting: {run.waiting_for.rstrip('.')}. It goes on by itself."
+        return f"Waiting: {run.waiting_for.rstrip('.')}. It continues automatically."
     if run.status == RunStatus.QUEUED:
-        return f"Queued, {done}. A worker takes it up as soon as one is free."
-    return f"At work, {done}."
+        return f"Queued, {done}. Starts when a worker is free."
+    return f"Running, {done}."
 
 
 def next_step_hint(run: Run) -> str:
-    """What a person can do about a run that ended badly."""
+    """What a person can do about a run that failed."""
     if run.outcome == Outcome.ERROR:
-        return "Nothing that was done is lost: Retry takes it up from its last good step."
+        return "No work is lost. Retry to continue from the last completed step."
     if run.outcome == Outcome.CANCELLED and run.rounds_judged:
-        return "More rounds take it up from its best round."
+        return "Add rounds to continue from the best round."
     return ""
 
 
 def signal_sentence(signal: Mapping[str, Any]) -> str:
-    """A Ralph signal for people: the judge may not have tracked the revision."""
+    """A Ralph signal as a sentence: the judge may not have followed the revision."""
     changed, said = percent(signal.get("candidate_change")), percent(signal.get("verdict_change"))
     about = "issues" if signal.get("about") == "issues" else "reasoning"
     return (
-        f"The candidate changed by {changed}, the judge's {about} by {said}: "
-        "it may not have read the revision. This never stops a run."
+        f"The candidate changed by {changed}, but the judge's {about} by {said}. The judge may not "
+        "have read the revision. This does not stop a run."
     )
 
 
 def penalty_sentence(penalty: Mapping[str, Any], rubric: Rubric) -> str:
-    """What was docked from what."""
+    """The points deducted, and from which criterion."""
     names = {criterion.key: criterion.name for criterion in rubric.criteria}
     points = plain_number(Decimal(penalty["points"]))
     count = len(penalty["names"])
     called = "a call that looks" if count == 1 else f"{count:,} calls that look"
     return (
-        f"{points} docked from {names.get(penalty['criterion'], penalty['criterion'])} for {called} invented."
+        f"{points} deducted from {names.get(penalty['criterion'], penalty['criterion'])} for "
+        f"{called} invented."
     )
 
 
 def round_name_in(run: Run, number: int) -> str:
-    """The round's name as the run's rubric counts, read from its snapshot without making a rubric of it."""
+    """The round's name, read from the snapshot without building a rubric."""
     policy = run.snapshot["policy"]
     return f"{policy['round_word']} {number - 1 + policy['first_number']}"
 
@@ -136,12 +137,12 @@ def percent(share: Any) -> str:
 
 
 def plain_number(value: Decimal) -> str:
-    """A number without trailing zeros and never in powers of ten."""
+    """A number without trailing zeros or exponent."""
     return f"{round(value, 4).normalize():f}"
 
 
 def duration(seconds: float) -> str:
-    """A length of time in the two largest units that say something."""
+    """A duration in its two largest units."""
     whole = round(seconds)
     if whole < 60:
         return f"{seconds:.1f} s" if seconds < 10 else f"{whole} s"

@@ -4,7 +4,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from refinement.models import BlindReading, Run, User
-from refinement.selectors.reviews.blindness import seen_words
+from refinement.selectors.reviews.blindness import not_blind_reason
 from refinement.services.audit import audit_record
 
 
@@ -18,7 +18,7 @@ def blind_reading_begin(*, run: Run, number: int, user: User) -> BlindReading:
     existing = open_reading(run, user)
     if existing is not None:
         return blind_reading_move(reading=existing, number=number)
-    if message := seen_words(run, user):
+    if message := not_blind_reason(run, user):
         raise ScoresSeen(message)
     try:
         with transaction.atomic():

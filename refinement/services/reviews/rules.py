@@ -13,7 +13,7 @@ from refinement.engine.types import Outcome
 from refinement.execution.events import event_record
 from refinement.models import EventKind, Project, ReviewRequest, ReviewRule, Rubric, RuleKind, Run, User
 from refinement.selectors.projects.lists import NotFound
-from refinement.selectors.reviews.words import rule_words
+from refinement.selectors.reviews.words import rule_label
 from refinement.services.audit import AuditOf, audit_record
 from refinement.services.notices.creating import notice_review
 from refinement.services.reviews.requests import MOST_REVIEWERS, active_members
@@ -50,7 +50,7 @@ def review_rule_create(
     rule.save()
     rule.reviewers.set(reviewers)
     after = {
-        "rule": rule_words(rule),
+        "rule": rule_label(rule),
         "reviewers": [person.email for person in reviewers],
         **({"due_days": due_days} if due_days is not None else {}),
     }
@@ -67,7 +67,7 @@ def review_rule_end(*, project: Project, number: int, user: User) -> bool:
         raise NotFound("This project has no such rule.")
     if not rows.filter(ended_at__isnull=True).update(ended_at=timezone.now()):
         return False
-    _record("review_rule.end", rule, user, before={"rule": rule_words(rule)})
+    _record("review_rule.end", rule, user, before={"rule": rule_label(rule)})
     return True
 
 

@@ -244,7 +244,7 @@ def run_rerun(*, run: Run, user: User | None = None) -> Run:
     if scripted_specs(run.producer_endpoint, run.judge_endpoint):
         raise WrongState(
             f"Run {run.pk} uses scripted replies, which only work with “wiggum refine” on the command line. "
-            "Choose “Again, but…” to pick a model."
+            "Choose “Edit and rerun” to pick a model."
         )
     again = run_create(
         project=run.project,

@@ -1,4 +1,4 @@
-"""Signing in by the instance's OpenID Connect provider."""
+"""Sign-in with the instance's OpenID Connect provider."""
 
 import hmac
 import logging
@@ -34,18 +34,18 @@ from refinement.services.people.identities import EmailConnected, EmailUnverifie
 
 logger = logging.getLogger(__name__)
 PENDING = "openid"
-ATTEMPTS = Limit("provider", most=30, seconds=300)  # each asks the provider something
+ATTEMPTS = Limit("provider", most=30, seconds=300)  # each calls the provider
 PENDING_SECONDS = 600
 CODE_CHARS = 4_000
 REFUSALS = {
-    "unreachable": "The provider cannot be reached, or does not answer as it should. Try again in a while.",
-    "cancelled": "You did not finish signing in at the provider. Start again when you like.",
-    "stale": "This attempt is too old, or was begun in another window. Start again from the sign-in page.",
-    "unproven": "What the provider sent could not be trusted, so nobody was signed in. Start again.",
-    "mail": "The provider does not vouch for your mail address. Confirm it there, then start again.",
-    "nobody": "You have no account here. Ask your team for an invitation, and open its link first.",
-    "another": "The account with your mail address belongs to somebody else at the provider. "
-    "Ask an administrator to reset its sign-in.",
+    "unreachable": "The sign-in provider cannot be reached or sent an invalid answer. Try again later.",
+    "cancelled": "You did not finish signing in at the provider. Start again.",
+    "stale": "This attempt expired or was started in another window. Start again from the sign-in page.",
+    "unproven": "The provider's answer could not be verified, so you were not signed in. Start again.",
+    "mail": "The provider has not verified your email address. Verify it there, then start again.",
+    "nobody": "You have no account here. Ask your team for an invitation and open its link first.",
+    "another": "The account with your email address belongs to another user of the provider. Ask an "
+    "administrator to reset its sign-in.",
 }
 
 
@@ -53,7 +53,7 @@ REFUSALS = {
 @never_cache
 @require_safe
 def begin(request: HttpRequest) -> HttpResponse:
-    """Sends the person to the provider, and keeps in their session what must come back."""
+    """Redirects to the provider, and stores in the session what its answer must match."""
     known = _settings()
     if ATTEMPTS.is_reached(request):
         return render(request, "429.html", status=429)
@@ -77,7 +77,7 @@ def begin(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def callback(request: HttpRequest) -> HttpResponse:
-    """The person is back: whatever does not fit together signs nobody in."""
+    """Handles the provider's redirect. Signs in only if every check passes."""
     known = _settings()
     pending: dict[str, Any] = request.session.pop(PENDING, None) or {}
     if not _fits(request, known, pending):
@@ -105,13 +105,13 @@ def _signed_in(
     except NoAccount:
         return _refused(request, known, "nobody")
     if how != "known":
-        messages.info(request, f"From now on you sign in with {known.name}.")
-    # Whoever was invited is in the project already: the invitation's page would say that it is spent.
+        messages.info(request, f"You can now sign in with {known.name}.")
+    # An invited user is already in the project; the invitation page would say that it was used.
     return _perform(request, user, "" if how == "invited" else pending["next"])
 
 
 def _perform(request: HttpRequest, user: User, then: str) -> HttpResponse:
-    """As every sign-in: closed accounts stay out, and a second factor is asked for."""
+    """The common sign-in: rejects deactivated accounts and asks for a second factor."""
     record_authentication(request, user, "openid")
     answer: HttpResponse = perform_login(request, user, email_verification="none", redirect_url=then or None)
     return answer
@@ -135,7 +135,7 @@ def _next(request: HttpRequest) -> str:
 
 
 def _fits(request: HttpRequest, known: OpenIDSettings, pending: dict[str, Any]) -> bool:
-    """Whether this browser began this attempt, not long ago, and with this provider."""
+    """Whether this browser started this attempt recently, with this provider."""
     state = request.GET.get("state", "")
     same = hmac.compare_digest(str(pending.get("state", "")).encode(), state.encode())
     recent = time.time() - int(pending.get("at", 0)) < PENDING_SECONDS

@@ -1,4 +1,4 @@
-"""A person's own account, and the account pages that differ from allauth's."""
+"""A user's own account, and the account pages that differ from allauth's."""
 
 from allauth.account import views as allauth_views
 from django.conf import settings
@@ -36,13 +36,13 @@ def account(request: SignedInRequest) -> HttpResponse:
 
 @login_not_required
 def signup_closed(request: HttpRequest) -> HttpResponse:
-    """There is no open sign-up: says how people get in."""
+    """Explains how to get an account; there is no open sign-up."""
     return render(request, "account/signup_closed.html", status=403)
 
 
 @login_not_required
 def password_reset(request: HttpRequest) -> HttpResponseBase:
-    """A reset by mail where mail is set up; elsewhere the page says what an administrator can do."""
+    """Reset by email if email is set up; otherwise explains what an administrator can do."""
     if settings.MAIL_CONFIGURED:
         answer: HttpResponseBase = allauth_views.password_reset(request)
         return answer

@@ -1,4 +1,4 @@
-"""Two-factor and passkeys: what differs from allauth's pages."""
+"""Two-factor and passkeys: the pages that differ from allauth's."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ from refinement.services.people.two_factor import passkey_rename_record
 
 
 class Security(IndexView):  # type: ignore[misc]
-    """How the reader signs in, and what they can add to that."""
+    """How the user signs in, and what they can add."""
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         page: dict[str, Any] = super().get_context_data(**kwargs)
@@ -40,11 +40,11 @@ class Security(IndexView):  # type: ignore[misc]
 
 @method_decorator(never_cache, name="dispatch")
 class RecoveryCodes(ViewRecoveryCodesView):  # type: ignore[misc]
-    """The codes, this once: no cache keeps them."""
+    """Shows the codes once, uncached."""
 
 
 class RenamePasskey(EditWebAuthnView):  # type: ignore[misc]
-    """Another name for a passkey, on record."""
+    """Renames a passkey, with an audit entry."""
 
     def form_valid(self, form: Any) -> HttpResponse:
         before = form.instance.wrap().name
@@ -55,18 +55,18 @@ class RenamePasskey(EditWebAuthnView):  # type: ignore[misc]
 
 @require_safe
 def passkeys(request: SignedInRequest) -> HttpResponse:
-    """The passkeys are on the page of all means."""
+    """Redirects to the security page, which lists the passkeys."""
     return redirect("mfa_index")
 
 
 @require_POST
 @reauthentication_required  # type: ignore[untyped-decorator]
 def disconnect(request: SignedInRequest) -> HttpResponse:
-    """Parts the account from the sign-in provider, if there is another way in."""
+    """Unlinks the account from the sign-in provider if there is another way to sign in."""
     if not request.user.has_usable_password():
-        messages.error(request, "Set a password first: without the provider you could not sign in.")
+        messages.error(request, "Set a password first. Without the provider you could not sign in.")
     elif identity_disconnect(user=request.user):
-        messages.success(request, "Your account is no longer connected with the provider.")
+        messages.success(request, "Your account is no longer linked to the provider.")
     return redirect("mfa_index")
 
 

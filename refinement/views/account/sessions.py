@@ -11,19 +11,17 @@ from refinement.services.people.sessions import other_sessions_end, session_end
 
 @require_POST
 def session_revocation(request: SignedInRequest, session: int) -> HttpResponse:
-    """Signs one of the reader's browsers out; somebody else's is not found and stays."""
+    """Signs out one of the user's sessions; 404 for other users' sessions."""
     if session_end(user=request.user, info=session):
-        messages.success(request, "That browser is signed out.")
+        messages.success(request, "Session signed out.")
     else:
-        messages.info(request, "That browser was signed out before.")
+        messages.info(request, "That session was already signed out.")
     return redirect("account")
 
 
 @require_POST
 def other_sessions_revocation(request: SignedInRequest) -> HttpResponse:
-    """Signs the reader out everywhere else."""
+    """Signs the user out everywhere else."""
     ended = other_sessions_end(user=request.user, but=request.session.session_key)
-    messages.success(
-        request, "You are signed out everywhere else." if ended else "There was no other session."
-    )
+    messages.success(request, "Signed out everywhere else." if ended else "There are no other sessions.")
     return redirect("account")

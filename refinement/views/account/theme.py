@@ -1,4 +1,4 @@
-"""Light, dark, or as the system says: kept in a cookie, so that the first paint is already right."""
+"""Theme: light, dark or system. Stored in a cookie, so the first paint is already right."""
 
 from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
@@ -13,7 +13,7 @@ YEAR = 365 * 24 * 3600
 
 
 def theme_of(request: HttpRequest) -> str:
-    """`light` or `dark` where the reader chose one, else empty: the system decides."""
+    """`light` or `dark` if the user chose one, else empty for the system's theme."""
     chosen = request.COOKIES.get(COOKIE, "")
     return chosen if chosen in CHOICES else ""
 
@@ -21,7 +21,7 @@ def theme_of(request: HttpRequest) -> str:
 @login_not_required
 @require_POST
 def change(request: HttpRequest) -> HttpResponse:
-    """Keeps the reader's choice and goes back to the page they were on."""
+    """Saves the choice and returns to the previous page."""
     chosen = request.POST.get("theme", "")
     if chosen not in (*CHOICES, "system"):
         return HttpResponseBadRequest("Choose light, dark or system.", content_type="text/plain")

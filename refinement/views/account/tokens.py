@@ -1,4 +1,4 @@
-"""API tokens of a project: made and revoked by those who use them, and revoked by owners."""
+"""API tokens of a project: created by members, revoked by their creators and by owners."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ from refinement.services.people.tokens import token_make, token_revoke
 @never_cache
 @project_view()
 def token_list(request: ProjectRequest) -> HttpResponse:
-    """The tokens there are; posted, a new one, which is shown this once."""
+    """Lists the tokens. POST creates one and shows it once."""
     if request.method != "POST":
         return _page(request, _form(request))
     form = _form(request, request.POST)
@@ -32,19 +32,19 @@ def token_list(request: ProjectRequest) -> HttpResponse:
     except ValidationError as refusal:
         form.take_over(refusal)
         return _page(request, form, status=422)
-    # The token is kept nowhere, so the answer to the form is the one place where it can be shown.
+    # Only a hash of the token is stored, so it can be shown only in this response.
     return _page(request, _form(request), status=201, made=token, text=text)
 
 
 @require_POST
 @project_view()
 def token_revocation(request: ProjectRequest, token: int) -> HttpResponse:
-    """The token stops working."""
+    """Revokes the token."""
     row, worked = token_revoke(project=request.project, number=token, by=request.user)
     if worked:
-        messages.success(request, f"The token {row.name} was revoked; it no longer works.")
+        messages.success(request, f"Token {row.name} revoked.")
     else:
-        messages.info(request, f"The token {row.name} had been revoked before.")
+        messages.info(request, f"Token {row.name} was already revoked.")
     return redirect("token_list", request.project.slug)
 
 

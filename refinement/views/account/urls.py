@@ -12,7 +12,7 @@ from refinement.views.account import openid, profile, security, sessions, theme,
 
 TOKENS = "p/<slug:slug>/tokens/"
 SECURITY = "account/security/"
-# allauth's views look at who asks before they look at how: other methods do not get that far.
+# allauth's views check the user before the method, so other methods are rejected here.
 page = require_http_methods(["GET", "HEAD"])
 form = require_http_methods(["GET", "HEAD", "POST"])
 

@@ -1,4 +1,4 @@
-"""The first run: whoever holds the printed link makes the first account and project."""
+"""First run: the printed link creates the first account and project."""
 
 from django.contrib import messages
 from django.contrib.auth import login
@@ -19,7 +19,7 @@ from refinement.services.people.accounts import SetupLinkSpent, first_person_cre
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def welcome(request: HttpRequest, token: str) -> HttpResponse:
-    """Shows and takes the first-run form; 410 once the link is spent."""
+    """Shows and handles the first-run form; 410 once the link is used."""
     if not setup_link_open(token):
         return _unreferred(render(request, "refinement/welcome_spent.html", status=410))
     form = WelcomeForm(request.POST if request.method == "POST" else None)
@@ -36,13 +36,13 @@ def _create(request: HttpRequest, token: str, form: WelcomeForm) -> HttpResponse
     except SetupLinkSpent:
         return _unreferred(render(request, "refinement/welcome_spent.html", status=410))
     login(request, user)
-    messages.success(request, f"Welcome, {user.display_name}. Your account and your project are ready.")
+    messages.success(request, f"Welcome, {user.display_name}. Your account and project are ready.")
     return _unreferred(redirect("home"))
 
 
 def _unreferred(response: HttpResponse) -> HttpResponse:
-    # The address holds the token: it must reach no log through a Referer header, and no cache. And
-    # "no-referrer" is too much: browsers then post the form with the origin "null", which is refused.
+    # The URL contains the token, so keep it out of Referer headers and caches. "no-referrer" would not work:
+    # browsers then post the form with the origin "null", which is rejected.
     response.headers["Referrer-Policy"] = "strict-origin"
     response.headers["Cache-Control"] = "no-store, private"
     return response

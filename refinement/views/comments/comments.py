@@ -1,4 +1,4 @@
-"""One comment: its own address, changed, deleted, and what it said before. And whom an @ can call."""
+"""A single comment: permalink, editing, deletion, history; and names for @mentions."""
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
@@ -11,10 +11,10 @@ from refinement.access.objects import comment_or_404, reader_of, run_or_404
 from refinement.access.projects import ProjectRequest, project_view
 from refinement.forms.reviews.comments import EditForm
 from refinement.models import Comment
-from refinement.selectors.reviews.comments import comment_line, people_offered
+from refinement.selectors.reviews.comments import comment_line, mention_suggestions
 from refinement.services.reviews.comments import CommentConflict, comment_delete, comment_edit
-from refinement.views.comments.context import shown_talk
-from refinement.views.comments.threads import beside, run_address, said
+from refinement.views.comments.context import threads_partial
+from refinement.views.comments.threads import comment_response, run_address, shown_round
 from refinement.views.runs.page import partial
 
 MOST_VERSIONS = 100
@@ -24,7 +24,7 @@ MOST_TYPED = 120
 @require_safe
 @project_view()
 def comment_page(request: ProjectRequest, run: int, comment: int) -> HttpResponse:
-    """The comment where it stands: its round, its thread whole, itself marked."""
+    """Redirects to the comment on its run page, with its whole thread."""
     found = comment_or_404(run_or_404(request, run), comment)
     thread = found.thread
     return redirect(f"{run_address(found.run, thread.round_number)}?thread={thread.pk}#comment-{found.pk}")
@@ -33,10 +33,10 @@ def comment_page(request: ProjectRequest, run: int, comment: int) -> HttpRespons
 @require_http_methods(["GET", "HEAD", "POST"])
 @project_view()
 def comment_change(request: ProjectRequest, run: int, comment: int) -> HttpResponse:
-    """The form for one's own comment; who changed it elsewhere sees both and chooses."""
+    """The form for one's own comment. After a concurrent edit it shows both versions."""
     found = comment_or_404(run_or_404(request, run), comment)
     if found.author_id != request.user.pk:
-        raise PermissionDenied("Only who wrote a comment can change it.")
+        raise PermissionDenied("You can only edit your own comments.")
     if found.deleted_at is not None:
         raise Http404("This comment was deleted.")
     if request.method != "POST":
@@ -52,13 +52,13 @@ def comment_change(request: ProjectRequest, run: int, comment: int) -> HttpRespo
         found.refresh_from_db()
         return edit_form(request, found, form, status=409, overtaken=str(overtaken))
     changed.run = found.run
-    return said(request, changed)
+    return comment_response(request, changed)
 
 
 @require_POST
 @project_view()
 def comment_deletion(request: ProjectRequest, run: int, comment: int) -> HttpResponse:
-    """Takes the comment away; its thread stays."""
+    """Deletes the comment; its thread stays."""
     found = comment_or_404(run_or_404(request, run), comment)
     note, status = "", 200
     try:
@@ -66,19 +66,21 @@ def comment_deletion(request: ProjectRequest, run: int, comment: int) -> HttpRes
     except CommentConflict as overtaken:
         note, status = str(overtaken), 409
     if partial(request):
-        return shown_talk(request, found.run, beside(request, found.thread), status=status, talk_note=note)
-    messages.info(request, note or "The comment is deleted.")
+        return threads_partial(
+            request, found.run, shown_round(request, found.thread), status=status, talk_note=note
+        )
+    messages.info(request, note or "Comment deleted.")
     return redirect(run_address(found.run, found.thread.round_number))
 
 
 @require_safe
 @project_view()
 def comment_history(request: ProjectRequest, run: int, comment: int) -> HttpResponse:
-    """What the comment said before; of a deleted one for its author and owners alone."""
+    """Earlier versions of the comment; of a deleted one only for its author and owners."""
     found = comment_or_404(run_or_404(request, run), comment)
     line = comment_line(found, reader_of(request))
     if not line.may_see_history:
-        raise Http404("This comment has no history that you can see.")
+        raise Http404("This comment has no history you can see.")
     edits = list(found.edits.order_by("-version")[:MOST_VERSIONS])
     context = {"section": "runs", "run": found.run, "line": line, "edits": edits}
     return render(request, "refinement/comments/history.html", context)
@@ -87,15 +89,15 @@ def comment_history(request: ProjectRequest, run: int, comment: int) -> HttpResp
 @require_safe
 @project_view()
 def mention_names(request: ProjectRequest) -> JsonResponse:
-    """Members whose name begins like this, for the list under an @."""
+    """Members whose name starts with the typed text, for @mentions."""
     typed = request.GET.get("q", "").replace("\x00", "")[:MOST_TYPED]
-    return JsonResponse({"people": people_offered(request.project.pk, typed)})
+    return JsonResponse({"people": mention_suggestions(request.project.pk, typed)})
 
 
 def edit_form(
     request: ProjectRequest, comment: Comment, form: EditForm, *, status: int = 200, overtaken: str = ""
 ) -> HttpResponse:
-    """By itself, or in the comment's place."""
+    """The edit form as a page, or in place of the comment."""
     context = {
         "section": "runs",
         "run": comment.run,
@@ -108,6 +110,6 @@ def edit_form(
         return render(request, "refinement/comments/edit.html", context, status=status)
     answer = render(request, "refinement/comments/_edit.html", context, status=status)
     if request.method == "POST":
-        # The form asks for the threads; when it is refused, it comes back in its own place.
+        # The form targets the threads; a rejected form replaces only itself.
         return reswap(retarget(answer, f"#edit-{comment.pk}"), "outerHTML")
     return answer

@@ -1,4 +1,4 @@
-"""What every answer about threads starts from, and how it is shown."""
+"""Shared context of the thread views."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +10,7 @@ from refinement.access.objects import reader_of
 from refinement.access.projects import ProjectRequest
 from refinement.forms.reviews.comments import ThreadForm, places_of
 from refinement.models import Run
-from refinement.selectors.reviews.comments import Shown, Talk, comment_counts, talk_of
+from refinement.selectors.reviews.comments import CommentThreads, Shown, comment_counts, comment_threads
 from refinement.selectors.runs.page import RunFacts, run_facts
 from refinement.selectors.runs.rounds import RoundFacts, round_facts
 
@@ -20,15 +20,15 @@ MOST_ABOUT = 100
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """What could not be done, and where on the page that is said; what was typed stays."""
+    """An error, where on the page to show it, and the typed text."""
 
-    where: str  # new, or the thread's number
+    where: str  # "new" or the thread's id
     words: tuple[str, ...]
     typed: str = ""
 
 
-def talk_context(request: ProjectRequest, facts: RunFacts, found: RoundFacts | None) -> dict[str, Any]:
-    """The threads beside this round and the form for a new one."""
+def threads_context(request: ProjectRequest, facts: RunFacts, found: RoundFacts | None) -> dict[str, Any]:
+    """The threads of this round and the form for a new one."""
     asked = request.POST if request.method == "POST" else request.GET
     shown = (
         Shown(facts.run, facts.rubric)
@@ -36,29 +36,29 @@ def talk_context(request: ProjectRequest, facts: RunFacts, found: RoundFacts | N
         else Shown(facts.run, facts.rubric, found.row.number, found.row.candidate)
     )
     thread, about = number_in(asked.get("thread", "")), asked.get("about", "")[:MOST_ABOUT]
-    talk = talk_of(shown, reader_of(request), everything=asked.get("all") == "1", thread=thread)
+    talk = comment_threads(shown, reader_of(request), everything=asked.get("all") == "1", thread=thread)
     form = ThreadForm(None, number=shown.number, choices=places_of(found), about=about)
     return {"talk": talk, "thread_form": form, "thread_asked": thread, "about_asked": about}
 
 
 def counts_context(run: Run) -> dict[str, Any]:
-    """How many comments there are, for a part of the page that shows nothing else of them."""
-    return {"talk": Talk(counts=comment_counts(run))}
+    """Comment counts, for partials that show nothing else of them."""
+    return {"talk": CommentThreads(counts=comment_counts(run))}
 
 
-def shown_talk(
+def threads_partial(
     request: ProjectRequest, run: Run, number: int | None, *, status: int = 200, **more: Any
 ) -> HttpResponse:
-    """The threads alone, for a page that is open."""
+    """The threads as a partial."""
     facts = run_facts(run)
     found = round_facts(run, facts.rubric, number) if number is not None else None
     if number is not None and found is None:
-        raise Http404("There is no such round in this run.")
+        raise Http404("Round not found in this run.")
     context = {"run": run, "facts": facts, "opened": number, "round": found}
-    context |= talk_context(request, facts, found) | more
+    context |= threads_context(request, facts, found) | more
     return render(request, "refinement/comments/_talk.html", context, status=status)
 
 
 def number_in(text: str) -> int | None:
-    """A row's number from an address; anything else is none."""
+    """An id from a query string; None if not valid."""
     return int(text) if text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS else None

@@ -1,4 +1,4 @@
-"""Threads of a run: shown, opened, answered, resolved."""
+"""Threads of a run: list, create, reply, resolve."""
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
@@ -14,27 +14,27 @@ from refinement.models import Comment, Run, Thread
 from refinement.selectors.runs.page import run_facts
 from refinement.selectors.runs.rounds import round_facts
 from refinement.services.reviews.comments import CommentConflict, comment_add, thread_open, thread_resolve
-from refinement.views.comments.context import Refused, number_in, shown_talk
+from refinement.views.comments.context import Refused, number_in, threads_partial
 from refinement.views.runs.page import partial, shown_run
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @project_view()
 def run_threads(request: ProjectRequest, run: int) -> HttpResponse:
-    """The threads beside a round, for an open page; a POST opens one."""
+    """The threads of a round as a partial; POST creates one."""
     found = run_or_404(request, run)
     if request.method == "POST":
         return opened(request, found)
     number = number_in(request.GET.get("round", ""))
     if partial(request):
-        return shown_talk(request, found, number)
+        return threads_partial(request, found, number)
     return redirect(run_address(found, number))
 
 
 @require_POST
 @project_view()
 def thread_reply(request: ProjectRequest, run: int, thread: int) -> HttpResponse:
-    """One more comment in a thread."""
+    """Adds a comment to a thread."""
     found = run_or_404(request, run)
     row = thread_or_404(found, thread)
     form = ReplyForm(request.POST)
@@ -43,13 +43,13 @@ def thread_reply(request: ProjectRequest, run: int, thread: int) -> HttpResponse
         typed = request.POST.get("body", "")
         return refused(request, found, row.round_number, Refused(str(row.pk), words, typed))
     comment = comment_add(thread=row, body=form.cleaned_data["body"], user=request.user)
-    return said(request, comment)
+    return comment_response(request, comment)
 
 
 @require_POST
 @project_view()
 def thread_resolution(request: ProjectRequest, run: int, thread: int) -> HttpResponse:
-    """Resolves a thread or opens it again; who comes second is told who was first."""
+    """Resolves or reopens a thread; after a concurrent change it names who did it."""
     found = run_or_404(request, run)
     row = thread_or_404(found, thread)
     resolved = request.POST.get("resolved") != "0"
@@ -59,19 +59,19 @@ def thread_resolution(request: ProjectRequest, run: int, thread: int) -> HttpRes
     except CommentConflict as overtaken:
         note, status = str(overtaken), 409
     if partial(request):
-        return shown_talk(request, found, beside(request, row), status=status, talk_note=note)
+        return threads_partial(request, found, shown_round(request, row), status=status, talk_note=note)
     if note:
         messages.info(request, note)
     return redirect(f"{run_address(found, row.round_number)}?thread={row.pk}#thread-{row.pk}")
 
 
 def opened(request: ProjectRequest, run: Run) -> HttpResponse:
-    """A new thread; what is wrong is said beside its field, and everything typed stays."""
+    """Creates a thread. Errors are shown at their field, and the typed text is kept."""
     number = number_in(request.POST.get("round", ""))
     facts = run_facts(run)
     found = round_facts(run, facts.rubric, number) if number is not None else None
     if number is not None and found is None:
-        raise Http404("There is no such round in this run.")
+        raise Http404("Round not found in this run.")
     form = ThreadForm(request.POST, number=number, choices=places_of(found))
     if form.is_valid():
         try:
@@ -79,16 +79,16 @@ def opened(request: ProjectRequest, run: Run) -> HttpResponse:
         except ValidationError as wrong:
             form.add_error(None, wrong)
         else:
-            return said(request, comment)
+            return comment_response(request, comment)
     words = tuple(str(error) for errors in form.errors.values() for error in errors)
     return refused(request, run, number, Refused("new", words), thread_form=form)
 
 
-def said(request: ProjectRequest, comment: Comment) -> HttpResponse:
-    """The threads with the new comment, or for a page without script its own place."""
+def comment_response(request: ProjectRequest, comment: Comment) -> HttpResponse:
+    """The threads with the new comment, or without script a redirect to it."""
     thread = comment.thread
     if partial(request):
-        return shown_talk(request, comment.run, beside(request, thread))
+        return threads_partial(request, comment.run, shown_round(request, thread))
     address = run_address(comment.run, thread.round_number)
     return redirect(f"{address}?thread={thread.pk}#comment-{comment.pk}")
 
@@ -98,12 +98,12 @@ def refused(
 ) -> HttpResponse:
     if partial(request):
         shown = number_in(request.POST.get("round", "")) or number
-        return shown_talk(request, run, shown, status=422, talk_wrong=wrong, **more)
+        return threads_partial(request, run, shown, status=422, talk_wrong=wrong, **more)
     return shown_run(request, run, number, status=422, talk_wrong=wrong, **more)
 
 
-def beside(request: ProjectRequest, thread: Thread) -> int | None:
-    """The round that the open page shows, else the thread's own."""
+def shown_round(request: ProjectRequest, thread: Thread) -> int | None:
+    """The round the open page shows, else the thread's own."""
     return number_in(request.POST.get("round", "")) or thread.round_number
 
 

@@ -1,4 +1,4 @@
-"""Runs from files: an upload is read on trial first, then imported part by part."""
+"""Importing runs from files: an upload is checked first, then imported in parts."""
 
 from typing import Any
 
@@ -16,24 +16,24 @@ from refinement.interchange.imports.archives import MOST_BYTES, BadUpload, megab
 from refinement.models import ImportBatch
 from refinement.services.imports.batches import batch_advance, batch_discard, batch_open
 
-FORM_BYTES = 1_000_000  # what a form takes besides its files
-TOO_MANY = "These are too many files for one upload. Put them into a zip file, and choose that."
+FORM_BYTES = 1_000_000  # allowed in addition to the files
+TOO_MANY = "Too many files for one upload. Put them into a zip file and upload that."
 
 
-# The length is looked at before the form is read: a check of its token would read all of it first.
+# Check the length before the form is read: the CSRF check would read all of it first.
 @csrf_exempt
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 @project_view(role="editor")
 def run_import(request: ProjectRequest) -> HttpResponse:
-    """The form; posted, the upload's report follows."""
+    """The upload form; POST shows the upload's report."""
     if request.method != "POST":
         return import_form(request, RunImportForm())
     length = request.META.get("CONTENT_LENGTH") or "0"
     if not length.isdigit() or int(length) > MOST_BYTES + FORM_BYTES:
         return refused(
             request,
-            f"An upload may have {megabytes(MOST_BYTES)}; this one is larger. Import it in parts.",
+            f"This upload is larger than {megabytes(MOST_BYTES)}. Import it in parts.",
             413,
         )
     try:
@@ -57,7 +57,7 @@ def received(request: ProjectRequest) -> HttpResponse:
 
 
 def refused(request: ProjectRequest, words: str, status: int) -> HttpResponse:
-    """The form anew with what was wrong; nothing of the upload was looked at."""
+    """The form with an error; the upload was not read."""
     return import_form(request, RunImportForm(), status=status, refusal=words)
 
 
@@ -72,17 +72,17 @@ def import_form(
 @never_cache
 @project_view(role="editor")
 def run_import_batch(request: ProjectRequest, batch: int) -> HttpResponse:
-    """The upload's report; posted, the next part is imported, or all of it forgotten."""
+    """The upload's report. POST imports the next part or discards the upload."""
     found = ImportBatch.objects.filter(project=request.project, pk=batch).first()
     if found is None:
-        raise Http404("There is no such upload; it may have been forgotten after a day.")
+        raise Http404("Upload not found. Uploads are deleted after a day.")
     if found.created_by_id != request.user.pk:
-        # Its report quotes scores, and another may be reading one of these runs blind.
-        raise PermissionDenied("This upload is somebody else's; whoever made it sees its report.")
+        # The report includes scores, and another member may be scoring one of these runs blind.
+        raise PermissionDenied("Only the person who uploaded these files can see their report.")
     if request.method == "POST":
         if request.POST.get("action") == "discard":
             batch_discard(batch=found)
-            messages.info(request, "The upload is forgotten.")
+            messages.info(request, "Upload discarded.")
             return redirect("run_list", request.project.slug)
         found = batch_advance(batch=found, user=request.user)
         if not partial(request):
@@ -92,7 +92,7 @@ def run_import_batch(request: ProjectRequest, batch: int) -> HttpResponse:
 
 
 def batch_context(request: ProjectRequest, batch: ImportBatch) -> dict[str, Any]:
-    """The report; of runs that its reader scores blind it shows no score."""
+    """The report, without scores of runs its reader scores blind."""
     report = batch.report
     hidden: dict[str, Any] = {"best": None, "contradictions": []}
     return {

@@ -1,4 +1,4 @@
-"""The inbox: what somebody was told, opened, marked as read; and what they want to be told."""
+"""The inbox and notification settings."""
 
 from django.conf import settings
 from django.contrib import messages
@@ -17,7 +17,7 @@ MOST_DIGITS = 18
 
 @require_safe
 def inbox(request: SignedInRequest) -> HttpResponse:
-    """One page of notices, unread ones first."""
+    """A page of notices, unread ones first."""
     unread_only = request.GET.get("show") == "unread"
     page = inbox_page(request.user, unread_only=unread_only, cursor=request.GET.get("after", ""))
     kept = {"show": "unread"} if unread_only else {}
@@ -32,7 +32,7 @@ def inbox(request: SignedInRequest) -> HttpResponse:
 
 @require_safe
 def inbox_open(request: SignedInRequest, notice: int) -> HttpResponse:
-    """Leads to what a notice is about, which then counts as read."""
+    """Redirects to a notice's subject and marks the notice as read."""
     row = notice_or_404(request, notice)
     if request.method == "GET":
         notice_read(notice=row)
@@ -43,24 +43,24 @@ def inbox_open(request: SignedInRequest, notice: int) -> HttpResponse:
 
 @require_POST
 def inbox_read(request: SignedInRequest, notice: int) -> HttpResponse:
-    """Marks one as read without opening it, or as unread again."""
+    """Marks a notice as read or unread."""
     notice_read(notice=notice_or_404(request, notice), read=request.POST.get("read") != "0")
     return back(request)
 
 
 @require_POST
 def inbox_read_all(request: SignedInRequest) -> HttpResponse:
-    """Marks all as read that were there when the page was made."""
+    """Marks all notices as read that existed when the page was rendered."""
     newest = request.POST.get("newest", "")
     if newest.isascii() and newest.isdigit() and len(newest) <= MOST_DIGITS:
         count = notices_read_all(user=request.user, newest=int(newest))
-        messages.success(request, f"{count} marked as read." if count else "Everything was read before.")
+        messages.success(request, f"{count} marked as read." if count else "Everything was already read.")
     return back(request)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def notice_settings(request: SignedInRequest) -> HttpResponse:
-    """For each kind of notice: in the inbox, and by mail where mail is set up."""
+    """For each kind of notice: in the inbox, and by email if email is set up."""
     if request.method == "POST":
         known = set(NoticeKind.values)
         notice_choices_set(
@@ -68,7 +68,7 @@ def notice_settings(request: SignedInRequest) -> HttpResponse:
             inbox=known & set(request.POST.getlist("inbox")),
             mail=known & set(request.POST.getlist("mail")) if settings.MAIL_CONFIGURED else None,
         )
-        messages.success(request, "Saved. It holds for what happens from now on.")
+        messages.success(request, "Saved. Applies to new notifications.")
         return redirect("notice_settings")
     return render(request, "refinement/notices/settings.html", {"choices": choices_of(request.user)})
 
@@ -76,12 +76,12 @@ def notice_settings(request: SignedInRequest) -> HttpResponse:
 def notice_or_404(request: SignedInRequest, number: int) -> Notice:
     found = notices_of(request.user).select_related("project").filter(pk=number).first()
     if found is None:
-        raise Http404("There is no such notice in your inbox.")
+        raise Http404("Notification not found in your inbox.")
     return found
 
 
 def back(request: SignedInRequest) -> HttpResponse:
-    """To the list that the form was on."""
+    """Redirects to the list the form was on."""
     answer = redirect("inbox")
     if request.POST.get("show") == "unread":
         answer["Location"] += "?show=unread"

@@ -1,1 +1,1 @@
-"""Pages about people: members, invitations, sessions, administration, the audit log."""
+"""Pages about members, invitations and joining."""

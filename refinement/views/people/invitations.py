@@ -1,4 +1,4 @@
-"""Invitations into a project: made, mailed and revoked by its owners."""
+"""Invitations to a project: created, emailed and revoked by its owners."""
 
 from django.conf import settings
 from django.contrib import messages
@@ -21,7 +21,7 @@ from refinement.views.people.members import members_context
 @never_cache
 @project_view(role="owner")
 def invitation_create(request: ProjectRequest) -> HttpResponse:
-    """Makes a link and shows it, this once; mails it where an address is given."""
+    """Creates a link and shows it once; emails it if an address is given."""
     form = InvitationForm(request.POST, can_mail=settings.MAIL_CONFIGURED)
     if not form.is_valid():
         page = members_context(request, form)
@@ -39,7 +39,7 @@ def invitation_create(request: ProjectRequest) -> HttpResponse:
         "link": link,
         "mailed": invitation_mailed(request, invitation, link),
     }
-    # The token is kept nowhere, so the answer to the form is the one place where it can be shown.
+    # Only a hash of the token is stored, so it can be shown only in this response.
     answer = render(
         request, "refinement/people/members.html", members_context(request, more=made), status=201
     )
@@ -50,9 +50,9 @@ def invitation_create(request: ProjectRequest) -> HttpResponse:
 @require_POST
 @project_view(role="owner")
 def invitation_revocation(request: ProjectRequest, invitation: int) -> HttpResponse:
-    """The link stops working."""
+    """Revokes the link."""
     if invitation_revoke(project=request.project, number=invitation, by=request.user):
-        messages.success(request, "The invitation was revoked; its link no longer works.")
+        messages.success(request, "Invitation revoked. Its link no longer works.")
     else:
-        messages.info(request, "The invitation was used or revoked before.")
+        messages.info(request, "The invitation was already used or revoked.")
     return redirect("member_list", request.project.slug)

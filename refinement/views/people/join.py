@@ -1,4 +1,4 @@
-"""The page behind an invitation: a new person makes an account, a known one joins."""
+"""The page of an invitation: new users create an account, existing users join."""
 
 from django.contrib import messages
 from django.contrib.auth import login
@@ -21,7 +21,7 @@ from refinement.services.people.invitations import (
     invitation_for,
 )
 
-TAKEN = "There is an account with this address. Sign in with it, then open this link again."
+TAKEN = "An account with this email already exists. Sign in with it, then open this link again."
 
 
 @sensitive_variables("token", "form")
@@ -30,14 +30,14 @@ TAKEN = "There is an account with this address. Sign in with it, then open this 
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def join(request: HttpRequest, token: str) -> HttpResponse:
-    """Shows and takes the form; 410 once the link was used, revoked or has expired."""
+    """Shows and handles the form; 410 once the link is used, revoked or expired."""
     try:
         invitation = invitation_for(token)
         answer = _answer(request, token, invitation)
     except InvitationSpent:
         answer = render(request, "refinement/people/join_spent.html", status=410)
-    # The address holds the token: it must reach no log through a Referer header, and no cache. And
-    # "no-referrer" is too much: browsers then post the form with the origin "null", which is refused.
+    # The URL contains the token, so keep it out of Referer headers and caches. "no-referrer" would not work:
+    # browsers then post the form with the origin "null", which is rejected.
     answer.headers["Referrer-Policy"] = "strict-origin"
     answer.headers["Cache-Control"] = "no-store, private"
     answer.headers["X-Robots-Tag"] = "noindex, nofollow"
@@ -63,7 +63,7 @@ def _answer(request: HttpRequest, token: str, invitation: Invitation) -> HttpRes
 
 
 def _known(request: HttpRequest, user: User, token: str, invitation: Invitation) -> HttpResponse:
-    """Somebody who is signed in: joins by a press of a button, unless they are in the project already."""
+    """For signed-in users: joins the project unless they are already a member."""
     project = invitation.project
     if request.method == "POST":
         try:

@@ -1,4 +1,4 @@
-"""Who is in a project: list, roles, removal, leaving."""
+"""Members of a project: list, roles, removal, leaving."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -32,7 +32,7 @@ def member_list(request: ProjectRequest) -> HttpResponse:
 def members_context(
     request: ProjectRequest, form: InvitationForm | None = None, more: Mapping[str, object] | None = None
 ) -> dict[str, Any]:
-    """What the page shows; a form that could not be used comes back on it."""
+    """The page's context; a rejected form is shown again."""
     is_owner = request.membership.is_owner
     return {
         "section": "members",
@@ -49,24 +49,24 @@ def members_context(
 @require_POST
 @project_view(role="owner")
 def member_role(request: ProjectRequest, member: int) -> HttpResponse:
-    """Another role for a member."""
+    """Changes a member's role."""
     form = RoleForm(request.POST)
     if not form.is_valid():
-        return _refused(request, "Choose one of the roles: viewer, editor or owner.", status=422)
+        return _refused(request, "Choose a role: viewer, editor or owner.", status=422)
     role = form.cleaned_data["role"]
     try:
         changed = member_role_change(project=request.project, user_id=member, role=role, by=request.user)
     except LastOwner:
         return _refused(request, LAST_OWNER)
     if changed:
-        messages.success(request, f"The role was changed: now {AS_A[MemberRole(role)]}.")
+        messages.success(request, f"Role changed: now {AS_A[MemberRole(role)]}.")
     return redirect("member_list", request.project.slug)
 
 
 @require_POST
 @project_view(role="owner")
 def member_removal(request: ProjectRequest, member: int) -> HttpResponse:
-    """A member is taken out; what they did stays."""
+    """Removes a member; their work stays."""
     try:
         gone = member_remove(project=request.project, user_id=member, by=request.user)
     except LastOwner:
@@ -78,7 +78,7 @@ def member_removal(request: ProjectRequest, member: int) -> HttpResponse:
 @require_POST
 @project_view()
 def member_leaving(request: ProjectRequest) -> HttpResponse:
-    """The reader leaves the project."""
+    """Leaves the project."""
     try:
         member_leave(project=request.project, user=request.user)
     except LastOwner:
@@ -88,7 +88,7 @@ def member_leaving(request: ProjectRequest) -> HttpResponse:
 
 
 def _back(request: ProjectRequest, gone: int) -> HttpResponse:
-    # Whoever is out finds nothing at the project's address any more.
+    # A former member gets 404 on the project's pages, so redirect to the start page.
     if gone == request.user.pk:
         return redirect("home")
     return redirect("member_list", request.project.slug)

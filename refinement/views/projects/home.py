@@ -1,4 +1,4 @@
-"""The home of a project, the way to it, and new projects."""
+"""A project's home page, the redirect to it, and new projects."""
 
 import os
 from typing import cast
@@ -22,7 +22,7 @@ from refinement.selectors.health import (
 from refinement.selectors.launch.warnings import EMBEDDED
 from refinement.selectors.projects.home import home_of
 from refinement.selectors.projects.lists import current_project, member_count
-from refinement.selectors.reviews.requests import asked_of
+from refinement.selectors.reviews.requests import queue_start
 from refinement.services.people.accounts import project_create
 
 MOST_ASKED = 6
@@ -30,7 +30,7 @@ MOST_ASKED = 6
 
 @require_safe
 def home(request: SignedInRequest) -> HttpResponse:
-    """Leads to the project last used, or says how to get into one."""
+    """Redirects to the last used project, or explains how to join one."""
     project = current_project(request.user, request.session.get("project"))
     if project is None:
         return render(request, "refinement/project_none.html")
@@ -40,7 +40,7 @@ def home(request: SignedInRequest) -> HttpResponse:
 @require_safe
 @project_view()
 def project_home(request: ProjectRequest) -> HttpResponse:
-    """Where a member lands: what is at work, what is held up, what is new, and what to do first."""
+    """A project's start page: active, waiting and recent runs, and first steps."""
     system = system_state()
     page = {
         "section": "home",
@@ -48,14 +48,14 @@ def project_home(request: ProjectRequest) -> HttpResponse:
         "system": system,
         "has_own_model": has_own_model(system),
         "home": home_of(request.project),
-        "asked": asked_of(request.user, request.project, request.membership, MOST_ASKED),
+        "asked": queue_start(request.user, request.project, request.membership, MOST_ASKED),
         "can_edit": request.membership.can_edit,
     }
     return render(request, "refinement/project_home.html", page)
 
 
 def system_state() -> list[tuple[str, Part, bool]]:
-    """Each part's name, its health, and whether the instance needs it to be ready at all."""
+    """Each part's name, its health, and whether the instance needs it."""
     return [
         ("Database", database_health(), True),
         ("Queue", broker_health(), True),
@@ -65,7 +65,7 @@ def system_state() -> list[tuple[str, Part, bool]]:
 
 
 def has_own_model(system: list[tuple[str, Part, bool]]) -> bool:
-    """Whether a model can be asked that is not the small one that comes along."""
+    """Whether a model other than the embedded one is available."""
     usable = {
         endpoint["name"]
         for _, part, _ in system
@@ -77,14 +77,14 @@ def has_own_model(system: list[tuple[str, Part, bool]]) -> bool:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def project_new(request: SignedInRequest) -> HttpResponse:
-    """A further project, by an administrator of the instance."""
+    """Creates a project; for administrators of the instance."""
     if not request.user.is_superuser:
-        raise PermissionDenied("Only administrators of this instance make new projects. Ask one of them.")
+        raise PermissionDenied("Only administrators of this instance can create projects.")
     form = ProjectForm(request.POST if request.method == "POST" else None)
     if request.method != "POST":
         return render(request, "refinement/project_new.html", {"form": form})
     if not form.is_valid():
         return render(request, "refinement/project_new.html", {"form": form}, status=422)
     project = project_create(owner=request.user, name=form.cleaned_data["name"])
-    messages.success(request, f"The project {project.name} is ready, and you are its owner.")
+    messages.success(request, f"Project {project.name} created. You are its owner.")
     return redirect("project_home", project.slug)

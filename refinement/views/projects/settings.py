@@ -1,4 +1,4 @@
-"""A project's settings, for its owners."""
+"""Project settings, for owners."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ from refinement.services.projects.settings import (
 @require_http_methods(["GET", "HEAD", "POST"])
 @project_view(role="owner")
 def project_settings(request: ProjectRequest) -> HttpResponse:
-    """Name, blind scores, sharing, and every link that leads out of the project."""
+    """Name, blind scoring, sharing, and all share links."""
     if request.method != "POST":
         return _page(request, _form_of(request.project))
     form = ProjectSettingsForm(request.POST)
@@ -32,9 +32,7 @@ def project_settings(request: ProjectRequest) -> HttpResponse:
         changed = project_settings_change(project=request.project, by=request.user, **form.cleaned_data)
     except SettingsChanged as conflict:
         return _conflict(request, form, conflict.project)
-    messages.success(request, "The settings were saved.") if changed else messages.info(
-        request, "Nothing was different."
-    )
+    messages.success(request, "Settings saved.") if changed else messages.info(request, "No changes.")
     return redirect("project_settings", request.project.slug)
 
 
@@ -44,7 +42,7 @@ def _form_of(project: Project) -> ProjectSettingsForm:
 
 
 def _conflict(request: ProjectRequest, form: ProjectSettingsForm, now: Project) -> HttpResponse:
-    """What was typed stays; what is set now stands beside it, and the next save is made from there."""
+    """Shows the typed values next to the current ones; saving again overwrites them."""
     typed = {**form.cleaned_data, "seen": settings_mark(now)}
     return _page(request, ProjectSettingsForm(initial=typed), status=409, now=now)
 

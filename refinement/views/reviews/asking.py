@@ -1,4 +1,4 @@
-"""Asking for reviews, of one run or of many, and taking a request back."""
+"""Requesting reviews of one or many runs, and cancelling requests."""
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied, ValidationError
@@ -22,10 +22,10 @@ ONE = 1
 @require_http_methods(["GET", "HEAD", "POST"])
 @project_view(role="editor")
 def review_ask(request: ProjectRequest) -> HttpResponse:
-    """Whom to ask about the runs that the address names; what cannot be kept comes back with its reasons."""
+    """Requests reviews of the runs in the query string. Errors are shown with the form."""
     runs = chosen_runs(request)
     if not runs:
-        messages.error(request, "No run was chosen. Tick the boxes of the runs you mean, then try again.")
+        messages.error(request, "No runs selected. Select runs in the list and try again.")
         return redirect("run_list", request.project.slug)
     if request.method != "POST":
         return ask_page(request, runs, ReviewAskForm(project=request.project, me=request.user))
@@ -50,17 +50,17 @@ def review_ask(request: ProjectRequest) -> HttpResponse:
 
 
 def tell(request: ProjectRequest, asked: int, people: int) -> None:
-    """How many requests were made; who was asked already is not asked again."""
+    """Reports how many requests were created; duplicates are skipped."""
     if not asked:
-        messages.warning(request, "Everybody you chose is asked about this already; nothing was changed.")
+        messages.warning(request, "Everyone you chose already has a request. Nothing was changed.")
         return
-    requests = "1 review is" if asked == ONE else f"{asked:,} reviews are"
+    requests = "1 review" if asked == ONE else f"{asked:,} reviews"
     of = "1 person" if people == ONE else f"{people} people"
-    messages.success(request, f"{requests} asked of {of}.")
+    messages.success(request, f"{requests} requested from {of}.")
 
 
 def chosen_runs(request: ProjectRequest) -> list[Run]:
-    """The runs that the address names and that are this project's, in their order."""
+    """This project's runs in the query string, in order."""
     given = request.GET.getlist("run")[:MOST_RUNS]
     numbers = [int(value) for value in given if value.isascii() and value.isdigit() and len(value) <= 18]
     runs = list(shown_runs(request.project).filter(pk__in=numbers).only(*SHOWN).order_by("pk"))
@@ -86,16 +86,16 @@ def ask_page(
 @require_POST
 @project_view()
 def review_take_back_action(request: ProjectRequest, review: int) -> HttpResponse:
-    """Takes a request back, for those who may: who asked, and owners."""
+    """Cancels a request; for the requester and owners."""
     try:
         taken = review_take_back(project=request.project, number=review, membership=request.membership)
     except PermissionDenied as refused:
         messages.error(request, str(refused))
     else:
         if taken:
-            messages.success(request, "The request is taken back.")
+            messages.success(request, "Request cancelled.")
         else:
-            messages.warning(request, "The request was closed already.")
+            messages.warning(request, "The request was already closed.")
     run = request.POST.get("run", "")
     if run.isascii() and run.isdigit() and len(run) <= 18:
         return redirect("run_page", request.project.slug, int(run))

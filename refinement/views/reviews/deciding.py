@@ -1,4 +1,4 @@
-"""People decide about a run; the judge's own record stays beside it."""
+"""Decisions on a run; the judge's result is kept."""
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
@@ -19,7 +19,7 @@ from refinement.views.runs.page import shown_run
 @require_POST
 @project_view(role="editor")
 def run_decide(request: ProjectRequest, run: int) -> HttpResponse:
-    """Keeps the decision; if somebody else decided first, shows theirs and keeps what was typed."""
+    """Saves the decision. If someone decided first, shows theirs and keeps the typed text."""
     found = run_or_404(request, run)
     form = form_for(request, found)
     if not form.is_valid():
@@ -36,19 +36,19 @@ def run_decide(request: ProjectRequest, run: int) -> HttpResponse:
         form.take_over(error)
         return shown_run(request, found, status=422, decide=form)
     line = decision_line(made, rubric_from_json(found.snapshot))
-    messages.success(request, f"Kept: you {line.did}. The judge's own record stays beside it.")
+    messages.success(request, f"You {line.did}.")
     return redirect("run_page", request.project.slug, run)
 
 
 def conflict(request: ProjectRequest, run: Run, meanwhile: DecisionConflict) -> HttpResponse:
-    """Everything typed, below what somebody else decided: deciding again is a choice."""
+    """The typed form with the other person's decision; submitting again overwrites it."""
     form = form_for(request, run, seen=meanwhile.newest.number)
     line = decision_line(meanwhile.newest, rubric_from_json(run.snapshot))
     return shown_run(request, run, status=409, decide=form, decided_meanwhile=line)
 
 
 def form_for(request: ProjectRequest, run: Run, *, seen: int | None = None) -> DecisionForm:
-    """The form as it was sent; with `seen`, as if it had been opened on that decision."""
+    """The submitted form; with `seen`, based on that decision."""
     typed = request.POST.copy()
     if seen is not None:
         typed["seen"] = str(seen)

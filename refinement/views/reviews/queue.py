@@ -1,4 +1,4 @@
-"""What waits for whom, and the way through it: one run after the other."""
+"""The review queue, and stepping through it run by run."""
 
 from dataclasses import dataclass
 
@@ -14,13 +14,13 @@ from refinement.models import Run
 from refinement.selectors.reviews.requests import Place, place_of, reviews_page
 from refinement.services.reviews.requests import review_done
 
-REVIEWING = "reviewing"  # in the session: the project whose queue the reader goes through
+REVIEWING = "reviewing"  # session key: the project whose queue the user is going through
 
 
 @require_safe
 @project_view()
 def review_list(request: ProjectRequest) -> HttpResponse:
-    """What waits for the reader, what others owe, and what was done."""
+    """The user's queue, others' open requests, and completed reviews."""
     leave(request)
     context = {
         "section": "reviews",
@@ -34,18 +34,18 @@ def review_list(request: ProjectRequest) -> HttpResponse:
 @require_POST
 @project_view()
 def review_close(request: ProjectRequest, run: int) -> HttpResponse:
-    """The reader has reviewed the run; the next one follows."""
+    """Completes the user's review and shows the next run."""
     found = run_or_404(request, run, whole=False)
     before = place_of(run, request.user, request.project)
     if review_done(run=found, user=request.user):
-        messages.success(request, f"Your review of run {run} is done.")
+        messages.success(request, f"Review of run {run} completed.")
     else:
-        messages.warning(request, f"Run {run} did not wait for you any more.")
+        messages.warning(request, f"Run {run} was not in your queue any more.")
     return onward(request, before)
 
 
 def onward(request: ProjectRequest, before: Place) -> HttpResponse:
-    """To the run that came after this one, else the first that waits, else back to the list."""
+    """Redirects to the next run in the queue, else the first, else the list."""
     slug = request.project.slug
     following = before.following or place_of(0, request.user, request.project).following
     if following is None:
@@ -55,7 +55,7 @@ def onward(request: ProjectRequest, before: Place) -> HttpResponse:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """The bar over a run while somebody goes through their queue."""
+    """The bar above a run while a user goes through their queue."""
 
     place: Place
     previous: str
@@ -63,7 +63,7 @@ class Bar:
 
 
 def review_bar(request: ProjectRequest, run: Run) -> Bar | None:
-    """The bar, for those who came from their queue and have not left it."""
+    """The bar, for users who came from their queue."""
     if request.GET.get("review") == "1" and request.session.get(REVIEWING) != request.project.slug:
         request.session[REVIEWING] = request.project.slug
     if request.session.get(REVIEWING) != request.project.slug:
@@ -77,6 +77,6 @@ def review_bar(request: ProjectRequest, run: Run) -> Bar | None:
 
 
 def leave(request: ProjectRequest) -> None:
-    """Whoever looks at the list has left the queue."""
+    """Opening the list ends the review session."""
     if REVIEWING in request.session:
         del request.session[REVIEWING]

@@ -1,4 +1,4 @@
-"""Rules that ask for reviews by themselves."""
+"""Rules that request reviews automatically."""
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied, ValidationError
@@ -15,14 +15,14 @@ from refinement.services.reviews.rules import review_rule_create, review_rule_en
 @require_http_methods(["GET", "HEAD", "POST"])
 @project_view()
 def review_rules(request: ProjectRequest) -> HttpResponse:
-    """The rules in force; editors and owners make new ones here."""
+    """The active rules; editors and owners can add one."""
     can_edit = request.membership.can_edit
     if request.method != "POST":
         form = ReviewRuleForm(project=request.project, me=request.user) if can_edit else None
         return rules_page(request, form)
     if not can_edit:
         raise PermissionDenied(
-            f"You are a viewer in {request.project.name}; its editors and owners make review rules."
+            f"You are a viewer in {request.project.name}. Only editors and owners can create review rules."
         )
     form = ReviewRuleForm(request.POST, project=request.project, me=request.user)
     if not form.is_valid():
@@ -32,7 +32,7 @@ def review_rules(request: ProjectRequest) -> HttpResponse:
     except ValidationError as error:
         form.add_error(None, error)
         return rules_page(request, form, status=422)
-    messages.success(request, "The rule is in force: it looks at every run that ends from now on.")
+    messages.success(request, "Rule created. It applies to runs that finish from now on.")
     return redirect("review_rules", request.project.slug)
 
 
@@ -50,9 +50,9 @@ def rules_page(request: ProjectRequest, form: ReviewRuleForm | None, *, status: 
 @require_POST
 @project_view(role="editor")
 def review_rule_ending(request: ProjectRequest, rule: int) -> HttpResponse:
-    """The rule asks nobody any more; what it asked stays."""
+    """Ends the rule; its open requests stay."""
     if review_rule_end(project=request.project, number=rule, user=request.user):
-        messages.success(request, "The rule has ended. What it asked for still waits.")
+        messages.success(request, "Rule deleted. Its open requests stay.")
     else:
-        messages.warning(request, "The rule had ended already.")
+        messages.warning(request, "The rule was already deleted.")
     return redirect("review_rules", request.project.slug)

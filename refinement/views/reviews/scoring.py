@@ -1,4 +1,4 @@
-"""A person scores a round: openly, or blind, with nothing of anybody's scores on the page."""
+"""Scoring a round: openly, or blind without any scores on the page."""
 
 from typing import Any
 
@@ -33,11 +33,11 @@ PLAIN = "text/plain; charset=utf-8"
 @require_http_methods(["GET", "HEAD", "POST"])
 @project_view()
 def run_score(request: ProjectRequest, run: int, number: int) -> HttpResponse:
-    """The page to score a round on; every member may. What cannot be kept comes back with its reasons."""
+    """The scoring page, for every member. Errors are shown with the form."""
     found = run_or_404(request, run, blind=True)
     row = round_or_404(found, number)
     if request.method == "POST":
-        return score_kept(request, found, row)
+        return score_saved(request, found, row)
     if request.GET.get("form") in ("text", "task"):
         text = row.candidate if request.GET["form"] == "text" else found.task
         return HttpResponse(text, content_type=PLAIN)
@@ -49,8 +49,8 @@ def run_score(request: ProjectRequest, run: int, number: int) -> HttpResponse:
     return score_page(request, found, row, rubric, form, kept=kept)
 
 
-def score_kept(request: ProjectRequest, run: Run, row: Round) -> HttpResponse:
-    """Keeps the score and goes on: to the run, or blind to its next round."""
+def score_saved(request: ProjectRequest, run: Run, row: Round) -> HttpResponse:
+    """Saves the score and continues: to the run, or blind to its next round."""
     rubric = rubric_from_json(run.snapshot)
     if must_read_blind(request, run):
         return begin_page(request, run, row, status=422)
@@ -68,7 +68,7 @@ def score_kept(request: ProjectRequest, run: Run, row: Round) -> HttpResponse:
     except ValidationError as error:
         form.take_over(error)
         return score_page(request, run, row, rubric, form, status=422)
-    messages.success(request, f"Your scores of {capital_round_name(rubric, row.number).lower()} are kept.")
+    messages.success(request, f"Your scores of {capital_round_name(rubric, row.number).lower()} are saved.")
     address = reverse(
         "run_score" if onward else "run_round", args=[request.project.slug, run.pk, onward or row.number]
     )
@@ -78,7 +78,7 @@ def score_kept(request: ProjectRequest, run: Run, row: Round) -> HttpResponse:
 @require_POST
 @project_view()
 def run_score_blind(request: ProjectRequest, run: int, number: int) -> HttpResponse:
-    """Begins to read the run blind, at this round."""
+    """Starts scoring the run blind, at this round."""
     found = run_or_404(request, run, blind=True)
     row = round_or_404(found, number)
     try:
@@ -91,13 +91,13 @@ def run_score_blind(request: ProjectRequest, run: int, number: int) -> HttpRespo
 @require_POST
 @project_view()
 def run_score_reveal(request: ProjectRequest, run: int) -> HttpResponse:
-    """Gives blind reading up, once that is confirmed: from then on a score is an open one."""
+    """Ends blind scoring after confirmation; later scores are not blind."""
     found = run_or_404(request, run, whole=False, blind=True)
     if request.POST.get("sure") != "yes":
         page = {"section": "runs", "run": found, "number": request.blind_runs.get(run, 1)}
         return render(request, "refinement/runs/score_reveal.html", page)
     if blind_reading_give_up(run=found, user=request.user):
-        messages.success(request, "Here are the scores. What you score from now on is marked as not blind.")
+        messages.success(request, "Scores are visible now. Your scores from now on are marked as not blind.")
     return redirect("run_page", request.project.slug, run)
 
 
@@ -107,7 +107,7 @@ def run_score_seed(request: ProjectRequest, run: int, number: int) -> HttpRespon
     """Makes a person's scores of the round the seed of the rubric's next version."""
     found = run_or_404(request, run)
     row = round_or_404(found, number)
-    told, version = seed_made(request, found, row)
+    told, version = seed_from_scores(request, found, row)
     if version is None:
         messages.error(request, f"Nothing was saved. {told}")
         return redirect("run_round", request.project.slug, run, number)
@@ -115,12 +115,12 @@ def run_score_seed(request: ProjectRequest, run: int, number: int) -> HttpRespon
     return redirect("rubric_seed", request.project.slug, found.rubric.slug)
 
 
-def seed_made(request: ProjectRequest, run: Run, row: Round) -> tuple[str, RubricVersion | None]:
-    """The new version with the sentence to show; None where it could not be made."""
+def seed_from_scores(request: ProjectRequest, run: Run, row: Round) -> tuple[str, RubricVersion | None]:
+    """The new version with a message; None if it could not be saved."""
     score, edited_from = (_number(request.POST.get(name, "")) for name in ("score", "edited_from"))
     kept = HumanScore.objects.filter(round=row, pk=score).select_related("round").first()
     if kept is None:
-        return "There is no such score of this round.", None
+        return "Score not found for this round.", None
     run.rubric.project = request.project
     try:
         version = seed_from_human_score(
@@ -128,19 +128,19 @@ def seed_made(request: ProjectRequest, run: Run, row: Round) -> tuple[str, Rubri
         )
     except NewerVersion as newer:
         return (
-            f"Version {newer.newest} of the rubric was saved since you opened this page. "
-            "Look at it, then choose the seed again."
+            f"Version {newer.newest} of the rubric was saved since you opened this page. Check it, "
+            "then choose the seed again."
         ), None
     except ValidationError as refused:
         return " ".join(refused.messages), None
     return (
-        f"The seed of {run.rubric.name} is now this text with the scores of {kept.author_name}: "
+        f"The seed of {run.rubric.name} is now this text with the scores by {kept.author_name}: "
         f"version {version.number}."
     ), version
 
 
 def next_number(request: ProjectRequest, run: Run, row: Round) -> int | None:
-    """The round to go on with blind, where that was asked for and there is one."""
+    """The round to score blind next, if requested and available."""
     if request.POST.get("then") != "next" or run.pk not in request.blind_runs:
         return None
     later = run.rounds.exclude(pk=row.pk).exclude(human_scores__author=request.user).order_by("number")
@@ -151,7 +151,7 @@ def next_number(request: ProjectRequest, run: Run, row: Round) -> int | None:
 def conflict_page(
     request: ProjectRequest, run: Run, row: Round, rubric: Rubric, kept: HumanScore
 ) -> HttpResponse:
-    """Everything typed, on top of what was saved in another window: saving again is a choice."""
+    """The typed scores with those saved in another window; submitting again overwrites them."""
     typed = request.POST.copy()
     typed["version"] = str(kept.version)
     form = HumanScoreForm(typed, definition=rubric)
@@ -159,7 +159,7 @@ def conflict_page(
 
 
 def begin_page(request: ProjectRequest, run: Run, row: Round, *, status: int = 200) -> HttpResponse:
-    """Where a project scores blind: what that means, and the button that begins it."""
+    """In projects with blind scoring: an explanation and a start button."""
     page = {"section": "runs", "run": run, "number": row.number, "name": _name(run, row)}
     return render(request, "refinement/runs/score_begin.html", page, status=status)
 
@@ -197,7 +197,7 @@ def score_page(
 
 
 def round_choices(run: Run, rubric: Rubric, scored: set[int]) -> list[tuple[int, str, bool]]:
-    """Every round by number and name, and whether this person has scored it."""
+    """Every round's number and name, and whether this user has scored it."""
     numbers = run.rounds.order_by("number").values_list("number", flat=True)
     return [(number, capital_round_name(rubric, number), number in scored) for number in numbers]
 

@@ -1,4 +1,4 @@
-"""The test bench of a rubric: start one, watch it, stop it, compare two."""
+"""Rubric tests: start, follow, cancel, compare."""
 
 import hashlib
 from typing import Any
@@ -19,7 +19,7 @@ from refinement.selectors.rubrics.bench import (
     bench_or_404,
     benches_of,
     comparable,
-    origin_words,
+    origin_label,
     outcomes_of,
     people_scores,
     recent_rounds,
@@ -36,19 +36,24 @@ from refinement.selectors.rubrics.bench_report import (
     report_of,
     what_differs,
 )
-from refinement.selectors.rubrics.bench_words import comparison_words, finding_of, pair_words, people_words
+from refinement.selectors.rubrics.bench_words import (
+    comparison_sentence,
+    finding_of,
+    pair_label,
+    people_sentences,
+)
 from refinement.selectors.rubrics.definitions import definition_of
 from refinement.services.rubrics.bench import Candidate, bench_cancel, bench_create, bench_scores_set
 from refinement.views.rubrics.context import rubric_context
 
 A_PAGE = 20
 MOST_VERSIONS = 100
-STOP_POLLING = 286  # htmx swaps this answer and asks no more
+STOP_POLLING = 286  # htmx swaps the response and stops polling
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def rubric_bench(request: HttpRequest, slug: str, rubric: str) -> HttpResponse:
-    """The benches of a rubric and the form for a new one."""
+    """The tests of a rubric and the form for a new one."""
     shown_or_started = bench_start if request.method == "POST" else bench_overview
     return shown_or_started(request, slug, rubric)
 
@@ -68,7 +73,7 @@ def bench_start(request: ProjectRequest, rubric: str) -> HttpResponse:
     page = rubric_context(request, rubric)
     form = bench_form(request, page, data=request.POST)
     if form.is_valid() and page["rubric"].archived_at:
-        form.add_error(None, "This rubric is archived. Bring it back to try its judge.")
+        form.add_error(None, "This rubric is archived. Unarchive it to test its judge.")
     if form.is_valid():
         version = version_or_404(page["rubric"], form.cleaned_data["version"])
         candidate, task = candidate_of(request, form, version)
@@ -103,7 +108,7 @@ def bench_form(request: ProjectRequest, page: dict[str, Any], **given: Any) -> B
 
 
 def initial_values(request: ProjectRequest, rubric: Rubric, version: RubricVersion) -> dict[str, Any]:
-    """What the form begins with: an earlier bench's values, the last judge that was used."""
+    """Initial form values: those of an earlier test, and the last used judge."""
     initial: dict[str, Any] = {"version": version.number}
     again = whole_number(request.GET.get("from"))
     earlier = bench_or_404(rubric, again) if again else benches_of(rubric).first()
@@ -118,7 +123,7 @@ def initial_values(request: ProjectRequest, rubric: Rubric, version: RubricVersi
 
 
 def candidate_of(request: ProjectRequest, form: BenchForm, version: RubricVersion) -> tuple[Candidate, str]:
-    """The text that is meant, and its task."""
+    """The chosen text and its task."""
     values = form.cleaned_data
     if values["source"] == CandidateOrigin.SEED:
         return Candidate(version.seed_text, CandidateOrigin.SEED), values["task"]
@@ -131,11 +136,11 @@ def candidate_of(request: ProjectRequest, form: BenchForm, version: RubricVersio
 
 
 def add_refusal(form: BenchForm, refusal: ValidationError) -> None:
-    """The service's words beside the field that they are about."""
+    """Adds the service's error to the field it refers to."""
     for name, words in refusal.message_dict.items():
         seed_missing = name == "candidate" and form.cleaned_data["source"] == CandidateOrigin.SEED
         if seed_missing:
-            form.add_error("source", "This version has no seed. Choose another version, or paste the text.")
+            form.add_error("source", "This version has no seed. Choose another version or paste the text.")
         else:
             form.add_error(name if name in form.fields else None, words)
 
@@ -150,11 +155,11 @@ def overview_shown(
     return render(request, "refinement/rubrics/bench.html", page, status=status)
 
 
-# --- one bench ------------------------------------------------------------------------------------
+# --- one test -------------------------------------------------------------------------------------
 @require_safe
 @project_view()
 def rubric_bench_trial(request: ProjectRequest, rubric: str, bench: int) -> HttpResponse:
-    """One bench: its results as they come in."""
+    """One test with its current results."""
     if request.htmx and not request.htmx.boosted:
         return bench_polled(request, rubric, bench)
     page, report = bench_page(request, rubric, bench)
@@ -163,7 +168,7 @@ def rubric_bench_trial(request: ProjectRequest, rubric: str, bench: int) -> Http
 
 
 def bench_polled(request: ProjectRequest, rubric: str, bench: int) -> HttpResponse:
-    """The results alone: nothing while nothing is new, and word to stop when all is there."""
+    """The results as a partial: 204 without changes, and a stop of polling at the end."""
     page, _ = bench_page(request, rubric, bench)
     running = page["bench"].is_running
     if running and request.GET.get("seen") == page["state"]:
@@ -185,9 +190,9 @@ def bench_page(request: ProjectRequest, rubric: str, pk: int) -> tuple[dict[str,
         "report": report,
         "state": state_of(report),
         "finding": finding_of(bench, report),
-        "people": people_words(report),
+        "people": people_sentences(report),
         "whose": whose,
-        "origin": origin_words(bench),
+        "origin": origin_label(bench),
         "cards": [(trial, readings_of(report.rubric, trial)) for trial in trials],
         "alike": next((trial for trial in trials if trial.status == TrialStatus.DONE), None),
         "others": same_text(bench, page["rubric"]),
@@ -196,7 +201,7 @@ def bench_page(request: ProjectRequest, rubric: str, pk: int) -> tuple[dict[str,
 
 
 def state_of(report: Report) -> str:
-    """What a page that watches has seen: it changes with every row that does."""
+    """A token for the state of the page; it changes with every row."""
     seen = [(trial.status, trial.calls_made, trial.waiting_for) for trial in report.trials]
     return hashlib.sha256(repr(seen).encode()).hexdigest()[:16]
 
@@ -208,34 +213,34 @@ def scores_form(bench: Bench, report: Report, data: Any = None) -> HumanScoresFo
 @require_POST
 @project_view(role="editor")
 def rubric_bench_cancel(request: ProjectRequest, rubric: str, bench: int) -> HttpResponse:
-    """Stops the trials that are still under way."""
+    """Cancels the remaining trials."""
     page = rubric_context(request, rubric)
     found = bench_or_404(page["rubric"], bench)
     if bench_cancel(bench=found, user=request.user):
-        messages.success(request, "The bench was stopped. What was judged by then is kept.")
+        messages.success(request, "Test cancelled. Finished trials are kept.")
     else:
-        messages.info(request, "The bench had already ended.")
+        messages.info(request, "The test had already ended.")
     return redirect("rubric_bench_trial", request.project.slug, rubric, bench)
 
 
 @require_POST
 @project_view(role="editor")
 def rubric_bench_scores(request: ProjectRequest, rubric: str, bench: int) -> HttpResponse:
-    """People's own scores, to set the judge's against."""
+    """Human scores to compare with the judge's."""
     page, report = bench_page(request, rubric, bench)
     form = scores_form(page["bench"], report, request.POST)
     if not form.is_valid():
         page |= {"scores_form": form, "scores_open": True}
         return render(request, "refinement/rubrics/bench_results.html", page, status=422)
     bench_scores_set(bench=page["bench"], scores=form.scores(), user=request.user)
-    messages.success(request, "Your scores are beside the judge's.")
+    messages.success(request, "Scores saved.")
     return redirect("rubric_bench_trial", request.project.slug, rubric, bench)
 
 
 @require_safe
 @project_view()
 def rubric_bench_said(request: ProjectRequest, rubric: str, bench: int, number: int) -> HttpResponse:
-    """Everything that was asked and answered in one trial."""
+    """The messages and reply of one trial."""
     page = rubric_context(request, rubric)
     found = bench_or_404(page["rubric"], bench)
     page |= {"bench": found, "version": found.rubric_version, "trial": trial_or_404(found, number)}
@@ -244,11 +249,11 @@ def rubric_bench_said(request: ProjectRequest, rubric: str, bench: int, number: 
     return render(request, f"refinement/rubrics/{template}", page)
 
 
-# --- two of them ----------------------------------------------------------------------------------
+# --- two tests ------------------------------------------------------------------------------------
 @require_safe
 @project_view()
 def rubric_bench_compare(request: ProjectRequest, rubric: str) -> HttpResponse:
-    """Two benches on the same text, side by side."""
+    """Two tests on the same text, side by side."""
     page = rubric_context(request, rubric)
     first, second = (whole_number(request.GET.get(name)) for name in ("a", "b"))
     if not first or not second:
@@ -258,13 +263,13 @@ def rubric_bench_compare(request: ProjectRequest, rubric: str) -> HttpResponse:
     page |= {"before": before, "after": after, "differs": what_differs(before, after)}
     if before.candidate_sha256 == after.candidate_sha256:
         compared = bench_comparison(report_of(before), report_of(after))
-        page |= {"compared": compared, "told": comparison_words(compared)}
-        page["rows"] = [(pair, pair_words(pair)) for pair in (*compared.pairs, compared.total)]
+        page |= {"compared": compared, "told": comparison_sentence(compared)}
+        page["rows"] = [(pair, pair_label(pair)) for pair in (*compared.pairs, compared.total)]
     else:
         page["pairs"] = comparable(page["rubric"])
     return render(request, "refinement/rubrics/bench_compare.html", page)
 
 
 def whole_number(text: str | None) -> int | None:
-    """The number in an address; None for anything else."""
+    """An integer from a query string; None if not valid."""
     return int(text) if text and text.isascii() and text.isdigit() and len(text) < 10 else None

@@ -1,4 +1,4 @@
-"""What changes a rubric as a whole: restore a version, duplicate, archive."""
+"""Changes to a rubric as a whole: restore a version, duplicate, archive."""
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -21,29 +21,29 @@ from refinement.views.rubrics.page import editable, overview
 @require_POST
 @project_view(role="editor")
 def rubric_restore(request: ProjectRequest, rubric: str) -> HttpResponse:
-    """An earlier version as the newest; where somebody saved meanwhile, their change is shown instead."""
+    """Saves an earlier version as the newest. After a concurrent save it shows that change instead."""
     row = rubric_or_404(request, rubric)
     number, seen = (_whole(request.POST.get(name)) for name in ("version", "edited_from"))
     if number is None or seen is None:
-        messages.error(request, "Nothing was restored: choose a version in this list and try again.")
+        messages.error(request, "Nothing was restored. Choose a version from this list and try again.")
         return redirect("rubric_versions", request.project.slug, rubric)
     version_or_404(row, number)
     if number == seen:
-        messages.info(request, f"Version {number} is the newest already, so there is nothing to restore.")
+        messages.info(request, f"Version {number} is already the newest.")
         return redirect("rubric_versions", request.project.slug, rubric)
     try:
         version = restore(rubric=row, number=number, edited_from=seen, user=request.user)
     except NewerVersion as refused:
         return _shown_what_is_newer(request, row, seen, refused.newest)
-    messages.success(request, f"Version {version.number} says what version {number} said.")
+    messages.success(request, f"Version {number} restored as version {version.number}.")
     return redirect("rubric_page", request.project.slug, rubric)
 
 
 def _shown_what_is_newer(request: ProjectRequest, rubric: Rubric, seen: int, newest: int) -> HttpResponse:
     messages.warning(
         request,
-        f"Nothing was restored: version {newest} was saved in the meantime. "
-        "This is what it changed; go to Versions to restore all the same.",
+        f"Nothing was restored: version {newest} was saved in the meantime. These are its changes. "
+        "Go to Versions to restore anyway.",
     )
     place = {"slug": request.project.slug, "rubric": rubric.slug}
     first = seen if 0 < seen < newest else max(newest - 1, 1)
@@ -53,7 +53,7 @@ def _shown_what_is_newer(request: ProjectRequest, rubric: Rubric, seen: int, new
 @require_POST
 @project_view(role="editor")
 def rubric_duplicate(request: ProjectRequest, rubric: str) -> HttpResponse:
-    """A copy under its own name, here or in another project of this person."""
+    """Creates a copy in this or another of the user's projects."""
     row = rubric_or_404(request, rubric)
     number = _whole(request.POST.get("version"))
     form = DuplicateForm(editable(request), request.POST)
@@ -62,24 +62,24 @@ def rubric_duplicate(request: ProjectRequest, rubric: str) -> HttpResponse:
     version = version_or_404(row, number)
     project = form.projects[form.cleaned_data["project"]]
     copy = duplicate(version=version, project=project, name=form.cleaned_data["name"], user=request.user)
-    messages.success(request, f"{copy.name} is in {project.name}. It is a rubric of its own.")
+    messages.success(request, f"{copy.name} was created in {project.name}.")
     return redirect("rubric_page", project.slug, copy.rubric.slug)
 
 
 @require_POST
 @project_view(role="editor")
 def rubric_archive(request: ProjectRequest, rubric: str) -> HttpResponse:
-    """Out of the lists, or back; runs that use the rubric go on."""
+    """Archives or unarchives a rubric; its runs continue."""
     row = rubric_or_404(request, rubric)
     archived = request.POST.get("archived", "1") != "0"
     archive(rubric=row, user=request.user, archived=archived)
     if archived:
-        messages.success(request, f"{row.name} is archived. Runs that use it go on; its page stays.")
+        messages.success(request, f"{row.name} archived. Its runs continue.")
         return redirect("rubric_list", request.project.slug)
-    messages.success(request, f"{row.name} is back in the list.")
+    messages.success(request, f"{row.name} unarchived.")
     return redirect("rubric_page", request.project.slug, rubric)
 
 
 def _whole(text: str | None) -> int | None:
-    """The version number that was sent, if it is one."""
+    """The submitted version number, if valid."""
     return int(text) if text and text.isascii() and text.isdigit() and len(text) < 10 else None

@@ -1,4 +1,4 @@
-"""Two people, one rubric: the second to save sees what the first changed, and chooses."""
+"""Edit conflicts: the second person to save sees the first one's changes and chooses."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from refinement.engine.types import Rubric
 from refinement.forms.rubrics.initial import Fields, form_fields
 from refinement.forms.rubrics.merging import Change, differences, merged
 from refinement.forms.rubrics.reading import Reading
-from refinement.forms.rubrics.telling import Told, told
+from refinement.forms.rubrics.telling import ShownDifference, shown_difference
 from refinement.selectors.rubrics.definitions import definition_of
 from refinement.views.rubrics.context import rubric_context
 
@@ -20,11 +20,14 @@ NOT_CARRIED = ("csrfmiddlewaretoken", "act", "theirs")
 def conflict_page(
     request: ProjectRequest, page: dict[str, Any], base: Rubric, fields: Fields, mine: Reading
 ) -> HttpResponse:
-    """Both sides' changes since the version that this edit started from; nothing is saved yet."""
+    """Both sides' changes since the edited version; nothing is saved yet."""
     assert mine.definition is not None
     newest = rubric_context(request, page["rubric"].slug)
     theirs = definition_of(newest["version"])
-    entries = [told(entry, mine.definition, theirs) for entry in differences(base, mine.definition, theirs)]
+    entries = [
+        shown_difference(entry, mine.definition, theirs)
+        for entry in differences(base, mine.definition, theirs)
+    ]
     values = newest | {
         "tab": "edit",
         "edited_from": page["version"].number,
@@ -37,7 +40,7 @@ def conflict_page(
     return render(request, f"refinement/rubrics/{name}", values, status=409)
 
 
-def _sorted(entries: list[Told]) -> dict[str, list[Told]]:
+def _sorted(entries: list[ShownDifference]) -> dict[str, list[ShownDifference]]:
     return {
         "choices": [entry for entry in entries if entry.change is Change.BOTH],
         "their_changes": [entry for entry in entries if entry.change is Change.THEIRS],
@@ -55,7 +58,7 @@ def _carried(fields: Fields) -> list[tuple[str, str]]:
 
 
 def merged_fields(base: Rubric, mine: Reading, theirs: Rubric, fields: Fields) -> Fields:
-    """The form's fields with both sides' changes in them, and what belongs to the form itself."""
+    """The form fields with both sides' changes, and the form's own fields."""
     assert mine.definition is not None
     values = merged(base, mine.definition, theirs, fields)
     joined = form_fields(values, mine.renamed)

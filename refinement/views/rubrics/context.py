@@ -1,4 +1,4 @@
-"""What every page about one rubric starts from."""
+"""Shared context of a rubric's pages."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from refinement.access.projects import ProjectRequest
 
 
 def rubric_context(request: ProjectRequest, slug: str, number: int | None = None) -> dict[str, Any]:
-    """The rubric, the version asked for or the newest, and what the head of the page needs."""
+    """The rubric, the requested or newest version, and the page header's values."""
     rubric = rubric_or_404(request, slug)
     version = version_or_404(rubric, number)
     newest = rubric.versions.order_by("-number").values_list("number", flat=True)[0]

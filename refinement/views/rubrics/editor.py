@@ -1,4 +1,4 @@
-"""Editing a rubric: one page, one form, and every save a new version."""
+"""The rubric editor; every save is a new version."""
 
 import re
 from collections.abc import Callable
@@ -22,7 +22,7 @@ from refinement.forms.rubrics.reading import Reading, clean_fields, read_definit
 from refinement.forms.rubrics.trying import checks_tried
 from refinement.forms.rubrics.weights import with_shares
 from refinement.forms.rubrics.words import SEVERITIES
-from refinement.selectors.rubrics.commands import allowed_words
+from refinement.selectors.rubrics.commands import allowed_programs
 from refinement.selectors.rubrics.definitions import definition_of
 from refinement.services.rubrics.editing import NewerVersion, version_create
 from refinement.views.rubrics.conflict import conflict_page, merged_fields
@@ -34,7 +34,7 @@ DRAFT = re.compile(r"[a-z0-9-]{1,40}")
 @require_http_methods(["GET", "HEAD", "POST"])
 @project_view(role="editor")
 def rubric_edit(request: ProjectRequest, rubric: str) -> HttpResponse:
-    """The editor; a POST saves, or changes the form without saving where another button was pressed."""
+    """The editor. POST saves, or changes the form if another button was pressed."""
     if request.method != "POST":
         page = rubric_context(request, rubric)
         base = definition_of(page["version"])
@@ -53,7 +53,7 @@ def rubric_edit(request: ProjectRequest, rubric: str) -> HttpResponse:
 @require_POST
 @project_view(role="editor")
 def rubric_try_check(request: ProjectRequest, rubric: str) -> HttpResponse:
-    """What one check, or each of them, says of a text; the form stays as it was typed."""
+    """Runs one or all checks on a text; the form is unchanged."""
     rubric_or_404(request, rubric)
     fields = clean_fields(request.POST.dict())
     tried = checks_tried(fields, fields.get("try", "all"))
@@ -65,14 +65,14 @@ def rubric_try_check(request: ProjectRequest, rubric: str) -> HttpResponse:
 
 
 def _preset(fields: Fields) -> Fields:
-    """The table of who sees what as the chosen problem class suggests it."""
+    """The visibility table of the chosen problem class."""
     chosen = fields.get("problem_class", "")
     rules = context_rules_for(ProblemClass(chosen) if chosen in set(ProblemClass) else ProblemClass.TEXT)
     kept = {name: value for name, value in fields.items() if not name.startswith("context-")}
     return kept | context_fields({role: rules.allowed(role) for role in Role})
 
 
-# What the other buttons of the form do, for browsers without script and for drafts that are brought back.
+# The form's other buttons, for browsers without script and for restored drafts.
 CHANGES: dict[str, Callable[[Fields], Fields]] = {
     "show": lambda fields: fields,
     "add-criterion": with_criterion,
@@ -83,10 +83,10 @@ CHANGES: dict[str, Callable[[Fields], Fields]] = {
 
 
 def _number(fields: Fields, name: str) -> int:
-    """The version that a form names; a form that names none was not made by this page."""
+    """A version number from the form; missing only if the form was not made by this page."""
     typed = fields.get(name, "")
     if not re.fullmatch(r"[1-9][0-9]{0,8}", typed):
-        raise Http404("The form does not say which version it started from. Open the editor again.")
+        raise Http404("The form does not say which version it started from. Reload the editor.")
     return int(typed)
 
 
@@ -99,13 +99,13 @@ def editor_page(
     *,
     fresh: bool = False,
 ) -> HttpResponse:
-    """The whole page, or its form alone for htmx; 422 when there are problems."""
+    """The page, or its form as a partial for htmx; 422 with problems."""
     page |= page_values(fields, problems or {}, base)
     page |= {
         "prototypes": prototypes(),
         "severities": [(severity.value, label) for severity, label in SEVERITIES.items()],
         "try_address": _try_address(request, page),
-        "commands": allowed_words(),
+        "commands": allowed_programs(),
     }
     page |= {"tab": "edit", "fresh": fresh, "saved": request.GET.get("saved", "")[:40] if fresh else ""}
     partial = request.htmx and not request.htmx.boosted
@@ -122,7 +122,7 @@ def _save(request: ProjectRequest, page: dict[str, Any], base: Rubric, fields: F
     if reading.definition is None:
         return editor_page(request, page, base, fields, reading.problems)
     if reading.definition == base and page["version"].number == page["newest"]:
-        messages.info(request, f"Nothing was changed, so version {page['newest']} stays the newest.")
+        messages.info(request, f"No changes. Version {page['newest']} stays the newest.")
         return _back(request, page, fields)
     return _write(request, page, base, fields, fields, reading)
 
@@ -130,7 +130,7 @@ def _save(request: ProjectRequest, page: dict[str, Any], base: Rubric, fields: F
 def _merge(
     request: ProjectRequest, page: dict[str, Any], base: Rubric, fields: Fields, *, saving: bool
 ) -> HttpResponse:
-    """Both edits as one, on top of the version that came in between; saved, or shown in the editor."""
+    """Merges both edits on top of the newer version; saves it or shows it in the editor."""
     mine = read_definition(fields, base)
     if mine.definition is None:
         return editor_page(request, page, base, fields, mine.problems)
@@ -157,7 +157,7 @@ def _write(
     original: dict[str, Any] | None = None,
     mine: Reading | None = None,
 ) -> HttpResponse:
-    """The next version, on top of the one that `page` shows; the other's changes if there are any."""
+    """Saves the next version on top of the one in `page`; after a concurrent save, shows the conflict."""
     assert reading.definition is not None
     try:
         version = version_create(
@@ -169,14 +169,14 @@ def _write(
         )
     except NewerVersion:
         return conflict_page(request, original or page, base, fields, mine or reading)
-    messages.success(request, f"Version {version.number} is saved.")
+    messages.success(request, f"Version {version.number} saved.")
     for notice in reading.notices:
         messages.warning(request, notice)
     return _back(request, page, fields)
 
 
 def _back(request: ProjectRequest, page: dict[str, Any], fields: Fields) -> HttpResponse:
-    """To the editor as it is now; the browser may forget the draft that was saved."""
+    """Redirects to the editor and lets the browser delete its draft."""
     address = reverse("rubric_edit", args=[request.project.slug, page["rubric"].slug])
     if DRAFT.fullmatch(fields.get("draft", "")):
         address += f"?saved={fields['draft']}"

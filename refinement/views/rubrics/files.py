@@ -1,4 +1,4 @@
-"""Rubrics as files: out as YAML, in again as a rubric or a version."""
+"""Rubrics as YAML files: export and import."""
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -14,7 +14,7 @@ from refinement.models import RubricVersion
 from refinement.selectors.rubrics.definitions import definition_of
 from refinement.services.rubrics.editing import NewerVersion
 from refinement.services.rubrics.files import NothingNew, rubric_import, version_import
-from refinement.views.rubrics.asked import number_asked_for
+from refinement.views.rubrics.asked import number_param
 
 SHOWN_PROBLEMS = 100
 QUOTED_CHARS = 160
@@ -23,9 +23,9 @@ QUOTED_CHARS = 160
 @require_safe
 @project_view()
 def rubric_export(request: ProjectRequest, rubric: str) -> HttpResponse:
-    """A version's file, to be kept."""
+    """Downloads a version."""
     row = rubric_or_404(request, rubric)
-    version = version_or_404(row, number_asked_for(request, "version"))
+    version = version_or_404(row, number_param(request, "version"))
     answer = HttpResponse(
         rubric_to_yaml(definition_of(version)), content_type="application/yaml; charset=utf-8"
     )
@@ -36,7 +36,7 @@ def rubric_export(request: ProjectRequest, rubric: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @project_view(role="editor")
 def rubric_import_page(request: ProjectRequest) -> HttpResponse:
-    """Takes a file; one that does not validate is told about line by line and changes nothing."""
+    """Imports a file. Problems are listed by line, and nothing is saved."""
     if request.method != "POST":
         return import_page(request, ImportForm(project=request.project))
     form = ImportForm(request.POST, request.FILES, project=request.project)
@@ -66,7 +66,7 @@ def import_saved(request: ProjectRequest, form: ImportForm, definition: engine.R
 def import_page(
     request: ProjectRequest, form: ImportForm, problems: list[Problem] | None = None, status: int = 200
 ) -> HttpResponse:
-    """The form with everything typed in it, and each problem beside the line it is on."""
+    """The form with its content, and each problem at its line."""
     found = problems or []
     source = form.cleaned_data.get("source", "") if form.is_bound else ""
     if source:
@@ -82,7 +82,7 @@ def import_page(
 
 
 def with_lines(source: str, problems: list[Problem]) -> list[tuple[int, str, str]]:
-    """Each problem's line number, the line itself and what is wrong with it."""
+    """Each problem's line number, line and message."""
     lines = source.split("\n")
     return [
         (

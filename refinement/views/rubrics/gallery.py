@@ -16,7 +16,7 @@ from refinement.services.rubrics.editing import rubric_create, rubric_slug_for
 @require_http_methods(["GET", "HEAD", "POST"])
 @project_view(role="editor")
 def rubric_gallery(request: ProjectRequest) -> HttpResponse:
-    """What each start is for, with its defaults; a post makes an ordinary rubric of it."""
+    """Profiles and kinds of work with their defaults; POST creates a rubric."""
     chosen = {"profile": "wiggum", "artifact": "document", **request.GET.dict()}
     form = NewRubricForm(request.POST) if request.method == "POST" else NewRubricForm(initial=chosen)
     if form.is_valid():
@@ -37,9 +37,9 @@ def _created(request: ProjectRequest, form: NewRubricForm) -> HttpResponse:
         slug=rubric_slug_for(request.project, name),
         definition=preset_rubric(form.cleaned_data["profile"], form.cleaned_data["artifact"], name),
         user=request.user,
-        note="Made from the gallery.",
+        note="Created from the gallery.",
     )
-    messages.success(request, f"{name} is ready. Change what you like; every save is a new version.")
+    messages.success(request, f"{name} created. Every save is a new version.")
     return redirect(_editor_address(version.rubric))
 
 

@@ -14,7 +14,7 @@ QUERY_CHARS = 200
 @require_safe
 @project_view()
 def rubric_list(request: ProjectRequest) -> HttpResponse:
-    """The rubrics in use, or those in the archive; searched by name and purpose."""
+    """Active or archived rubrics, with search by name and purpose."""
     query = request.GET.get("q", "").replace("\x00", "").strip()[:QUERY_CHARS]
     archived = request.GET.get("archived") == "1"
     page, rubrics = rubrics_page(

@@ -1,4 +1,4 @@
-"""A rubric's overview: all that one of its versions says."""
+"""A rubric's overview page."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ def rubric_version(request: ProjectRequest, rubric: str, number: int) -> HttpRes
 def overview(
     request: ProjectRequest, slug: str, number: int | None = None, copy: DuplicateForm | None = None
 ) -> HttpResponse:
-    """The page of a version, with the form for a copy where the reader may make one."""
+    """A version's page, with a form for a copy if the user may create one."""
     page: dict[str, Any] = rubric_context(request, slug, number)
     version = page["version"]
     page["facts"] = version_facts(definition_of(version))
@@ -49,5 +49,5 @@ def overview(
 
 
 def editable(request: ProjectRequest) -> list[Membership]:
-    """The person's memberships in projects whose rubrics they may change."""
+    """The user's memberships with editing rights."""
     return [entry for entry in memberships_of(request.user) if entry.can_edit]

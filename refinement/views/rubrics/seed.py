@@ -1,4 +1,4 @@
-"""Seed calibration: a text with known scores, typed by people or taken from a judged round."""
+"""Seed calibration: a text with known scores, entered or taken from a judged round."""
 
 from typing import Any
 
@@ -25,14 +25,14 @@ UNSEEN = {Information.SEED: "the seed's text", Information.SEED_SCORES: "its sco
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def rubric_seed(request: HttpRequest, slug: str, rubric: str) -> HttpResponse:
-    """Members read it, editors change it."""
+    """Members can view, editors can change."""
     view = seed_change if request.method == "POST" else seed_show
     return view(request, slug, rubric)
 
 
 @project_view()
 def seed_show(request: ProjectRequest, rubric: str) -> HttpResponse:
-    """The seed as it is, or as it would be with the text and scores of a judged round."""
+    """The current seed, or the form filled with a judged round's text and scores."""
     page = rubric_context(request, rubric)
     definition = definition_of(page["version"])
     initial = seed_initial(definition, page["version"].number)
@@ -44,13 +44,13 @@ def seed_show(request: ProjectRequest, rubric: str) -> HttpResponse:
 
 
 def taken_round(request: ProjectRequest, page: dict[str, Any]) -> JudgedText | None:
-    """The round that the address names; an editor fills the form with it."""
+    """The round in the query string; fills an editor's form."""
     named = request.GET.get("round", "")
     if not named or not page["can_edit"]:
         return None
     taken = judged_text(page["rubric"], named)
     if taken is None:
-        raise Http404("There is no such judged round among the runs of this rubric.")
+        raise Http404("Judged round not found among this rubric's runs.")
     return taken
 
 
@@ -63,12 +63,12 @@ def from_round(definition: Rubric, taken: JudgedText, initial: dict[str, Any]) -
 
 @project_view(role="editor")
 def seed_change(request: ProjectRequest, rubric: str) -> HttpResponse:
-    """Saves or removes the seed as a new version; what cannot be saved comes back with its reasons."""
+    """Saves or removes the seed as a new version. Errors are shown with the form."""
     page = rubric_context(request, rubric)
     definition = definition_of(page["version"])
     form = SeedForm(request.POST, definition=definition)
     removing = request.POST.get("action") == REMOVE
-    # Nothing that was typed matters for a removal but the version it was asked on.
+    # A removal needs only the version it was requested on.
     if not form.is_valid() and not (removing and "edited_from" in form.cleaned_data):
         return seed_page(request, page, definition, form, status=422)
     try:
@@ -83,7 +83,7 @@ def seed_change(request: ProjectRequest, rubric: str) -> HttpResponse:
 
 
 def seed_saved(request: ProjectRequest, page: dict[str, Any], form: SeedForm) -> str:
-    """Does what the pressed button says; the sentence to show afterwards."""
+    """Performs the pressed button's action and returns the message to show."""
     given = {
         "rubric": page["rubric"],
         "edited_from": form.cleaned_data["edited_from"],
@@ -92,17 +92,15 @@ def seed_saved(request: ProjectRequest, page: dict[str, Any], form: SeedForm) ->
     }
     if request.POST.get("action") == REMOVE:
         version = seed_remove(**given)
-        return (
-            f"The seed was removed: version {version.number}." if version else "There is no seed to remove."
-        )
+        return f"Seed removed: version {version.number}." if version else "There is no seed to remove."
     version = seed_set(text=form.cleaned_data["text"], scores=form.scores, **given)
-    return f"The seed was saved: version {version.number}."
+    return f"Seed saved: version {version.number}."
 
 
 def conflict_page(
     request: ProjectRequest, page: dict[str, Any], definition: Rubric, form: SeedForm, newer: NewerVersion
 ) -> HttpResponse:
-    """Everything typed, on top of what somebody else saved: saving again is a choice, not a slip."""
+    """The typed form with the version someone else saved; submitting again overwrites it."""
     opened_on = form.cleaned_data["edited_from"]
     kept = form.data.copy()  # type: ignore[attr-defined]
     kept["edited_from"] = str(page["version"].number)

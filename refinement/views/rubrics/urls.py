@@ -1,4 +1,4 @@
-"""Rubrics: list, gallery, editor, versions, preview, files, test bench."""
+"""Rubrics: list, gallery, editor, versions, preview, files, tests."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""A rubric's versions: all of them, and any two side by side."""
+"""A rubric's versions: list and comparison."""
 
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
@@ -15,7 +15,7 @@ from refinement.views.rubrics.context import rubric_context
 @require_safe
 @project_view()
 def rubric_versions(request: ProjectRequest, rubric: str) -> HttpResponse:
-    """Every version with its author, time and note; two of them can be chosen."""
+    """Every version with its author, time and note; two can be selected."""
     page = rubric_context(request, rubric)
     page["page"] = versions_page(page["rubric"], request.GET.get("page", "1"))
     return render(request, "refinement/rubrics/versions.html", page)
@@ -24,7 +24,7 @@ def rubric_versions(request: ProjectRequest, rubric: str) -> HttpResponse:
 @require_safe
 @project_view()
 def rubric_compare(request: ProjectRequest, rubric: str) -> HttpResponse:
-    """Two versions, field by field; without a choice the newest and the one before."""
+    """Two versions, field by field; by default the two newest."""
     page = rubric_context(request, rubric)
     second = _number(request.GET.get("b"), page["newest"])
     first = _number(request.GET.get("a"), max(second - 1, 1))
@@ -40,5 +40,5 @@ def _number(text: str | None, default: int) -> int:
     if not text:
         return default
     if not (text.isascii() and text.isdigit() and 0 < int(text[:10]) < 2**31):
-        raise Http404("There is no such version of this rubric.")
+        raise Http404("Version not found for this rubric.")
     return int(text)

@@ -1,4 +1,4 @@
-"""What people do to a run from its page."""
+"""Actions on a run from its page."""
 
 from collections.abc import Callable
 from typing import Any
@@ -30,46 +30,46 @@ from refinement.views.runs.page import partial, shown_run
 
 def cancel(request: ProjectRequest, run: Run, user: User) -> str:
     run_cancel(run=run, user=user)
-    return "The run is cancelled. What was judged stays."
+    return "Run cancelled. Judged rounds are kept."
 
 
 def pause(request: ProjectRequest, run: Run, user: User) -> str:
     run_pause(run=run, user=user)
-    return "The run is paused. Resume it when you like."
+    return "Run paused. Resume it to continue."
 
 
 def resume(request: ProjectRequest, run: Run, user: User) -> str:
     run_resume(run=run, user=user)
-    return "The run goes on."
+    return "Run resumed."
 
 
 def retry(request: ProjectRequest, run: Run, user: User) -> str:
     run_retry(run=run, user=user)
-    return "The run is taken up again from its last good step."
+    return "Run retried from its last completed step."
 
 
 def more(request: ProjectRequest, run: Run, user: User) -> str:
     rounds = request.POST.get("rounds", "").strip()
     if not (rounds.isascii() and rounds.isdigit() and len(rounds) < 6):
-        raise ValidationError({"rounds": "Type how many more rounds, as a whole number."})
+        raise ValidationError({"rounds": "Enter the number of rounds as a whole number."})
     run_continue(run=run, rounds=int(rounds), user=user)
     count = int(rounds)
-    return f"The run goes on for {count} more round{'' if count == 1 else 's'}, from its best."
+    return f"Running {count} more round{'' if count == 1 else 's'} from the best one."
 
 
 def archive(request: ProjectRequest, run: Run, user: User) -> str:
     run_archive(run=run, user=user)
-    return "The run is archived: out of the lists, and still at this address."
+    return "Run archived."
 
 
 def unarchive(request: ProjectRequest, run: Run, user: User) -> str:
     run_archive(run=run, user=user, archived=False)
-    return "The run is back in the lists."
+    return "Run unarchived."
 
 
 def tags(request: ProjectRequest, run: Run, user: User) -> str:
     kept = tags_set(run=run, names=[request.POST.get("tags", "")])
-    return f"Tags saved: {', '.join(kept)}." if kept else "The run has no tags now."
+    return f"Tags saved: {', '.join(kept)}." if kept else "Tags removed."
 
 
 ACTIONS: dict[str, Callable[[ProjectRequest, Run, User], str]] = {
@@ -87,10 +87,10 @@ ACTIONS: dict[str, Callable[[ProjectRequest, Run, User], str]] = {
 @require_POST
 @project_view(role="editor")
 def run_action(request: ProjectRequest, run: int, action: str) -> HttpResponse:
-    """Does it and shows the run; a refusal says in which state the run is and what is possible."""
+    """Performs the action and shows the run; an error names the run's state and what is possible."""
     found = run_or_404(request, run)
     if action != "rerun" and action not in ACTIONS:
-        raise Http404("There is no such action.")
+        raise Http404("Unknown action.")
     try:
         if action == "rerun":
             return rerun(request, found)
@@ -104,14 +104,14 @@ def run_action(request: ProjectRequest, run: int, action: str) -> HttpResponse:
 
 
 def answer(request: ProjectRequest, run: int) -> HttpResponse:
-    """The run as it is now: in place for htmx, else its page anew."""
+    """The current run: as a partial for htmx, else a redirect to its page."""
     if partial(request):
         return shown_run(request, run_or_404(request, run))
     return redirect("run_page", request.project.slug, run)
 
 
 def typed(request: ProjectRequest, invalid: ValidationError) -> dict[str, Any]:
-    """What was typed, with what is wrong beside it."""
+    """The submitted values with their errors."""
     kept: dict[str, Any] = {"wrong": invalid.message_dict}
     if "tags" in request.POST:
         kept["typed_tags"] = request.POST["tags"]
@@ -121,8 +121,10 @@ def typed(request: ProjectRequest, invalid: ValidationError) -> dict[str, Any]:
 
 
 def rerun(request: ProjectRequest, run: Run) -> HttpResponse:
-    """The same once more, as a run of its own; its page follows."""
+    """Starts a copy as a new run and redirects to it."""
     again = run_rerun(run=run, user=request.user)
-    messages.success(request, f"This is run {again.pk}: the same task, rubric and models as run {run.pk}.")
+    messages.success(
+        request, f"This is run {again.pk}, with the same task, rubric and models as run {run.pk}."
+    )
     address = reverse("run_page", args=[request.project.slug, again.pk])
     return HttpResponseClientRedirect(address) if partial(request) else redirect(address)

@@ -1,4 +1,4 @@
-"""Which runs an address asks for."""
+"""Run numbers and filters in query strings."""
 
 from collections.abc import Sequence
 
@@ -15,19 +15,19 @@ from refinement.selectors.runs.filters import runs_found
 MOST_DIGITS = 18
 
 
-def numbers_asked_for(values: Sequence[str]) -> list[int]:
-    """Runs' numbers from an address, each once, in their order; anything else is not found."""
+def run_numbers_param(values: Sequence[str]) -> list[int]:
+    """Distinct run numbers, in order; 404 for other values."""
     numbers: dict[int, None] = {}
     for value in values:
         if not (value.isascii() and value.isdigit() and len(value) <= MOST_DIGITS):
-            raise Http404(f"There is no run {value[:40]!r}.")
+            raise Http404(f"No run {value[:40]!r}.")
         numbers[int(value)] = None
     return list(numbers)
 
 
-def runs_asked_for(request: ProjectRequest) -> QuerySet[Run] | None:
-    """The project's runs that the address names, or those of its filters; None if they cannot be read."""
-    chosen = numbers_asked_for(request.GET.getlist("run"))
+def requested_runs(request: ProjectRequest) -> QuerySet[Run] | None:
+    """The project's runs by number or filters in the query string; None if the filters are not valid."""
+    chosen = run_numbers_param(request.GET.getlist("run"))
     if chosen:
         return shown_runs(request.project).filter(pk__in=chosen).order_by("-pk")
     form = RunFilterForm(request.GET, request.project, run_options(request.project))

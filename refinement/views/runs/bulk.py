@@ -1,4 +1,4 @@
-"""What is done to several runs at once, from the boxes of the list."""
+"""Bulk actions on runs selected in the list."""
 
 from collections.abc import Callable
 
@@ -26,10 +26,10 @@ REASONS_SHOWN = 3
 LONGEST_QUERY = 10_000
 CHANGES: dict[str, tuple[Callable[..., BulkResult], str]] = {
     "tag": (runs_tag, "tagged"),
-    "untag": (runs_untag, "freed of the tag"),
+    "untag": (runs_untag, "untagged"),
     "cancel": (runs_cancel, "cancelled"),
-    "archive": (runs_archive, "put into the archive"),
-    "unarchive": (runs_unarchive, "brought back from the archive"),
+    "archive": (runs_archive, "archived"),
+    "unarchive": (runs_unarchive, "unarchived"),
 }
 EXPORTS = {"export_csv": "csv", "export_jsonl": "jsonl"}
 
@@ -37,18 +37,20 @@ EXPORTS = {"export_csv": "csv", "export_jsonl": "jsonl"}
 @require_POST
 @project_view()
 def run_bulk(request: ProjectRequest) -> HttpResponse:
-    """Compares or exports the chosen runs, or changes them, and says what came of it."""
+    """Compares, exports or changes the selected runs, and reports the result."""
     action = request.POST.get("action", "")
     if action in CHANGES and not request.membership.can_edit:
         raise PermissionDenied(
-            f"You are a viewer in {request.project.name}; its editors and owners change runs. "
-            "An owner can change your role."
+            f"You are a viewer in {request.project.name}. Only editors and owners can change runs. "
+            "Ask an owner to change your role."
         )
     if action == "review" and not request.membership.can_edit:
-        raise PermissionDenied(f"You are a viewer in {request.project.name}; its editors ask for reviews.")
+        raise PermissionDenied(
+            f"You are a viewer in {request.project.name}. Only editors and owners can request reviews."
+        )
     numbers = chosen(request)
     if not numbers:
-        messages.error(request, "No run was chosen. Tick the boxes of the runs you mean, then try again.")
+        messages.error(request, "No runs selected. Select runs in the list and try again.")
         return back(request)
     if action == "compare":
         return compared(request, numbers)
@@ -59,13 +61,13 @@ def run_bulk(request: ProjectRequest) -> HttpResponse:
     if action in EXPORTS:
         return onward(request, "run_export_many", numbers, form=EXPORTS[action])
     if action not in CHANGES:
-        messages.error(request, "Choose what to do with the runs: the buttons stand above the list.")
+        messages.error(request, "Choose an action above the list.")
         return back(request)
     return changed(request, action, numbers)
 
 
 def chosen(request: ProjectRequest) -> list[int]:
-    """The ticked runs in their order; what is no number was not ticked."""
+    """The selected run numbers, in order; other values are ignored."""
     given = request.POST.getlist("run")[:MOST_RUNS]
     return [int(value) for value in given if value.isascii() and value.isdigit() and len(value) <= 18]
 
@@ -73,7 +75,8 @@ def chosen(request: ProjectRequest) -> list[int]:
 def compared(request: ProjectRequest, numbers: list[int]) -> HttpResponse:
     if not FEWEST_COMPARED <= len(numbers) <= MOST_COMPARED:
         messages.error(
-            request, f"{FEWEST_COMPARED} to {MOST_COMPARED} runs can be compared; you chose {len(numbers)}."
+            request,
+            (f"Select {FEWEST_COMPARED} to {MOST_COMPARED} runs to compare; you selected {len(numbers)}."),
         )
         return back(request)
     return onward(request, "run_compare", numbers)
@@ -99,7 +102,7 @@ def changed(request: ProjectRequest, action: str, numbers: list[int]) -> HttpRes
     if result.done:
         messages.success(request, f"{counted(result.done)} {done}.")
     if result.refused:
-        messages.warning(request, refusal_words(result))
+        messages.warning(request, refusal_message(result))
     return back(request)
 
 
@@ -107,16 +110,16 @@ def counted(count: int) -> str:
     return "1 run was" if count == 1 else f"{count:,} runs were"
 
 
-def refusal_words(result: BulkResult) -> str:
-    """How many could not be changed, and why the first of them could not."""
+def refusal_message(result: BulkResult) -> str:
+    """How many runs could not be changed, and why."""
     count = len(result.refused)
-    start = f"{counted(count)} left as {'it is' if count == 1 else 'they are'}."
+    start = f"{counted(count)} not changed."
     more = f" And {count - REASONS_SHOWN:,} more." if count > REASONS_SHOWN else ""
     return f"{start} {' '.join(result.refused[:REASONS_SHOWN])}{more}"
 
 
 def back(request: ProjectRequest) -> HttpResponse:
-    """To the list as it was."""
+    """Redirects to the list as it was."""
     query = request.POST.get("query", "")[:LONGEST_QUERY]
     address = reverse("run_list", args=[request.project.slug])
     return redirect(f"{address}?{query}" if query else address)

@@ -1,4 +1,4 @@
-"""What was said: every call of a run with its exact messages and its reply."""
+"""Model calls of a run, with their exact messages and replies."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ from refinement.views.runs.page import partial
 @require_safe
 @project_view()
 def run_calls(request: ProjectRequest, run: int) -> HttpResponse:
-    """The calls of a run or of one round, or one call whole: on a page, or as plain text."""
+    """The calls of a run or a round, or one call in full: as a page or plain text."""
     found = run_or_404(request, run)
     if "call" in request.GET:
         return one_call(request, found, number_from(request.GET["call"], 0))
@@ -53,7 +53,7 @@ def list_context(request: ProjectRequest, facts: RunFacts) -> dict[str, Any]:
 def one_call(request: ProjectRequest, run: Run, number: int) -> HttpResponse:
     call = Call.objects.filter(run=run, pk=number).first()
     if call is None:
-        raise Http404("There is no such call in this run.")
+        raise Http404("Call not found in this run.")
     if request.GET.get("form") == "text":
         return HttpResponse(call_as_text(call), content_type="text/plain; charset=utf-8")
     facts = run_facts(run)

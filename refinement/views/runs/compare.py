@@ -24,14 +24,14 @@ from refinement.selectors.compare.runs import (
 )
 from refinement.selectors.compare.settings import settings_compared
 from refinement.selectors.runs.diffs import bounded
-from refinement.views.runs.asked import numbers_asked_for
+from refinement.views.runs.asked import run_numbers_param
 
 
 @require_safe
 @project_view()
 def run_compare(request: ProjectRequest) -> HttpResponse:
-    """The chosen runs; with fewer than two or more than five, a page to choose them on."""
-    numbers = numbers_asked_for(request.GET.getlist("run"))
+    """Compares the selected runs; with fewer than two or more than five, a page to select them."""
+    numbers = run_numbers_param(request.GET.getlist("run"))
     for number in numbers:
         if number in request.blind_runs:
             raise ReadsBlind(number, request.blind_runs[number])
@@ -54,7 +54,7 @@ def run_compare(request: ProjectRequest) -> HttpResponse:
 
 
 def difference(request: ProjectRequest, sides: Sequence[Side]) -> dict[str, Any]:
-    """The best candidates of two of the runs, word by word; by default of the first two."""
+    """A word diff of two runs' best candidates, by default of the first two."""
     by_number = {side.run.pk: side for side in sides}
     first, second = (
         _chosen(by_number, request.GET.get(name, ""), sides[index]) for index, name in enumerate(("a", "b"))
@@ -76,14 +76,14 @@ def difference(request: ProjectRequest, sides: Sequence[Side]) -> dict[str, Any]
 def _chosen(sides: dict[int, Side], said: str, default: Side) -> Side:
     if not said:
         return default
-    (number,) = numbers_asked_for([said])
+    (number,) = run_numbers_param([said])
     if number not in sides:
-        raise Http404("This run is not among those that are compared.")
+        raise Http404("This run is not in the comparison.")
     return sides[number]
 
 
 def choice(request: ProjectRequest, numbers: Sequence[int]) -> HttpResponse:
-    """The newest runs to choose from; too many are told about, and stay chosen."""
+    """The newest runs to select from; too many are reported and stay selected."""
     runs = latest_runs(request.project, numbers)
     if missing := set(numbers) - {run.pk for run in runs}:
         raise Http404(f"Run {min(missing)} is not in this project.")

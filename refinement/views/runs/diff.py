@@ -14,7 +14,7 @@ from refinement.views.runs.page import partial
 @require_safe
 @project_view()
 def run_diff(request: ProjectRequest, run: int) -> HttpResponse:
-    """Round b against round a; without numbers the best against the first."""
+    """Compares round b with round a; by default the best with the first."""
     found = run_or_404(request, run)
     facts = run_facts(found)
     a, b = chosen(request, facts)
@@ -23,13 +23,13 @@ def run_diff(request: ProjectRequest, run: int) -> HttpResponse:
     if a is not None and b is not None:
         diff = round_diff(found, facts.rubric, a, b, sides=sides)
         if diff is None:
-            raise Http404("There is no such round in this run.")
+            raise Http404("Round not found in this run.")
     context = {"section": "runs", "run": found, "facts": facts, "a": a, "b": b, "sides": sides, "diff": diff}
     return render(request, f"refinement/runs/{'_diff' if partial(request) else 'diff'}.html", context)
 
 
 def chosen(request: ProjectRequest, facts: RunFacts) -> tuple[int | None, int | None]:
-    """The rounds asked for; where one is left out, the first, the best or the last takes its place."""
+    """The requested rounds; missing ones default to the first, the best or the last."""
     numbers = [line.number for line in facts.rounds]
     if not numbers:
         return None, None
@@ -43,5 +43,5 @@ def number_from(text: str | None, otherwise: int) -> int:
     if not text:
         return otherwise
     if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise Http404("A round is asked for by its number.")
+        raise Http404("Rounds are given by number.")
     return int(text)

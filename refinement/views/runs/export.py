@@ -1,4 +1,4 @@
-"""Runs as files: one as JSON, report or text, many as CSV or one JSON object a line."""
+"""Run exports: one as JSON, report or text, many as CSV or JSON lines."""
 
 from django.http import Http404, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import redirect
@@ -9,7 +9,7 @@ from django.views.decorators.http import require_safe
 from refinement.access.objects import run_or_404
 from refinement.access.projects import ProjectRequest, project_view
 from refinement.downloads import exported, many_exported
-from refinement.views.runs.asked import runs_asked_for
+from refinement.views.runs.asked import requested_runs
 
 MANY_FORMS = ("csv", "jsonl")
 
@@ -18,7 +18,7 @@ MANY_FORMS = ("csv", "jsonl")
 @never_cache
 @project_view()
 def run_export(request: ProjectRequest, run: int, form: str) -> StreamingHttpResponse:
-    """The run as a file to keep: everything, a report, or the best candidate alone."""
+    """Downloads a run: everything, a report, or the best candidate."""
     return exported(request, run_or_404(request, run), form)
 
 
@@ -26,11 +26,11 @@ def run_export(request: ProjectRequest, run: int, form: str) -> StreamingHttpRes
 @never_cache
 @project_view()
 def run_export_many(request: ProjectRequest, form: str) -> HttpResponseBase:
-    """The chosen runs, or those that the list's filters let through, one a line."""
+    """Downloads the selected or filtered runs, one per line."""
     if form not in MANY_FORMS:
         raise Http404(f"Runs cannot be exported as {form[:20]!r}.")
-    runs = runs_asked_for(request)
+    runs = requested_runs(request)
     if runs is None:
-        # The list says beside each filter what is wrong with it.
+        # The list shows each filter's error.
         return redirect(f"{reverse('run_list', args=[request.project.slug])}?{request.GET.urlencode()}")
     return many_exported(request, runs, form)

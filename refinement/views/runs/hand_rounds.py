@@ -1,4 +1,4 @@
-"""A round's candidate in an editor: saved, it is the run's next round."""
+"""Editing a round's candidate; saving creates the run's next round."""
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
@@ -27,11 +27,11 @@ MORE_ROUNDS = 2
 @require_http_methods(["GET", "HEAD", "POST"])
 @project_view(role="editor")
 def run_round_edit(request: ProjectRequest, run: int, number: int) -> HttpResponse:
-    """The editor; what cannot be saved comes back whole, with the reason."""
+    """The editor. Errors are shown with the text."""
     found = run_or_404(request, run)
     row = Round.objects.filter(run=found, number=number).first()
     if row is None:
-        raise Http404("There is no such round in this run.")
+        raise Http404("Round not found in this run.")
     if request.method != "POST":
         return editor_page(request, found, row, fresh_form(found, row))
     form = HandRoundForm(request.POST, finished=found.is_finished)
@@ -51,7 +51,7 @@ def run_round_edit(request: ProjectRequest, run: int, number: int) -> HttpRespon
         form.take_over(invalid)
         return editor_page(request, found, row, form, status=422)
     name = capital_round_name(rubric_from_json(found.snapshot), added.number)
-    messages.success(request, f"Your text is {name.lower()}. The judge sees it next.")
+    messages.success(request, f"Your text is {name.lower()}. The judge is next.")
     return redirect("run_round", request.project.slug, run, added.number)
 
 
@@ -61,7 +61,7 @@ def fresh_form(run: Run, row: Round) -> HandRoundForm:
 
 
 def moved_page(request: ProjectRequest, run: Run, row: Round, words: str) -> HttpResponse:
-    """Everything typed, on top of what came meanwhile: saving again is a choice."""
+    """The typed text with the round that came in between; saving again is possible."""
     typed = request.POST.copy()
     typed["newest"] = str(newest_round(run))
     if run.is_finished:

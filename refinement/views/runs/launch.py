@@ -1,4 +1,4 @@
-"""Launching runs: the form, what it would cost, and one click for an example."""
+"""Launching runs: form, estimate, and the example run."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -34,8 +34,8 @@ from refinement.services.runs.launching import (
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
-    """The form and what stands around it; without a form, the project has no rubric to launch with."""
+class LaunchPage:
+    """The form and its surroundings; no form if the project has no rubric."""
 
     form: LaunchForm | None
     offers: list[Offer]
@@ -45,18 +45,18 @@ class Desk:
 @require_http_methods(["GET", "HEAD", "POST"])
 @project_view(role="editor")
 def run_new(request: ProjectRequest) -> HttpResponse:
-    """The form; posted, it launches, unless there is something to say first."""
+    """The launch form. POST launches unless there are new warnings."""
     if request.method == "POST":
         return launch(request)
     initial, page = initial_values(request)
-    desk = desk_for(request, initial=initial)
+    desk = launch_page(request, initial=initial)
     if desk.form is not None and "from" in page:
         add_changes(desk.form, page["from"])
     return shown(request, desk, **page)
 
 
 def launch(request: ProjectRequest) -> HttpResponse:
-    desk = desk_for(request, data=request.POST, files=request.FILES)
+    desk = launch_page(request, data=request.POST, files=request.FILES)
     form = desk.form
     if form is None or not form.is_valid():
         return shown(request, desk, status=422)
@@ -70,7 +70,7 @@ def launch(request: ProjectRequest) -> HttpResponse:
         for name, words in refusal.message_dict.items():
             form.add_error(name if name in form.fields else None, words)
         return shown(request, desk, status=422)
-    return landed(request, launched)
+    return redirect_to_first(request, launched)
 
 
 def launched_from(request: ProjectRequest, form: LaunchForm) -> Launched:
@@ -90,24 +90,22 @@ def launched_from(request: ProjectRequest, form: LaunchForm) -> Launched:
     )
 
 
-def landed(request: ProjectRequest, launched: Launched) -> HttpResponse:
-    """On the page of the first run, with a word on the others."""
+def redirect_to_first(request: ProjectRequest, launched: Launched) -> HttpResponse:
+    """Redirects to the first run, with a message about the others."""
     first, count = launched.runs[0], len(launched.runs)
     if not launched.is_new:
-        messages.info(
-            request, "This was launched already; here it is. To launch it once more, start it again."
-        )
+        messages.info(request, "This was already launched. To launch it again, use Rerun.")
     elif count > 1:
         last = launched.runs[-1]
-        messages.success(request, f"{count} runs were launched together: {first.pk} to {last.pk}.")
+        messages.success(request, f"{count} runs launched: {first.pk} to {last.pk}.")
     return redirect("run_page", request.project.slug, first.pk)
 
 
 @require_POST
 @project_view(role="editor")
 def run_estimate(request: ProjectRequest) -> HttpResponse:
-    """What the form as it stands would cost, and what to know first; nothing is launched."""
-    desk = desk_for(request, data=request.POST, files=request.FILES)
+    """Estimate and warnings for the current form; launches nothing."""
+    desk = launch_page(request, data=request.POST, files=request.FILES)
     form = desk.form
     if form is None:
         return shown(request, desk)
@@ -124,7 +122,7 @@ def run_estimate(request: ProjectRequest) -> HttpResponse:
 @require_POST
 @project_view(role="editor")
 def run_example(request: ProjectRequest) -> HttpResponse:
-    """A small run on the best model there is, and its page."""
+    """Starts a small example run on the best available model."""
     try:
         choice = example_choice(endpoint_specs(), models_for_launch())
         launched = example_launch(project=request.project, user=request.user, target=choice.target)
@@ -135,9 +133,9 @@ def run_example(request: ProjectRequest) -> HttpResponse:
     return redirect("run_page", request.project.slug, launched.runs[0].pk)
 
 
-# --- putting the page together --------------------------------------------------------------------
+# --- page context ---------------------------------------------------------------------------------
 def initial_values(request: ProjectRequest) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What the form begins with, and what the page says about that."""
+    """Initial form values, and a message about them."""
     wanted = request.GET.get("from", "")
     if wanted.isascii() and wanted.isdigit() and len(wanted) < 19:
         run = run_or_404(request, int(wanted))
@@ -150,20 +148,22 @@ def initial_values(request: ProjectRequest) -> tuple[dict[str, Any], dict[str, A
 
 
 def add_changes(form: LaunchForm, run: Run) -> None:
-    """What the earlier run had changed of its rubric, where that rubric is still the one."""
+    """The earlier run's changes to its rubric, if the rubric is the same."""
     if form.chosen_version.pk == run.rubric_version_id:
         form.initial.update(overrides_between(form.as_saved, definition_of_run(run)))
 
 
-def desk_for(request: ProjectRequest, *, initial: dict[str, Any] | None = None, **given: Any) -> Desk:
+def launch_page(
+    request: ProjectRequest, *, initial: dict[str, Any] | None = None, **given: Any
+) -> LaunchPage:
     values = given.get("data", initial or {})
     choices = launch_choices(request.project, values.get("rubric") or "", values.get("version") or "")
     offers = models_for_launch()
     page: dict[str, Any] = {"section": "runs", "away": [offer for offer in offers if offer.problem]}
     if choices is None:
-        return Desk(None, offers, page)
+        return LaunchPage(None, offers, page)
     if initial is not None:
-        # The rubric that is laid out, whatever was wished for: one that is archived cannot be launched.
+        # The rubric that is shown, not the one requested: an archived one cannot be launched.
         page["wished"] = initial.get("rubric") not in (None, choices.version.rubric.slug)
         initial = {**initial, "rubric": choices.version.rubric.slug}
     form = LaunchForm(
@@ -176,7 +176,7 @@ def desk_for(request: ProjectRequest, *, initial: dict[str, Any] | None = None, 
         **given,
     )
     page["facts"] = version_facts(choices.definition)
-    return Desk(form, offers, page)
+    return LaunchPage(form, offers, page)
 
 
 def reference_to(version: RubricVersion) -> str:
@@ -184,7 +184,7 @@ def reference_to(version: RubricVersion) -> str:
 
 
 def panel_for(form: LaunchForm, offers: list[Offer]) -> dict[str, Any]:
-    """The estimate, what to know before launching, and what is known of the chosen models."""
+    """The estimate, the warnings, and details of the chosen models."""
     sketch = sketched(form)
     estimate = estimate_of(
         sketch.definition,
@@ -214,7 +214,7 @@ def panel_for(form: LaunchForm, offers: list[Offer]) -> dict[str, Any]:
     }
 
 
-def shown(request: HttpRequest, desk: Desk, status: int = 200, **more: Any) -> HttpResponse:
+def shown(request: HttpRequest, desk: LaunchPage, status: int = 200, **more: Any) -> HttpResponse:
     page = desk.page | {"form": desk.form, **more}
     if desk.form is not None:
         page.setdefault("panel", panel_for(desk.form, desk.offers))

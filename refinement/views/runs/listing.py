@@ -1,4 +1,4 @@
-"""The list of a project's runs; everything that shapes it is in its address."""
+"""The run list; its whole state is in the URL."""
 
 from typing import Any
 
@@ -20,14 +20,14 @@ from refinement.selectors.score_words import decimals_of
 @require_safe
 @project_view()
 def run_list(request: ProjectRequest) -> HttpResponse:
-    """Filtered, searched and sorted as the address says; a partial for a change of filters."""
+    """The list, filtered, searched and sorted by the query string; a partial for htmx."""
     return shown_list(request, request.GET)
 
 
 def shown_list(
     request: ProjectRequest, query: QueryDict, *, naming: ViewNameForm | None = None
 ) -> HttpResponse:
-    """The list for this query; with a form to name it that could not be used, if there is one."""
+    """The list for this query, with the rejected form for a saved view if there is one."""
     form = RunFilterForm(query, request.project, run_options(request.project))
     place = _place(form, query)
     page = runs_page(request.project, form.filters, order=form.order, upwards=form.upwards, place=place)
@@ -37,7 +37,7 @@ def shown_list(
     if request.htmx and not request.htmx.boosted:
         answer = render(request, "refinement/runs/list_results.html", context, status=status)
         shown = "?".join(filter(None, (context["address"], context["query"])))
-        # The same address twice in the browser's history would make the way back a step longer.
+        # Pushing the same URL twice would add a step to the browser's history.
         stays = request.htmx.current_url_abs_path == shown
         return push_url(answer, False if stays else shown)
     return render(request, "refinement/runs/list.html", context, status=status)

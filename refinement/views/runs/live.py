@@ -1,4 +1,4 @@
-"""A run while it goes on: the step under way, and the stream that keeps open pages up to date."""
+"""Live view of a run: the current step, and the event stream for open pages."""
 
 from django.http import HttpResponse
 from django.shortcuts import render
@@ -12,7 +12,7 @@ from refinement.streaming.responses import events_streamed
 @require_safe
 @project_view()
 def run_live(request: ProjectRequest, run: int) -> HttpResponse:
-    """The step under way; as a page of its own it loads itself again, for browsers without script."""
+    """The current step. As a full page it refreshes itself, for browsers without script."""
     partial = request.htmx and not request.htmx.boosted
     page = {"section": "runs", "run": run_or_404(request, run, whole=False)}
     return render(request, f"refinement/runs/{'_live' if partial else 'live'}.html", page)
@@ -21,9 +21,9 @@ def run_live(request: ProjectRequest, run: int) -> HttpResponse:
 @require_safe
 @project_view()
 def run_events(request: ProjectRequest, run: int) -> HttpResponse:
-    """What happens to the run, as it happens; ends with the run, or with the reader's membership.
+    """Streams the run's events until it ends or the user loses access.
 
-    A stream that is to stay outlasts the run: people go on with it.
+    A stream with `stay` continues after the run ends, because people may continue the run.
     """
     found = run_or_404(request, run, whole=False)
     return events_streamed(request, found, session=request.session.session_key or "", html=True)

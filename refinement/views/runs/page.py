@@ -1,4 +1,4 @@
-"""A run's page: why it stopped first, then its trajectory, then one round after the other."""
+"""A run's page: stop reason, trajectory and rounds."""
 
 from typing import Any
 
@@ -19,18 +19,18 @@ from refinement.selectors.runs.imports import import_of
 from refinement.selectors.runs.page import RunFacts, run_facts, tags_of, trajectory_of
 from refinement.selectors.runs.rounds import RoundFacts, round_facts
 from refinement.selectors.runs.texts import candidate_text
-from refinement.selectors.runs.words import reason_words
+from refinement.selectors.runs.words import reason_label
 from refinement.services.runs.lifecycle import MOST_MORE_ROUNDS
-from refinement.views.comments.context import counts_context, talk_context
+from refinement.views.comments.context import counts_context, threads_context
 from refinement.views.runs.team import TEAM_PARTS, team_context, team_part
 
-PARTS = ("head", "chart", "rounds")  # what a live page asks for again when something happened
+PARTS = ("head", "chart", "rounds")  # partials a live page reloads after an event
 
 
 @require_safe
 @project_view()
 def run_page(request: ProjectRequest, run: int) -> HttpResponse:
-    """The run with its best round open, or its newest while it goes on; `part` asks for one part of it."""
+    """The run with its best round open, or its newest while running; `part` requests a partial."""
     found = run_or_404(request, run)
     if request.GET.get("form") == "task":
         return HttpResponse(found.task, content_type="text/plain; charset=utf-8")
@@ -44,7 +44,7 @@ def run_page(request: ProjectRequest, run: int) -> HttpResponse:
 @require_safe
 @project_view()
 def run_chart(request: ProjectRequest, run: int) -> HttpResponse:
-    """The trajectory as a file, with its colours in it."""
+    """Downloads the trajectory as an SVG with inline colours."""
     facts = run_facts(run_or_404(request, run))
     palette = DARK if request.GET.get("theme") == "dark" else LIGHT
     chart = trajectory_of(facts, palette=palette, legend=True, links=False)
@@ -57,14 +57,14 @@ def run_chart(request: ProjectRequest, run: int) -> HttpResponse:
 def shown_run(
     request: ProjectRequest, run: Run, number: int | None = None, *, status: int = 200, **more: Any
 ) -> HttpResponse:
-    """The page, or for htmx what stands between its bars."""
+    """The page, or its content for htmx."""
     context = run_context(request, run, number) | more
     name = "_page" if partial(request) else "page"
     return render(request, f"refinement/runs/{name}.html", context, status=status)
 
 
 def shown_part(request: ProjectRequest, run: Run, part: str) -> HttpResponse:
-    """One part as it is now; the round that is being read stays as it is unless it had no verdict yet."""
+    """One part. The open round is reloaded only if it had no verdict yet."""
     facts = run_facts(run)
     context = {"section": "runs", "run": run, "facts": facts, "can_edit": can_edit(request), "alone": True}
     if part == "head":
@@ -85,11 +85,11 @@ def partial(request: ProjectRequest) -> bool:
 
 
 def run_context(request: ProjectRequest, run: Run, number: int | None = None) -> dict[str, Any]:
-    """Everything on the page; an unknown round is not found."""
+    """The page's context; 404 for an unknown round."""
     facts = run_facts(run)
     opened = facts.opened(number)
     if number is not None and opened is None:
-        raise Http404("There is no such round in this run.")
+        raise Http404("Round not found in this run.")
     head = head_context(facts)
     return {
         "section": "runs",
@@ -101,12 +101,12 @@ def run_context(request: ProjectRequest, run: Run, number: int | None = None) ->
         **team_context(request, run),
         "charts": charts(facts),
         "task": said("task", run.task),
-        **(round_context(request, facts, opened) if opened else talk_context(request, facts, None)),
+        **(round_context(request, facts, opened) if opened else threads_context(request, facts, None)),
     }
 
 
 def decide_context(request: ProjectRequest, facts: RunFacts, seen: int) -> dict[str, Any]:
-    """The form in which editors decide, on top of the decision that the page shows."""
+    """The decision form for editors, based on the decision shown."""
     if not can_edit(request):
         return {}
     numbers = [line.number for line in facts.rounds]
@@ -114,13 +114,13 @@ def decide_context(request: ProjectRequest, facts: RunFacts, seen: int) -> dict[
 
 
 def head_context(facts: RunFacts) -> dict[str, Any]:
-    """What the head and its forms show."""
+    """Context of the header and its forms."""
     run, rubric = facts.run, facts.rubric
     tags = tags_of(run)
     return {
         "decided": decisions_of(run, rubric),
         "imported": import_of(run, rubric, {line.number: line.composite for line in facts.rounds}),
-        "reason": reason_words(run),
+        "reason": reason_label(run),
         "tags": tags,
         "typed_tags": ", ".join(tags),
         "more_rounds": "2",
@@ -129,7 +129,7 @@ def head_context(facts: RunFacts) -> dict[str, Any]:
 
 
 def charts(facts: RunFacts) -> dict[str, Any]:
-    """The picture for a wide page and for a phone; the stylesheet shows one of them."""
+    """A wide and a narrow chart; CSS shows one of them."""
     return {
         "wide": trajectory_of(facts),
         "narrow": trajectory_of(facts, width=400, height=240, name="trajectory-narrow"),
@@ -138,13 +138,13 @@ def charts(facts: RunFacts) -> dict[str, Any]:
 
 
 def round_context(request: ProjectRequest, facts: RunFacts, number: int) -> dict[str, Any]:
-    """One round: its text, what was said of it, who saw what."""
+    """A round: text, verdict, and who saw what."""
     found = round_facts(facts.run, facts.rubric, number)
     if found is None:
-        raise Http404("There is no such round in this run.")
+        raise Http404("Round not found in this run.")
     raw = request.GET.get("view") == "raw"
     calls = calls_of_round(facts.run, number)
-    talk = talk_context(request, facts, found)
+    talk = threads_context(request, facts, found)
     beside = {"marks": marks_of(found), "threads": talk["talk"].marks}
     return {
         "opened": number,
@@ -161,7 +161,7 @@ def round_context(request: ProjectRequest, facts: RunFacts, number: int) -> dict
 
 
 def people_context(request: ProjectRequest, facts: RunFacts, row: Round) -> dict[str, Any]:
-    """What people gave the round, and how the reader may score it."""
+    """Human scores of the round, and how the user can score it."""
     if not facts.rubric.criteria:
         return {"people": None}
     people = people_of(facts.run, facts.rubric, row, request.user)
@@ -174,7 +174,7 @@ def people_context(request: ProjectRequest, facts: RunFacts, row: Round) -> dict
 
 
 def marks_of(found: RoundFacts) -> list[tuple[int, str]]:
-    """Failed checks at the lines where they stand."""
+    """Failed checks by line."""
     return [
         (check.line, f"{check.key}: {check.message}")
         for check in found.checks

@@ -1,4 +1,4 @@
-"""One round of a run, by itself or in the run's page."""
+"""A single round of a run."""
 
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
@@ -14,7 +14,7 @@ from refinement.views.runs.page import partial, people_context, round_context, s
 @require_safe
 @project_view()
 def run_round(request: ProjectRequest, run: int, number: int) -> HttpResponse:
-    """The round; with `form=text` its candidate whole, as plain text."""
+    """The round; with `form=text` its full candidate as plain text."""
     found = run_or_404(request, run)
     if request.GET.get("form") == "text":
         return candidate_as_text(found, number)
@@ -29,14 +29,14 @@ def run_round(request: ProjectRequest, run: int, number: int) -> HttpResponse:
 @require_safe
 @project_view()
 def run_people(request: ProjectRequest, run: int, number: int) -> HttpResponse:
-    """What people gave the round, as a part of its page; without htmx the round itself."""
+    """The round's human scores as a partial; without htmx the round itself."""
     found = run_or_404(request, run)
     if not partial(request):
         return redirect("run_round", request.project.slug, run, number)
     facts = run_facts(found)
     row = Round.objects.filter(run=found, number=number).defer("candidate", "feedback").first()
     if row is None:
-        raise Http404("There is no such round in this run.")
+        raise Http404("Round not found in this run.")
     context = {"run": found, "facts": facts, "opened": number, **people_context(request, facts, row)}
     return render(request, "refinement/runs/_people.html", context)
 
@@ -44,5 +44,5 @@ def run_people(request: ProjectRequest, run: int, number: int) -> HttpResponse:
 def candidate_as_text(run: Run, number: int) -> HttpResponse:
     text = Round.objects.filter(run=run, number=number).values_list("candidate", flat=True).first()
     if text is None:
-        return HttpResponse("There is no such round.", status=404, content_type="text/plain; charset=utf-8")
+        return HttpResponse("Round not found.", status=404, content_type="text/plain; charset=utf-8")
     return HttpResponse(text, content_type="text/plain; charset=utf-8")

@@ -1,4 +1,4 @@
-"""Filters of the list of runs under a name, for everybody in the project."""
+"""Saved views: named filters of the run list, shared within the project."""
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
@@ -19,7 +19,7 @@ LONGEST_QUERY = 10_000
 @require_POST
 @project_view(role="editor")
 def run_view_save(request: ProjectRequest) -> HttpResponse:
-    """Keeps the list's filters; a name that is taken is said beside the field, on the same list."""
+    """Saves the list's filters; a name in use is an error on the field."""
     given = QueryDict(request.POST.get("query", "")[:LONGEST_QUERY])
     form = ViewNameForm(request.POST, auto_id="view-%s")
     if not form.is_valid():
@@ -32,17 +32,17 @@ def run_view_save(request: ProjectRequest) -> HttpResponse:
     except ValidationError as refused:
         form.add_error(None, refused)
         return shown_list(request, given, naming=form)
-    messages.success(request, f"The view “{view.name}” is kept for everybody in this project.")
+    messages.success(request, f"View “{view.name}” saved for everyone in this project.")
     return redirect(f"{reverse('run_list', args=[request.project.slug])}?{query}")
 
 
 @require_POST
 @project_view(role="editor")
 def run_view_delete(request: ProjectRequest, view: int) -> HttpResponse:
-    """Forgets the view; its runs stay as they are."""
+    """Deletes the view; its runs are unchanged."""
     row = SavedView.objects.filter(project=request.project, pk=view).first()
     if row is None:
-        raise Http404("There is no such view in this project; somebody may have deleted it.")
+        raise Http404("View not found in this project. It may have been deleted.")
     view_delete(view=row, user=request.user)
-    messages.success(request, f"The view “{row.name}” is gone. The runs in it are untouched.")
+    messages.success(request, f"View “{row.name}” deleted.")
     return redirect("run_list", request.project.slug)

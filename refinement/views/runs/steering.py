@@ -1,4 +1,4 @@
-"""People tell a run what its next revision should do."""
+"""Instructions for a run's next revision."""
 
 from typing import Any
 
@@ -20,30 +20,30 @@ from refinement.views.runs.team import steering_context
 @require_POST
 @project_view(role="editor")
 def run_instruct(request: ProjectRequest, run: int) -> HttpResponse:
-    """Keeps the instruction; what cannot be kept comes back with its reason."""
+    """Saves the instruction. Errors are shown with the form."""
     found = run_or_404(request, run)
     try:
         instruction_give(run=found, text=request.POST.get("text", ""), user=request.user)
     except ValidationError as invalid:
         wrong = {"steer_wrong": invalid.messages, "steer_typed": request.POST.get("text", "")}
         return shown_card(request, run_or_404(request, run), status=422, **wrong)
-    return kept(request, run, "The next revision is told.")
+    return kept(request, run, "Instruction added to the next revision.")
 
 
 @require_POST
 @project_view(role="editor")
 def run_instruction_withdrawal(request: ProjectRequest, instruction: int) -> HttpResponse:
-    """Withdraws an instruction, unless a revision has it already."""
+    """Withdraws an instruction unless a revision already uses it."""
     given = Instruction.objects.filter(pk=instruction, run__project=request.project).first()
     if given is None:
-        raise Http404("There is no such instruction in this project.")
+        raise Http404("Instruction not found in this project.")
     run = given.run_id
     found = run_or_404(request, run)
     try:
         instruction_withdraw(run=found, number=instruction, user=request.user)
     except WrongState as refused:
         return shown_card(request, run_or_404(request, run), status=422, steer_wrong=[str(refused)])
-    return kept(request, run, "The instruction is withdrawn.")
+    return kept(request, run, "Instruction withdrawn.")
 
 
 def kept(request: ProjectRequest, run: int, words: str) -> HttpResponse:
@@ -54,7 +54,7 @@ def kept(request: ProjectRequest, run: int, words: str) -> HttpResponse:
 
 
 def shown_card(request: ProjectRequest, run: Run, *, status: int = 200, **more: Any) -> HttpResponse:
-    """The card for htmx; without it the whole page."""
+    """The card for htmx, else the page."""
     if not partial(request):
         return shown_run(request, run, status=status, **more)
     context = {"run": run, "can_edit": request.membership.can_edit, **steering_context(run), **more}

@@ -1,4 +1,4 @@
-"""What people do around a run's loop, for the run's page: steering and reviews."""
+"""Steering and reviews for the run page."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ TEAM_PARTS = {"instructions": "_instructions", "reviews": "_reviews"}
 
 
 def team_context(request: ProjectRequest, run: Run) -> dict[str, Any]:
-    """Steering, reviews and the bar of the reader's queue: one query each."""
+    """Steering, reviews and the review bar; one query each."""
     return {
         **steering_context(run),
         "reviews": reviews_of(run, request.membership),
@@ -29,7 +29,7 @@ def steering_context(run: Run) -> dict[str, Any]:
 
 
 def team_part(request: ProjectRequest, run: Run, part: str) -> HttpResponse:
-    """One part as it is now, for an open page."""
+    """One part, for an open page."""
     context: dict[str, Any] = {"run": run, "can_edit": request.membership.can_edit}
     if part == "reviews":
         context["reviews"] = reviews_of(run, request.membership)

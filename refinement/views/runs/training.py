@@ -1,4 +1,4 @@
-"""Runs as training data: what goes into it, and the file itself."""
+"""Training data from runs: options and download."""
 
 from django.http import Http404, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
@@ -9,7 +9,7 @@ from django.views.decorators.http import require_safe
 from refinement.access.projects import ProjectRequest, project_view
 from refinement.downloads import FORMS, training_sent
 from refinement.forms.runs.training import TrainingForm
-from refinement.views.runs.asked import runs_asked_for
+from refinement.views.runs.asked import requested_runs
 
 OWN_FIELDS = ("least", "with_imported")
 
@@ -18,7 +18,7 @@ OWN_FIELDS = ("least", "with_imported")
 @never_cache
 @project_view()
 def run_training(request: ProjectRequest) -> HttpResponse:
-    """The two kinds of files, for the runs that the address names or its filters let through."""
+    """Both file formats, for the runs in the query string or its filters."""
     return training_page(request)
 
 
@@ -26,13 +26,13 @@ def run_training(request: ProjectRequest) -> HttpResponse:
 @never_cache
 @project_view()
 def run_training_file(request: ProjectRequest, form: str) -> HttpResponseBase:
-    """The file; what cannot be read of the choice is said beside its field."""
+    """Downloads the file; errors are shown at their field."""
     if form not in FORMS:
-        raise Http404(f"There is no training data of the kind {form[:20]!r}.")
+        raise Http404(f"Unknown training data format: {form[:20]!r}.")
     asked = TrainingForm(request.GET)
     if not asked.is_valid():
         return training_page(request, wrong=form, status=422)
-    runs = runs_asked_for(request)
+    runs = requested_runs(request)
     if runs is None:
         return redirect(f"{reverse('run_list', args=[request.project.slug])}?{request.GET.urlencode()}")
     return training_sent(request, runs, form, asked.choice)

@@ -1,4 +1,4 @@
-"""Share links of a run: listed, made and revoked by those who may change the run."""
+"""Share links of a run, for those who may change it."""
 
 from typing import Any
 
@@ -42,12 +42,12 @@ def run_share(request: ProjectRequest, run: int) -> HttpResponse:
 @require_POST
 @project_view(role="editor")
 def share_revocation(request: ProjectRequest, link: int) -> HttpResponse:
-    """The link stops working; back to the page it was listed on."""
+    """Revokes the link and returns to the previous page."""
     row, worked = share_link_revoke(project=request.project, number=link, by=request.user)
     if worked:
-        messages.success(request, "The link was revoked; it no longer works.")
+        messages.success(request, "Link revoked.")
     else:
-        messages.info(request, "The link had stopped working before.")
+        messages.info(request, "The link had already expired or been revoked.")
     if request.POST.get("from") == "settings" and request.membership.is_owner:
         return redirect("project_settings", request.project.slug)
     return redirect("run_share", request.project.slug, row.run_id)
@@ -62,7 +62,7 @@ def _made(request: ProjectRequest, run: Run, form: ShareForm) -> HttpResponse:
     except TooManyLinks:
         return _page(request, run, form, status=409, refusal=TOO_MANY)
     address = request.build_absolute_uri(reverse("shared_run", args=[token]))
-    # The token is kept nowhere, so the answer to the form is the one place where it can be shown.
+    # Only a hash of the token is stored, so it can be shown only in this response.
     return _page(request, run, ShareForm(), status=201, made=link, address=address)
 
 

@@ -1,4 +1,4 @@
-"""The page behind a share link: one run, read-only, for people without an account."""
+"""The page of a share link: one run, read-only, without an account."""
 
 from typing import Any, Literal
 
@@ -24,7 +24,7 @@ from refinement.selectors.runs.shares import (
     without_names,
 )
 from refinement.selectors.runs.texts import candidate_text
-from refinement.selectors.runs.words import reason_words
+from refinement.selectors.runs.words import reason_label
 from refinement.services.runs.shares import ShareGone, share_link_for, share_link_opened
 from refinement.views.runs.page import marks_of
 
@@ -36,11 +36,11 @@ GUESSES = Limit("share-guesses", most=30, seconds=600)
 @sensitive_variables("token")
 @login_not_required
 def shared_run(request: HttpRequest, token: str, number: int | None = None) -> HttpResponse:
-    """The run, or one round of it; whatever does not work answers like what never was."""
-    # Asked here and not by a decorator, whose answer would lack the headers below.
+    """The run or one of its rounds. Invalid and revoked links get the same 404."""
+    # Checked here: a decorator's response would lack the headers below.
     is_read = request.method in ("GET", "HEAD")
     answer = _answer(request, token, number) if is_read else HttpResponseNotAllowed(["GET", "HEAD"])
-    # The address is the key: it must reach no log through a Referer header, no cache and no search engine.
+    # The URL is the key, so keep it out of Referer headers, caches and search engines.
     answer.headers["Referrer-Policy"] = "no-referrer"
     answer.headers["Cache-Control"] = "no-store, private"
     answer.headers["X-Robots-Tag"] = "noindex, nofollow, noarchive"
@@ -89,7 +89,7 @@ def _head(token: str, link: ShareLink, facts: RunFacts) -> dict[str, Any]:
         "run": run,
         "facts": facts,
         "sentence": shared_sentence(run, facts.rubric),
-        "reason": reason_words(run),
+        "reason": reason_label(run),
         "task": said("task", run.task),
         "rounds": list(zip(facts.rounds, addresses, strict=True)),
         "toggles": list(enumerate(["Composite", *facts.criteria[:24]])),
@@ -103,7 +103,7 @@ def _head(token: str, link: ShareLink, facts: RunFacts) -> dict[str, Any]:
 
 
 def _round(request: HttpRequest, link: ShareLink, facts: RunFacts, opened: int | None) -> dict[str, Any]:
-    """The open round in the way it was asked for."""
+    """The open round in the requested format."""
     if opened is None:
         return {}
     found = shared_round(facts.run, facts.rubric, opened)

@@ -1,4 +1,4 @@
-"""Share links: managed by editors, opened by anybody who has one."""
+"""Share links: managed by editors, open to anyone with the link."""
 
 from django.urls import path
 

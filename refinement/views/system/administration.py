@@ -1,4 +1,4 @@
-"""The instance, for its administrators: people, projects, endpoints and health."""
+"""Administration of the instance: people, projects, endpoints and health."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -35,19 +35,19 @@ from refinement.views.projects.home import system_state
 P = ParamSpec("P")
 Answer = TypeVar("Answer", bound=HttpResponseBase)
 WORDS_CHARS = 200
-LAST = "An instance needs an administrator who can sign in. Make somebody else administrator first."
+LAST = "The instance needs an administrator who can sign in. Make someone else an administrator first."
 
 
 def administrator_view(
     view: Callable[Concatenate[SignedInRequest, P], Answer],
 ) -> Callable[Concatenate[HttpRequest, P], Answer]:
-    """Lets administrators of the instance in."""
+    """Allows administrators of the instance only."""
 
     @login_required
     @wraps(view)
     def guarded(request: SignedInRequest, *args: P.args, **kwargs: P.kwargs) -> Answer:
         if not request.user.is_superuser:
-            raise PermissionDenied("This page is for administrators of this instance. Ask one of them.")
+            raise PermissionDenied("This page is for administrators of this instance.")
         return view(request, *args, **kwargs)
 
     return guarded  # type: ignore[return-value]
@@ -56,7 +56,7 @@ def administrator_view(
 @require_safe
 @administrator_view
 def people(request: SignedInRequest) -> HttpResponse:
-    """Everybody with an account, found by name or mail address."""
+    """All accounts, with search by name or email."""
     return _people(request)
 
 
@@ -76,14 +76,14 @@ def _people(request: SignedInRequest, refusal: str = "", status: int = 200) -> H
 @require_POST
 @administrator_view
 def person_account(request: SignedInRequest, person: int) -> HttpResponse:
-    """Closes an account or opens it again."""
+    """Deactivates or reactivates an account."""
     active = request.POST.get("active") == "yes"
     try:
         changed = person_activate(person_id=person, active=active, by=request.user)
     except LastAdministrator:
         return _people(request, LAST, status=409)
     if changed:
-        said = "The account is open again." if active else "The account is closed, and signed out everywhere."
+        said = "Account reactivated." if active else "Account deactivated and signed out everywhere."
         messages.success(request, said)
     return redirect("administration")
 
@@ -91,15 +91,15 @@ def person_account(request: SignedInRequest, person: int) -> HttpResponse:
 @require_POST
 @administrator_view
 def person_administration(request: SignedInRequest, person: int) -> HttpResponse:
-    """Makes somebody administrator, or no longer."""
+    """Grants or removes admin rights."""
     administrator = request.POST.get("administrator") == "yes"
     try:
         changed = person_administrate(person_id=person, administrator=administrator, by=request.user)
     except LastAdministrator:
         return _people(request, LAST, status=409)
     if changed:
-        messages.success(request, "Now an administrator." if administrator else "No longer an administrator.")
-    # Whoever stopped being one may not see the page any more.
+        messages.success(request, "Admin rights granted." if administrator else "Admin rights removed.")
+    # A former administrator may not see the page any more.
     return redirect("home" if person == request.user.pk else "administration")
 
 
@@ -107,9 +107,9 @@ def person_administration(request: SignedInRequest, person: int) -> HttpResponse
 @administrator_view
 @reauthentication_required  # type: ignore[untyped-decorator]
 def sign_in_reset(request: SignedInRequest, person: int) -> HttpResponse:
-    """Lets somebody in again who lost what they sign in with."""
+    """Resets a user's sign-in after they lost their device."""
     if person_sign_in_reset(person_id=person, by=request.user):
-        messages.success(request, "Second factors, passkeys and the provider's connection are taken away.")
+        messages.success(request, "Second factors, passkeys and the provider link were removed.")
     else:
         messages.info(request, "There was nothing to reset.")
     return redirect("administration")
@@ -118,7 +118,7 @@ def sign_in_reset(request: SignedInRequest, person: int) -> HttpResponse:
 @require_safe
 @administrator_view
 def projects(request: SignedInRequest) -> HttpResponse:
-    """All projects, with how much is in them."""
+    """All projects with their size."""
     found = list(projects_listed())
     page = {"tab": "projects", "projects": found[:MOST_PROJECTS], "is_cut": len(found) > MOST_PROJECTS}
     return render(request, "refinement/people/administration_projects.html", page)
@@ -127,19 +127,19 @@ def projects(request: SignedInRequest) -> HttpResponse:
 @require_POST
 @administrator_view
 def adoption(request: SignedInRequest, project: int) -> HttpResponse:
-    """An administrator takes over a project that nobody can run any more."""
+    """Lets an administrator take over a project without an active owner."""
     row = get_object_or_404(Project, pk=project)
     if project_adopt(project=row, by=request.user):
         messages.success(request, f"You are now an owner of {row.name}.")
     else:
-        messages.info(request, f"{row.name} has an owner who can sign in; ask them to invite you.")
+        messages.info(request, f"{row.name} has an owner who can sign in. Ask them to invite you.")
     return redirect("administration_projects")
 
 
 @require_safe
 @administrator_view
 def system(request: SignedInRequest) -> HttpResponse:
-    """The health of the parts, and the endpoints."""
+    """Health of the parts, and the endpoints."""
     states = {entry["name"]: (entry["ok"], entry["message"]) for entry in endpoint_health()["endpoints"]}
     parts = [(name, part) for name, part, needed in system_state() if needed]
     page = {"tab": "system", "parts": parts, "endpoints": endpoints_listed(states), "off": endpoints_off()}

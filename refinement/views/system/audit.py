@@ -1,4 +1,4 @@
-"""The audit log of a project for its owners, and of the instance for its administrators."""
+"""The audit log of a project for owners, and of the instance for administrators."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ from refinement.views.system.administration import administrator_view
 @require_safe
 @project_view(role="owner")
 def audit_log(request: ProjectRequest) -> HttpResponse:
-    """Who did what in the project; a partial for a change of filters."""
+    """The project's log; a partial when filters change."""
     addresses = [reverse(name, args=[request.project.slug]) for name in ("audit_log", "audit_export")]
     return _shown(request, request.project, *addresses)
 
@@ -33,14 +33,14 @@ def audit_log(request: ProjectRequest) -> HttpResponse:
 @never_cache
 @project_view(role="owner")
 def audit_export(request: ProjectRequest) -> HttpResponseBase:
-    """The same as a table for spreadsheets."""
+    """The project's log as CSV."""
     return _exported(request, request.project, reverse("audit_log", args=[request.project.slug]))
 
 
 @require_safe
 @administrator_view
 def instance_audit(request: SignedInRequest) -> HttpResponse:
-    """Who did what anywhere on the instance."""
+    """The instance's log."""
     return _shown(request, None, reverse("administration_audit"), reverse("administration_audit_export"))
 
 
@@ -48,7 +48,7 @@ def instance_audit(request: SignedInRequest) -> HttpResponse:
 @never_cache
 @administrator_view
 def instance_audit_export(request: SignedInRequest) -> HttpResponseBase:
-    """The same as a table for spreadsheets."""
+    """The instance's log as CSV."""
     return _exported(request, None, reverse("administration_audit"))
 
 
@@ -85,7 +85,7 @@ def _shown(request: SignedInRequest, project: Project | None, address: str, expo
 def _exported(request: SignedInRequest, project: Project | None, address: str) -> HttpResponseBase:
     form = _form(request, project)
     if not form.is_valid():
-        # The page says beside each filter what is wrong with it.
+        # The page shows each filter's error.
         return redirect(f"{address}?{request.GET.urlencode()}")
     rows = map(_cells, audit_exported(project, form.filters, blind_runs_of(request.user)))
     return sent(request, audit_csv(rows), f"audit-{project.slug}" if project else "audit", "csv")

@@ -1,4 +1,4 @@
-"""Model endpoints that administrators add: made, changed, switched off and removed."""
+"""Model endpoints added by administrators: create, edit, disable, delete."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ from refinement.views.system.administration import administrator_view
 @require_http_methods(["GET", "HEAD", "POST"])
 @administrator_view
 def endpoint_new(request: SignedInRequest) -> HttpResponse:
-    """The form of a further endpoint."""
+    """The form for a new endpoint."""
     if request.method != "POST":
         return _page(request, EndpointForm())
     form = EndpointForm(request.POST)
@@ -36,7 +36,7 @@ def endpoint_new(request: SignedInRequest) -> HttpResponse:
         except ValidationError as error:
             _take_over(form, error)
         else:
-            messages.success(request, f"The endpoint {row.name} was added.")
+            messages.success(request, f"Endpoint {row.name} added.")
             return redirect("administration_system")
     return _page(request, form, status=422)
 
@@ -44,7 +44,7 @@ def endpoint_new(request: SignedInRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @administrator_view
 def endpoint_page(request: SignedInRequest, endpoint: str) -> HttpResponse:
-    """One endpoint that was added here, to be changed, switched off or removed."""
+    """An endpoint added here, to edit, disable or delete."""
     row = get_object_or_404(Endpoint, name=endpoint)
     if request.method != "POST":
         return _page(request, _form_of(row), row=row)
@@ -55,23 +55,23 @@ def endpoint_page(request: SignedInRequest, endpoint: str) -> HttpResponse:
     try:
         endpoint_change(name=endpoint, by=request.user, values=form.values, seen=seen)
     except EndpointChanged as conflict:
-        # What was typed stays; what is set now stands beside it, and the next save is made from there.
+        # Shows the typed values next to the current ones; saving again overwrites them.
         now = conflict.endpoint
         typed = EndpointForm(initial={**form.cleaned_data, "seen": endpoint_mark(now)}, row=now)
         return _page(request, typed, row=now, now=now, status=409)
     except ValidationError as error:
         _take_over(form, error)
         return _page(request, form, row=get_object_or_404(Endpoint, name=endpoint), status=422)
-    messages.success(request, f"The endpoint {endpoint} was saved.")
+    messages.success(request, f"Endpoint {endpoint} saved.")
     return redirect("administration_system")
 
 
 @require_POST
 @administrator_view
 def endpoint_removal(request: SignedInRequest, endpoint: str) -> HttpResponse:
-    """The endpoint is gone; its runs stay."""
+    """Deletes the endpoint; its runs stay."""
     endpoint_remove(name=endpoint, by=request.user)
-    messages.success(request, f"The endpoint {endpoint} was removed.")
+    messages.success(request, f"Endpoint {endpoint} deleted.")
     return redirect("administration_system")
 
 
@@ -81,7 +81,7 @@ def _form_of(row: Endpoint) -> EndpointForm:
 
 
 def _take_over(form: EndpointForm, error: ValidationError) -> None:
-    """What the service refuses, beside the field it is about."""
+    """Adds the service's error to the field it refers to."""
     for name, words in error.message_dict.items():
         form.add_error(name if name in form.fields else None, words)
 

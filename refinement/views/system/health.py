@@ -1,4 +1,4 @@
-"""Whether the process lives (/healthz), and whether the instance can work (/readyz)."""
+"""Liveness (/healthz) and readiness (/readyz)."""
 
 from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, JsonResponse
@@ -9,7 +9,7 @@ from refinement.selectors.health import (
     broker_health,
     database_health,
     endpoint_health,
-    for_everybody,
+    without_details,
     worker_health,
 )
 from wiggum_site import VERSION
@@ -19,7 +19,7 @@ from wiggum_site import VERSION
 @never_cache
 @require_safe
 def healthz(request: HttpRequest) -> JsonResponse:
-    """The process answers; nothing else is asked."""
+    """The process is up; nothing else is checked."""
     return JsonResponse({"status": "ok", "version": VERSION})
 
 
@@ -27,10 +27,14 @@ def healthz(request: HttpRequest) -> JsonResponse:
 @never_cache
 @require_safe
 def readyz(request: HttpRequest) -> JsonResponse:
-    """What the instance needs, part by part; 503 unless database, broker and a worker are there."""
+    """Health of each part; 503 unless database, queue and a worker are available."""
     needed = {"database": database_health(), "broker": broker_health(), "worker": worker_health()}
     ready = all(part["ok"] for part in needed.values())
     return JsonResponse(
-        {"status": "ok" if ready else "unavailable", **needed, "endpoints": for_everybody(endpoint_health())},
+        {
+            "status": "ok" if ready else "unavailable",
+            **needed,
+            "endpoints": without_details(endpoint_health()),
+        },
         status=200 if ready else 503,
     )

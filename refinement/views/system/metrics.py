@@ -1,4 +1,4 @@
-"""/metrics: what workers have done and what waits for them, as Prometheus reads it."""
+"""/metrics: worker and queue metrics for Prometheus."""
 
 from collections.abc import Iterable, Iterator
 
@@ -20,27 +20,27 @@ BEARER = "Bearer "
 @never_cache
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
-    """For the instance's administrators, signed in or with the token of WIGGUM_METRICS_TOKEN."""
+    """For administrators, signed in or with the token in WIGGUM_METRICS_TOKEN."""
     authorization = request.headers.get("Authorization", "")
     if has_token(authorization) or request.user.is_superuser:
         return exposition(counters(), gauges())
     if not request.user.is_authenticated and not authorization:
         return redirect_to_login(request.get_full_path())
     if authorization:
-        raise PermissionDenied("The token is not that of WIGGUM_METRICS_TOKEN on this instance.")
-    raise PermissionDenied("Only administrators of this instance see its metrics. Ask one of them.")
+        raise PermissionDenied("The token does not match WIGGUM_METRICS_TOKEN.")
+    raise PermissionDenied("Only administrators of this instance can see its metrics.")
 
 
 def has_token(authorization: str) -> bool:
-    """Whether the header carries the instance's token; nothing does where none is set."""
+    """Whether the header has the instance's token; false if none is set."""
     expected: str = settings.METRICS_TOKEN
     given = authorization.removeprefix(BEARER).strip() if authorization.startswith(BEARER) else ""
     return bool(expected) and constant_time_compare(given, expected)
 
 
 def exposition(totals: Iterable[Family], present: Iterable[Family]) -> HttpResponse:
-    """Counters and gauges in Prometheus' text format."""
-    # Imported here: the web process does without the library until somebody asks.
+    """Counters and gauges in Prometheus text format."""
+    # Imported here to save memory in web processes that never serve metrics.
     from prometheus_client import CollectorRegistry
     from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
     from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric

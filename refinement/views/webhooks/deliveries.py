@@ -1,4 +1,4 @@
-"""One delivery of a webhook: what was sent, what came back each time, and sending it again."""
+"""A webhook delivery: payload, attempts and resending."""
 
 import json
 
@@ -16,7 +16,7 @@ from refinement.views.webhooks.hooks import SECTION
 @require_safe
 @project_view(role="owner")
 def delivery_page(request: ProjectRequest, webhook: int, delivery: int) -> HttpResponse:
-    """The message and every attempt to deliver it."""
+    """The payload and every attempt to deliver it."""
     hook = webhook_of(request.project, webhook)
     found = delivery_of(hook, delivery)
     page = {
@@ -32,10 +32,10 @@ def delivery_page(request: ProjectRequest, webhook: int, delivery: int) -> HttpR
 @require_POST
 @project_view(role="owner")
 def delivery_resending(request: ProjectRequest, webhook: int, delivery: int) -> HttpResponse:
-    """The same message once more."""
+    """Sends the payload again."""
     hook = webhook_of(request.project, webhook)
     if delivery_resend(delivery=delivery_of(hook, delivery), by=request.user):
-        messages.success(request, "It is on its way again. Load this page again to see what came back.")
+        messages.success(request, "Resending. Reload the page to see the response.")
     else:
-        messages.info(request, "It is being sent already.")
+        messages.info(request, "It is already being sent.")
     return redirect("webhook_delivery", request.project.slug, hook.pk, delivery)

@@ -1,4 +1,4 @@
-"""A project's webhooks: listed, made, changed, tried out and removed by its owners."""
+"""A project's webhooks, for owners: list, create, edit, test, delete."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ SECTION = {"section": "members", "tab": "webhooks", "is_owner": True}
 @never_cache
 @project_view(role="owner")
 def webhook_list(request: ProjectRequest) -> HttpResponse:
-    """All of them, and the form for a new one."""
+    """The webhooks, and the form for a new one."""
     if request.method != "POST":
         return _list(request, WebhookForm())
     form = WebhookForm(request.POST)
@@ -43,7 +43,7 @@ def webhook_list(request: ProjectRequest) -> HttpResponse:
     except ValidationError as error:
         form.add_error(None, error)
         return _list(request, form, status=422)
-    # The answer to the form is the one place where the secret can be shown.
+    # The secret can be shown only in this response.
     return _page(request, webhook, _form_of(webhook), status=201, secret=secret, is_new=True)
 
 
@@ -51,7 +51,7 @@ def webhook_list(request: ProjectRequest) -> HttpResponse:
 @never_cache
 @project_view(role="owner")
 def webhook_page(request: ProjectRequest, webhook: int) -> HttpResponse:
-    """One webhook: its settings and its log."""
+    """A webhook's settings and log."""
     found = webhook_of(request.project, webhook)
     if request.method != "POST":
         return _page(request, found, _form_of(found))
@@ -62,15 +62,13 @@ def webhook_page(request: ProjectRequest, webhook: int) -> HttpResponse:
     try:
         changed = webhook_change(webhook=found, by=request.user, values=form.values, version=version)
     except WebhookChanged as conflict:
-        # What was typed stays; what is set now stands beside it, and the next save is made from there.
+        # Shows the typed values next to the current ones; saving again overwrites them.
         typed = WebhookForm(initial={**form.cleaned_data, "version": conflict.webhook.version})
         return _page(request, conflict.webhook, typed, status=409, now=conflict.webhook)
     except ValidationError as error:
         form.add_error(None, error)
         return _page(request, found, form, status=422)
-    messages.success(request, "The webhook was saved.") if changed else messages.info(
-        request, "Nothing was different."
-    )
+    messages.success(request, "Webhook saved.") if changed else messages.info(request, "No changes.")
     return redirect("webhook_page", request.project.slug, found.pk)
 
 
@@ -79,7 +77,7 @@ def webhook_page(request: ProjectRequest, webhook: int) -> HttpResponse:
 @never_cache
 @project_view(role="owner")
 def webhook_new_secret(request: ProjectRequest, webhook: int) -> HttpResponse:
-    """Another secret, shown this once."""
+    """Creates a new secret and shows it once."""
     found = webhook_of(request.project, webhook)
     secret = webhook_secret_renew(webhook=found, by=request.user)
     found.refresh_from_db()
@@ -89,19 +87,19 @@ def webhook_new_secret(request: ProjectRequest, webhook: int) -> HttpResponse:
 @require_POST
 @project_view(role="owner")
 def webhook_trial(request: ProjectRequest, webhook: int) -> HttpResponse:
-    """Sends a message to see whether it arrives."""
+    """Sends a test message."""
     found = webhook_of(request.project, webhook)
     delivery = webhook_ping(webhook=found, by=request.user)
-    messages.success(request, "A ping is on its way. Load this page again to see what came back.")
+    messages.success(request, "Ping sent. Reload the page to see the response.")
     return redirect("webhook_delivery", request.project.slug, found.pk, delivery.pk)
 
 
 @require_POST
 @project_view(role="owner")
 def webhook_removal(request: ProjectRequest, webhook: int) -> HttpResponse:
-    """The webhook and its log are gone."""
+    """Deletes the webhook and its log."""
     webhook_remove(webhook=webhook_of(request.project, webhook), by=request.user)
-    messages.success(request, "The webhook was removed. What had not been sent stays unsent.")
+    messages.success(request, "Webhook deleted. Pending deliveries were discarded.")
     return redirect("webhook_list", request.project.slug)
 
 

@@ -110,7 +110,7 @@ def test_connecting_removes_the_password_and_ends_sessions(anonymous, provider, 
     assert not is_in(earlier)
     entry = AuditEntry.objects.get(action="identity.connect")
     assert entry.after["password_removed"] is True
-    assert "From now on you sign in with Example." in anonymous.get("/account/").content.decode()
+    assert "You can now sign in with Example." in anonymous.get("/account/").content.decode()
 
 
 def test_the_providers_name_for_the_person_counts_from_then_on(provider, ada):
@@ -129,7 +129,7 @@ def test_who_got_the_address_later_does_not_get_the_account(provider, ada):
     answer = sign_in(client)
 
     assert answer.status_code == 403
-    assert "belongs to somebody else at the provider" in answer.content.decode()
+    assert "belongs to another user of the provider" in answer.content.decode()
     assert not is_in(client)
 
 
@@ -139,7 +139,7 @@ def test_an_address_that_nobody_confirmed_opens_nothing(anonymous, provider, ada
     answer = sign_in(anonymous)
 
     assert answer.status_code == 403
-    assert "does not vouch for your mail address" in answer.content.decode()
+    assert "has not verified your email address" in answer.content.decode()
     assert not is_in(anonymous)
     assert not ExternalIdentity.objects.exists()
 

@@ -94,8 +94,8 @@ def test_who_changed_it_elsewhere_sees_both_and_chooses(as_viewer, viewer, mine,
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({"body": ""}, "Write something first."),
-        ({"body": "x" * 20_001}, "A comment can have 20,000 characters"),
+        ({"body": ""}, "Enter a comment."),
+        ({"body": "x" * 20_001}, "At most 20,000 characters"),
     ],
 )
 def test_what_is_wrong_is_said_beside_it(as_viewer, mine, fields, words):
@@ -118,7 +118,7 @@ def test_nobody_else_changes_it(as_owner, mine):
 def test_its_author_deletes_it(as_viewer, viewer, mine):
     answer(mine, viewer)
     told = as_viewer.post(path(mine, "delete/"), follow=True).content.decode()
-    assert "The comment is deleted." in told
+    assert "Comment deleted." in told
     assert "My <em>first</em>" not in told
 
 

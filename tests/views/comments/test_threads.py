@@ -235,14 +235,14 @@ def test_htmx_gets_the_threads_alone(as_viewer, run):
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({"body": " "}, "Write something first."),
-        ({"body": "x" * 20_001}, "A comment can have 20,000 characters"),
-        ({"body": "x" * 1_000_000}, "A comment can have 20,000 characters"),
+        ({"body": " "}, "Enter a comment."),
+        ({"body": "x" * 20_001}, "At most 20,000 characters"),
+        ({"body": "x" * 1_000_000}, "At most 20,000 characters"),
         ({"about": "criterion:beauty"}, "Select a valid choice"),
-        ({"about": ""}, "Choose what it is about."),
-        ({"about": "passage"}, "Quote the passage you want to comment on."),
-        ({"quote": "never written"}, "This passage is not in the round&#x27;s text."),
-        ({"quote": "y" * 2001}, "Quote 2,000 characters at most."),
+        ({"about": ""}, "Choose a subject."),
+        ({"about": "passage"}, "Quote the words that it is about."),
+        ({"quote": "never written"}, "These words are not in this round&#x27;s text."),
+        ({"quote": "y" * 2001}, "Quote 2,000 characters."),
     ],
 )
 def test_what_is_wrong_is_said_and_what_was_typed_stays(as_viewer, run, fields, words, htmx):

@@ -21,9 +21,9 @@ REQUEST = CompletionRequest(model="loopback:1b", messages=[Message("user", "Hell
 
 @pytest.fixture(autouse=True)
 def fresh_health():
-    health.looks.forget()
+    health.health_cache.forget()
     yield
-    health.looks.forget()
+    health.health_cache.forget()
 
 
 @pytest.fixture

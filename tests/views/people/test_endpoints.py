@@ -23,9 +23,9 @@ VALUES = {
 @pytest.fixture(autouse=True)
 def nobody_asked(monkeypatch):
     monkeypatch.setattr(health, "look", lambda specs: [])
-    health.looks.forget()
+    health.health_cache.forget()
     yield
-    health.looks.forget()
+    health.health_cache.forget()
 
 
 @pytest.fixture
@@ -49,9 +49,9 @@ def typed(client: Client, **changes: str) -> dict[str, str]:
 
 
 def test_one_is_added_and_can_be_used(boss):
-    assert "Never the key" in boss.get(NEW).content.decode()
+    assert "Not the key itself" in boss.get(NEW).content.decode()
     page = boss.post(NEW, VALUES, follow=True).content.decode()
-    assert "The endpoint gpu was added." in page
+    assert "Endpoint gpu added." in page
     assert GPU in page
     spec = endpoint_specs()[-1]
     assert (spec.name, spec.url, spec.api_key_variable, spec.concurrency) == (
@@ -94,7 +94,7 @@ def test_a_key_goes_to_a_new_address_only_where_somebody_says_so(boss, gpu):
     elsewhere = "https://elsewhere.example.org/v1"
     refused = boss.post(GPU, typed(boss, url=elsewhere))
     assert refused.status_code == 422
-    assert "The address is new" in refused.content.decode()
+    assert "The URL changed" in refused.content.decode()
     boss.post(GPU, typed(boss, url=elsewhere, api_key_variable=""))
     gpu.refresh_from_db()
     assert (gpu.url, gpu.api_key_variable) == (elsewhere, "")
@@ -109,7 +109,7 @@ def test_the_second_of_two_administrators_is_told(boss, gpu):
     boss.post(GPU, typed(boss, concurrency="3"))
     answer = boss.post(GPU, mine)
     assert answer.status_code == 409
-    assert "Calls at a time: 3" in answer.content.decode()
+    assert "Concurrent calls: 3" in answer.content.decode()
     gpu.refresh_from_db()
     assert gpu.concurrency == 3
     boss.post(GPU, mine | {"seen": answer.context["form"].initial["seen"]})
@@ -119,7 +119,7 @@ def test_the_second_of_two_administrators_is_told(boss, gpu):
 
 def test_one_is_removed(boss, gpu):
     page = boss.post(f"{GPU}remove/", follow=True).content.decode()
-    assert "The endpoint gpu was removed." in page
+    assert "Endpoint gpu deleted." in page
     assert boss.get(GPU).status_code == 404
     assert boss.post(f"{GPU}remove/").status_code == 404
 

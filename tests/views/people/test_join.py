@@ -87,7 +87,7 @@ def test_a_spent_link_answers_410_with_words(anonymous, as_outsider, made, addre
     ("field", "value", "complaint"),
     [
         ("email", "not an address", "Enter a valid email address."),
-        ("email", "OLIVIA@example.org", "There is an account with this address."),
+        ("email", "OLIVIA@example.org", "An account with this email already exists."),
         ("password", "short", "too short"),
         ("name", " ", "This field is required."),
     ],

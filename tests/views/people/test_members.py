@@ -39,7 +39,7 @@ def test_a_role_that_is_none_is_refused_with_words(as_owner, viewer, project, ro
     answer = as_owner.post(f"/p/{project.slug}/members/{viewer.pk}/role/", {"role": role})
 
     assert answer.status_code == 422
-    assert "Choose one of the roles" in answer.content.decode()
+    assert "Choose a role" in answer.content.decode()
     assert Membership.objects.get(user=viewer).role == "viewer"
 
 

@@ -8,7 +8,7 @@ from django.test import Client
 from django.utils import timezone
 
 from refinement.models import SessionInfo
-from refinement.selectors.people.members import browser_words
+from refinement.selectors.people.members import browser_label
 from refinement.services.people.sessions import CLEAN_AT_ONCE
 from refinement.services.upkeep import Upkeep
 
@@ -55,7 +55,7 @@ def test_one_is_signed_out_from_another(laptop, phone, owner):
 
     answer = laptop.post(f"/account/sessions/{info.pk}/end/", follow=True)
 
-    assert "That browser is signed out." in answer.content.decode()
+    assert "Session signed out." in answer.content.decode()
     assert not is_in(phone)
     assert is_in(laptop)
     again = laptop.post(f"/account/sessions/{info.pk}/end/", follow=True)
@@ -120,12 +120,12 @@ def test_use_is_noted_every_few_minutes_and_not_on_every_page(laptop):
         ("Mozilla/5.0 (Windows NT 10.0) AppleWebKit/537 Chrome/140 Safari/537 Edg/140", "Edge on Windows"),
         ("Mozilla/5.0 (Linux; Android 15) AppleWebKit/537 Chrome/140 Mobile Safari/537", "Chrome on Android"),
         ("curl/8.5.0", "curl"),
-        ("", "A browser"),
-        ("<script>", "A browser"),
+        ("", "Unknown browser"),
+        ("<script>", "Unknown browser"),
     ],
 )  # fmt: skip
 def test_browsers_are_named(agent, words):
-    assert browser_words(agent) == words
+    assert browser_label(agent) == words
 
 
 def expired(count):

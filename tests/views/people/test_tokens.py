@@ -32,7 +32,7 @@ def test_a_token_is_shown_once(as_editor, editor):
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"name": " "}, "Give the token a name"),
+        ({"name": " "}, "Enter a name that says where the token is used"),
         ({"role": "owner"}, "Select a valid choice"),
         ({"days": "9"}, "Select a valid choice"),
         ({"name": "x" * 61}, "at most 60"),

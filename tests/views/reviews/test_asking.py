@@ -54,7 +54,7 @@ def test_the_list_leads_there_with_the_ticked_runs(as_editor, as_viewer, viewer,
     assert "4 reviews are asked of 2 people." in answer.content.decode()
     assert ReviewRequest.objects.count() == 4
     again = as_editor.post(bulk.headers["Location"], values, follow=True)
-    assert "Everybody you chose is asked about this already" in again.content.decode()
+    assert "Everyone you chose already has a request" in again.content.decode()
     assert ReviewRequest.objects.count() == 4
     assert as_viewer.post("/p/alpha/runs/bulk/", {"action": "review", "run": numbers}).status_code == 403
 
@@ -62,12 +62,12 @@ def test_the_list_leads_there_with_the_ticked_runs(as_editor, as_viewer, viewer,
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        ({"reviewers": []}, "Choose at least one reviewer."),
-        ({"due_on": "soon"}, "Write a day such as 2026-03-31."),
-        ({"due_on": "2001-01-01"}, "This date is in the past. Choose today or later."),
+        ({"reviewers": []}, "Choose reviewers."),
+        ({"due_on": "soon"}, "Enter a date such as 2026-03-31."),
+        ({"due_on": "2001-01-01"}, "This day is past; choose today or a later one."),
         ({"note": "n" * 1_001}, "The note is longer than 1,000 characters."),
-        ({"reviewers": ["99999"]}, "One of these people is not a member any more; choose again."),
-        ({"reviewers": ["x" * 30]}, "One of these people is not a member any more; choose again."),
+        ({"reviewers": ["99999"]}, "One of these people is no longer a member. Choose again."),
+        ({"reviewers": ["x" * 30]}, "One of these people is no longer a member. Choose again."),
     ],
 )
 def test_what_is_wrong_is_said_beside_its_field_and_the_rest_stays(as_editor, viewer, runs, values, words):
@@ -85,14 +85,14 @@ def test_what_is_wrong_is_said_beside_its_field_and_the_rest_stays(as_editor, vi
 def test_without_a_run_it_says_where_to_choose_one(as_editor, runs, query):
     answer = as_editor.get(f"{ASK}{query}", follow=True)
     assert answer.redirect_chain == [("/p/alpha/runs/", 302)]
-    assert "No run was chosen." in answer.content.decode()
+    assert "No runs selected." in answer.content.decode()
 
 
 def test_runs_of_other_projects_are_not_asked_about(as_outsider, outsider, runs, other_project):
     answer = as_outsider.post(
         f"/p/beta/reviews/ask/?run={runs[0].pk}", {"reviewers": [outsider.pk]}, follow=True
     )
-    assert "No run was chosen." in answer.content.decode()
+    assert "No runs selected." in answer.content.decode()
     assert not ReviewRequest.objects.exists()
 
 
@@ -104,7 +104,7 @@ def test_the_asker_takes_back_and_another_editor_is_told_who_may(as_editor, edit
     assert "Only Edgar Editor or a project owner can cancel this request." in (refused.content.decode())
     answer = as_editor.post(back, {"run": runs[0].pk}, follow=True)
     assert answer.redirect_chain == [(f"/p/alpha/runs/{runs[0].pk}/", 302)]
-    assert "The request is taken back." in answer.content.decode()
+    assert "Request cancelled." in answer.content.decode()
     assert "was closed already" in as_editor.post(back, follow=True).content.decode()
 
 

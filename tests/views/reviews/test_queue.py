@@ -63,7 +63,7 @@ def test_the_most_urgent_comes_first_and_overdue_is_marked(as_viewer, viewer, ed
 
 
 def test_an_empty_queue_says_what_to_do(as_viewer, as_editor, viewer, project):
-    assert "Nothing waits for you." in as_viewer.get(LIST).content.decode()
+    assert "You’re all caught up." in as_viewer.get(LIST).content.decode()
     assert "Ask for a review" in as_editor.get(LIST).content.decode()
 
 
@@ -110,9 +110,9 @@ def test_done_leads_to_the_next_and_in_the_end_back_to_the_list(as_viewer, viewe
     assert answer.headers["Location"] == f"/p/alpha/runs/{runs[0].pk}/?review=1"
     answer = as_viewer.post(page.format(runs[0].pk), follow=True)
     assert answer.redirect_chain == [(LIST, 302)]
-    assert "Nothing waits for you." in answer.content.decode()
+    assert "You’re all caught up." in answer.content.decode()
     again = as_viewer.post(page.format(runs[0].pk), follow=True)
-    assert "did not wait for you any more" in again.content.decode()
+    assert "was not in your queue any more" in again.content.decode()
 
 
 def test_a_run_that_is_read_blind_is_not_in_the_queue(as_viewer, viewer, editor, runs):

@@ -20,7 +20,7 @@ def test_an_editor_makes_a_rule_and_everybody_reads_it(as_editor, as_viewer, edi
     values = {"kind": "failed", "rubric": rubric.pk, "due_days": "3", "reviewers": [viewer.pk, editor.pk]}
     answer = as_editor.post(RULES, values, follow=True)
     assert answer.redirect_chain == [(RULES, 302)]
-    assert "The rule is in force" in answer.content.decode()
+    assert "Rule created." in answer.content.decode()
     rule = ReviewRule.objects.get()
     assert (rule.kind, rule.rubric, rule.due_days, rule.created_by) == ("failed", rubric, 3, editor)
     assert set(rule.reviewers.all()) == {viewer, editor}
@@ -35,13 +35,13 @@ def test_an_editor_makes_a_rule_and_everybody_reads_it(as_editor, as_viewer, edi
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        ({"kind": ""}, "Choose when the rule applies."),
-        ({"kind": "failed"}, "Choose the rubric whose FAIL runs should be reviewed."),
+        ({"kind": ""}, "Choose what the rule matches."),
+        ({"kind": "failed"}, "Choose the rubric whose FAILs are to be reviewed."),
         ({"kind": "sample"}, "Enter a percentage from 1 to 100."),
         ({"kind": "sample", "percent": "101"}, "Enter a percentage from 1 to 100."),
-        ({"due_days": "-1"}, "0 to 365 days, or nothing for no date."),
-        ({"rubric": "99999"}, "There is no such rubric in this project."),
-        ({"reviewers": []}, "Choose at least one reviewer."),
+        ({"due_days": "-1"}, "0 to 365 days, or leave empty for no due date."),
+        ({"rubric": "99999"}, "Rubric not found in this project."),
+        ({"reviewers": []}, "Choose reviewers."),
     ],
 )
 def test_what_makes_no_sense_is_said_beside_its_field(as_editor, viewer, values, words):
@@ -62,7 +62,7 @@ def test_there_is_a_limit_and_it_is_said(as_editor, viewer, project):
 def test_a_rule_is_ended_once(as_editor, project):
     rule = ReviewRule.objects.create(project=project, kind="signal")
     end = f"{RULES}{rule.pk}/end/"
-    assert "The rule has ended." in as_editor.post(end, follow=True).content.decode()
+    assert "Rule deleted." in as_editor.post(end, follow=True).content.decode()
     again = as_editor.post(end, follow=True).content.decode()
     assert "had ended already" in again
     assert "There is no rule." in again
@@ -77,4 +77,4 @@ def test_reviewers_who_left_are_named_so(as_editor, project, viewer, django_asse
     rule = ReviewRule.objects.create(project=project, kind="signal")
     rule.reviewers.add(viewer)
     project.memberships.filter(user=viewer).delete()
-    assert "Vera Viewer (no longer here)" in as_editor.get(RULES).content.decode()
+    assert "Vera Viewer (left)" in as_editor.get(RULES).content.decode()

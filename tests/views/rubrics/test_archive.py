@@ -46,7 +46,7 @@ def test_an_archived_rubric_keeps_its_page_and_its_runs(as_editor, project, vers
     as_editor.post(address)
     page = as_editor.get(reverse("rubric_page", args=[project.slug, "own"])).content.decode()
     assert "archived</span>" in page
-    assert "Take out of the archive" in page
+    assert "Unarchive" in page
     run.refresh_from_db()
     assert run.status == "running"
 

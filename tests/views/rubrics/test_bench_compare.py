@@ -44,7 +44,7 @@ def test_a_difference_within_the_noise_is_said_to_mean_nothing(table: Table, as_
 
 def test_one_trial_each_cannot_tell(table: Table, as_viewer):
     told = shown(as_viewer, path_of(table, table.judged(5), table.judged(6)))
-    assert "Judge at least twice with each" in told
+    assert "Run at least two trials of each" in told
     assert "set up alike, so what differs is noise" in told
 
 
@@ -79,7 +79,7 @@ def test_a_criterion_that_is_new_stands_alone(table: Table, as_viewer):
     advance(second)
     told = shown(as_viewer, path_of(table, first, second))
     assert "new in the second" in told
-    assert "Both come to the same mean composite." in told
+    assert "Both have the same mean composite." in told
 
 
 def test_a_bench_without_scores_is_said_to_have_none(table: Table, as_viewer):

@@ -143,7 +143,7 @@ def test_an_editor_stops_a_bench(table: Table, as_editor, as_viewer):
     assert as_viewer.post(path).status_code == 403
     assert as_editor.get(path).status_code == 405
     page = as_editor.post(path, follow=True).content.decode()
-    assert "The bench was stopped." in page
+    assert "Test cancelled." in page
     assert "stopped after 1 of 3 trials" in page
     assert statuses(bench) == ["done", "cancelled", "cancelled"]
     assert "had already ended" in as_editor.post(path, follow=True).content.decode()
@@ -153,10 +153,10 @@ def test_a_seed_is_set_against_its_peoples_scores(table: Table, as_viewer):
     table.rubric(seeded("6"))
     bench = table.judged([7.3, 6, 5, 6, 6, 6], candidate=Candidate(SEED, "seed"))
     told = shown(as_viewer, page_of(table, bench))
-    assert "The judge scores Depth 1.3 above the people." in told
-    assert "The judge scores Completeness 1.0 below the people." in told
-    assert "The judge scores Grounded as the people do." in told
-    assert "On average the judge is 0.4 away from the people." in told
+    assert "The judge scores Depth 1.3 above people." in told
+    assert "The judge scores Completeness 1.0 below people." in told
+    assert "The judge scores Grounded the same as people." in told
+    assert "On average the judge differs from people by 0.4." in told
     assert "+1.30" in told
 
 
@@ -181,7 +181,7 @@ def test_people_type_scores_of_their_own(table: Table, as_editor, as_viewer):
     path = page_of(table, bench, "rubric_bench_scores")
     assert as_viewer.post(path, {"score-0": "5"}).status_code == 403
     page = as_editor.post(path, {"score-0": "5", "score-1": ""}, follow=True).content.decode()
-    assert "The judge scores Depth 2.5 above the people." in page
+    assert "The judge scores Depth 2.5 above people." in page
     bench.refresh_from_db()
     assert bench.human_scores == {"depth": "5"}
     as_editor.post(path, {})

@@ -67,7 +67,7 @@ def test_it_goes_nowhere_that_the_person_may_not_edit(
 def test_a_copy_needs_a_name(as_editor, project, version, address):
     answer = as_editor.post(address, sent(project, name=" "))
     assert answer.status_code == 422
-    assert "Give the copy a name." in answer.content.decode()
+    assert "Enter a name for the copy." in answer.content.decode()
 
 
 def test_viewers_outsiders_and_readers_make_none(

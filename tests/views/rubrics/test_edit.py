@@ -187,7 +187,7 @@ def test_seed_scores_of_a_removed_criterion_are_said_to_be_gone(as_editor, addre
 
     answer = as_editor.post(address, typed(seeded, **{"criterion-0-remove": "on"}), follow=True)
 
-    assert "The seed&#x27;s scores went with their criteria: depth." in answer.content.decode()
+    assert "Seed scores were removed along with their criteria: depth." in answer.content.decode()
     assert version.rubric.versions.first().seed_scores == {"grounded": "4"}
 
 

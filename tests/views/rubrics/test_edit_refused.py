@@ -45,7 +45,7 @@ CASES = {
     "a megabyte of ideal": ("criterion-0-ideal", {"criterion-0-ideal": "x" * 1_000_000}, "at most 4,000"),
     "markup for a number": ("policy-max_rounds", {"policy-max_rounds": HOSTILE}, "whole number"),
     "markup for a key": ("criterion-0-key", {"criterion-0-key": MARKUP[:50]}, "only letters"),
-    "markup for a choice": ("policy-composite", {"policy-composite": HOSTILE}, "one of the values"),
+    "markup for a choice": ("policy-composite", {"policy-composite": HOSTILE}, "one of the options"),
 }
 
 

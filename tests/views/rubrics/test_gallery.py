@@ -7,7 +7,7 @@ from refinement.engine.artifacts import ARTIFACT_TYPES
 from refinement.engine.profiles import PROFILES, context_rules_for
 from refinement.models import AuditEntry, Rubric
 from refinement.selectors.rubrics.definitions import definition_of
-from refinement.selectors.rubrics.gallery import ARTIFACT_WORDS, PROFILE_WORDS, preset_rubric
+from refinement.selectors.rubrics.gallery import ARTIFACT_TEXTS, PROFILE_TEXTS, preset_rubric
 from refinement.services.rubrics.editing import RESERVED_SLUGS
 
 pytestmark = pytest.mark.django_db
@@ -29,8 +29,8 @@ def test_every_start_is_explained_with_its_defaults(as_editor, address):
         "It levels off.",
     ):
         assert words in page
-    assert set(PROFILE_WORDS) == set(PROFILES)
-    assert set(ARTIFACT_WORDS) == set(ARTIFACT_TYPES)
+    assert set(PROFILE_TEXTS) == set(PROFILES)
+    assert set(ARTIFACT_TEXTS) == set(ARTIFACT_TYPES)
 
 
 @pytest.mark.parametrize("profile", PROFILES)
@@ -68,9 +68,9 @@ def test_no_name_takes_an_address_that_a_page_needs(as_editor, address, project,
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"name": ""}, "Give the rubric a name."),
+        ({"name": ""}, "Enter a name."),
         ({"name": "x" * 161}, "at most 160 characters"),
-        ({"profile": ""}, "Choose how the loop runs."),
+        ({"profile": ""}, "Choose a profile."),
         ({"profile": "chief"}, "no such way to run the loop"),
         ({"artifact": "poem"}, "no such kind of work"),
         ({"name": "a\x00b"}, "Null characters are not allowed."),

@@ -124,8 +124,8 @@ def test_every_problem_is_told_with_its_line_and_nothing_changes(as_editor, proj
 @pytest.mark.parametrize(
     ("sent", "words"),
     [
-        ({}, "Choose a file, or paste its text below."),
-        ({"text": "  \n"}, "Choose a file, or paste its text below."),
+        ({}, "Choose a file or paste its text."),
+        ({"text": "  \n"}, "Choose a file or paste its text."),
         ({"text": "a" * (MAX_BYTES + 1)}, "The text is larger than 1,000,000 bytes"),
         ({"text": "é" * (MAX_BYTES // 2 + 1)}, "The text is larger than 1,000,000 bytes"),
         ({"text": GOOD, "target": "nope@1"}, "choose again"),

@@ -54,7 +54,7 @@ def test_every_setting_of_a_version_is_there(as_viewer, project):
     for said in (
         *("50,000 tokens, 8 calls", "7,777 characters", "1,234", "words", "Write more.", "Readers are new."),
         *("Markdown only.", "Shorter or longer.", "Own words: {{ issues|length }}", "A seed."),
-        *("usually withheld", "The judge sees the history, which its class withholds."),
+        *("usually hidden", "The judge sees the history, which its class hides."),
     ):
         assert said in page
 

@@ -80,7 +80,7 @@ def test_it_shows_something_at_once(as_viewer, project):
     assert answer.status_code == 200
     assert "Nothing is sent" in page
     assert len(prompts(page)) == 6  # a system and a user message for judge, draft and revision
-    assert "Every run makes a code of its own" in page
+    assert "Each run has its own code" in page
 
 
 def test_the_messages_are_what_the_prompt_builders_make(as_viewer, project):
@@ -100,9 +100,9 @@ def test_a_later_round_is_built_on_an_invented_past_and_says_so(as_viewer, proje
     assert "depth 5, relevance 5" in judge
     assert "This is round 3 (the last is 3)." in judge
     assert "- First issue.\n- Second issue." in revision
-    assert "Rounds 1 to 2 are assumed, with the text of the rounds before and this verdict: " in page
+    assert "Rounds 1 to 2 are assumed, with the text of the earlier rounds and this verdict: " in page
     assert "5 on every criterion, 2 issues, a direction" in page
-    assert "ends after round 3; a revision comes only if more rounds are asked for" in page
+    assert "ends after round 3. There is a revision only if more rounds are requested" in page
     first = as_viewer.post(PAGE, asked(number="1")).content.decode()
     assert "<<<SEED " not in prompts(first)[1]
     assert "The earlier text." not in "".join(prompts(first))
@@ -122,14 +122,14 @@ def test_what_became_of_each_kind_of_information(as_viewer, project):
     a_rubric(project, context=hidden, templates={"judge": "Score it, please. {{ scale }}"})
     page = as_viewer.post(PAGE, asked(number="1")).content.decode()
     judge = fates(page, "judge")
-    assert judge["Task"] == "withheld by rule"
+    assert judge["Task"] == "hidden by rule"
     assert judge["Candidate"] == "seen"
-    assert judge["Seed text"] == "nothing to show"
-    assert judge["History"] == "withheld by rule"
-    assert judge["Criteria"] == "allowed, but the template leaves it out"
+    assert judge["Seed text"] == "empty"
+    assert judge["History"] == "hidden by rule"
+    assert judge["Criteria"] == "allowed, but not in the template"
     assert "The task itself." not in prompts(page)[1]
     assert fates(page, "revision")["Feedback"] == "seen"
-    assert fates(page, "draft")["Feedback"] == "nothing to show"
+    assert fates(page, "draft")["Feedback"] == "empty"
     assert "this rubric&#x27;s template: judge" in page
 
 
@@ -152,13 +152,13 @@ def test_a_run_brings_its_texts_and_verdicts(as_viewer, project):
     assert "Text of round 2." in judge
     assert "Text of round 1." in judge  # the seed
     assert "depth 6" in judge
-    assert f"Task and texts are those of run {run.pk}, rounds 1 to 2" in page
+    assert f"The task and the texts come from run {run.pk}, rounds 1 to 2" in page
     assert "Round 2 has no verdict yet" in page
     assert "Text of round 2." in revision
     first = as_viewer.post(PAGE, asked(run=str(run.pk), number="1")).content.decode()
     assert "Issue of round 1." in prompts(first)[5]
     assert "First issue." not in prompts(first)[5]
-    assert "it asked for no first draft" in first
+    assert "there was no first draft" in first
 
 
 def test_a_run_of_another_rubric_lends_its_texts(as_viewer, project):
@@ -166,7 +166,7 @@ def test_a_run_of_another_rubric_lends_its_texts(as_viewer, project):
     a_rubric(project, "simmer")
     page = as_viewer.get(PAGE, {"run": run.pk, "round": "2"}).content.decode()
     assert "Text of round 2." in prompts(page)[1]
-    assert "used another rubric or another version" in page
+    assert "used another rubric or version" in page
     assert "Round 1, 2 has no verdict yet, or none that fits these criteria" in page
 
 
@@ -174,7 +174,7 @@ def test_a_round_that_the_run_does_not_have(as_viewer, project):
     run = a_judged_run(project, a_rubric(project), rounds=2)
     answer = as_viewer.post(PAGE, asked(run=str(run.pk), number="3"))
     assert answer.status_code == 422
-    assert f"Run {run.pk} has 2 rounds; choose one that is there." in answer.content.decode()
+    assert f"Run {run.pk} has 2 rounds. Choose an existing round." in answer.content.decode()
     empty = a_run(project, run.rubric_version)
     answer = as_viewer.post(PAGE, asked(run=str(empty.pk)))
     assert answer.status_code == 422
@@ -200,15 +200,15 @@ def test_a_rubric_of_checks_alone_asks_no_judge(as_viewer, project):
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"task": " "}, "Say what the text is for. Or choose a run above."),
-        ({"candidate": ""}, "Paste a text to judge. Or choose a run above."),
+        ({"task": " "}, "Enter a task. Or choose a run above."),
+        ({"candidate": ""}, "Enter a text to judge. Or choose a run above."),
         ({"candidate": "x" * 1_000_000}, "This has 1,000,000 characters; 200,000 are allowed."),
         ({"number": "0"}, "greater than or equal to 1"),
         ({"number": "101"}, "less than or equal to 100"),
         ({"number": "x"}, "Enter a whole number"),
-        ({"score": "11"}, "11 is not on the scale. Allowed: numbers from 0 to 10."),
+        ({"score": "11"}, "11 is not on the scale: numbers from 0 to 10."),
         ({"score": "NaN"}, "Enter a number"),
-        ({"issues": "issue\n" * 51}, "There are more than 50 lines."),
+        ({"issues": "issue\n" * 51}, "At most 50 lines."),
         ({"run": "nope"}, "not one of the available choices"),
     ],
 )

@@ -76,7 +76,7 @@ def test_an_editor_sets_it_as_a_new_version(as_editor, editor, project):
     assert definition.criteria == definition_of(version).criteria
     assert AuditEntry.objects.filter(action="rubric.save", user=editor).exists()
     page = as_editor.get(PAGE).content.decode()
-    assert "The seed was saved: version 2." in page
+    assert "Seed saved: version 2." in page
     assert 'value="3.25"' in page
 
 
@@ -134,11 +134,11 @@ def test_rounds_of_other_rubrics_and_projects_are_neither_offered_nor_given(
 @pytest.mark.parametrize(
     ("sent", "words"),
     [
-        ({"text": ""}, "The text is empty; paste the text that the scores belong to."),
-        ({"text": " \n "}, "The text is empty; paste the text that the scores belong to."),
+        ({"text": ""}, "Enter the text that the scores belong to."),
+        ({"text": " \n "}, "Enter the text that the scores belong to."),
         ({"text": "x" * (MAX_SEED_CHARS + 1)}, "The text has 200,001 characters; 200,000 are allowed."),
         ({"text": "x" * 1_000_000}, "The text has 1,000,000 characters; 200,000 are allowed."),
-        ({"score-depth": "11"}, "11 is not on the scale. Allowed: numbers from 0 to 10."),
+        ({"score-depth": "11"}, "11 is not on the scale: numbers from 0 to 10."),
         ({"score-depth": "-1"}, "-1 is not on the scale"),
         ({"score-depth": "seven"}, "Enter a number, such as 7.5."),
         ({"score-depth": "NaN"}, "Enter a number, such as 7.5."),
@@ -164,7 +164,7 @@ def test_bad_input_is_told_beside_its_field_and_everything_typed_is_kept(as_edit
 def test_a_whole_number_scale_takes_no_halves(as_editor, project):
     a_rubric(project, "simmer")
     answer = as_editor.post(PAGE, filled(clarity="5.5"))
-    assert "5.5 is not on the scale. Allowed: whole numbers from 1 to 10." in answer.content.decode()
+    assert "5.5 is not on the scale: whole numbers from 1 to 10." in answer.content.decode()
 
 
 @pytest.mark.parametrize("action", ["save", "remove"])

@@ -24,8 +24,7 @@ def runs_of(project: Project, count: int = 1, *, tags: tuple[str, ...] = (), **f
     moment = fields.pop("created_at", None)
     now = timezone.now()
     given = {
-        "status": "finished", "outcome": "FAIL", "stop_reason": "max_rounds",
-        "why": "Reached the 3-round limit.",
+        "status": "finished", "outcome": "FAIL", "stop_reason": "max_rounds", "why": "Round limit reached.",
         "finished_at": now, "started_at": now, "r1": "5", "best": "6", "last": "6", "improvement": "1",
         "best_round": 2, "rounds_judged": 2, "trajectory": ["5", "6"], "prompt_tokens": 100,
         "completion_tokens": 10, "model_seconds": "12.5", "producer_model": "qwen3:14b",

@@ -96,7 +96,7 @@ def test_archive_and_back(as_editor, project):
     run = finished_run(project)
     text = as_editor.post(address(run, "archive"), follow=True).content.decode()
     assert "out of the lists" in text
-    assert "Take out of the archive" in text
+    assert "Unarchive" in text
     run.refresh_from_db()
     assert run.archived_at is not None
     assert "Archive" in as_editor.post(address(run, "unarchive"), follow=True).content.decode()

@@ -43,7 +43,7 @@ def test_tags_are_taken_off_those_that_have_them(as_editor, address, project):
     answer = send(as_editor, address, "untag", [first, second], tags="docs")
     assert tags_of(first) == ["old"]
     assert told(answer) == [
-        "1 run was freed of the tag.",
+        "1 run was untagged.",
         f"1 run was left as it is. Run {second.pk} does not have the tag docs.",
     ]
 
@@ -81,13 +81,11 @@ def test_what_runs_is_cancelled_and_the_rest_says_why_not(as_editor, address, pr
 def test_finished_runs_are_archived_and_brought_back(as_editor, address, project):
     done, going = *runs_of(project), *runs_of(project, status="running")
     answer = send(as_editor, address, "archive", [done, going])
-    assert told(answer)[0] == "1 run was put into the archive."
-    assert "Cancel it or let it finish" in told(answer)[1]
+    assert told(answer)[0] == "1 run was archived."
+    assert "cancel it or let it finish" in told(answer)[1]
     assert list(Run.objects.filter(archived_at__isnull=False)) == [done]
-    assert "is already archived" in told(send(as_editor, address, "archive", [done]))[-1]
-    assert (
-        told(send(as_editor, address, "unarchive", [done]))[-1] == "1 run was brought back from the archive."
-    )
+    assert "in the archive already" in told(send(as_editor, address, "archive", [done]))[-1]
+    assert told(send(as_editor, address, "unarchive", [done]))[-1] == "1 run was unarchived."
     assert not Run.objects.filter(archived_at__isnull=False).exists()
 
 
@@ -121,18 +119,18 @@ def test_viewers_compare_and_export(as_viewer, address, project):
 @pytest.mark.parametrize("count", [1, 6])
 def test_two_to_five_are_compared(as_viewer, address, project, count):
     [words] = told(send(as_viewer, address, "compare", runs_of(project, count)))
-    assert words == f"2 to 5 runs can be compared; you chose {count}."
+    assert words == f"2 to 5 runs to compare; you selected {count}."
 
 
 @pytest.mark.parametrize("chosen", [[], ["x"], ["-1"], ["9" * 30]])
 def test_no_choice_is_said(as_editor, address, project, chosen):
     [words] = told(send(as_editor, address, "archive", chosen))
-    assert words.startswith("No run was chosen.")
+    assert words.startswith("No runs selected.")
 
 
 def test_an_unknown_action_is_said(as_editor, address, project):
     [words] = told(send(as_editor, address, "explode", runs_of(project)))
-    assert words.startswith("Choose what to do")
+    assert words.startswith("Choose an action")
 
 
 def test_outsiders_and_other_methods(as_outsider, as_editor, address, project):

@@ -28,7 +28,7 @@ def test_every_call_is_listed_with_what_it_cost(as_viewer, stage):
     run = guide_run(stage)
     text = text_of(as_viewer, run)
     assert text.count('class="call-head"') == 5
-    assert "read as it was asked for" in text
+    assert "valid reply" in text
     call = run.calls.first()
     assert f"{call.prompt_tokens:,} → {call.completion_tokens:,} tokens" in text
 
@@ -65,7 +65,7 @@ def test_errors_and_unreadable_replies_are_said(as_viewer, stage):
     stage.server.faults = [Fault("status", nth=(1,))]
     stage.says(judge=["nothing to read", verdict(rubric, 9.5)])
     text = text_of(as_viewer, stage.play(rubric, seed="A text."))
-    assert "reply could not be used" in text
+    assert "invalid reply" in text
     assert "status 500" in text
     assert "could not be read" in text
     assert "attempt 3" in text

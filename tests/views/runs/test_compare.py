@@ -54,7 +54,7 @@ def test_figures_stand_side_by_side(as_viewer, project):
     assert row_of(answer, "Rounds judged") == "Rounds judged 3 of at most 3 2 of at most 3"
     assert row_of(answer, "Tokens") == "Tokens 18,420 18,420"
     assert row_of(answer, "Result") == "Result FAIL rounds used up PASS"
-    assert row_of(answer, "From start to end") == "From start to end 1 m 52 s 1 m 52 s"
+    assert row_of(answer, "Duration") == "Duration 1 m 52 s 1 m 52 s"
     assert "9.10 reaches the threshold of 9.0" in text_of(answer)
 
 
@@ -104,7 +104,7 @@ def test_only_settings_that_differ_are_listed(as_viewer, project):
     assert re.search(r"Rounds 3 5\b", text_of(answer))
     assert row_of(answer, "Judge") == "Judge gemma3:27b at ollama llama3:70b at rack"
     assert "settings differ" in text_of(answer)
-    assert "Producer's temperature" not in text_of(answer)
+    assert "Producer temperature" not in text_of(answer)
 
 
 def test_the_same_settings_are_said_to_be_the_same(as_viewer, project):

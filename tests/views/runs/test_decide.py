@@ -78,7 +78,7 @@ def test_withdrawing_is_offered_only_where_something_stands(as_editor, run):
     assert "Withdraw the decision" in text_of(as_editor.get(address(run)))
     decided(as_editor, run, "withdrawn", reason="Too early.", seen="1")
     text = text_of(as_editor.get(address(run)))
-    assert "none in force" in text
+    assert "No decision yet" in text
     assert "Too early." in text
 
 

@@ -23,13 +23,13 @@ def test_changes_moves_and_who_asked(as_viewer, stage):
         '<span class="asked" title="The port on which the service listens is missing.">issue 1</span>' in text
     )
     assert "not traced" in text
-    assert "it cannot be told who asked" in text
+    assert "unexplained." in text
 
 
 def test_where_nothing_can_be_traced_it_is_said_once(as_viewer, stage, monkeypatch):
     monkeypatch.setattr("refinement.selectors.runs.diffs.who_asked", lambda passage, requests: None)
     text = as_viewer.get(address(guide_run(stage), "?a=1&b=2")).content.decode()
-    assert "None of them takes up words of what was asked for" in text
+    assert "No change matches the feedback" in text
     assert "not traced" not in text
 
 

@@ -55,8 +55,8 @@ def test_the_whole_page_comes_without_htmx_and_nothing_is_missed_yet(as_editor):
     answer = as_editor.post(ESTIMATE, filled(task="", rounds="x"))
     page = answer.content.decode()
     assert "<html" in page
-    assert "Say what the text is for" not in page
-    assert "This is not a whole number" in page
+    assert "Enter a task" not in page
+    assert "Not a whole number" in page
 
 
 def test_the_text_may_be_told_by_its_length(as_editor):

@@ -48,7 +48,7 @@ def test_it_is_saved_and_the_new_round_follows(as_editor, editor, run):
     row = Round.objects.get(run=run, number=number)
     assert (row.candidate, row.author, row.base_round) == ("Line one.\nLine two.", editor, 1)
     text = as_editor.get(answer.headers["Location"]).content.decode()
-    assert f"Your text is round {number}. The judge sees it next." in text
+    assert f"Your text is round {number}. The judge is next." in text
     assert "Edited by Edgar Editor" in text
     assert "<bdi>edited by Edgar Editor</bdi>, 19 characters" in text  # in the strip
 
@@ -56,11 +56,11 @@ def test_it_is_saved_and_the_new_round_follows(as_editor, editor, run):
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        ({"text": ""}, "The text is empty."),
-        ({"text": " \r\n "}, "The text is empty."),
-        ({"rounds": ""}, "Enter 1 to 50 more rounds, including this one."),
-        ({"rounds": "51"}, "Enter 1 to 50 more rounds, including this one."),
-        ({"rounds": "many"}, "Enter 1 to 50 more rounds, including this one."),
+        ({"text": ""}, "Enter a text."),
+        ({"text": " \r\n "}, "Enter a text."),
+        ({"rounds": ""}, "Ask for 1 to 50 rounds, including this one."),
+        ({"rounds": "51"}, "Ask for 1 to 50 rounds, including this one."),
+        ({"rounds": "many"}, "Ask for 1 to 50 rounds, including this one."),
         ({"newest": "x"}, "This page is out of date."),
     ],
 )

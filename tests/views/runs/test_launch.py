@@ -148,7 +148,7 @@ def test_without_any_model_to_choose_one_can_be_typed_at_once(as_editor, monkeyp
 def test_an_endpoint_that_is_away_is_said_to_be_in_one_sentence(as_editor, ollama_server):
     ollama_server.go_away()
     page = as_editor.get(NEW).content.decode()
-    assert f"It cannot be reached at {ollama_server.address}. Check that it runs" in page
+    assert f"Cannot connect to {ollama_server.address}. Check that the server is running" in page
     assert "Failed to connect" not in page
 
 
@@ -178,7 +178,7 @@ def test_the_same_form_sent_twice_launches_once(as_editor):
     second = as_editor.post(NEW, filled(repeats="2"), follow=True)
     assert Run.objects.count() == 2
     assert second.redirect_chain[0][0] == first.headers["Location"]
-    assert "This was launched already" in second.content.decode()
+    assert "This was already launched" in second.content.decode()
 
 
 @pytest.mark.parametrize("change", [{"task": "Another."}, {"key": "another form"}, {"rounds": "2"}])
@@ -228,13 +228,13 @@ def test_a_file_stays_as_text_when_something_else_is_wrong(as_editor):
 @pytest.mark.parametrize(
     ("changes", "field", "words"),
     [
-        ({"task": "  "}, "task", "Say what the text is for"),
-        ({"start": "pasted", "seed": " \n"}, "seed", "Paste the text to begin with"),
+        ({"task": "  "}, "task", "Enter a task"),
+        ({"start": "pasted", "seed": " \n"}, "seed", "Paste a text"),
         ({"start": "file"}, "seed_file", "Choose a file"),
         ({"producer": ""}, "producer", "Choose a model"),
         ({"judge": ""}, "judge", "Choose a model"),
-        ({"judge_typed": "nowhere:model"}, "judge_typed", "The endpoints here are"),
-        ({"producer": "scripted:/etc/passwd"}, "producer", "The endpoints here are"),
+        ({"judge_typed": "nowhere:model"}, "judge_typed", "Available endpoints:"),
+        ({"producer": "scripted:/etc/passwd"}, "producer", "Available endpoints:"),
         ({"repeats": "0"}, "repeats", "greater than or equal to 1"),
         ({"repeats": "21"}, "repeats", "less than or equal to 20"),
         ({"rounds": "0"}, "rounds", "between 1 and 100"),
@@ -266,9 +266,9 @@ def test_what_was_not_shown_yet_is_shown_before_anything_is_launched(as_editor):
     page = answer.content.decode()
     assert answer.status_code == 422
     assert not Run.objects.exists()
-    assert "Producer and judge are of one family." in page
+    assert "Producer and judge are of the same family." in page
     assert "This rubric is not calibrated." in page
-    assert "No worker is running." in page
+    assert "No worker online." in page
     assert "Launch anyway" in page
     shown = [caution.code for caution in answer.context["panel"]["cautions"]]
     launched(as_editor, warned=shown)
@@ -283,12 +283,12 @@ def test_a_command_that_is_off_is_said_and_refused(as_editor, project, settings)
     rubric_create(project=project, slug="tried", definition=command)
     page = as_editor.get(f"{NEW}?rubric=tried").content.decode()
     assert "may not be run.</bdi>" in page
-    assert "/opt/&lt;b&gt;/score, and commands are off on this instance" in page
+    assert "/opt/&lt;b&gt;/score, but commands are disabled on this instance" in page
     said = errors(as_editor, rubric="tried", warned=[*EVERY_WARNING, "command"])
-    assert "add it to the setting WIGGUM_COMMANDS" in said["rubric"][0]
+    assert "add it to WIGGUM_COMMANDS" in said["rubric"][0]
     settings.COMMANDS = ["/opt/<b>/score"]
     assert (
-        "its output kept, but the rubric&#x27;s table keeps it"
+        "but the rubric&#x27;s visibility table hides its output"
         in as_editor.get(f"{NEW}?rubric=tried").content.decode()
     )
     warned = [*EVERY_WARNING, "unseen-command"]

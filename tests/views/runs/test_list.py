@@ -36,7 +36,7 @@ def test_a_line_says_what_there_is_to_know(as_viewer, address, project, editor):
     )  # fmt: skip
     page = as_viewer.get(address).content.decode()
     for words in (
-        "Explain the backups", "FAIL", "rounds used up", "Wiggum six dimensions", "@ v1", "qwen3:14b",
+        "Explain the backups", "FAIL", "round limit reached", "Wiggum six dimensions", "@ v1", "qwen3:14b",
         "gemma3:27b", "same family", "5.00", "6.00", "Scores by round: 5, 6", "12,355", "1 m 52 s",
         "Edgar Editor", "docs", "release", "Ralph signal", f"/runs/{run.pk}/", "<time datetime=",
     ):  # fmt: skip
@@ -96,7 +96,7 @@ def test_what_cannot_be_read_is_said_and_kept(as_viewer, address, project):
     assert answer.status_code == 422
     assert numbers(answer) == [run.pk]
     assert 'value="yesterday"' in page
-    for words in ("Write a day such as", "Choose a person", "does not narrow the list"):
+    for words in ("Enter a date such as", "Choose a user", "does not narrow the list"):
         assert words in page
     assert answer.context["query"] == "outcome=FAIL"
 
@@ -303,7 +303,7 @@ def test_the_list_is_only_read(as_owner, address):
 
 def test_viewers_are_offered_no_changes(as_viewer, as_editor, address, project):
     runs_of(project)
-    for words in ('value="archive"', 'value="tag"', 'value="cancel"', "Keep this list as"):
+    for words in ('value="archive"', 'value="tag"', 'value="cancel"', "Save view"):
         assert words not in as_viewer.get(address).content.decode()
         assert words in as_editor.get(address).content.decode()
 

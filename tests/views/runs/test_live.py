@@ -27,7 +27,7 @@ def address(run: Run) -> str:
 
 def test_a_page_of_its_own_loads_itself_again(as_viewer, run):
     page = as_viewer.get(address(run)).content.decode()
-    assert "In the queue." in page
+    assert "Queued." in page
     assert '<meta http-equiv="refresh" content="4">' in page
 
 

@@ -117,7 +117,7 @@ def test_a_long_candidate_says_what_is_missing_and_where_it_is(as_viewer, projec
     text = "word\n" * 100_000
     run = finished_run(project, ["5"], candidates=[text])
     page = as_viewer.get(f"/p/{project.slug}/runs/{run.pk}/rounds/1/").content.decode()
-    assert "too large or too deeply nested to be rendered" in page
+    assert "too large or too deeply nested to render" in page
     assert "more characters are not on this page" in page
     whole = as_viewer.get(f"/p/{project.slug}/runs/{run.pk}/rounds/1/?form=text")
     assert whole.content.decode() == text

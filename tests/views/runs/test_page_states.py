@@ -90,11 +90,11 @@ def test_a_budget(as_viewer, stage, budget, unit):
 # fault, the words of the sentence, the word for the kind of error
 FAULTS = [
     (Fault("drop"), "cannot be reached", "server unreachable"),
-    (Fault("hang"), "within 0.4 seconds", "no answer in time"),
-    (Fault("unknown_model"), "ollama pull", "model not there"),
+    (Fault("hang"), "within 0.4 seconds", "timed out"),
+    (Fault("unknown_model"), "ollama pull", "model not found"),
     (Fault("context_exceeded"), "9031 tokens", "prompt too long for the model"),
-    (Fault("status", status=401), "refused the request", "refused by the server"),
-    (Fault("error_object"), "llama runner process has terminated", "reply could not be used"),
+    (Fault("status", status=401), "refused the request", "rejected by the server"),
+    (Fault("error_object"), "llama runner process has terminated", "invalid reply"),
 ]
 
 
@@ -108,26 +108,26 @@ def test_an_endpoint_that_fails(as_viewer, stage, fault, words, kind, role):
     assert words in text
     if run.status == "waiting":
         assert "Waiting" in text
-        assert "It goes on by itself. " in text.replace("</bdi></strong>", " ")
+        assert "It continues automatically. " in text.replace("</bdi></strong>", " ")
         assert "Next try" in text
     else:
         assert "ERROR" in text
         assert f"{role} failed" in text
-        assert "Retry takes it up from its last good step." in text
+        assert "Retry to continue from the last completed step." in text
     calls = as_viewer.get(f"/p/{run.project.slug}/runs/{run.pk}/calls/").content.decode()
     assert kind in calls
 
 
 def test_queued_running_and_paused(as_viewer, as_editor, stage):
     run = stage.launch(WIGGUM, seed=SEED)
-    assert "At work, 0 of at most 3 rounds judged." in page(as_viewer, run)
+    assert "Running, 0 of max. 3 rounds judged." in page(as_viewer, run)
     assert "Not judged yet." in page(as_viewer, run)
     assert "<dt>Time</dt>" not in page(as_viewer, run), "the clock is in the part that moves"
     Run.objects.filter(pk=run.pk).update(status="queued")
-    assert "A worker takes it up" in page(as_viewer, run)
+    assert "Starts when a worker is free" in page(as_viewer, run)
     run_pause(run=run)
     text = page(as_editor, run)
-    assert "Paused, 0 of at most 3 rounds judged. Resume it to go on from there." in text
+    assert "Paused, 0 of max. 3 rounds judged. Resume it to continue." in text
     assert ">Resume</button>" in text
 
 
@@ -157,7 +157,7 @@ def test_a_candidate_that_was_cut_off(as_viewer, stage):
 
 @pytest.mark.parametrize(
     ("producer", "words"),
-    [("loopback:8b", "Producer and judge are the same model."), ("loopback:1b", "are of one family.")],
+    [("loopback:8b", "Producer and judge are the same model."), ("loopback:1b", "are of the same family.")],
 )
 def test_a_judge_of_its_own_kind(as_viewer, stage, producer, words):
     stage.says(judge=scored(WIGGUM, (9.5,)))

@@ -52,7 +52,7 @@ def test_the_direction_and_what_became_of_it(as_viewer, stage):
     first = shown(as_viewer, run, 1)
     assert "not raised again" in first
     assert "Composite +1.45" in first
-    assert "The producer was told the issues, not this direction" in first
+    assert "feedback includes the issues but not the direction" in first
     assert "What became of it" not in shown(as_viewer, run, 3)
 
 
@@ -114,14 +114,14 @@ def test_who_saw_what(as_viewer, stage):
     text = shown(as_viewer, guide_run(stage), 2)
     table = text[text.index("Who saw what") :]
     assert "✓ seen" in table
-    assert "– withheld" in table
+    assert "– Hidden" in table
 
 
 def test_how_the_reply_was_read(as_viewer, stage):
     rubric = rubric_for("wiggum")
     stage.says(judge=["no verdict at all", "Here it is:\n```json\n" + verdict(rubric, 9.5) + "\n```"])
     text = shown(as_viewer, stage.play(rubric, seed="A text."), 1)
-    assert "The reply was found inside other text, after 2 attempts." in text
+    assert "Reply inside other text after 2 attempts." in text
 
 
 def test_the_whole_text_is_plain_text(as_viewer, stage):

@@ -38,7 +38,7 @@ def test_a_plain_post_keeps_it_and_shows_the_run_again(as_editor, editor, run):
     given = Instruction.objects.get()
     assert (given.text, given.author, given.author_name) == ("Name the owner.", editor, "Edgar Editor")
     text = answer.content.decode()
-    assert "The next revision is told." in text
+    assert "Instruction added to the next revision." in text
     assert "Name the owner." in text
 
 
@@ -46,7 +46,7 @@ def test_htmx_gets_the_card_alone(as_editor, run):
     answer = as_editor.post(page(run, "instructions/"), {"text": "Name the owner."}, headers=HTMX)
     text = answer.content.decode()
     assert (answer.status_code, 'id="run-steering"' in text, "<html" in text) == (200, True, False)
-    assert "The next revision is told." in text
+    assert "Instruction added to the next revision." in text
 
 
 @pytest.mark.parametrize("headers", [{}, HTMX])
@@ -86,7 +86,7 @@ def test_a_run_that_ended_before_says_so_and_leads_to_more_rounds(as_editor, run
     assert '<a href="#more-rounds">Ask for more rounds</a>' in text
     assert 'id="more-rounds"' in text
     Run.objects.filter(pk=run.pk).update(outcome="ERROR", stop_reason="judge_failed")
-    assert "Retry it, and the next revision is told." in as_editor.get(page(run)).content.decode()
+    assert "Retry the run to use it." in as_editor.get(page(run)).content.decode()
 
 
 def test_one_that_waits_and_one_that_was_used_are_told_apart(as_editor, run):
@@ -103,7 +103,7 @@ def test_one_that_waits_and_one_that_was_used_are_told_apart(as_editor, run):
 def test_withdrawing_and_withdrawing_too_late(as_editor, run):
     given, used = told(run), told(run, used_in_round=1)
     answer = as_editor.post(withdraw(given), follow=True)
-    assert "The instruction is withdrawn." in answer.content.decode()
+    assert "Instruction withdrawn." in answer.content.decode()
     given.refresh_from_db()
     assert given.withdrawn_at is not None
     for headers in ({}, HTMX):

@@ -34,7 +34,7 @@ def test_an_owner_changes_them(as_owner, owner, project, address):
         address, form_of(as_owner, address, name=" Alpha two ", blind_scores="on"), follow=True
     )
 
-    assert "The settings were saved." in answer.content.decode()
+    assert "Settings saved." in answer.content.decode()
     project.refresh_from_db()
     assert (project.name, project.blind_scores, project.sharing, project.slug) == (
         "Alpha two", True, True, "alpha",
@@ -49,7 +49,7 @@ def test_saving_the_same_writes_nothing(as_owner, address):
     audit_emptied()
     answer = as_owner.post(address, form_of(as_owner, address), follow=True)
 
-    assert "Nothing was different." in answer.content.decode()
+    assert "No changes." in answer.content.decode()
     assert not AuditEntry.objects.exists()
 
 

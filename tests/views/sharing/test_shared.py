@@ -132,7 +132,7 @@ def test_prompts_are_shown_by_choice(anonymous, shared, run):
     closed = shared()
     read(anonymous, f"{closed}2/?view=calls", status=404)
     for rest in ("", "1/", "2/", "3/"):
-        assert "What was said" not in read(anonymous, closed + rest)
+        assert "Model calls" not in read(anonymous, closed + rest)
 
 
 def test_comments_are_shown_by_choice(anonymous, shared, run, project, editor):

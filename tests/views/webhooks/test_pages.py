@@ -94,7 +94,7 @@ def test_a_change_on_top_of_another_is_shown_as_a_choice(as_owner, owner, hook, 
     answer = as_owner.post(page, TYPED | {"version": "1", "note": "Mine"})
     text = answer.content.decode()
     assert answer.status_code == 409
-    assert "Told when: review.asked" in text
+    assert "Events: review.asked" in text
     assert 'value="Mine"' in text
     assert as_owner.post(page, TYPED | {"version": "2", "note": "Mine"}).status_code == 302
     hook.refresh_from_db()

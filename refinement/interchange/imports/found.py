@@ -48,7 +48,7 @@ class Notes:
 
 
 @dataclass(slots=True)
-class Found:
+class FoundRun:
     """One run in a file. Without a document it cannot be imported, and the notes say why."""
 
     source: str

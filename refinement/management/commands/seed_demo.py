@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.core.validators import validate_slug
 from django.utils import timezone
 
-from refinement.demo.project import NotOurs, demo_seed
+from refinement.demo.project import ProjectInUse, demo_seed
 from refinement.management.plain_errors import plain_database_errors
 
 MOST_RUNS = 1_000_000
@@ -16,11 +16,10 @@ MOST_RUNS = 1_000_000
 
 class Command(BaseCommand):
     help = (
-        "Makes data to look at: a project with people, rubrics of several versions and so many runs of "
-        "every outcome, with rounds, verdicts, checks, calls and tags, and with what people said, scored "
-        "and decided about the newest of them. No model is asked. Called again, it adds more runs; a "
-        "project with runs that it did not make is left alone. The people it makes cannot sign in; the "
-        "instance's administrators become owners of the project."
+        "Creates demo data: a project with people, rubrics and runs of every outcome, with comments, scores "
+        "and decisions on the newest runs. No model is called. If called again, it adds more runs. A project "
+        "with other runs is not changed. The demo people cannot sign in; the instance's administrators "
+        "become owners of the project."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -50,7 +49,7 @@ class Command(BaseCommand):
                 for done in steps:
                     if done % 5_000 == 0 and done < runs:
                         self.stdout.write(f"{done:,} of {runs:,} runs")
-            except NotOurs as refused:
+            except ProjectInUse as refused:
                 raise CommandError(str(refused)) from None
         self.stdout.write(f"{runs:,} runs are in the project {slug}: see /p/{slug}/runs/")
 

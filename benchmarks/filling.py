@@ -102,8 +102,8 @@ def thousands_written(project: Any, user: Any, size: int, chars: int) -> Iterato
     from refinement.demo.project import demo_people
     from refinement.demo.rows import Cast, runs_write
 
-    told = stories(project, user, chars, random.Random(SEED))
-    cast = Cast(project, demo_people(project), told, untold=told)
+    pairs = stories(project, user, chars, random.Random(SEED))
+    cast = Cast(project, demo_people(project), pairs, unfinished=pairs)
     now, apart = timezone.now(), timedelta(days=DAYS) / size
     for start in range(0, size, THOUSAND):
         count, rng = min(THOUSAND, size - start), random.Random(SEED)
@@ -219,20 +219,20 @@ def rows_of(cursor: Any, sql: str, *values: object) -> list[Any]:
 def stories(project: Any, user: Any, chars: int, rng: random.Random) -> list[Any]:
     """What the runs are drawn from: every end, in fixed shares."""
     from refinement.demo.project import demo_rubrics, named
-    from refinement.demo.stories import ended, story_told
+    from refinement.demo.stories import ended, story_make
     from refinement.engine.profiles import rubric_for
     from refinement.engine.types import Outcome, StopReason
 
     four = named(rubric_for("wiggum"), "Four rounds", max_rounds=str(ROUNDS), pass_threshold="none")
     versions = [version for version, _ in demo_rubrics(project, user)]
-    told = []
+    pairs = []
     for outcome, reason, share in ENDS:
         for _ in range(share):
-            story = story_told(four, rng, chars=chars, rounds=ROUNDS)
+            story = story_make(four, rng, chars=chars, rounds=ROUNDS)
             assert len(story.rounds) == ROUNDS, len(story.rounds)
             story.ending = ended(Outcome(outcome), StopReason(reason), "It stopped.")
-            told.append((rng.choice(versions), story))
-    return told
+            pairs.append((rng.choice(versions), story))
+    return pairs
 
 
 if __name__ == "__main__":

@@ -83,13 +83,13 @@ def test_what_cannot_be_rendered_is_left_to_the_page():
 
 
 def test_a_short_text_is_rendered_once_and_comes_out_the_same():
-    rendering._remembered.cache_clear()
+    rendering._cached.cache_clear()
     text = "**Reading**: see https://example.org"
     first = markdown(text)
     assert markdown(text) is first
     assert first == rendering._rendered(text)
     assert markdown("x" * (rendering.SHORT + 1)) == f"<p>{'x' * (rendering.SHORT + 1)}</p>\n"
-    assert rendering._remembered.cache_info().currsize == 1
+    assert rendering._cached.cache_info().currsize == 1
 
 
 def padded_table(columns: int, chars: int) -> str:

@@ -1,1 +1,1 @@
-"""Data to look at: believable people, rubrics and runs, made without a model."""
+"""Demo data: realistic people, rubrics and runs, made without a model."""

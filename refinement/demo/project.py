@@ -1,4 +1,4 @@
-"""A demonstration project: its people, and rubrics that were edited a few times."""
+"""Creates a demo project with people and rubrics."""
 
 import random
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from datetime import datetime
 from django.db import transaction
 
 from refinement.demo.rows import Cast, runs_write
-from refinement.demo.stories import story_told
+from refinement.demo.stories import story_make
 from refinement.demo.team import team_write
 from refinement.engine.codec import rubric_with
 from refinement.engine.profiles import rubric_for
@@ -28,26 +28,26 @@ PEOPLE = (
 STORIES_A_VERSION = 20
 
 
-class NotOurs(Exception):
-    """The project has runs that were not made here; its message says what to do."""
+class ProjectInUse(Exception):
+    """The project has other runs. The message says what to do."""
 
 
 def demo_seed(
     *, slug: str, runs: int, now: datetime, days: int = 90, chars: int = 3_000, calls: bool = True
 ) -> Iterator[int]:
-    """Fills the project at this address, which it makes if there is none; yields how far it has come."""
-    rng = random.Random(f"{slug}/{runs}")  # noqa: S311  a picture, not a secret
+    """Fills the project with this slug, creating it if needed. Yields the number of runs written so far."""
+    rng = random.Random(f"{slug}/{runs}")  # noqa: S311  demo data, not a secret
     project = demo_project(slug)
     people = demo_people(project)
     names = [person.name for person in people]
     stories = [
-        (version, story_told(definition, rng, chars=chars, people=names))
+        (version, story_make(definition, rng, chars=chars, people=names))
         for version, definition in demo_rubrics(project, people[0])
         for _ in range(STORIES_A_VERSION)
     ]
-    told = [pair for pair in stories if "outcome" in pair[1].ending]
-    untold = [pair for pair in stories if "outcome" not in pair[1].ending]
-    cast, before = Cast(project, people, told, untold or told), newest_run()
+    finished = [pair for pair in stories if "outcome" in pair[1].ending]
+    unfinished = [pair for pair in stories if "outcome" not in pair[1].ending]
+    cast, before = Cast(project, people, finished, unfinished or finished), newest_run()
     yield from runs_write(cast, runs, rng, until=now, days=days, calls=calls)
     team_write(project, people, runs, after=before, now=now)
 
@@ -58,15 +58,15 @@ def newest_run() -> int:
 
 @transaction.atomic
 def demo_project(slug: str) -> Project:
-    """The project, ours from the start; raises NotOurs for one with runs that somebody made."""
+    """The demo project. Raises ProjectInUse if it has runs that this command did not create."""
     project, made = Project.objects.get_or_create(
         slug=slug, defaults={"name": slug.replace("-", " ").capitalize()}
     )
     marked = AuditEntry.objects.filter(project=project, action=ACTION).exists()
     if not made and not marked and project.runs.exists():
-        raise NotOurs(
-            f"The project {slug!r} has runs that this command did not make. "
-            "Name another with --project: it is made if it is not there."
+        raise ProjectInUse(
+            f"The project {slug!r} has runs that this command did not create. "
+            "Choose another with --project; it is created if it does not exist."
         )
     if not marked:
         audit_record(action=ACTION, object_type="project", object_id=project.pk, project=project)
@@ -74,7 +74,7 @@ def demo_project(slug: str) -> Project:
 
 
 def demo_people(project: Project) -> list[User]:
-    """Five people who cannot sign in, and the instance's administrators as owners."""
+    """Five people who cannot sign in. Administrators of the instance become owners."""
     people = []
     for name, email, role in PEOPLE:
         user = User.objects.filter(email=email).first() or User.objects.create_user(email, None, name=name)
@@ -86,7 +86,7 @@ def demo_people(project: Project) -> list[User]:
 
 
 def demo_rubrics(project: Project, owner: User) -> list[tuple[RubricVersion, Definition]]:
-    """Rubrics of every profile with several versions each; together their rules end runs in every way."""
+    """Rubrics of every profile, most with several versions. Together they cover all stop reasons."""
     wiggum, ralph, simmer = (rubric_for(profile) for profile in ("wiggum", "ralph", "simmer"))
     edits: dict[str, list[tuple[str, Definition]]] = {
         "release-notes": [
@@ -97,7 +97,7 @@ def demo_rubrics(project: Project, owner: User) -> list[tuple[RubricVersion, Def
         "runbooks": [
             ("First version.", replace(ralph, name="Runbooks: checks and a judge", criteria=wiggum.criteria)),
             (
-                "A judge's time.",
+                "Second version.",
                 replace(ralph, name="Runbooks: checks and a judge", criteria=wiggum.criteria),
             ),
         ],
@@ -120,9 +120,9 @@ def named(rubric: Definition, name: str, **policy: str) -> Definition:
 def saved(
     project: Project, owner: User, slug: str, versions: list[tuple[str, Definition]]
 ) -> list[tuple[RubricVersion, Definition]]:
-    """The rubric with its versions, from the database if it was made before."""
-    there = Rubric.objects.filter(project=project, slug=slug).first()
-    if there is None:
+    """The rubric's versions, created or read from the database."""
+    rubric = Rubric.objects.filter(project=project, slug=slug).first()
+    if rubric is None:
         (note, first), *later = versions
         made = [rubric_create(project=project, slug=slug, definition=first, user=owner, note=note)]
         made += [
@@ -130,5 +130,5 @@ def saved(
             for note, definition in later
         ]
     else:
-        made = list(there.versions.order_by("number")[: len(versions)])
+        made = list(rubric.versions.order_by("number")[: len(versions)])
     return list(zip(made, (definition for _, definition in versions), strict=True))

@@ -1,4 +1,4 @@
-"""Stories as rows: many runs at once, each with its own time, people, models and tags."""
+"""Writes stories as rows of runs, with varying times, people, models and tags."""
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,7 +10,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Model
 
-from refinement.demo.stories import Said, Story
+from refinement.demo.stories import DemoCall, Story
 from refinement.engine.safeguards import kinship
 from refinement.execution.record_values import check_rows
 from refinement.models import (
@@ -39,8 +39,8 @@ from refinement.models import (
 
 BATCH = 250
 ARCHIVED = 0.03
-GOING = 12  # so many of the newest runs, or a hundredth, may be under way
-# No worker takes a run up that was woken in a time to come: there is no model for it.
+GOING = 12  # this many of the newest runs, or 1 %, may be unfinished
+# Workers ignore runs that wake in the future. There is no model for demo runs.
 NEVER = timedelta(days=3_650)
 TAGS = ("docs", "release", "baseline", "customer", "night", "long", "checked", "to-discuss")
 MODELS = (
@@ -59,12 +59,12 @@ WITH_TIMES: tuple[type[Model], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Cast:
-    """What runs are drawn from."""
+    """The stories and people that runs are made from."""
 
     project: Project
     people: Sequence[User]
-    told: Sequence[tuple[RubricVersion, Story]]
-    untold: Sequence[tuple[RubricVersion, Story]]  # those that did not come to an end yet
+    finished: Sequence[tuple[RubricVersion, Story]]
+    unfinished: Sequence[tuple[RubricVersion, Story]]
 
     def named(self, name: str) -> User:
         return next(person for person in self.people if person.name == name)
@@ -72,15 +72,15 @@ class Cast:
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A run's row with the story that it tells, until both are written."""
+    """A run's row and its story."""
 
     run: Run
     story: Story
 
 
 @contextmanager
-def times_of_our_own() -> Iterator[None]:
-    """Rows that are made in one go happened at different times: the clock does not stamp them here."""
+def explicit_times() -> Iterator[None]:
+    """Turns off automatic timestamps, so that rows can be created with past times."""
     stamped = [
         stamp for model in WITH_TIMES for stamp in model._meta.fields if getattr(stamp, "auto_now_add", False)
     ]
@@ -96,9 +96,9 @@ def times_of_our_own() -> Iterator[None]:
 def runs_write(
     cast: Cast, count: int, rng: random.Random, *, until: datetime, days: float, calls: bool
 ) -> Iterator[int]:
-    """Writes so many runs, the oldest first; yields how many are there after each batch."""
+    """Writes runs, oldest first. Yields the number written after each batch."""
     apart = timedelta(days=days) / max(count, 1)
-    with times_of_our_own():
+    with explicit_times():
         for start in range(0, count, BATCH):
             numbers = range(start, min(start + BATCH, count))
             moments = [until - apart * (count - number) for number in numbers]
@@ -111,8 +111,8 @@ def runs_write(
 
 
 def drawn(cast: Cast, moment: datetime, rng: random.Random, *, going: bool) -> Drawn:
-    """One run of a story, launched by somebody at that moment; only a `going` one may be unfinished."""
-    version, story = rng.choice(cast.untold if going and rng.random() < 0.5 else cast.told)
+    """A run with a random story, created at that moment. It may be unfinished only if `going`."""
+    version, story = rng.choice(cast.unfinished if going and rng.random() < 0.5 else cast.finished)
     producer, judge = rng.choice(MODELS)
     kin = kinship(producer, judge) if story.rubric.criteria else None
     values, ending = story.run_values, story.ending
@@ -147,10 +147,12 @@ def drawn(cast: Cast, moment: datetime, rng: random.Random, *, going: bool) -> D
 
 @transaction.atomic
 def batch_write(cast: Cast, batch: list[Drawn], rng: random.Random, *, calls: bool) -> None:
-    """All rows of some runs."""
+    """Writes all rows of a batch of runs."""
     Run.objects.bulk_create([entry.run for entry in batch])
-    told = Instruction.objects.bulk_create([row for entry in batch for row in instruction_rows(cast, entry)])
-    numbers = {(row.run_id, row.used_in_round or 0): row.pk for row in told}
+    instructions = Instruction.objects.bulk_create(
+        [row for entry in batch for row in instruction_rows(cast, entry)]
+    )
+    numbers = {(row.run_id, row.used_in_round or 0): row.pk for row in instructions}
     rounds = Round.objects.bulk_create([row for entry in batch for row in round_rows(cast, entry, numbers)])
     by_place = {(row.run_id, row.number): row for row in rounds}
     Verdict.objects.bulk_create([row for entry in batch for row in verdict_rows(entry, by_place)])
@@ -162,16 +164,17 @@ def batch_write(cast: Cast, batch: list[Drawn], rng: random.Random, *, calls: bo
 
 
 def instruction_rows(cast: Cast, entry: Drawn) -> Iterator[Instruction]:
-    """What people told a revision, each used by the round that was written with it."""
+    """The instructions from people, used by the rounds written with them."""
     for values in entry.story.rounds:
-        for said in (values["feedback"] or {}).get("instructions", ()):
+        for instruction in (values["feedback"] or {}).get("instructions", ()):
             yield Instruction(
-                run=entry.run, author=cast.named(said["author"]), author_name=said["author"],
-                text=said["text"], created_at=entry.run.created_at, used_in_round=values["number"],
+                run=entry.run, author=cast.named(instruction["author"]),
+                author_name=instruction["author"], text=instruction["text"],
+                created_at=entry.run.created_at, used_in_round=values["number"],
             )  # fmt: skip
 
 
-def round_rows(cast: Cast, entry: Drawn, told: Mapping[tuple[int, int], int]) -> Iterator[Round]:
+def round_rows(cast: Cast, entry: Drawn, instruction_ids: Mapping[tuple[int, int], int]) -> Iterator[Round]:
     moment = entry.run.created_at
     for values in entry.story.rounds:
         own: dict[str, Any] = {}
@@ -179,17 +182,19 @@ def round_rows(cast: Cast, entry: Drawn, told: Mapping[tuple[int, int], int]) ->
             own["judged_at"] = moment + timedelta(seconds=30 * values["number"])
         if name := values.get("author_name"):
             own["author"] = cast.named(name)
-        if said := (values["feedback"] or {}).get("instructions"):
-            number = told[entry.run.pk, values["number"]]
-            own["feedback"] = values["feedback"] | {"instructions": [each | {"id": number} for each in said]}
+        if instructions := (values["feedback"] or {}).get("instructions"):
+            number = instruction_ids[entry.run.pk, values["number"]]
+            own["feedback"] = values["feedback"] | {
+                "instructions": [each | {"id": number} for each in instructions]
+            }
         yield Round(run=entry.run, created_at=moment, **{**values, **own})
 
 
 def verdict_rows(entry: Drawn, rounds: dict[tuple[int, int], Round]) -> Iterator[Verdict]:
     for number, values in entry.story.verdicts.items():
         judged = rounds[entry.run.pk, number]
-        told = {**values, "judge": entry.run.judge_model}
-        yield Verdict(round=judged, created_at=judged.judged_at or judged.created_at, **told)
+        fields = {**values, "judge": entry.run.judge_model}
+        yield Verdict(round=judged, created_at=judged.judged_at or judged.created_at, **fields)
 
 
 def result_rows(entry: Drawn, rounds: dict[tuple[int, int], Round]) -> Iterator[CheckResult]:
@@ -205,31 +210,31 @@ def tag_rows(cast: Cast, entry: Drawn, rng: random.Random) -> Iterator[RunTag]:
 
 def call_rows(entry: Drawn) -> Iterator[Call]:
     run, moment = entry.run, entry.run.created_at
-    for said in entry.story.said:
-        ended = moment + timedelta(seconds=float(said.seconds))
-        yield Call(run=run, started_at=moment, finished_at=ended, **call_values(run, said))
+    for call in entry.story.calls:
+        ended = moment + timedelta(seconds=float(call.seconds))
+        yield Call(run=run, started_at=moment, finished_at=ended, **call_values(run, call))
         moment = ended
 
 
-def call_values(run: Run, said: Said) -> dict[str, Any]:
-    judge = said.role == "judge"
+def call_values(run: Run, call: DemoCall) -> dict[str, Any]:
+    judge = call.role == "judge"
     return {
-        "round_number": said.round,
-        "role": said.role,
-        "attempt": said.attempt,
+        "round_number": call.round,
+        "role": call.role,
+        "attempt": call.attempt,
         "endpoint": "ollama",
         "model": run.judge_model if judge else run.producer_model,
-        "messages": [{"role": each.role, "content": each.content} for each in said.prompt.messages],
+        "messages": [{"role": each.role, "content": each.content} for each in call.prompt.messages],
         "options": {"temperature": 0.0 if judge else 0.7},
-        "seen": said.seen,
-        "withheld": said.withheld,
-        "reply": said.reply,
+        "seen": call.seen,
+        "withheld": call.withheld,
+        "reply": call.reply,
         "finish_reason": "stop",
-        "prompt_tokens": said.prompt_tokens,
-        "completion_tokens": said.reply_tokens,
-        "seconds": said.seconds,
-        "rung": "strict" if judge and not said.complaint else "",
-        "complaint": said.complaint,
+        "prompt_tokens": call.prompt_tokens,
+        "completion_tokens": call.reply_tokens,
+        "seconds": call.seconds,
+        "rung": "strict" if judge and not call.complaint else "",
+        "complaint": call.complaint,
     }
 
 

@@ -1,4 +1,4 @@
-"""What a demonstration run went through. The engine itself decides each step and says why it stopped."""
+"""Simulates demo runs. The engine decides each step and the stop reason."""
 
 import json
 import random
@@ -46,9 +46,9 @@ from refinement.models import RunStatus
 from refinement.services.runs.creating import title_of
 
 CHARS_A_TOKEN = 4
-STEERED, EDITED = 0.15, 0.15  # the share of revisions that people steer, of stories with a round by hand
-# How good each round is, as a share of the scale: the last one holds on. Plans end as their names say
-# wherever the rubric has such a rule; otherwise the rubric's own rules decide.
+STEERED, EDITED = 0.15, 0.15  # shares of revisions with instructions, and of stories with a manual edit
+# The quality of each round as a share of the scale; the last value repeats. A course ends as its name says
+# if the rubric has such a rule.
 COURSES: dict[str, tuple[float, ...]] = {
     "passes": (0.71, 0.84, 0.95, 0.97),
     "passes at once": (0.96,),
@@ -73,8 +73,8 @@ SERVER_AWAY = "ollama cannot be reached at 127.0.0.1:11434: connection refused"
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """One call: who was asked what in which round, and the reply."""
+class DemoCall:
+    """One model call: role, round, prompt and reply."""
 
     role: str
     round: int
@@ -84,7 +84,7 @@ class Said:
     reply: str
     seconds: Decimal
     attempt: int = 1
-    complaint: str = ""  # what was wrong with the reply
+    complaint: str = ""  # the problem with the reply
 
     @property
     def prompt_tokens(self) -> int:
@@ -97,7 +97,7 @@ class Said:
 
 @dataclass
 class Story:
-    """A run's task, rounds and end, as values for its rows."""
+    """A run's task, rounds and ending, as values for its rows."""
 
     rubric: Rubric
     task: str
@@ -105,7 +105,7 @@ class Story:
     history: History = field(default_factory=History)
     rounds: list[dict[str, Any]] = field(default_factory=list)
     verdicts: dict[int, dict[str, Any]] = field(default_factory=dict)
-    said: list[Said] = field(default_factory=list)
+    calls: list[DemoCall] = field(default_factory=list)
     signals: int = 0
     cuts: int = 0
     ending: dict[str, Any] = field(default_factory=dict)
@@ -117,7 +117,7 @@ class Story:
 
     @cached_property
     def run_values(self) -> dict[str, Any]:
-        """What every run of this story has in its row; to be asked for when it is told."""
+        """Field values for every run of this story. Use only when the story is complete."""
         return {
             "title": title_of(self.task),
             "task": self.task,
@@ -128,10 +128,10 @@ class Story:
             "signal_rounds": self.signals,
             "penalty_rounds": sum(bool(entry.get("penalties")) for entry in self.rounds),
             "cut_rounds": self.cuts,
-            "prompt_tokens": sum(said.prompt_tokens for said in self.said),
-            "completion_tokens": sum(said.reply_tokens for said in self.said),
-            "calls_made": len(self.said),
-            "model_seconds": sum((said.seconds for said in self.said), Decimal(0)),
+            "prompt_tokens": sum(call.prompt_tokens for call in self.calls),
+            "completion_tokens": sum(call.reply_tokens for call in self.calls),
+            "calls_made": len(self.calls),
+            "model_seconds": sum((call.seconds for call in self.calls), Decimal(0)),
         }
 
     @property
@@ -140,23 +140,23 @@ class Story:
 
 
 @dataclass(slots=True)
-class Teller:
-    """Takes one task through the loop, with scores from a plan in place of a judge's."""
+class StoryBuilder:
+    """Runs one task through the loop, with scores from a course instead of a judge."""
 
     story: Story
     about: texts.Subject
     course: tuple[float, ...]
-    ends: str  # how it breaks off, or empty
+    ends: str  # how the run breaks off, or empty
     breaks_after: int
     chars: int
     rng: random.Random
     invents: bool
-    deaf: bool  # the judge repeats its issues although the text changed
-    aside: random.Random  # decides what people do, so that nothing else is changed by it
+    repeats: bool  # the judge repeats its issues although the text changed
+    people_rng: random.Random  # separate, so that people do not affect the rest of the story
     people: Sequence[str] = ()
-    by_hand: int = 0  # the round that somebody writes, where there are people
+    by_hand: int = 0  # the round that a person writes, or 0
 
-    def tell(self) -> Story:
+    def build(self) -> Story:
         story = self.story
         while True:
             step = next_step(story.rubric, story.history)
@@ -173,44 +173,46 @@ class Teller:
                 self.edit(step)
             else:
                 self.write(self.steered(step) if isinstance(step, Revise) else step)
-            spent = sum(entry.prompt_tokens + entry.reply_tokens for entry in story.said)
-            usage = Usage(spent, sum((entry.seconds for entry in story.said), Decimal(0)), len(story.said))
+            spent = sum(entry.prompt_tokens + entry.reply_tokens for entry in story.calls)
+            usage = Usage(spent, sum((entry.seconds for entry in story.calls), Decimal(0)), len(story.calls))
             story.history = replace(story.history, usage=usage)
 
     def stops_at(self, step: Draft | Judge | Revise, judged: int) -> bool:
-        """Whether it breaks off now; whoever fails does so at work of their own."""
+        """Whether the run breaks off now. Judge and producer fail only in their own steps."""
         if not self.ends or judged < self.breaks_after:
             return False
         if self.ends == "judge fails":
             if isinstance(step, Judge) and self.story.rubric.criteria:
-                self.babble(step)
+                self.fail_judging(step)
                 return True
             return False
         return self.ends != "producer fails" or not isinstance(step, Judge)
 
-    def babble(self, step: Judge) -> None:
-        """A judge that is asked three times, and never gives a score."""
+    def fail_judging(self, step: Judge) -> None:
+        """Adds failed attempts of a judge that never gives a score."""
         view = judge_view(self.brief, self.story.history, step.round)
         prompt = judge_prompt(view)
         for attempt in range(1, ASKS + 1):
             self.call("judge", step.round, prompt, view, texts.NO_VERDICT)
-            self.story.said[-1] = replace(self.story.said[-1], attempt=attempt, complaint=NO_SCORES)
+            self.story.calls[-1] = replace(self.story.calls[-1], attempt=attempt, complaint=NO_SCORES)
             prompt = retry_prompt(prompt, texts.NO_VERDICT, NO_SCORES)
 
     def steered(self, step: Revise) -> Revise:
-        """The step with what somebody tells this revision, now and then."""
-        if not self.people or self.aside.random() > STEERED:
+        """The step, sometimes with an instruction from a person."""
+        if not self.people or self.people_rng.random() > STEERED:
             return step
-        said = Instruction(0, self.aside.choice(self.people), self.aside.choice(words.INSTRUCTIONS))
-        return replace(step, feedback=replace(step.feedback, instructions=(said,)))
+        instruction = Instruction(
+            0, self.people_rng.choice(self.people), self.people_rng.choice(words.INSTRUCTIONS)
+        )
+        return replace(step, feedback=replace(step.feedback, instructions=(instruction,)))
 
     def edit(self, step: Revise) -> None:
-        """Somebody sits down and writes the next round, on the one before."""
+        """Adds a round edited by a person."""
         base = self.story.history.rounds[-1]
-        text = texts.revised(self.aside, base.candidate, self.about)
+        text = texts.revised(self.people_rng, base.candidate, self.about)
         entry = Round(step.round, text, None, base.number, by_hand=True)
         self.add(entry, None, origin="hand")
-        self.story.rounds[-1]["author_name"] = self.aside.choice(self.people)
+        self.story.rounds[-1]["author_name"] = self.people_rng.choice(self.people)
 
     def write(self, step: Draft | Revise) -> None:
         story, rng = self.story, self.rng
@@ -218,7 +220,7 @@ class Teller:
             text = texts.candidate(rng, self.about, self.chars)
         else:
             base = story.history.rounds[(step.base_round or len(story.history.rounds)) - 1]
-            text = texts.revised(rng, base.candidate, self.about, much=self.deaf)
+            text = texts.revised(rng, base.candidate, self.about, much=self.repeats)
         if self.invents and "```" not in text:
             text = f"{text}\n\n{texts.INVENTED_CODE.format(*self.about.words)}"
         view = producer_view(self.brief, story.history, step)
@@ -266,7 +268,7 @@ class Teller:
     def verdict(self, number: int) -> Verdict:
         rng, rubric, words = self.rng, self.story.rubric, self.about.words
         share = self.course[min(number, len(self.course)) - 1]
-        steady = random.Random(17) if self.deaf else rng  # noqa: S311  a picture, not a secret
+        steady = random.Random(17) if self.repeats else rng  # noqa: S311  demo data, not a secret
         spread = 0 if "repeats" in self.ends or share == 1.0 or len(set(self.course)) == 1 else 0.04
         scores = tuple(
             CriterionScore(
@@ -277,7 +279,7 @@ class Teller:
             )
             for criterion in rubric.criteria
         )
-        count = 3 if self.deaf else max(0, 4 - number)
+        count = 3 if self.repeats else max(0, 4 - number)
         issues = tuple(issue.format(*words) for issue in steady.sample(texts.ISSUES, count))
         return Verdict(scores, issues, steady.choice(texts.DIRECTIONS).format(*words))
 
@@ -288,23 +290,23 @@ class Teller:
     def call(self, role: str, number: int, prompt: Prompt, view: Any, reply: str) -> None:
         seen, withheld = ([kind.value for kind in kinds] for kinds in (view.seen, view.withheld))
         seconds = Decimal(self.rng.randint(900, 24_000)) / 1000
-        self.story.said.append(Said(role, number, prompt, seen, withheld, reply, seconds))
+        self.story.calls.append(DemoCall(role, number, prompt, seen, withheld, reply, seconds))
 
     def broken_off(self, judged: int) -> dict[str, Any]:
-        """The rows' fields of a run that did not come to its own end."""
+        """The fields of a run that broke off."""
         after = f" after round {judged}" if judged else " before any round was judged"
         if self.ends == "cancelled":
             return ended(Outcome.CANCELLED, StopReason.CANCELLED, f"Cancelled by Edgar Holm{after}.")
         if self.ends == "internal error":
-            why = "A step could not be made three times in a row. The server's log says more."
+            why = "A step failed three times in a row. See the server log for details."
             return ended(Outcome.ERROR, StopReason.INTERNAL_ERROR, why)
         if "fails" in self.ends:
             role = Role.JUDGE if self.ends.startswith("judge") else Role.PRODUCER
             message = f"its reply could not be read after {ASKS} attempts. {NO_SCORES}"
             if role is Role.PRODUCER:
-                message = "The model is not there: qwen3:14b. Pull it, or choose another."
-            given_up = replace(self.story.history, failure=Failure(role, message))
-            step = next_step(self.story.rubric, given_up)
+                message = "Model not found: qwen3:14b. Pull it, or choose another."
+            failed = replace(self.story.history, failure=Failure(role, message))
+            step = next_step(self.story.rubric, failed)
             assert isinstance(step, Finish)
             return {**finished(step), "failure_role": role.value, "failure_message": message}
         if self.ends == "waiting":
@@ -321,7 +323,7 @@ def ended(outcome: Outcome, reason: StopReason, why: str) -> dict[str, Any]:
 
 
 def on_scale(rubric: Rubric, share: float) -> Decimal:
-    """A score this far up the rubric's scale, on one of its steps."""
+    """The score at this share of the rubric's scale, rounded to its step."""
     scale = rubric.scale
     step = scale.step or (scale.maximum - scale.minimum) / 20
     steps = round((scale.maximum - scale.minimum) * Decimal(str(min(max(share, 0.0), 1.0))) / step)
@@ -340,7 +342,7 @@ def reply_of(verdict: Verdict) -> str:
     return json.dumps({"criteria": criteria, "issues": verdict.issues, "asi": verdict.asi}, indent=1)
 
 
-def story_told(
+def story_make(
     rubric: Rubric,
     rng: random.Random,
     *,
@@ -348,16 +350,16 @@ def story_told(
     rounds: int | None = None,
     people: Sequence[str] = (),
 ) -> Story:
-    """One story of a kind that chance decides; with `rounds`, one that has exactly so many.
+    """A random story; with `rounds`, one with exactly this many rounds.
 
-    Where there are people, by name, they steer some of the revisions and write some of the rounds.
+    People, by name, add instructions to some revisions and write some rounds.
     """
     about = texts.subject(rng)
     seeded = rng.random() < 0.4
     ends = rng.choice(BREAKS) if rng.random() < 0.22 and rounds is None else ""
     seed = texts.candidate(rng, about, chars) if seeded and ends != "producer fails" else ""
-    aside = random.Random(f"{about.words}{about.task}{seed}")  # noqa: S311  a picture, not a secret
-    teller = Teller(
+    people_rng = random.Random(f"{about.words}{about.task}{seed}")  # noqa: S311  demo data, not a secret
+    builder = StoryBuilder(
         story=Story(rubric, about.task, seed),
         about=about,
         course=COURSES["stays below"] if rounds else COURSES[rng.choice(list(COURSES))],
@@ -366,11 +368,11 @@ def story_told(
         chars=chars,
         rng=rng,
         invents=rng.random() < 0.12,
-        deaf=rng.random() < 0.12,
-        aside=aside,
+        repeats=rng.random() < 0.12,
+        people_rng=people_rng,
         people=people,
-        by_hand=aside.choice((2, 3)) if people and aside.random() < EDITED else 0,
+        by_hand=people_rng.choice((2, 3)) if people and people_rng.random() < EDITED else 0,
     )
     if seed:
-        teller.add(Round(1, seed), None, origin="seed")
-    return teller.tell()
+        builder.add(Round(1, seed), None, origin="seed")
+    return builder.build()

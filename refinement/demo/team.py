@@ -1,6 +1,6 @@
-"""What people did about the newest runs of a demonstration: talk, scores, decisions, reviews, notices.
+"""Activity of demo people on the newest runs: comments, scores, decisions, reviews and notices.
 
-Only so many runs have any of it, however many there are, and all of it is written with a few statements.
+Only a limited number of runs get activity, and it is written with a few statements.
 """
 
 import random
@@ -10,15 +10,15 @@ from datetime import datetime, timedelta
 from django.db import transaction
 
 from refinement.demo import words
-from refinement.demo.rows import times_of_our_own
-from refinement.demo.team_rows import Desk
+from refinement.demo.rows import explicit_times
+from refinement.demo.team_rows import TeamRows
 from refinement.engine.codec import rubric_from_json
 from refinement.engine.types import Rubric
 from refinement.models import DecisionKind, Instruction, Membership, Project, Round, Run, RunStatus, User
 from refinement.models.reviews.comments import ThreadPlace
 
 MOST_REVIEWED = 60
-SHARE = 3  # every so many of the runs that were made have been looked at by people
+SHARE = 3  # one of this many runs gets activity
 SENTENCE = ". "
 OPEN_REQUESTS = 0.45
 DECISIONS = (
@@ -29,84 +29,84 @@ DECISIONS = (
 
 @transaction.atomic
 def team_write(project: Project, people: Sequence[User], runs: int, *, after: int, now: datetime) -> None:
-    """Has the project's people look at some of the runs that came after this number."""
-    rng = random.Random(f"{project.slug}/{runs}/team")  # noqa: S311  a picture, not a secret
+    """Adds activity to some of the runs created after the run with this id."""
+    rng = random.Random(f"{project.slug}/{runs}/team")  # noqa: S311  demo data, not a secret
     rows = Run.objects.filter(project=project, pk__gt=after, archived_at__isnull=True)
     rows = rows.select_related("created_by").order_by("-pk")
     ended = rows.filter(status=RunStatus.FINISHED, rounds_judged__gt=0)
     chosen = list(ended[: min(MOST_REVIEWED, -(-runs // SHARE))])
-    found = Round.objects.filter(run__in=chosen, judged_at__isnull=False).prefetch_related(
+    judged_rounds = Round.objects.filter(run__in=chosen, judged_at__isnull=False).prefetch_related(
         "verdicts", "check_results"
     )
     rounds: dict[int, list[Round]] = {}
-    for row in found.order_by("run", "number"):
+    for row in judged_rounds.order_by("run", "number"):
         rounds.setdefault(row.run_id, []).append(row)
-    desk = Desk(project, now)
-    with times_of_our_own():
+    team = TeamRows(project, now)
+    with explicit_times():
         for run in reversed(chosen):
-            Afternoon(desk, run, rounds[run.pk], [*people, *owners(project, people)], rng).pass_by()
-        desk.write()
+            RunActivity(team, run, rounds[run.pk], [*people, *owners(project, people)], rng).add()
+        team.write()
         waiting = rows.exclude(status=RunStatus.FINISHED).filter(rounds_judged__gt=0)[:2]
-        Instruction.objects.bulk_create([told_next(run, people[0], now) for run in waiting])
+        Instruction.objects.bulk_create([next_instruction(run, people[0], now) for run in waiting])
 
 
 def owners(project: Project, people: Sequence[User]) -> list[User]:
-    """Those who can sign in: what waits for them is what somebody who tries the demonstration sees."""
+    """Owners who can sign in, so that people who try the demo have an inbox."""
     rows = Membership.objects.filter(project=project, role="owner").exclude(user__in=people)
     return [row.user for row in rows.select_related("user").order_by("pk")[:2]]
 
 
-def told_next(run: Run, person: User, now: datetime) -> Instruction:
+def next_instruction(run: Run, person: User, now: datetime) -> Instruction:
     return Instruction(
         run=run, author=person, author_name=person.name, text=words.INSTRUCTIONS[0], created_at=now
     )
 
 
-class Afternoon:
-    """One run, and the people who come by it."""
+class RunActivity:
+    """The activity of people on one run."""
 
     def __init__(
-        self, desk: Desk, run: Run, rounds: Sequence[Round], people: Sequence[User], rng: random.Random
+        self, team: TeamRows, run: Run, rounds: Sequence[Round], people: Sequence[User], rng: random.Random
     ) -> None:
-        self.desk, self.run, self.rounds, self.rng = desk, run, rounds, rng
+        self.team, self.run, self.rounds, self.rng = team, run, rounds, rng
         self.rubric: Rubric = rubric_from_json(run.snapshot)
         self.best = next((row for row in rounds if row.number == run.best_round), rounds[-1])
         self.people = rng.sample(list(people), len(people))
         self.moment = run.finished_at or run.created_at
 
     def later(self) -> datetime:
-        """A while after the last thing that happened, and never in a time to come."""
+        """A time after the last activity, never in the future."""
         self.moment += timedelta(minutes=self.rng.randint(4, 170))
-        self.moment = min(self.moment, self.desk.now - timedelta(minutes=1))
+        self.moment = min(self.moment, self.team.now - timedelta(minutes=1))
         return self.moment
 
-    def pass_by(self) -> None:
-        """Who is asked looks first; whoever talks or scores does so before somebody decides."""
+    def add(self) -> None:
+        """Adds review requests, comments, scores and a decision, in this order."""
         asker, *others = self.people
-        asked = others[: self.rng.choice((0, 1, 1, 2))]
+        reviewers = others[: self.rng.choice((0, 1, 1, 2))]
         note = self.rng.choice(words.REVIEW_NOTES)
-        due = (self.desk.now + timedelta(days=self.rng.randint(-1, 9))).date()
+        due = (self.team.now + timedelta(days=self.rng.randint(-1, 9))).date()
         requests = [
-            self.desk.ask(
+            self.team.ask(
                 self.run, person, asker, note, due if self.rng.random() < 0.6 else None, self.later()
             )
-            for person in asked
+            for person in reviewers
         ]
         for place in self.rng.sample(list(self.places()), self.rng.choice((0, 1, 2, 3))):
-            self.talk(*place)
+            self.discuss(*place)
         for request in requests:
             if self.rng.random() < OPEN_REQUESTS:
                 continue
             self.score(request.reviewer)
-            self.desk.close(request, self.later())
+            self.team.close(request, self.later())
         kind = self.rng.choice(DECISIONS)
         if kind is not None and self.run.outcome in ("PASS", "FAIL", "DONE"):
             self.decide(kind, others[-1])
 
     def places(self) -> Iterator[tuple[ThreadPlace, Round | None, dict[str, object], Sequence[str]]]:
-        """Where people talk: a sentence, an issue, a score, the run as a whole."""
+        """The places for threads: a sentence, an issue, a score, a round or the whole run."""
         yield ThreadPlace.RUN, None, {}, words.ON_RUNS
-        yield ThreadPlace.PASSAGE, self.best, self.desk.quoted(self.sentence()), words.ON_PASSAGES
+        yield ThreadPlace.PASSAGE, self.best, self.team.quoted(self.sentence()), words.ON_PASSAGES
         verdict = next(iter(self.best.verdicts.all()), None)
         if verdict is not None and verdict.issues:
             yield ThreadPlace.ISSUE, self.best, {"position": 0}, words.ON_ISSUES
@@ -116,51 +116,51 @@ class Afternoon:
         yield ThreadPlace.ROUND, self.rounds[-1], {}, words.ON_RUNS[1:]
 
     def sentence(self) -> tuple[str, int, int]:
-        """Some sentence of the best text, and where it begins and ends."""
+        """The best text, and the start and end of a random sentence in it."""
         text = self.best.candidate
         prose = [part for part in text.split("\n\n") if part[:1].isalpha()] or [text]
         sentences = self.rng.choice(prose).split(SENTENCE)
-        said = self.rng.choice(sentences).strip().rstrip(".")
-        start = text.index(said)
-        return text, start, start + len(said)
+        sentence = self.rng.choice(sentences).strip().rstrip(".")
+        start = text.index(sentence)
+        return text, start, start + len(sentence)
 
-    def talk(
-        self, place: ThreadPlace, row: Round | None, where: dict[str, object], said: Sequence[str]
+    def discuss(
+        self, place: ThreadPlace, row: Round | None, where: dict[str, object], comments: Sequence[str]
     ) -> None:
         speakers = self.rng.sample(self.people, self.rng.randint(1, 3))
         answers = self.rng.sample(words.ANSWERS, len(speakers))
-        thread = self.desk.thread(self.run, place, row.number if row else None, where, self.later())
+        thread = self.team.thread(self.run, place, row.number if row else None, where, self.later())
         for number, person in enumerate(speakers):
-            body = answers[number] if number else self.rng.choice(said)
+            body = answers[number] if number else self.rng.choice(comments)
             if number == 0 and self.rng.random() < 0.4:
-                called = self.rng.choice([each for each in self.people if each != person])
-                body += " " + self.rng.choice(words.CALLS).format(name=f"@{called.display_name}")
-                self.desk.comment(thread, person, body, self.later(), mentions=called)
+                mentioned = self.rng.choice([each for each in self.people if each != person])
+                body += " " + self.rng.choice(words.CALLS).format(name=f"@{mentioned.display_name}")
+                self.team.comment(thread, person, body, self.later(), mentions=mentioned)
             else:
-                self.desk.comment(thread, person, body, self.later(), answers=speakers[:number])
+                self.team.comment(thread, person, body, self.later(), answers=speakers[:number])
         if len(speakers) > 1 and self.rng.random() < 0.4:
             thread.resolved_at, thread.resolved_by = self.later(), speakers[-1]
 
     def score(self, person: User) -> None:
-        """One reading of the best round, now and then of all of them; blind or not."""
+        """Adds scores for the best round, or sometimes for all rounds, blind or not."""
         if not self.rubric.criteria:
             return
         blind = self.rng.random() < 0.5
         rows = self.rounds if self.rng.random() < 0.3 else [self.best]
         began = self.later()
         for row in rows:
-            self.desk.score(self.rubric, row, person, self.reading(row), blind, self.later())
+            self.team.score(self.rubric, row, person, self.reading(row), blind, self.later())
         if blind:
-            self.desk.read_blind(self.run, rows[-1].number, person, began, self.moment)
+            self.team.read_blind(self.run, rows[-1].number, person, began, self.moment)
 
     def reading(self, row: Round) -> dict[str, tuple[str, int]]:
-        """For each criterion a reason, and how far the person is from the judge, in steps of the scale."""
-        said = {}
+        """For each criterion, a reason and the offset from the judge's score in steps of the scale."""
+        offsets = {}
         for criterion in self.rubric.criteria:
             off = self.rng.choice((-2, -1, -1, 0, 0, 0, 1))
             reasons = words.LESS_THAN_THE_JUDGE if off < 0 else words.NOT_LESS
-            said[criterion.key] = (self.rng.choice(reasons), off)
-        return said
+            offsets[criterion.key] = (self.rng.choice(reasons), off)
+        return offsets
 
     def decide(self, kind: DecisionKind, person: User) -> None:
         others = [row.number for row in self.rounds if row.number != self.run.best_round]
@@ -171,4 +171,4 @@ class Afternoon:
             number = self.rng.choice(others) if kind == DecisionKind.RESULT else self.best.number
         about = self.run.title.rsplit(" the ", 1)[-1].rstrip(".") or "material"
         reason = self.rng.choice(words.REASONS[kind.value]).format(about)
-        self.desk.decide(self.run, kind, number, reason, person, self.later())
+        self.team.decide(self.run, kind, number, reason, person, self.later())

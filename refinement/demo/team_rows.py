@@ -1,4 +1,4 @@
-"""What people of a demonstration did, as rows: gathered first, then written table by table."""
+"""Rows for the activity of demo people, collected first and then written table by table."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -29,12 +29,12 @@ from refinement.models.reviews.comments import ThreadPlace
 from refinement.services.notices.creating import DECIDED, run_label
 from refinement.services.reviews.human_scores import Reading, checked
 
-UNREAD = 5  # of everybody's notices, the newest
+UNREAD = 5  # newest notices per person that stay unread
 
 
 @dataclass
-class Desk:
-    """Everything that is to be written, in the order in which it happened to each run."""
+class TeamRows:
+    """Collects rows of threads, scores, decisions, reviews and notices."""
 
     project: Project
     now: datetime
@@ -54,13 +54,13 @@ class Desk:
         self.threads.append(made)
         return made
 
-    def quoted(self, found: tuple[str, int, int]) -> dict[str, object]:
-        """A passage as a thread keeps it."""
-        text, start, end = found
-        said = quotation_at(Passage(start, end), text)
+    def quoted(self, sentence: tuple[str, int, int]) -> dict[str, object]:
+        """The fields of a thread for a passage."""
+        text, start, end = sentence
+        quotation = quotation_at(Passage(start, end), text)
         return {
-            "quote": said.text, "quote_before": said.before, "quote_after": said.after,
-            "quote_start": said.start,
+            "quote": quotation.text, "quote_before": quotation.before, "quote_after": quotation.after,
+            "quote_start": quotation.start,
         }  # fmt: skip
 
     def comment(
@@ -82,10 +82,10 @@ class Desk:
         if mentions is not None and mentions != person:
             self.mentions.append((made, mentions))
             text = f"{person.display_name} mentioned you in a comment on {about}."
-            self.tell(mentions, NoticeKind.MENTION, thread.run, person, text, at, made)
+            self.notify(mentions, NoticeKind.MENTION, thread.run, person, text, at, made)
         for other in answers:
             text = f"{person.display_name} replied in your thread on {about}."
-            self.tell(other, NoticeKind.REPLY, thread.run, person, text, at, made)
+            self.notify(other, NoticeKind.REPLY, thread.run, person, text, at, made)
 
     def ask(
         self, run: Run, reviewer: User, asker: User, note: str, due: date | None, at: datetime
@@ -97,7 +97,7 @@ class Desk:
         self.requests.append(made)
         day = f" It is due on {due:%-d %B %Y}." if due else ""
         text = f"{asker.display_name} requested your review of {run_label(run)}.{day}"
-        self.tell(reviewer, NoticeKind.REVIEW, run, asker, text, at)
+        self.notify(reviewer, NoticeKind.REVIEW, run, asker, text, at)
         return made
 
     def close(self, request: ReviewRequest, at: datetime) -> None:
@@ -108,20 +108,20 @@ class Desk:
         rubric: Rubric,
         row: Round,
         person: User,
-        said: Mapping[str, tuple[str, int]],
+        offsets: Mapping[str, tuple[str, int]],
         blind: bool,
         at: datetime,
     ) -> None:
-        """The judge's scores, each so many steps of the scale off."""
+        """Adds a human score: the judge's scores plus an offset in steps of the scale."""
         scale = rubric.scale
         step = scale.step or (scale.maximum - scale.minimum) / 20
-        given = {
+        scores = {
             key: min(
                 scale.maximum, max(scale.minimum, Decimal((row.scores or {})[key]) + step * Decimal(off))
             )
-            for key, (_, off) in said.items()
+            for key, (_, off) in offsets.items()
         }
-        reading = Reading(given, {key: reason for key, (reason, _) in said.items()})
+        reading = Reading(scores, {key: reason for key, (reason, _) in offsets.items()})
         self.scores.append(
             HumanScore(
                 run_id=row.run_id, round=row, author=person, author_name=person.display_name, blind=blind,
@@ -146,9 +146,9 @@ class Desk:
         run.decision, run.chosen_round = kind.value, number
         if run.created_by is not None and run.created_by != person:
             text = f"{person.display_name} {DECIDED[kind]} {run_label(run)}."
-            self.tell(run.created_by, NoticeKind.DECISION, run, person, text, at)
+            self.notify(run.created_by, NoticeKind.DECISION, run, person, text, at)
 
-    def tell(
+    def notify(
         self,
         person: User,
         kind: NoticeKind,
@@ -158,7 +158,7 @@ class Desk:
         at: datetime,
         comment: Comment | None = None,
     ) -> None:
-        """A notice in the inbox, never by mail: nobody asked for this."""
+        """Adds a notice to the inbox, without an email."""
         self.notices.append(
             Notice(
                 user=person, project=self.project, run=run, comment=comment, kind=kind,
@@ -168,7 +168,7 @@ class Desk:
         )  # fmt: skip
 
     def write(self) -> None:
-        """Every row, those that others point to first."""
+        """Writes all rows, referenced ones first."""
         Thread.objects.bulk_create(self.threads)
         Comment.objects.bulk_create(self.comments)
         through = Comment.mentioned.through
@@ -180,11 +180,11 @@ class Desk:
         Decision.objects.bulk_create(self.decisions)
         Run.objects.bulk_update([made.run for made in self.decisions], ["decision", "chosen_round"])
         ReviewRequest.objects.bulk_create(self.requests)
-        Notice.objects.bulk_create(self.told())
+        Notice.objects.bulk_create(self.sorted_notices())
         AuditEntry.objects.bulk_create(sorted(self.audited(), key=lambda row: row.at))
 
-    def told(self) -> list[Notice]:
-        """The notices in order; all but everybody's newest have been read."""
+    def sorted_notices(self) -> list[Notice]:
+        """The notices in order. All but the newest of each person are read."""
         rows = sorted(self.notices, key=lambda row: row.created_at)
         newer = Counter[int]()
         for row in reversed(rows):
@@ -193,7 +193,7 @@ class Desk:
         return rows
 
     def audited(self) -> list[AuditEntry]:
-        """The same as the audit log has it."""
+        """The audit log entries for these rows."""
         rows = [
             self.entry("comment.create", "comment", row.pk, row.author, row.created_at, run=row.run_id)
             for row in self.comments

@@ -1,4 +1,4 @@
-"""Tasks and candidates of demonstration runs: plain technical prose that grows from round to round."""
+"""Tasks and candidates of demo runs."""
 
 import random
 from dataclasses import dataclass
@@ -78,7 +78,7 @@ RARE_WORDS = ("quagga", "okapi", "thylacine", "pangolin", "narwhal", "axolotl", 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a run is about, and the words that its texts are filled with."""
+    """The subject of a run, and the words used in its texts."""
 
     words: tuple[str, ...]
     task: str
@@ -96,7 +96,7 @@ def paragraph(rng: random.Random, about: Subject) -> str:
 
 
 def candidate(rng: random.Random, about: Subject, chars: int) -> str:
-    """A first text of about so many characters."""
+    """A first text of about this many characters."""
     parts = [f"# {about.task.splitlines()[0].rstrip('.')}"]
     while sum(map(len, parts)) < chars:
         heading = HEADINGS[len(parts) // 3 % len(HEADINGS)]
@@ -105,7 +105,7 @@ def candidate(rng: random.Random, about: Subject, chars: int) -> str:
 
 
 def revised(rng: random.Random, text: str, about: Subject, *, much: bool = False) -> str:
-    """The text with some of its paragraphs written anew, and now and then one more."""
+    """The text with some paragraphs rewritten, and sometimes one more."""
     parts = text.split("\n\n")
     prose = [index for index, part in enumerate(parts) if not part.startswith("#")] or [0]
     for index in rng.sample(prose, max(1, len(prose) * (2 if much else 1) // 4)):

@@ -31,7 +31,7 @@ class Request:
     text: str
 
 
-def who_asked(change: Change, requests: Sequence[Request]) -> Request | None:
+def matching_request(change: Change, requests: Sequence[Request]) -> Request | None:
     """The request that the change matches, or None if none or several match equally."""
     text = f"{change.before} {change.after}"[:MOST_CHARS]
     scored = sorted(((_evidence(text, request.text[:MOST_CHARS]), -n) for n, request in enumerate(requests)))

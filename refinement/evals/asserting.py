@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from refinement.engine.types import ONE, Check, Criterion, Severity
 from refinement.evals.filling import Fill, text_or_file
-from refinement.evals.ranges import ranges_in_words
+from refinement.evals.ranges import ranges_text
 from refinement.interchange.imports.fields import Missing, Notes, as_json, brief, has_unstorable
 from refinement.interchange.rubrics.yaml_reading import Fields, Items, Node, Scalar
 from refinement.judging.checks import COMMAND, check_problems
@@ -263,7 +263,7 @@ def read_criterion(
     ideal_node = part.values.get("ideal") if part else None
     ideal = asserted.text(ideal_node, f"{name}.ideal") if ideal_node else ""
     ranges = part.values.get("score_ranges") if part else None
-    levels = ranges_in_words(asserted, ranges, f"{name}.score_ranges") if ranges else ""
+    levels = ranges_text(asserted, ranges, f"{name}.score_ranges") if ranges else ""
     key = asserted.key_for(id_node, RUBRIC)
     if isinstance(text, Missing) or isinstance(ideal, Missing):
         return

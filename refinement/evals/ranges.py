@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 TEN = Decimal(10)
 
 
-def ranges_in_words(asserted: "Asserted", node: Node, name: str) -> str:
+def ranges_text(asserted: "Asserted", node: Node, name: str) -> str:
     """The ranges with their meaning, lowest first. Ranges up to 10 are converted to 0 to 1."""
     notes, before = asserted.notes, len(asserted.notes.problems)
     if not isinstance(node, Items) or not node.values:

@@ -13,7 +13,7 @@ from django.db import DatabaseError, InterfaceError, connection
 
 from refinement.selectors.runs.live import still_allowed
 from refinement.streaming.frames import HEARTBEAT, OPENING, frame
-from refinement.streaming.looking import News, Wanted, look
+from refinement.streaming.looking import News, Wanted, collect_news
 from refinement.streaming.watchers import Watcher
 
 POLL_EVERY = 0.5  # seconds; events reach the page within a second
@@ -31,7 +31,7 @@ logger = logging.getLogger("wiggum.live")
 class Hub:
     """The watchers of each run. Everything except database queries runs on the event loop."""
 
-    def __init__(self, query: Callable[[Mapping[int, Wanted]], Mapping[int, News]] = look) -> None:
+    def __init__(self, query: Callable[[Mapping[int, Wanted]], Mapping[int, News]] = collect_news) -> None:
         self._query = query
         self._watchers: dict[int, set[Watcher]] = {}
         # Read by views in other threads, changed only on the event loop.
@@ -117,7 +117,7 @@ class Hub:
 
     async def _send_news(self) -> None:
         now = asyncio.get_running_loop().time()
-        wanted = {run_id: wanted_by(watchers) for run_id, watchers in self._watchers.items()}
+        wanted = {run_id: needs_of(watchers) for run_id, watchers in self._watchers.items()}
         news = await self._in_thread(self._query, wanted)
         for run_id in wanted:
             for watcher in tuple(self._watchers.get(run_id, ())):
@@ -143,7 +143,7 @@ class Hub:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work, *args)
 
 
-def wanted_by(watchers: set[Watcher]) -> Wanted:
+def needs_of(watchers: set[Watcher]) -> Wanted:
     return Wanted(
         after_event=min(watcher.after for watcher in watchers),
         after_piece=min(watcher.piece for watcher in watchers),

@@ -47,12 +47,12 @@ class News:
         return self.frames[key]
 
 
-def standing(glance: Glance) -> object:
+def state_key(glance: Glance) -> object:
     """A value that changes when the displayed state may change."""
     return glance.status, glance.next_try_at, glance.newest_event
 
 
-def look(wanted: Mapping[int, Wanted]) -> dict[int, News]:
+def collect_news(wanted: Mapping[int, Wanted]) -> dict[int, News]:
     """The news of the watched runs, without deleted runs."""
     glances = glances_at(list(wanted))
     fresh = {
@@ -60,7 +60,7 @@ def look(wanted: Mapping[int, Wanted]) -> dict[int, News]:
         for pk, glance in glances.items()
         if glance.newest_event > wanted[pk].after_event
     }
-    changed = [pk for pk, glance in glances.items() if wanted[pk].seen != {standing(glance)}]
+    changed = [pk for pk, glance in glances.items() if wanted[pk].seen != {state_key(glance)}]
     events = events_after(fresh) if fresh else {}
     pieces = {pk: pieces_of(pk, glance, wanted[pk]) for pk, glance in glances.items()}
     writing = {pk for pk, new in pieces.items() if new}

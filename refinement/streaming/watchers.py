@@ -7,7 +7,7 @@ from typing import Any
 
 from refinement.selectors.runs.live import TAIL_CHARS
 from refinement.streaming.frames import frame, state_frame
-from refinement.streaming.looking import News, standing
+from refinement.streaming.looking import News, state_key
 
 MOST_WAITING = 100  # frames; a slower client is disconnected and can reconnect where it left off
 
@@ -73,8 +73,8 @@ class Watcher:
 
     def _new(self, news: News) -> Iterator[bytes]:
         yield from self._new_text(news)
-        if news.state is not None and self.seen != standing(news.glance):
-            self.seen = standing(news.glance)
+        if news.state is not None and self.seen != state_key(news.glance):
+            self.seen = state_key(news.glance)
             yield news.made("state", partial(state_frame, news.state))
         for event in news.events:
             if event["id"] > self.after:

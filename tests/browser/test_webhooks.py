@@ -34,7 +34,7 @@ def test_an_owner_makes_one_and_sees_what_came_back(signed_in, inspect, receiver
     delivery = WebhookDelivery.objects.get()
     delivery_send(delivery.pk)
     page.reload()
-    expect(page.get_by_text("It answered 500; only 200 to 299 counts as received.")).to_be_visible()
+    expect(page.get_by_text("Status 500. Only 200 to 299 counts as delivered.")).to_be_visible()
     page.get_by_text("What came back").click()
     expect(page.get_by_text("The database is down.")).to_be_visible()
 

@@ -141,7 +141,7 @@ def test_called_again_it_adds_runs_and_nothing_twice():
 
 def test_a_project_with_real_runs_is_left_alone(project):
     runs_of(project)
-    with pytest.raises(CommandError, match="did not make"):
+    with pytest.raises(CommandError, match="did not create"):
         seed(runs=3, project=project.slug)
     assert Run.objects.count() == 1
 

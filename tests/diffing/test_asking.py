@@ -2,7 +2,7 @@
 
 import pytest
 
-from refinement.diffing import Change, Request, who_asked
+from refinement.diffing import Change, Request, matching_request
 
 PORT = Request("issue 1", "The port on which the service listens is missing.")
 LOADS = Request("issue 2", "“Fine for most loads” is not supported.")
@@ -23,7 +23,7 @@ ALL = (PORT, LOADS, DATABASE)
     ],
 )
 def test_a_change_is_traced_by_its_words(before, after, asked):
-    assert who_asked(Change(1, before, after), ALL) == asked
+    assert matching_request(Change(1, before, after), ALL) == asked
 
 
 def test_two_requests_alike_leave_it_open():
@@ -31,8 +31,8 @@ def test_two_requests_alike_leave_it_open():
         Request("issue 1", "Explain the rollback command."),
         Request("issue 2", "Explain the rollback command."),
     )
-    assert who_asked(Change(1, "", "The rollback command is this."), twins) is None
+    assert matching_request(Change(1, "", "The rollback command is this."), twins) is None
 
 
 def test_without_requests_nobody_asked():
-    assert who_asked(Change(1, "", "Anything."), ()) is None
+    assert matching_request(Change(1, "", "Anything."), ()) is None

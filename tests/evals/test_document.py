@@ -58,7 +58,7 @@ def test_targets_and_template_are_right(tmp_path):
     assert list(found) == ["agent", "piped", "served", "little"]
     assert check_template("feedback", blocks("jinja")[0]) == []
     (tmp_path / "targets.yaml").write_text("target: []")
-    with pytest.raises(BadEval, match=r"targets.yaml:1: There is no key 'target' in targets.yaml"):
+    with pytest.raises(BadEval, match=r"targets.yaml:1: Unknown key 'target' in targets.yaml"):
         targets.read_targets_file(tmp_path / "targets.yaml")
 
 

@@ -113,7 +113,7 @@ def test_the_judge_is_the_targets_the_files_or_the_target_itself(folder):
     judges = {job.target.name: job.judge.name for job in Planner().jobs([found]) if job.case.criteria}
     assert judges == {"ollama/qwen3:14b": "ollama/qwen3:14b", "agent": "ollama/qwen3:14b"}
     bare = read(folder, WHOLE.replace(", judge: ollama/qwen3:14b", ""))
-    with pytest.raises(BadEval, match=r"mail.eval.yaml:14: llm-rubric needs a model that judges"):
+    with pytest.raises(BadEval, match=r"mail.eval.yaml:14: llm-rubric needs a judge model"):
         Planner(["agent"]).jobs([bare])
 
 
@@ -154,12 +154,12 @@ GOOD = "input: Hi\ntests:\n  - assert:\n      - {type: contains, value: x}\n"
     [
         ("tests: []", 1, "tests must be a list with at least one test."),
         ("input: Hi\ntests: [{vars: {a: 1}}]", 2, "has no assert; add at least one"),
-        ("tests: [{assert: [Kind.]}]", 1, "has no prompt: write prompts or input above"),
-        (GOOD + "scenarios: [x]", 5, "There is no key 'scenarios' in an eval file; the keys are name, "),
-        (GOOD + "    threshhold: 1", 5, "There is no key 'threshhold' in tests, entry 1"),
+        ("tests: [{assert: [Kind.]}]", 1, "has no prompt: add prompts or input"),
+        (GOOD + "scenarios: [x]", 5, "Unknown key 'scenarios' in an eval file. Available: name, "),
+        (GOOD + "    threshhold: 1", 5, "Unknown key 'threshhold' in tests, entry 1"),
         (GOOD.replace("contains", "contain"), 4, "unknown type 'contain'. Available: contains, "),
         (GOOD.replace("type: contains, ", ""), 4, "type is required. Available:"),
-        (GOOD.replace("value: x", "values: x"), 4, "There is no key 'values' in assert, entry 1 (contains)"),
+        (GOOD.replace("value: x", "values: x"), 4, "Unknown key 'values' in assert, entry 1 (contains)"),
         (GOOD.replace("value: x", "value: x, severity: bad"), 4, "must be one of: error, warning, info"),
         (GOOD.replace("value: x", "value: x, weight: 0"), 4, "weight must be above 0"),
         (GOOD.replace("contains, value: x", "regex, value: '('"), 4, "not a valid regular expression"),
@@ -175,17 +175,17 @@ GOOD = "input: Hi\ntests:\n  - assert:\n      - {type: contains, value: x}\n"
         (GOOD + "execution: {ralph: {threshold: 2}}", 5, "must be between 0 and 1"),
         (GOOD + "execution: {ralph: {max_iterations: 0}}", 5, "a whole number from 1 to 100"),
         (GOOD + "execution: {ralph: {feedback_template: no.md}}", 5, "no.md cannot be read"),
-        (GOOD + "providers: ['openai:gpt-4o']", 5, "only ollama:chat:MODEL is understood here"),
+        (GOOD + "providers: ['openai:gpt-4o']", 5, "only ollama:chat:MODEL is supported"),
         (GOOD + "providers: [{id: 'ollama:chat:x', config: {}}]", 5, "config"),
         (GOOD + "targets: [{name: a, kind: magic}]", 5, "kind must be one of: ollama, openai_compatible"),
         (GOOD + "targets: [{name: a, kind: ollama}]", 5, "1 key is missing: model"),
         (GOOD + "targets: [{name: a b, kind: embedded}]", 5, "name must be letters, digits"),
         (GOOD + "targets: [{name: a, kind: ollama, model: m, url: 'ftp://x'}]", 5, "starts with http://"),
-        (GOOD + "targets: [{name: a, kind: command, command: []}]", 5, "is empty; it needs a command"),
+        (GOOD + "targets: [{name: a, kind: command, command: []}]", 5, "must not be empty"),
         (GOOD + "targets: [nothing]", 5, "'nothing' names no model"),
-        (GOOD + "name: &a b", 5, "The anchor &a is not available"),
+        (GOOD + "name: &a b", 5, "The anchor &a is not allowed"),
         ("input: [}\n", 1, "not valid YAML"),
-        ("- 1", 1, "A test suite's file is a list of keys and values"),
+        ("- 1", 1, "A test suite file must consist of keys and values"),
     ],
 )
 def test_what_is_wrong_is_said_with_file_and_line(tmp_path, text, line, words):
@@ -200,7 +200,7 @@ def test_ranges_must_make_sense(tmp_path):
     ranges = "{score_range: [0, 5], outcome: a}, {score_range: [5, 10], outcome: b}"
     item = f"{{criterion: Kind?, score_ranges: [{ranges}]}}"
     text = f"input: Hi\ntests: [{{assert: [{{type: llm-rubric, value: [{item}]}}]}}]"
-    with pytest.raises(BadEval, match="overlap: one ends at 5 and another begins at 5"):
+    with pytest.raises(BadEval, match="overlap: one ends at 5 and another starts at 5"):
         read(tmp_path, text)
     with pytest.raises(BadEval, match="the lower first, such as"):
         read(tmp_path, text.replace("[5, 10]", "[10, 6]"))

@@ -72,7 +72,7 @@ def test_two_do_not_write_to_one_folder(tmp_path):
     first = Results(tmp_path, resume=False)
     first.open()
     first.add(result("a"))
-    with pytest.raises(BadEval, match="another evaluation writes here"):
+    with pytest.raises(BadEval, match="another evaluation is using this folder"):
         Results(tmp_path, resume=False)
     assert first.finished
     assert (tmp_path / "results.jsonl").read_text()
@@ -83,7 +83,7 @@ def test_two_do_not_write_to_one_folder(tmp_path):
 def test_somebody_elses_file_is_left_alone(tmp_path, text):
     path = tmp_path / "results.jsonl"
     path.write_text(text)
-    with pytest.raises(BadEval, match="give another --out"):
+    with pytest.raises(BadEval, match="another --out"):
         Results(tmp_path, resume=True)
     assert path.read_text() == text
 

@@ -52,7 +52,7 @@ def test_an_upload_is_reported_first_and_imported_on_confirmation(as_editor, pro
     report = as_editor.get(answer["Location"])
     page = report.content.decode()
     for told in (
-        "<b>1 new</b>", "“~7” is an estimate; it is read as 7.", "6.5 is kept as it is",
+        "<b>1 new</b>", "“~7” is an estimate; read as 7.", "6.5 is kept as it is",
         "There is no text of iteration 0",
         "Line 9 names iteration 0 as best; by the scores it is iteration 1 (6.8).",
     ):  # fmt: skip
@@ -160,11 +160,11 @@ def test_a_length_beyond_the_limit_is_refused_before_it_is_read(editor, project)
 @pytest.mark.parametrize(
     ("name", "data", "told"),
     [
-        ("a.zip", zipped(**{"..__..__trajectory.md": TRAJECTORY}), "leads out of its folder"),
+        ("a.zip", zipped(**{"..__..__trajectory.md": TRAJECTORY}), "is outside its folder"),
         ("a.zip", zipped(**{"bomb.jsonl": "0" * 3_000_000}), "200 times its size"),
         ("a.zip", zipped(**{"inner.zip": "PK"}), "another zip file"),
         ("a.zip", b"PK\x03\x04 broken", "cannot be opened as a zip file"),
-        ("big.jsonl", b" " * 32_000_001, "a file may have 32 MB"),
+        ("big.jsonl", b" " * 32_000_001, "the limit is 32 MB"),
     ],
     ids=["path", "bomb", "nested", "broken", "large"],
 )

@@ -112,9 +112,9 @@ def test_an_irregular_folder_keeps_what_is_there_and_names_what_is_not():
     whys = " ".join(note.why for note in found.notes)
     for told in (
         "not read as a criterion", "12 is outside 1 to 10", "has no row for iteration 2",
-        "There is no text of iteration 3", "“later” is not the number of an iteration",
+        "Iteration 3 has no text", "“later” is not the number of an iteration",
         "more cells than the head",
-        "The judgment says 5, the table 6.25; the table counts.", "This file is not read",
+        "The judgment says 5, the table 6.25; the table counts.", "This file is ignored",
     ):  # fmt: skip
         assert told in whys
 
@@ -149,7 +149,7 @@ def test_the_dialect_with_rounds_by_name():
     assert found.document.run.outcome == "PASS"
     assert found.stated["contradictions"] == [
         "The file states a final score of 8.55; its best is round 2 with 8.30.",
-        "The file says PASS; 8.30 is below the threshold of 9.0 that the published loop has.",
+        "The file says PASS; 8.30 is below the threshold of 9.0 of the published loop.",
     ]
 
 
@@ -196,12 +196,12 @@ def test_scores_without_dims_and_a_text_of_the_result_alone():
 @pytest.mark.parametrize(
     ("record", "why"),
     [
-        ("{", "not valid JSON"), ("[1]", "an object in braces"),
+        ("{", "not valid JSON"), ("[1]", "must be a JSON object"),
         ('{"a": NaN, "wiggum_scores": []}', "not valid JSON"),
-        ({"task": "x"}, "no run of a Wiggum loop"), ({"wiggum_scores": []}, "No round of it has scores"),
+        ({"task": "x"}, "Not a run of a Wiggum loop"), ({"wiggum_scores": []}, "No round has scores"),
         ("[" * 100_000, "nested too deeply"),
         (f'{{"wiggum_scores": {"[" * 200}{"]" * 200}}}', "nested too deeply"),
-        ({"wiggum_scores": {"one": DIMS}}, "not the name of a round"),
+        ({"wiggum_scores": {"one": DIMS}}, "Not a round name"),
     ],
     ids=range(8),
 )  # fmt: skip
@@ -217,7 +217,7 @@ def test_odd_scores_leave_a_round_unscored_and_are_said():
     (found,), _ = read(records)
     assert [entry.composite is None for entry in found.document.rounds] == [False, True, True]
     whys = " ".join(note.why for note in found.notes)
-    assert "outside 0 to 10, so round 2 is unscored" in whys
+    assert "Outside the scale of 0 to 10, so round 2 is unscored" in whys
     assert "Round 3 has no such score" in whys
 
 

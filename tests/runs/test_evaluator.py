@@ -159,7 +159,7 @@ def test_its_output_comes_back_from_a_file_byte_by_byte_and_stands_in_the_report
     told = "".join(report(copy))
     assert "ended with exit code 1." in told
     assert "```text\nred \ufffd <b>\ny\n" in told
-    assert "bytes of it were not kept" in told
+    assert "bytes were not stored" in told
 
 
 def test_without_a_sandbox_nothing_runs_and_the_run_says_what_to_install(stage, monkeypatch, tmp_path):

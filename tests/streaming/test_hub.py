@@ -14,7 +14,7 @@ from refinement.services.reviews.blind_readings import blind_reading_begin
 from refinement.streaming import hub as hub_module
 from refinement.streaming.frames import OPENING, frame
 from refinement.streaming.hub import MOST_OF_ONE_PERSON, Hub
-from refinement.streaming.looking import News, Wanted, look, standing
+from refinement.streaming.looking import News, Wanted, collect_news, state_key
 from refinement.streaming.watchers import MOST_WAITING, Watcher
 from tests.event_loops import run_coroutine
 from tests.views.rubrics.given import HOSTILE
@@ -95,9 +95,9 @@ def test_a_look_finds_who_reads_blind_where_there_is_something_to_tell(project, 
     run = finished_run(project)
     blind_reading_begin(run=run, number=1, user=viewer)
     newest = run.events.order_by("-id").first().pk
-    fresh = look({run.pk: Wanted(after_event=0, after_piece=0, seen=frozenset())})[run.pk]
+    fresh = collect_news({run.pk: Wanted(after_event=0, after_piece=0, seen=frozenset())})[run.pk]
     assert fresh.blind == {viewer.pk}
-    quiet = look({run.pk: Wanted(newest, 0, frozenset({standing(fresh.glance)}))})[run.pk]
+    quiet = collect_news({run.pk: Wanted(newest, 0, frozenset({state_key(fresh.glance)}))})[run.pk]
     assert (quiet.events, quiet.blind) == ([], ())
 
 
@@ -140,7 +140,7 @@ def test_only_a_judges_reply_is_read_and_all_of_it_is_escaped(project, step, rea
     first = LiveText.objects.create(run=run, attempt=1, position=0, text=text[:30])
     LiveText.objects.create(run=run, attempt=1, position=1, text=text[30:])
     for after, html in ((0, True), (first.pk, True), (0, False)):
-        reading = look({run.pk: Wanted(0, after, frozenset(), html=html)})[run.pk].reading
+        reading = collect_news({run.pk: Wanted(0, after, frozenset(), html=html)})[run.pk].reading
         assert bool(reading) == (read and html)
         assert set(re.findall(r"</?([a-z]+)", reading)) <= {"ol", "li", "p", "bdi", "b", "span"}
 

@@ -122,7 +122,7 @@ def test_pauses_are_spread():
 def test_a_redirect_is_a_failure_that_says_where_it_would_lead(delivery, receiver, work):
     receiver.answer = redirect("http://127.0.0.1:9/admin")
     work()
-    assert "points to http://127.0.0.1:9/admin" in WebhookAttempt.objects.get().error
+    assert "redirect to http://127.0.0.1:9/admin" in WebhookAttempt.objects.get().error
     assert len(receiver.received) == 1
 
 

@@ -37,7 +37,7 @@ def test_the_secret_is_kept_encrypted(made):
     [
         (HookValues("http://127.0.0.1/", ["run.finished"]), "address", "private or reserved"),
         (HookValues("http://localhost/", ["run.finished"]), "address", "private or reserved"),
-        (HookValues("ftp://hooks.example.org/", ["run.finished"]), "address", "starts with https://"),
+        (HookValues("ftp://hooks.example.org/", ["run.finished"]), "address", "must start with https://"),
         (HookValues("https://hooks.example.org/", []), "events", "at least one"),
         (
             HookValues("https://hooks.example.org/", ["run.finished", "run.exploded"]),

@@ -50,7 +50,7 @@ def test_an_error_of_the_other_side_is_kept_with_its_words(receiver, number):
     result = sent(receiver.address)
 
     assert (result.delivered, result.status, result.answer) == (False, number, "database is down")
-    assert f"It answered {number}" in result.error
+    assert f"Status {number}" in result.error
 
 
 def test_a_redirect_is_not_followed_and_said(receiver):
@@ -59,7 +59,7 @@ def test_a_redirect_is_not_followed_and_said(receiver):
         result = sent(receiver.address)
 
         assert not result.delivered
-        assert f"points to {other.address}. Redirects are not followed" in result.error
+        assert f"redirect to {other.address}. Redirects are not followed" in result.error
         assert other.connections == 0
 
 
@@ -68,7 +68,7 @@ def test_a_slow_server_costs_the_limit_and_no_more(receiver, way):
     receiver.answer = getattr(receiver, way)
     result = sent(receiver.address)
 
-    assert "longer than 0.5 seconds" in result.error
+    assert "Timed out after 0.5 seconds" in result.error
 
 
 def test_of_a_huge_answer_only_the_beginning_is_read(receiver):
@@ -83,14 +83,14 @@ def test_a_server_that_speaks_no_http(receiver):
     receiver.answer = b"SSH-2.0-OpenSSH_9.2\r\n"
     result = sent(receiver.address)
     assert (result.status, result.delivered) == (None, False)
-    assert "does not answer in HTTP" in result.error
+    assert "Not a valid HTTP response" in result.error
 
 
 def test_nobody_there():
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         result = sent(f"http://127.0.0.1:{free.getsockname()[1]}/")
-    assert "could not be reached" in result.error
+    assert "Connection failed" in result.error
 
 
 def test_inner_addresses_are_refused_before_any_connection(receiver):
@@ -126,7 +126,7 @@ def test_a_name_that_turns_inward_after_it_was_saved_is_refused(receiver, monkey
     monkeypatch.setattr(socket, "getaddrinfo", loopback)
     result = sent(f"http://was.public.example.org:{receiver.port}/", allowed=())
 
-    assert "was.public.example.org (127.0.0.1) is inside a private" in result.error
+    assert "was.public.example.org (127.0.0.1) is in a private" in result.error
     assert receiver.connections == 0
 
 
@@ -182,7 +182,7 @@ def tls_receiver(certificate, monkeypatch):
 
 def test_a_certificate_that_nobody_vouches_for_is_refused(tls_receiver):
     result = sent(f"https://hooks.example.org:{tls_receiver.port}/")
-    assert "could not be reached" in result.error
+    assert "Connection failed" in result.error
     assert "certificate" in result.error
     assert tls_receiver.received == []
 

@@ -7,7 +7,7 @@ from typing import Any
 from refinement.engine.scoring import shown
 from refinement.engine.sentences import round_name
 from refinement.engine.types import Rubric
-from refinement.interchange.exports.people_markdown import people_decided, people_scored
+from refinement.interchange.exports.people_markdown import decisions_section, human_scores_section
 from refinement.interchange.imports.markdown_text import fenced, inline, table
 from refinement.judging.length import excerpt
 
@@ -38,13 +38,14 @@ def run_markdown(
     if imported:
         yield f"{inline(imported)}\n\n"
     yield table(["Field", "Value"], [[inline(name), inline(value)] for name, value in _facts(run, rubric)])
-    yield people_decided(rubric, decisions)
+    yield decisions_section(rubric, decisions)
     yield "\n## Trajectory\n\n"
     yield _trajectory(rubric, rounds)
     yield "\n## Rounds\n"
     for entry in rounds:
         yield _round(rubric, entry)
-        yield people_scored(rubric, [score for score in human_scores if score["round"] == entry["number"]])
+        scores = [score for score in human_scores if score["round"] == entry["number"]]
+        yield human_scores_section(rubric, scores)
     yield "\n## Best candidate\n\n"
     if best is None:
         yield "No candidate has been judged.\n"

@@ -17,7 +17,7 @@ DECIDED = {
 }
 
 
-def people_decided(rubric: Rubric, decisions: Sequence[Mapping[str, Any]]) -> str:
+def decisions_section(rubric: Rubric, decisions: Sequence[Mapping[str, Any]]) -> str:
     """The decisions in order. The last one applies."""
     if not decisions:
         return ""
@@ -41,7 +41,7 @@ def _decision(rubric: Rubric, entry: Mapping[str, Any]) -> str:
     return f"{label}: {round_name(rubric, entry['round_number'])}" if entry["round_number"] else label
 
 
-def people_scored(rubric: Rubric, readings: Sequence[Mapping[str, Any]]) -> str:
+def human_scores_section(rubric: Rubric, readings: Sequence[Mapping[str, Any]]) -> str:
     """The scores that each person gave to one round."""
     names = {entry.key: entry.name for entry in rubric.criteria}
     parts = []

@@ -23,24 +23,24 @@ __all__ = [
 ]
 
 HEAD = (
-    "A rubric of Wiggum: what a judge scores, what is checked, and how a run goes on or stops.",
-    "Edit it as text, keep it in git, and import it on the page of a project's rubrics.",
+    "A Wiggum rubric: what the judge scores, what is checked, and when a run stops.",
+    "Edit it as text, keep it in git, and import it on a project's rubrics page.",
 )
 # Comments above each block, for people new to the format.
 REMARKS: Mapping[str, tuple[str, ...]] = {
     FORMAT: ("The version of this format.",),
-    "name": ("What it is called, what it is for, and what kind of work it judges.",),
-    "evaluator": ("The command whose output is evidence for the judge; without a shell around it.",),
-    "scale": ("The scores a judge may give; a step of null admits any decimal.",),
+    "name": ("Name, purpose, and the kind of work it judges.",),
+    "evaluator": ("The command whose output is evidence for the judge. It runs without a shell.",),
+    "scale": ("The scores a judge may give. With a step of null, any decimal is valid.",),
     "criteria": (
-        "What the judge scores. A key is used in replies and records, a weight in the total score.",
+        "What the judge scores. Keys identify criteria in replies; weights apply to the composite.",
     ),
-    "checks": ("Assertions that need no model.",),
-    "policy": ("How a run goes on, and the rules that stop it, in their order.",),
-    "context": ("Who sees what: the kinds of information that each role's messages may carry.",),
-    "background": ("Texts for the producer and, where the rules above allow it, for the judge.",),
-    "templates": ("Prompt templates of this rubric's own; one that is not here is the default.",),
-    "seed": ("A text with known scores: the judge's fixed point from the second round on.",),
+    "checks": ("Checks that need no model.",),
+    "policy": ("How a run proceeds, and its stop rules in order.",),
+    "context": ("The kinds of information that each role may see.",),
+    "background": ("Texts for the producer and, if the context rules allow it, for the judge.",),
+    "templates": ("Custom prompt templates. Others use the default.",),
+    "seed": ("A text with known scores that calibrates the judge from round 2 on.",),
 }
 
 

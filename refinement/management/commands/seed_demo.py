@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.core.validators import validate_slug
 from django.utils import timezone
 
-from refinement.demo.project import NotOurs, demo_seed
+from refinement.demo.project import ProjectInUse, demo_seed
 from refinement.management.plain_errors import plain_database_errors
 
 MOST_RUNS = 1_000_000
@@ -49,7 +49,7 @@ class Command(BaseCommand):
                 for done in steps:
                     if done % 5_000 == 0 and done < runs:
                         self.stdout.write(f"{done:,} of {runs:,} runs")
-            except NotOurs as refused:
+            except ProjectInUse as refused:
                 raise CommandError(str(refused)) from None
         self.stdout.write(f"Added {runs:,} runs to the project {slug}: see /p/{slug}/runs/")
 

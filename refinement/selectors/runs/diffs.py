@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from refinement.diffing import Diff, Request, Row, compared, side_by_side, who_asked
+from refinement.diffing import Diff, Request, Row, compared, matching_request, side_by_side
 from refinement.diffing.comparing import Change, Piece
 from refinement.diffing.sides import folded
 from refinement.engine.types import Rubric
@@ -61,7 +61,7 @@ def round_diff(
     requests = requests_between(run, rubric, a, b, named=named)
     diff = compared(rows[a].candidate, rows[b].candidate)
     passages = passages_of(diff)
-    traced = {number: who_asked(passage, requests) for number, passage in passages.items()}
+    traced = {number: matching_request(passage, requests) for number, passage in passages.items()}
     pieces, missing = bounded(folded(diff.pieces))
     return RoundDiff(
         before=rows[a],

@@ -110,7 +110,7 @@ def test_every_problem_is_told_with_its_line_and_nothing_changes(as_editor, proj
     lines = bad.split("\n")
     for start, words in (
         ("  max_rounds: none", "must be a whole number"),
-        ("profil: simmer", "There is no key"),
+        ("profil: simmer", "Unknown key"),
     ):
         number = lines.index(start) + 1
         assert f"Line {number}</span>" in page
@@ -132,7 +132,7 @@ def test_every_problem_is_told_with_its_line_and_nothing_changes(as_editor, proj
         ({"text": GOOD, "target": ""}, "This field is required"),
         ({"text": GOOD, "note": "n" * 401}, "at most 400 characters"),
         ({"text": "{{ hostile }}<script>alert(1)</script>"}, "Line 1"),
-        ({"text": "wiggum_rubric: 1\n<script>alert(1)</script>: x"}, "There is no key"),
+        ({"text": "wiggum_rubric: 1\n<script>alert(1)</script>: x"}, "Unknown key"),
     ],
 )
 def test_bad_input_is_told_beside_its_field(as_editor, project, sent, words):

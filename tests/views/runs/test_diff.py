@@ -27,7 +27,7 @@ def test_changes_moves_and_who_asked(as_viewer, stage):
 
 
 def test_where_nothing_can_be_traced_it_is_said_once(as_viewer, stage, monkeypatch):
-    monkeypatch.setattr("refinement.selectors.runs.diffs.who_asked", lambda passage, requests: None)
+    monkeypatch.setattr("refinement.selectors.runs.diffs.matching_request", lambda passage, requests: None)
     text = as_viewer.get(address(guide_run(stage), "?a=1&b=2")).content.decode()
     assert "No change matches the feedback" in text
     assert "not traced" not in text

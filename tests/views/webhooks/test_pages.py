@@ -39,7 +39,7 @@ def attempted(delivery, **fields):
         "at": timezone.now(),
         "status": 500,
         "milliseconds": 12,
-        "error": "It answered 500.",
+        "error": "Status 500.",
     }
     return WebhookAttempt.objects.create(delivery=delivery, **values | fields)
 
@@ -69,8 +69,8 @@ def test_the_secret_is_shown_once(as_owner, project, owner):
     ("typed", "said"),
     [
         ({"address": "http://127.0.0.1:8000/"}, "private or reserved network"),
-        ({"address": "https://me:word@hooks.example.org/"}, "Leave the user name and password out"),
-        ({"address": "https://[fe80::1%25lo]/"}, "Leave out the zone"),
+        ({"address": "https://me:word@hooks.example.org/"}, "Remove the user name and password"),
+        ({"address": "https://[fe80::1%25lo]/"}, "Remove the zone"),
         ({"address": "https://[::ffff:0:10.0.0.1]/"}, "private or reserved network"),
         ({"address": ""}, "This field is required"),
         ({"events": []}, "Choose at least one event"),
@@ -110,7 +110,7 @@ def test_a_ping_is_sent_and_its_page_says_what_came_back(as_owner, hook, page):
 
     attempted(delivery, answer="<script>alert(1)</script>")
     text = as_owner.get(f"{page}deliveries/{delivery.pk}/").content.decode()
-    assert "It answered 500." in text
+    assert "Status 500." in text
     assert "&lt;script&gt;alert(1)" in text
     assert harm_in(text) == []
     assert str(delivery.key) in text

@@ -36,7 +36,7 @@ from refinement.execution.record_values import (
     Judged,
     feedback_values,
     judged_values,
-    scores_of,
+    metric_values,
     verdict_values,
 )
 from refinement.judging.checks import run_checks
@@ -123,7 +123,7 @@ class Story:
             "task": self.task,
             "seed": self.seed,
             "snapshot": rubric_to_json(replace(self.rubric, seed_text="", seed_scores={})),
-            **scores_of(self.metrics),
+            **metric_values(self.metrics),
             "trajectory": self.trajectory,
             "signal_rounds": self.signals,
             "penalty_rounds": sum(bool(entry.get("penalties")) for entry in self.rounds),

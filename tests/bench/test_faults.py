@@ -123,7 +123,7 @@ def test_a_prompt_that_does_not_fit_is_refused_before_it_is_sent(table: Table):
     advance(bench)
     (trial,) = trials(bench)
     assert trial.status == "failed"
-    assert "leaves no room for a reply" in trial.error
+    assert "leaves too little for a reply" in trial.error
     assert table.server.chats == []
 
 

@@ -18,10 +18,10 @@ from refinement.models import EvaluatorResult, Run
 from refinement.providers.sandbox import (
     Busy,
     CannotStart,
-    Finished,
     Job,
+    JobResult,
     NoSandbox,
-    Surroundings,
+    SandboxConfig,
     run_job,
 )
 from refinement.providers.sandbox.bubblewrap import own_paths
@@ -60,7 +60,7 @@ def evaluator_output(
     return evaluator_of(result)
 
 
-def evaluator_run(caller: Caller, rubric: Rubric, candidate: str) -> Finished:
+def evaluator_run(caller: Caller, rubric: Rubric, candidate: str) -> JobResult:
     """Runs the command; raises NoFreeSlot, CannotEvaluate or Cancelled."""
     evaluator = rubric.evaluator
     job = Job(
@@ -87,18 +87,18 @@ def evaluator_run(caller: Caller, rubric: Rubric, candidate: str) -> Finished:
     return finished
 
 
-def job_run(job: Job, check: Callable[[], None]) -> Finished:
+def job_run(job: Job, check: Callable[[], None]) -> JobResult:
     """Runs the job in the evaluator service if one is configured, otherwise on this machine."""
     if settings.EVALUATOR_SOCKET:
         return run_remotely(settings.EVALUATOR_SOCKET, job, check)
-    return run_job(job, surroundings(job.command[0]), check)
+    return run_job(job, sandbox_config(job.command[0]), check)
 
 
-def surroundings(program: str) -> Surroundings:
+def sandbox_config(program: str) -> SandboxConfig:
     """The settings for commands on this machine."""
     # A program with a path becomes readable only if WIGGUM_COMMANDS lists it; `*` adds none.
     named = (program,) if program.startswith("/") and program in settings.COMMANDS else ()
-    return Surroundings(
+    return SandboxConfig(
         readable=(*settings.COMMANDS_READABLE, *named),
         hidden=(*own_paths(), *hidden_paths()),
         allow_unsafe=settings.UNSAFE_COMMANDS,
@@ -120,7 +120,7 @@ def readable(text: str) -> str:
     return CONTROL_CHARS.sub("\N{REPLACEMENT CHARACTER}", cleaned)
 
 
-def result_row(rubric: Rubric, finished: Finished) -> EvaluatorResult:
+def result_row(rubric: Rubric, finished: JobResult) -> EvaluatorResult:
     """The unsaved row for a command's result. Its texts are the ones that are judged."""
     output = judged_output(
         EvaluatorOutput(readable(finished.out), readable(finished.err), finished.exit_code, finished.stopped)

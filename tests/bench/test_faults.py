@@ -98,7 +98,7 @@ def test_a_server_that_hangs_is_given_up(table: Table, monkeypatch):
     through(bench)
     (trial,) = trials(bench)
     assert (trial.status, trial.composite) == ("failed", None)
-    assert "no complete reply within" in trial.error
+    assert "did not complete its reply within" in trial.error
 
 
 def test_a_model_that_is_not_there_is_said_at_once(table: Table):

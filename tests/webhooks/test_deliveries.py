@@ -165,7 +165,7 @@ def test_a_new_secret_signs_what_is_sent_from_now_on(made, delivery, owner, rece
 def test_a_secret_kept_under_another_key_is_said(delivery, receiver, work, settings):
     settings.SECRET_KEY = "another" * 8
     work()
-    assert "Make a new secret" in WebhookAttempt.objects.get().error
+    assert "Create a new secret" in WebhookAttempt.objects.get().error
     assert receiver.connections == 0
 
 

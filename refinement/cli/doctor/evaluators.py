@@ -13,13 +13,13 @@ def evaluators() -> Finding:
     """The sandbox of this machine, or the service that runs commands in its place."""
     from django.conf import settings
 
-    from refinement.execution.evaluator import surroundings
+    from refinement.execution.evaluator import sandbox_config
 
     if not settings.COMMANDS:
         return ok(NAME, "commands are off (WIGGUM_COMMANDS names none)")
     if settings.EVALUATOR_SOCKET:
         return service(settings.EVALUATOR_SOCKET)
-    problem = sandbox_problem(surroundings(""))
+    problem = sandbox_problem(sandbox_config(""))
     if not problem:
         return ok(NAME, "commands run in a sandbox (bubblewrap)")
     if settings.UNSAFE_COMMANDS:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from refinement.providers.base import ErrorKind, ModelInfo, ProviderError
 from refinement.providers.registry import EndpointSpec, Target, build
-from refinement.providers.sorting import shown_address
+from refinement.providers.sorting import display_address
 from refinement.selectors.endpoints import endpoint_specs
 
 LOOK_SECONDS = 1.0
@@ -80,7 +80,7 @@ def problem_words(spec: EndpointSpec, error: BaseException) -> str:
     if not isinstance(error, ProviderError):
         return "It cannot be used as it is set up."
     if error.kind == ErrorKind.UNREACHABLE and spec.url:
-        place = shown_address(spec.url)
+        place = display_address(spec.url)
         return f"It cannot be reached at {place}. Check that it runs and that the address is right."
     return error.message
 

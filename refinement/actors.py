@@ -1,4 +1,4 @@
-"""Dramatiq actors. Each loads a row and calls a service."""
+"""The Dramatiq actors: each calls one function of `execution` with a row's id."""
 
 from typing import Any
 
@@ -10,29 +10,29 @@ from wiggum_site.broker import broker
 
 __all__ = ["actor_of", "advance_run", "broker", "deliver_webhook", "judge_trial"]
 
-DELIVERY_SECONDS = 60  # a delivery's own timeout is ten seconds
-# Calls have a deadline of ten minutes; these limits are for anything else that hangs.
+DELIVERY_SECONDS = 60  # sending itself times out after ten
+# Model calls have a timeout of ten minutes; these limits are for code that hangs outside of one.
 TRIAL_MINUTES = 11
-TURN_MINUTES = 25  # ten minutes of steps and one more call, below RabbitMQ's timeout of 30 minutes
+TURN_MINUTES = 25  # ten minutes of steps, one more call, and less than RabbitMQ's half hour
 
 
 @dramatiq.actor(
     queue_name="runs",
-    priority=0,  # first come, first served, so that no run starves
+    priority=0,  # the same for all runs: first come, first served
     time_limit=TURN_MINUTES * 60_000,
     max_retries=3,
     min_backoff=1_000,
     max_backoff=30_000,
 )
 def advance_run(run_id: int) -> None:
-    """Execute steps of a run until it ends or should yield. Skips it if it is leased or not due."""
+    """Carries out steps of a run, if it is due and no worker holds it, for one turn."""
     from refinement.execution.advancing import run_advance
 
     run_advance(run_id)
 
 
 @dramatiq.actor(
-    queue_name="runs",  # shared: a bench is a few calls like a run's
+    queue_name="runs",  # shared with runs: a bench is a handful of similar calls
     priority=0,
     time_limit=TRIAL_MINUTES * 60_000,
     max_retries=3,
@@ -40,27 +40,27 @@ def advance_run(run_id: int) -> None:
     max_backoff=30_000,
 )
 def judge_trial(trial_id: int) -> None:
-    """Make one call of a bench trial. Skips it if it is leased or not due."""
+    """Makes one call of a bench trial, if it is due and no worker holds it."""
     from refinement.execution.trials.advancing import trial_advance
 
     trial_advance(trial_id)
 
 
 @dramatiq.actor(
-    queue_name="runs",  # shared: polling another queue is not worth it for a few messages
-    priority=1,  # after steps of runs, which people may be watching
+    queue_name="runs",  # shared: another queue would be polled all day for a few messages
+    priority=1,  # after runs: no user is waiting for it
     time_limit=DELIVERY_SECONDS * 1_000,
-    max_retries=0,  # its row has the time of the next attempt
+    max_retries=0,  # the delivery's row schedules its retries
 )
 def deliver_webhook(delivery_id: int) -> None:
-    """Send a webhook delivery. Skips it if it is leased or not due."""
+    """Sends a webhook delivery, if it is due and no worker holds it."""
     from refinement.execution.deliveries import delivery_send
 
     delivery_send(delivery_id)
 
 
 def actor_of(model: type[Leased]) -> "dramatiq.Actor[Any, Any]":
-    """The actor that executes this kind of work."""
+    """The actor for this kind of row."""
     actors: dict[type[Leased], dramatiq.Actor[Any, Any]] = {
         Run: advance_run,
         BenchTrial: judge_trial,

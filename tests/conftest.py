@@ -172,14 +172,14 @@ def watcher_on_the_tests_connection(request, monkeypatch):
 
     from refinement.providers.cancelling import Call
 
-    shared, look = connections["default"], Call.look
+    shared, poll = connections["default"], Call.poll
 
-    def look_on_it(call):
+    def poll_on_it(call):
         if threading.current_thread().name == "call-watcher":
             connections["default"] = shared
-        look(call)
+        poll(call)
 
-    monkeypatch.setattr(Call, "look", look_on_it)
+    monkeypatch.setattr(Call, "poll", poll_on_it)
     shared.inc_thread_sharing()
     yield
     shared.dec_thread_sharing()

@@ -33,10 +33,10 @@ from refinement.engine.types import (
 )
 from refinement.execution.judging import ASKS
 from refinement.execution.record_values import (
-    Judged,
+    JudgedRound,
     feedback_values,
     judged_values,
-    scores_of,
+    metric_values,
     verdict_values,
 )
 from refinement.judging.checks import run_checks
@@ -123,7 +123,7 @@ class Story:
             "task": self.task,
             "seed": self.seed,
             "snapshot": rubric_to_json(replace(self.rubric, seed_text="", seed_scores={})),
-            **scores_of(self.metrics),
+            **metric_values(self.metrics),
             "trajectory": self.trajectory,
             "signal_rounds": self.signals,
             "penalty_rounds": sum(bool(entry.get("penalties")) for entry in self.rounds),
@@ -259,7 +259,7 @@ class StoryBuilder:
         story.history = replace(story.history, rounds=(*story.history.rounds[:-1], assessed))
         seen = view.candidate.seen_chars if verdict and view.candidate else None
         cut = seen is not None and seen < len(entry.candidate)
-        judged = Judged(step.round, assessment, story.metrics, signal, seen, cut, int(bool(verdict)))
+        judged = JudgedRound(step.round, assessment, story.metrics, signal, seen, cut, int(bool(verdict)))
         story.rounds[-1] |= {**judged_values(judged, None), "parse_rung": "strict" if verdict else ""}
         story.signals, story.cuts = story.signals + (signal is not None), story.cuts + cut
         if verdict:

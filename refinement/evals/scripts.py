@@ -7,7 +7,7 @@ from pathlib import Path
 from refinement.judging.checks import CannotCheck, CommandRunner
 from refinement.judging.checks.kinds import PASSED, Finding, Parameters
 from refinement.providers.base import CallControl, Cancelled
-from refinement.providers.processes import Command, Ended, run_command
+from refinement.providers.processes import Command, CommandResult, run_command
 
 OUTPUT_CHARS = 600
 
@@ -49,7 +49,7 @@ def finding(command: Command, parameters: Parameters, candidate: str, control: C
     return PASSED if ended.code == 0 else Finding(False, failure_message(command, ended))
 
 
-def failure_message(command: Command, ended: Ended) -> str:
+def failure_message(command: Command, ended: CommandResult) -> str:
     """The script's output, for people and for the next prompt."""
     if ended.too_long:
         return f"The script {command.name} wrote more than {command.output_bytes:,} bytes."

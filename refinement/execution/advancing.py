@@ -1,4 +1,4 @@
-"""A worker's part: take a run that is due, carry out its steps, account for them."""
+"""Advances a run in a worker: takes its lease, carries out steps, logs them and handles errors."""
 
 import logging
 import time
@@ -12,7 +12,7 @@ from dramatiq.middleware import Interrupt
 from refinement.broker.interrupting import uninterrupted, work_is_done
 from refinement.engine.types import Finish, Judge, Outcome, StopReason
 from refinement.execution.leases import (
-    MOST_CRASHES,
+    MAX_CRASHES,
     Lease,
     LeaseLost,
     crash_pause,
@@ -29,16 +29,19 @@ from refinement.models import Run
 from refinement.selectors.runs.live import WORKER_LOST
 
 log = logging.getLogger("wiggum.steps")
-MOST_ERRORS = 6  # of one step, for reasons that nobody foresaw
+MAX_ERRORS = 6  # unexpected errors in one step
 CHECK_EVERY = 0.25  # seconds between two queries for other work, as long as there is none
-TURN_SECONDS = 600.0  # RabbitMQ takes a message back that stays unacknowledged for half an hour
+TURN_SECONDS = 600.0  # RabbitMQ redelivers a message that is not acknowledged for half an hour
 
 
 def run_advance(run_id: int, turn_over: Callable[[], bool] | None = None) -> StepResult | None:
-    """Carries the run on for one turn: until it ends or waits, until others wait, or for ten minutes.
+    """Carries out steps of the run until it ends or waits, other work is waiting, or ten minutes passed.
 
-    Returns the last step's result, or None when there is nothing to do: the run is finished, paused or held
-    by another worker. `turn_over` is asked after each step, in place of the usual rule.
+    Returns the last step's result, or None if there is nothing to do: the run is finished, paused or held
+    by another worker. `turn_over` replaces the rule for when to stop; it is called after each step.
+
+    Safe to call any number of times for the same run. Raises database errors and unexpected ones, so that
+    the message is retried; after MAX_ERRORS unexpected errors in one step, the run ends in ERROR instead.
     """
     lease = lease_take(Run, run_id)
     if lease is None or (lease.took_over and not may_try_again(lease)):
@@ -54,22 +57,22 @@ def run_advance(run_id: int, turn_over: Callable[[], bool] | None = None) -> Ste
         work_is_done()
         return result
     except Interrupt:
-        # The worker stops, or a step hangs: another thread goes on.
+        # The worker is stopping, or the step hangs: another thread continues.
         if lease_drop(lease):
             wake(Run, run_id)
         return None
     except (DatabaseError, InterfaceError):
-        lease_drop(lease)  # nothing is wrong with the run; the message is tried again
+        lease_drop(lease)  # not the run's fault; the message is retried
         raise
     except Exception as error:
         if give_up(lease, error):
             return None
-        # Without a new message: this one is tried again later, and two for one failure would multiply.
+        # No new message: Dramatiq retries this one, and a second one would multiply with each failure.
         raise
 
 
 class Turn:
-    """How long a worker thread stays with one run: until other work waits, and ten minutes at most."""
+    """How long a worker thread stays with one run: until other work is waiting, ten minutes at most."""
 
     _nothing_waited = float("-inf")  # when a thread of this process last found no other work
 
@@ -89,66 +92,69 @@ class Turn:
 
 
 def after_step(lease: Lease[Run], result: StepResult) -> None:
-    """Accounts for a step. Raises Shutdown if the worker was told to stop meanwhile."""
+    """Logs a step and wakes the next run for its slot. Raises Shutdown if the worker is stopping."""
     with uninterrupted():
         account(lease, result)
         pass_slot_on(lease, result)
 
 
 def may_try_again(lease: Lease[Run]) -> bool:
-    """Whether to go on with a step in which a worker was lost; else the run waits, or ends in ERROR."""
+    """Whether to retry a step in which a worker crashed; if not, the run waits or ends in ERROR."""
     crashes = lease.row.crashes
     try:
-        if crashes >= MOST_CRASHES:
-            log.error("run=%s ends after %s workers were lost in one step", lease.row.pk, crashes)
+        if crashes >= MAX_CRASHES:
+            log.error("run=%s failed: %s workers crashed in one step", lease.row.pk, crashes)
             end_in_error(
                 lease,
-                f"{WORKER_LOST} {crashes} times during this step, so it is not tried again. It may have run "
-                "out of memory. See the logs of the worker and of its system, then retry the run.",
+                f"{WORKER_LOST} {crashes} times during this step, so it is not retried automatically. It may "
+                "have run out of memory. Check the logs of the worker and of its system, then retry the run.",
             )
             return False
         if pause := crash_pause(crashes):
-            log.warning("run=%s waits after %s workers were lost in one step", lease.row.pk, crashes)
+            log.warning("run=%s is waiting: %s workers crashed in one step", lease.row.pk, crashes)
             Recorder(lease, None, "worker", sends=True).wait_after_crash(delay=pause)
             return False
     except LeaseLost:
-        return False  # somebody cancelled, paused or took over meanwhile
+        return False  # cancelled, paused or taken over in the meantime
     return True
 
 
 def give_up(lease: Lease[Run], error: Exception) -> bool:
-    """Ends a run whose step failed too often in a way that nobody foresaw; else gives it back, and counts."""
+    """Counts an unexpected error and releases the lease; ends the run if there were too many.
+
+    Returns whether the run has ended.
+    """
     errors = lease.row.step_failures + 1
-    if errors < MOST_ERRORS:
+    if errors < MAX_ERRORS:
         lease_drop(lease, step_failures=errors)
         return False
-    log.error("run=%s is given up after %s failures of one step", lease.row.pk, errors, exc_info=error)
+    log.error("run=%s failed: %s unexpected errors in one step", lease.row.pk, errors, exc_info=error)
     why = (
-        f"Stopped because a step failed {errors} times for a reason that Wiggum did not foresee "
-        f"({type(error).__name__}). See the worker's log; when the cause is mended, retry the run."
+        f"Stopped: a step failed {errors} times with an unexpected error ({type(error).__name__}). "
+        "Check the worker's log, fix the cause, then retry the run."
     )
-    with suppress(LeaseLost):  # somebody cancelled, paused or took over meanwhile
+    with suppress(LeaseLost):  # cancelled, paused or taken over in the meantime
         end_in_error(lease, why)
     return True
 
 
 def end_in_error(lease: Lease[Run], why: str) -> None:
-    """Ends the run as its holder; raises LeaseLost."""
+    """Ends the run with outcome ERROR; raises LeaseLost."""
     finish = Finish(Outcome.ERROR, StopReason.INTERNAL_ERROR, why, lease.row.best_round)
     Recorder(lease, None, "worker", sends=True).finish(finish)
     count("failures", "internal")
 
 
 def pass_slot_on(lease: Lease[Run], result: StepResult) -> None:
-    """The place that a call has left at its endpoint goes to the next run at once."""
-    found_none = result.next_try_at is not None and not result.error
-    if isinstance(result.step, Finish) or found_none:
+    """Wakes the next run that waits for the slot that the step's call has freed."""
+    had_no_slot = result.next_try_at is not None and not result.error
+    if isinstance(result.step, Finish) or had_no_slot:
         return
     slot_offer(lease.row.judge_endpoint if isinstance(result.step, Judge) else lease.row.producer_endpoint)
 
 
 def account(lease: Lease[Run], result: StepResult) -> None:
-    """A line in the log and the totals of the metrics page."""
+    """Logs the step and counts it in the metrics."""
     run, step = lease.row, result.step
     kind = "judge" if isinstance(step, Judge) else "finish" if isinstance(step, Finish) else "producer"
     model = {"judge": run.judge_model, "producer": run.producer_model}.get(kind, "-")
@@ -160,6 +166,6 @@ def account(lease: Lease[Run], result: StepResult) -> None:
     count("steps", kind)
     count("step_seconds", kind, result.seconds)
     note = f" error={result.error}" if result.error else " lost" if result.lost else ""
-    said = "step run=%s round=%s role=%s model=%s tokens=%s seconds=%.3f%s"
+    message = "step run=%s round=%s role=%s model=%s tokens=%s seconds=%.3f%s"
     number = getattr(step, "round", "-")
-    log.info(said, run.pk, number, kind, model, result.tokens, result.seconds, note)
+    log.info(message, run.pk, number, kind, model, result.tokens, result.seconds, note)

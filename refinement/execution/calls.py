@@ -1,4 +1,4 @@
-"""One model call of a run: asked, followed, stopped when the run is, and kept whole."""
+"""A run's model calls: made under its lease, cancelled with it, and returned with the row to save."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -42,12 +42,12 @@ SLOW_SECONDS = 1.0
 
 
 def ignore_text(piece: str) -> None:
-    """For those who do not watch a model write."""
+    """The default for `on_text`."""
 
 
 @dataclass(slots=True)
 class Request:
-    """What is asked of a role in one step."""
+    """A call to a role's model in one step. `seen` and `withheld` say what the prompt shows and hides."""
 
     role: Role
     round_number: int
@@ -61,8 +61,8 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Local:
-    """What a run may use on the machine of whoever started it, and nowhere else."""
+class LocalResources:
+    """Endpoints and scripts that only a run in the foreground may use, on its user's own machine."""
 
     endpoints: Mapping[str, EndpointSpec] = field(default_factory=dict)
     scripts: Callable[[CallControl], CommandRunner] | None = None
@@ -76,18 +76,19 @@ class Caller:
     lease: Lease[Run]
     deadline_seconds: float
     on_text: Callable[[str], None] = ignore_text
-    local: Local = field(default_factory=Local)
-    tokens: int = 0  # what the step's calls have used, for the log
+    local: LocalResources = field(default_factory=LocalResources)
+    tokens: int = 0  # used by the step's calls, for the log
     seconds: float = 0.0
     specs: dict[str, EndpointSpec] = field(default_factory=dict)
 
     def target(self, role: Role) -> tuple[str, str]:
+        """The role's endpoint and model."""
         if role is Role.JUDGE:
             return self.run.judge_endpoint, self.run.judge_model
         return self.run.producer_endpoint, self.run.producer_model
 
     def spec(self, endpoint: str) -> EndpointSpec:
-        """What is set for the endpoint, looked up once in a step."""
+        """The endpoint's settings, read once per step."""
         if endpoint not in self.specs:
             self.specs[endpoint] = self.local.endpoints.get(endpoint) or endpoint_spec(endpoint)
         return self.specs[endpoint]
@@ -97,21 +98,25 @@ class Caller:
         consumed = None
         spec = self.spec(endpoint)
         if spec.kind == SCRIPTED:
-            # A script's k-th line for a role answers the run's k-th call of it, whoever makes it.
+            # Line k of a script for a role answers the run's call k to it, in whatever process.
             consumed = {role.value: Call.objects.filter(run=self.run, role=role.value).count()}
         return build(spec, consumed=consumed, foreground=endpoint in self.local.endpoints)
 
     def attempt(self, role: Role, round_number: int) -> int:
-        """The number of the step's next call, after those that are kept of it."""
+        """The number of the step's next call."""
         if not self.run.extended_after or round_number != self.run.extended_after + 1:
             return self.run.step_calls + 1
-        # A run that was cancelled and then continued may have calls of a candidate that was dropped.
-        kept = Call.objects.filter(run=self.run, round_number=round_number, role=role.value)
-        last: int | None = kept.aggregate(last=Max("attempt"))["last"]
+        # A run that was cancelled and then continued may have calls for a discarded candidate.
+        calls = Call.objects.filter(run=self.run, round_number=round_number, role=role.value)
+        last: int | None = calls.aggregate(last=Max("attempt"))["last"]
         return (last or 0) + 1
 
     def ask(self, request: Request) -> tuple[Call, Reply]:
-        """The reply and its unsaved row; a ProviderError carries the row of the call that failed."""
+        """Calls the role's model; returns the reply and its unsaved row.
+
+        Raises CallFailed with the unsaved row of a call without a reply, NoFreeSlot if the endpoint is at its
+        limit, Cancelled when the lease is lost or the worker stops, and LeaseLost.
+        """
         endpoint, model = self.target(request.role)
         call = Call(
             run=self.run,
@@ -134,12 +139,12 @@ class Caller:
         except ProviderError as error:
             self.seconds += time.monotonic() - clock
             call.error_kind, call.error_message = error.kind.value, storable(error.message)
-            timed(call, started, time.monotonic() - clock)
+            set_times(call, started, time.monotonic() - clock)
             raise CallFailed(call, error) from error
         fill(call, reply)
         self.tokens += reply.prompt_tokens + reply.completion_tokens
         self.seconds += time.monotonic() - clock
-        timed(call, started, reply.seconds or time.monotonic() - clock)
+        set_times(call, started, reply.seconds or time.monotonic() - clock)
         return call, reply
 
     def completion(self, model: str, request: Request) -> CompletionRequest:
@@ -154,21 +159,21 @@ class Caller:
         )
 
     def take_slot(self, endpoint: str) -> None:
-        """Counts this run among those at the endpoint; raises NoFreeSlot where it serves enough."""
+        """Takes a slot at the endpoint; raises NoFreeSlot if it is at its concurrency limit."""
         limit = self.spec(endpoint).concurrency
         if limit is not None and not slot_take(self.lease, endpoint, limit):
             raise NoFreeSlot(endpoint)
 
     @contextmanager
     def heartbeat(self) -> Iterator[CallControl]:
-        """Renews the lease while templates and checks of the step run; Cancelled when it is lost."""
+        """Renews the lease while templates and checks run in the block; raises Cancelled if it is lost."""
         began = time.monotonic()
         with lease_checks.using(self.lease) as is_held:
             control = self.control(is_held, ignore_text)
             with while_waiting(partial(stop_if_cancelled, control)):
                 yield control
         if time.monotonic() - began > SLOW_SECONDS:
-            lease_renew(self.lease)  # what follows counts on a lease with most of its time left
+            lease_renew(self.lease)  # the code that follows needs a lease with most of its time left
 
     def control(self, is_held: Callable[[], bool], on_text: Callable[[str], None]) -> CallControl:
         return control_of(self.deadline_seconds, is_held, lambda: lease_renew(self.lease), on_text)
@@ -185,7 +190,11 @@ def control_of(
     renew: Callable[[], bool],
     on_text: Callable[[str], None] = ignore_text,
 ) -> CallControl:
-    """Cancelled when the lease is lost or the worker stops; whoever asks renews the lease along the way."""
+    """The control of a call that is cancelled when the lease is lost or the worker stops.
+
+    `is_held` returns whether the lease is held, `renew` renews it. Polling the control's `is_cancelled`
+    renews the lease in time. A lost database connection does not cancel the call.
+    """
     renewed = time.monotonic()
     lost = False
 
@@ -200,14 +209,14 @@ def control_of(
             else:
                 lost = not is_held()
         except CONNECTION_LOST:
-            connection.close()  # a reply is worth more than a look: one that fails is taken again soon
+            connection.close()  # the reply is worth more than this check, which is repeated soon
         return lost
 
     return CallControl(deadline_seconds, is_cancelled, on_text)
 
 
 class CallFailed(Exception):
-    """A call without a reply: its row, not yet saved, and the sorted error."""
+    """A call without a reply: its unsaved row and the provider's error."""
 
     def __init__(self, call: Call, error: ProviderError) -> None:
         super().__init__(error.message)
@@ -225,7 +234,7 @@ def options_of(request: Request | CompletionRequest) -> dict[str, object]:
 
 
 def fill(call: Exchange, reply: Reply) -> None:
-    """Puts what came back into the call's row."""
+    """Copies the reply into the call's row."""
     call.reply = storable(reply.text)
     call.thinking = storable(reply.thinking)
     call.finish_reason = reply.finish_reason
@@ -236,7 +245,7 @@ def fill(call: Exchange, reply: Reply) -> None:
     call.options["schema_used"] = reply.schema_used
 
 
-def timed(call: Call, started: datetime, seconds: float) -> None:
+def set_times(call: Call, started: datetime, seconds: float) -> None:
     call.started_at = started
     call.finished_at = timezone.now()
     call.seconds = round(seconds, 3)

@@ -1,4 +1,4 @@
-"""Which leases of this process are still held: one query answers for all calls in progress."""
+"""Checks which leases of this process are still held, with one query for all calls in progress."""
 
 import time
 from collections import defaultdict
@@ -14,7 +14,7 @@ CHECK_EVERY = 0.25  # seconds
 
 
 class LeaseChecks:
-    """Tells whether leases are still held: nobody cancelled, paused or took over the work."""
+    """Checks that leases are still held: the work was not cancelled, paused or taken over."""
 
     def __init__(self) -> None:
         self._checking = Lock()
@@ -24,7 +24,10 @@ class LeaseChecks:
 
     @contextmanager
     def using(self, lease: Lease[Any]) -> Iterator[Callable[[], bool]]:
-        """Yields a function that tells whether the lease is held; any thread may call it, at any rate."""
+        """Yields a function that returns whether the lease is held.
+
+        Any thread may call it as often as it likes: the database is queried a few times a second at most.
+        """
         self._in_use.add(lease)
         try:
             yield lambda: self._is_held(lease)
@@ -33,7 +36,7 @@ class LeaseChecks:
             self._lost.discard(lease)
 
     def _is_held(self, lease: Lease[Any]) -> bool:
-        # No thread waits for another one's query: a database that hangs holds up one call, not all of them.
+        # No thread waits for another one's query: a database that hangs blocks one call, not all of them.
         if time.monotonic() - self._checked >= CHECK_EVERY and self._checking.acquire(blocking=False):
             try:
                 self._check()
@@ -45,12 +48,12 @@ class LeaseChecks:
         by_model: dict[type[Leased], set[Lease[Any]]] = defaultdict(set)
         for lease in self._in_use.copy():
             by_model[type(lease.row)].add(lease)
-        self._lost = {lease for model, leases in by_model.items() for lease in lost_of(model, leases)}
+        self._lost = {lease for model, leases in by_model.items() for lease in lost_leases(model, leases)}
         self._checked = time.monotonic()
 
 
-def lost_of(model: type[Leased], leases: set[Lease[Any]]) -> set[Lease[Any]]:
-    """Those of the leases whose rows are held by somebody else, or by nobody."""
+def lost_leases(model: type[Leased], leases: set[Lease[Any]]) -> set[Lease[Any]]:
+    """The leases that are no longer held by their owner."""
     running = model.objects.filter(pk__in=[lease.row.pk for lease in leases], status=WorkStatus.RUNNING)
     held = set(running.values_list("pk", "lease_owner", "attempt"))
     return {lease for lease in leases if (lease.row.pk, lease.owner, lease.attempt) not in held}

@@ -23,27 +23,30 @@ from refinement.vault import Unreadable, unsealed
 from refinement.webhooks.sending import WHOLE_SECONDS, Attempted, post
 from refinement.webhooks.signing import signature_header
 
-MOST_TRIES = 7
-FIRST_PAUSE = timedelta(seconds=15)  # four times as long after each failure: six hours in all
-SPREAD = 0.2  # of a pause, either way, so that deliveries that failed together do not retry together
+MAX_TRIES = 7
+FIRST_PAUSE = timedelta(seconds=15)  # four times as long after each failure, about six hours in total
+SPREAD = 0.2  # of a pause, either way: deliveries that failed together must not retry together
 SENDING_LEASE = timedelta(seconds=WHOLE_SECONDS * 3)
-MOST_AT_ONCE = 4  # for one webhook: a slow server must not keep every worker thread busy
-KEPT = timedelta(days=30)
+MAX_AT_ONCE = 4  # for one webhook: a slow server must not keep every worker thread busy
+RETENTION = timedelta(days=30)
 CLEAN_AT_ONCE = 500
 PURPOSE = "webhook"  # of the key that encrypts secrets
-WORKER_LOST = "The worker stopped while it was sending. See its log, then send it again."
+WORKER_LOST = "The worker stopped while sending. Check its log, then resend the delivery."
 UNREADABLE_SECRET = (
-    "Its secret was encrypted with another SECRET_KEY. Make a new secret, or ask an administrator to name "
-    "the old key in WIGGUM_SECRET_KEY_FALLBACKS."
+    "Its secret was encrypted with another SECRET_KEY. Create a new secret, or ask an administrator to add "
+    "the old key to WIGGUM_SECRET_KEY_FALLBACKS."
 )
 
 
 def delivery_make(
     *, webhook: Webhook, event: str, about: Mapping[str, object], run: Run | None = None
 ) -> WebhookDelivery:
-    """Creates a delivery; it is sent once the caller's transaction has committed."""
+    """Creates a delivery, and sends it after the caller's transaction has committed.
+
+    `about` is added to the payload next to the delivery's id, event, time and project.
+    """
     now = timezone.now()
-    delivery = WebhookDelivery(webhook=webhook, run=run, event=event, most_tries=MOST_TRIES, woken_at=now)
+    delivery = WebhookDelivery(webhook=webhook, run=run, event=event, most_tries=MAX_TRIES, woken_at=now)
     project = {"slug": webhook.project.slug, "name": webhook.project.name}
     delivery.payload = as_json(
         {"id": str(delivery.key), "event": event, "created_at": now, "project": project, **about}
@@ -54,29 +57,32 @@ def delivery_make(
 
 
 def delivery_send(delivery_id: int) -> None:
-    """Sends the delivery, if it is due, no other worker has it and its server is not busy with others."""
+    """Sends the delivery, if it is due, no worker holds it and its webhook is below its limit.
+
+    Failures are recorded and retried; after the last try, the delivery has failed.
+    """
     delivery = WebhookDelivery.objects.only("webhook_id").filter(pk=delivery_id).first()
-    if delivery is None or being_sent(delivery.webhook_id) >= MOST_AT_ONCE:
+    if delivery is None or sends_in_progress(delivery.webhook_id) >= MAX_AT_ONCE:
         return
     at = timezone.now()
     lease = lease_take(WebhookDelivery, delivery_id, tries=F("tries") + 1, lease_until=at + SENDING_LEASE)
     if lease is None:
         return
-    with suppress(LeaseLost):  # the webhook was removed meanwhile
-        attempt_record(lease, at, attempt_make(lease.row))
-    next_in_line = due_and_free(WebhookDelivery).filter(webhook=delivery.webhook_id).order_by("pk")
-    following = next_in_line.values_list("pk", flat=True).first()
-    if following is not None:
-        wake(WebhookDelivery, following)
+    with suppress(LeaseLost):  # the webhook was deleted in the meantime
+        attempt_record(lease, at, attempt_send(lease.row))
+    waiting = due_and_free(WebhookDelivery).filter(webhook=delivery.webhook_id).order_by("pk")
+    next_delivery = waiting.values_list("pk", flat=True).first()
+    if next_delivery is not None:
+        wake(WebhookDelivery, next_delivery)
 
 
-def being_sent(webhook_id: int) -> int:
+def sends_in_progress(webhook_id: int) -> int:
     now = timezone.now()
     return WebhookDelivery.objects.filter(webhook=webhook_id, lease_until__gt=now).count()
 
 
-def attempt_make(delivery: WebhookDelivery) -> Attempted:
-    """One POST. No transaction is open here: the other side may be slow."""
+def attempt_send(delivery: WebhookDelivery) -> Attempted:
+    """Sends one POST. No transaction is open here: the receiver may be slow."""
     if delivery.tries > delivery.most_tries:  # the last try was never recorded: its worker was lost
         return Attempted(None, WORKER_LOST, "", 0)
     try:
@@ -96,7 +102,7 @@ def attempt_make(delivery: WebhookDelivery) -> Attempted:
 
 @transaction.atomic
 def attempt_record(lease: Lease[WebhookDelivery], at: datetime, attempted: Attempted) -> None:
-    """Keeps the attempt and decides what follows; raises LeaseLost."""
+    """Saves the attempt and schedules a retry or ends the delivery; raises LeaseLost."""
     delivery = lease.row
     lease_release(lease, **outcome_of(delivery, attempted))
     WebhookAttempt.objects.create(
@@ -111,27 +117,27 @@ def attempt_record(lease: Lease[WebhookDelivery], at: datetime, attempted: Attem
 
 
 def outcome_of(delivery: WebhookDelivery, attempted: Attempted) -> dict[str, Any]:
-    """The delivery's fields after the attempt; a retry is scheduled where one is left."""
+    """The delivery's fields after the attempt; schedules a retry if one is left."""
     if attempted.delivered:
         return {"status": DeliveryStatus.DELIVERED}
     is_active = Webhook.objects.filter(pk=delivery.webhook_id, active=True).exists()
     if delivery.tries >= delivery.most_tries or (delivery.event != PING and not is_active):
         return {"status": DeliveryStatus.FAILED}
-    pause = pause_after(MOST_TRIES - (delivery.most_tries - delivery.tries))
+    pause = pause_after(MAX_TRIES - (delivery.most_tries - delivery.tries))
     until = timezone.now() + pause
     wake(WebhookDelivery, delivery.pk, delay=pause)
     return {"status": DeliveryStatus.WAITING, "next_try_at": until, "woken_at": until, "wakes": 0}
 
 
 def pause_after(failures: int) -> timedelta:
-    """How long to wait after so many failures."""
+    """How long to wait after this many failures."""
     factor: float = 4 ** (failures - 1) * random.uniform(1 - SPREAD, 1 + SPREAD)  # noqa: S311  no secret
     return FIRST_PAUSE * factor
 
 
 def deliveries_clean() -> int:
-    """Deletes old deliveries that have ended, a bounded number at a time; returns how many."""
-    old = WebhookDelivery.objects.filter(created_at__lt=timezone.now() - KEPT)
+    """Deletes old deliveries that have ended, up to CLEAN_AT_ONCE of them; returns how many."""
+    old = WebhookDelivery.objects.filter(created_at__lt=timezone.now() - RETENTION)
     ended = old.exclude(status__in=WorkStatus.values).order_by("created_at")
     numbers = list(ended.values_list("pk", flat=True)[:CLEAN_AT_ONCE])
     if numbers:

@@ -1,27 +1,27 @@
-"""The evaluator's part of a judge's step: its command is run once for a round, and its output kept."""
+"""The evaluator of a judge step: its command runs once per round, and its output is saved."""
 
 import re
 from collections.abc import Callable
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 
 from django.conf import settings
 
 from refinement.engine.evaluating import with_failure
 from refinement.engine.types import EvaluatorOutput, Handover, Rubric
-from refinement.execution.calls import Caller, ignore_text
+from refinement.execution.calls import Caller, ignore_text, stop_if_cancelled
 from refinement.execution.cancelling import lease_checks
 from refinement.execution.recording import Recorder
 from refinement.execution.slots import NoFreeSlot, slot_pass_on
 from refinement.models import EvaluatorResult, Run
-from refinement.providers.base import Cancelled
 from refinement.providers.sandbox import (
     Busy,
     CannotStart,
-    Finished,
     Job,
+    JobResult,
     NoSandbox,
-    Surroundings,
+    SandboxConfig,
     run_job,
 )
 from refinement.providers.sandbox.bubblewrap import own_paths
@@ -30,34 +30,38 @@ from refinement.selectors.rubrics.commands import command_refusal
 from refinement.selectors.runs.history import evaluator_of
 from refinement.texts import storable
 
-# Colours and moves of a terminal; and signs that would act on whoever shows them.
-TERMINAL = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
-ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-PLACE = "the evaluator"  # what runs wait for while every core runs a command
-WAIT_SECONDS = 2.0  # a place that gets free is offered at once; this is for one that is missed
+# Terminal colours and cursor moves; control characters that would affect the program that shows them.
+TERMINAL_CODES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+CONTROL_CHARS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+EVALUATOR_SLOT = "the evaluator"  # what runs wait for while every core runs a command
+WAIT_SECONDS = 2.0  # a free slot wakes a waiting run at once; this is the fallback
 
 
 class CannotEvaluate(Exception):
-    """The command may not or cannot be run: that says nothing of the candidate, so nothing is scored."""
+    """The command is not allowed or cannot run. That is not the candidate's fault, so nothing is scored."""
 
 
 def evaluator_output(
     caller: Caller, recorder: Recorder, rubric: Rubric, number: int, candidate: str
 ) -> EvaluatorOutput | None:
-    """What the command says of the round; a judge who is asked again is given what it said before."""
+    """The output of the rubric's command for the round; None if the rubric has no command.
+
+    The command runs once per round: a retry of the step uses the saved output. Raises CannotEvaluate if the
+    command is not allowed or cannot run, NoFreeSlot if the run has to wait, and Cancelled.
+    """
     if not rubric.runs_a_command:
         return None
-    kept = EvaluatorResult.objects.filter(round__run=caller.run, round__number=number).first()
-    if kept is None:
+    result = EvaluatorResult.objects.filter(round__run=caller.run, round__number=number).first()
+    if result is None:
         if refusal := command_refusal(rubric):
             raise CannotEvaluate(refusal)
-        kept = result_row(rubric, run_it(caller, rubric, candidate))
-        recorder.evaluator_result(kept, number)
-    return evaluator_of(kept)
+        result = result_row(rubric, evaluator_run(caller, rubric, candidate))
+        recorder.evaluator_result(result, number)
+    return evaluator_of(result)
 
 
-def run_it(caller: Caller, rubric: Rubric, candidate: str) -> Finished:
-    """Runs the command; raises NoFreeSlot where the run must wait, without holding a thread."""
+def evaluator_run(caller: Caller, rubric: Rubric, candidate: str) -> JobResult:
+    """Runs the command; raises NoFreeSlot, CannotEvaluate or Cancelled."""
     evaluator = rubric.evaluator
     job = Job(
         command=evaluator.command,
@@ -68,9 +72,10 @@ def run_it(caller: Caller, rubric: Rubric, candidate: str) -> Finished:
     program = evaluator.command[0][:200]
     try:
         with lease_checks.using(caller.lease) as is_held:
-            finished = job_run(job, stopping(caller.control(is_held, ignore_text).is_cancelled))
+            control = caller.control(is_held, ignore_text)
+            finished = job_run(job, partial(stop_if_cancelled, control))
     except Busy:
-        raise NoFreeSlot(PLACE, WAIT_SECONDS) from None
+        raise NoFreeSlot(EVALUATOR_SLOT, WAIT_SECONDS) from None
     except NoSandbox as problem:
         raise CannotEvaluate(f"the evaluator's command {program} was not run: {problem}") from problem
     except CannotStart as problem:
@@ -78,38 +83,30 @@ def run_it(caller: Caller, rubric: Rubric, candidate: str) -> Finished:
             f"the evaluator's command {program} cannot be started ({problem}). Install it under /usr or /opt "
             "where commands run, or add its folder to WIGGUM_COMMANDS_READABLE there, then retry the run."
         ) from problem
-    slot_pass_on(Run, PLACE)
+    slot_pass_on(Run, EVALUATOR_SLOT)
     return finished
 
 
-def job_run(job: Job, look: Callable[[], None]) -> Finished:
-    """In the evaluator service where there is one, otherwise on this machine."""
+def job_run(job: Job, check: Callable[[], None]) -> JobResult:
+    """Runs the job in the evaluator service if one is configured, otherwise on this machine."""
     if settings.EVALUATOR_SOCKET:
-        return run_remotely(settings.EVALUATOR_SOCKET, job, look)
-    return run_job(job, surroundings(job.command[0]), look)
+        return run_remotely(settings.EVALUATOR_SOCKET, job, check)
+    return run_job(job, sandbox_config(job.command[0]), check)
 
 
-def surroundings(program: str) -> Surroundings:
-    """What the settings say about commands on this machine."""
-    # A program with a path is shown if the administrator named it; `*` shows nothing more.
+def sandbox_config(program: str) -> SandboxConfig:
+    """The settings for commands on this machine."""
+    # A program with a path becomes readable only if WIGGUM_COMMANDS lists it; `*` adds none.
     named = (program,) if program.startswith("/") and program in settings.COMMANDS else ()
-    return Surroundings(
+    return SandboxConfig(
         readable=(*settings.COMMANDS_READABLE, *named),
         hidden=(*own_paths(), *hidden_paths()),
         allow_unsafe=settings.UNSAFE_COMMANDS,
     )
 
 
-def stopping(is_cancelled: Callable[[], bool]) -> Callable[[], None]:
-    def look() -> None:
-        if is_cancelled():
-            raise Cancelled("The evaluator's command was stopped.")
-
-    return look
-
-
 def hidden_paths() -> tuple[str, ...]:
-    """Where this instance keeps its key and its database."""
+    """The paths of this instance's secret key and database."""
     database = settings.DATABASES["default"]
     if "sqlite" not in str(database["ENGINE"]):
         return (str(settings.DATA_DIR),)
@@ -118,13 +115,13 @@ def hidden_paths() -> tuple[str, ...]:
 
 
 def readable(text: str) -> str:
-    """The output as plain lines: the judge, pages, files and terminals are all given the same."""
-    lines = TERMINAL.sub("", storable(text)).replace("\r\n", "\n").replace("\r", "\n")
-    return ACTING.sub("\N{REPLACEMENT CHARACTER}", lines)
+    """The output as plain text, the same for the judge, pages, files and terminals."""
+    cleaned = TERMINAL_CODES.sub("", storable(text)).replace("\r\n", "\n").replace("\r", "\n")
+    return CONTROL_CHARS.sub("\N{REPLACEMENT CHARACTER}", cleaned)
 
 
-def result_row(rubric: Rubric, finished: Finished) -> EvaluatorResult:
-    """The row to be kept; the same texts that a database holds are the ones that are judged."""
+def result_row(rubric: Rubric, finished: JobResult) -> EvaluatorResult:
+    """The unsaved row for a command's result. Its texts are the ones that are judged."""
     output = with_failure(
         EvaluatorOutput(readable(finished.out), readable(finished.err), finished.exit_code, finished.stopped)
     )

@@ -1,4 +1,4 @@
-"""A run in somebody's foreground: the same loop as a worker's."""
+"""Runs in the foreground, with the same loop as a worker's."""
 
 import os
 import secrets
@@ -16,22 +16,27 @@ from refinement.execution.loop import run_loop
 from refinement.execution.step import StepOptions, StepResult
 from refinement.models import Run, RunStatus
 
-TRIES = 4  # somebody is watching: an endpoint that is away is given up after some seconds
+TRIES = 4  # a user is watching: give up on an unreachable endpoint after some seconds
 PREFIX = "foreground"
 
 
 class RunBusy(Exception):
-    """Another process is at work on the run."""
+    """The run is held by another process, or cannot be continued."""
 
 
 def foreground_owner() -> str:
+    """A lease owner's name that `owner_is_gone` can check on this machine."""
     return f"{PREFIX}:{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
 
 
 def run_in_foreground(
     run_id: int, options: StepOptions, on_waiting: Callable[[StepResult], None], *, owner: str = ""
 ) -> None:
-    """Carries the run to its end. Interrupted, it is left paused with everything that finished."""
+    """Carries out the run to its end, and sleeps while it has to wait.
+
+    `on_waiting` is called with the result of each step that has to wait. If the function is interrupted or
+    fails, the run is left paused; finished steps are kept. Raises RunBusy.
+    """
     holder = owner or foreground_owner()
     options = replace(options, tries=TRIES)
     lease = lease_for(run_id, holder)
@@ -41,14 +46,14 @@ def run_in_foreground(
             wait_until(result.next_try_at)
             lease = lease_for(run_id, holder)
     except BaseException:
-        let_go(lease)
+        leave_paused(lease)
         raise
 
 
 def lease_for(run_id: int, owner: str) -> Lease[Run]:
     lease = lease_take(Run, run_id, owner)
     if lease is None:
-        raise RunBusy(f"run {run_id} is being worked on elsewhere, or is no longer to be continued.")
+        raise RunBusy(f"run {run_id} is being worked on elsewhere, or cannot be continued.")
     return lease
 
 
@@ -56,8 +61,8 @@ def wait_until(moment: datetime) -> None:
     time.sleep(max(0.0, (moment - timezone.now()).total_seconds()))
 
 
-def let_go(lease: Lease[Run]) -> None:
-    """Leaves the run paused, to be continued by whoever resumes it."""
+def leave_paused(lease: Lease[Run]) -> None:
+    """Pauses the run, so that it can be resumed later."""
     waiting = Run.objects.filter(pk=lease.row.pk, status=RunStatus.WAITING)
     try:
         lease_release(lease, status=RunStatus.PAUSED)
@@ -66,7 +71,7 @@ def let_go(lease: Lease[Run]) -> None:
 
 
 def foreground_resume(run_id: int) -> Run:
-    """Makes a paused or abandoned run ready to be taken up again; raises Run.DoesNotExist or RunBusy."""
+    """Makes a paused or abandoned run ready to continue; raises Run.DoesNotExist or RunBusy."""
     run = Run.objects.get(pk=run_id)
     if run.is_finished:
         return run
@@ -85,13 +90,13 @@ def foreground_resume(run_id: int) -> Run:
         woken_at=timezone.now(),
     )
     if not changed:
-        raise RunBusy(f"run {run_id} was taken up by another process just now.")
+        raise RunBusy(f"run {run_id} was just taken by another process.")
     run.refresh_from_db()
     return run
 
 
 def owner_is_gone(owner: str) -> bool:
-    """Whether the lease's holder was a foreground process of this machine that is no more."""
+    """Whether the lease's owner was a foreground process on this machine that no longer runs."""
     parts = owner.split(":")
     if len(parts) != 4 or parts[0] != PREFIX or parts[1] != socket.gethostname():
         return False

@@ -1,4 +1,4 @@
-"""The judge's part of a step: checks, penalties, and a verdict that was really said."""
+"""The judge step: checks, evaluator, penalties and the judge's verdict."""
 
 from dataclasses import dataclass, replace
 
@@ -17,9 +17,9 @@ from refinement.engine.types import (
 )
 from refinement.execution.calls import Caller, Request
 from refinement.execution.evaluator import CannotEvaluate, evaluator_output
-from refinement.execution.record_values import Judged
+from refinement.execution.record_values import JudgedRound
 from refinement.execution.recording import Recorder
-from refinement.execution.windows import reply_room, window_for
+from refinement.execution.windows import max_reply_tokens, window_for
 from refinement.judging.checks import COMMAND, CannotCheck, run_checks
 from refinement.judging.context import Brief, judge_view
 from refinement.judging.parsing import read_reply
@@ -27,16 +27,16 @@ from refinement.judging.prompts import Prompt, judge_prompt, retry_prompt
 from refinement.judging.schema import reply_limit_tokens, reply_schema
 from refinement.models import Call
 
-ASKS = 3  # once, and twice again with the complaint
+ASKS = 3  # one call, and two retries that quote the complaint
 
 
 class JudgeGaveUp(Exception):
-    """No reply could be read as a verdict; the round stays unscored."""
+    """The round cannot be judged, and stays unscored."""
 
 
 @dataclass(frozen=True, slots=True)
-class Ruling:
-    """A verdict that could be read, the call that brought it, and what the judge saw."""
+class VerdictReply:
+    """A readable verdict with its call."""
 
     call: Call
     verdict: Verdict
@@ -45,51 +45,55 @@ class Ruling:
 
 
 def round_judge(caller: Caller, recorder: Recorder, brief: Brief, history: History, step: Judge) -> History:
-    """Assesses the round's candidate; a reply that cannot be read is kept, and the next step asks again."""
+    """Assesses the round's candidate and records the assessment; returns the history after the step.
+
+    A reply that cannot be read is recorded, and the next step asks again. Raises JudgeGaveUp if the round
+    cannot be judged, and CallFailed, ProviderError, NoFreeSlot, Cancelled or LeaseLost.
+    """
     entry, rubric = history.rounds[-1], brief.rubric
     checks = checks_of(caller, rubric, entry.candidate)
     try:
         output = evaluator_output(caller, recorder, rubric, step.round, entry.candidate)
     except CannotEvaluate as problem:
         raise JudgeGaveUp(str(problem)) from problem
-    ruling = None
+    reply = None
     if rubric.criteria:
         found = verdict_get(caller, recorder, brief, history, step, output)
-        if not isinstance(found, Ruling):
+        if isinstance(found, History):
             return found
-        ruling = found
+        reply = found
     assessment = assess(
         rubric,
-        ruling.verdict if ruling else None,
+        reply.verdict if reply else None,
         checks,
         penalties_for(entry.candidate, rubric.policy.penalties),
         output,
     )
     assessed = replace(entry, assessment=assessment)
     after = replace(history, rounds=(*history.rounds[:-1], assessed))
-    seen = ruling.seen_chars if ruling else None
-    judged = Judged(
+    seen = reply.seen_chars if reply else None
+    judged = JudgedRound(
         number=step.round,
         assessment=assessment,
         metrics=run_metrics(rubric, after),
         signal=signal_of(history, assessed),
         seen_chars=seen,
         cut=seen is not None and seen < len(entry.candidate),
-        attempts=ruling.attempts if ruling else 0,
+        attempts=reply.attempts if reply else 0,
     )
-    return recorder.assessment(ruling.call if ruling else None, judged, after=after)
+    return recorder.assessment(reply.call if reply else None, judged, after=after)
 
 
 def checks_of(caller: Caller, rubric: Rubric, candidate: str) -> tuple[CheckResult, ...]:
-    """What the checks say; a script that cannot be run says nothing, and the round stays unscored."""
+    """Runs the rubric's checks; raises JudgeGaveUp if a script cannot be run."""
     scripts = [check.key for check in rubric.checks if check.kind == COMMAND]
     if not scripts:
         with caller.heartbeat():
             return run_checks(rubric.checks, candidate)
     if caller.local.scripts is None:
         raise JudgeGaveUp(
-            f"the check {scripts[0]!r} is a script, which only `wiggum eval` runs, on the machine it is "
-            "started on. Run the evaluation again there."
+            f"the check {scripts[0]!r} is a script. Only `wiggum eval` runs scripts, on the machine where it "
+            "is started. Run the evaluation again there."
         )
     try:
         with caller.heartbeat() as control:
@@ -109,8 +113,8 @@ def verdict_get(
     history: History,
     step: Judge,
     evaluator: EvaluatorOutput | None,
-) -> Ruling | History:
-    """Asks once; where the reply could not be read, it is recorded and the next step asks again."""
+) -> VerdictReply | History:
+    """Calls the judge once. An unreadable reply is recorded, and the history is returned instead."""
     rubric = brief.rubric
     view = judge_view(brief, history, step.round, evaluator)
     window = window_for(caller, brief, Role.JUDGE)
@@ -123,7 +127,7 @@ def verdict_get(
         role=Role.JUDGE,
         round_number=step.round,
         prompt=prompt,
-        max_tokens=reply_room(prompt, reply_limit_tokens(rubric), window),
+        max_tokens=max_reply_tokens(prompt, reply_limit_tokens(rubric), window),
         temperature=0.0,
         schema=reply_schema(rubric),
         context_tokens=window,
@@ -135,14 +139,14 @@ def verdict_get(
     call.rung = reading.rung.value if reading.rung else ""
     call.thinking = call.thinking or reading.thinking
     if reading.verdict is None:
-        call.complaint = cut_words(reading.complaint) if reply.cut else reading.complaint
+        call.complaint = cut_off_complaint(reading.complaint) if reply.cut else reading.complaint
         return recorder.unfinished_call(call, after=history)
     seen_chars = view.candidate.seen_chars if view.candidate else None
-    return Ruling(call, replace(reading.verdict, judge=call.model), seen_chars, asked + 1)
+    return VerdictReply(call, replace(reading.verdict, judge=call.model), seen_chars, asked + 1)
 
 
 def conversation(caller: Caller, prompt: Prompt, step: Judge) -> tuple[Prompt, int, str]:
-    """The prompt as it stands after the replies that this step already got and could not use."""
+    """The prompt with this step's unreadable replies added, their number and the last complaint."""
     asked, complaint = caller.run.step_unreadable, ""
     if not asked:
         return prompt, asked, complaint
@@ -155,5 +159,5 @@ def conversation(caller: Caller, prompt: Prompt, step: Judge) -> tuple[Prompt, i
     return prompt, asked, complaint
 
 
-def cut_words(complaint: str) -> str:
+def cut_off_complaint(complaint: str) -> str:
     return f"The reply was cut off because it reached its length limit; answer more briefly. {complaint}"

@@ -1,6 +1,11 @@
 """Leases: which worker may carry out a run, a trial or a delivery now.
 
 Every function works on any `Leased` row. A worker that lost its lease can no longer write.
+
+    lease = lease_take(Run, run_id)
+    if lease is not None:
+        lease_write(lease, step_calls=1)  # LeaseLost if another worker has it now
+        lease_release(lease, status=RunStatus.QUEUED)
 """
 
 import os
@@ -20,12 +25,12 @@ from django.utils import timezone
 from refinement.models import BenchTrial, Run, WebhookDelivery
 from refinement.models.leased import Leased, WorkStatus
 
-LEASE = timedelta(seconds=15)  # a killed worker's runs go on after so long
+LEASE = timedelta(seconds=15)  # after this time another worker takes over from a killed one
 RENEW_EVERY = LEASE / 3
-# A step may kill its worker every time: it needs more memory than there is, or crashes a library. Five leaves
-# room for a machine that restarts a few times during one long step. A worker that is told to stop gives its
-# leases back, so a deploy does not count.
-MOST_CRASHES = 5
+# A step may kill its worker every time: it runs out of memory, or crashes a library. Five tolerates a machine
+# that restarts a few times during one long step. A worker that shuts down normally releases its leases, so a
+# deploy does not count.
+MAX_CRASHES = 5
 # Everything that workers carry out.
 LEASED: tuple[type[Leased], ...] = (Run, BenchTrial, WebhookDelivery)
 _process = f"{socket.gethostname()[:40]}:{os.getpid()}:{secrets.token_hex(4)}"
@@ -34,26 +39,26 @@ Row = TypeVar("Row", bound=Leased)
 
 
 class LeaseLost(Exception):
-    """Somebody cancelled, paused or took over the work; what is in hand is thrown away."""
+    """The work was cancelled, paused or taken over. Discard the results in progress."""
 
 
 @dataclass(slots=True, eq=False)
 class Lease(Generic[Row]):
     """The right to carry out one row's work.
 
-    `attempt` is the fence: every claim, every recorded step and every change from outside raises it, and
-    every write names it. So a holder that was replaced writes nothing, and a write that is retried although
-    its commit went through finds no row.
+    `attempt` is the fencing token: every claim, every recorded step and every change from outside raises it,
+    and every write filters by it. So a holder that was replaced writes nothing, and retrying a write that was
+    committed already changes nothing.
     """
 
     row: Row  # as this holder last read or wrote it
     owner: str
     attempt: int
-    took_over: bool = False  # from a worker that was lost
+    took_over: bool = False  # the previous worker crashed
 
     @property
     def held(self) -> QuerySet[Row]:
-        """The row, as long as the lease is held."""
+        """The row as a queryset, empty once the lease is lost."""
         return held_by(self.row, self.owner, self.attempt)
 
 
@@ -64,9 +69,9 @@ def held_by(row: Row, owner: str, attempt: int) -> QuerySet[Row]:
 
 
 def due_and_free(model: type[Row]) -> QuerySet[Row]:
-    """What should be worked on and is not: queued, left by a lost worker, or done waiting.
+    """Rows that a worker should take: queued, abandoned by a crashed worker, or done waiting.
 
-    The one definition. Claims, the sweeper and "is other work waiting?" all use it.
+    The only definition: claims, the sweeper and `work_is_waiting` all use it.
     """
     now = timezone.now()
     return model.objects.filter(
@@ -78,7 +83,11 @@ def due_and_free(model: type[Row]) -> QuerySet[Row]:
 
 @transaction.atomic
 def lease_take(model: type[Row], pk: int, owner: str = "", **changes: object) -> Lease[Row] | None:
-    """Claims a row that is due and free, with `changes`; None when there is nothing to do."""
+    """Claims the row if it is due and free, and sets `changes` on it; otherwise None.
+
+    `owner` defaults to a name of this process and thread. If the previous lease ran out without being
+    released, its worker crashed: `crashes` goes up and the lease has `took_over` set.
+    """
     owner = owner or f"{_process}:{threading.get_ident()}"
     now = timezone.now()
     claim = {
@@ -96,7 +105,7 @@ def lease_take(model: type[Row], pk: int, owner: str = "", **changes: object) ->
     }
     due = due_and_free(model).filter(pk=pk)
     taken = due.filter(lease_until=None).update(**claim)
-    # A lease that ran out was never given back: its worker was lost, which is counted here.
+    # A lease that ran out was never released: its worker crashed.
     took_over = not taken and due.update(crashes=F("crashes") + 1, **claim)
     if not taken and not took_over:
         return None
@@ -105,34 +114,37 @@ def lease_take(model: type[Row], pk: int, owner: str = "", **changes: object) ->
 
 
 def crash_pause(crashes: int) -> timedelta:
-    """How long to wait after so many crashes in one step: not at all after the first.
+    """How long to wait after this many crashes in one step; zero after the first.
 
-    Everything a worker was doing stops with it and would start again together. Spread over a growing time,
-    harmless work finishes its step apart from what kills the worker, and is not given up with it.
+    All work of a crashed worker would restart at the same time, and crash with it again. Random, growing
+    pauses separate the harmless work from the work that kills the worker.
     """
     return LEASE * 2**crashes * random.random() if crashes > 1 else timedelta()  # noqa: S311  not a secret
 
 
 def lease_renew(lease: Lease[Row]) -> bool:
-    """Extends the lease; False when it is lost."""
+    """Extends the lease by its full time; False if it is lost."""
     return bool(lease.held.update(lease_until=timezone.now() + LEASE))
 
 
 def lease_write(lease: Lease[Row], **fields: object) -> None:
-    """Changes the row as its holder; raises LeaseLost when it is no longer held."""
+    """Updates the row's fields; raises LeaseLost if the lease is no longer held.
+
+    `lease.row` is not changed: the caller updates it where it matters.
+    """
     if not lease.held.update(**fields):
         raise LeaseLost(f"{type(lease.row).__name__} {lease.row.pk} is no longer held by {lease.owner}")
 
 
 def lease_release(lease: Lease[Row], **fields: object) -> None:
-    """Gives the row back, with a last change of it; raises LeaseLost."""
+    """Releases the lease and updates the row's fields in one write; raises LeaseLost."""
     lease_write(lease, **released(**fields))
 
 
 def lease_drop(lease: Lease[Row], **fields: object) -> bool:
-    """Gives the row back after an error, so that nobody waits for the lease to run out.
+    """Releases the lease after an error, so that the work can go on before it expires; never raises.
 
-    Returns whether it was still held.
+    Returns whether the lease was still held.
     """
     close_old_connections()  # the error may have been a lost connection
     try:
@@ -143,5 +155,5 @@ def lease_drop(lease: Lease[Row], **fields: object) -> bool:
 
 
 def released(**fields: object) -> dict[str, object]:
-    """A change of a row that gives its lease back."""
+    """`fields` plus the fields that release a row's lease."""
     return {"lease_owner": "", "lease_until": None, "calling_endpoint": "", **fields}

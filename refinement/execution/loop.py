@@ -1,8 +1,4 @@
-"""The loop: a run is carried out step by step while the engine says so.
-
-Workers and the foreground use the same loop. It stops when the run ends or has to wait, when the lease is
-lost, and when the turn is over.
-"""
+"""The loop that carries out a run step by step, in workers and in the foreground."""
 
 from contextlib import suppress
 
@@ -15,10 +11,13 @@ from refinement.selectors.runs.history import brief_of, history_of
 
 
 def run_loop(lease: Lease[Run], options: StepOptions) -> StepResult:
-    """Carries out steps of the run under the lease; returns the last step's result.
+    """Carries out steps of the run while its lease is held; returns the last step's result.
 
-    Each step's results are written in one transaction that also renews the lease. When `options.turn_over`
-    says so after a step, the lease is given back and the run is sent for again.
+    The engine decides each step. The loop stops when the run ends or has to wait, when the lease is lost,
+    and when `options.turn_over` returns True after a step: then the run goes back into the queue.
+
+    Each step's results are written in one transaction that also renews the lease. Expected failures are
+    part of the result; database errors and bugs are raised, and the caller still holds the lease then.
     """
     brief = brief_of(lease.row)
     history = history_of(lease.row, brief.rubric)
@@ -31,7 +30,7 @@ def run_loop(lease: Lease[Run], options: StepOptions) -> StepResult:
         if result.history is None:  # the run has ended or waits, or the lease is lost
             return result
         if not lease.row.is_finished and options.turn_over():
-            with suppress(LeaseLost):  # somebody has just paused or cancelled the run
-                recorder.stand_in_line()
+            with suppress(LeaseLost):  # the run has just been paused or cancelled
+                recorder.requeue()
             return result
         history = result.history

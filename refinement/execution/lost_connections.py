@@ -1,10 +1,4 @@
-"""A database that is away for a moment: what a model has written is worth more than a connection.
-
-A worker's threads keep connections that may have been lost long ago, and a step that goes on from the one
-before asks nothing of the database before it has its reply. So whoever writes a reply down tries again, on a
-connection made anew, for as long as a lease lasts. Every such write is fenced: had it been made before the
-connection broke off, the second try finds the lease gone and changes nothing.
-"""
+"""Retries database writes after a lost connection, so that a model's reply is not lost with it."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -17,22 +11,30 @@ from django.db import InterfaceError, OperationalError, connection
 from refinement.execution.leases import LEASE
 
 CONNECTION_LOST = (OperationalError, InterfaceError)
-OUTLAST_SECONDS = LEASE.total_seconds()  # then another worker may be at the run
+RETRY_FOR_SECONDS = LEASE.total_seconds()  # after that, another worker may have taken the run
 FIRST_DELAY, LONGEST_DELAY = 0.05, 1.0
 
-Given = ParamSpec("Given")
-Made = TypeVar("Made")
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
-def outlasting_lost_connections(write: Callable[Given, Made]) -> Callable[Given, Made]:
-    """Does it again while the connection is lost; inside of somebody's transaction the loss is theirs."""
+def retry_lost_connection(write: Callable[P, T]) -> Callable[P, T]:
+    """Decorator: retries `write` on a new connection while the database connection is lost.
+
+    A worker thread's connection may have been lost during a long model call. Retries last as long as a
+    lease; then OperationalError or InterfaceError is raised. Inside a transaction there is no retry: the
+    caller has to repeat the whole transaction.
+
+    Only for writes that are fenced by a lease. If the first try was committed before the connection was
+    lost, the second one finds the lease gone, raises LeaseLost and changes nothing.
+    """
 
     @wraps(write)
-    def outlasting(*args: Given.args, **more: Given.kwargs) -> Made:
-        until, delay = time.monotonic() + OUTLAST_SECONDS, FIRST_DELAY
+    def retrying(*args: P.args, **kwargs: P.kwargs) -> T:
+        until, delay = time.monotonic() + RETRY_FOR_SECONDS, FIRST_DELAY
         while True:
             try:
-                return write(*args, **more)
+                return write(*args, **kwargs)
             except CONNECTION_LOST:
                 if connection.in_atomic_block or time.monotonic() + delay > until:
                     raise
@@ -40,12 +42,15 @@ def outlasting_lost_connections(write: Callable[Given, Made]) -> Callable[Given,
             time.sleep(delay)
             delay = min(2 * delay, LONGEST_DELAY)
 
-    return outlasting
+    return retrying
 
 
 @contextmanager
-def replacing_lost_connection() -> Iterator[None]:
-    """Lets a database that is away for a moment pass: what stands inside is not done, or done again later."""
+def ignore_lost_connection() -> Iterator[None]:
+    """Ignores a lost connection inside the block; the next query opens a new one.
+
+    For writes that may fail: they are optional, or repeated later.
+    """
     try:
         yield
     except CONNECTION_LOST:

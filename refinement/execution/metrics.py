@@ -1,4 +1,4 @@
-"""Metrics: each process counts, adds its totals to the shared ones, and the metrics page reads them."""
+"""Metrics: each process adds its counts to totals in the database, which the metrics page reads."""
 
 import threading
 from collections import Counter
@@ -22,13 +22,13 @@ _totals: Counter[tuple[str, str]] = Counter()
 
 
 def count(name: str, label: str = "", amount: float = 1) -> None:
-    """Adds to a total; it becomes visible with the process's next sign of life."""
+    """Adds `amount` to a total in memory; `totals_flush` saves it with the process's next heartbeat."""
     with _lock:
         _totals[name, label] += amount  # type: ignore[assignment]
 
 
 def totals_flush() -> None:
-    """Adds what has come together to the shared totals."""
+    """Adds this process's counts to the totals in the database. On an error they are kept for next time."""
     with _lock:
         pending = dict(_totals)
         _totals.clear()
@@ -38,24 +38,24 @@ def totals_flush() -> None:
         totals_add(pending)
     except DatabaseError:
         with _lock:
-            _totals.update(pending)  # counted once more with the next sign of life
+            _totals.update(pending)  # saved with the next heartbeat
         raise
 
 
 def totals_add(pending: dict[tuple[str, str], int]) -> None:
-    """One statement, in one order everywhere, so that two processes never wait for each other's rows."""
+    """Adds in one statement, sorted: with the same order everywhere, two processes cannot deadlock."""
     entries = [(name, label, float(amount)) for (name, label), amount in sorted(pending.items())]
-    places = ", ".join(["(%s, %s, %s)"] * len(entries))
+    placeholders = ", ".join(["(%s, %s, %s)"] * len(entries))
     with connection.cursor() as cursor:
-        cursor.execute(ADD.format(places), [value for entry in entries for value in entry])
+        cursor.execute(ADD.format(placeholders), [value for entry in entries for value in entry])
 
 
-MOST_TOTALS = 500  # names and kinds are the code's own, so there are some dozens
+MAX_TOTALS = 500  # names and labels are defined in code: there are a few dozen
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """One metric: its values by the value of its label, or by "" where it has none."""
+    """One metric with its values by label value, or under "" if it has no label."""
 
     name: str
     help: str
@@ -63,43 +63,43 @@ class Family:
     values: dict[str, float] = field(default_factory=dict)
 
 
-# The name in the table, what it is called outside, its label there, and what it counts.
+# Each counter's name in the table, exported name, label and help text.
 COUNTERS = (
-    ("steps", "wiggum_steps", "role", "Steps that workers carried out."),
-    ("step_seconds", "wiggum_step_seconds", "role", "Seconds that workers' steps took."),
+    ("steps", "wiggum_steps", "role", "Steps carried out by workers."),
+    ("step_seconds", "wiggum_step_seconds", "role", "Duration of workers' steps in seconds."),
     ("failures", "wiggum_failures", "kind", "Steps in which a model call failed, by kind of error."),
-    ("lease_expiries", "wiggum_lease_expiries", "", "Leases that ran out because their holder was lost."),
-    ("swept", "wiggum_swept", "", "Messages sent again for runs that nobody worked on."),
-    ("model_seconds", "wiggum_model_seconds", "", "Seconds that models worked on workers' calls."),
+    ("lease_expiries", "wiggum_lease_expiries", "", "Leases that expired because their worker was lost."),
+    ("swept", "wiggum_swept", "", "Messages sent again for work that no worker had taken."),
+    ("model_seconds", "wiggum_model_seconds", "", "Duration of workers' model calls in seconds."),
 )
 
 
 def counters() -> list[Family]:
-    """What only ever grows, over all workers; a total without a label is there from the start, as 0."""
-    found: dict[str, dict[str, float]] = {name: {} for name, *_ in COUNTERS}
-    totals = MetricTotal.objects.filter(name__in=found).order_by("name", "label")
-    for name, label, value in totals.values_list("name", "label", "value")[:MOST_TOTALS]:
-        found[name][label] = value
+    """Counters over all workers. A counter without a label starts at 0."""
+    values: dict[str, dict[str, float]] = {name: {} for name, *_ in COUNTERS}
+    totals = MetricTotal.objects.filter(name__in=values).order_by("name", "label")
+    for name, label, value in totals.values_list("name", "label", "value")[:MAX_TOTALS]:
+        values[name][label] = value
     return [
-        Family(outside, words, label, found[name] if label else {"": sum(found[name].values())})
-        for name, outside, label, words in COUNTERS
+        Family(exported, help_text, label, values[name] if label else {"": sum(values[name].values())})
+        for name, exported, label, help_text in COUNTERS
     ]
 
 
 def gauges() -> list[Family]:
-    """What is there at this moment."""
+    """Current values."""
     return [
         queue_depth(),
         Family("wiggum_runs", "Runs by status.", "status", runs_by_status()),
-        Family("wiggum_workers", "Worker processes that are alive.", "", {"": workers_alive()}),
+        Family("wiggum_workers", "Worker processes online.", "", {"": workers_alive()}),
     ]
 
 
 def queue_depth() -> Family:
-    """Messages by state where the database is the broker; else the runs that wait for a worker."""
+    """Messages by state if the database is the broker, otherwise the number of runs waiting for a worker."""
     if urlsplit(settings.BROKER_URL).scheme != "database":
         return Family(
-            "wiggum_queue_depth", "Runs that wait for a worker.", "state", {"due": due_and_free(Run).count()}
+            "wiggum_queue_depth", "Runs waiting for a worker.", "state", {"due": due_and_free(Run).count()}
         )
     counts = dict(QueuedMessage.objects.order_by().values_list("state").annotate(Count("pk")))
     depth: dict[str, float] = {state: counts.get(state, 0) for state in MessageState.values}

@@ -1,34 +1,34 @@
-"""The producer's part of a step: a first draft or a revision."""
+"""The producer step: a first draft or a revision."""
 
 from dataclasses import replace
 
 from refinement.engine.types import Draft, History, Revise, Role, Round
 from refinement.execution.calls import Caller, CallFailed, Request
 from refinement.execution.recording import Recorder
-from refinement.execution.windows import Steered, reply_room, window_for
+from refinement.execution.windows import InstructionSize, max_reply_tokens, window_for
 from refinement.judging.candidates import read_candidate
 from refinement.judging.context import Brief, ProducerView, producer_view
 from refinement.judging.prompts import producer_prompt
 from refinement.providers.base import ErrorKind, ProviderError
 from refinement.texts import storable
 
-EMPTY = (
-    "The producer answered with an empty text; that is no revision. "
-    "Try another model or a longer reply limit."
-)
+EMPTY = "The producer's reply was empty. Try another model or a longer reply limit."
 
 
-def steered_by(view: ProducerView) -> Steered | None:
-    """How much people told this revision; None where they told it nothing."""
+def instruction_size(view: ProducerView) -> InstructionSize | None:
+    """The size of the revision's instructions; None if it has none."""
     if not view.instructions:
         return None
-    return Steered(sum(len(entry.text) for entry in view.instructions), len(view.candidate or ""))
+    return InstructionSize(sum(len(entry.text) for entry in view.instructions), len(view.candidate or ""))
 
 
 def candidate_write(
     caller: Caller, recorder: Recorder, brief: Brief, history: History, step: Draft | Revise
 ) -> History:
-    """Has the producer write the round's candidate, and records both."""
+    """Calls the producer for the round's candidate and records it; returns the history after the step.
+
+    Raises CallFailed, also for an empty reply, and ProviderError, NoFreeSlot, Cancelled or LeaseLost.
+    """
     view = producer_view(brief, history, step)
     with caller.heartbeat():
         prompt = producer_prompt(view)
@@ -38,7 +38,7 @@ def candidate_write(
         role=Role.PRODUCER,
         round_number=step.round,
         prompt=prompt,
-        max_tokens=reply_room(prompt, policy.producer_tokens, window, steered_by(view)),
+        max_tokens=max_reply_tokens(prompt, policy.producer_tokens, window, instruction_size(view)),
         temperature=float(policy.producer_temperature),
         context_tokens=window,
         seen=[kind.value for kind in view.seen],

@@ -1,4 +1,4 @@
-"""What a step brought, as the values of the rows that keep it."""
+"""Field values for the rows that record a step's results."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -13,22 +13,22 @@ from refinement.models import Call, CheckResult, Run
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """A round's assessment and what is kept beside it."""
+class JudgedRound:
+    """A round's assessment and the other results of judging it."""
 
     number: int
     assessment: Assessment
     metrics: RunMetrics
     signal: RalphSignal | None
     seen_chars: int | None
-    cut: bool  # whether that is less than there is
+    cut: bool  # whether the judge saw only a part of the candidate
     attempts: int
 
 
-def usage_of(run: Run, call: Call) -> dict[str, Any]:
-    """The run's account with this call added; only the holder of the lease ever writes it.
+def usage_values(run: Run, call: Call) -> dict[str, Any]:
+    """The run's usage totals with this call added, for the holder of its lease to write.
 
-    And of the model that was called its family and window, which a run's first call of it has chosen.
+    Includes the called model's family and context window, which the run's first call to it sets.
     """
     window, family = f"{call.role}_context", f"{call.role}_family"
     return {
@@ -41,7 +41,7 @@ def usage_of(run: Run, call: Call) -> dict[str, Any]:
     }
 
 
-def scores_of(metrics: RunMetrics) -> dict[str, Any]:
+def metric_values(metrics: RunMetrics) -> dict[str, Any]:
     return {
         "r1": metrics.r1,
         "best": metrics.best,
@@ -52,10 +52,10 @@ def scores_of(metrics: RunMetrics) -> dict[str, Any]:
     }
 
 
-def figures_of(run: Run, judged: Judged) -> dict[str, Any]:
-    """What the run's row says of its scores, for lists and filters, with this round added."""
+def run_score_values(run: Run, judged: JudgedRound) -> dict[str, Any]:
+    """The run's score fields, for lists and filters, with this round added."""
     return {
-        **scores_of(judged.metrics),
+        **metric_values(judged.metrics),
         "trajectory": [*run.trajectory, str(round(judged.assessment.composite, 6))],
         "signal_rounds": run.signal_rounds + (judged.signal is not None),
         "penalty_rounds": run.penalty_rounds + bool(judged.assessment.penalties),
@@ -63,7 +63,7 @@ def figures_of(run: Run, judged: Judged) -> dict[str, Any]:
     }
 
 
-def judged_values(judged: Judged, call: Call | None) -> dict[str, Any]:
+def judged_values(judged: JudgedRound, call: Call | None) -> dict[str, Any]:
     assessment = judged.assessment
     return {
         "judged_at": timezone.now(),
@@ -140,8 +140,8 @@ def feedback_values(feedback: Feedback | None) -> dict[str, Any] | None:
 
 
 def instruction_values(feedback: Feedback) -> dict[str, Any]:
-    """Who told the producer what; without a key where nobody did."""
-    said = [
+    """The instructions given to the producer; empty if there were none."""
+    instructions = [
         {"id": entry.number, "author": entry.author, "text": entry.text} for entry in feedback.instructions
     ]
-    return {"instructions": said} if said else {}
+    return {"instructions": instructions} if instructions else {}

@@ -1,4 +1,4 @@
-"""Recording what a step brought: one transaction for each step, fenced by the lease."""
+"""Records a step's results: one transaction per step, fenced by the lease."""
 
 import copy
 import logging
@@ -16,18 +16,18 @@ from refinement.engine.steps import next_step
 from refinement.engine.types import Feedback, Finish, History, Rubric
 from refinement.execution.events import event_record
 from refinement.execution.leases import LEASE, Lease, LeaseLost, lease_release, lease_write, released
-from refinement.execution.lost_connections import outlasting_lost_connections
+from refinement.execution.lost_connections import retry_lost_connection
 from refinement.execution.record_values import (
-    Judged,
+    JudgedRound,
     check_rows,
     feedback_values,
-    figures_of,
     judged_values,
-    usage_of,
+    run_score_values,
+    usage_values,
     verdict_values,
 )
 from refinement.execution.signals import run_ended, run_waiting
-from refinement.execution.slots import waiting_words
+from refinement.execution.slots import waiting_label
 from refinement.execution.waking import wake
 from refinement.models import (
     Call,
@@ -52,27 +52,28 @@ STEP_DONE = {"step_calls": 0, "step_failures": 0, "step_unreadable": 0, "crashes
 
 @dataclass(frozen=True, slots=True)
 class Recorder:
-    """Writes as the holder of a run's lease.
+    """Writes a run's results for the holder of its lease.
 
-    The methods that record a step take the history as the step leaves it, and return it with the run's
-    account as it then is. All of them raise LeaseLost when the lease is no longer held; nothing is written
-    then.
+    The methods that record a step take the history as the step leaves it (`after`), and return it with the
+    run's new usage totals. If the engine says that the run is over, its end is written in the same
+    transaction. Every method raises LeaseLost, and writes nothing, if the lease is no longer held. A lost
+    database connection is retried.
     """
 
     lease: Lease[Run]
     rubric: Rubric | None  # None for a recorder that only ends the run or makes it wait
     actor: str
-    sends: bool  # whether a run that has to wait is sent for; in the foreground somebody waits with it
+    sends: bool  # whether to queue a message for a run that has to wait; the foreground sleeps instead
 
     @property
     def run(self) -> Run:
         return self.lease.row
 
-    @outlasting_lost_connections
+    @retry_lost_connection
     def unfinished_call(self, call: Call, *, after: History) -> History:
-        """A call that did not end its step: a reply to be asked about again."""
+        """Records a call with an unreadable reply; the next step asks the judge again."""
         change = {
-            **usage_of(self.run, call),
+            **usage_values(self.run, call),
             "step_calls": self.run.step_calls + 1,
             "step_failures": 0,
             "step_unreadable": self.run.step_unreadable + 1,
@@ -82,7 +83,7 @@ class Recorder:
             self.event(EventKind.UNREADABLE, round=call.round_number, complaint=call.complaint[:500])
         return self.history(after)
 
-    @outlasting_lost_connections
+    @retry_lost_connection
     def candidate(
         self,
         call: Call,
@@ -93,8 +94,8 @@ class Recorder:
         feedback: Feedback | None,
         after: History,
     ) -> History:
-        """A new round with its candidate, and the call that wrote it."""
-        with self.step({**usage_of(self.run, call), **STEP_DONE}, after):
+        """Records a new round with its candidate, and the call that wrote it."""
+        with self.step({**usage_values(self.run, call), **STEP_DONE}, after):
             insert(call)
             Round.objects.create(
                 run_id=self.lease.row.pk,
@@ -113,28 +114,28 @@ class Recorder:
         return self.history(after)
 
     def use_instructions(self, feedback: Feedback, number: int) -> None:
-        """Marks what people asked for as used by this round: all of it or none."""
+        """Marks the instructions as used by this round; LeaseLost if one was withdrawn meanwhile."""
         used = [entry.number for entry in feedback.instructions]
         waiting = Instruction.objects.filter(
             run_id=self.lease.row.pk, pk__in=used, used_in_round__isnull=True, withdrawn_at__isnull=True
         )
         if waiting.update(used_in_round=number) != len(used):
-            raise LeaseLost(f"what run {self.lease.row.pk} was told has changed meanwhile")
+            raise LeaseLost(f"the instructions of run {self.lease.row.pk} have changed")
 
-    @outlasting_lost_connections
+    @retry_lost_connection
     @transaction.atomic
     def evaluator_result(self, result: EvaluatorResult, number: int) -> None:
-        """What the evaluator's command said of a round: kept before the judge is asked."""
+        """Saves the output of the evaluator's command for a round, before the judge is called."""
         lease_write(self.lease, wakes=0)  # only the holder of the lease writes
         result.round = Round.objects.only("pk").get(run_id=self.lease.row.pk, number=number)
         insert(result)
 
-    @outlasting_lost_connections
-    def assessment(self, call: Call | None, judged: Judged, *, after: History) -> History:
-        """What judge and checks said of a round, with the run's figures as they now stand."""
+    @retry_lost_connection
+    def assessment(self, call: Call | None, judged: JudgedRound, *, after: History) -> History:
+        """Records a round's assessment and the run's new scores; `call` is None if no judge was called."""
         change = {
-            **figures_of(self.run, judged),
-            **(usage_of(self.run, call) if call else {}),
+            **run_score_values(self.run, judged),
+            **(usage_values(self.run, call) if call else {}),
             **STEP_DONE,
         }
         with self.step(change, after):
@@ -145,7 +146,7 @@ class Recorder:
             self.event(EventKind.JUDGED, round=judged.number, composite=composite)
         return self.history(after)
 
-    def judge_round(self, judged: Judged, call: Call | None) -> None:
+    def judge_round(self, judged: JudgedRound, call: Call | None) -> None:
         """Fills in the round's assessment; raises Round.DoesNotExist if it has one already."""
         unjudged = Round.objects.filter(run_id=self.lease.row.pk, number=judged.number, judged_at=None)
         key = unjudged.values_list("pk", flat=True).get()
@@ -156,14 +157,14 @@ class Recorder:
         )
         CheckResult.objects.bulk_create(check_rows(key, judged.assessment))
 
-    @outlasting_lost_connections
+    @retry_lost_connection
     def failure(self, call: Call | None, *, role: str, message: str, after: History) -> History:
-        """A step that is given up; the engine then ends the run in ERROR."""
+        """Records that the step failed for good; the engine then ends the run in ERROR."""
         message = storable(message)
         change = {
             "failure_role": role,
             "failure_message": message,
-            **(usage_of(self.run, call) if call else {}),
+            **(usage_values(self.run, call) if call else {}),
             "step_calls": self.run.step_calls + bool(call),
             "step_failures": self.run.step_failures + bool(call),
         }
@@ -173,10 +174,10 @@ class Recorder:
             self.event(EventKind.FAILED, role=role, message=message)
         return self.history(after)
 
-    @outlasting_lost_connections
+    @retry_lost_connection
     @transaction.atomic
     def waiting(self, call: Call, *, until: datetime, reason: str, endpoint: str) -> None:
-        """A call without a reply: the run waits for its server, and the lease is given back."""
+        """Records a failed call and releases the lease; the run retries the step at `until`."""
         reason = storable(reason)
         lease_release(
             self.lease,
@@ -185,27 +186,27 @@ class Recorder:
             waiting_for=reason,
             waiting_endpoint=endpoint,
             woken_at=until,
-            **usage_of(self.run, call),
+            **usage_values(self.run, call),
             step_calls=self.run.step_calls + 1,
             step_failures=self.run.step_failures + 1,
         )
         insert(call)
         self.event(EventKind.WAITING, until=until.isoformat(), reason=reason, error=call.error_kind)
-        if not self.run.step_failures:  # it begins to wait; further tries of the same step are no news
+        if not self.run.step_failures:  # announced once per step, not for each retry
             run_waiting.send(Run, run=self.run, reason=reason, endpoint=endpoint)
         if self.sends:
             wake(Run, self.lease.row.pk, delay=until - timezone.now())
 
-    @outlasting_lost_connections
+    @retry_lost_connection
     @transaction.atomic
     def queue_for_slot(self, *, endpoint: str, delay: timedelta) -> datetime:
-        """The endpoint serves as many as it may; the lease is given back and the run comes back shortly."""
+        """Releases the lease of a run that waits for a slot at the endpoint; returns when it tries again."""
         until = timezone.now() + delay
         lease_release(
             self.lease,
             status=RunStatus.WAITING,
             next_try_at=until,
-            waiting_for=waiting_words(endpoint),
+            waiting_for=waiting_label(endpoint),
             waiting_endpoint=endpoint,
             woken_at=until,
         )
@@ -213,10 +214,10 @@ class Recorder:
             wake(Run, self.lease.row.pk, delay=delay)
         return until
 
-    @outlasting_lost_connections
+    @retry_lost_connection
     @transaction.atomic
     def wait_after_crash(self, *, delay: timedelta) -> None:
-        """Workers were lost in this step; the lease is given back and the run comes back later."""
+        """Releases the lease of a run whose step has crashed workers; it tries again after `delay`."""
         until = timezone.now() + delay
         reason = f"{WORKER_LOST} {self.run.crashes} times during this step."
         lease_release(
@@ -225,16 +226,16 @@ class Recorder:
         self.event(EventKind.WAITING, until=until.isoformat(), reason=reason, error="worker_lost")
         wake(Run, self.lease.row.pk, delay=delay)
 
-    @outlasting_lost_connections
+    @retry_lost_connection
     @transaction.atomic
-    def stand_in_line(self) -> None:
-        """Gives the lease back and sends for the run again: it goes on when it is its turn."""
+    def requeue(self) -> None:
+        """Releases the lease and puts the run back in the queue."""
         lease_release(self.lease, woken_at=timezone.now())
         wake(Run, self.lease.row.pk)
 
-    @outlasting_lost_connections
+    @retry_lost_connection
     def finish(self, finish: Finish) -> None:
-        """Ends the run, unless its end was written with its last step."""
+        """Ends the run, unless its last step has ended it already."""
         if self.run.is_finished:
             return
         ended = copy.copy(self.run)
@@ -244,10 +245,9 @@ class Recorder:
 
     @contextmanager
     def step(self, change: dict[str, Any], after: History) -> Iterator[None]:
-        """One transaction: the run's row with a renewed lease, the caller's writes, the end if it has come.
+        """One transaction: the run's row with a renewed lease, the block's writes, and the run's end if due.
 
-        The attempt rises with it: were the commit's answer lost and all of this done again, the second try
-        would find no row.
+        It raises the attempt, so that retrying it after a commit with a lost answer changes nothing.
         """
         run = copy.copy(self.run)
         renewal = {"attempt": self.lease.attempt + 1, "lease_until": timezone.now() + LEASE}
@@ -261,20 +261,20 @@ class Recorder:
         self.lease.row, self.lease.attempt = run, run.attempt
 
     def finish_after(self, run: Run, after: History) -> Finish | None:
-        """The end, if the engine says that the run has come to it."""
+        """The run's end, if the engine says that it is over."""
         if self.rubric is None:
             return None
         try:
             step = next_step(self.rubric, replace(after, **account_of(run)))
         except Exception:
-            # The result is kept all the same; the loop will fail to decide the next step, and say so.
-            log.exception("run=%s: the step after this one cannot be decided", run.pk)
+            # The result is saved anyway; the loop will raise the same error when it decides the next step.
+            log.exception("run=%s: cannot decide the next step", run.pk)
             return None
         return step if isinstance(step, Finish) else None
 
     def end(self, run: Run, finish: Finish) -> None:
-        """Writes the end into the row, and tells everybody once: in the same transaction."""
-        over = released(
+        """Writes the run's end and announces it, in the caller's transaction."""
+        values = released(
             status=RunStatus.FINISHED,
             outcome=finish.outcome,
             stop_reason=finish.reason,
@@ -285,15 +285,15 @@ class Recorder:
         held = Run.objects.filter(
             pk=run.pk, lease_owner=self.lease.owner, attempt=run.attempt, status=RunStatus.RUNNING
         )
-        if not held.update(**over):
+        if not held.update(**values):
             raise LeaseLost(f"run {run.pk} is no longer held by {self.lease.owner}")
-        assign(run, over)
+        assign(run, values)
         self.event(EventKind.STOPPED, outcome=finish.outcome, reason=finish.reason, why=finish.why)
         LiveText.objects.filter(run_id=run.pk).delete()
         run_ended.send(Run, run=run, outcome=finish.outcome)
 
     def history(self, after: History) -> History:
-        """The history after a step, with the run's account as it now is."""
+        """The history after a step, with the run's usage totals."""
         return replace(after, **account_of(self.run))
 
     def event(self, kind: str, **data: object) -> None:
@@ -301,7 +301,7 @@ class Recorder:
 
 
 def insert(row: Model) -> None:
-    """Adds a row. Its key is cleared first: a try that was rolled back may have set one."""
+    """Inserts a row. Its key is cleared first: a try that was rolled back may have set one."""
     row.pk = None
     row.save(force_insert=True)
 

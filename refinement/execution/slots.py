@@ -1,4 +1,4 @@
-"""How many calls an endpoint serves at once: runs and trials share its slots, counted over all workers."""
+"""Concurrency limits of endpoints: runs and trials share an endpoint's slots, across all workers."""
 
 from django.db import connection, transaction
 from django.db.models import QuerySet
@@ -10,12 +10,12 @@ from refinement.models import BenchTrial, Run
 from refinement.models.leased import WorkStatus
 from refinement.selectors.endpoints import NoSuchEndpoint, endpoint_spec
 
-RETRY_SECONDS = 0.5  # until work that found no slot tries again, unless it is woken before
-CALLERS = (BenchTrial, Run)  # trials first: somebody watches them, and there are ten at most
+RETRY_SECONDS = 0.5  # before work without a slot tries again, unless it is woken earlier
+CALLERS = (BenchTrial, Run)  # trials first: users watch them, and there are ten at most
 
 
 class NoFreeSlot(Exception):
-    """The endpoint, or the evaluator, serves as many calls as it may; this one waits its turn."""
+    """The endpoint, or the evaluator, is at its concurrency limit; try again after `delay_seconds`."""
 
     def __init__(self, endpoint: str, delay_seconds: float = RETRY_SECONDS) -> None:
         super().__init__(f"no free slot at {endpoint}")
@@ -23,13 +23,18 @@ class NoFreeSlot(Exception):
         self.delay_seconds = delay_seconds
 
 
-def waiting_words(endpoint: str) -> str:
+def waiting_label(endpoint: str) -> str:
+    """The `waiting_for` text of rows that wait for a slot; `slot_pass_on` finds them by it."""
     return f"a free slot at {endpoint}"
 
 
 @transaction.atomic
 def slot_take(lease: Lease[Row], endpoint: str, limit: int) -> bool:
-    """Whether the holder may call the endpoint now; the slot is given back, or lost, with the lease."""
+    """Takes a slot at the endpoint for the lease's row; False if `limit` calls are in progress.
+
+    The slot is freed when the lease is released, expires or is lost. A row that has a slot already keeps
+    it. Raises LeaseLost.
+    """
     lock_slots(endpoint)
     callers = sum(calling(model, endpoint).count() for model in CALLERS)
     already_counted = calling(type(lease.row), endpoint).filter(pk=lease.row.pk).exists()
@@ -47,21 +52,21 @@ def calling(model: type[Row], endpoint: str) -> QuerySet[Row]:
 
 
 def slot_offer(endpoint: str) -> None:
-    """Wakes the oldest work that waits for a slot at the endpoint; if it comes too late, it waits on."""
+    """Wakes the oldest work that waits for a slot at the endpoint. If it is too late, it waits again."""
     if has_limit(endpoint):
         any(slot_pass_on(model, endpoint) for model in CALLERS)
 
 
 def slot_pass_on(model: type[Run | BenchTrial], endpoint: str) -> bool:
-    """Wakes the oldest row that waits for a slot; whether there was one."""
+    """Wakes the oldest row that waits for a slot; returns whether there was one."""
     waiting = model.objects.filter(
-        status=WorkStatus.WAITING, waiting_endpoint=endpoint, waiting_for=waiting_words(endpoint)
+        status=WorkStatus.WAITING, waiting_endpoint=endpoint, waiting_for=waiting_label(endpoint)
     )
     if not waiting.exists():
         return False
     with transaction.atomic():
         lock_slots(endpoint)
-        # Read under the lock, so that it is later than what another worker set before.
+        # Read under the lock: it must be later than any time another worker has set.
         now = timezone.now()
         oldest = waiting.filter(next_try_at__gt=now).order_by("pk").values_list("pk", flat=True).first()
         if oldest is None or not waiting.filter(pk=oldest).update(next_try_at=now, woken_at=now):
@@ -78,7 +83,10 @@ def has_limit(endpoint: str) -> bool:
 
 
 def lock_slots(endpoint: str) -> None:
-    """Makes counting and taking one step; a SQLite transaction holds the database's write lock anyway."""
+    """Locks the endpoint's slots until the transaction ends, so that counting and taking are atomic.
+
+    On SQLite the transaction itself holds the database's write lock.
+    """
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_xact_lock(hashtext(%s))", [f"place:{endpoint}"])

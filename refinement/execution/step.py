@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from refinement.engine.steps import next_step
 from refinement.engine.types import Draft, Finish, History, Judge, Revise, Role, Step
-from refinement.execution.calls import Caller, CallFailed, Local, ignore_text
+from refinement.execution.calls import Caller, CallFailed, LocalResources, ignore_text
 from refinement.execution.judging import JudgeGaveUp, round_judge
 from refinement.execution.leases import LeaseLost, lease_write
 from refinement.execution.producing import candidate_write
@@ -26,32 +26,32 @@ from refinement.providers.retrying import delay_before
 from refinement.selectors.runs.steering import instructions_waiting
 
 DEADLINE_SECONDS = 600.0
-Working: TypeAlias = Draft | Judge | Revise
+WorkStep: TypeAlias = Draft | Judge | Revise
 STEP_NAMES = {Draft: "draft", Judge: "judge", Revise: "revise"}
 
 
 @dataclass(frozen=True, slots=True)
 class StepResult:
-    """What became of a step."""
+    """The outcome of a step."""
 
     step: Step | None = None
-    history: History | None = None  # after the step; None if the run does not go on from here now
+    history: History | None = None  # after the step; None if the run does not continue now
     finish: Finish | None = None
     next_try_at: datetime | None = None
     reason: str = ""
-    error: str = ""  # the kind of the provider's error, where there was one
-    lost: bool = False  # the lease: somebody cancelled, paused or took over the run
+    error: str = ""  # the kind of provider error, if there was one
+    lost: bool = False  # the lease was lost: the run was cancelled, paused or taken over
     tokens: int = 0
     model_seconds: float = 0.0
     seconds: float = 0.0
 
 
 def ignore_step(step: Step) -> None:
-    """For those who do not watch."""
+    """The default for `StepOptions.on_step`."""
 
 
 def ignore_result(result: StepResult) -> None:
-    """For those who keep no account."""
+    """The default for `StepOptions.on_result`."""
 
 
 def never() -> bool:
@@ -60,23 +60,26 @@ def never() -> bool:
 
 @dataclass(slots=True)
 class StepOptions:
-    """How steps are carried out: by a worker, or in somebody's foreground."""
+    """How steps are carried out: by a worker, or in the foreground."""
 
     actor: str = "command line"
-    sends: bool = False  # send a message for a run that has to wait; the foreground waits itself
-    tries: int | None = None  # give up on an unreachable server after so many; None waits for it
+    sends: bool = False  # queue a message for a run that has to wait; the foreground sleeps instead
+    tries: int | None = None  # before giving up on an unreachable server; None never gives up
     deadline_seconds: float = DEADLINE_SECONDS
     on_step: Callable[[Step], None] = ignore_step
     on_text: Callable[[str], None] = ignore_text
     on_result: Callable[[StepResult], None] = ignore_result
-    turn_over: Callable[[], bool] = never  # asked after each step: whether to let others have the thread
-    local: Local = field(default_factory=Local)
+    turn_over: Callable[[], bool] = never  # called after each step; True puts the run back in the queue
+    local: LocalResources = field(default_factory=LocalResources)
 
 
 def step_carry_out(
     recorder: Recorder, brief: Brief, history: History, step: Step, options: StepOptions
 ) -> StepResult:
-    """Carries out one step and records what it brought; every outcome but a bug comes as a result."""
+    """Carries out one step and records its results.
+
+    Expected failures (an unreachable server, an unreadable reply, a lost lease) are returned, not raised.
+    """
     began, lease = time.monotonic(), recorder.lease
     caller = Caller(lease.row, lease, options.deadline_seconds, options.on_text, options.local)
     try:
@@ -94,21 +97,21 @@ def step_carry_out(
     )
 
 
-def begin(recorder: Recorder, brief: Brief, history: History, step: Working) -> Working:
-    """Says that the step has begun; a revision takes along what people have asked for until now."""
+def begin(recorder: Recorder, brief: Brief, history: History, step: WorkStep) -> WorkStep:
+    """Records that the step has begun; returns it, for a revision with the instructions sent so far."""
     run_id = recorder.lease.row.pk
     if not isinstance(step, Revise) or not instructions_waiting(run_id):
         recorder.event(EventKind.CLAIMED, step=STEP_NAMES[type(step)], round=step.round)
         return step
     with transaction.atomic():
-        # Holds the run's row: whoever withdraws an instruction comes before this or is told no.
+        # Locks the run's row: an instruction can be withdrawn before this, or no longer.
         lease_write(recorder.lease, wakes=0)
-        told = instructions_waiting(run_id)
-        steered = next_step(brief.rubric, replace(history, instructions=told))
-        assert isinstance(steered, Revise)  # what people say changes what is told, never what comes next
-        numbers = [entry.number for entry in told]
+        instructions = instructions_waiting(run_id)
+        revision = next_step(brief.rubric, replace(history, instructions=instructions))
+        assert isinstance(revision, Revise)  # instructions change the feedback, never the kind of step
+        numbers = [entry.number for entry in instructions]
         recorder.event(EventKind.CLAIMED, step="revise", round=step.round, instructions=numbers)
-    return steered
+    return revision
 
 
 def carry_out(
@@ -116,7 +119,7 @@ def carry_out(
     recorder: Recorder,
     brief: Brief,
     history: History,
-    step: Working,
+    step: WorkStep,
     options: StepOptions,
 ) -> StepResult:
     role = Role.JUDGE if isinstance(step, Judge) else Role.PRODUCER
@@ -133,7 +136,7 @@ def carry_out(
     except CallFailed as failed:
         return after_failure(caller, recorder, history, step, failed, options)
     except ProviderError as error:
-        # Refused before a call was made: there is nothing to keep and nothing to try again.
+        # Refused before a call was made: nothing to record and nothing to retry.
         after = recorder.failure(None, role=role, message=error.message, after=history)
         return StepResult(step, after, error=error.kind.value)
     except (JudgeGaveUp, TemplateFailure) as gave_up:
@@ -145,15 +148,15 @@ def after_failure(
     caller: Caller,
     recorder: Recorder,
     history: History,
-    step: Working,
+    step: WorkStep,
     failed: CallFailed,
     options: StepOptions,
 ) -> StepResult:
-    """A call without a reply is kept; the run waits and tries again, or the step is given up."""
+    """Records a failed call; the run waits and retries, or the step fails."""
     error, tries = failed.error, caller.run.step_failures + 1
     delay = delay_before(tries, error, random.random())  # noqa: S311  jitter, not a secret
-    impatient = options.tries is not None and tries >= options.tries
-    if delay is None or (impatient and error.kind is ErrorKind.UNREACHABLE):
+    out_of_tries = options.tries is not None and tries >= options.tries
+    if delay is None or (out_of_tries and error.kind is ErrorKind.UNREACHABLE):
         role = Role(failed.call.role)
         after = recorder.failure(failed.call, role=role, message=error.message, after=history)
         return StepResult(step, after, error=error.kind.value)

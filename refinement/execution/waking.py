@@ -1,4 +1,4 @@
-"""Messages are wake-ups: a lost one is sent again, one that comes twice changes nothing."""
+"""Messages that wake work up. Lost messages are sent again, and duplicates change nothing."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -11,12 +11,16 @@ from refinement.execution.leases import LEASED, due_and_free
 from refinement.models.leased import Leased
 
 RESEND_AFTER = timedelta(seconds=10)  # how long a message may take to arrive before another is sent
-MOST_DOUBLINGS = 6
+MAX_DOUBLINGS = 6
 SWEEP_AT_MOST = 200
 
 
 def wake(model: type[Leased], pk: int, *, delay: timedelta = timedelta()) -> None:
-    """Sends a message for the row; with the database as broker this joins the caller's transaction."""
+    """Sends a message to the workers that the row is due, after `delay`.
+
+    With the database as broker, the message is part of the caller's transaction. With other brokers it is
+    sent after the commit; if that fails, the sweeper sends it later.
+    """
     # Imported here: the actors import execution, which wakes rows for their next step.
     from refinement.actors import actor_of
     from refinement.broker.database import DatabaseBroker
@@ -30,23 +34,23 @@ def wake(model: type[Leased], pk: int, *, delay: timedelta = timedelta()) -> Non
     if isinstance(actor.broker, DatabaseBroker):
         send()
     else:
-        # A broker that is away fails the message, not the work: the sweeper sends another.
+        # Robust: an unreachable broker fails the message, not the work.
         transaction.on_commit(send, robust=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Swept:
-    """How many messages were sent again, and how many of them because a worker was lost."""
+class SweepResult:
+    """How many messages were sent again, and how many of them because a worker crashed."""
 
     sent: int = 0
     expired: int = 0
 
 
-def sweep(*, patient: bool = True) -> Swept:
-    """Sends again for work that is due and that no worker holds.
+def sweep(*, patient: bool = True) -> SweepResult:
+    """Sends messages again for work that is due and that no worker holds.
 
-    Any number of processes may sweep at once: each row is taken by one of them. A worker with idle threads
-    need not be `patient`: work that it could do and was not given must be lost.
+    Any number of processes may sweep at the same time: one of them resends for each row. `patient=False`
+    skips the growing wait between messages: a worker with idle threads would have received them by now.
     """
     sent = expired = 0
     for model in LEASED:
@@ -57,12 +61,12 @@ def sweep(*, patient: bool = True) -> Swept:
             if resend(model, pk, wakes, now):
                 sent += 1
                 expired += lease_until is not None
-    return Swept(sent, expired)
+    return SweepResult(sent, expired)
 
 
 @transaction.atomic
 def resend(model: type[Leased], pk: int, wakes: int, now: datetime) -> bool:
-    """Sends for the row, unless another process is doing so."""
+    """Sends a message for the row, unless another process has done so."""
     row = model.objects.filter(not_sent_lately(now), pk=pk, wakes=wakes)
     taken = row.update(woken_at=now, wakes=F("wakes") + 1)
     if taken:
@@ -75,11 +79,11 @@ def not_sent_lately(now: datetime) -> Q:
 
 
 def overdue(now: datetime) -> Q:
-    """Nothing was sent, or so long ago that it must be lost; the wait doubles with each message."""
-    found = Q(woken_at__isnull=True)
-    for wakes in range(MOST_DOUBLINGS):
-        found |= Q(wakes=wakes, woken_at__lte=now - RESEND_AFTER * 2**wakes)
-    return found | Q(wakes__gte=MOST_DOUBLINGS, woken_at__lte=now - RESEND_AFTER * 2**MOST_DOUBLINGS)
+    """No message was sent, or so long ago that it must be lost; the wait doubles with each message."""
+    condition = Q(woken_at__isnull=True)
+    for wakes in range(MAX_DOUBLINGS):
+        condition |= Q(wakes=wakes, woken_at__lte=now - RESEND_AFTER * 2**wakes)
+    return condition | Q(wakes__gte=MAX_DOUBLINGS, woken_at__lte=now - RESEND_AFTER * 2**MAX_DOUBLINGS)
 
 
 def work_is_waiting() -> bool:

@@ -1,4 +1,4 @@
-"""The context window of each model of a run: chosen once, so that a server never reloads or cuts."""
+"""Context windows: chosen once per model and run, so that servers never reload a model or cut a prompt."""
 
 import time
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from django.db.models import Max
 from django.utils import timezone
 
 from refinement.engine.types import Role
-from refinement.execution.calls import Caller, CallFailed, timed
+from refinement.execution.calls import Caller, CallFailed, set_times
 from refinement.judging.context import EVALUATOR_CHARS, Brief
 from refinement.judging.prompts import Prompt
 from refinement.judging.schema import reply_limit_tokens
@@ -21,45 +21,49 @@ from refinement.providers.context import (
 )
 from refinement.texts import storable
 
-CHARS_OF_A_TOKEN_WRITTEN = 4  # how long a text of so many tokens turns out, about
-INSTRUCTION_CHARS = 5_000  # our own words around the data
-ASK_AGAIN_CHARS = 12_000  # two replies quoted back with their complaints
+REPLY_CHARS_PER_TOKEN = 4  # an average
+INSTRUCTION_CHARS = 5_000  # of the prompt's fixed text
+ASK_AGAIN_CHARS = 12_000  # two unreadable replies, quoted with their complaints
 FEEDBACK_CHARS = 4_000
-STEERING_CHARS = 8_000  # of all instructions that wait for one revision: they share its prompt
+STEERING_CHARS = 8_000  # of all pending instructions for one revision: they share its prompt
 LEAST_REPLY_TOKENS = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Steered:
-    """What people told a revision, and what it revises; both in characters."""
+class InstructionSize:
+    """The length of a revision's instructions and of the text that it revises, in characters."""
 
     chars: int
     text_chars: int
 
 
 def window_for(caller: Caller, brief: Brief, role: Role) -> int | None:
-    """The run's window for this role's model, chosen at its first call and kept for all others."""
+    """The context window in tokens for the role's model, chosen before its first call in the run.
+
+    None if the endpoint does not describe its models. The choice is set on `caller.run` and saved with the
+    call. Raises CallFailed if the endpoint cannot be reached, and ProviderError if it lacks the model.
+    """
     field = "judge_context" if role is Role.JUDGE else "producer_context"
     chosen: int | None = getattr(caller.run, field)
     if chosen is not None:
         return chosen
-    info = looked_up(caller, role)
+    info = model_info_get(caller, role)
     if info is None:
         return None
     limit = info.context_length
     roles = [role]
     if caller.target(Role.JUDGE) == caller.target(Role.PRODUCER):
         roles = [Role.JUDGE, Role.PRODUCER]  # one model, one window
-    wanted = max(context_tokens_for(*expected(brief, each), None) for each in roles)
+    wanted = max(context_tokens_for(*expected_sizes(brief, each), None) for each in roles)
     window = wanted if limit is None else min(wanted, limit)
-    # Written down with what the call brings: without it, the next try chooses the same.
+    # Saved with the call's results. If the call fails, the next try chooses the same window.
     setattr(caller.run, field, window)
     setattr(caller.run, f"{role.value}_family", info.family)
     return window
 
 
-def looked_up(caller: Caller, role: Role) -> ModelInfo | None:
-    """What the endpoint tells of the role's model; None where it tells nothing of its models."""
+def model_info_get(caller: Caller, role: Role) -> ModelInfo | None:
+    """The role's model as the endpoint describes it; None if it does not describe its models."""
     endpoint, model = caller.target(role)
     started, clock = timezone.now(), time.monotonic()
     try:
@@ -69,8 +73,8 @@ def looked_up(caller: Caller, role: Role) -> ModelInfo | None:
             raise
         if not error.retryable:
             return None
-        # A call without a window would be served with one that cuts the prompt without a word.
-        round_number = round_under_way(caller, role)
+        # Without a window, the server would use its default and may cut the prompt silently.
+        round_number = current_round(caller, role)
         call = Call(
             run=caller.run,
             round_number=round_number,
@@ -82,18 +86,18 @@ def looked_up(caller: Caller, role: Role) -> ModelInfo | None:
             error_kind=error.kind.value,
             error_message=storable(error.message),
         )
-        timed(call, started, time.monotonic() - clock)
+        set_times(call, started, time.monotonic() - clock)
         raise CallFailed(call, error) from error
 
 
-def round_under_way(caller: Caller, role: Role) -> int:
-    """The round that is judged, or the one that is to be written."""
+def current_round(caller: Caller, role: Role) -> int:
+    """The number of the round that is being judged or written."""
     newest: int | None = caller.run.rounds.aggregate(newest=Max("number"))["newest"]
     return (newest or 0) + (role is not Role.JUDGE)
 
 
-def expected(brief: Brief, role: Role) -> tuple[int, int]:
-    """The longest prompt to be expected of a role, in characters, and the longest reply, in tokens."""
+def expected_sizes(brief: Brief, role: Role) -> tuple[int, int]:
+    """The longest prompt to expect for a role, in characters, and the longest reply, in tokens."""
     rubric, policy = brief.rubric, brief.rubric.policy
     texts = (brief.task, rubric.background, rubric.output_contract, rubric.search_space)
     fixed = INSTRUCTION_CHARS + sum(text_size(text) for text in texts)
@@ -102,40 +106,46 @@ def expected(brief: Brief, role: Role) -> tuple[int, int]:
         for criterion in rubric.criteria
         for part in (criterion.name, criterion.description, criterion.ideal)
     )
-    candidate = max(text_size(brief.seed), policy.producer_tokens * CHARS_OF_A_TOKEN_WRITTEN)
+    candidate = max(text_size(brief.seed), policy.producer_tokens * REPLY_CHARS_PER_TOKEN)
     if role is Role.JUDGE:
         seen = 2 * min(candidate, policy.judge_limit_chars)
         seen += 2 * EVALUATOR_CHARS if rubric.runs_a_command else 0
         return fixed + seen + ASK_AGAIN_CHARS, reply_limit_tokens(rubric)
-    # Room for what people may say later: the window is chosen once, before anybody has said anything.
+    # Includes instructions that may come later: the window is chosen once, before there are any.
     return fixed + candidate + FEEDBACK_CHARS + STEERING_CHARS, policy.producer_tokens
 
 
-def reply_worth_having(wanted: int, chars: int) -> int:
-    """The tokens without which a revision of a text of so many characters would be cut short."""
-    return min(wanted, max(LEAST_REPLY_TOKENS, chars // CHARS_OF_A_TOKEN_WRITTEN))
+def least_reply_tokens(wanted: int, chars: int) -> int:
+    """The tokens that a revision of a text of `chars` characters needs at least; `wanted` at most."""
+    return min(wanted, max(LEAST_REPLY_TOKENS, chars // REPLY_CHARS_PER_TOKEN))
 
 
-def reply_room(prompt: Prompt, wanted: int, window: int | None, steered: Steered | None = None) -> int:
-    """The reply's limit: what is wanted, or what the window leaves; refuses when it leaves nothing."""
+def max_reply_tokens(
+    prompt: Prompt, wanted: int, window: int | None, instructions: InstructionSize | None = None
+) -> int:
+    """The reply's token limit: `wanted`, or less if the prompt leaves less of the window.
+
+    Raises ProviderError (context_exceeded) if too little is left for a useful reply. `instructions` are
+    those of a revision: they need enough tokens left to write the whole text again.
+    """
     if window is None:
         return wanted
     used = sum(text_size(message.content) for message in prompt.messages) // CHARS_PER_TOKEN + TEMPLATE_TOKENS
-    room = window - used
-    if steered is not None and room < reply_worth_having(wanted, steered.text_chars):
+    left = window - used
+    if instructions is not None and left < least_reply_tokens(wanted, instructions.text_chars):
         raise ProviderError(
             ErrorKind.CONTEXT_EXCEEDED,
-            f"The instructions that wait have {steered.chars:,} characters. With them the prompt takes about "
-            f"{used:,} tokens of the {window:,} that the model can hold, which leaves too little room for "
-            "the revision itself. Withdraw some of them, or say them in fewer words, and retry the run.",
+            f"The pending instructions have {instructions.chars:,} characters. With them the prompt takes "
+            f"about {used:,} of the model's {window:,} context tokens, which leaves too little for the "
+            "revision. Withdraw or shorten some of them, then retry the run.",
             retryable=False,
         )
-    if room < min(wanted, LEAST_REPLY_TOKENS):
+    if left < min(wanted, LEAST_REPLY_TOKENS):
         raise ProviderError(
             ErrorKind.CONTEXT_EXCEEDED,
-            f"The prompt takes about {used:,} tokens of the {window:,} that the model can hold, which leaves "
-            "no room for a reply. Shorten the text, lower what the judge is shown of it, or choose a model "
-            "with a longer context.",
+            f"The prompt takes about {used:,} of the model's {window:,} context tokens, which leaves too "
+            "little for a reply. Shorten the text, lower the rubric's limit on what the judge sees, or "
+            "choose a model with a longer context.",
             retryable=False,
         )
-    return min(wanted, room)
+    return min(wanted, left)

@@ -1,4 +1,4 @@
-"""Signs of life of worker processes."""
+"""Heartbeats of worker processes."""
 
 import os
 import secrets
@@ -15,12 +15,12 @@ FORGOTTEN_AFTER = timedelta(minutes=1)
 
 
 def worker_name() -> str:
-    """A name that no other worker process has or will have."""
+    """A unique name for this worker process."""
     return f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
 
 
 def worker_beat(*, name: str, started_at: datetime, threads: int) -> None:
-    """Records that the worker is alive, and forgets those not heard of for a minute."""
+    """Records that the worker is alive, and deletes workers without a heartbeat for a minute."""
     now = timezone.now()
     WorkerBeat.objects.update_or_create(
         name=name,
@@ -31,5 +31,5 @@ def worker_beat(*, name: str, started_at: datetime, threads: int) -> None:
 
 
 def worker_leave(*, name: str) -> None:
-    """Forgets a worker that ends in good order."""
+    """Deletes a worker that shuts down normally."""
     WorkerBeat.objects.filter(name=name).delete()

@@ -1,4 +1,7 @@
-"""What every place that serves models promises: one request, one reply, sorted errors."""
+"""The interface of all providers: one request, one reply, errors by kind.
+
+A new kind of endpoint needs a class with the methods of `Provider` and an entry in `registry.FACTORIES`.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,7 +12,7 @@ Schema = Mapping[str, object]
 
 
 class ErrorKind(StrEnum):
-    """The sorts of failure; what to do next depends on these alone."""
+    """The kinds of failure. `sorting.py` has a table of their causes, `retrying.py` says when to retry."""
 
     UNREACHABLE = "unreachable"
     TIMEOUT = "timeout"
@@ -20,7 +23,7 @@ class ErrorKind(StrEnum):
 
 
 class ProviderError(Exception):
-    """A call that gave no reply. `message` is a sentence for people: what happened and what to do."""
+    """A call without a reply. `message` is for users: what happened and what to do."""
 
     def __init__(
         self, kind: ErrorKind, message: str, *, retryable: bool, retry_after: float | None = None
@@ -29,11 +32,11 @@ class ProviderError(Exception):
         self.kind = kind
         self.message = message
         self.retryable = retryable
-        self.retry_after = retry_after  # seconds, when the server named them
+        self.retry_after = retry_after  # seconds, if the server sent them
 
 
 class Cancelled(Exception):
-    """The caller asked to stop; nothing was wrong with the model."""
+    """The caller cancelled the call; the model did not fail."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,35 +47,36 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class CompletionRequest:
-    """Everything that decides a reply."""
+    """A prompt and its options."""
 
     model: str
     messages: Sequence[Message]
     temperature: float = 0.0
     max_tokens: int = 1024
-    context_tokens: int | None = None  # the window to ask for, where the endpoint lets one choose
-    schema: Schema | None = None  # the JSON schema the reply must follow, where supported
-    role: str = "producer"  # judge, producer or reflect: slots and scripts go by it
-    slot: int | None = None  # the cache slot to use, where the endpoint has some
+    context_tokens: int | None = None  # the context window, for endpoints where it can be set
+    schema: Schema | None = None  # the JSON schema of the reply, for endpoints that support it
+    role: str = "producer"  # judge, producer or reflect: selects a cache slot or a script's lines
+    slot: int | None = None  # the cache slot to use, for endpoints that have them
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came back, whole."""
+    """A complete reply. It has text: an empty reply is a ProviderError."""
 
     text: str
     thinking: str = ""
     model: str = ""
     prompt_tokens: int = 0
     completion_tokens: int = 0
-    cached_tokens: int | None = None  # of the prompt tokens, where the endpoint tells
+    cached_tokens: int | None = None  # of the prompt tokens, if the endpoint reports them
     seconds: float = 0.0
-    finish_reason: str = "stop"  # stop, or length when the reply hit its limit
+    finish_reason: str = "stop"  # stop, or length if the reply reached its limit
     schema_used: bool = False
     timings: Mapping[str, float] = field(default_factory=dict)  # load, prompt, generate: seconds
 
     @property
     def cut(self) -> bool:
+        """Whether the reply reached its length limit."""
         return self.finish_reason == "length"
 
 
@@ -81,7 +85,7 @@ class ModelInfo:
     name: str
     family: str = ""
     size_bytes: int | None = None
-    parameters: str = ""  # as the server words it, such as 14.8B
+    parameters: str = ""  # as the server shows it, such as 14.8B
     context_length: int | None = None
 
 
@@ -93,7 +97,11 @@ class Health:
 
 @dataclass(slots=True)
 class CallControl:
-    """How a caller follows and cancels a call. A watcher thread asks `is_cancelled` while the call runs."""
+    """How a caller follows and cancels a call.
+
+    `is_cancelled` is called from a watcher thread a few times a second while the call runs. `on_text` is
+    called with each piece of the reply, in the caller's thread.
+    """
 
     deadline_seconds: float = 600.0
     is_cancelled: Callable[[], bool] = field(default=lambda: False)
@@ -101,20 +109,24 @@ class CallControl:
 
 
 class Provider(Protocol):
-    """One endpoint. Instances are shared between threads."""
+    """One endpoint. Instances are shared between threads; get them from `registry.build`."""
 
     def complete(self, request: CompletionRequest, control: CallControl) -> Reply:
-        """The model's reply; raises ProviderError or Cancelled, within a second of either's cause."""
+        """Sends the request and waits for the whole reply.
+
+        Raises ProviderError if there is no reply, also when the deadline passes, and Cancelled within a
+        second after the control's `is_cancelled` returns True. Does not retry: that is the caller's choice.
+        """
         ...
 
     def models(self) -> list[ModelInfo]:
-        """What can be asked for here, with family and context length where known."""
+        """The available models, with family and context length if known; raises ProviderError."""
         ...
 
     def model_info(self, name: str) -> ModelInfo:
-        """What is known of one model; raises ProviderError when the endpoint does not serve it."""
+        """One model's details; raises ProviderError, of kind MODEL_MISSING if the endpoint lacks it."""
         ...
 
     def health(self) -> Health:
-        """Whether the endpoint answers now; never raises, and answers within a few seconds."""
+        """Whether the endpoint works now; never raises, and returns within a few seconds."""
         ...

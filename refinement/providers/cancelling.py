@@ -1,4 +1,4 @@
-"""Cancels model calls: one watcher thread per process shuts down the socket of each call that must end."""
+"""Cancels model calls: one watcher thread per process closes the socket of each cancelled call."""
 
 import os
 import socket
@@ -23,7 +23,7 @@ T = TypeVar("T", bound=Closable)
 
 
 class Call:
-    """One call of a model, from its start to its reply."""
+    """One model call, from its start to its reply."""
 
     def __init__(self, control: CallControl, where: str) -> None:
         self.reason: Exception | None = None  # why it was cancelled
@@ -44,13 +44,13 @@ class Call:
             raise self.reason
 
     def pause(self, seconds: float) -> None:
-        """Waits, unless the call is cancelled before."""
+        """Sleeps; raises like `check` if the call is cancelled in the meantime."""
         self._over.wait(seconds)
         self.check()
 
     @contextmanager
     def holding(self, lock: Lock) -> Iterator[None]:
-        """Holds the lock; the wait for it can be cancelled."""
+        """Holds the lock during the block; waiting for it can be cancelled."""
         while not lock.acquire(timeout=CHECK_SECONDS):
             self.check()
         try:
@@ -59,7 +59,10 @@ class Call:
             lock.release()
 
     def run(self, work: Callable[[], T]) -> T:
-        """What `work` returns. It runs in a thread: nothing interrupts a name lookup or a connect."""
+        """Runs `work` in a thread and returns its result, because a DNS lookup cannot be interrupted.
+
+        If the call is cancelled, this raises at once, and a late result is closed.
+        """
         self._awaited = Future()
         self.check()
         Thread(target=_run, args=(work, self._awaited), daemon=True, name="model-request").start()
@@ -77,29 +80,29 @@ class Call:
             if self._over.is_set():
                 _shut_down(connection)
             else:
-                # A descriptor of its own: it stays valid under TLS, and is never another call's.
+                # A duplicate: it stays valid when TLS wraps the socket, and is never reused for another call.
                 self._socket = connection.dup()
 
-    def look(self) -> None:
-        """Cancels the call if its caller or its deadline says so."""
+    def poll(self) -> None:
+        """Cancels the call if its control says so or its deadline has passed."""
         try:
             if self._control.is_cancelled():
                 self.cancel(Cancelled(f"The call to {self._where} was cancelled."))
             elif self.elapsed() >= self._control.deadline_seconds:
                 self.cancel(self._timeout())
-        except Exception as error:  # noqa: BLE001  the caller's own, and raised to the caller
+        except Exception as error:  # noqa: BLE001  from the caller's function, raised in the caller
             self.cancel(error)
 
     def _timeout(self) -> ProviderError:
         return ProviderError(
             ErrorKind.TIMEOUT,
-            f"{self._where} gave no complete reply within {self._control.deadline_seconds:g} seconds. "
+            f"{self._where} did not complete its reply within {self._control.deadline_seconds:g} seconds. "
             "Try again, allow more time, or choose a smaller model.",
             retryable=True,
         )
 
     def cancel(self, reason: Exception) -> None:
-        """Ends whatever the call waits for; `reason` is then raised to its caller."""
+        """Interrupts the call; its caller gets `reason` raised."""
         if self.reason is None:
             self.reason = reason
         self.end()
@@ -119,7 +122,7 @@ class Call:
 
 
 def _shut_down(connection: socket.socket) -> None:
-    """Ends all waiting on the connection, in whatever thread."""
+    """Interrupts reads and writes on the connection in all threads."""
     with suppress(OSError):  # closed already
         connection.shutdown(socket.SHUT_RDWR)
 
@@ -127,18 +130,18 @@ def _shut_down(connection: socket.socket) -> None:
 def _run(work: Callable[[], T], awaited: "Future[T]") -> None:
     try:
         result = work()
-    except BaseException as error:  # noqa: BLE001  raised in the thread that waits
+    except BaseException as error:  # noqa: BLE001  raised in the waiting thread
         with suppress(InvalidStateError):
             awaited.set_exception(error)
         return
     try:
         awaited.set_result(result)
-    except InvalidStateError:  # nobody waits any more
+    except InvalidStateError:  # the call was cancelled
         result.close()
 
 
 class CallWatcher:
-    """Looks at every call in progress a few times a second, in a thread that starts with the first call."""
+    """Polls every call in progress a few times a second, in a thread that starts with the first call."""
 
     def __init__(self) -> None:
         self._calls: set[Call] = set()
@@ -164,7 +167,7 @@ class CallWatcher:
             while self._calls:
                 time.sleep(CHECK_SECONDS)
                 for call in self._calls.copy():
-                    call.look()
+                    call.poll()
 
 
 _watcher = CallWatcher()
@@ -172,18 +175,22 @@ _current: ContextVar[Call] = ContextVar("call")
 
 
 def current_call() -> Call:
-    """The call that this thread is making; LookupError if it makes none."""
+    """The call that this thread is making; raises LookupError if there is none."""
     return _current.get()
 
 
 @contextmanager
 def calling(control: CallControl, where: str) -> Iterator[Call]:
-    """Has the call inside watched; `where` names the endpoint in messages.
+    """Makes the block one cancellable call; `where` names the endpoint in error messages.
 
-    Raises Cancelled, or a timeout as ProviderError, in place of whatever error the cancellation led to.
+    When the call is cancelled or its deadline passes, requests inside the block fail within a second, and
+    Cancelled or a timeout as ProviderError is raised instead of their error.
+
+        with calling(control, "Ollama at http://127.0.0.1:11434") as call:
+            response = client.get("models")
     """
     call = Call(control, where)
-    call.look()
+    call.poll()
     call.check()
     token = _current.set(call)
     try:
@@ -199,10 +206,10 @@ def calling(control: CallControl, where: str) -> Iterator[Call]:
         _current.reset(token)
 
 
-def _start_anew() -> None:
-    """A forked process has none of its parent's threads."""
+def _reset_after_fork() -> None:
+    """A forked process does not have its parent's watcher thread."""
     global _watcher
     _watcher = CallWatcher()
 
 
-os.register_at_fork(after_in_child=_start_anew)
+os.register_at_fork(after_in_child=_reset_after_fork)

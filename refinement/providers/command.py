@@ -1,6 +1,6 @@
-"""A command as a model: the prompt on its input or in a file, the reply from its output or a file.
+"""A command as a model: it gets the prompt on stdin or in a file, and replies on stdout or in a file.
 
-For those who run `wiggum eval` on their own machine; the registry makes none for anybody else.
+Only for `wiggum eval`, which users run on their own machine; the registry creates no others.
 """
 
 import tempfile
@@ -18,14 +18,14 @@ from refinement.providers.base import (
     Reply,
 )
 from refinement.providers.cancelling import calling
-from refinement.providers.processes import OUTPUT_BYTES, Command, Ended, run_command
+from refinement.providers.processes import OUTPUT_BYTES, Command, CommandResult, run_command
 
 TIMEOUT_SECONDS = 600.0
 PROMPT_FILE, OUTPUT_FILE = "prompt_file", "output_file"
 
 
 class CommandProvider:
-    """Starts the command once a call, each in a folder of files of its own."""
+    """Starts the command once per call, with a temporary folder for its files."""
 
     def __init__(self, options: Mapping[str, Any], name: str) -> None:
         self._command = Command(
@@ -38,7 +38,7 @@ class CommandProvider:
         self.where = f"The command of {name} ({self._command.name})"
 
     def complete(self, request: CompletionRequest, control: CallControl) -> Reply:
-        """What the command answers to the prompt; it is ended when the call is."""
+        """Runs the command with the prompt; cancelling the call ends it. No failure is retryable."""
         limit = min(self._timeout, control.deadline_seconds)
         bounded = CallControl(limit, control.is_cancelled, control.on_text)
         try:
@@ -50,46 +50,46 @@ class CommandProvider:
                 control.on_text(text)
                 return Reply(text=text, model=request.model, seconds=call.elapsed())
         except ProviderError as error:
-            # An agent may have changed things before it failed, and it costs: it is not simply asked again.
+            # Not retried: an agent may have changed things before it failed, and costs money.
             raise ProviderError(error.kind, error.message, retryable=False) from error
 
-    def _reply(self, prompt: str, folder: Path, look: Callable[[], None]) -> str:
+    def _reply(self, prompt: str, folder: Path, check: Callable[[], None]) -> str:
         places = {PROMPT_FILE: str(folder / "prompt.txt"), OUTPUT_FILE: str(folder / "output.txt")}
-        by_file = self._command.asks_for(PROMPT_FILE)
+        by_file = self._command.uses(PROMPT_FILE)
         if by_file:
             Path(places[PROMPT_FILE]).write_text(prompt, encoding="utf-8", errors="replace")
         try:
-            ended = run_command(self._command, "" if by_file else prompt, look, places)
+            ended = run_command(self._command, "" if by_file else prompt, check, places)
         except OSError as error:
             raise self._failed(f"cannot be started ({error.strerror})", ErrorKind.UNREACHABLE) from error
         self._refuse_failure(ended)
-        written = Path(places[OUTPUT_FILE]) if self._command.asks_for(OUTPUT_FILE) else None
+        written = Path(places[OUTPUT_FILE]) if self._command.uses(OUTPUT_FILE) else None
         text = self._written(written) if written else ended.out
         if not text.strip():
-            raise self._failed("gave an empty reply", advice="Look at what it says when it is run by hand.")
+            raise self._failed("gave an empty reply", advice="Run it by hand to check its output.")
         return text
 
-    def _refuse_failure(self, ended: Ended) -> None:
+    def _refuse_failure(self, ended: CommandResult) -> None:
         if ended.too_long:
             raise self._failed(
                 f"wrote more than {self._command.output_bytes:,} bytes",
                 advice="Have it write less, or raise its output_limit.",
             )
         if ended.code:
-            said = f": {ended.tail}" if ended.tail else " and said nothing"
+            output = f": {ended.tail}" if ended.tail else " and no output"
             how = f"signal {-ended.code}" if ended.code < 0 else f"status {ended.code}"
-            raise self._failed(f"ended with {how}{said}", advice="Run it by hand with the same prompt.")
+            raise self._failed(f"ended with {how}{output}", advice="Run it by hand with the same prompt.")
 
     def _written(self, file: Path) -> str:
-        """The file that the command was to write, within the limit."""
+        """The content of the command's output file, within the limit."""
         try:
             with file.open("rb") as stream:
                 data = stream.read(self._command.output_bytes + 1)
         except OSError:
             raise self._failed(
-                "wrote no output file", advice="It must write its reply to the file {output_file} names."
+                "wrote no output file", advice="It must write its reply to the file in {output_file}."
             ) from None
-        self._refuse_failure(Ended(0, "", "", too_long=len(data) > self._command.output_bytes))
+        self._refuse_failure(CommandResult(0, "", "", too_long=len(data) > self._command.output_bytes))
         return data.decode("utf-8", "replace")
 
     def _failed(
@@ -98,22 +98,22 @@ class CommandProvider:
         return ProviderError(kind, f"{self.where} {what}. {advice}", retryable=False)
 
     def models(self) -> list[ModelInfo]:
-        """Nothing: a command is named in an eval's file, not chosen from a list."""
+        """Empty: a command is set in an eval file, not chosen from a list."""
         return []
 
     def model_info(self, name: str) -> ModelInfo:
-        """The command under its own name, without a context length; ProviderError when it is not there."""
+        """The given name, without a context length; raises ProviderError if the command does not exist."""
         if problem := self._command.problem():
             raise self._failed(f"cannot be started: {problem}", ErrorKind.UNREACHABLE)
         return ModelInfo(name=name)
 
     def health(self) -> Health:
-        """Whether there is something to start; starts nothing."""
+        """Whether the command can be started, without starting it."""
         problem = self._command.problem()
         return Health(not problem, f"{self.where} cannot be started: {problem}." if problem else "")
 
 
 def prompt_of(request: CompletionRequest) -> str:
-    """The prompt as one text: a producer gets the task as it was written, a judge its rules as well."""
+    """The prompt as one text: a producer gets the task only, a judge the system message as well."""
     wanted = ("user", "assistant") if request.role == "producer" else ("system", "user", "assistant")
     return "\n\n".join(message.content for message in request.messages if message.role in wanted)

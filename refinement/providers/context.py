@@ -1,25 +1,29 @@
-"""How large a context window to ask for, and when a prompt cannot fit one."""
+"""Sizes of context windows, and whether a prompt fits."""
 
 from refinement.providers.base import CompletionRequest, ErrorKind, ProviderError
 
 SMALLEST_WINDOW = 2048
-CHARS_PER_TOKEN = 3  # on the safe side: English runs at about four
-CLEARLY_TOO_MANY_CHARS_PER_TOKEN = 8  # no usual text packs more into a token
+CHARS_PER_TOKEN = 3  # a safe estimate: English has about four
+MAX_CHARS_PER_TOKEN = 8  # no normal text has more
 TEMPLATE_TOKENS = 64  # what a model's chat template adds around the messages
 
 
 def text_size(text: str) -> int:
-    """The length to plan with: bytes of UTF-8, for a letter beyond ASCII costs about a token by itself."""
+    """The text's length for estimates: UTF-8 bytes, because a non-ASCII letter takes about one token."""
     return len(text.encode("utf-8", "surrogatepass"))
 
 
 def context_tokens_for(longest_prompt_chars: int, reply_tokens: int, model_context: int | None) -> int:
-    """The window for all calls of a model in a run: a doubling step, at most what the model reports."""
+    """The context window for all calls to a model in a run: a power of two, at most `model_context`.
+
+    Raises ProviderError (context_exceeded) if the prompt and reply do not fit `model_context`; None is no
+    limit.
+    """
     needed = -(-longest_prompt_chars // CHARS_PER_TOKEN) + reply_tokens + TEMPLATE_TOKENS
     if model_context is not None and needed > model_context:
         raise ProviderError(
             ErrorKind.CONTEXT_EXCEEDED,
-            f"The longest prompt to expect ({longest_prompt_chars:,} characters) and a reply of "
+            f"The longest expected prompt ({longest_prompt_chars:,} characters) and a reply of "
             f"{reply_tokens:,} tokens need about {needed:,} tokens of context; the model has "
             f"{model_context:,}. Shorten the text or the reply, or choose a model with a longer context.",
             retryable=False,
@@ -30,16 +34,19 @@ def context_tokens_for(longest_prompt_chars: int, reply_tokens: int, model_conte
     return window if model_context is None else min(window, model_context)
 
 
-def refuse_what_cannot_fit(request: CompletionRequest, where: str, window: int | None = None) -> None:
-    """Raises CONTEXT_EXCEEDED for a prompt that is beyond the window by any reckoning."""
+def check_prompt_fits(request: CompletionRequest, where: str, window: int | None = None) -> None:
+    """Raises ProviderError (context_exceeded) for a prompt that is certainly too long for the window.
+
+    `window` defaults to the request's; without either, nothing is checked.
+    """
     limit = window or request.context_tokens
     if limit is None:
         return
     chars = sum(len(message.content) for message in request.messages)
-    if chars > limit * CLEARLY_TOO_MANY_CHARS_PER_TOKEN:
+    if chars > limit * MAX_CHARS_PER_TOKEN:
         raise ProviderError(
             ErrorKind.CONTEXT_EXCEEDED,
-            f"A prompt of {chars:,} characters cannot fit the context window of {limit:,} tokens that "
-            f"{request.model} was given at {where}. Shorten the text or allow a larger window.",
+            f"A prompt of {chars:,} characters does not fit the context window of {limit:,} tokens of "
+            f"{request.model} at {where}. Shorten the text or allow a larger window.",
             retryable=False,
         )

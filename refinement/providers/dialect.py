@@ -1,4 +1,4 @@
-"""How one model wants to be asked: learnt from its server's complaints, remembered in memory."""
+"""Which request options a model supports, learned from its server's error messages."""
 
 import re
 from dataclasses import dataclass, replace
@@ -6,15 +6,15 @@ from enum import IntEnum
 from typing import Any
 
 from refinement.providers.base import CompletionRequest
-from refinement.providers.sorting import CONTEXT_WORDS
+from refinement.providers.sorting import CONTEXT_PATTERN
 
-ABOUT_FORMAT = re.compile(
+FORMAT_PATTERN = re.compile(
     r"response_format|json_schema|json_object|structured|grammar|schema|guided", re.IGNORECASE
 )
 
 
-class Form(IntEnum):
-    """Ways to ask for a form, the strictest first."""
+class ReplyFormat(IntEnum):
+    """Ways to request structured output, the strictest first."""
 
     SCHEMA = 0
     OBJECT = 1
@@ -23,16 +23,16 @@ class Form(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """Which of the optional parts of a request the model takes."""
+    """The optional parts of a request that the model supports."""
 
-    form: Form = Form.SCHEMA
+    form: ReplyFormat = ReplyFormat.SCHEMA
     limit_field: str = "max_tokens"
     usage: bool = True
     temperature: bool = True
 
-    def after_complaint(self, text: str, *, form_was_asked: bool) -> "Dialect | None":
-        """What to try after a complaint about the request; None when it is about another matter."""
-        if CONTEXT_WORDS.search(text):
+    def after_complaint(self, text: str, *, format_requested: bool) -> "Dialect | None":
+        """The dialect to try next after an error message; None if the message is not about an option."""
+        if CONTEXT_PATTERN.search(text):
             return None
         if self.limit_field == "max_tokens" and "max_completion_tokens" in text:
             return replace(self, limit_field="max_completion_tokens")
@@ -40,8 +40,8 @@ class Dialect:
             return replace(self, usage=False)
         if self.temperature and "temperature" in text:
             return replace(self, temperature=False)
-        if form_was_asked and self.form < Form.NONE and ABOUT_FORMAT.search(text):
-            return replace(self, form=Form(self.form + 1))
+        if format_requested and self.form < ReplyFormat.NONE and FORMAT_PATTERN.search(text):
+            return replace(self, form=ReplyFormat(self.form + 1))
         return None
 
     def body(self, request: CompletionRequest) -> dict[str, Any]:
@@ -56,9 +56,9 @@ class Dialect:
             body["temperature"] = request.temperature
         if self.usage:
             body["stream_options"] = {"include_usage": True}
-        if request.schema is not None and self.form is Form.SCHEMA:
+        if request.schema is not None and self.form is ReplyFormat.SCHEMA:
             schema = {"name": "reply", "strict": True, "schema": dict(request.schema)}
             body["response_format"] = {"type": "json_schema", "json_schema": schema}
-        elif request.schema is not None and self.form is Form.OBJECT:
+        elif request.schema is not None and self.form is ReplyFormat.OBJECT:
             body["response_format"] = {"type": "json_object"}
         return body

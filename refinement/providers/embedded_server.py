@@ -1,7 +1,6 @@
-"""The process that holds the embedded model: told what to load on its input, it ends when that closes.
+"""The process that serves the embedded model. It reads what to load from stdin, and ends when stdin closes.
 
-It is a process of its own because loading holds Python's lock for as long as it takes, and because a
-worker that dies, however suddenly, takes it along.
+It is a separate process because loading holds Python's GIL, and so that it always ends with its worker.
 """
 
 import json
@@ -10,22 +9,22 @@ import sys
 from typing import Any
 
 
-def load(wanted: dict[str, Any]) -> Any:
-    """llama.cpp's server, listening on a loopback address of its own."""
+def load(request: dict[str, Any]) -> Any:
+    """Starts llama.cpp's server on a free loopback port."""
     import xllamacpp
 
     parameters = xllamacpp.CommonParams()
-    parameters.model.path = wanted["path"]
-    parameters.model_alias = {wanted["model"]}
-    parameters.api_keys = [wanted["key"]]
-    parameters.n_parallel = wanted["slots"]
-    parameters.n_ctx = wanted["context"] * wanted["slots"]
+    parameters.model.path = request["path"]
+    parameters.model_alias = {request["model"]}
+    parameters.api_keys = [request["key"]]
+    parameters.n_parallel = request["slots"]
+    parameters.n_ctx = request["context"] * request["slots"]
     parameters.kv_unified = False
-    # Threads wait for each other by spinning: as many as cores are six times slower on a busy machine.
+    # llama.cpp's threads spin while they wait: one per core is six times slower on a busy machine.
     threads = max(1, (os.cpu_count() or 1) - 1)
     parameters.cpuparams.n_threads = threads
     parameters.cpuparams_batch.n_threads = threads
-    parameters.cache_ram_mib = 0  # the slots hold the prefixes; a second store may grow to gigabytes
+    parameters.cache_ram_mib = 0  # the slots cache prefixes; a second cache may grow to gigabytes
     parameters.hostnames = ["127.0.0.1"]
     parameters.port = 0
     parameters.ui = False
@@ -36,17 +35,17 @@ def load(wanted: dict[str, Any]) -> Any:
 
 
 def main() -> None:
-    wanted = json.loads(sys.stdin.readline())
+    request = json.loads(sys.stdin.readline())
     try:
-        server = load(wanted)
+        server = load(request)
         answer = {"address": server.listening_address}
-    except Exception as error:  # noqa: BLE001  whatever went wrong is for the parent to tell
+    except Exception as error:  # noqa: BLE001  reported by the parent
         answer = {"error": f"{type(error).__name__}: {error}"}
     sys.stdout.write(json.dumps(answer) + "\n")
     sys.stdout.flush()
     if "address" in answer:
         sys.stdin.read()
-    # Not the usual way out: it would wait for the generation under way.
+    # A normal exit would wait for the reply in progress.
     os._exit(0)
 
 

@@ -1,4 +1,4 @@
-"""Reads a chat completion in OpenAI's form: a stream of events, or one object where nothing is streamed."""
+"""Reads OpenAI chat completions: a stream of events, or one object if the server does not stream."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator
@@ -13,7 +13,7 @@ class ErrorInStream(Exception):
 
 
 class Unreadable(Exception):
-    """What came is no chat completion; `text` is the part that shows it."""
+    """The response is not a chat completion; `text` is the invalid part."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
@@ -21,8 +21,8 @@ class Unreadable(Exception):
 
 
 @dataclass(slots=True)
-class Gathered:
-    """What the events have said so far."""
+class StreamedReply:
+    """The parts of a reply received so far; `on_text` is called with each piece of text."""
 
     on_text: Callable[[str], None]
     pieces: list[str] = field(default_factory=list)
@@ -70,7 +70,7 @@ class Gathered:
             self.cached_tokens = cached
 
     def _take_timings(self, timings: dict[str, Any]) -> None:
-        """llama.cpp's own figures."""
+        """Reads llama.cpp's timings."""
         names = {"prompt": "prompt_ms", "generate": "predicted_ms"}
         self.timings = {
             name: timings[theirs] * MILLISECONDS for name, theirs in names.items() if theirs in timings
@@ -80,7 +80,7 @@ class Gathered:
 
 
 def lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """The lines of a stream, without their ends; a last line without an end counts."""
+    """The lines of a stream without line ends; the last line may lack one."""
     rest = b""
     for chunk in chunks:
         *whole, rest = (rest + chunk).split(b"\n")
@@ -89,21 +89,21 @@ def lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
         yield rest
 
 
-def gather(chunks: Iterable[bytes], gathered: Gathered) -> None:
-    """Reads the stream to its end; raises Unreadable or ErrorInStream."""
+def read_stream(chunks: Iterable[bytes], streamed: StreamedReply) -> None:
+    """Reads the stream to its end into `streamed`; raises Unreadable or ErrorInStream."""
     unknown: list[bytes] = []
     for line in lines(chunks):
         name, _, value = line.partition(b":")
         value = value.strip()
         if name in (b"data", b"error"):
             if value == b"[DONE]":
-                gathered.complete = True
+                streamed.complete = True
                 continue
-            gathered.take(_parsed(value, wrap=name == b"error"))
+            streamed.take(_parsed(value, wrap=name == b"error"))
         elif line.strip() and name not in (b"", b"event", b"id", b"retry"):
             unknown.append(line)
     if unknown:
-        gathered.take(_parsed(b"\n".join(unknown), wrap=False))
+        streamed.take(_parsed(b"\n".join(unknown), wrap=False))
 
 
 def _parsed(value: bytes, *, wrap: bool) -> dict[str, Any]:

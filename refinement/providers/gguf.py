@@ -1,4 +1,4 @@
-"""Reads what a GGUF file says of itself, from its head alone."""
+"""Reads metadata from the header of a GGUF file."""
 
 import struct
 from pathlib import Path
@@ -6,14 +6,14 @@ from typing import BinaryIO
 
 MAGIC = b"GGUF"
 STRING, ARRAY = 8, 9
-# The file format's numbers for its plain types, and how they are packed.
+# The struct codes of the file format's scalar types.
 PLAIN = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 LONGEST_TEXT = 1 << 20
 MOST_ENTRIES = 10_000
 
 
 def context_length(path: Path) -> int | None:
-    """The context the model was trained for; None when the file does not tell or is no GGUF file."""
+    """The model's context length; None if the file does not have it or is not a GGUF file."""
     try:
         with path.open("rb") as stream:
             return _context_length(stream)
@@ -41,7 +41,7 @@ def _number(stream: BinaryIO, code: str) -> int:
 def _text(stream: BinaryIO) -> bytes:
     length = _number(stream, "Q")
     if length > LONGEST_TEXT:
-        raise ValueError("a text in the head of the file is too long to be true")
+        raise ValueError("a string in the file's header is too long")
     return stream.read(length)
 
 
@@ -57,5 +57,5 @@ def _value(stream: BinaryIO, kind: int) -> object:
                 _value(stream, inner)
         return None
     if kind not in PLAIN:
-        raise ValueError(f"type {kind} is not known")
+        raise ValueError(f"unknown type {kind}")
     return _number(stream, PLAIN[kind])

@@ -12,12 +12,12 @@ from refinement.providers.base import ErrorKind, ProviderError
 from refinement.providers.cancelling import CHECK_SECONDS, Call
 
 SERVER = Path(__file__).with_name("embedded_server.py")
-# Nothing of the worker's surroundings is needed there, least of all its secrets.
+# Only these variables are passed on: the worker's environment has secrets.
 KEPT_VARIABLES = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "LD_LIBRARY_PATH", "OMP_NUM_THREADS")
 
 
 class ModelProcess:
-    """One loaded model. Its input stays open as long as this process lives: closing it is its end."""
+    """A process with one loaded model. It ends when its stdin closes, so it never outlives this process."""
 
     def __init__(self, path: Path, model: str, *, context: int, slots: int) -> None:
         self.key = secrets.token_urlsafe(24)
@@ -29,36 +29,41 @@ class ModelProcess:
             stderr=subprocess.DEVNULL,
             text=True,
             env={name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ},
-            start_new_session=True,  # Ctrl-C is for the worker, which then decides
+            start_new_session=True,  # Ctrl-C goes to the worker only
         )
-        wanted = {
+        request = {
             "path": str(path.absolute()),
             "model": model,
             "context": context,
             "slots": slots,
             "key": self.key,
         }
-        self._said = ""
-        self._reader = threading.Thread(target=self._read, args=(wanted,), daemon=True, name="model-loading")
+        self._answer = ""
+        self._reader = threading.Thread(target=self._read, args=(request,), daemon=True, name="model-loading")
         self._reader.start()
 
-    def _read(self, wanted: dict[str, object]) -> None:
+    def _read(self, request: dict[str, object]) -> None:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         try:
-            self._process.stdin.write(json.dumps(wanted) + "\n")
+            self._process.stdin.write(json.dumps(request) + "\n")
             self._process.stdin.flush()
-            self._said = self._process.stdout.readline()
+            self._answer = self._process.stdout.readline()
         except OSError:
-            self._said = ""
+            self._answer = ""
 
     def wait_for_address(self, call: Call) -> str:
-        """Where the model listens, once it is loaded; cancelling the call ends the process."""
+        """The address of the loaded model's server; waits until it is loaded.
+
+        Raises ProviderError if loading fails. Cancelling the call ends the process.
+        """
         try:
             while self._reader.is_alive():
                 self._reader.join(CHECK_SECONDS)
                 call.check()
-            answer = json.loads(self._said) if self._said else {"error": "the loader ended without a word"}
+            answer = (
+                json.loads(self._answer) if self._answer else {"error": "the loader ended without an answer"}
+            )
             if "address" not in answer:
                 raise self._failed(str(answer["error"]))
         except BaseException:
@@ -70,7 +75,7 @@ class ModelProcess:
         return ProviderError(
             ErrorKind.MODEL_MISSING,
             f"The embedded model could not be loaded from {self._path.name} ({detail}). "
-            "Check that the file is a whole GGUF file and that memory suffices.",
+            "Check that the file is a complete GGUF file and that there is enough memory.",
             retryable=False,
         )
 
@@ -78,7 +83,7 @@ class ModelProcess:
         return self._process.poll() is None
 
     def stop(self) -> None:
-        """Ends the process at once."""
+        """Kills the process."""
         self._process.kill()
         self._process.wait()
         for stream in (self._process.stdin, self._process.stdout):

@@ -1,4 +1,4 @@
-"""Ollama, through its own client."""
+"""Ollama, through its official client."""
 
 import contextlib
 import os
@@ -22,12 +22,12 @@ from refinement.providers.base import (
     Reply,
 )
 from refinement.providers.cancelling import Call, calling
-from refinement.providers.context import refuse_what_cannot_fit
+from refinement.providers.context import check_prompt_fits
 from refinement.providers.transport import client_for, client_options
 
 DEFAULT_KEEP_ALIVE = "10m"
-LOOK_SECONDS = 10.0  # for lists of models
-RECENT_SECONDS = 10.0  # a model that was there a moment ago still is, or its call says that it is not
+LIST_SECONDS = 10.0  # for lists of models
+RECENT_SECONDS = 10.0  # how long a model's details are cached; if it is gone, its call fails
 HEALTH_SECONDS = 3.0
 NANOSECONDS = 1e-9
 FAILURES = (
@@ -36,19 +36,19 @@ FAILURES = (
     pydantic.ValidationError,
     httpx.HTTPError,
     ConnectionError,
-    ValueError,  # json's own, and bytes that are no text
-    AttributeError,  # the client's way of saying that a line is JSON, but no object
+    ValueError,  # invalid JSON or UTF-8
+    AttributeError,  # raised by the client for a line that is JSON but not an object
     TypeError,
 )
 
 
 class OllamaProvider:
-    """An Ollama server. `options`: keep_alive, and think for models that can be told."""
+    """An Ollama server. `options`: keep_alive, and think for models that support it."""
 
     def __init__(
         self, address: str, options: Mapping[str, Any] | None = None, api_key_variable: str = ""
     ) -> None:
-        self.where = f"Ollama at {sorting.shown_address(address)}"
+        self.where = f"Ollama at {sorting.display_address(address)}"
         self._options = dict(options or {})
         self._key_variable = api_key_variable
         self._client = ollama.Client(address, auth=self._authorized, **client_options())
@@ -58,16 +58,16 @@ class OllamaProvider:
         self._known_lock = threading.Lock()
 
     def _authorized(self, request: httpx.Request) -> httpx.Request:
-        # The client takes the key in OLLAMA_API_KEY to whatever host; here keys go by the endpoint alone.
+        # The client would send OLLAMA_API_KEY to any host; only the endpoint's own key may be sent.
         request.headers.pop("Authorization", None)
         if key := os.environ.get(self._key_variable, ""):
-            key = sorting.sendable_key(key, self.where, self._key_variable)
+            key = sorting.checked_key(key, self.where, self._key_variable)
             request.headers["Authorization"] = f"Bearer {key}"
         return request
 
     def complete(self, request: CompletionRequest, control: CallControl) -> Reply:
-        """The model's reply, streamed from /api/chat."""
-        refuse_what_cannot_fit(request, self.where)
+        """Streams the reply from /api/chat."""
+        check_prompt_fits(request, self.where)
         pieces: list[str] = []
         thoughts: list[str] = []
         last: ollama.ChatResponse | None = None
@@ -87,7 +87,7 @@ class OllamaProvider:
                 began = True
                 yield part
         except FAILURES as error:
-            raise self._sorted(error, request.model, began=began) from error
+            raise self._error(error, request.model, began=began) from error
 
     def _chat(self, request: CompletionRequest) -> Iterator[ollama.ChatResponse]:
         options: dict[str, Any] = {"temperature": request.temperature, "num_predict": request.max_tokens}
@@ -132,21 +132,21 @@ class OllamaProvider:
         )
 
     def _refuse_truncation(self, request: CompletionRequest, prompt: int, completion: int) -> None:
-        """Ollama cuts a prompt to its window without a word; its own count gives that away."""
+        """Raises ProviderError if Ollama cut the prompt, which it does silently; its token counts show it."""
         window = request.context_tokens
         if window is not None and prompt + completion >= window:
             raise sorting.context_exceeded(
                 self.where,
                 request.model,
-                f"{prompt:,} tokens of prompt and {completion:,} of reply filled the window of {window:,}, "
-                "so that text was left out",
+                f"{prompt:,} prompt tokens and {completion:,} reply tokens filled the window of {window:,}, "
+                "so text was left out",
             )
 
-    def _sorted(self, error: Exception, model: str, *, began: bool) -> ProviderError:
+    def _error(self, error: Exception, model: str, *, began: bool) -> ProviderError:
         if not isinstance(error, ollama.ResponseError):
-            return sorting.wire_failure(error, self.where, began=began)
+            return sorting.transport_error(error, self.where, began=began)
         if error.status_code > 0:
-            return sorting.status_failure(
+            return sorting.status_error(
                 error.status_code,
                 str(error.error),
                 self._headers(error),
@@ -155,36 +155,36 @@ class OllamaProvider:
                 missing_advice=f"Fetch it with: ollama pull {model}",
                 key_variable=self._key_variable,
             )
-        if sorting.CONTEXT_WORDS.search(str(error.error)):
+        if sorting.CONTEXT_PATTERN.search(str(error.error)):
             return sorting.context_exceeded(self.where, model, str(error.error))
         return ProviderError(
             ErrorKind.BAD_REPLY,
-            f"{self.where} reported an error in the middle of its reply: {sorting.quoted(str(error.error))}. "
-            "Try again; if it stays so, look in its log.",
+            f"{self.where} reported an error in the middle of its reply: "
+            f"{sorting.shortened(str(error.error))}. Try again; if it keeps failing, check its log.",
             retryable=True,
         )
 
     @staticmethod
     def _headers(error: ollama.ResponseError) -> Mapping[str, str]:
-        """The client drops the answer's headers, but Python keeps the error they came with."""
+        """The response's headers: the client drops them, but they are in the original error."""
         origin = error.__context__
         return origin.response.headers if isinstance(origin, httpx.HTTPStatusError) else {}
 
     @contextlib.contextmanager
-    def _looking(self, seconds: float, model: str = "") -> Iterator[None]:
+    def _request(self, seconds: float, model: str = "") -> Iterator[None]:
         with calling(CallControl(deadline_seconds=seconds), self.where):
             try:
                 yield
             except FAILURES as error:
-                raise self._sorted(error, model, began=False) from error
+                raise self._error(error, model, began=False) from error
 
     def models(self) -> list[ModelInfo]:
-        """The models the server has; the context length of those already asked about."""
-        with self._looking(LOOK_SECONDS):
+        """The server's models, with the context length of those that `model_info` has fetched."""
+        with self._request(LIST_SECONDS):
             listed = self._client.list().models
-        return [self._listed(entry) for entry in listed if entry.model]
+        return [self._model_info(entry) for entry in listed if entry.model]
 
-    def _listed(self, entry: ollama.ListResponse.Model) -> ModelInfo:
+    def _model_info(self, entry: ollama.ListResponse.Model) -> ModelInfo:
         known = self._known.get(entry.digest or "")
         details = entry.details
         return ModelInfo(
@@ -196,22 +196,22 @@ class OllamaProvider:
         )
 
     def model_info(self, name: str) -> ModelInfo:
-        """One model with its context length; asked once for each version of the model."""
+        """One model with its context length, fetched once per version of the model."""
         seen, info = self._recent.get(name, (0.0, None))
         if info is not None and time.monotonic() - seen < RECENT_SECONDS:
             return info
-        with self._looking(LOOK_SECONDS, name):
+        with self._request(LIST_SECONDS, name):
             listed = self._client.list().models
         for entry in listed:
             if entry.model in (name, f"{name}:latest"):
-                info = self._known.get(entry.digest or "") or self._asked(entry)
+                info = self._known.get(entry.digest or "") or self._fetch_info(entry)
                 self._recent[name] = (time.monotonic(), info)
                 return info
         raise sorting.model_missing(self.where, name, f"Fetch it with: ollama pull {name}")
 
-    def _asked(self, entry: ollama.ListResponse.Model) -> ModelInfo:
-        plain = self._listed(entry)
-        with self._looking(LOOK_SECONDS, plain.name):
+    def _fetch_info(self, entry: ollama.ListResponse.Model) -> ModelInfo:
+        plain = self._model_info(entry)
+        with self._request(LIST_SECONDS, plain.name):
             shown = self._client.show(plain.name).modelinfo or {}
         lengths = [value for key, value in shown.items() if key.endswith(".context_length")]
         info = ModelInfo(
@@ -227,9 +227,9 @@ class OllamaProvider:
         return info
 
     def health(self) -> Health:
-        """Asks for the version: cheap, and only an Ollama server tells it."""
+        """Requests the version: cheap, and only an Ollama server has it."""
         try:
-            with self._looking(HEALTH_SECONDS):
+            with self._request(HEALTH_SECONDS):
                 answer = self._plain.get("api/version", auth=self._authorized)
                 answer.raise_for_status()
                 version = answer.json()["version"]
@@ -237,7 +237,7 @@ class OllamaProvider:
             return Health(False, error.message)
         except (KeyError, TypeError):
             return Health(False, sorting.not_a_model_server(self.where).message)
-        return Health(True, f"{self.where} answers (version {version}).")
+        return Health(True, f"{self.where} is online (version {version}).")
 
 
 def _timings(last: ollama.ChatResponse) -> dict[str, float]:

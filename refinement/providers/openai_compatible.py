@@ -1,4 +1,4 @@
-"""Any server with OpenAI's chat completions: vLLM, LM Studio, llama.cpp, hosted ones."""
+"""Servers with OpenAI's chat completions API: vLLM, LM Studio, llama.cpp, hosted ones."""
 
 import contextlib
 import os
@@ -19,19 +19,19 @@ from refinement.providers.base import (
     Reply,
 )
 from refinement.providers.cancelling import Call, calling
-from refinement.providers.context import refuse_what_cannot_fit
-from refinement.providers.dialect import Dialect, Form
-from refinement.providers.events import ErrorInStream, Gathered, Unreadable, gather
+from refinement.providers.context import check_prompt_fits
+from refinement.providers.dialect import Dialect, ReplyFormat
+from refinement.providers.events import ErrorInStream, StreamedReply, Unreadable, read_stream
 from refinement.providers.transport import client_for
 
-LOOK_SECONDS = 10.0
+LIST_SECONDS = 10.0
 HEALTH_SECONDS = 3.0
 CONTEXT_FIELDS = ("max_model_len", "max_context_length", "context_length")
-MISSING_ADVICE = "Choose one of the models that the endpoint lists, or load it there first."
+MISSING_ADVICE = "Choose one of the endpoint's models, or load it there first."
 
 
 class OpenAICompatibleProvider:
-    """One server. The key is read from the environment for each call, and kept nowhere."""
+    """One server. The key is read from the environment for each call, and never stored."""
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class OpenAICompatibleProvider:
     ) -> None:
         if httpx.URL(address).path in ("", "/"):
             address = address.rstrip("/") + "/v1"
-        self.where = f"{name} at {sorting.shown_address(address)}"
+        self.where = f"{name} at {sorting.display_address(address)}"
         self._key_variable = api_key_variable
         self._extra = dict((options or {}).get("extra_body", {}))
         self._client = client_for(address.rstrip("/") + "/")
@@ -50,40 +50,40 @@ class OpenAICompatibleProvider:
 
     # --- completing -----------------------------------------------------------------------------
     def complete(self, request: CompletionRequest, control: CallControl) -> Reply:
-        """The model's reply, streamed; asks again in a simpler form when the server does not take ours."""
-        refuse_what_cannot_fit(request, self.where)
+        """Streams the reply; if the server does not support an option, sends the request again without it."""
+        check_prompt_fits(request, self.where)
         with calling(control, self.where) as call:
             while True:
                 dialect = self._dialects.get(request.model, Dialect())
                 body = {**dialect.body(request), **self._extra, **self.extra_fields(request)}
-                gathered = Gathered(control.on_text)
-                complaint = self._ask(request, body, gathered)
+                streamed = StreamedReply(control.on_text)
+                complaint = self._send(request, body, streamed)
                 if complaint is None:
-                    return self._reply(request, dialect, gathered, call)
-                simpler = dialect.after_complaint(complaint.text, form_was_asked="response_format" in body)
+                    return self._reply(request, dialect, streamed, call)
+                simpler = dialect.after_complaint(complaint.text, format_requested="response_format" in body)
                 if simpler is None:
-                    raise self._status(complaint, request.model)
+                    raise self._status_error(complaint, request.model)
                 self._dialects[request.model] = simpler
 
     def extra_fields(self, request: CompletionRequest) -> dict[str, Any]:
-        """What a kind of server wants besides the usual."""
+        """Additional request fields, for subclasses."""
         return {}
 
-    def _ask(
-        self, request: CompletionRequest, body: dict[str, Any], gathered: Gathered
+    def _send(
+        self, request: CompletionRequest, body: dict[str, Any], streamed: StreamedReply
     ) -> httpx.Response | None:
-        """Fills `gathered`; returns the answer instead when it is a complaint about the request."""
+        """Fills `streamed`; returns the response instead if it is an error about the request (400, 422)."""
         with (
-            self._sorting(request.model, gathered),
+            self._map_errors(request.model, streamed),
             self._client.stream("POST", "chat/completions", json=body, headers=self._headers()) as answer,
         ):
             if answer.is_success:
-                gather(answer.iter_bytes(), gathered)
+                read_stream(answer.iter_bytes(), streamed)
                 return None
             answer.read()
             if answer.status_code in (400, 422):
                 return answer
-            raise self._status(answer, request.model)
+            raise self._status_error(answer, request.model)
 
     def _headers(self) -> dict[str, str]:
         key = self._key()
@@ -96,70 +96,72 @@ class OpenAICompatibleProvider:
         if not key:
             raise ProviderError(
                 ErrorKind.REFUSED,
-                f"{self.where} needs a key, and the environment variable {self._key_variable} is not set. "
+                f"{self.where} needs a key, but the environment variable {self._key_variable} is not set. "
                 "Set it where Wiggum is started.",
                 retryable=False,
             )
-        return sorting.sendable_key(key, self.where, self._key_variable)
+        return sorting.checked_key(key, self.where, self._key_variable)
 
-    def _reply(self, request: CompletionRequest, dialect: Dialect, gathered: Gathered, call: Call) -> Reply:
-        if gathered.refusals or gathered.finish_reason == "content_filter":
-            raise self._refusal(request.model, "".join(gathered.refusals))
-        if not gathered.complete:
+    def _reply(
+        self, request: CompletionRequest, dialect: Dialect, streamed: StreamedReply, call: Call
+    ) -> Reply:
+        if streamed.refusals or streamed.finish_reason == "content_filter":
+            raise self._refusal(request.model, "".join(streamed.refusals))
+        if not streamed.complete:
             raise sorting.connection_lost(self.where)
-        text, thinking = "".join(gathered.pieces), "".join(gathered.thoughts)
+        text, thinking = "".join(streamed.pieces), "".join(streamed.thoughts)
         if not text.strip():
-            all_thinking = bool(thinking) and gathered.finish_reason == "length"
+            all_thinking = bool(thinking) and streamed.finish_reason == "length"
             raise sorting.empty_reply(self.where, request.model, all_thinking=all_thinking)
         return Reply(
             text=text,
             thinking=thinking,
-            model=gathered.model or request.model,
-            prompt_tokens=gathered.prompt_tokens,
-            completion_tokens=gathered.completion_tokens,
-            cached_tokens=gathered.cached_tokens,
+            model=streamed.model or request.model,
+            prompt_tokens=streamed.prompt_tokens,
+            completion_tokens=streamed.completion_tokens,
+            cached_tokens=streamed.cached_tokens,
             seconds=call.elapsed(),
-            finish_reason=gathered.finish_reason or "stop",
-            schema_used=request.schema is not None and dialect.form is Form.SCHEMA,
-            timings=gathered.timings,
+            finish_reason=streamed.finish_reason or "stop",
+            schema_used=request.schema is not None and dialect.form is ReplyFormat.SCHEMA,
+            timings=streamed.timings,
         )
 
-    def _refusal(self, model: str, words: str) -> ProviderError:
-        detail = f": {sorting.quoted(words)}" if words else " by its content filter"
+    def _refusal(self, model: str, reason: str) -> ProviderError:
+        detail = f": {sorting.shortened(reason)}" if reason else " because of its content filter"
         return ProviderError(
             ErrorKind.REFUSED,
             f"{model} at {self.where} refused to answer{detail}. Change the task or choose another model.",
             retryable=False,
         )
 
-    # --- what goes wrong --------------------------------------------------------------------------
+    # --- errors -----------------------------------------------------------------------------------
     @contextlib.contextmanager
-    def _sorting(self, model: str, gathered: Gathered | None = None) -> Iterator[None]:
+    def _map_errors(self, model: str, streamed: StreamedReply | None = None) -> Iterator[None]:
         try:
             yield
         except httpx.HTTPError as error:
-            began = gathered is not None and bool(gathered.pieces or gathered.thoughts)
-            raise sorting.wire_failure(error, self.where, began=began) from error
+            began = streamed is not None and bool(streamed.pieces or streamed.thoughts)
+            raise sorting.transport_error(error, self.where, began=began) from error
         except Unreadable as error:
-            if sorting.looks_like_a_page(error.text):
+            if sorting.is_html(error.text):
                 raise sorting.not_a_model_server(self.where) from error
-            raise sorting.damaged(self.where, error.text) from error
+            raise sorting.unreadable_reply(self.where, error.text) from error
         except ErrorInStream as error:
-            raise self._in_stream(str(error), model) from error
+            raise self._stream_error(str(error), model) from error
 
-    def _in_stream(self, body: str, model: str) -> ProviderError:
-        words = self._without_key(sorting.said(body))
-        if sorting.CONTEXT_WORDS.search(words):
-            return sorting.context_exceeded(self.where, model, words)
+    def _stream_error(self, body: str, model: str) -> ProviderError:
+        detail = self._without_key(sorting.error_text(body))
+        if sorting.CONTEXT_PATTERN.search(detail):
+            return sorting.context_exceeded(self.where, model, detail)
         return ProviderError(
             ErrorKind.BAD_REPLY,
-            f"{self.where} reported an error in the middle of its reply: {sorting.quoted(words)}. "
-            "Try again; if it stays so, look in its log.",
+            f"{self.where} reported an error in the middle of its reply: {sorting.shortened(detail)}. "
+            "Try again; if it keeps failing, check its log.",
             retryable=True,
         )
 
-    def _status(self, answer: httpx.Response, model: str) -> ProviderError:
-        return sorting.status_failure(
+    def _status_error(self, answer: httpx.Response, model: str) -> ProviderError:
+        return sorting.status_error(
             answer.status_code,
             self._without_key(answer.text),
             answer.headers,
@@ -170,42 +172,42 @@ class OpenAICompatibleProvider:
         )
 
     def _without_key(self, text: str) -> str:
-        """Servers quote the key they were given; it must reach neither a page nor a log."""
+        """The text with the key replaced: servers quote it in errors, and it must not be shown or logged."""
         key = os.environ.get(self._key_variable, "").strip() if self._key_variable else ""
         return text.replace(key, "[key]") if key else text
 
-    # --- looking ----------------------------------------------------------------------------------
+    # --- models -----------------------------------------------------------------------------------
     def models(self) -> list[ModelInfo]:
-        """What the server lists, with the context length where it tells."""
-        return self._models(LOOK_SECONDS)
+        """The server's models, with their context length if it reports one."""
+        return self._models(LIST_SECONDS)
 
     def _models(self, seconds: float) -> list[ModelInfo]:
-        with calling(CallControl(deadline_seconds=seconds), self.where), self._sorting(""):
+        with calling(CallControl(deadline_seconds=seconds), self.where), self._map_errors(""):
             answer = self._client.get("models", headers=self._headers())
             if not answer.is_success:
-                raise self._status(answer, "")
+                raise self._status_error(answer, "")
             try:
-                return [_listed(entry) for entry in answer.json()["data"]]
+                return [_model_info(entry) for entry in answer.json()["data"]]
             except (ValueError, KeyError, TypeError, AttributeError):
                 raise Unreadable(self._without_key(answer.text)) from None
 
     def model_info(self, name: str) -> ModelInfo:
-        """The model as the server lists it."""
+        """The model's entry in the server's list."""
         for info in self.models():
             if info.name == name:
                 return info
         raise sorting.model_missing(self.where, name, MISSING_ADVICE)
 
     def health(self) -> Health:
-        """Asks for the list of models."""
+        """Requests the list of models."""
         try:
             count = len(self._models(HEALTH_SECONDS))
         except ProviderError as error:
             return Health(False, error.message)
-        return Health(True, f"{self.where} answers and lists {count} model{'' if count == 1 else 's'}.")
+        return Health(True, f"{self.where} is online with {count} model{'' if count == 1 else 's'}.")
 
 
-def _listed(entry: Mapping[str, Any]) -> ModelInfo:
+def _model_info(entry: Mapping[str, Any]) -> ModelInfo:
     meta = entry.get("meta") or {}
     known = [entry[field] for field in CONTEXT_FIELDS if entry.get(field)]
     context = known[0] if known else meta.get("n_ctx") or meta.get("n_ctx_train")
@@ -218,6 +220,6 @@ def _listed(entry: Mapping[str, Any]) -> ModelInfo:
 
 
 def family_of(name: str) -> str:
-    """The family a model's name suggests: the letters it begins with, after any owner."""
-    found = re.match(r"[a-z]+", name.rsplit("/", 1)[-1].lower())
-    return found.group() if found else ""
+    """The model family: the letters that the model's name starts with, without its owner."""
+    match = re.match(r"[a-z]+", name.rsplit("/", 1)[-1].lower())
+    return match.group() if match else ""

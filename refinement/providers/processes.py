@@ -1,4 +1,4 @@
-"""A command of the caller's own machine: started in a group of its own, bounded, and ended as a group."""
+"""Runs a command on this machine in its own process group, within limits."""
 
 import math
 import os
@@ -18,75 +18,76 @@ from typing import IO
 from refinement.providers.cancelling import CHECK_SECONDS
 
 OUTPUT_BYTES = 1_000_000
-STDERR_BYTES = 64_000  # the end of it is what people read
+STDERR_BYTES = 64_000  # its end is kept: that is where errors are
 TAIL_CHARS = 600
 PIECE = 65_536
 ENDING_SECONDS = 0.01
-# Wiggum's own settings are not the command's business, its secrets least of all.
+# Commands do not get Wiggum's settings, which include secrets.
 WITHHELD = frozenset({"SECRET_KEY", "DATABASE_URL", "DJANGO_SETTINGS_MODULE"})
 WITHHELD_PREFIX = "WIGGUM_"
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """What to start: the parts of a command, or one text for a shell if that was asked for."""
+    """A command to start: its arguments, or one string for a shell if `shell` is set."""
 
     parts: Sequence[str]
     folder: str = "."
     shell: bool = False
     output_bytes: int = OUTPUT_BYTES
-    kept_bytes: int | None = None  # of each stream, its head and its tail; what lies between is counted
-    variables: Mapping[str, str] | None = None  # in place of those that a caller's own command gets
-    passed: tuple[int, ...] = ()  # descriptors that it is given besides the three
-    seconds: float | None = None  # after which it is ended, and what it wrote until then is kept
-    cleanup_seconds: float = 0.0  # between SIGTERM and SIGKILL, for a command that ends others itself
+    kept_bytes: int | None = None  # of each stream: its beginning and its end are kept, the rest is counted
+    variables: Mapping[str, str] | None = None  # the whole environment; None passes on this process's
+    passed: tuple[int, ...] = ()  # more file descriptors to pass on
+    seconds: float | None = None  # the time limit; output until then is kept
+    cleanup_seconds: float = 0.0  # between SIGTERM and SIGKILL, for a command that ends its own children
 
     @property
     def name(self) -> str:
         return self.parts[0] if self.shell else Path(self.parts[0]).name
 
-    def filled(self, places: Mapping[str, str]) -> list[str]:
-        """The arguments to start, with every {name} replaced by its value."""
-        parts = [_filled(part, places, quote=self.shell) for part in self.parts]
+    def arguments(self, values: Mapping[str, str]) -> list[str]:
+        """The arguments to start it with, every {name} replaced by its value."""
+        parts = [_with_values(part, values, quote=self.shell) for part in self.parts]
         return ["/bin/sh", "-c", parts[0]] if self.shell else parts
 
-    def asks_for(self, name: str) -> bool:
+    def uses(self, name: str) -> bool:
+        """Whether the command has the placeholder {name}."""
         return any(f"{{{name}}}" in part for part in self.parts)
 
     def problem(self) -> str:
-        """Why the command cannot be started, as far as that can be told without starting it."""
+        """Why the command cannot be started, as far as can be checked without starting it; or empty."""
         if not Path(self.folder).is_dir():
-            return f"its folder {self.folder} is not there"
+            return f"its folder {self.folder} does not exist"
         if self.shell:
             return ""
         first = self.parts[0]
-        there = Path(self.folder, first) if "/" in first else shutil.which(first)
-        if there is None or not Path(there).is_file():
+        path = Path(self.folder, first) if "/" in first else shutil.which(first)
+        if path is None or not Path(path).is_file():
             return "there is no such file, or no such command on the PATH"
-        return "" if os.access(there, os.X_OK) else "the file is not executable (chmod +x mends that)"
+        return "" if os.access(path, os.X_OK) else "the file is not executable (fix it with chmod +x)"
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
-    """How a command ended; `out` is cut where it went beyond its limit, which `too_long` tells."""
+class CommandResult:
+    """How a command ended and what it wrote; `too_long` is set if the output exceeded its limit."""
 
     code: int
     out: str
     err: str
     too_long: bool = False
-    out_missing: int = 0  # bytes that were read and not kept
+    out_missing: int = 0  # bytes that were read but not kept
     err_missing: int = 0
-    late: bool = False
+    late: bool = False  # it reached its time limit
 
     @property
     def tail(self) -> str:
-        """The end of what it said about itself, on one line."""
+        """The end of stderr, or of stdout if that is empty, on one line."""
         return " ".join((self.err.strip() or self.out.strip())[-TAIL_CHARS:].split())
 
 
 @dataclass(slots=True)
-class _Taken:
-    """What was read of one stream: its beginning, or its end, within a limit."""
+class _Limited:
+    """One stream's output: its beginning or its end, up to a limit."""
 
     limit: int
     keep_end: bool = False
@@ -108,10 +109,10 @@ class _Taken:
 
 
 @dataclass(slots=True)
-class _Ends:
-    """What was read of one stream: its head and its tail, and how much there was in all."""
+class _HeadAndTail:
+    """One stream's output: its beginning and end, and its total length."""
 
-    limit: int  # of bytes to be read at all
+    limit: int  # of bytes to read
     kept: int
     head: bytearray = field(default_factory=bytearray)
     tail: bytearray = field(default_factory=bytearray)
@@ -127,10 +128,10 @@ class _Ends:
 
     def add(self, piece: bytes) -> None:
         self.total += len(piece)
-        room = self.kept - self.kept // 2 - len(self.head)
-        self.head += piece[:room]
-        self.tail += piece[room:]
-        if len(self.tail) > 4 * self.kept:  # now and then, or every piece would move the whole of it
+        left = self.kept - self.kept // 2 - len(self.head)
+        self.head += piece[:left]
+        self.tail += piece[left:]
+        if len(self.tail) > 4 * self.kept:  # not on every piece: each time moves the whole tail
             del self.tail[: -(self.kept // 2)]
 
     def text(self) -> str:
@@ -142,27 +143,29 @@ class _Ends:
 
 
 def run_command(
-    command: Command, given: str, look: Callable[[], None], places: Mapping[str, str] | None = None
-) -> Ended:
-    """Runs the command with `given` as its input; `look` is called every moment and may raise to stop it.
+    command: Command, text: str, check: Callable[[], None], values: Mapping[str, str] | None = None
+) -> CommandResult:
+    """Runs the command with `text` as its stdin, and waits for its end or a limit.
 
-    However it ends, nothing of its process group is left running. OSError when it cannot be started.
+    `check` is called a few times a second; an exception that it raises ends the command and is raised here.
+    `values` replace the {name} placeholders in the command. In every case, its whole process group is
+    killed. Raises OSError if the command cannot be started.
     """
     with tempfile.TemporaryFile() as source:
-        source.write(given.encode("utf-8", "replace"))
+        source.write(text.encode("utf-8", "replace"))
         source.seek(0)
         process = subprocess.Popen(
-            command.filled(places or {}),
+            command.arguments(values or {}),
             stdin=source,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=command.folder,
             env=environment() if command.variables is None else dict(command.variables),
             pass_fds=command.passed,
-            start_new_session=True,  # a group of its own, so that what it starts ends with it
+            start_new_session=True,  # its own process group: its children end with it
         )
     try:
-        return _followed(process, command, look)
+        return _wait_for(process, command, check)
     finally:
         _end_group(process, command.cleanup_seconds)
         for stream in (process.stdout, process.stderr):
@@ -171,7 +174,7 @@ def run_command(
 
 
 def environment() -> dict[str, str]:
-    """What a command is given of this process's variables."""
+    """This process's environment without Wiggum's settings."""
     return {
         name: value
         for name, value in os.environ.items()
@@ -179,7 +182,9 @@ def environment() -> dict[str, str]:
     }
 
 
-def _followed(process: "subprocess.Popen[bytes]", command: Command, look: Callable[[], None]) -> Ended:
+def _wait_for(
+    process: "subprocess.Popen[bytes]", command: Command, check: Callable[[], None]
+) -> CommandResult:
     assert process.stdout is not None
     assert process.stderr is not None
     out, err = _streams(command)
@@ -190,39 +195,39 @@ def _followed(process: "subprocess.Popen[bytes]", command: Command, look: Callab
             os.set_blocking(stream.fileno(), False)
             streams.register(stream, selectors.EVENT_READ, taken)
         while not _has_ended(process) and not _too_much(out, err) and not late:
-            look()
+            check()
             if streams.get_map():
                 _read(streams, CHECK_SECONDS)
-            else:  # it closed both streams: mostly it is about to end
+            else:  # it closed both streams, so it is probably about to end
                 time.sleep(ENDING_SECONDS)
             late = time.monotonic() > until
         _end_group(process, command.cleanup_seconds)
-        while streams.get_map() and not _too_much(out, err) and _read(streams, 0):  # still on its way
+        while streams.get_map() and not _too_much(out, err) and _read(streams, 0):  # still in the pipes
             pass
     cut = _too_much(out, err)
-    return Ended(process.returncode, out.text(), err.text(), cut, out.missing, err.missing, late)
+    return CommandResult(process.returncode, out.text(), err.text(), cut, out.missing, err.missing, late)
 
 
-def _streams(command: Command) -> tuple[_Taken | _Ends, _Taken | _Ends]:
+def _streams(command: Command) -> tuple[_Limited | _HeadAndTail, _Limited | _HeadAndTail]:
     if command.kept_bytes is None:
-        return _Taken(command.output_bytes), _Taken(STDERR_BYTES, keep_end=True)
+        return _Limited(command.output_bytes), _Limited(STDERR_BYTES, keep_end=True)
     limit, kept = command.output_bytes, command.kept_bytes
-    return _Ends(limit, kept), _Ends(limit, kept)
+    return _HeadAndTail(limit, kept), _HeadAndTail(limit, kept)
 
 
-def _too_much(out: _Taken | _Ends, err: _Taken | _Ends) -> bool:
-    """A caller's own command may talk on stderr as much as it likes: its end is what is kept."""
-    return out.over or (isinstance(err, _Ends) and err.over)
+def _too_much(out: _Limited | _HeadAndTail, err: _Limited | _HeadAndTail) -> bool:
+    """Whether a stream exceeded its limit. A user's own command may write any amount to stderr."""
+    return out.over or (isinstance(err, _HeadAndTail) and err.over)
 
 
 def _has_ended(process: "subprocess.Popen[bytes]") -> bool:
-    """Without waiting for it: until then its number, which is its group's, belongs to nobody else."""
+    """Checks without reaping: until it is reaped, its id, which is also its group's, is not reused."""
     return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
 def _read(streams: selectors.BaseSelector, seconds: float) -> bool:
-    """Takes what is there now; False when nothing was."""
-    found = False
+    """Reads the available output; False if there was none."""
+    has_read = False
     for key, _ in streams.select(seconds):
         stream: IO[bytes] = key.fileobj  # type: ignore[assignment]
         piece = os.read(stream.fileno(), PIECE)
@@ -230,8 +235,8 @@ def _read(streams: selectors.BaseSelector, seconds: float) -> bool:
             key.data.add(piece)
         else:
             streams.unregister(stream)
-        found = True
-    return found
+        has_read = True
+    return has_read
 
 
 def _end_group(process: "subprocess.Popen[bytes]", cleanup_seconds: float) -> None:
@@ -246,7 +251,7 @@ def _end_group(process: "subprocess.Popen[bytes]", cleanup_seconds: float) -> No
         process.wait()
 
 
-def _filled(part: str, places: Mapping[str, str], *, quote: bool) -> str:
-    for name, value in places.items():
+def _with_values(part: str, values: Mapping[str, str], *, quote: bool) -> str:
+    for name, value in values.items():
         part = part.replace(f"{{{name}}}", shlex.quote(value) if quote else value)
     return part

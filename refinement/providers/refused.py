@@ -1,4 +1,4 @@
-"""An endpoint that must not be called: every use says why, and nothing is sent."""
+"""An endpoint that must not be called: every method fails with the reason, and sends nothing."""
 
 from refinement.providers.base import (
     CallControl,
@@ -12,7 +12,7 @@ from refinement.providers.base import (
 
 
 class RefusedProvider:
-    """`reason` is a sentence for people: what is wrong and what to do."""
+    """`reason` is the message for users: what is wrong and what to do."""
 
     def __init__(self, reason: str) -> None:
         self._reason = reason

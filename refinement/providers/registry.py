@@ -1,4 +1,4 @@
-"""The endpoints by name: what they are, how a run names them, and the one provider for each."""
+"""Endpoints: their settings, how runs name them, and the provider of each."""
 
 import json
 import os
@@ -13,7 +13,7 @@ import httpx
 
 from refinement.providers.base import Provider
 
-# Neither is among FACTORIES: they read files and start programs, so no setting, page or import can make one.
+# Not in FACTORIES: they read files and start programs, so no setting, page or import may create one.
 SCRIPTED, COMMAND = "scripted", "command"
 SCRIPTED_PREFIX = f"{SCRIPTED}:"
 DEFAULT_OLLAMA_URL = "http://127.0.0.1:11434"
@@ -23,15 +23,15 @@ VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 @dataclass(frozen=True, slots=True)
 class EndpointSpec:
-    """A place that serves models. Secrets stand in the environment; here is only the variable's name."""
+    """An endpoint's settings. They contain no secret, only the name of the key's environment variable."""
 
     name: str
     kind: str
     url: str = ""
     api_key_variable: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
-    concurrency: int | None = None  # how many calls at once the endpoint takes; the caller keeps to it
-    refusal: str = ""  # why the endpoint must not be called; nobody can set it
+    concurrency: int | None = None  # the most calls at the same time; enforced by the caller
+    refusal: str = ""  # why the endpoint must not be called; not a setting
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +41,11 @@ class Target:
 
 
 def parse_target(text: str) -> Target:
-    """Reads ENDPOINT/MODEL, `embedded` alone, or scripted:FILE; raises ValueError with what is right."""
+    """Parses ENDPOINT/MODEL, `embedded` alone, or scripted:FILE; raises ValueError with a hint."""
     text = text.strip()
     if text.startswith(SCRIPTED_PREFIX):
         if text == SCRIPTED_PREFIX:
-            raise ValueError("scripted: needs the path of a file, such as scripted:replies.jsonl.")
+            raise ValueError("scripted: needs a file path, such as scripted:replies.jsonl.")
         return Target(text, "scripted")
     endpoint, _, model = text.partition("/")
     if endpoint == "embedded" and not model:
@@ -53,14 +53,14 @@ def parse_target(text: str) -> Target:
 
         return Target(endpoint, model_name(os.environ.get("WIGGUM_GGUF", "").strip()))
     if not endpoint or not model:
-        raise ValueError(f"{text!r} names no model; write ENDPOINT/MODEL, such as ollama/qwen3:14b.")
+        raise ValueError(f"{text!r} has no model; use ENDPOINT/MODEL, such as ollama/qwen3:14b.")
     return Target(endpoint, model)
 
 
 def find_spec(endpoint: str, specs: Sequence[EndpointSpec]) -> EndpointSpec:
-    """The spec of that name; raises ValueError that lists the known names.
+    """The spec with this name; raises ValueError that lists the known names.
 
-    Names come from imports and old rows as well as from people, so a name never leads to a file.
+    Names may come from imports and old rows, so a scripted:FILE name is never opened here.
     """
     for spec in specs:
         if spec.name == endpoint:
@@ -75,9 +75,9 @@ def find_spec(endpoint: str, specs: Sequence[EndpointSpec]) -> EndpointSpec:
 
 
 def scripted_specs(*endpoints: str) -> dict[str, EndpointSpec]:
-    """Specs for those of the endpoints that are scripted:FILE.
+    """Specs for the endpoints that are scripted:FILE, by name.
 
-    Only for a command that a person started on their own machine: it reads the files under their account.
+    Only for commands that users start on their own machine: the files are read with their permissions.
     """
     return {
         endpoint: EndpointSpec(endpoint, SCRIPTED, url=endpoint.removeprefix(SCRIPTED_PREFIX))
@@ -87,20 +87,20 @@ def scripted_specs(*endpoints: str) -> dict[str, EndpointSpec]:
 
 
 def key_variable_problem(variable: str, allowed: Sequence[str]) -> str:
-    """Why this variable must not be sent as a key; empty if it may be.
+    """Why this variable must not be used as a key; empty if it is allowed.
 
-    `allowed` has names of variables, and prefixes that end with `*`.
+    `allowed` has variable names, and prefixes that end with `*`.
     """
     if not variable or any(fnmatchcase(variable, pattern) for pattern in allowed):
         return ""
     return (
         f"{variable} cannot be used for a key: allowed are {', '.join(allowed)}. Rename the variable, or "
-        "have it added to the setting WIGGUM_KEY_VARIABLES of web and workers."
+        "add it to WIGGUM_KEY_VARIABLES for web and workers."
     )
 
 
 # --- providers ------------------------------------------------------------------------------------
-# The imports stand inside: a process pays for the kinds it uses.
+# Imported when needed: a process loads only the kinds it uses.
 def _ollama(spec: EndpointSpec) -> Provider:
     from refinement.providers.ollama import OllamaProvider
 
@@ -139,10 +139,11 @@ _building = threading.Lock()
 def build(
     spec: EndpointSpec, *, consumed: Mapping[str, int] | None = None, foreground: bool = False
 ) -> Provider:
-    """The provider for the spec, one a process; a script is read anew and starts after `consumed`.
+    """The provider for the spec; a process has one instance per spec.
 
-    `foreground` is for commands that people run on their own machine: without it, scripts and commands
-    are refused.
+    `foreground` is for commands that users run on their own machine: only these may use scripts and
+    commands. A script is read on every call of this function, and starts after `consumed` lines by role.
+    Raises ValueError for an unknown kind, and ProviderError for a script that cannot be read.
     """
     if spec.refusal:
         from refinement.providers.refused import RefusedProvider
@@ -153,7 +154,7 @@ def build(
 
         return ScriptedProvider(spec.url, consumed)
     if foreground and spec.kind == COMMAND:
-        return _command(spec)  # keeps nothing between calls
+        return _command(spec)  # has no state to share
     if spec.kind not in FACTORIES:
         raise ValueError(f"unknown kind {spec.kind!r}; known are {', '.join(FACTORIES)}.")
     options = json.dumps(spec.options, sort_keys=True)
@@ -164,18 +165,18 @@ def build(
         return _built[identity]
 
 
-def _new_lock() -> None:
-    """A lock held by another thread while the process forked would never open again."""
+def _reset_after_fork() -> None:
+    """A lock that another thread held during a fork would stay locked in the child."""
     global _building
     _building = threading.Lock()
 
 
-os.register_at_fork(after_in_child=_new_lock)
+os.register_at_fork(after_in_child=_reset_after_fork)
 
 
 # --- from the environment -------------------------------------------------------------------------
 def default_specs(environ: Mapping[str, str]) -> list[EndpointSpec]:
-    """Ollama first, the embedded model, and what WIGGUM_ENDPOINTS adds; raises ValueError."""
+    """The endpoints Ollama, embedded and those in WIGGUM_ENDPOINTS; raises ValueError."""
     ollama_options = {}
     if keep_alive := environ.get("WIGGUM_OLLAMA_KEEP_ALIVE", "").strip():
         ollama_options["keep_alive"] = keep_alive
@@ -190,14 +191,12 @@ def default_specs(environ: Mapping[str, str]) -> list[EndpointSpec]:
             options=ollama_options,
             concurrency=_count(environ, "WIGGUM_OLLAMA_CONCURRENCY"),
         ),
-        # Two cores serve one reply at a time best; the others keep their place in line.
+        # One reply at a time is fastest on a CPU; other calls wait.
         EndpointSpec(name="embedded", kind="embedded", options={"gguf": gguf} if gguf else {}, concurrency=1),
     ]
     for spec in _configured(environ.get("WIGGUM_ENDPOINTS", "").strip()):
         if spec.name in {known.name for known in specs}:
-            raise ValueError(
-                f"WIGGUM_ENDPOINTS: the name {spec.name!r} is taken; give every endpoint its own."
-            )
+            raise ValueError(f"WIGGUM_ENDPOINTS: the name {spec.name!r} is used twice; names must be unique.")
         specs.append(spec)
     return specs
 
@@ -208,22 +207,22 @@ def _configured(text: str) -> list[EndpointSpec]:
     try:
         entries = json.loads(text)
     except ValueError as error:
-        raise ValueError(f"WIGGUM_ENDPOINTS is no JSON ({error}).") from None
+        raise ValueError(f"WIGGUM_ENDPOINTS is not valid JSON ({error}).") from None
     if not isinstance(entries, list):
         raise ValueError("WIGGUM_ENDPOINTS must be a JSON list of objects.")
     return [spec_from(entry, f"WIGGUM_ENDPOINTS[{index}]") for index, entry in enumerate(entries)]
 
 
 def spec_from(entry: object, where: str) -> EndpointSpec:
-    """The spec an object describes; raises ValueError that names the field at fault."""
+    """The spec for an object from JSON; raises ValueError with the path of the invalid field."""
     if not isinstance(entry, dict):
         raise ValueError(f"{where} must be an object.")
     known = {part.name for part in fields(EndpointSpec)} - {"refusal"}
     for unknown in sorted(set(entry) - known):
-        raise ValueError(f"{where}.{unknown} is not known; known are {', '.join(sorted(known))}.")
+        raise ValueError(f"{where}.{unknown} is unknown; known are {', '.join(sorted(known))}.")
     for name in ("name", "kind", "url", "api_key_variable"):
         if not isinstance(entry.get(name, ""), str):
-            raise ValueError(f"{where}.{name} must be a text.")
+            raise ValueError(f"{where}.{name} must be a string.")
     _check(NAME.fullmatch(entry.get("name", "")), f"{where}.name must be letters, digits, '.', '_' or '-'.")
     kinds = ", ".join(FACTORIES)
     _check(entry.get("kind") in FACTORIES, f"{where}.kind must be one of {kinds}.")
@@ -242,7 +241,7 @@ def spec_from(entry: object, where: str) -> EndpointSpec:
 
 
 def _count(environ: Mapping[str, str], name: str) -> int | None:
-    """A whole number above 0; None where the variable is not set."""
+    """A whole number above 0; None if the variable is not set."""
     value = environ.get(name, "").strip()
     if not value:
         return None
@@ -262,8 +261,8 @@ def _check_url(value: str, where: str) -> None:
     try:
         url = httpx.URL(value)
     except httpx.InvalidURL as error:
-        raise ValueError(f"{where}: {value!r} cannot be read as an address ({error}).") from None
+        raise ValueError(f"{where}: {value!r} is not a valid address ({error}).") from None
     if url.scheme not in ("http", "https") or not url.host:
         raise ValueError(f"{where}: {value!r} must be an address that starts with http:// or https://.")
     if url.userinfo:
-        raise ValueError(f"{where} must hold no user name or password; name a variable for the key instead.")
+        raise ValueError(f"{where} must not contain a user name or password; use a key's variable instead.")

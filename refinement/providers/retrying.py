@@ -1,17 +1,18 @@
-"""When to ask again, as data: the caller waits, or has the run wait."""
+"""When to retry a failed call. The caller does the waiting."""
 
 from refinement.providers.base import ErrorKind, ProviderError
 
 FIRST_DELAY = 1.0
 LONGEST_DELAY = 60.0
-# A server that is away may come back in an hour: a run waits for it. The others fail for a reason.
+# There is no limit for an unreachable server: it may come back in an hour, and the run waits for it.
 ATTEMPTS = {ErrorKind.TIMEOUT: 3, ErrorKind.BAD_REPLY: 3}
 
 
 def delay_before(attempt: int, error: ProviderError, jitter: float) -> float | None:
     """Seconds to wait after failed attempt number `attempt` (from 1), or None to give up.
 
-    `jitter` is a random share from 0 to 1, which spreads callers over the second half of the delay.
+    Delays double up to LONGEST_DELAY, or follow the server's Retry-After. `jitter` is a random number from 0
+    to 1 that spreads callers over the second half of the delay.
     """
     if not error.retryable or attempt >= ATTEMPTS.get(error.kind, attempt + 1):
         return None

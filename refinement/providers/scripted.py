@@ -1,4 +1,4 @@
-"""Replies from a file, in order and by role: for tests, demonstrations and reproducing a bug."""
+"""Replies from a file, in order and by role, for tests, demos and bug reports."""
 
 import json
 import threading
@@ -40,14 +40,14 @@ FIELDS: dict[str, tuple[type, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of the script; `number` is its place in the file."""
+    """One line of the script; `number` is its line number in the file."""
 
     number: int
     entry: Mapping[str, Any]
 
 
 class ScriptedProvider:
-    """The k-th request of a role takes the k-th line of that role; `consumed` says how many went before."""
+    """Answers a role's request k with its line k; `consumed` is the number of earlier requests by role."""
 
     def __init__(self, path: str | Path, consumed: Mapping[str, int] | None = None) -> None:
         self._path = Path(path)
@@ -56,7 +56,7 @@ class ScriptedProvider:
         self._lock = threading.Lock()
 
     def complete(self, request: CompletionRequest, control: CallControl) -> Reply:
-        """The next line for the request's role, after its delay."""
+        """The reply or error in the next line for the request's role, after the line's delay."""
         line = self._next(request.role)
         entry = line.entry
         with calling(control, f"The script {self._path.name}") as call:
@@ -84,7 +84,7 @@ class ScriptedProvider:
             raise ProviderError(
                 ErrorKind.BAD_REPLY,
                 f"The script {self._path.name} has {len(lines)} line{'' if len(lines) == 1 else 's'} for the "
-                f"{role}, and number {number} was asked for. Add the missing line.",
+                f"{role}, but line {number} is needed. Add the missing line.",
                 retryable=False,
             )
         return lines[number - 1]
@@ -102,15 +102,15 @@ class ScriptedProvider:
         )
 
     def models(self) -> list[ModelInfo]:
-        """Nothing: a script is no model to choose."""
+        """Empty: a script is not a model to choose."""
         return []
 
     def model_info(self, name: str) -> ModelInfo:
-        """The script under its own name, without a context length."""
+        """The given name, without a context length."""
         return ModelInfo(name=name, family=MODEL)
 
     def health(self) -> Health:
-        """A script that was read is ready."""
+        """Always ok: the script was read when the provider was created."""
         count = sum(len(lines) for lines in self._lines.values())
         return Health(True, f"The script {self._path.name} has {count} lines.")
 
@@ -134,7 +134,7 @@ def _checked(text: str, where: str) -> dict[str, Any]:
     try:
         entry = json.loads(text)
     except ValueError as error:
-        raise _wrong(f"{where} is no JSON ({error}).") from error
+        raise _wrong(f"{where} is not valid JSON ({error}).") from error
     if not isinstance(entry, dict):
         raise _wrong(f"{where} must be a JSON object.")
     for name, value in entry.items():

@@ -1,14 +1,14 @@
-"""What went wrong on the wire, sorted: the kind, whether to try again, and a sentence for people.
+"""Maps failed calls to ProviderErrors: the kind, whether to retry, and a message for users.
 
-| what happened                                   | kind             | try again |
-|-------------------------------------------------|------------------|-----------|
-| no connection; 429, 502, 503, 504               | unreachable      | yes       |
-| no complete reply before the deadline           | timeout          | yes       |
-| 404 that speaks of the model                    | model_missing    | no        |
-| the prompt does not fit, before or at the server| context_exceeded | no        |
-| 401, 403, used-up quota, refusal by the model   | refused          | no        |
-| lost in mid-reply, empty, damaged, 500          | bad_reply        | yes       |
-| a web page, another status, an unreadable form  | bad_reply        | no        |
+| what happened                                     | kind             | retry |
+|---------------------------------------------------|------------------|-------|
+| no connection; 429, 502, 503, 504                 | unreachable      | yes   |
+| no complete reply before the deadline             | timeout          | yes   |
+| 404 that mentions the model                       | model_missing    | no    |
+| the prompt does not fit, before or at the server  | context_exceeded | no    |
+| 401, 403, exceeded quota, refusal by the model    | refused          | no    |
+| connection lost in mid-reply, empty, invalid, 500 | bad_reply        | yes   |
+| an HTML page, another status                      | bad_reply        | no    |
 """
 
 import json
@@ -22,33 +22,33 @@ import httpx
 from refinement.providers.base import ErrorKind, ProviderError
 
 QUOTE_CHARS = 300
-BUSY = frozenset({429, 502, 503, 504})
-CONTEXT_WORDS = re.compile(
+BUSY_STATUSES = frozenset({429, 502, 503, 504})
+CONTEXT_PATTERN = re.compile(
     r"exceed\w* (the )?(available |maximum |model'?s )*context|context[ _](length|size|window)|"
     r"maximum context|prompt (is )?too long|exceed_context_size",
     re.IGNORECASE,
 )
-QUOTA_WORDS = re.compile(r"insufficient_quota|exceeded your current quota", re.IGNORECASE)
-MODEL_WORDS = re.compile(r"\bmodel\b|not found, try pulling", re.IGNORECASE)
+QUOTA_PATTERN = re.compile(r"insufficient_quota|exceeded your current quota", re.IGNORECASE)
+MODEL_PATTERN = re.compile(r"\bmodel\b|not found, try pulling", re.IGNORECASE)
 
 
-def shown_address(address: str) -> str:
-    """The address without a user name or password that may stand in it."""
+def display_address(address: str) -> str:
+    """The address without a user name or password, safe to show."""
     return str(httpx.URL(address).copy_with(userinfo=b"")).rstrip("/")
 
 
-def quoted(text: str) -> str:
-    """The server's own words on one line, shortened."""
+def shortened(text: str) -> str:
+    """The server's message on one line, at most QUOTE_CHARS long."""
     line = " ".join(text.split())
     return line if len(line) <= QUOTE_CHARS else line[:QUOTE_CHARS] + "…"
 
 
-def looks_like_a_page(text: str) -> bool:
+def is_html(text: str) -> bool:
     return text.lstrip()[:1] == "<"
 
 
 def retry_after(value: str | None, now: datetime | None = None) -> float | None:
-    """The seconds a Retry-After header asks for, given as a number or as an HTTP date."""
+    """The seconds of a Retry-After header, which is a number or an HTTP date; None if it has neither."""
     if not value:
         return None
     try:
@@ -64,8 +64,8 @@ def retry_after(value: str | None, now: datetime | None = None) -> float | None:
     return max(0.0, (moment - (now or datetime.now(UTC))).total_seconds())
 
 
-def said(body: str) -> str:
-    """The message inside an error's JSON body, or the body itself."""
+def error_text(body: str) -> str:
+    """The error message in a JSON body, or the body itself."""
     try:
         parsed = json.loads(body)
     except ValueError:
@@ -81,8 +81,7 @@ def said(body: str) -> str:
 def unreachable(where: str, detail: str) -> ProviderError:
     return ProviderError(
         ErrorKind.UNREACHABLE,
-        f"{where} cannot be reached ({quoted(detail)}). "
-        "Check that it is running and that its address is right.",
+        f"{where} cannot be reached ({shortened(detail)}). Check its address and that it is running.",
         retryable=True,
     )
 
@@ -90,7 +89,8 @@ def unreachable(where: str, detail: str) -> ProviderError:
 def connection_lost(where: str) -> ProviderError:
     return ProviderError(
         ErrorKind.BAD_REPLY,
-        f"{where} broke off in the middle of its reply. Try again; if it happens often, look in its log.",
+        f"{where} closed the connection in the middle of its reply. "
+        "Try again; if it happens often, check its log.",
         retryable=True,
     )
 
@@ -98,16 +98,16 @@ def connection_lost(where: str) -> ProviderError:
 def not_a_model_server(where: str) -> ProviderError:
     return ProviderError(
         ErrorKind.BAD_REPLY,
-        f"{where} answered with a web page instead of a model's reply. "
-        "Check that the address leads to the model server itself, not to a proxy or a login page.",
+        f"{where} returned a web page instead of a model's reply. "
+        "Check that the address is the model server's, not a proxy's or a login page's.",
         retryable=False,
     )
 
 
-def damaged(where: str, detail: str) -> ProviderError:
+def unreadable_reply(where: str, detail: str) -> ProviderError:
     return ProviderError(
         ErrorKind.BAD_REPLY,
-        f"{where} sent something that cannot be read ({quoted(detail)}). Try again.",
+        f"{where} sent an unreadable reply ({shortened(detail)}). Try again.",
         retryable=True,
     )
 
@@ -116,7 +116,7 @@ def empty_reply(where: str, model: str, *, all_thinking: bool) -> ProviderError:
     if all_thinking:
         return ProviderError(
             ErrorKind.BAD_REPLY,
-            f"{model} at {where} used up its reply limit on thinking and gave no answer. "
+            f"{model} at {where} used its whole reply limit for thinking and gave no answer. "
             "Raise the limit or choose a model that thinks less.",
             retryable=False,
         )
@@ -134,26 +134,26 @@ def model_missing(where: str, model: str, advice: str) -> ProviderError:
 def context_exceeded(where: str, model: str, detail: str) -> ProviderError:
     return ProviderError(
         ErrorKind.CONTEXT_EXCEEDED,
-        f"The prompt and its reply do not fit the context window of {model} at {where} ({quoted(detail)}). "
-        "Shorten the text or choose a model with a longer context.",
+        f"The prompt and its reply do not fit the context window of {model} at {where} "
+        f"({shortened(detail)}). Shorten the text or choose a model with a longer context.",
         retryable=False,
     )
 
 
-def sendable_key(key: str, where: str, variable: str) -> str:
-    """The key, if a header can hold it: the error of a key that is sent regardless would show it."""
+def checked_key(key: str, where: str, variable: str) -> str:
+    """The key, if it is valid in a header; raises ProviderError, because httpx's own error would show it."""
     if key.isascii() and key.isprintable():
         return key
     raise ProviderError(
         ErrorKind.REFUSED,
-        f"{where} was not asked: the key in the environment variable {variable} has a line break or another "
-        "character in it that no header can hold. Set it again.",
+        f"{where} was not called: the key in the environment variable {variable} has a line break or another "
+        "character that is not allowed in a header. Set it again.",
         retryable=False,
     )
 
 
-def wire_failure(error: Exception, where: str, *, began: bool) -> ProviderError:
-    """Sorts what httpx or json raised; `began` says whether a part of the reply had come."""
+def transport_error(error: Exception, where: str, *, began: bool) -> ProviderError:
+    """The ProviderError for an error of httpx or json; `began` is whether a part of the reply had arrived."""
     if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | ConnectionError):
         return unreachable(where, str(error) or "no connection")
     if isinstance(error, httpx.TimeoutException):
@@ -162,12 +162,12 @@ def wire_failure(error: Exception, where: str, *, began: bool) -> ProviderError:
         )
     if isinstance(error, httpx.NetworkError | httpx.RemoteProtocolError):
         return connection_lost(where) if began else unreachable(where, str(error) or "connection lost")
-    if isinstance(error, json.JSONDecodeError) and looks_like_a_page(error.doc):
+    if isinstance(error, json.JSONDecodeError) and is_html(error.doc):
         return not_a_model_server(where)
-    return damaged(where, str(error))
+    return unreadable_reply(where, str(error))
 
 
-def status_failure(
+def status_error(
     status: int,
     body: str,
     headers: Mapping[str, str],
@@ -177,41 +177,46 @@ def status_failure(
     missing_advice: str,
     key_variable: str,
 ) -> ProviderError:
-    """Sorts an answer whose status says that it is no reply."""
-    detail = said(body)
-    if status in (401, 403) or QUOTA_WORDS.search(detail):
+    """The ProviderError for a response with an error status.
+
+    `missing_advice` says how to get a missing model; `key_variable` is the environment variable of the
+    endpoint's key, if it has one.
+    """
+    detail = error_text(body)
+    if status in (401, 403) or QUOTA_PATTERN.search(detail):
         return _refused(status, detail, where, key_variable)
-    if status in BUSY:
+    if status in BUSY_STATUSES:
         return ProviderError(
             ErrorKind.UNREACHABLE,
-            f"{where} is busy or away for the moment (status {status}). It will be asked again.",
+            f"{where} is busy or temporarily unavailable (status {status}). The call will be retried.",
             retryable=True,
             retry_after=retry_after(headers.get("retry-after")),
         )
-    if CONTEXT_WORDS.search(detail):
+    if CONTEXT_PATTERN.search(detail):
         return context_exceeded(where, model, detail)
-    if status == 404 and not looks_like_a_page(body) and MODEL_WORDS.search(detail):
+    if status == 404 and not is_html(body) and MODEL_PATTERN.search(detail):
         return model_missing(where, model, missing_advice)
-    if looks_like_a_page(body) and status < 500:
+    if is_html(body) and status < 500:
         return not_a_model_server(where)
-    ours = "Check the endpoint's settings."
-    advice = ours if status < 500 else "Try again; if it stays so, look in its log."
+    advice = (
+        "Check the endpoint's settings." if status < 500 else "Try again; if it keeps failing, check its log."
+    )
     return ProviderError(
         ErrorKind.BAD_REPLY,
-        f"{where} answered with status {status}: {quoted(detail) or 'no explanation'}. {advice}",
+        f"{where} answered with status {status}: {shortened(detail) or 'no explanation'}. {advice}",
         retryable=status >= 500,
     )
 
 
 def _refused(status: int, detail: str, where: str, key_variable: str) -> ProviderError:
     if status not in (401, 403):
-        advice = "The account's quota is used up; raise it with the provider."
+        advice = "The account's quota is exceeded; raise it with the provider."
     elif key_variable:
         advice = f"Check the key in the environment variable {key_variable}."
     else:
-        advice = "If it needs a key, name the environment variable that holds it in the endpoint's settings."
+        advice = "If it needs a key, set the key's environment variable in the endpoint's settings."
     return ProviderError(
         ErrorKind.REFUSED,
-        f"{where} refused the request (status {status}: {quoted(detail)}). {advice}",
+        f"{where} refused the request (status {status}: {shortened(detail)}). {advice}",
         retryable=False,
     )

@@ -1,4 +1,4 @@
-"""Plain httpx clients for model servers, on a transport whose every wait can be cancelled."""
+"""httpx clients for model servers, on a transport whose requests can be cancelled at any time."""
 
 import ssl
 from functools import cache, partial
@@ -9,18 +9,21 @@ import httpx
 from refinement.providers.cancelling import current_call
 
 CONNECT_SECONDS = 10.0
-# A read may wait as long as the call's deadline allows: a model that loads says nothing for minutes.
+# No read timeout: a model that is loading sends nothing for minutes. The call's deadline applies.
 TIMEOUT = httpx.Timeout(None, connect=CONNECT_SECONDS)
 
 
 @cache
 def ssl_context() -> ssl.SSLContext:
-    """How servers prove who they are, read once for a process: it takes a while."""
+    """The TLS settings, loaded once per process: that is slow."""
     return httpx.create_ssl_context(trust_env=True)
 
 
 class CallTransport(httpx.BaseTransport):
-    """httpx's own transport. Every request has its own connection, so cancelling one cuts off no other."""
+    """httpx's transport with one connection per request, so that cancelling a request affects no other.
+
+    Requests must be made inside `calling`; otherwise they raise LookupError.
+    """
 
     def __init__(self) -> None:
         self._inner = httpx.HTTPTransport(
@@ -37,12 +40,12 @@ class CallTransport(httpx.BaseTransport):
 
 @cache
 def transport() -> CallTransport:
-    """The one transport of this process."""
+    """The transport that all clients of this process share."""
     return CallTransport()
 
 
 def client_options() -> dict[str, Any]:
-    """For httpx.Client and ollama.Client: no proxies of the environment, no redirects for a key to follow."""
+    """Options for httpx.Client and ollama.Client. No proxies, and no redirects, which could leak a key."""
     return {
         "transport": transport(),
         "timeout": TIMEOUT,

@@ -9,7 +9,7 @@ from django.db import DatabaseError, connection
 
 from refinement.providers.base import Health
 from refinement.providers.registry import EndpointSpec, build
-from refinement.providers.sorting import shown_address
+from refinement.providers.sorting import display_address
 from refinement.selectors.endpoints import endpoint_specs
 from refinement.selectors.workers import workers_alive
 from wiggum_site.broker import broker_problem
@@ -130,7 +130,7 @@ def health_message(spec: EndpointSpec, health: Health) -> str:
     if spec.kind == "embedded" and health.ok and not spec.options.get("gguf"):
         return "Embedded model: OK. For trying things out; too small to judge well."
     if spec.name == "ollama" and not health.ok and "cannot be reached" in health.message:
-        return f"Ollama is not responding at {shown_address(spec.url)}. Start it or set WIGGUM_OLLAMA_URL."
+        return f"Ollama is not responding at {display_address(spec.url)}. Start it or set WIGGUM_OLLAMA_URL."
     return health.message
 
 

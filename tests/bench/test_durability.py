@@ -16,7 +16,7 @@ from django.utils import timezone
 from dramatiq.middleware import Shutdown
 
 from refinement.execution.leases import (
-    MOST_CRASHES,
+    MAX_CRASHES,
     LeaseLost,
     lease_release,
     lease_renew,
@@ -257,26 +257,26 @@ def test_a_killed_workers_trial_is_taken_up_again(table: Table):
 
 
 def test_a_trial_that_always_kills_its_worker_fails(table: Table):
-    table.says(*[8] * MOST_CRASHES)
+    table.says(*[8] * MAX_CRASHES)
     bench = table.bench(repeats=1)
     (trial,) = trials(bench)
     table.server.latency = 30
-    for number in range(1, MOST_CRASHES + 1):
+    for number in range(1, MAX_CRASHES + 1):
         killed_worker(trial, table)
         assert len(table.server.chats) == number
         BenchTrial.objects.update(lease_until=long_ago())
-        if 2 <= number < MOST_CRASHES:
+        if 2 <= number < MAX_CRASHES:
             assert trial_advance(trial.pk)  # takes it over, and lets it wait
             trial.refresh_from_db()
             assert (trial.status, trial.crashes) == ("waiting", number)
             now_due(bench)
     assert trial_advance(trial.pk)
     (trial,) = trials(bench)
-    assert (trial.status, trial.crashes, trial.composite) == ("failed", MOST_CRASHES, None)
+    assert (trial.status, trial.crashes, trial.composite) == ("failed", MAX_CRASHES, None)
     assert trial.error.startswith("The worker stopped or stopped responding 5 times during this trial")
     bench.refresh_from_db()
     assert bench.status == "finished"
-    assert len(table.server.chats) == MOST_CRASHES
+    assert len(table.server.chats) == MAX_CRASHES
 
 
 # --- places at an endpoint ------------------------------------------------------------------------

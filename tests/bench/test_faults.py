@@ -98,7 +98,7 @@ def test_a_server_that_hangs_is_given_up(table: Table, monkeypatch):
     through(bench)
     (trial,) = trials(bench)
     assert (trial.status, trial.composite) == ("failed", None)
-    assert "no complete reply within" in trial.error
+    assert "did not complete its reply within" in trial.error
 
 
 def test_a_model_that_is_not_there_is_said_at_once(table: Table):
@@ -123,7 +123,7 @@ def test_a_prompt_that_does_not_fit_is_refused_before_it_is_sent(table: Table):
     advance(bench)
     (trial,) = trials(bench)
     assert trial.status == "failed"
-    assert "leaves no room for a reply" in trial.error
+    assert "leaves too little for a reply" in trial.error
     assert table.server.chats == []
 
 

@@ -118,21 +118,21 @@ def at_the_commit(countdown: Countdown, *, after: bool) -> None:
 
 
 def at_the_yield(countdown: Countdown, *, after: bool) -> None:
-    """At the commit by which a run stands in line again, as if others always waited."""
+    """At the commit that puts a run back in the queue, as if other work were always waiting."""
     from refinement.execution import advancing
     from refinement.execution.recording import Recorder
 
     commit_is_ours = at_commits(countdown, after=after)
 
-    def make_yield(stand_in_line: Callable[..., Any]) -> Callable[..., Any]:
+    def make_yield(requeue: Callable[..., Any]) -> Callable[..., Any]:
         def yielding(self: Any) -> None:
             commit_is_ours()
-            stand_in_line(self)
+            requeue(self)
 
         return yielding
 
     replace(advancing, "work_is_waiting", lambda _: lambda: True)
-    replace(Recorder, "stand_in_line", make_yield)
+    replace(Recorder, "requeue", make_yield)
 
 
 def at_commits(countdown: Countdown, *, after: bool) -> Callable[[], None]:

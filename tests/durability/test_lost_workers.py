@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from benchmarks.instance import wait_for
-from refinement.execution.leases import MOST_CRASHES
+from refinement.execution.leases import MAX_CRASHES
 from tests.durability.services import missing
 from tests.durability.stage import CALLS, PATIENCE, Stage, stage_set
 from tests.durability.test_failing_steps import RETRY
@@ -42,7 +42,7 @@ def killed_by(stage: Stage, run: int) -> int:
 
 def test_a_run_that_always_kills_its_worker_ends_in_error(stage: Stage) -> None:
     (run,) = stage.launch()
-    for number in range(1, MOST_CRASHES + 1):
+    for number in range(1, MAX_CRASHES + 1):
         assert killed_by(stage, run) == -signal.SIGKILL
         assert stage.chats(run) == number
     with stage.working(*KILLS) as worker:
@@ -53,13 +53,13 @@ def test_a_run_that_always_kills_its_worker_ends_in_error(stage: Stage) -> None:
     )
     assert ended[:2] == ("ERROR", "internal_error")
     assert ended[2].startswith("The worker stopped or stopped responding 5 times during this step")
-    assert ended[3:] == ("", MOST_CRASHES)
-    assert stage.chats(run) == MOST_CRASHES
+    assert ended[3:] == ("", MAX_CRASHES)
+    assert stage.chats(run) == MAX_CRASHES
     assert stage.events(run) == ["queued", "waiting", "waiting", "waiting", "stopped"]
     stage.app.manage("shell", "-v0", "-c", RETRY.format(run))
     with stage.working(*LEASE):
         stage.wait_for_end(run)
-    assert stage.chats(run) == MOST_CRASHES + CALLS
+    assert stage.chats(run) == MAX_CRASHES + CALLS
     assert stage.rows.one("SELECT crashes FROM refinement_run WHERE id = ?", run) == 0
 
 

@@ -25,7 +25,7 @@ def test_a_worker_runs_no_script_and_gives_no_score_for_it(left_behind):
         run_step(left_behind.pk)
     left_behind.refresh_from_db()
     assert (left_behind.outcome, left_behind.stop_reason) == ("ERROR", "judge_failed")
-    assert "the check 'tests' is a script, which only `wiggum eval` runs" in left_behind.why
+    assert "the check 'tests' is a script. Only `wiggum eval` runs scripts" in left_behind.why
     assert left_behind.best is None
 
 

@@ -182,7 +182,7 @@ GOOD = "input: Hi\ntests:\n  - assert:\n      - {type: contains, value: x}\n"
         (GOOD + "targets: [{name: a b, kind: embedded}]", 5, "name must be letters, digits"),
         (GOOD + "targets: [{name: a, kind: ollama, model: m, url: 'ftp://x'}]", 5, "starts with http://"),
         (GOOD + "targets: [{name: a, kind: command, command: []}]", 5, "must not be empty"),
-        (GOOD + "targets: [nothing]", 5, "'nothing' names no model"),
+        (GOOD + "targets: [nothing]", 5, "'nothing' has no model"),
         (GOOD + "name: &a b", 5, "The anchor &a is not allowed"),
         ("input: [}\n", 1, "not valid YAML"),
         ("- 1", 1, "A test suite file must consist of keys and values"),

@@ -10,7 +10,7 @@ from refinement.broker.interrupting import interrupt_all, worker_starts
 from refinement.engine.profiles import rubric_for
 from refinement.execution import cancelling
 from refinement.execution.calls import control_of
-from refinement.execution.cancelling import LeaseChecks, lost_of
+from refinement.execution.cancelling import LeaseChecks, lost_leases
 from refinement.execution.leases import Lease, lease_renew, lease_take
 from refinement.models import Run, RunStatus
 from refinement.providers.registry import Target
@@ -65,9 +65,9 @@ def test_a_query_that_fails_is_made_again(leases, checks, always, monkeypatch):
     def away_once(model, leases):
         if errors:
             raise errors.pop()
-        return lost_of(model, leases)
+        return lost_leases(model, leases)
 
-    monkeypatch.setattr(cancelling, "lost_of", away_once)
+    monkeypatch.setattr(cancelling, "lost_leases", away_once)
     with checks.using(leases[0]) as is_held:
         with pytest.raises(DatabaseError):
             is_held()
@@ -82,9 +82,9 @@ def test_nobody_waits_for_another_query(leases, checks, always, monkeypatch):
     def ask_again(model, leases):
         queries.append(model)
         assert is_held()  # as another thread would, while the query is under way
-        return lost_of(model, leases)
+        return lost_leases(model, leases)
 
-    monkeypatch.setattr(cancelling, "lost_of", ask_again)
+    monkeypatch.setattr(cancelling, "lost_leases", ask_again)
     with checks.using(leases[0]) as is_held:
         assert is_held()
     assert queries == [Run]

@@ -4,7 +4,7 @@ import pytest
 from django.db import InterfaceError, OperationalError, connection, transaction
 
 from refinement.execution import lost_connections
-from refinement.execution.lost_connections import outlasting_lost_connections
+from refinement.execution.lost_connections import retry_lost_connection
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def failing(times, error):
     """A write that fails so often, and how often it was tried."""
     tried = []
 
-    @outlasting_lost_connections
+    @retry_lost_connection
     def write(*, what):
         tried.append(what)
         if len(tried) <= times:
@@ -46,7 +46,7 @@ def test_it_gives_up_when_the_lease_may_be_another_s(clock):
     with pytest.raises(OperationalError, match="away"):
         write(what="reply")
     assert len(tried) > 10
-    assert lost_connections.OUTLAST_SECONDS - 1 <= clock[0] <= lost_connections.OUTLAST_SECONDS
+    assert lost_connections.RETRY_FOR_SECONDS - 1 <= clock[0] <= lost_connections.RETRY_FOR_SECONDS
 
 
 @pytest.mark.django_db(transaction=True)

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from refinement.execution.leases import LEASE, MOST_CRASHES, crash_pause, lease_release, lease_take
+from refinement.execution.leases import LEASE, MAX_CRASHES, crash_pause, lease_release, lease_take
 from refinement.models import Run
 from refinement.providers.registry import Target
 from refinement.selectors.rubrics.definitions import version_named
@@ -21,7 +21,9 @@ __all__ = ["ollama_server"]
 pytestmark = pytest.mark.django_db(transaction=True)
 KEYS = ("depth", "relevance", "completeness", "grounded", "specificity", "structure")
 STEPS = 5  # a seed, judged and revised twice: three verdicts and two revisions
-WORDS = "The worker stopped or stopped responding 5 times during this step, so it is not tried again."
+WORDS = (
+    "The worker stopped or stopped responding 5 times during this step, so it is not retried automatically."
+)
 
 
 @pytest.fixture
@@ -106,7 +108,7 @@ def test_pauses_grow_and_are_spread():
 
 
 def test_the_fifth_loss_ends_the_run_in_error(run, ollama_server):
-    lose_worker(run, MOST_CRASHES)
+    lose_worker(run, MAX_CRASHES)
     assert run_step(run.pk) is None
     row = fresh(run)
     assert (row.status, row.outcome, row.stop_reason) == ("finished", "ERROR", "internal_error")
@@ -118,7 +120,7 @@ def test_the_fifth_loss_ends_the_run_in_error(run, ollama_server):
 
 
 def test_a_retry_by_hand_starts_the_count_again(run):
-    lose_worker(run, MOST_CRASHES)
+    lose_worker(run, MAX_CRASHES)
     run_step(run.pk)
     run_retry(run=fresh(run))
     assert fresh(run).crashes == 0
@@ -135,7 +137,7 @@ def test_pausing_and_resuming_by_hand_starts_the_count_again(run):
 
 
 def test_a_run_that_somebody_paused_is_not_ended(run, monkeypatch):
-    lose_worker(run, MOST_CRASHES)
+    lose_worker(run, MAX_CRASHES)
     lease = lease_take(Run, run.pk, "late")
     run_pause(run=fresh(run))
     monkeypatch.setattr("refinement.execution.advancing.lease_take", lambda *args: lease)

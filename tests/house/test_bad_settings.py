@@ -61,7 +61,7 @@ def test_half_a_sign_in_provider_is_none(data_dir, given, missing):
 @pytest.mark.parametrize(
     ("name", "value", "word"),
     [
-        ("WIGGUM_ENDPOINTS", "{", "WIGGUM_ENDPOINTS is no JSON"),
+        ("WIGGUM_ENDPOINTS", "{", "WIGGUM_ENDPOINTS is not valid JSON"),
         ("WIGGUM_ENDPOINTS", '[{"name": "x", "kind": "telnet"}]', "WIGGUM_ENDPOINTS[0].kind must be one of"),
         ("WIGGUM_OLLAMA_CONCURRENCY", "many", "WIGGUM_OLLAMA_CONCURRENCY"),
     ],

@@ -154,7 +154,7 @@ def test_a_setting_that_cannot_be_read_is_said(db, monkeypatch, anonymous):
     monkeypatch.setenv("WIGGUM_ENDPOINTS", "[{]")
     part = endpoint_health()
     assert part["ok"] is False
-    assert part["message"].startswith("WIGGUM_ENDPOINTS is no JSON")
+    assert part["message"].startswith("WIGGUM_ENDPOINTS is not valid JSON")
     beat(1)
     assert anonymous.get("/readyz").status_code == 200
 

@@ -34,7 +34,7 @@ def evaluated(script: str):
 @pytest.fixture
 def one_place(monkeypatch):
     places = threading.BoundedSemaphore(1)
-    monkeypatch.setattr(running, "_places", places)
+    monkeypatch.setattr(running, "_slots", places)
     return places
 
 

@@ -109,8 +109,8 @@ def test_instructions_that_do_not_fit_say_so_and_wait_for_another_try(scene: Sce
     given = [instruction_give(run=run, text="x" * INSTRUCTION_CHARS, user=editor) for _ in range(2)]
     advance(run)
     assert (run.outcome, used(run)) == ("ERROR", [None, None])
-    assert "The instructions that wait have 8,000 characters." in run.failure_message
-    assert "Withdraw some of them" in run.failure_message
+    assert "The pending instructions have 8,000 characters." in run.failure_message
+    assert "Withdraw or shorten some of them" in run.failure_message
     instruction_withdraw(run=run, number=given[0].pk, user=editor)
     instruction_withdraw(run=run, number=given[1].pk, user=editor)
     run_retry(run=run, user=editor)

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from refinement.execution import metrics, waking
 from refinement.execution.leases import lease_take
-from refinement.execution.waking import RESEND_AFTER, Swept, sweep
+from refinement.execution.waking import RESEND_AFTER, SweepResult, sweep
 from refinement.models import MetricTotal, QueuedMessage, Run
 from refinement.services.upkeep import Upkeep
 from tests.lifecycle.given import STATES, Scene, advance, at_once, fields_of, kinds, messages, rubric
@@ -64,7 +64,7 @@ def test_a_worker_with_threads_to_spare_does_not_wait_longer_each_time(scene: Sc
     left = lost(scene, RESEND_AFTER + MOMENT, wakes=5, **held)
     recent = lost(scene, RESEND_AFTER - MOMENT, wakes=5)
     assert sweep().sent == 0
-    assert sweep(patient=False) == Swept(sent=2, expired=1)
+    assert sweep(patient=False) == SweepResult(sent=2, expired=1)
     assert [messages(each) for each in (run, left, recent)] == [1, 1, 0]
 
 

@@ -56,7 +56,7 @@ def test_it_runs_in_its_folder_without_our_secrets(tmp_path: Path, monkeypatch: 
     ("provider", "kind", "words"),
     [
         (shell("echo no key >&2; exit 3"), ErrorKind.BAD_REPLY, "status 3: no key"),
-        (shell("kill -TERM $$"), ErrorKind.BAD_REPLY, "signal 15 and said nothing"),
+        (shell("kill -TERM $$"), ErrorKind.BAD_REPLY, "signal 15 and no output"),
         (shell("true"), ErrorKind.BAD_REPLY, "empty reply"),
         (shell("echo x > /dev/null {output_file}; true"), ErrorKind.BAD_REPLY, "wrote no output file"),
         (command("./not-there"), ErrorKind.UNREACHABLE, "cannot be started"),

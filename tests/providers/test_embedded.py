@@ -24,7 +24,7 @@ from refinement.providers.base import (
     Message,
     ProviderError,
 )
-from refinement.providers.embedded import DEFAULT_MODEL, EmbeddedProvider, with_listed_numbers
+from refinement.providers.embedded import DEFAULT_MODEL, EmbeddedProvider, numbers_as_enums
 from tests.providers.asking import Stopper, ask, failure
 
 VERDICT = {
@@ -251,7 +251,7 @@ def test_bounded_decimals_become_lists_of_values() -> None:
         },
         "anyOf": [{"type": "number", "minimum": 0, "maximum": 10}],
     }
-    listed = with_listed_numbers(schema)
+    listed = numbers_as_enums(schema)
     assert listed["properties"]["share"]["enum"][:3] == [0, 0.01, 0.02]
     assert listed["properties"]["share"]["enum"][-1] == 1
     assert listed["properties"]["half"] == {"enum": [1, 1.5, 2]}

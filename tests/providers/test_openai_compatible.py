@@ -223,7 +223,7 @@ def test_models_are_listed_with_family_and_context(ollama_server: LoopbackServer
     ("status", "body", "words"),
     [
         (200, "<html>", "web page"),
-        (200, "[]", "cannot be read"),
+        (200, "[]", "unreadable reply"),
         (401, "{}", "refused"),
         (200, '{"data": [5]}', "read"),
     ],

@@ -70,17 +70,17 @@ GOOD = {"name": "hub", "kind": "openai_compatible", "url": "http://127.0.0.1:1/v
 @pytest.mark.parametrize(
     ("endpoints", "words"),
     [
-        ("{", "is no JSON"),
+        ("{", "is not valid JSON"),
         ("{}", "must be a JSON list"),
         ("[5]", r"\[0\] must be an object"),
-        (json.dumps([{**GOOD, "key": "x"}]), r"\[0\].key is not known"),
-        (json.dumps([{**GOOD, "name": 5}]), r"\[0\].name must be a text"),
+        (json.dumps([{**GOOD, "key": "x"}]), r"\[0\].key is unknown"),
+        (json.dumps([{**GOOD, "name": 5}]), r"\[0\].name must be a string"),
         (json.dumps([{**GOOD, "name": "a/b"}]), r"\[0\].name must be letters"),
         (json.dumps([{**GOOD, "kind": "oracle"}]), r"\[0\].kind must be one of"),
         (json.dumps([GOOD, {**GOOD, "name": "b", "url": ""}]), r"\[1\].url"),
         (json.dumps([{**GOOD, "url": "ftp://x"}]), r"\[0\].url"),
-        (json.dumps([{**GOOD, "url": "http://host:port"}]), r"\[0\].url: .* cannot be read"),
-        (json.dumps([{**GOOD, "url": "http://me:word@host/"}]), r"\[0\].url must hold no user name"),
+        (json.dumps([{**GOOD, "url": "http://host:port"}]), r"\[0\].url: .* is not a valid address"),
+        (json.dumps([{**GOOD, "url": "http://me:word@host/"}]), r"\[0\].url must not contain a user name"),
         (json.dumps([{**GOOD, "api_key_variable": "sk-123"}]), r"\[0\].api_key_variable"),
         (json.dumps([{**GOOD, "options": []}]), r"\[0\].options"),
         (json.dumps([{**GOOD, "concurrency": 0}]), r"\[0\].concurrency"),
@@ -119,7 +119,7 @@ def test_a_provider_is_built_once(kind: str) -> None:
     provider = build(spec)
     assert build(EndpointSpec("one", kind, "http://127.0.0.1:9")) is provider
     assert build(EndpointSpec("two", kind, "http://127.0.0.1:9")) is not provider
-    registry._new_lock()
+    registry._reset_after_fork()
     assert build(spec) is provider
 
 

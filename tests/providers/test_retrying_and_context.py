@@ -6,7 +6,7 @@ import pytest
 
 from refinement.providers import sorting
 from refinement.providers.base import ErrorKind, ProviderError
-from refinement.providers.context import context_tokens_for, refuse_what_cannot_fit, text_size
+from refinement.providers.context import check_prompt_fits, context_tokens_for, text_size
 from refinement.providers.retrying import delay_before
 from tests.providers.asking import wanted
 
@@ -89,7 +89,7 @@ def test_letters_beyond_ascii_count_more() -> None:
 
 
 def test_a_prompt_without_a_window_is_never_refused() -> None:
-    refuse_what_cannot_fit(wanted("x" * 1_000_000), "somewhere")
+    check_prompt_fits(wanted("x" * 1_000_000), "somewhere")
 
 
 @pytest.mark.parametrize(
@@ -103,8 +103,8 @@ def test_a_prompt_without_a_window_is_never_refused() -> None:
     ],
 )
 def test_the_servers_words_are_found(body: str, words: str) -> None:
-    assert sorting.said(body) == words
+    assert sorting.error_text(body) == words
 
 
 def test_long_words_are_shortened() -> None:
-    assert len(sorting.quoted("x" * 1000)) == 301
+    assert len(sorting.shortened("x" * 1000)) == 301

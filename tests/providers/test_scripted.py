@@ -82,7 +82,7 @@ def test_a_script_is_never_offered_as_a_model(script: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("{", "is no JSON"),
+        ("{", "is not valid JSON"),
         ("[]", "must be a JSON object"),
         ('{"role": "judge", "txt": "x"}', "unknown field 'txt'"),
         ('{"role": "judge", "text": 5}', "'text' must be str"),

@@ -10,7 +10,7 @@ import pytest
 
 from refinement.providers.base import CallControl, Cancelled, ErrorKind, ProviderError
 from refinement.providers.cancelling import calling, current_call
-from refinement.providers.sorting import wire_failure
+from refinement.providers.sorting import transport_error
 from refinement.providers.transport import client_for
 from tests.loopback.faults import Fault
 from tests.loopback.server import LoopbackServer
@@ -137,7 +137,7 @@ def test_a_request_may_have_its_own_time_limit(ollama_server: LoopbackServer) ->
     ollama_server.faults = [Fault("hang")]
     with pytest.raises(httpx.ReadTimeout) as caught, calling(CallControl(), "x"):
         client_for(ollama_server.address).post("/api/chat", json={}, timeout=0.2)
-    sorted_error = wire_failure(caught.value, "Ollama", began=False)
+    sorted_error = transport_error(caught.value, "Ollama", began=False)
     assert (sorted_error.kind, sorted_error.retryable) == (ErrorKind.TIMEOUT, True)
 
 

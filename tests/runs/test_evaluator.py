@@ -12,7 +12,7 @@ from refinement.engine.profiles import context_rules_for, rubric_for
 from refinement.engine.types import EvaluationMode, Evaluator, Handover, ProblemClass
 from refinement.execution import evaluator as evaluating
 from refinement.models import EvaluatorResult, Project, Run
-from refinement.providers.sandbox import Surroundings
+from refinement.providers.sandbox import SandboxConfig
 from refinement.providers.sandbox.service import Server
 from refinement.selectors.runs.history import history_of
 from refinement.services.imports.uploads import SourceFile, import_files
@@ -178,7 +178,7 @@ def test_with_a_socket_the_evaluator_service_runs_it(stage, settings, tmp_path):
     settings.EVALUATOR_SOCKET = str(tmp_path / "socket")
     rubric = evaluated("echo in the service")
     stage.says(producer=drafts(2), judge=[verdict(rubric, 7), verdict(rubric, 8)])
-    with Server(settings.EVALUATOR_SOCKET, frozenset({"/bin/sh"}), Surroundings()) as server:
+    with Server(settings.EVALUATOR_SOCKET, frozenset({"/bin/sh"}), SandboxConfig()) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()
         try:
@@ -192,6 +192,9 @@ def test_with_a_socket_the_evaluator_service_runs_it(stage, settings, tmp_path):
 
 def test_a_program_is_shown_by_its_path_only_if_the_setting_names_it(settings):
     settings.COMMANDS, settings.COMMANDS_READABLE = ["/srv/checks/score.py", "*"], ["/srv/tools"]
-    assert evaluating.surroundings("/srv/checks/score.py").readable == ("/srv/tools", "/srv/checks/score.py")
-    assert evaluating.surroundings("/srv/other").readable == ("/srv/tools",)
-    assert str(settings.DATA_DIR) in evaluating.surroundings("sh").hidden
+    assert evaluating.sandbox_config("/srv/checks/score.py").readable == (
+        "/srv/tools",
+        "/srv/checks/score.py",
+    )
+    assert evaluating.sandbox_config("/srv/other").readable == ("/srv/tools",)
+    assert str(settings.DATA_DIR) in evaluating.sandbox_config("sh").hidden

@@ -9,7 +9,7 @@ from refinement.execution.leases import lease_take
 from refinement.models import LiveText, Run
 from refinement.selectors.runs.live import glances_at, live_states, status_message, text_under_way
 from refinement.services.runs.lifecycle import run_pause
-from refinement.streaming.looking import Wanted, look
+from refinement.streaming.looking import Wanted, collect_news
 from tests.lifecycle.conftest import scene
 from tests.lifecycle.given import Scene, advance, rubric
 from tests.loopback.fixtures import ollama_server
@@ -81,7 +81,7 @@ def test_only_pieces_of_the_current_attempt_count(scene: Scene):
 @pytest.mark.django_db
 def test_one_query_where_nothing_is_new_however_many_are_watched(scene: Scene):
     runs = [scene.launch() for _ in range(4)]
-    nothing = look({run.pk: Wanted(0, 0, frozenset()) for run in runs})
+    nothing = collect_news({run.pk: Wanted(0, 0, frozenset()) for run in runs})
     wanted = {
         pk: Wanted(
             news.glance.newest_event, 0, frozenset({(news.glance.status, None, news.glance.newest_event)})
@@ -89,7 +89,7 @@ def test_one_query_where_nothing_is_new_however_many_are_watched(scene: Scene):
         for pk, news in nothing.items()
     }
     with CaptureQueriesContext(connection) as queries:
-        found = look(wanted)
+        found = collect_news(wanted)
     assert len(queries) == 1
     assert all(not news.events and not news.pieces and news.state is None for news in found.values())
 
@@ -114,7 +114,7 @@ def test_what_is_new_costs_a_fixed_number_of_queries(scene: Scene):
     counts = []
     for watched in (runs[:1], runs):
         with CaptureQueriesContext(connection) as queries:
-            found = look({run.pk: Wanted(0, 0, frozenset()) for run in watched})
+            found = collect_news({run.pk: Wanted(0, 0, frozenset()) for run in watched})
         counts.append(len(queries))
         assert [entry["kind"] for entry in found[runs[0].pk].events] == ["queued", "paused"]
     assert counts[0] == counts[1] == 5

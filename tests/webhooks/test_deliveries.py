@@ -11,9 +11,9 @@ from django.utils import timezone
 from refinement.execution import deliveries as webhook_sending
 from refinement.execution.deliveries import (
     FIRST_PAUSE,
-    KEPT,
-    MOST_AT_ONCE,
-    MOST_TRIES,
+    MAX_AT_ONCE,
+    MAX_TRIES,
+    RETENTION,
     deliveries_clean,
     delivery_send,
     pause_after,
@@ -78,19 +78,19 @@ def test_several_workers_at_once_send_it_once(delivery, receiver):
 
 def test_failures_are_kept_and_tried_again_until_it_is_given_up(delivery, receiver, work):
     receiver.answer = status(500, "broken")
-    for number in range(1, MOST_TRIES + 1):
+    for number in range(1, MAX_TRIES + 1):
         assert work() == 1, number
         delivery.refresh_from_db()
         assert delivery.tries == number
-        if number < MOST_TRIES:
+        if number < MAX_TRIES:
             pause = (delivery.next_try_at - timezone.now()) / (FIRST_PAUSE * 4 ** (number - 1))
             assert 0.7 < pause <= 1.2
             delivery_send(delivery.pk)  # too early
             is_due(delivery)
-    assert (delivery.status, len(receiver.received)) == ("failed", MOST_TRIES)
+    assert (delivery.status, len(receiver.received)) == ("failed", MAX_TRIES)
     assert {got.headers["Wiggum-Delivery"] for got in receiver.received} == {str(delivery.key)}
     tried = list(WebhookAttempt.objects.values_list("number", "status", "answer"))
-    assert tried == [(number, 500, "broken") for number in range(1, MOST_TRIES + 1)]
+    assert tried == [(number, 500, "broken") for number in range(1, MAX_TRIES + 1)]
     assert work() == 0
 
 
@@ -102,14 +102,14 @@ def test_one_whose_worker_is_lost_each_time_is_given_up(delivery, receiver, monk
         raise WorkerKilled
 
     monkeypatch.setattr(webhook_sending, "post", killed)
-    for _ in range(MOST_TRIES):
+    for _ in range(MAX_TRIES):
         with pytest.raises(WorkerKilled):
             delivery_send(delivery.pk)
         WebhookDelivery.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
     delivery_send(delivery.pk)
     delivery.refresh_from_db()
     assert (delivery.status, delivery.lease_until) == ("failed", None)
-    assert "The worker stopped while it was sending" in WebhookAttempt.objects.get().error
+    assert "The worker stopped while sending" in WebhookAttempt.objects.get().error
     WebhookDelivery.objects.update(woken_at=None)
     assert sweep().sent == 0
 
@@ -145,7 +145,7 @@ def test_a_person_sends_it_again_with_the_same_bytes(delivery, owner, receiver, 
 
 
 def test_one_that_was_given_up_gets_all_its_tries_again(delivery, owner, receiver, work):
-    WebhookDelivery.objects.update(status="failed", tries=MOST_TRIES)
+    WebhookDelivery.objects.update(status="failed", tries=MAX_TRIES)
     delivery_resend(delivery=delivery, by=owner)
     QueuedMessage.objects.all().delete()
     receiver.answer = status(500)
@@ -165,7 +165,7 @@ def test_a_new_secret_signs_what_is_sent_from_now_on(made, delivery, owner, rece
 def test_a_secret_kept_under_another_key_is_said(delivery, receiver, work, settings):
     settings.SECRET_KEY = "another" * 8
     work()
-    assert "Make a new secret" in WebhookAttempt.objects.get().error
+    assert "Create a new secret" in WebhookAttempt.objects.get().error
     assert receiver.connections == 0
 
 
@@ -207,8 +207,8 @@ def test_one_that_is_being_sent_is_left_alone(delivery, receiver):
 
 
 def test_a_server_gets_a_few_at_a_time_and_the_next_follows(hook, owner, receiver, work):
-    rows = [webhook_ping(webhook=hook, by=owner) for _ in range(MOST_AT_ONCE + 2)]
-    busy = WebhookDelivery.objects.filter(pk__in=[row.pk for row in rows[:MOST_AT_ONCE]])
+    rows = [webhook_ping(webhook=hook, by=owner) for _ in range(MAX_AT_ONCE + 2)]
+    busy = WebhookDelivery.objects.filter(pk__in=[row.pk for row in rows[:MAX_AT_ONCE]])
     busy.update(lease_until=timezone.now() + timedelta(seconds=30))
     work()
     assert receiver.connections == 0
@@ -221,7 +221,7 @@ def test_a_server_gets_a_few_at_a_time_and_the_next_follows(hook, owner, receive
 
 def test_old_ones_are_forgotten_and_those_that_wait_are_not(hook, owner):
     old, waiting, new = (webhook_ping(webhook=hook, by=owner) for _ in range(3))
-    before = timezone.now() - KEPT - timedelta(hours=1)
+    before = timezone.now() - RETENTION - timedelta(hours=1)
     WebhookDelivery.objects.filter(pk__in=[old.pk, waiting.pk]).update(created_at=before)
     WebhookDelivery.objects.filter(pk__in=[old.pk, new.pk]).update(status="delivered")
     Upkeep().delete_old()

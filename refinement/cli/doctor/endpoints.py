@@ -10,7 +10,7 @@ from refinement.cli.doctor.findings import Check, Finding, fail, findings_of, ok
 from refinement.models import Run, RunStatus
 from refinement.providers.base import ProviderError
 from refinement.providers.registry import EndpointSpec, Target, build
-from refinement.providers.sorting import shown_address
+from refinement.providers.sorting import display_address
 from refinement.selectors.endpoints import endpoint_specs, fixed_specs
 
 LATEST_RUNS = 50
@@ -64,7 +64,7 @@ def unreachable(spec: EndpointSpec, message: str, *, needed: bool = False) -> Fi
     name = f"endpoint {spec.name}"
     if spec.kind == "ollama":
         what = (
-            f"Ollama does not answer at {shown_address(spec.url)}"
+            f"Ollama does not answer at {display_address(spec.url)}"
             if "cannot be reached" in message
             else message
         )

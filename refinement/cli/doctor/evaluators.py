@@ -13,13 +13,13 @@ def evaluators() -> Finding:
     """Check the sandbox of this machine, or the evaluator service."""
     from django.conf import settings
 
-    from refinement.execution.evaluator import surroundings
+    from refinement.execution.evaluator import sandbox_config
 
     if not settings.COMMANDS:
         return ok(NAME, "commands are disabled (WIGGUM_COMMANDS is empty)")
     if settings.EVALUATOR_SOCKET:
         return service(settings.EVALUATOR_SOCKET)
-    problem = sandbox_problem(surroundings(""))
+    problem = sandbox_problem(sandbox_config(""))
     if not problem:
         return ok(NAME, "commands run in a sandbox (bubblewrap)")
     if settings.UNSAFE_COMMANDS:

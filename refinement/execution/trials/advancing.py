@@ -1,4 +1,4 @@
-"""One call of a trial: taken, judged as a run's round is, written down once."""
+"""Advances a bench trial: one judge call per message, judged as in a run."""
 
 import logging
 import random
@@ -10,7 +10,7 @@ from dramatiq.middleware import Interrupt
 
 from refinement.broker.interrupting import work_is_done
 from refinement.execution.leases import (
-    MOST_CRASHES,
+    MAX_CRASHES,
     Lease,
     LeaseLost,
     crash_pause,
@@ -19,7 +19,7 @@ from refinement.execution.leases import (
 )
 from refinement.execution.metrics import count
 from refinement.execution.slots import RETRY_SECONDS, slot_offer, slot_take
-from refinement.execution.trials.judging import TrialAsked, TrialFailed, trial_ask
+from refinement.execution.trials.judging import TrialFailed, TrialReply, trial_ask
 from refinement.execution.trials.recording import (
     trial_ask_again,
     trial_done,
@@ -37,12 +37,16 @@ from refinement.selectors.endpoints import endpoint_spec
 from refinement.selectors.runs.live import WORKER_LOST
 
 log = logging.getLogger("wiggum.bench")
-ASKS = 3  # once, and twice again with the complaint, as in a run
-TRIES = 4  # somebody is watching: a server that is away is given up after some seconds
+ASKS = 3  # one call, and two retries that quote the complaint, as in a run
+TRIES = 4  # a user is watching: give up on an unreachable server after some seconds
 
 
 def trial_advance(trial_id: int) -> bool:
-    """One call of the trial; False when there is nothing to do: ended, or somebody's."""
+    """Makes one call of the trial; False if there is nothing to do: it has ended, or a worker holds it.
+
+    Safe to call any number of times for the same trial. Unexpected errors are raised, so that the message is
+    retried.
+    """
     lease = lease_take(BenchTrial, trial_id)
     if lease is None:
         return False
@@ -53,12 +57,12 @@ def trial_advance(trial_id: int) -> bool:
     except (LeaseLost, Cancelled):
         called = True
     except Interrupt:
-        # The worker stops: the message that is sent now goes to another one.
+        # The worker is stopping: another one receives the new message.
         if lease_drop(lease):
             wake(BenchTrial, trial_id)
         return True
     except BaseException:
-        # Without a new message: this one is tried again later, and two for one failure would multiply.
+        # No new message: Dramatiq retries this one, and a second one would multiply with each failure.
         lease_drop(lease)
         raise
     log.info("trial bench=%s trial=%s seconds=%.3f", lease.row.bench_id, trial_id, time.monotonic() - began)
@@ -68,12 +72,12 @@ def trial_advance(trial_id: int) -> bool:
 
 
 def may_try_again(lease: Lease[BenchTrial]) -> bool:
-    """Whether to ask once more after a worker was lost; else the trial waits, or has failed."""
+    """Whether to retry after a worker crashed; if not, the trial waits or fails."""
     crashes = lease.row.crashes
-    if crashes >= MOST_CRASHES:
-        log.error("trial=%s fails after %s workers were lost", lease.row.pk, crashes)
-        words = f"{WORKER_LOST} {crashes} times during this trial, so it is not tried again."
-        trial_fail(lease, None, message=f"{words} See the worker's log, then start a new test.")
+    if crashes >= MAX_CRASHES:
+        log.error("trial=%s failed: %s workers crashed", lease.row.pk, crashes)
+        message = f"{WORKER_LOST} {crashes} times during this trial, so it is not retried."
+        trial_fail(lease, None, message=f"{message} Check the worker's log, then start a new test.")
         return False
     if pause := crash_pause(crashes):
         trial_wait_after_crash(lease, delay=pause)
@@ -82,63 +86,63 @@ def may_try_again(lease: Lease[BenchTrial]) -> bool:
 
 
 def trial_step(lease: Lease[BenchTrial]) -> bool:
-    """Asks once and keeps what came of it; False when the endpoint had no place for the call."""
+    """Calls the judge once and records the result; False if the endpoint had no free slot."""
     bench = lease.row.bench
     try:
         limit = endpoint_spec(bench.endpoint).concurrency
         if limit is not None and not slot_take(lease, bench.endpoint, limit):
-            spread = 1 + random.random()  # noqa: S311  so that they do not all come at once
+            spread = 1 + random.random()  # noqa: S311  jitter, not a secret
             delay = timedelta(seconds=RETRY_SECONDS * spread)
             trial_queue_for_slot(lease, endpoint=bench.endpoint, delay=delay)
             return False
-        asked = trial_ask(lease)
+        reply = trial_ask(lease)
     except TrialFailed as failed:
         account(failed.call)
         after_failure(lease, failed)
     except ProviderError as error:
-        # Refused before a call was made: there is nothing to keep and nothing to try again.
+        # Refused before a call was made: nothing to record and nothing to retry.
         trial_fail(lease, None, message=error.message)
     except TemplateFailure as failure:
         trial_fail(lease, None, message=str(failure))
     else:
-        account(asked.call)
-        after_reply(lease, asked)
+        account(reply.call)
+        after_reply(lease, reply)
     return True
 
 
 def account(call: BenchCall) -> None:
-    """The call in the totals of the metrics page, with those of the runs' judges."""
+    """Counts the call in the metrics, together with the judge calls of runs."""
     count("model_seconds", "judge", float(call.seconds))
     count("tokens", "judge", call.prompt_tokens + call.completion_tokens)
     if call.error_kind:
         count("failures", call.error_kind)
 
 
-def after_reply(lease: Lease[BenchTrial], asked: TrialAsked) -> None:
-    if asked.verdict is not None:
-        trial_done(lease, asked)
+def after_reply(lease: Lease[BenchTrial], reply: TrialReply) -> None:
+    if reply.verdict is not None:
+        trial_done(lease, reply)
     elif lease.row.unreadable + 1 < ASKS:
-        trial_ask_again(lease, asked.call)
+        trial_ask_again(lease, reply.call)
     else:
-        words = (
+        message = (
             f"The judge's reply could not be read after {ASKS} attempts; try another model. "
-            f"It was told last: {asked.call.complaint}"
+            f"Last problem: {reply.call.complaint}"
         )
-        trial_fail(lease, asked.call, message=words, unreadable=lease.row.unreadable + 1)
+        trial_fail(lease, reply.call, message=message, unreadable=lease.row.unreadable + 1)
 
 
 def after_failure(lease: Lease[BenchTrial], failed: TrialFailed) -> None:
-    """A call without a reply is kept; it is tried again a few times, then the trial is given up."""
+    """Records a failed call; the trial waits and retries a few times, then it fails."""
     tries = lease.row.failures + 1
     delay = delay_before(tries, failed.error, random.random())  # noqa: S311  jitter, not a secret
     if delay is None or tries >= TRIES:
-        trial_fail(lease, failed.call, message=given_up(failed.error, tries))
+        trial_fail(lease, failed.call, message=failure_message(failed.error, tries))
     else:
         until = timezone.now() + timedelta(seconds=delay)
         trial_wait(lease, failed.call, until=until, reason=failed.error.message)
 
 
-def given_up(error: ProviderError, tries: int) -> str:
+def failure_message(error: ProviderError, tries: int) -> str:
     if error.kind is ErrorKind.UNREACHABLE and tries > 1:
-        return f"{error.message} It was tried {tries} times."
+        return f"{error.message} Tried {tries} times."
     return error.message

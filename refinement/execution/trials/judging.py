@@ -1,4 +1,4 @@
-"""A trial's question to the judge: worded, sent and read exactly as in a run."""
+"""A trial's call to the judge: prompted, sent and read exactly as in a run."""
 
 import time
 from collections.abc import Iterator
@@ -12,10 +12,10 @@ from django.utils import timezone
 from refinement.engine.types import History, Role, Round, Rubric, Verdict
 from refinement.execution.calls import control_of, fill, options_of, stop_if_cancelled
 from refinement.execution.cancelling import lease_checks
-from refinement.execution.judging import cut_words
+from refinement.execution.judging import cut_off_complaint
 from refinement.execution.leases import Lease, lease_renew
 from refinement.execution.step import DEADLINE_SECONDS
-from refinement.execution.windows import expected, reply_room
+from refinement.execution.windows import expected_sizes, max_reply_tokens
 from refinement.judging.context import Brief, Calibration, JudgeView, judge_view
 from refinement.judging.isolation import while_waiting
 from refinement.judging.parsing import read_reply
@@ -38,8 +38,8 @@ from refinement.texts import storable
 
 
 @dataclass(frozen=True, slots=True)
-class TrialAsked:
-    """A reply and its unsaved row; without a verdict, the row holds the complaint."""
+class TrialReply:
+    """A reply and its unsaved row; if there is no verdict, the row has the complaint."""
 
     rubric: Rubric
     call: BenchCall
@@ -48,7 +48,7 @@ class TrialAsked:
 
 
 class TrialFailed(Exception):
-    """A call without a reply: its row, not yet saved, and the sorted error."""
+    """A call without a reply: its unsaved row and the provider's error."""
 
     def __init__(self, call: BenchCall, error: ProviderError) -> None:
         super().__init__(error.message)
@@ -56,8 +56,8 @@ class TrialFailed(Exception):
         self.error = error
 
 
-def trial_ask(lease: Lease[BenchTrial]) -> TrialAsked:
-    """Asks the judge once; TrialFailed carries a call without a reply."""
+def trial_ask(lease: Lease[BenchTrial]) -> TrialReply:
+    """Calls the judge once; raises TrialFailed for a call without a reply, and Cancelled."""
     bench = lease.row.bench
     rubric = definition_of(bench.rubric_version)
     view = bench_view(bench, rubric)
@@ -87,7 +87,7 @@ def trial_ask(lease: Lease[BenchTrial]) -> TrialAsked:
     fill(call, reply)
     finish(call, reply.seconds or time.monotonic() - clock)
     verdict = verdict_in(call, reply, rubric, bench.model)
-    return TrialAsked(rubric, call, verdict, view.candidate.seen_chars if view.candidate else None)
+    return TrialReply(rubric, call, verdict, view.candidate.seen_chars if view.candidate else None)
 
 
 @contextmanager
@@ -98,13 +98,13 @@ def trial_control(lease: Lease[BenchTrial]) -> Iterator[CallControl]:
 
 @contextmanager
 def trial_heartbeat(lease: Lease[BenchTrial]) -> Iterator[None]:
-    """Renews the lease while templates and checks run; Cancelled when it is lost."""
+    """Renews the lease while templates and checks run in the block; raises Cancelled if it is lost."""
     with trial_control(lease) as control, while_waiting(partial(stop_if_cancelled, control)):
         yield
 
 
 def bench_view(bench: Bench, rubric: Rubric) -> JudgeView:
-    """What a judge of this candidate may see: as in round 1, or with the seed as from round 2 on."""
+    """What the judge sees: the candidate as in round 1, or with the seed as from round 2 on."""
     calibration = Calibration(rubric.seed_text, rubric.seed_scores) if rubric.seed_text else None
     brief = Brief(
         task=bench.task,
@@ -117,32 +117,32 @@ def bench_view(bench: Bench, rubric: Rubric) -> JudgeView:
 
 
 def window_of(bench: Bench, rubric: Rubric) -> int | None:
-    """The bench's context window, sized as a run sizes it, chosen once for all its trials."""
+    """The bench's context window, sized as in a run and chosen once for all its trials."""
     if bench.context_tokens is not None:
         return bench.context_tokens
-    info = looked_up(bench)
+    info = model_info_get(bench)
     if info is None:
         return None
     brief = Brief(task=bench.task, rubric=rubric, nonce=bench.nonce, seed=bench.candidate)
-    wanted = context_tokens_for(*expected(brief, Role.JUDGE), None)
+    wanted = context_tokens_for(*expected_sizes(brief, Role.JUDGE), None)
     window = wanted if info.context_length is None else min(wanted, info.context_length)
     Bench.objects.filter(pk=bench.pk, context_tokens=None).update(context_tokens=window)
     return window
 
 
-def looked_up(bench: Bench) -> ModelInfo | None:
-    """What the endpoint tells of the model; None where it tells nothing of its models."""
+def model_info_get(bench: Bench) -> ModelInfo | None:
+    """The model as the endpoint describes it; None if it does not describe its models."""
     try:
         return provider_for(bench.endpoint).model_info(bench.model)
     except ProviderError as error:
-        # A call without a window would be served with one that cuts the prompt without a word.
+        # Without a window, the server would use its default and may cut the prompt silently.
         if error.retryable or error.kind is ErrorKind.MODEL_MISSING:
             raise
         return None
 
 
 def conversation(lease: Lease[BenchTrial], prompt: Prompt) -> Prompt:
-    """The prompt as it stands after the replies that this trial already got and could not use."""
+    """The prompt with the trial's unreadable replies added."""
     if not lease.row.unreadable:
         return prompt
     earlier = BenchCall.objects.filter(trial_id=lease.row.pk, error_kind="").order_by("number")
@@ -156,7 +156,7 @@ def request_for(bench: Bench, rubric: Rubric, prompt: Prompt, window: int | None
         model=bench.model,
         messages=[Message(m.role, m.content) for m in prompt.messages],
         temperature=float(bench.temperature),
-        max_tokens=reply_room(prompt, reply_limit_tokens(rubric), window),
+        max_tokens=max_reply_tokens(prompt, reply_limit_tokens(rubric), window),
         context_tokens=window,
         schema=reply_schema(rubric),
         role=Role.JUDGE.value,
@@ -168,7 +168,7 @@ def verdict_in(call: BenchCall, reply: Reply, rubric: Rubric, judge: str) -> Ver
     call.rung = reading.rung.value if reading.rung else ""
     call.thinking = call.thinking or storable(reading.thinking)
     if reading.verdict is None:
-        call.complaint = storable(cut_words(reading.complaint) if reply.cut else reading.complaint)
+        call.complaint = storable(cut_off_complaint(reading.complaint) if reply.cut else reading.complaint)
         return None
     return replace(reading.verdict, judge=judge)
 

@@ -1,4 +1,4 @@
-"""Writing down what a trial's call brought: all of it in one transaction, fenced by the lease."""
+"""Records a trial's calls and results: one transaction each, fenced by the lease (raises LeaseLost)."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -10,10 +10,10 @@ from refinement.engine.safeguards import penalties_for
 from refinement.engine.scoring import assess
 from refinement.engine.types import CheckResult
 from refinement.execution.leases import Lease, lease_release
-from refinement.execution.lost_connections import outlasting_lost_connections
+from refinement.execution.lost_connections import retry_lost_connection
 from refinement.execution.record_values import penalty_values, verdict_values
-from refinement.execution.slots import waiting_words
-from refinement.execution.trials.judging import TrialAsked, trial_heartbeat
+from refinement.execution.slots import waiting_label
+from refinement.execution.trials.judging import TrialReply, trial_heartbeat
 from refinement.execution.waking import wake
 from refinement.judging.checks import run_checks
 from refinement.models import Bench, BenchCall, BenchStatus, BenchTrial, TrialStatus
@@ -22,21 +22,21 @@ from refinement.selectors.runs.live import WORKER_LOST
 from refinement.texts import storable
 
 
-def trial_done(lease: Lease[BenchTrial], asked: TrialAsked) -> None:
-    """A verdict: with checks and penalties it becomes a composite, as in a run."""
-    rubric, candidate = asked.rubric, lease.row.bench.candidate
+def trial_done(lease: Lease[BenchTrial], reply: TrialReply) -> None:
+    """Ends the trial with a verdict; checks and penalties complete its composite, as in a run."""
+    rubric, candidate = reply.rubric, lease.row.bench.candidate
     with trial_heartbeat(lease):
         checks = run_checks(rubric.checks, candidate)
     assessment = assess(
         rubric,
-        asked.verdict,
+        reply.verdict,
         checks,
         penalties_for(candidate, rubric.policy.penalties),
     )
     verdict = verdict_values(assessment.verdicts[0])
     trial_end(
         lease,
-        asked.call,
+        reply.call,
         status=TrialStatus.DONE,
         composite=round(assessment.composite, 6),
         scores={key: str(score) for key, score in assessment.scores.items()},
@@ -45,23 +45,23 @@ def trial_done(lease: Lease[BenchTrial], asked: TrialAsked) -> None:
         asi=storable(verdict["asi"]),
         penalties=[penalty_values(penalty) for penalty in assessment.penalties],
         checks=[check_values(result) for result in assessment.checks],
-        seen_chars=asked.seen_chars,
-        parse_rung=asked.call.rung,
+        seen_chars=reply.seen_chars,
+        parse_rung=reply.call.rung,
     )
 
 
 def trial_fail(lease: Lease[BenchTrial], call: BenchCall | None, *, message: str, **counts: int) -> None:
-    """A trial that is given up, with words; it has no score."""
+    """Ends the trial as failed, with a message and without a score."""
     trial_end(lease, call, status=TrialStatus.FAILED, error=storable(message), **counts)
 
 
-@outlasting_lost_connections
+@retry_lost_connection
 @transaction.atomic
 def trial_end(lease: Lease[BenchTrial], call: BenchCall | None, **fields: Any) -> None:
-    """The end of a trial, and of its bench where it was the last."""
-    # The bench's row is the lock: of two trials that end at once, the second sees the first.
+    """Ends the trial, and its bench if it was the last one."""
+    # The bench's row is the lock: of two trials that end at the same time, the second sees the first.
     Bench.objects.select_for_update().only("pk").get(pk=lease.row.bench_id)
-    usage = usage_of(lease.row, call) if call else {}
+    usage = usage_values(lease.row, call) if call else {}
     lease_release(lease, finished_at=timezone.now(), **usage, **fields)
     if call is not None:
         call.save()
@@ -71,26 +71,26 @@ def trial_end(lease: Lease[BenchTrial], call: BenchCall | None, **fields: Any) -
         )
 
 
-@outlasting_lost_connections
+@retry_lost_connection
 @transaction.atomic
 def trial_ask_again(lease: Lease[BenchTrial], call: BenchCall) -> None:
-    """A reply that could not be read is kept, and the next message asks again."""
+    """Records an unreadable reply; the next message asks the judge again."""
     lease_release(
         lease,
         status=TrialStatus.QUEUED,
         woken_at=timezone.now(),
         unreadable=lease.row.unreadable + 1,
         failures=0,
-        **usage_of(lease.row, call),
+        **usage_values(lease.row, call),
     )
     call.save()
     wake(BenchTrial, lease.row.pk)
 
 
-@outlasting_lost_connections
+@retry_lost_connection
 @transaction.atomic
 def trial_wait(lease: Lease[BenchTrial], call: BenchCall, *, until: datetime, reason: str) -> None:
-    """A call without a reply: the trial comes back later."""
+    """Records a failed call; the trial tries again at `until`."""
     lease_release(
         lease,
         status=TrialStatus.WAITING,
@@ -98,40 +98,40 @@ def trial_wait(lease: Lease[BenchTrial], call: BenchCall, *, until: datetime, re
         waiting_for=storable(reason),
         woken_at=until,
         failures=lease.row.failures + 1,
-        **usage_of(lease.row, call),
+        **usage_values(lease.row, call),
     )
     call.save()
     wake(BenchTrial, lease.row.pk, delay=until - timezone.now())
 
 
-@outlasting_lost_connections
+@retry_lost_connection
 @transaction.atomic
 def trial_wait_after_crash(lease: Lease[BenchTrial], *, delay: timedelta) -> None:
-    """Workers were lost while they judged it; the trial is let go and comes back later."""
+    """Releases the lease of a trial that has crashed workers; it tries again after `delay`."""
     until = timezone.now() + delay
     reason = f"{WORKER_LOST} {lease.row.crashes} times."
     lease_release(lease, status=TrialStatus.WAITING, next_try_at=until, waiting_for=reason, woken_at=until)
     wake(BenchTrial, lease.row.pk, delay=delay)
 
 
-@outlasting_lost_connections
+@retry_lost_connection
 @transaction.atomic
 def trial_queue_for_slot(lease: Lease[BenchTrial], *, endpoint: str, delay: timedelta) -> None:
-    """The endpoint serves as many as it may; the trial is let go and comes back shortly."""
+    """Releases the lease of a trial that waits for a slot at the endpoint; it tries again after `delay`."""
     until = timezone.now() + delay
     lease_release(
         lease,
         status=TrialStatus.WAITING,
         next_try_at=until,
-        waiting_for=waiting_words(endpoint),
+        waiting_for=waiting_label(endpoint),
         waiting_endpoint=endpoint,
         woken_at=until,
     )
     wake(BenchTrial, lease.row.pk, delay=delay)
 
 
-def usage_of(trial: BenchTrial, call: BenchCall) -> dict[str, Any]:
-    """The trial's account with this call added; only the holder of the lease ever writes it."""
+def usage_values(trial: BenchTrial, call: BenchCall) -> dict[str, Any]:
+    """The trial's usage totals with this call added, for the holder of its lease to write."""
     return {
         "calls_made": trial.calls_made + 1,
         "prompt_tokens": trial.prompt_tokens + call.prompt_tokens,

@@ -14,7 +14,7 @@ from refinement.cli.exits import OUTCOMES, Exit
 from refinement.cli.inputs import changes, seed_of, text_of
 from refinement.engine.codec import rubric_from_json, rubric_with
 from refinement.engine.types import Outcome
-from refinement.execution.calls import Local
+from refinement.execution.calls import LocalResources
 from refinement.execution.foreground import RunBusy, foreground_resume, run_in_foreground
 from refinement.execution.step import StepOptions
 from refinement.management.plain_errors import plain_database_errors
@@ -79,7 +79,7 @@ class Command(BaseCommand):
 
     def carry_out(self, run: Run, *, as_json: bool) -> None:
         progress = Progress(sys.stderr, run, rubric_from_json(run.snapshot))
-        local = Local(scripted_specs(run.producer_endpoint, run.judge_endpoint))
+        local = LocalResources(scripted_specs(run.producer_endpoint, run.judge_endpoint))
         options = StepOptions(on_step=progress.step, on_text=progress.text, local=local)
         try:
             if not run.is_finished:

@@ -1,4 +1,4 @@
-"""A command to run in the sandbox, its limits, and what came of it."""
+"""Jobs for the sandbox: a command, its limits and its result."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -12,20 +12,20 @@ class CannotStart(Exception):
 
 
 class NoSandbox(CannotStart):
-    """This machine offers no sandbox, and running without one is not allowed; nothing was run."""
+    """There is no sandbox on this machine, and running without one is not allowed; nothing was run."""
 
 
 class Busy(Exception):
-    """As many commands run already as this machine has cores; nothing was run."""
+    """Every core of this machine already runs a command; nothing was run."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Totals of one job, all its processes together, except `file_bytes`, which is for each file."""
+    """Limits of one job, for all its processes together; `file_bytes` is per file."""
 
     memory_bytes: int = 1_000 * MEGABYTE
-    processes: int = 256  # threads count as well
-    disk_bytes: int = 256 * MEGABYTE  # of its folder, and once more of /tmp; these live in memory
+    processes: int = 256  # including threads
+    disk_bytes: int = 256 * MEGABYTE  # of its folder, and the same again of /tmp; both are in memory
     file_bytes: int = 64 * MEGABYTE
     output_bytes: int = 20 * MEGABYTE  # of each stream
     kept_bytes: int = 32_000  # of each stream: its beginning and its end
@@ -33,7 +33,10 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What to run. The text is put into a file if one is named, otherwise it is the standard input."""
+    """A command to run. It gets `text` in a file if `file_name` is set, otherwise on stdin.
+
+    Raises ValueError if `file_name` is not a plain file name.
+    """
 
     command: Sequence[str]
     text: str
@@ -44,28 +47,28 @@ class Job:
 
     def __post_init__(self) -> None:
         if self.file_name != Path(self.file_name).name or self.file_name == "..":
-            raise ValueError(f"{self.file_name!r} is not the plain name of a file")
+            raise ValueError(f"{self.file_name!r} is not a plain file name")
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What the administrator of this machine decided.
+class SandboxConfig:
+    """The administrator's settings for commands on this machine.
 
-    `readable` are files and folders that commands may read besides the system's programs; `hidden` are
-    those that they must not see even if they lie among the system's programs.
+    `readable` are files and folders that commands may read in addition to the system's programs; `hidden`
+    are hidden from them even inside the system's folders.
     """
 
     readable: tuple[str, ...] = ()
     hidden: tuple[str, ...] = ()
-    allow_unsafe: bool = False  # run without a sandbox where there is none
+    allow_unsafe: bool = False  # run without a sandbox if there is none
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
-    """How the command ended and what it wrote. `open_to` says what was not shut off: nothing, or "all"."""
+class JobResult:
+    """How the command ended and what it wrote. `open_to` is "all" if it ran without a sandbox."""
 
-    exit_code: int | None
-    stopped: str
+    exit_code: int | None  # None if it was stopped
+    stopped: str  # why it was stopped, or empty
     out: str
     err: str
     out_missing: int

@@ -1,8 +1,8 @@
-"""Starts one job's command, watches what all its processes use together, and ends what is left of it.
+"""Starts one job's command, enforces the limits of all its processes together, and kills what is left.
 
-`running.py` starts it as a file, in an interpreter without our packages, and it imports none of them. It is
-a process of its own because a worker has many threads: limits and accounts cannot be set safely between its
-fork and exec. It writes lines of JSON to the report's descriptor.
+`running.py` starts this file in an isolated interpreter, so it imports nothing from this project. It is a
+separate process because a worker has many threads: limits and accounts cannot be set safely between its fork
+and exec. It writes lines of JSON to the report's file descriptor.
 """
 
 import ctypes
@@ -33,28 +33,28 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 def main(plan: dict[str, Any]) -> NoReturn:
     """Never returns: ends with the command's exit code."""
-    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # a worker that is killed takes its commands along
+    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # commands end with a killed worker
     if os.getppid() != plan["parent"]:
         os._exit(CANNOT_START)
-    prctl(PR_SET_CHILD_SUBREAPER, 1)  # daemons become children of this process, however they detach
+    prctl(PR_SET_CHILD_SUBREAPER, 1)  # detached daemons become children of this process
     prctl(PR_SET_DUMPABLE, 0)
     join_new_keyring()
     signal.pthread_sigmask(signal.SIG_BLOCK, WATCHED)
     child = os.fork()
     if child == 0:
-        become(plan)
+        exec_command(plan)
     code = watch(child, plan)
     end_children()
     os._exit(code)
 
 
-def become(plan: dict[str, Any]) -> NoReturn:
-    """Turns this process into the command: without root, within the limits of one process."""
+def exec_command(plan: dict[str, Any]) -> NoReturn:
+    """Replaces this process with the command, without root and within its limits."""
     try:
         prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, WATCHED)
         os.nice(NICENESS)
-        with suppress(OSError):  # where memory runs out, the job goes and not the worker or the database
+        with suppress(OSError):  # if memory runs out, the job is killed first
             Path("/proc/self/oom_score_adj").write_text("1000")
         if os.geteuid() == 0:
             give_up_root()
@@ -64,7 +64,7 @@ def become(plan: dict[str, Any]) -> NoReturn:
         os.set_inheritable(plan["report"], plan["sandboxed"])
         os.execvp(plan["command"][0], plan["command"])
     except OSError as error:
-        tell(plan, error=error.strerror or str(error))
+        report(plan, error=error.strerror or str(error))
     os._exit(CANNOT_START)
 
 
@@ -72,19 +72,19 @@ def give_up_root() -> None:
     os.setgroups([])
     os.setresgid(NOBODY, NOBODY, NOBODY)
     os.setresuid(NOBODY, NOBODY, NOBODY)
-    prctl(PR_SET_DUMPABLE, 1)  # or it could not write its own user namespace's map
+    prctl(PR_SET_DUMPABLE, 1)  # needed to write the map of its user namespace
 
 
 def limit(plan: dict[str, Any]) -> None:
     memory = plan["memory_bytes"]
-    # Programs reserve far more address space than they use; what they use is counted by the first.
+    # Programs reserve far more address space than they use, so RLIMIT_AS is only a generous upper bound.
     lower(resource.RLIMIT_DATA, memory)
     lower(resource.RLIMIT_AS, 8 * memory)
     lower(resource.RLIMIT_CPU, plan["seconds"] + 1)
     lower(resource.RLIMIT_FSIZE, plan["file_bytes"])
     lower(resource.RLIMIT_NOFILE, 256)
     lower(resource.RLIMIT_CORE, 0)
-    # The system counts all that one account runs, the worker's own threads among it.
+    # The system counts all threads of the account, including the worker's.
     lower(resource.RLIMIT_NPROC, plan["processes"] + threads_of_account())
 
 
@@ -96,16 +96,16 @@ def lower(kind: int, value: int) -> None:
 
 
 def threads_of_account() -> int:
-    user, found = os.geteuid(), 0
+    user, threads = os.geteuid(), 0
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
             if folder.stat().st_uid == user:
-                found += sum(1 for _ in (folder / "task").iterdir())
-    return found
+                threads += sum(1 for _ in (folder / "task").iterdir())
+    return threads
 
 
 def watch(child: int, plan: dict[str, Any]) -> int:
-    """Waits for the command's end, for a request to stop, or for a total that is exceeded."""
+    """Waits until the command ends, SIGTERM arrives or a limit is exceeded; returns the exit code."""
     while True:
         received = signal.sigtimedwait(WATCHED, TICK_SECONDS)
         if received is not None and received.si_signo == signal.SIGTERM:
@@ -113,13 +113,13 @@ def watch(child: int, plan: dict[str, Any]) -> int:
         code = reap(child)
         if code is not None:
             return code
-        if problem := excess(plan):
-            tell(plan, stopped=problem)
+        if problem := exceeded_limit(plan):
+            report(plan, stopped=problem)
             return CANNOT_START
 
 
 def reap(child: int) -> int | None:
-    """Takes note of every process that ended; the command's own exit code once it is among them."""
+    """Reaps all ended processes; returns the command's exit code if it was one of them."""
     while True:
         try:
             pid, status = os.waitpid(-1, os.WNOHANG)
@@ -132,8 +132,8 @@ def reap(child: int) -> int | None:
             return code if code >= 0 else 128 - code
 
 
-def excess(plan: dict[str, Any]) -> str:
-    """Which total the job's processes exceed, in words."""
+def exceeded_limit(plan: dict[str, Any]) -> str:
+    """The message for the limit that the job's processes exceed; empty if there is none."""
     memory = threads = 0
     files: dict[tuple[int, int], int] = {}
     for pid in descendants(os.getpid()):
@@ -148,15 +148,15 @@ def excess(plan: dict[str, Any]) -> str:
 
 
 def memory_files(pid: int) -> dict[tuple[int, int], int]:
-    """Bytes of open files that exist in memory only, which no process's own memory shows."""
-    found = {}
+    """The sizes of open files that exist only in memory, which are not part of a process's own memory."""
+    sizes = {}
     with suppress(OSError):
         for link in Path(f"/proc/{pid}/fd").iterdir():
             with suppress(OSError):
                 if str(link.readlink()).startswith(IN_MEMORY):
                     state = link.stat()
-                    found[state.st_dev, state.st_ino] = state.st_blocks * 512
-    return found
+                    sizes[state.st_dev, state.st_ino] = state.st_blocks * 512
+    return sizes
 
 
 def descendants(pid: int) -> Iterator[int]:
@@ -168,7 +168,7 @@ def descendants(pid: int) -> Iterator[int]:
 
 
 def end_children() -> None:
-    """Kills until none is left: each that dies hands its own children to this process."""
+    """Kills all descendants, repeatedly: children of a killed process become children of this one."""
     until = time.monotonic() + CLEANUP_SECONDS
     while time.monotonic() < until:
         for pid in list(descendants(os.getpid())):
@@ -183,7 +183,7 @@ def end_children() -> None:
 
 
 def join_new_keyring() -> None:
-    """Keys that the command adds go with it, and those of the worker's session are not its own."""
+    """Gives the command its own session keyring, without the worker's keys."""
     number = KEYCTL.get(os.uname().machine)
     if number is not None:
         libc.syscall(number, KEYCTL_JOIN_SESSION_KEYRING, None)
@@ -194,8 +194,8 @@ def prctl(option: int, value: int) -> None:
         libc.prctl(option, value, 0, 0, 0)
 
 
-def tell(plan: dict[str, Any], **words: str) -> None:
-    os.write(plan["report"], json.dumps(words).encode() + b"\n")
+def report(plan: dict[str, Any], **values: str) -> None:
+    os.write(plan["report"], json.dumps(values).encode() + b"\n")
 
 
 if __name__ == "__main__":

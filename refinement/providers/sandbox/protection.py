@@ -6,10 +6,10 @@ PR_SET_DUMPABLE = 4
 
 
 def close_to_own_account() -> None:
-    """Shuts this process's environment, memory and open files to others of its account; Linux only.
+    """Hides this process's environment, memory and open files from others of its account; Linux only.
 
     A command that runs without a sandbox has the worker's account: it could read `/proc/<pid>/environ` and
-    trace the worker. The price: no core dumps, and debuggers need root.
+    trace the worker. The downside: no core dumps, and debuggers need root.
     """
     libc = ctypes.CDLL(None, use_errno=True)
     if hasattr(libc, "prctl"):

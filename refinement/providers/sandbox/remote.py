@@ -1,4 +1,4 @@
-"""Asks the evaluator service to run a job."""
+"""The client of the evaluator service."""
 
 import json
 import socket
@@ -8,19 +8,22 @@ from collections.abc import Callable
 from pydantic import TypeAdapter, ValidationError
 
 from refinement.providers.cancelling import CHECK_SECONDS
-from refinement.providers.sandbox.jobs import Busy, CannotStart, Finished, Job, NoSandbox
+from refinement.providers.sandbox.jobs import Busy, CannotStart, Job, JobResult, NoSandbox
 
-CONNECT_SECONDS = 10.0  # a service that is being restarted is waited for
-ANSWER_SECONDS = 30.0  # on top of the job's own
+CONNECT_SECONDS = 10.0  # long enough for a restart of the service
+ANSWER_SECONDS = 30.0  # in addition to the job's time limit
 ANSWER_BYTES = 2_000_000
 STOPPED_CHARS = 200
 EXIT_CODES = range(256)
-UNREADABLE = "the evaluator service gave an answer that cannot be read"
-_finished = TypeAdapter(Finished)
+UNREADABLE = "the evaluator service sent an invalid answer"
+_finished = TypeAdapter(JobResult)
 
 
-def run_remotely(path: str, job: Job, look: Callable[[], None]) -> Finished:
-    """Like `run_job`, in the service that listens at this path."""
+def run_remotely(path: str, job: Job, check: Callable[[], None]) -> JobResult:
+    """Runs the job in the evaluator service that listens on the socket at `path`.
+
+    Same promises and errors as `run_job`; CannotStart if the service does not answer.
+    """
     request = {
         "command": list(job.command),
         "text": job.text,
@@ -29,9 +32,9 @@ def run_remotely(path: str, job: Job, look: Callable[[], None]) -> Finished:
         "network": job.network,
     }
     try:
-        with _connected(path, look) as connection:
+        with _connected(path, check) as connection:
             connection.sendall(json.dumps(request).encode() + b"\n")
-            answer = json.loads(_line(connection, time.monotonic() + job.seconds + ANSWER_SECONDS, look))
+            answer = json.loads(_line(connection, time.monotonic() + job.seconds + ANSWER_SECONDS, check))
     except (OSError, ValueError) as error:
         raise CannotStart(f"the evaluator service at {path} does not answer: {error}") from error
     if not isinstance(answer, dict):
@@ -39,8 +42,8 @@ def run_remotely(path: str, job: Job, look: Callable[[], None]) -> Finished:
     return _result(answer)
 
 
-def _result(answer: dict[str, object]) -> Finished:
-    """Checked: commands that run without a sandbox could have tampered with the service."""
+def _result(answer: dict[str, object]) -> JobResult:
+    """The validated result: commands that run without a sandbox could have tampered with the service."""
     message = str(answer.get("message", ""))[:1_000]
     match answer.get("failure"):
         case "busy":
@@ -60,7 +63,7 @@ def _result(answer: dict[str, object]) -> Finished:
     return finished
 
 
-def _connected(path: str, look: Callable[[], None]) -> socket.socket:
+def _connected(path: str, check: Callable[[], None]) -> socket.socket:
     until = time.monotonic() + CONNECT_SECONDS
     while True:
         connection = socket.socket(socket.AF_UNIX)
@@ -71,18 +74,18 @@ def _connected(path: str, look: Callable[[], None]) -> socket.socket:
             connection.close()
             if time.monotonic() > until:
                 raise
-            look()
+            check()
             time.sleep(CHECK_SECONDS / 4)
         else:
             connection.settimeout(ANSWER_SECONDS)
             return connection
 
 
-def _line(connection: socket.socket, until: float, look: Callable[[], None]) -> bytes:
+def _line(connection: socket.socket, until: float, check: Callable[[], None]) -> bytes:
     connection.settimeout(CHECK_SECONDS)
     read = bytearray()
     while not read.endswith(b"\n"):
-        look()
+        check()
         try:
             piece = connection.recv(65_536)
         except TimeoutError:
@@ -91,5 +94,5 @@ def _line(connection: socket.socket, until: float, look: Callable[[], None]) -> 
             continue
         read += piece
         if not piece or len(read) > ANSWER_BYTES:
-            raise ConnectionError("it hung up" if not piece else "its answer is too long")
+            raise ConnectionError("it closed the connection" if not piece else "its answer is too long")
     return bytes(read)

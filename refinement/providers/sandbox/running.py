@@ -1,4 +1,4 @@
-"""Runs a job: in a sandbox, or not at all unless the administrator allowed that."""
+"""Runs a job in a sandbox, or without one if there is none and the administrator allowed that."""
 
 import json
 import os
@@ -12,81 +12,84 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import BoundedSemaphore
 
-from refinement.providers.processes import Command, Ended, run_command
+from refinement.providers.processes import Command, CommandResult, run_command
 from refinement.providers.sandbox import bubblewrap
-from refinement.providers.sandbox.jobs import Busy, CannotStart, Finished, Job, NoSandbox, Surroundings
+from refinement.providers.sandbox.jobs import Busy, CannotStart, Job, JobResult, NoSandbox, SandboxConfig
 
 LAUNCHER = Path(__file__).with_name("launcher.py")
 REPORT_BYTES = 8_000
-CLEANUP_SECONDS = 7.0  # for the launcher to end what the command started
-# Each command may use a core: a worker's many threads must not start as many of them.
-_places = BoundedSemaphore(max(1, os.cpu_count() or 1))
+CLEANUP_SECONDS = 7.0  # for the launcher to kill the command's processes
+# Each command may use a whole core, and a worker has many more threads than the machine has cores.
+_slots = BoundedSemaphore(max(1, os.cpu_count() or 1))
 
 
-def run_job(job: Job, here: Surroundings, look: Callable[[], None]) -> Finished:
-    """Runs the command to its end or its limit; `look` is called every moment and may raise to stop it.
+def run_job(job: Job, config: SandboxConfig, check: Callable[[], None]) -> JobResult:
+    """Runs the command to its end or its limit, and returns its result.
 
-    Raises Busy where as many commands run as there are cores, NoSandbox where there is no sandbox and none
-    may be done without, and CannotStart where the program cannot be started.
+    `check` is called a few times a second; an exception that it raises stops the command and is raised here.
+    No process of the command is left running. Raises Busy if every core already runs a command, NoSandbox if
+    there is no sandbox and `config.allow_unsafe` is False, and CannotStart if the program cannot start.
     """
-    if not _places.acquire(blocking=False):
+    if not _slots.acquire(blocking=False):
         raise Busy
     try:
-        if here.allow_unsafe and bubblewrap.sandbox_problem(here):
-            return _run_unsafely(job, here, look)
-        return _run_sandboxed(job, here, look)
+        if config.allow_unsafe and bubblewrap.sandbox_problem(config):
+            return _run_unsafely(job, config, check)
+        return _run_sandboxed(job, config, check)
     finally:
-        _places.release()
+        _slots.release()
 
 
-def _run_sandboxed(job: Job, here: Surroundings, look: Callable[[], None]) -> Finished:
+def _run_sandboxed(job: Job, config: SandboxConfig, check: Callable[[], None]) -> JobResult:
     program = shutil.which(bubblewrap.PROGRAM)
     if program is None:
         raise NoSandbox(f"bubblewrap is not installed. {bubblewrap.INSTALL}")
     with _text_file(job.text) as text, _report() as (reading, writing):
-        options = bubblewrap.arguments(here, job.limits, network=job.network)
-        inside, given = {}, job.text
+        options = bubblewrap.arguments(config, job.limits, network=job.network)
+        inside, stdin = {}, job.text
         if job.file_name:
-            inside, given = {"file": f"{bubblewrap.FOLDER}/{job.file_name}"}, ""
+            inside, stdin = {"file": f"{bubblewrap.FOLDER}/{job.file_name}"}, ""
             options += ["--perms", "0644", "--file", str(text), inside["file"]]
         options += ["--json-status-fd", str(writing)]
-        parts = [program, *options, "--", *Command(job.command).filled(inside)]
-        command = _launched(job, parts, writing, folder="/", variables={}, passed=(text, writing))
-        ended, seconds = _timed(command, given, look)
+        parts = [program, *options, "--", *Command(job.command).arguments(inside)]
+        command = _launcher_command(job, parts, writing, folder="/", variables={}, passed=(text, writing))
+        ended, seconds = _timed(command, stdin, check)
         report = _read(reading)
     if "exit-code" not in report and not _stopped(job, ended, report):
-        raise _why_not_started(here, ended)
+        raise _start_error(config, ended)
     return _finished(job, ended, report, seconds, open_to="")
 
 
-def _why_not_started(here: Surroundings, ended: Ended) -> CannotStart:
-    """bubblewrap runs nothing unless all of the sandbox is there: either that failed, or the program."""
-    if problem := bubblewrap.sandbox_problem(here):
+def _start_error(config: SandboxConfig, ended: CommandResult) -> CannotStart:
+    """The error of a command that bubblewrap did not start: either the sandbox or the program failed."""
+    if problem := bubblewrap.sandbox_problem(config):
         return NoSandbox(f"{problem}. {bubblewrap.INSTALL}")
     return CannotStart(bubblewrap.last_line(ended.err).rpartition(": ")[2])
 
 
-def _run_unsafely(job: Job, here: Surroundings, look: Callable[[], None]) -> Finished:
+def _run_unsafely(job: Job, config: SandboxConfig, check: Callable[[], None]) -> JobResult:
     with _folder() as folder, _report() as (reading, writing):
-        inside, given = {}, job.text
+        inside, stdin = {}, job.text
         if job.file_name:
             file = Path(folder, job.file_name)
             file.write_text(job.text, encoding="utf-8", errors="replace", newline="")
-            inside, given = {"file": str(file)}, ""
-        if os.geteuid() == 0:  # the command will be nobody
+            inside, stdin = {"file": str(file)}, ""
+        if os.geteuid() == 0:  # the command runs as the account "nobody"
             for path in (folder, *inside.values()):
                 os.chown(path, bubblewrap.NOBODY, bubblewrap.NOBODY)
-        parts = Command(job.command).filled(inside)
-        variables = bubblewrap.variables(here, folder, folder)
-        command = _launched(job, parts, writing, folder=folder, variables=variables, passed=(writing,))
-        ended, seconds = _timed(command, given, look)
+        parts = Command(job.command).arguments(inside)
+        variables = bubblewrap.variables(config, folder, folder)
+        command = _launcher_command(
+            job, parts, writing, folder=folder, variables=variables, passed=(writing,)
+        )
+        ended, seconds = _timed(command, stdin, check)
         report = _read(reading)
     if "error" in report:
         raise CannotStart(str(report["error"]))
     return _finished(job, ended, report, seconds, open_to="all")
 
 
-def _launched(
+def _launcher_command(
     job: Job,
     parts: list[str],
     report: int,
@@ -106,7 +109,7 @@ def _launched(
         "processes": job.limits.processes,
     }
     return Command(
-        # Isolated: neither the folder nor a variable decides what the interpreter loads.
+        # Isolated: neither the folder nor the environment affects what the interpreter loads.
         parts=(sys.executable, "-I", "-S", str(LAUNCHER), json.dumps(plan)),
         folder=folder,
         output_bytes=job.limits.output_bytes,
@@ -118,18 +121,20 @@ def _launched(
     )
 
 
-def _timed(command: Command, given: str, look: Callable[[], None]) -> tuple[Ended, float]:
+def _timed(command: Command, stdin: str, check: Callable[[], None]) -> tuple[CommandResult, float]:
     began = time.monotonic()
     try:
-        ended = run_command(command, given, look)
+        ended = run_command(command, stdin, check)
     except OSError as error:
         raise CannotStart(error.strerror or str(error)) from error
     return ended, time.monotonic() - began
 
 
-def _finished(job: Job, ended: Ended, report: dict[str, object], seconds: float, open_to: str) -> Finished:
+def _finished(
+    job: Job, ended: CommandResult, report: dict[str, object], seconds: float, open_to: str
+) -> JobResult:
     stopped = _stopped(job, ended, report)
-    return Finished(
+    return JobResult(
         exit_code=None if stopped else ended.code,
         stopped=stopped,
         out=ended.out,
@@ -141,7 +146,7 @@ def _finished(job: Job, ended: Ended, report: dict[str, object], seconds: float,
     )
 
 
-def _stopped(job: Job, ended: Ended, report: dict[str, object]) -> str:
+def _stopped(job: Job, ended: CommandResult, report: dict[str, object]) -> str:
     if ended.late:
         return f"was stopped after {job.seconds} second{'' if job.seconds == 1 else 's'}, its limit"
     if ended.too_long:
@@ -151,7 +156,7 @@ def _stopped(job: Job, ended: Ended, report: dict[str, object]) -> str:
 
 @contextmanager
 def _text_file(text: str) -> Iterator[int]:
-    """The text in a file without a name; bubblewrap copies it into the sandbox."""
+    """The descriptor of an unnamed file with the text; bubblewrap copies it into the sandbox."""
     with tempfile.TemporaryFile() as file:
         file.write(text.encode("utf-8", "replace"))
         file.seek(0)
@@ -160,18 +165,18 @@ def _text_file(text: str) -> Iterator[int]:
 
 @contextmanager
 def _folder() -> Iterator[str]:
-    """An empty folder for a job without a sandbox, removed with whatever it holds then."""
+    """A temporary folder for a job without a sandbox."""
     folder = tempfile.mkdtemp(prefix="wiggum-evaluator-")
     try:
         yield folder
     finally:
-        # Python's own way gives up on very deep folders.
+        # shutil.rmtree fails on very deep folders.
         subprocess.run(["rm", "-rf", "--", folder], check=False, stderr=subprocess.DEVNULL)
 
 
 @contextmanager
 def _report() -> Iterator[tuple[int, int]]:
-    """A pipe on which bubblewrap and the launcher say what happened."""
+    """A pipe on which bubblewrap and the launcher report."""
     ends = os.pipe()
     try:
         yield ends

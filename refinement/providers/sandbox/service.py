@@ -1,10 +1,9 @@
-"""Runs evaluators' commands for workers elsewhere, over a Unix socket.
+"""The evaluator service: runs evaluators' commands for workers, over a Unix socket.
 
     python -m refinement.providers.sandbox.service
 
-It is meant for a container of its own that has nothing worth stealing: no database, no keys, no network. A
-request is a line of JSON with a job, the answer a line with what came of it. A client that hangs up stops its
-job.
+It is meant for a separate container without secrets: no database, no keys, no network. A request is one line
+of JSON with a job, the answer one line with its result. Closing the connection stops the job.
 """
 
 import json
@@ -21,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from refinement.providers.sandbox.bubblewrap import own_paths
-from refinement.providers.sandbox.jobs import Busy, CannotStart, Job, NoSandbox, Surroundings
+from refinement.providers.sandbox.jobs import Busy, CannotStart, Job, NoSandbox, SandboxConfig
 from refinement.providers.sandbox.protection import close_to_own_account
 from refinement.providers.sandbox.running import run_job
 
@@ -32,22 +31,22 @@ ANY = "*"
 
 
 class ClientGone(Exception):
-    """The caller no longer waits for the answer."""
+    """The client closed the connection."""
 
 
 class Server(socketserver.ThreadingUnixStreamServer):
     daemon_threads = True
 
-    def __init__(self, path: str, commands: frozenset[str], here: Surroundings) -> None:
+    def __init__(self, path: str, commands: frozenset[str], config: SandboxConfig) -> None:
         self.commands = commands
-        self.here = here
-        Path(path).unlink(missing_ok=True)  # left by one that was killed
+        self.config = config
+        Path(path).unlink(missing_ok=True)  # left behind by a killed process
         super().__init__(path, Handler)
 
     def answer(self, request: Mapping[str, Any], connection: socket.socket) -> dict[str, Any]:
-        """What came of the job, or why it was not run."""
+        """The job's result, or why it was not run."""
 
-        def look() -> None:
+        def check() -> None:
             readable, _, _ = select.select([connection], [], [], 0)
             if readable and not connection.recv(1, socket.MSG_PEEK):
                 raise ClientGone
@@ -56,7 +55,7 @@ class Server(socketserver.ThreadingUnixStreamServer):
             job = job_of(request)
             if not self.commands & {job.command[0], ANY}:
                 return failure("cannot_start", "the evaluator service's WIGGUM_COMMANDS does not allow it")
-            return {"finished": asdict(run_job(job, self.here, look))}
+            return {"finished": asdict(run_job(job, self.config, check))}
         except Busy:
             return failure("busy", "")
         except NoSandbox as problem:
@@ -80,10 +79,10 @@ class Handler(socketserver.StreamRequestHandler):
 
 
 def job_of(request: Mapping[str, Any]) -> Job:
-    """The job that was asked for; the limits are this service's own. ValueError where it is none."""
+    """The requested job, with this service's own limits; raises ValueError for an invalid request."""
     command, seconds = request.get("command"), request.get("seconds")
     if not isinstance(command, list) or not command or not all(isinstance(part, str) for part in command):
-        raise ValueError("the command is not a list of texts")
+        raise ValueError("the command is not a list of strings")
     if not isinstance(seconds, int) or not 1 <= seconds <= LONGEST_SECONDS:
         raise ValueError(f"the time limit is not between 1 and {LONGEST_SECONDS} seconds")
     return Job(
@@ -109,14 +108,14 @@ def main() -> None:
         sys.exit("wiggum: set WIGGUM_EVALUATOR_SOCKET to the path to listen at.")
     commands = names("WIGGUM_COMMANDS")
     programs = tuple(name for name in commands if name.startswith("/"))
-    here = Surroundings(
+    config = SandboxConfig(
         readable=(*names("WIGGUM_COMMANDS_READABLE"), *programs),
         hidden=own_paths(),
         allow_unsafe=os.environ.get("WIGGUM_UNSAFE_COMMANDS_WITHOUT_SANDBOX", "") == "1",
     )
     close_to_own_account()
     signal.signal(signal.SIGTERM, lambda _signal, _frame: sys.exit(0))
-    with Server(path, frozenset(commands), here) as server, suppress(KeyboardInterrupt):
+    with Server(path, frozenset(commands), config) as server, suppress(KeyboardInterrupt):
         server.serve_forever()
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from refinement.providers.base import ErrorKind, ModelInfo, ProviderError
 from refinement.providers.registry import EndpointSpec, Target, build
-from refinement.providers.sorting import shown_address
+from refinement.providers.sorting import display_address
 from refinement.selectors.endpoints import endpoint_specs
 
 LOOK_SECONDS = 1.0
@@ -80,7 +80,7 @@ def problem_message(spec: EndpointSpec, error: BaseException) -> str:
     if not isinstance(error, ProviderError):
         return "The configuration of this endpoint is not valid."
     if error.kind == ErrorKind.UNREACHABLE and spec.url:
-        place = shown_address(spec.url)
+        place = display_address(spec.url)
         return f"Cannot connect to {place}. Check that the server is running and the address is right."
     return error.message
 

@@ -9,7 +9,7 @@ from django.db.models.functions import Coalesce, Lower
 
 from refinement.models import Endpoint, ExternalIdentity, MemberRole, Membership, Project, Run, User
 from refinement.providers.registry import EndpointSpec
-from refinement.providers.sorting import shown_address
+from refinement.providers.sorting import display_address
 from refinement.selectors.endpoints import endpoint_specs, fixed_specs
 
 MOST_PEOPLE = 200
@@ -83,7 +83,7 @@ def _listed(spec: EndpointSpec, is_fixed: bool, states: Mapping[str, tuple[bool,
     return ListedEndpoint(
         name=spec.name,
         kind=KINDS.get(spec.kind, spec.kind),
-        address=shown_address(spec.url) if spec.url else "",
+        address=display_address(spec.url) if spec.url else "",
         places=spec.concurrency,
         key_variable=spec.api_key_variable,
         origin="environment" if is_fixed else "added here",

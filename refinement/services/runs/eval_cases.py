@@ -10,7 +10,7 @@ from refinement.engine.codec import rubric_to_json
 from refinement.engine.types import Rubric as Definition
 from refinement.evals.planning import Job
 from refinement.evals.scripts import script_runner
-from refinement.execution.calls import Local
+from refinement.execution.calls import LocalResources
 from refinement.execution.foreground import RunBusy, foreground_resume, run_in_foreground
 from refinement.execution.step import DEADLINE_SECONDS, StepOptions, StepResult
 from refinement.models import Project, RubricVersion, Run, RunStatus
@@ -110,7 +110,7 @@ def eval_run_carry_out(*, run: Run, job: Job, on_waiting: Callable[[StepResult],
     options = StepOptions(
         actor=ACTOR,
         deadline_seconds=max(DEADLINE_SECONDS, job.longest_seconds + SPARE_SECONDS),
-        local=Local(job.endpoints, script_runner(job.file.path.parent)),
+        local=LocalResources(job.endpoints, script_runner(job.file.path.parent)),
     )
     if not run.is_finished:
         run_in_foreground(run.pk, options, on_waiting)

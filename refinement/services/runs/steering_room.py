@@ -2,7 +2,7 @@
 
 from refinement.engine.codec import rubric_from_json
 from refinement.engine.types import Role
-from refinement.execution.windows import reply_worth_having
+from refinement.execution.windows import least_reply_tokens
 from refinement.models import Run
 from refinement.providers.context import CHARS_PER_TOKEN, TEMPLATE_TOKENS, text_size
 
@@ -23,5 +23,5 @@ def steering_capacity(run: Run) -> int | None:
     prompt -= sum(text_size(each) for each in included)
     if last.round_number == 1:  # a first draft: its prompt had no text to revise
         prompt += text_size(text)
-    reply = reply_worth_having(rubric_from_json(run.snapshot).policy.producer_tokens, len(text))
+    reply = least_reply_tokens(rubric_from_json(run.snapshot).policy.producer_tokens, len(text))
     return max(0, (window - TEMPLATE_TOKENS - reply) * CHARS_PER_TOKEN - prompt)

@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 
-from refinement.execution.deliveries import MOST_TRIES, PURPOSE, delivery_make
+from refinement.execution.deliveries import MAX_TRIES, PURPOSE, delivery_make
 from refinement.execution.waking import wake
 from refinement.models import DeliveryStatus, Project, User, Webhook, WebhookDelivery, WebhookEvent
 from refinement.models.system.webhooks import PING
@@ -133,7 +133,7 @@ def delivery_resend(*, delivery: WebhookDelivery, by: User) -> bool:
         raise NotFound("This delivery is no longer in the log.")
     if row.status in (DeliveryStatus.QUEUED, DeliveryStatus.RUNNING):
         return False
-    row.status, row.next_try_at, row.most_tries = DeliveryStatus.QUEUED, None, row.tries + MOST_TRIES
+    row.status, row.next_try_at, row.most_tries = DeliveryStatus.QUEUED, None, row.tries + MAX_TRIES
     row.woken_at, row.wakes = now, 0
     row.save(update_fields=["status", "next_try_at", "most_tries", "woken_at", "wakes"])
     _record("webhook.resend", webhook, by, after={"delivery": str(row.key), "event": row.event})

@@ -107,4 +107,4 @@ def test_what_nobody_needs_here_is_skipped(monkeypatch):
 
 def test_a_model_that_cannot_be_meant(db):
     result = called("doctor", "--model", "qwen")
-    assert (result.exit_code, "names no model" in result.stderr) == (2, True)
+    assert (result.exit_code, "has no model" in result.stderr) == (2, True)

@@ -19,7 +19,7 @@ from refinement.providers.sandbox import (
     Job,
     Limits,
     NoSandbox,
-    Surroundings,
+    SandboxConfig,
     bubblewrap,
     run_job,
 )
@@ -37,7 +37,7 @@ def endless():
 
 
 def run(*command, text="the text", seconds=20, file_name="candidate.txt", look=lambda: None, **options):
-    here = Surroundings(**{name: options.pop(name) for name in ("readable", "hidden") if name in options})
+    here = SandboxConfig(**{name: options.pop(name) for name in ("readable", "hidden") if name in options})
     return run_job(Job(command, text, seconds, file_name, **options), here, look)
 
 
@@ -243,7 +243,7 @@ def test_a_bubblewrap_that_does_not_work_runs_nothing(monkeypatch, tmp_path):
 
 
 def test_only_as_many_run_at_once_as_there_are_cores(monkeypatch):
-    monkeypatch.setattr(running_module, "_places", threading.BoundedSemaphore(1))
+    monkeypatch.setattr(running_module, "_slots", threading.BoundedSemaphore(1))
     seen = []
 
     def look():
@@ -270,8 +270,8 @@ def test_whoever_looks_can_stop_it(endless):
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a child of its parent's end")
 def test_a_worker_that_is_killed_takes_its_command_along(endless):
     script = (
-        "from refinement.providers.sandbox import Job, Surroundings, run_job\n"
-        f"run_job(Job(('/bin/sh', '-c', 'exec {endless}'), '', 60), Surroundings(), lambda: None)"
+        "from refinement.providers.sandbox import Job, SandboxConfig, run_job\n"
+        f"run_job(Job(('/bin/sh', '-c', 'exec {endless}'), '', 60), SandboxConfig(), lambda: None)"
     )
     worker = subprocess.Popen([sys.executable, "-c", script], cwd=ROOT)
     try:
@@ -291,7 +291,9 @@ def unsafely(monkeypatch):
     monkeypatch.setattr(bubblewrap, "PROGRAM", "there-is-no-bwrap")
 
     def run(*command, **options):
-        return run_job(Job(command, "the text", 20, **options), Surroundings(allow_unsafe=True), lambda: None)
+        return run_job(
+            Job(command, "the text", 20, **options), SandboxConfig(allow_unsafe=True), lambda: None
+        )
 
     return run
 
@@ -321,5 +323,5 @@ def test_without_a_sandbox_what_cannot_be_started_is_no_result(unsafely):
 
 
 def test_where_there_is_a_sandbox_the_setting_changes_nothing():
-    done = run_job(Job(("pwd",), "", 20), Surroundings(allow_unsafe=True), lambda: None)
+    done = run_job(Job(("pwd",), "", 20), SandboxConfig(allow_unsafe=True), lambda: None)
     assert (done.out, done.open_to) == ("/work\n", "")

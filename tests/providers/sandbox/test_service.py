@@ -11,14 +11,14 @@ from dataclasses import asdict
 
 import pytest
 
-from refinement.providers.sandbox import Busy, CannotStart, Finished, Job, NoSandbox, Surroundings, running
+from refinement.providers.sandbox import Busy, CannotStart, Job, JobResult, NoSandbox, SandboxConfig, running
 from refinement.providers.sandbox import remote as remote_module
 from refinement.providers.sandbox.remote import run_remotely
 from refinement.providers.sandbox.service import Server
 from tests.house.processes import PATIENCE, ROOT, wait_for
 from tests.providers.sandbox.surroundings import processes
 
-DONE = Finished(0, "", "out", "", 0, 0, 0.1, "")
+DONE = JobResult(0, "", "out", "", 0, 0, 0.1, "")
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def serve(tmp_path):
 
     def serve(*commands, **here):
         path = str(tmp_path / f"socket{len(started)}")
-        server = Server(path, frozenset(commands), Surroundings(**here))
+        server = Server(path, frozenset(commands), SandboxConfig(**here))
         threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
         started.append(server)
         return path
@@ -61,7 +61,7 @@ def test_its_refusals_are_told_as_on_this_machine(serve, monkeypatch, tmp_path):
     path = serve("*")
     with pytest.raises(CannotStart, match="No such file"):
         ask(path, "there-is-no-such-program")
-    monkeypatch.setattr(running, "_places", threading.Semaphore(0))
+    monkeypatch.setattr(running, "_slots", threading.Semaphore(0))
     with pytest.raises(Busy):
         ask(path, "sh", "-c", "exit 0")
     monkeypatch.undo()

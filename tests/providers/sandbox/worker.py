@@ -9,7 +9,7 @@ import os
 import struct
 import sys
 
-from refinement.providers.sandbox import CannotStart, Job, Limits, NoSandbox, Surroundings, run_job
+from refinement.providers.sandbox import CannotStart, Job, Limits, NoSandbox, SandboxConfig, run_job
 from refinement.providers.sandbox.protection import close_to_own_account
 
 PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP = 38, 22
@@ -59,7 +59,7 @@ def main(config: dict) -> None:
     if not config["namespaces"]:
         forbid_namespaces()
     close_to_own_account()
-    here = Surroundings(allow_unsafe=config["unsafe"])
+    here = SandboxConfig(allow_unsafe=config["unsafe"])
     for line in sys.stdin:
         attempt = json.loads(line)
         job = Job(attempt["command"], "the text", attempt["seconds"], "candidate.txt", limits=LIMITS)

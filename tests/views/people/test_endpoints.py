@@ -68,7 +68,7 @@ def test_one_is_added_and_can_be_used(boss):
     [
         ({"name": "ollama"}, "An endpoint from the environment already has this name."),
         ({"url": "ftp://gpu.example.org"}, "must be an address that starts with http"),
-        ({"url": "https://me:key@gpu.example.org"}, "no user name or password"),
+        ({"url": "https://me:key@gpu.example.org"}, "user name or password"),
         ({"api_key_variable": "sk-real-key"}, "not the key itself"),
         ({"concurrency": "0"}, "greater than or equal to 1"),
         ({"kind": "command"}, "Select a valid choice"),

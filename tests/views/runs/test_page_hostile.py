@@ -10,7 +10,7 @@ from refinement.engine.profiles import rubric_for
 from refinement.engine.types import EvaluationMode, Evaluator
 from refinement.execution.evaluator import result_row
 from refinement.models import CheckResult, Round, Run, Verdict
-from refinement.providers.sandbox import Finished
+from refinement.providers.sandbox import JobResult
 from refinement.services.runs.creating import tags_set
 from tests.api.conftest import api_client
 from tests.views.rubrics.given import HOSTILE, MARKUP
@@ -68,7 +68,7 @@ def test_an_evaluators_output_is_text_on_every_page_and_in_the_api(as_viewer, vi
     )
     run = finished_run(project, ["5", "6"], definition=tried)
     noise = f"{MARKUP}\x1b]0;title\x07\x1b[31mred\x1b[0m\x00\u202eevil\x9b{MARKUP * 100}"
-    ended = Finished(None, "was stopped", noise, noise * 30, 4_936_000, 0, 1.5, "all")
+    ended = JobResult(None, "was stopped", noise, noise * 30, 4_936_000, 0, 1.5, "all")
     for row in run.rounds.all():
         result = result_row(tried, ended)
         result.round = row

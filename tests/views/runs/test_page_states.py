@@ -174,11 +174,11 @@ def test_an_internal_error(as_viewer, stage, monkeypatch):
         raise RuntimeError("unforeseen")
 
     run = stage.launch(WIGGUM, seed=SEED)
-    Run.objects.filter(pk=run.pk).update(status="queued", step_failures=advancing.MOST_ERRORS - 1)
+    Run.objects.filter(pk=run.pk).update(status="queued", step_failures=advancing.MAX_ERRORS - 1)
     monkeypatch.setattr(advancing, "run_loop", broken)
     advancing.run_advance(run.pk)
     run.refresh_from_db()
     assert run.stop_reason == "internal_error"
     text = page(as_viewer, run)
     assert "internal error" in text
-    assert "for a reason that Wiggum did not foresee" in text
+    assert "times with an unexpected error" in text

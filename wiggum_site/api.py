@@ -1,4 +1,4 @@
-"""The API at /api/v1: one for all its parts, and nothing of it without auth."""
+"""The API at /api/v1; every operation needs authentication."""
 
 from typing import Any
 
@@ -14,9 +14,9 @@ from refinement.api.core.requests import CarefulParser
 from refinement.api.routers import ROUTERS
 
 DESCRIPTION = """\
-Send a project's token as `Authorization: Bearer wgm_…`; on this page your session is used. Errors are
-problem details (RFC 9457). Scores are texts, so that nobody rounds them. Lists come in pages: pass `next` on
-as `cursor`.
+Authenticate with a project's token: `Authorization: Bearer wgm_…`. This page uses your session. Errors are
+problem details (RFC 9457). Scores are strings, so they are not rounded. Lists are paginated: pass `next` as
+`cursor`.
 """
 
 api = Api(
@@ -36,13 +36,13 @@ for prefix, router in ROUTERS:
 
 @api.get("/openapi.json", include_in_schema=False, url_name="openapi-json")
 def openapi(request: HttpRequest) -> dict[str, Any]:
-    """The document that describes all this."""
+    """The OpenAPI document."""
     return api.document
 
 
 @require_safe
 def docs(request: HttpRequest) -> HttpResponse:
-    """The document as a page to read and to try things out on, from files of our own."""
+    """The OpenAPI document as an interactive page, from local files."""
     return render(request, "refinement/api/docs.html", {"groups": grouped(api.document)})
 
 

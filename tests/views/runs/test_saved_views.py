@@ -30,7 +30,7 @@ def test_a_view_is_kept_for_everybody(as_editor, as_viewer, address, project, ed
 
 
 @pytest.mark.parametrize(
-    ("name", "words"), [("Ours", "There is a view called “Ours” already"), (" ", "Give the view a name")]
+    ("name", "words"), [("Ours", "There is a view called “Ours” already"), (" ", "Enter a name.")]
 )
 def test_a_name_that_cannot_be_used_is_said_on_the_same_list(as_editor, address, project, name, words):
     runs_of(project)

@@ -11,8 +11,8 @@ HTMX = {"HX-Request": "true"}
 GOING = {"queued", "running", "waiting"}
 # action: the states in which it is possible, and the words that say it was done
 ACTIONS = {
-    "cancel": (GOING | {"paused"}, "is cancelled"),
-    "pause": (GOING, "paused"),
+    "cancel": (GOING | {"paused"}, "Run cancelled"),
+    "pause": (GOING, "Run paused"),
     "resume": ({"paused"}, "Run resumed"),
     "retry": ({"ERROR"}, "Run retried"),
     "continue": ({"PASS", "FAIL", "DONE", "CANCELLED"}, "2 more rounds"),

@@ -85,7 +85,7 @@ def test_not_ready_without_its_broker(anonymous, settings, url, name):
     assert response.status_code == 503
     assert response.json()["broker"] == {
         "ok": False,
-        "message": f"Queue: cannot send messages ({name} does not answer.",
+        "message": f"Queue: cannot send messages ({name} does not answer)",
     }
 
 
@@ -169,13 +169,13 @@ def test_they_are_asked_once_in_some_seconds_and_again_when_they_change(db, monk
     assert "rack" in messages()
 
     asked.clear()
-    monkeypatch.setattr(health, "KEPT_SECONDS", 0.0)
+    monkeypatch.setattr(health, "CACHE_SECONDS", 0.0)
     endpoint_health()
     assert sorted(asked) == ["embedded", "ollama", "rack"]
 
 
 def test_a_slow_one_holds_up_nobody(db, monkeypatch):
-    monkeypatch.setattr(health, "LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(health, "CHECK_SECONDS", 0.05)
     released = threading.Event()
 
     def answer(spec):

@@ -97,7 +97,7 @@ def test_settings_change_the_run_and_not_the_rubric(refine):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--rubric", "nothing", "--task", "x", *MODELS], "no rubric 'nothing'"),
+        (["--rubric", "nothing", "--task", "x", *MODELS], "there is no rubric 'nothing'"),
         (["--max-rounds", "many"], "invalid int value"),
     ],
 )

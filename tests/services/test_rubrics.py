@@ -94,7 +94,7 @@ def test_versions_by_name(project, other_project):
     rubric_create(project=other_project, slug="theirs", definition=rubric_for("wiggum"))
     assert version_named(project, "own") == version_named(project, "own@2") == second
     assert version_named(project, "own@1") == version_named(project, "own@v1") == first
-    with pytest.raises(RubricNotFound, match="no rubric 'theirs' in project alpha; available: own"):
+    with pytest.raises(RubricNotFound, match="there is no rubric 'theirs' in project alpha; available: own"):
         version_named(project, "theirs")
     with pytest.raises(RubricNotFound, match="has no version '3'; the newest is 2"):
         version_named(project, "own@3")

@@ -76,7 +76,7 @@ def version_named(project: Project, reference: str) -> RubricVersion:
     newest = versions.select_related("rubric").order_by("-number").first()
     if newest is None:
         known = ", ".join(project.rubrics.order_by("slug").values_list("slug", flat=True))
-        raise RubricNotFound(f"no rubric {slug!r} in project {project.slug}; available: {known}.")
+        raise RubricNotFound(f"there is no rubric {slug!r} in project {project.slug}; available: {known}.")
     if not number:
         return newest
     wanted = number.removeprefix("v")

@@ -244,7 +244,7 @@ def test_what_proves_nothing_signs_nobody_in(anonymous, provider, ada, fault):
     answer = anonymous.get(back)
 
     assert answer.status_code == 403
-    assert "could not be trusted" in answer.content.decode()
+    assert "could not be verified" in answer.content.decode()
     assert not is_in(anonymous)
 
 
@@ -293,7 +293,7 @@ def test_an_old_attempt_is_too_old(anonymous, provider, ada, monkeypatch):
     back = come_back(anonymous)
     monkeypatch.setattr("refinement.views.account.openid.PENDING_SECONDS", 0)
 
-    assert "too old" in anonymous.get(back).content.decode()
+    assert "attempt expired" in anonymous.get(back).content.decode()
 
 
 def test_another_issuer_in_the_answer_is_refused(anonymous, provider, ada):
@@ -355,6 +355,6 @@ def test_it_can_be_disconnected_by_who_has_a_password(anonymous, provider, ada):
     anonymous.post("/account/password/set/", {"password1": "six red kettles", "password2": "six red kettles"})
     anonymous.post("/account/confirm/", {"password": "six red kettles"})
     answer = anonymous.post("/account/provider/disconnect/", follow=True)
-    assert "no longer connected" in answer.content.decode()
+    assert "no longer linked" in answer.content.decode()
     assert not ExternalIdentity.objects.exists()
     assert AuditEntry.objects.filter(action="identity.disconnect").exists()

@@ -35,7 +35,7 @@ def test_a_page_without_comments_offers_the_form(as_viewer, run):
     text = page(as_viewer, run)
     assert "none yet" in text
     assert 'id="talk-new"' in text
-    assert "20,000 characters at most" in text
+    assert "at most 20,000 characters" in text
 
 
 def test_threads_of_the_round_and_of_the_run_are_shown_and_those_of_others_are_not(as_viewer, run, editor):
@@ -242,7 +242,7 @@ def test_htmx_gets_the_threads_alone(as_viewer, run):
         ({"about": ""}, "Choose a subject."),
         ({"about": "passage"}, "Quote the words that it is about."),
         ({"quote": "never written"}, "These words are not in this round&#x27;s text."),
-        ({"quote": "y" * 2001}, "Quote 2,000 characters."),
+        ({"quote": "y" * 2001}, "Quote 2,000 characters at most."),
     ],
 )
 def test_what_is_wrong_is_said_and_what_was_typed_stays(as_viewer, run, fields, words, htmx):

@@ -34,7 +34,7 @@ def nobody_asked(monkeypatch):
             for spec in specs
         ]
 
-    monkeypatch.setattr(health, "look", seen)
+    monkeypatch.setattr(health, "check_endpoints", seen)
     health.health_cache.forget()
     yield
     health.health_cache.forget()

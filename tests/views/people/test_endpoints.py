@@ -22,7 +22,7 @@ VALUES = {
 
 @pytest.fixture(autouse=True)
 def nobody_asked(monkeypatch):
-    monkeypatch.setattr(health, "look", lambda specs: [])
+    monkeypatch.setattr(health, "check_endpoints", lambda specs: [])
     health.health_cache.forget()
     yield
     health.health_cache.forget()

@@ -49,7 +49,7 @@ def test_resetting_asks_for_the_password_first_and_then_goes_on(as_administrator
 
     address = answer.redirect_chain[0][0]
     answer = as_administrator.post(address, {"password": "four old clocks"}, follow=True)
-    assert "are taken away" in answer.content.decode()
+    assert "were removed" in answer.content.decode()
     assert not Authenticator.objects.exists()
 
 
@@ -58,7 +58,7 @@ def test_all_of_it_goes_and_the_person_is_signed_out(as_administrator, as_editor
     as_editor.get("/account/")
     answer = reset(as_administrator, protected)
 
-    assert "are taken away" in answer.content.decode()
+    assert "were removed" in answer.content.decode()
     assert not Authenticator.objects.exists()
     assert not ExternalIdentity.objects.exists()
     assert as_editor.get("/account/").status_code == 302

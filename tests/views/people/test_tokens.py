@@ -62,7 +62,7 @@ def test_a_token_is_revoked_by_its_maker_or_an_owner(as_owner, as_viewer, as_edi
     assert ApiToken.objects.get().state == "open"
     assert as_editor.post(address).status_code == 302
     assert ApiToken.objects.get().state == "revoked"
-    assert "had been revoked before" in as_owner.post(address, follow=True).content.decode()
+    assert "was already revoked" in as_owner.post(address, follow=True).content.decode()
     assert AuditEntry.objects.filter(action="token.revoke").count() == 1
 
 

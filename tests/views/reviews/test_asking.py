@@ -39,7 +39,7 @@ def test_one_run_is_asked_about_and_the_person_is_told(as_editor, editor, viewer
     assert (request.run, request.reviewer, request.asked_by) == (runs[0], viewer, editor)
     assert (request.due_on, request.note) == (due, "Look at depth.")
     text = answer.content.decode()
-    assert "1 review is asked of 1 person." in text
+    assert "1 review requested from 1 person." in text
     assert "Look at depth." in text
     notice = Notice.objects.get()
     assert (notice.user, notice.run, notice.kind) == (viewer, runs[0], "review")
@@ -51,7 +51,7 @@ def test_the_list_leads_there_with_the_ticked_runs(as_editor, as_viewer, viewer,
     assert bulk.headers["Location"] == f"{ASK}?run={numbers[0]}&run={numbers[1]}"
     values = {"reviewers": [viewer.pk, owner.pk]}
     answer = as_editor.post(bulk.headers["Location"], values, follow=True)
-    assert "4 reviews are asked of 2 people." in answer.content.decode()
+    assert "4 reviews requested from 2 people." in answer.content.decode()
     assert ReviewRequest.objects.count() == 4
     again = as_editor.post(bulk.headers["Location"], values, follow=True)
     assert "Everyone you chose already has a request" in again.content.decode()
@@ -105,7 +105,7 @@ def test_the_asker_takes_back_and_another_editor_is_told_who_may(as_editor, edit
     answer = as_editor.post(back, {"run": runs[0].pk}, follow=True)
     assert answer.redirect_chain == [(f"/p/alpha/runs/{runs[0].pk}/", 302)]
     assert "Request cancelled." in answer.content.decode()
-    assert "was closed already" in as_editor.post(back, follow=True).content.decode()
+    assert "was already closed" in as_editor.post(back, follow=True).content.decode()
 
 
 def test_a_request_of_another_project_is_not_found(as_outsider, editor, viewer, runs, other_project):

@@ -37,7 +37,7 @@ def test_an_editor_makes_a_rule_and_everybody_reads_it(as_editor, as_viewer, edi
     [
         ({"kind": ""}, "Choose what the rule matches."),
         ({"kind": "failed"}, "Choose the rubric whose FAILs are to be reviewed."),
-        ({"kind": "sample"}, "Enter a percentage from 1 to 100."),
+        ({"kind": "sample"}, "Say how many in a hundred: 1 to 100."),
         ({"kind": "sample", "percent": "101"}, "Enter a percentage from 1 to 100."),
         ({"due_days": "-1"}, "0 to 365 days, or leave empty for no due date."),
         ({"rubric": "99999"}, "Rubric not found in this project."),
@@ -64,7 +64,7 @@ def test_a_rule_is_ended_once(as_editor, project):
     end = f"{RULES}{rule.pk}/end/"
     assert "Rule deleted." in as_editor.post(end, follow=True).content.decode()
     again = as_editor.post(end, follow=True).content.decode()
-    assert "had ended already" in again
+    assert "was already deleted" in again
     assert "There is no rule." in again
 
 

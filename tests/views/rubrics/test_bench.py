@@ -92,7 +92,7 @@ def test_an_endpoint_that_is_away_is_said_to_be(table: Table, as_editor):
     table.server.go_away()
     page = as_editor.get(address(table)).content.decode()
     assert "<strong>ollama</strong>: " in page
-    assert "cannot be reached" in page
+    assert "Cannot connect to" in page
 
 
 def test_an_endpoint_that_hangs_does_not_hold_the_page(table: Table, as_editor, monkeypatch):
@@ -119,8 +119,8 @@ def test_a_judge_that_is_typed_wins(table: Table, as_editor, typed):
     ("changes", "field", "words"),
     [
         ({"candidate": "  "}, "candidate", "Paste the text"),
-        ({"candidate": "x" * 1_000_001}, "candidate", "longer than 1,000,000 characters"),
-        ({"task": "x" * 100_001}, "task", "longer than 100,000 characters"),
+        ({"candidate": "x" * 1_000_001}, "candidate", "At most 1,000,000 characters"),
+        ({"task": "x" * 100_001}, "task", "At most 100,000 characters"),
         ({"judge": ""}, "judge", "Choose a model"),
         ({"judge": "nowhere/x"}, "judge", "Available endpoints: ollama, embedded"),
         ({"judge_typed": "qwen3"}, "judge_typed", "Available endpoints:"),
@@ -234,10 +234,10 @@ def test_an_archived_rubric_is_not_tried(table: Table, as_editor):
     rubric = table.version.rubric
     rubric.archived_at = timezone.now()
     rubric.save(update_fields=["archived_at"])
-    assert "Bring it back" in as_editor.get(address(table)).content.decode()
+    assert "Unarchive it" in as_editor.get(address(table)).content.decode()
     answer = as_editor.post(address(table), filled())
     assert answer.status_code == 422
-    assert "Bring it back" in answer.content.decode()
+    assert "Unarchive it" in answer.content.decode()
     assert Bench.objects.count() == 0
 
 

@@ -38,7 +38,7 @@ def test_a_difference_within_the_noise_is_said_to_mean_nothing(table: Table, as_
     table.rubric(definition(background="For people on call."))
     second = table.judged(6, 7, 9)
     told = shown(as_viewer, path_of(table, first, second))
-    assert "the difference means nothing" in told
+    assert "the difference is not significant" in told
     assert told.count("within the noise") == 7
 
 

@@ -163,7 +163,7 @@ def test_a_seed_is_set_against_its_peoples_scores(table: Table, as_viewer):
 def test_a_pasted_text_that_is_the_seed_is_known_as_such(table: Table, as_viewer):
     table.rubric(seeded("6"))
     bench = table.judged(7, text=f"{SEED}\r\n")
-    assert "1.0 above the people" in shown(as_viewer, page_of(table, bench))
+    assert "1.0 above people" in shown(as_viewer, page_of(table, bench))
 
 
 def test_the_seed_of_a_later_version_counts_where_the_scale_is_the_same(table: Table, as_viewer):

@@ -58,7 +58,7 @@ def test_it_goes_nowhere_that_the_person_may_not_edit(
         Membership.objects.create(user=editor, project=other_project, role=role)
     answer = as_editor.post(address, sent(other_project, name="Mine"))
     assert answer.status_code == 422
-    assert "in which you are an editor or an owner" in answer.content.decode()
+    assert "in which you are an editor or owner" in answer.content.decode()
     assert 'value="Mine"' in answer.content.decode()
     assert Rubric.objects.count() == 1
     assert AuditEntry.objects.filter(action="rubric.duplicate").count() == 0

@@ -82,7 +82,7 @@ def test_a_save_is_a_new_version_with_author_and_note(as_editor, editor, address
     assert (newest.number, newest.purpose, newest.note) == (2, "Better.", "Why not.")
     assert newest.created_by == editor
     shown = as_editor.get(answer.headers["Location"]).content.decode()
-    assert "Version 2 is saved." in shown
+    assert "Version 2 saved." in shown
     assert 'data-saved="abc-1"' in shown
 
 
@@ -103,7 +103,7 @@ def test_nothing_changed_is_no_new_version(as_editor, address, version):
     answer = as_editor.post(address, typed(version), follow=True)
 
     assert version.rubric.versions.count() == 1
-    assert "Nothing was changed" in answer.content.decode()
+    assert "No changes." in answer.content.decode()
 
 
 def test_problems_stand_beside_their_fields_and_in_a_list(as_editor, address, version):
@@ -176,7 +176,7 @@ def test_departures_from_the_preset_are_told(as_editor, address, version):
 
     assert [sentence.partition(".")[0] for sentence in answer.context["departures"]] == [
         "The judge does not see the seed text, which its class shows",
-        "The judge sees the history, which its class withholds",
+        "The judge sees the history, which its class hides",
     ]
 
 

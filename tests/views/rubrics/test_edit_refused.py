@@ -19,7 +19,7 @@ def a_check(kind: str, **parameters: str) -> dict[str, str]:
 
 
 CASES = {
-    "a key twice": ("criterion-1-key", {"criterion-1-key": "depth"}, "has this key too"),
+    "a key twice": ("criterion-1-key", {"criterion-1-key": "depth"}, "has the same key"),
     "a weight of zero": ("criterion-0-weight", {"criterion-0-weight": "0"}, "greater than 0"),
     "a negative weight": ("criterion-0-weight", {"criterion-0-weight": "-3"}, "greater than 0"),
     "a pass mark too high": ("policy-pass_threshold", {"policy-pass_threshold": "10.5"}, "from 0 to 10"),
@@ -40,7 +40,7 @@ CASES = {
         a_check("regex", pattern="(a+)+$"),
         "takes longer than",
     ),
-    "a schema that is none": ("check-0-p-schema", a_check("json-schema", schema="{"), "not valid JSON"),
+    "a schema that is none": ("check-0-p-schema", a_check("json-schema", schema="{"), "Not valid JSON"),
     "a megabyte of background": ("background", {"background": "x" * 1_000_000}, "at most 50,000"),
     "a megabyte of ideal": ("criterion-0-ideal", {"criterion-0-ideal": "x" * 1_000_000}, "at most 4,000"),
     "markup for a number": ("policy-max_rounds", {"policy-max_rounds": HOSTILE}, "whole number"),

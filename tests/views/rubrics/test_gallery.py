@@ -26,7 +26,7 @@ def test_every_start_is_explained_with_its_defaults(as_editor, address):
         "9 or more of 10",
         "At most 4 iterations",
         "Depth 25 %",
-        "It levels off.",
+        "The scores level off.",
     ):
         assert words in page
     assert set(PROFILE_TEXTS) == set(PROFILES)
@@ -71,8 +71,8 @@ def test_no_name_takes_an_address_that_a_page_needs(as_editor, address, project,
         ({"name": ""}, "Enter a name."),
         ({"name": "x" * 161}, "at most 160 characters"),
         ({"profile": ""}, "Choose a profile."),
-        ({"profile": "chief"}, "no such way to run the loop"),
-        ({"artifact": "poem"}, "no such kind of work"),
+        ({"profile": "chief"}, "Unknown profile."),
+        ({"artifact": "poem"}, "Unknown kind of work."),
         ({"name": "a\x00b"}, "Null characters are not allowed."),
     ],
 )

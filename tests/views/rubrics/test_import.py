@@ -147,10 +147,10 @@ def test_bad_input_is_told_beside_its_field(as_editor, project, sent, words):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"\xff\xfe\x00", "not text in UTF-8"),
+        (b"\xff\xfe\x00", "not UTF-8 text"),
         (b"x" * (MAX_BYTES + 1), "The file is larger than 1,000,000 bytes"),
         (b"", "The submitted file is empty"),
-        (b"\x89PNG\r\n\x1a\n", "not text in UTF-8"),
+        (b"\x89PNG\r\n\x1a\n", "not UTF-8 text"),
     ],
 )
 def test_a_file_that_is_none(as_editor, project, content, words):

@@ -25,8 +25,8 @@ def page_of(version):
     ("profile", "words"),
     [
         ("wiggum", ["0 to 10, decimals allowed", "9 or more of 10", "25 %", "The scores repeat.", "trusted"]),
-        ("ralph", ["No placeholders", "smaller than 0.05", "checks alone decide", "beside the criteria."]),
-        ("simmer", ["1 to 10, whole numbers", "33.3 %", "primary", "counted from 0", "ends as DONE"]),
+        ("ralph", ["No placeholders", "less than 0.05", "checks alone decide", "along with the criteria."]),
+        ("simmer", ["1 to 10, whole numbers", "33.3 %", "primary", "numbered from 0", "ends as DONE"]),
     ],
 )  # fmt: skip
 def test_a_profile_is_explained_in_words(as_viewer, project, profile, words):

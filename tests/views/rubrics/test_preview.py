@@ -113,7 +113,7 @@ def test_the_rubrics_own_seed_is_the_judges_anchor(as_viewer, project):
     page = as_viewer.post(PAGE, asked()).content.decode()
     assert "A calibrated text." in prompts(page)[1]
     assert "depth 3.5" in prompts(page)[1]
-    assert "it is this rubric&#x27;s seed" in page
+    assert "this rubric&#x27;s seed is used" in page
 
 
 def test_what_became_of_each_kind_of_information(as_viewer, project):
@@ -202,7 +202,7 @@ def test_a_rubric_of_checks_alone_asks_no_judge(as_viewer, project):
     [
         ({"task": " "}, "Enter a task. Or choose a run above."),
         ({"candidate": ""}, "Enter a text to judge. Or choose a run above."),
-        ({"candidate": "x" * 1_000_000}, "This has 1,000,000 characters; 200,000 are allowed."),
+        ({"candidate": "x" * 1_000_000}, "1,000,000 characters; at most 200,000 are allowed."),
         ({"number": "0"}, "greater than or equal to 1"),
         ({"number": "101"}, "less than or equal to 100"),
         ({"number": "x"}, "Enter a whole number"),

@@ -44,7 +44,7 @@ def test_somebody_who_saved_meanwhile_is_not_overwritten(as_editor, project, fir
 
 def test_the_newest_is_not_restored_over_itself(as_editor, first, address):
     answer = as_editor.post(address, {"version": 1, "edited_from": 1}, follow=True)
-    assert "is the newest already" in answer.content.decode()
+    assert "is already the newest" in answer.content.decode()
     assert first.rubric.versions.count() == 1
 
 

@@ -51,7 +51,7 @@ def test_a_check_that_is_not_set_up_says_why(as_editor, address, version):
 
     page = as_editor.post(address, sent, headers=HTMX).content.decode()
 
-    assert "not set up right" in page
+    assert "The check is not valid" in page
     assert "not a whole number" in page
 
 

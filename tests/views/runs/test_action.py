@@ -11,10 +11,10 @@ HTMX = {"HX-Request": "true"}
 GOING = {"queued", "running", "waiting"}
 # action: the states in which it is possible, and the words that say it was done
 ACTIONS = {
-    "cancel": (GOING | {"paused"}, "is cancelled"),
-    "pause": (GOING, "is paused"),
-    "resume": ({"paused"}, "goes on"),
-    "retry": ({"ERROR"}, "taken up again"),
+    "cancel": (GOING | {"paused"}, "Run cancelled"),
+    "pause": (GOING, "Run paused"),
+    "resume": ({"paused"}, "Run resumed"),
+    "retry": ({"ERROR"}, "Run retried"),
     "continue": ({"PASS", "FAIL", "DONE", "CANCELLED"}, "2 more rounds"),
 }
 DATA = {"continue": {"rounds": "2"}}
@@ -95,7 +95,7 @@ def test_tags_are_saved_and_wrong_ones_kept_for_mending(as_editor, project):
 def test_archive_and_back(as_editor, project):
     run = finished_run(project)
     text = as_editor.post(address(run, "archive"), follow=True).content.decode()
-    assert "out of the lists" in text
+    assert "Run archived." in text
     assert "Unarchive" in text
     run.refresh_from_db()
     assert run.archived_at is not None

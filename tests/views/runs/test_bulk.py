@@ -44,7 +44,7 @@ def test_tags_are_taken_off_those_that_have_them(as_editor, address, project):
     assert tags_of(first) == ["old"]
     assert told(answer) == [
         "1 run was untagged.",
-        f"1 run was left as it is. Run {second.pk} does not have the tag docs.",
+        f"1 run was not changed. Run {second.pk} does not have the tag docs.",
     ]
 
 
@@ -73,7 +73,7 @@ def test_what_runs_is_cancelled_and_the_rest_says_why_not(as_editor, address, pr
     success, warning = told(answer)
     assert success == "1 run was cancelled."
     assert warning.startswith(
-        f"4 runs were left as they are. Run {done[0].pk} is finished; it cannot be cancelled."
+        f"4 runs were not changed. Run {done[0].pk} is finished; it cannot be cancelled."
     )
     assert warning.endswith("And 1 more.")
 
@@ -119,7 +119,7 @@ def test_viewers_compare_and_export(as_viewer, address, project):
 @pytest.mark.parametrize("count", [1, 6])
 def test_two_to_five_are_compared(as_viewer, address, project, count):
     [words] = told(send(as_viewer, address, "compare", runs_of(project, count)))
-    assert words == f"2 to 5 runs to compare; you selected {count}."
+    assert words == f"Select 2 to 5 runs to compare; you selected {count}."
 
 
 @pytest.mark.parametrize("chosen", [[], ["x"], ["-1"], ["9" * 30]])

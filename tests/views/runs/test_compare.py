@@ -51,7 +51,7 @@ def test_figures_stand_side_by_side(as_viewer, project):
     assert row_of(answer, "Best") == "Best 8.60 round 2 9.10 ★ highest round 2"
     assert row_of(answer, "First score (r1)") == "First score (r1) 7.15 8.30 ★ highest"
     assert row_of(answer, "Improvement") == "Improvement +1.15 ★ highest +0.80"
-    assert row_of(answer, "Rounds judged") == "Rounds judged 3 of at most 3 2 of at most 3"
+    assert row_of(answer, "Rounds judged") == "Rounds judged 3 of max. 3 2 of max. 3"
     assert row_of(answer, "Tokens") == "Tokens 18,420 18,420"
     assert row_of(answer, "Result") == "Result FAIL rounds used up PASS"
     assert row_of(answer, "Duration") == "Duration 1 m 52 s 1 m 52 s"

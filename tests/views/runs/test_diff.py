@@ -53,7 +53,9 @@ def test_over_several_rounds_every_request_names_its_round(as_viewer, stage):
 
 def test_backwards_and_equal(as_viewer, stage):
     run = guide_run(stage)
-    assert "so who asked for what is not shown" in as_viewer.get(address(run, "?a=2&b=1")).content.decode()
+    assert (
+        "so changes are not matched to feedback" in as_viewer.get(address(run, "?a=2&b=1")).content.decode()
+    )
     assert "The two texts are the same." in as_viewer.get(address(run, "?a=2&b=2")).content.decode()
 
 

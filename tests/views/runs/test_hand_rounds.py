@@ -58,9 +58,9 @@ def test_it_is_saved_and_the_new_round_follows(as_editor, editor, run):
     [
         ({"text": ""}, "Enter a text."),
         ({"text": " \r\n "}, "Enter a text."),
-        ({"rounds": ""}, "Ask for 1 to 50 rounds, including this one."),
-        ({"rounds": "51"}, "Ask for 1 to 50 rounds, including this one."),
-        ({"rounds": "many"}, "Ask for 1 to 50 rounds, including this one."),
+        ({"rounds": ""}, "Enter 1 to 50 rounds, including this one."),
+        ({"rounds": "51"}, "Enter 1 to 50 rounds, including this one."),
+        ({"rounds": "many"}, "Enter 1 to 50 rounds, including this one."),
         ({"newest": "x"}, "This page is out of date."),
     ],
 )

@@ -203,10 +203,10 @@ def test_a_file_with_a_mark_at_its_beginning_is_read(as_editor):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"caf\xe9", "not text in UTF-8"),
-        ("text".encode("utf-16"), "not text in UTF-8"),
-        (b"PK\x03\x04\x00\x00", "not text in UTF-8"),
-        (b"   \n", "holds no text"),
+        (b"caf\xe9", "not UTF-8 text"),
+        ("text".encode("utf-16"), "not UTF-8 text"),
+        (b"PK\x03\x04\x00\x00", "not UTF-8 text"),
+        (b"   \n", "has no text"),
         (b"", "The file is empty"),
         (b"x" * 5_000_001, "at most 5 MB"),
     ],
@@ -238,7 +238,7 @@ def test_a_file_stays_as_text_when_something_else_is_wrong(as_editor):
         ({"repeats": "0"}, "repeats", "greater than or equal to 1"),
         ({"repeats": "21"}, "repeats", "less than or equal to 20"),
         ({"rounds": "0"}, "rounds", "between 1 and 100"),
-        ({"rounds": "many"}, "rounds", "not a whole number"),
+        ({"rounds": "many"}, "rounds", "Not a whole number"),
         ({"threshold": "11"}, "threshold", "from 0 to 10"),
         ({"tokens": "-4"}, "tokens", "between 1 and"),
         ({"temperature": "3"}, "temperature", "between 0 and 2"),
@@ -282,7 +282,7 @@ def test_a_command_that_is_off_is_said_and_refused(as_editor, project, settings)
     )
     rubric_create(project=project, slug="tried", definition=command)
     page = as_editor.get(f"{NEW}?rubric=tried").content.decode()
-    assert "may not be run.</bdi>" in page
+    assert "is not allowed.</bdi>" in page
     assert "/opt/&lt;b&gt;/score, but commands are disabled on this instance" in page
     said = errors(as_editor, rubric="tried", warned=[*EVERY_WARNING, "command"])
     assert "add it to WIGGUM_COMMANDS" in said["rubric"][0]

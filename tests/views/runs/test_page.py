@@ -157,7 +157,7 @@ def test_a_reason_that_the_outcome_says_already_is_not_said_again(as_viewer, pro
 
 def test_where_there_is_no_round_there_is_nothing_to_decide(as_editor, project):
     run = finished_run(project, ["7"])
-    assert "the judge's result stands" in as_editor.get(address(run)).content.decode()
+    assert "No decision yet" in as_editor.get(address(run)).content.decode()
     run.rounds.all().delete()
     assert 'id="decide"' not in as_editor.get(address(run)).content.decode()
 

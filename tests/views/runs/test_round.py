@@ -35,7 +35,7 @@ def test_scores_reasoning_and_what_to_improve(as_viewer, stage):
 
 def test_penalties_name_what_was_flagged(as_viewer, stage):
     text = shown(as_viewer, guide_run(stage), 2)
-    assert "1 docked from Depth for a call that looks invented." in text
+    assert "1 deducted from Depth for a call that looks invented." in text
     assert "client.generate_contextual_embedding_chain" in text
     assert "The judge said 9; penalties made it 8." in text
     assert "No invented API names were found." in shown(as_viewer, guide_run(stage), 1)
@@ -65,13 +65,13 @@ def test_a_direction_that_comes_back_was_not_followed(as_viewer, stage):
     )
     text = shown(as_viewer, stage.play(rubric), 1)
     assert "asked again" in text
-    assert "it was probably not followed" in text
+    assert "it was probably not made" in text
     assert "not this direction" not in text
 
 
 def test_the_ralph_signal_is_explained(as_viewer, stage):
     text = shown(as_viewer, guide_run(stage), 3)
-    assert "the judge&#x27;s issues by 0 %: it may not have read the revision" in text
+    assert "the judge&#x27;s issues by 0 %. The judge may not have read the revision" in text
 
 
 def test_lines_have_numbers_and_anchors(as_viewer, stage):
@@ -106,14 +106,14 @@ def test_what_the_judge_did_not_see(as_viewer, stage):
     text = shown(as_viewer, run, 1)
     seen = Round.objects.get(run=run).seen_chars
     assert f"judged {seen:,} of 1,020 characters" in text
-    assert "what stands between was not judged" in text
+    assert "The part between was not judged" in text
     assert "judged in part" in text
 
 
 def test_who_saw_what(as_viewer, stage):
     text = shown(as_viewer, guide_run(stage), 2)
     table = text[text.index("Who saw what") :]
-    assert "✓ seen" in table
+    assert "✓ Seen" in table
     assert "– Hidden" in table
 
 

@@ -166,9 +166,9 @@ def test_agreement_is_told_from_three_rounds_on(as_viewer, run):
         reviewers(run, 2, number, score)
     text = text_of(as_viewer.get(f"/p/alpha/runs/{run.pk}/rounds/1/"))
     for words in (
-        "3 rounds were scored by the judge and by people (6 readings).",
-        "0.52 apart on average",
-        "The judge is 0.52 kinder than people.",
+        "3 rounds were scored by the judge and by people (6 scores).",
+        "differ by 0.52 on average",
+        "The judge is 0.52 more lenient than people.",
         "100 % of the 36 single scores differ by 1 or less.",
         "rank the rounds almost identically",
     ):

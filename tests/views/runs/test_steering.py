@@ -83,7 +83,7 @@ def test_a_run_that_ended_before_says_so_and_leads_to_more_rounds(as_editor, run
     told(run)
     text = as_editor.get(page(run)).content.decode()
     assert "The run ended before this was used." in text
-    assert '<a href="#more-rounds">Ask for more rounds</a>' in text
+    assert '<a href="#more-rounds">Run more rounds</a>' in text
     assert 'id="more-rounds"' in text
     Run.objects.filter(pk=run.pk).update(outcome="ERROR", stop_reason="judge_failed")
     assert "Retry the run to use it." in as_editor.get(page(run)).content.decode()

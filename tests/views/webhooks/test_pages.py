@@ -126,7 +126,7 @@ def test_sending_again(as_owner, hook, page, owner):
 
 
 def test_removing(as_owner, hook, page):
-    assert "was removed" in as_owner.post(f"{page}remove/", follow=True).content.decode()
+    assert "Webhook deleted." in as_owner.post(f"{page}remove/", follow=True).content.decode()
     assert as_owner.get(page).status_code == 404
 
 

@@ -33,7 +33,7 @@ from refinement.engine.types import (
 )
 from refinement.execution.judging import ASKS
 from refinement.execution.record_values import (
-    Judged,
+    JudgedRound,
     feedback_values,
     judged_values,
     metric_values,
@@ -257,7 +257,7 @@ class Teller:
         story.history = replace(story.history, rounds=(*story.history.rounds[:-1], assessed))
         seen = view.candidate.seen_chars if verdict and view.candidate else None
         cut = seen is not None and seen < len(entry.candidate)
-        judged = Judged(step.round, assessment, story.metrics, signal, seen, cut, int(bool(verdict)))
+        judged = JudgedRound(step.round, assessment, story.metrics, signal, seen, cut, int(bool(verdict)))
         story.rounds[-1] |= {**judged_values(judged, None), "parse_rung": "strict" if verdict else ""}
         story.signals, story.cuts = story.signals + (signal is not None), story.cuts + cut
         if verdict:

@@ -58,9 +58,10 @@ def round_judge(caller: Caller, recorder: Recorder, brief: Brief, history: Histo
         raise JudgeGaveUp(str(problem)) from problem
     reply = None
     if rubric.criteria:
-        reply = verdict_get(caller, recorder, brief, history, step, output)
-        if isinstance(reply, History):
-            return reply
+        result = verdict_get(caller, recorder, brief, history, step, output)
+        if isinstance(result, History):
+            return result
+        reply = result
     assessment = assess(
         rubric,
         reply.verdict if reply else None,

@@ -13,7 +13,7 @@ from refinement.execution.foreground import (
     RunBusy,
     foreground_owner,
     foreground_resume,
-    let_go,
+    leave_paused,
     owner_is_gone,
     run_in_foreground,
 )
@@ -115,13 +115,13 @@ def test_renewing_extends_and_releasing_lets_go(run):
 
 # --- in the foreground ------------------------------------------------------------------------
 def test_letting_go_pauses_a_held_run_and_a_waiting_one(run):
-    let_go(lease_take(Run, run.pk, "first"))
+    leave_paused(lease_take(Run, run.pk, "first"))
     run.refresh_from_db()
     assert (run.status, run.lease_owner) == ("paused", "")
     change(run, status="running")
     lease = lease_take(Run, run.pk, "first")
     change(run, status="waiting", next_try_at=timezone.now(), waiting_for="a server", lease_owner="")
-    let_go(lease)
+    leave_paused(lease)
     run.refresh_from_db()
     assert (run.status, run.next_try_at, run.waiting_for) == ("paused", None, "")
 

@@ -7,9 +7,9 @@ the smallest: the median of the ratios of requests that were made right after ea
 at the 95th percentile on SQLite and 100 on PostgreSQL (200 for all 500 comments of a run at once), and a
 ratio of 1.5 for pages that take 30 ms or more.
 
-Creating the projects takes minutes. `--keep DIR` keeps them in that folder (and in databases on PostgreSQL) and
-reuses them the next time; `--fill` only creates them, `--forget` deletes them. On a busy machine, `--processor`
-measures CPU time, including PostgreSQL's, instead of wall time.
+Creating the projects takes minutes. `--keep DIR` keeps them in that folder (and in databases on PostgreSQL)
+and reuses them the next time; `--fill` only creates them, `--forget` deletes them. On a busy machine,
+`--processor` measures CPU time, including PostgreSQL's, instead of wall time.
 """
 
 import argparse

@@ -1,7 +1,7 @@
-"""A process that asks for pages of one instance, in process, whenever it is told to: `Asker` starts one.
+"""A process that loads pages of one instance with Django's test client; `page_loader` starts one.
 
-It reads the name of a page from each line and answers with one line of JSON: how many milliseconds the page
-took, from the middleware to the last byte, and how many lines its list has. Its first line has all the names.
+It reads a page's name per line from stdin, and prints one line of JSON: the milliseconds that the page took
+from the middleware to the last byte, and the number of lines in its list. Its first line has all names.
 """
 
 import argparse
@@ -21,18 +21,18 @@ from benchmarks.instance import ROOT, Instance
 from benchmarks.pages import API, PART, addresses
 
 LINE = b'<th scope="row">'
-COLLECT = "collect garbage"  # no page; the same for all sizes, and never while one of them is measured
+COLLECT = "collect garbage"  # not a page: done before measuring, never during it
 Answer = tuple[float, int]
 
 
-class Asker:
-    """The other end: a process of one instance, and the names of the pages it knows."""
+class PageLoader:
+    """Loads pages in the process of one instance; `names` are those of its pages."""
 
     def __init__(self, process: "subprocess.Popen[str]") -> None:
         self.process = process
         self.names: list[str] = self._answer()
 
-    def ask(self, name: str) -> Answer:
+    def load(self, name: str) -> Answer:
         """Milliseconds and lines of one request."""
         assert self.process.stdin is not None
         self.process.stdin.write(f"{name}\n")
@@ -44,22 +44,22 @@ class Asker:
         assert self.process.stdout is not None
         text = self.process.stdout.readline()
         if not text:
-            raise SystemExit("A process that asks for pages has ended: what it said stands above.")
+            raise SystemExit("A process that loads pages has ended; see its output above.")
         return json.loads(text)
 
 
 @contextmanager
-def asker(made: Instance, *, processor: bool) -> Iterator[Asker]:
+def page_loader(app: Instance, *, processor: bool) -> Iterator[PageLoader]:
     command = [sys.executable, "-m", "benchmarks.asking", *(["--processor"] if processor else [])]
     with subprocess.Popen(
-        command, cwd=ROOT, env=made.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        command, cwd=ROOT, env=app.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
-        yield Asker(process)  # nothing more to read from us is its end
+        yield PageLoader(process)  # leaving the block closes stdin, which ends the process
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--processor", action="store_true", help="count processor time")
+    parser.add_argument("--processor", action="store_true", help="measure CPU time")
     clock = processor_seconds if parser.parse_args().processor else time.perf_counter
     os.environ["DJANGO_SETTINGS_MODULE"] = "wiggum_site.settings"
     import django
@@ -73,11 +73,11 @@ def main() -> None:
     call_command("collectstatic", interactive=False, verbosity=0)
     owner = User.objects.get(email=OWNER)
     project = Project.objects.get(name="Bench")
-    asked, person, script = addresses(project), signed_in(owner), token_client(owner, project)
+    addresses_by_name, person, script = addresses(project), signed_in(owner), token_client(owner, project)
     get_resolver().url_patterns  # noqa: B018  as wiggum_site/asgi.py does
     gc.collect()
     gc.freeze()
-    print(json.dumps(list(asked)), flush=True)
+    print(json.dumps(list(addresses_by_name)), flush=True)
     for line in sys.stdin:
         name = line.rstrip("\n")
         if name == COLLECT:
@@ -85,7 +85,9 @@ def main() -> None:
             print("[0, 0]", flush=True)
             continue
         client = script if name.startswith(API) else person
-        print(json.dumps(timed(client, asked[name], clock, part=name.startswith(PART))), flush=True)
+        print(
+            json.dumps(timed(client, addresses_by_name[name], clock, part=name.startswith(PART))), flush=True
+        )
 
 
 def signed_in(owner: Any) -> Any:
@@ -97,7 +99,7 @@ def signed_in(owner: Any) -> Any:
 
 
 def token_client(owner: Any, project: Any) -> Any:
-    """A script with a token of the project's owner."""
+    """A client with an API token of the project's owner."""
     from django.test import Client
 
     from refinement.services.people.tokens import token_make
@@ -118,14 +120,14 @@ def timed(client: Any, address: str, clock: Callable[[], float], *, part: bool) 
 
 
 def lines_of(body: bytes) -> int:
-    """How many lines a page's table has, or entries a list of the API."""
+    """The number of rows in a page's table, or of items in a list of the API."""
     if body.startswith(b"{"):
         return len(json.loads(body).get("items", ()))
     return body.count(LINE)
 
 
 def processor_seconds() -> float:
-    """What this process and, where there is one, the database's own have used of a processor."""
+    """The CPU time of this process, and of its PostgreSQL backend if there is one."""
     from django.db import connection
 
     used = time.process_time()

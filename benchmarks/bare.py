@@ -1,9 +1,9 @@
-"""What a call costs that does nothing but call: Ollama's own client, in as many threads, and nothing kept.
+"""The CPU cost of a bare call: Ollama's client in several threads, without saving anything.
 
     python -m benchmarks.bare ADDRESS [--threads 16] [--calls 6]
 
-The yardstick of `benchmarks.throughput`: measured in the same minute, on the same machine, against the same
-server, it tells how fast the machine is just then. Prints milliseconds of processor time a call.
+The baseline of `benchmarks.throughput`, which runs it right after its own measurement on the same server.
+Prints milliseconds of CPU time per call.
 """
 
 import argparse
@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import ollama
 
-PROMPT = "Say what a careful reader would want to know of it. " * 60  # about as long as a judge's
+PROMPT = "Say what a careful reader would want to know of it. " * 60  # about as long as a judge's prompt
 
 
 def chats(client: ollama.Client, calls: int) -> None:

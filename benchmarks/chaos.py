@@ -1,10 +1,10 @@
-"""Runs under a rain of failures: every one must end as if nothing had happened.
+"""Injects failures while runs are in progress: every run must end as if nothing had happened.
 
     python -m benchmarks.chaos [--seconds 120] [--runs 50] [--workers 3] [--seed 1] [--size postgres+redis]
 
-A seeded script kills and stops workers, cuts the wires to database and broker, unplugs the broker for
-a while and loses its messages, while one call in five fails at the model server. Then all is well
-again, the runs end, and each is held against a replay of the engine.
+With a seeded random sequence, it kills and stops workers, resets connections to the database and the broker,
+disconnects them for a while and deletes queued messages, while one model call in five fails. Then the
+failures stop, the runs end, and each is compared with a replay of the engine.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.instance import Instance, postgres_database, wait_for
-from benchmarks.wire import Wire
+from benchmarks.wire import Proxy
 from tests.durability.rows import Rows
 from tests.durability.services import SIZES, broker_url, queues_empty
 from tests.durability.telling import ForeignMarker, marker_made, task_with, tell
@@ -57,52 +57,52 @@ REPORT = "from benchmarks.replay import report; report()"
 
 @dataclass
 class Chaos:
-    """One instance, its workers, and what is done to them."""
+    """One instance, its workers, and the failures injected so far."""
 
     size: str
     app: Instance
     rows: Rows
-    dice: random.Random
+    rng: random.Random
     threads: int
-    loud: bool
-    database: Wire | None
-    broker: Wire | None
+    verbose: bool
+    database: Proxy | None
+    broker: Proxy | None
     workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
     done: Counter[str] = field(default_factory=Counter)
 
-    def hire(self, count: int) -> None:
-        """Starts workers where there are fewer, as a supervisor does."""
+    def start_workers(self, count: int) -> None:
+        """Starts workers until there are `count`, as a supervisor does."""
         gone = [worker for worker in self.workers if worker.poll() is not None]
-        self.done["workers that ended unasked"] += len(gone)
+        self.done["workers that ended unexpectedly"] += len(gone)
         self.workers = [worker for worker in self.workers if worker not in gone]
         while len(self.workers) < count:
             arguments = ("manage.py", "worker", "--threads", str(self.threads))
-            self.workers.append(self.app.start(*arguments, quiet=not self.loud))
+            self.workers.append(self.app.start(*arguments, quiet=not self.verbose))
 
     def actions(self) -> dict[str, Callable[[], None]]:
         possible: dict[str, Callable[[], None]] = {
-            "kill -9 of a worker": lambda: self.dismiss(signal.SIGKILL),
-            "SIGTERM to a worker": lambda: self.dismiss(signal.SIGTERM),
+            "kill -9 of a worker": lambda: self.stop_worker(signal.SIGKILL),
+            "SIGTERM to a worker": lambda: self.stop_worker(signal.SIGTERM),
             "all queued messages lost": self.lose_messages,
         }
         if self.database is not None:
-            possible["database connections cut"] = self.database.cut
-            possible["database away for a while"] = lambda: self.away(self.database)
+            possible["database connections reset"] = self.database.reset_connections
+            possible["database down for a while"] = lambda: self.disconnect(self.database)
         if self.broker is not None:
-            possible["broker connections cut"] = self.broker.cut
-            possible["broker away for a while"] = lambda: self.away(self.broker)
+            possible["broker connections reset"] = self.broker.reset_connections
+            possible["broker down for a while"] = lambda: self.disconnect(self.broker)
         return possible
 
-    def strike(self) -> None:
-        """One of the failures, by the dice; a killed worker is the likeliest."""
+    def inject_failure(self) -> None:
+        """Injects a random failure, most often a killed worker."""
         possible = self.actions()
         names = [*possible, "kill -9 of a worker", "kill -9 of a worker"]
-        name = self.dice.choice(names)
+        name = self.rng.choice(names)
         possible[name]()
         self.done[name] += 1
 
-    def dismiss(self, number: int) -> None:
-        worker = self.workers.pop(self.dice.randrange(len(self.workers)))
+    def stop_worker(self, number: int) -> None:
+        worker = self.workers.pop(self.rng.randrange(len(self.workers)))
         worker.send_signal(number)
         worker.wait(timeout=30)
 
@@ -112,11 +112,11 @@ class Chaos:
         else:
             queues_empty(broker_url(self.size))
 
-    def away(self, wire: Wire | None) -> None:
-        assert wire is not None
-        wire.unplug()
+    def disconnect(self, proxy: Proxy | None) -> None:
+        assert proxy is not None
+        proxy.stop()
         time.sleep(AWAY_SECONDS)
-        wire.mend()
+        proxy.start()
 
     def unfinished(self) -> int:
         return int(self.rows.one("SELECT count(*) FROM refinement_run WHERE status <> 'finished'"))
@@ -126,25 +126,25 @@ class Chaos:
         runs = [(profiles[n % 3], task_with(marker_made(n, course=n))) for n in numbers]
         self.app.manage("shell", "-v0", "--no-imports", "-c", LAUNCH % (runs, ROUNDS))
 
-    def rain(self, seconds: float, runs: int, workers: int) -> None:
-        """Launches the runs in batches over the first half of the time, and strikes all along."""
+    def run(self, seconds: float, runs: int, workers: int) -> None:
+        """Creates the runs in batches over the first half of the time, and injects failures throughout."""
         began = time.monotonic()
         edges = [runs * part // BATCHES for part in range(BATCHES + 1)]
         batches = [range(low, high) for low, high in pairwise(edges) if high > low]
-        self.hire(workers)
+        self.start_workers(workers)
         while (elapsed := time.monotonic() - began) < seconds or batches:
             if batches and elapsed >= seconds / 2 * (1 - len(batches) / BATCHES):
                 self.launch(batches.pop(0))
-            time.sleep(self.dice.uniform(0.3, 2.0))
-            self.strike()
-            self.hire(workers)
+            time.sleep(self.rng.uniform(0.3, 2.0))
+            self.inject_failure()
+            self.start_workers(workers)
 
-    def settle(self, workers: int) -> float:
-        """How long the rest took once all was well again."""
+    def wait_for_end(self, workers: int) -> float:
+        """Waits until all runs have ended; returns the seconds that took."""
         began = time.monotonic()
 
         def ended() -> bool:
-            self.hire(workers)
+            self.start_workers(workers)
             return self.unfinished() == 0
 
         try:
@@ -154,12 +154,12 @@ class Chaos:
         return time.monotonic() - began
 
 
-def faults(dice: random.Random) -> list[Fault]:
-    """Rules that spoil one call in five, by turns."""
-    first = dice.randrange(1, ONE_IN + 1)
-    spoilt = range(first, 20_000, ONE_IN)
+def faults(rng: random.Random) -> list[Fault]:
+    """Rules that make one call in five fail, alternating between the kinds."""
+    first = rng.randrange(1, ONE_IN + 1)
+    failing = range(first, 20_000, ONE_IN)
     return [
-        Fault(kind, nth=tuple(spoilt[turn :: len(FAULTS)]), retry_after="1")
+        Fault(kind, nth=tuple(failing[turn :: len(FAULTS)]), retry_after="1")
         for turn, kind in enumerate(FAULTS)
     ]
 
@@ -173,22 +173,22 @@ def chaos(size: str, options: argparse.Namespace, server: LoopbackServer) -> Ite
         postgres_url = ""
         if size.startswith("postgres"):
             postgres_url = stack.enter_context(postgres_database())
-            database = stack.enter_context(Wire(postgres_url))
+            database = stack.enter_context(Proxy(postgres_url))
             settings["DATABASE_URL"] = database.url
         if "+" in size:
             queues_empty(broker_url(size))
-            broker = stack.enter_context(Wire(broker_url(size)))
+            broker = stack.enter_context(Proxy(broker_url(size)))
             settings["WIGGUM_BROKER_URL"] = broker.url
         app = Instance(environment(data_dir, **settings))
         stack.callback(app.stop)
         app.manage("migrate", "-v0")
-        dice = random.Random(options.seed)
+        rng = random.Random(options.seed)
         rows = Rows(data_dir, postgres_url)
-        yield Chaos(size, app, rows, dice, options.threads, options.verbose, database, broker)
+        yield Chaos(size, app, rows, rng, options.threads, options.verbose, database, broker)
 
 
-def suffer(size: str, options: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
-    """What was wrong in the end, and what was done and seen."""
+def run_chaos(size: str, options: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
+    """Runs the benchmark; returns the problems and the figures to print."""
     mixed_up: list[str] = []
 
     def replies(asked: Asked) -> str:
@@ -198,21 +198,21 @@ def suffer(size: str, options: argparse.Namespace) -> tuple[list[str], dict[str,
             mixed_up.append(str(error))
             raise OutOfReplies(str(error)) from error
 
-    given = {"latency": options.latency, "chunk_delay": options.latency / 8}
-    with LoopbackServer(replies, **given) as server, chaos(size, options, server) as instance:
-        server.faults = faults(instance.dice)
-        instance.rain(options.seconds, options.runs, options.workers)
+    timing = {"latency": options.latency, "chunk_delay": options.latency / 8}
+    with LoopbackServer(replies, **timing) as server, chaos(size, options, server) as instance:
+        server.faults = faults(instance.rng)
+        instance.run(options.seconds, options.runs, options.workers)
         server.faults = []
         instance.lose_messages()
-        settled = instance.settle(options.workers)
-        found = json.loads(instance.app.manage("shell", "-v0", "--no-imports", "-c", REPORT))
+        settled = instance.wait_for_end(options.workers)
+        report = json.loads(instance.app.manage("shell", "-v0", "--no-imports", "-c", REPORT))
         seen = len(server.chats)
-    problems = [*found.pop("problems"), *mixed_up]
-    if sum(found["endings"].values()) != options.runs:
-        problems.append(f"of {options.runs} runs, {sum(found['endings'].values())} ended")
-    kept = found["calls"]
-    figures = {**instance.done, **found, "calls that were lost and made again": seen - kept}
-    return problems, {**figures, "seconds until all had ended": round(settled, 1)}
+    problems = [*report.pop("problems"), *mixed_up]
+    if sum(report["endings"].values()) != options.runs:
+        problems.append(f"of {options.runs} runs, {sum(report['endings'].values())} ended")
+    stored = report["calls"]
+    figures = {**instance.done, **report, "calls lost and repeated": seen - stored}
+    return problems, {**figures, "seconds until all runs had ended": round(settled, 1)}
 
 
 def main() -> None:
@@ -224,11 +224,11 @@ def main() -> None:
     parser.add_argument("--latency", type=float, default=0.6, help="of the model server, in seconds")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--size", nargs="+", choices=SIZES, default=["sqlite", "postgres+redis"])
-    parser.add_argument("--verbose", action="store_true", help="show what the workers say")
+    parser.add_argument("--verbose", action="store_true", help="show the workers' output")
     options = parser.parse_args()
     failed = False
     for size in options.size:
-        problems, figures = suffer(size, options)
+        problems, figures = run_chaos(size, options)
         print(f"\n{size}: {options.runs} runs, {options.workers} workers, seed {options.seed}")
         print("| what | how often |\n|---|---:|")
         for name, value in figures.items():

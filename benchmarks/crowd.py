@@ -1,15 +1,15 @@
-"""A run that twenty people talk about: 500 comments, their scores of its best round, and their reviews."""
+"""A busy run: 500 comments, scores and review requests of twenty members."""
 
 from typing import Any
 
 PEOPLE, THREADS, COMMENTS = 20, 50, 500
 
 
-def talked_about(project: Any, run: Any) -> int:
-    """Fills it in; the number of the round that they talk about."""
+def add_discussion(project: Any, run: Any) -> int:
+    """Adds comments, scores and review requests to the run's best round; returns its number."""
     from refinement.models import Comment, HumanScore, ReviewRequest, Round, Thread, ThreadPlace
 
-    people = crowd_of(project)
+    people = members_create(project)
     best = Round.objects.get(run=run, number=run.best_round or 1)
     threads = Thread.objects.bulk_create(
         Thread(project=project, run=run, place=ThreadPlace.ROUND, round_number=best.number)
@@ -37,7 +37,7 @@ def talked_about(project: Any, run: Any) -> int:
     return number
 
 
-def crowd_of(project: Any) -> list[Any]:
+def members_create(project: Any) -> list[Any]:
     from refinement.models import Membership, User
 
     people = User.objects.bulk_create(

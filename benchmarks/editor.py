@@ -1,9 +1,8 @@
-"""How long the rubric editor takes to show and to save a rubric, by its size: `python -m benchmarks.editor`.
+"""How long the rubric editor takes to load and to save a rubric, by its size: `python -m benchmarks.editor`.
 
-Prints a table in milliseconds: the request from its middleware to its last byte, without a network, on
-SQLite. Showing is told as the best, the middle and the 95th percentile by the clock on the wall, and as the
-middle of processor time, which a busy machine spoils less. The budget is 60 ms for a page with 30 criteria
-and 50 checks.
+Prints a table in milliseconds: the request from the middleware to the last byte, without a network, on
+SQLite. For loading: the best, the median and the 95th percentile of wall time, and the median of CPU time,
+which depends less on other load. The budget is 60 ms for a page with 30 criteria and 50 checks.
 """
 
 import os
@@ -36,7 +35,7 @@ def main() -> None:
             f"{'save':>7} {'KB':>6} {'queries':>8}"
         )
         for criteria, checks in SIZES:
-            print(measured(client, project, criteria, checks))
+            print(measure_editor(client, project, criteria, checks))
 
 
 def signed_in() -> tuple[Any, Any]:
@@ -72,7 +71,7 @@ def a_definition(criteria: int, checks: int) -> Any:
     )
 
 
-def measured(client: Any, project: Any, criteria: int, checks: int) -> str:
+def measure_editor(client: Any, project: Any, criteria: int, checks: int) -> str:
     from django.db import connection
     from django.test.utils import CaptureQueriesContext
     from django.urls import reverse
@@ -97,7 +96,7 @@ def measured(client: Any, project: Any, criteria: int, checks: int) -> str:
 
 
 def save(client: Any, address: str, rubric: Any, number: int) -> Any:
-    """A save that changes something, ready to be sent."""
+    """A function that saves the rubric with a change."""
     from refinement.engine.codec import rubric_to_json
     from refinement.forms.rubrics.initial import form_fields
     from refinement.selectors.rubrics.definitions import definition_of
@@ -110,7 +109,7 @@ def save(client: Any, address: str, rubric: Any, number: int) -> Any:
 
 
 def timed(ask: Any, status: int) -> tuple[float, float]:
-    """Milliseconds by the clock on the wall, and of processor time."""
+    """Milliseconds of wall time and of CPU time."""
     wall, cpu = time.perf_counter(), time.process_time()
     answer = ask()
     took = (time.perf_counter() - wall) * 1000, (time.process_time() - cpu) * 1000

@@ -1,8 +1,8 @@
-"""`wiggum eval` with many cases at once against one at a time, on a server of fixed latency.
+"""`wiggum eval` with parallel cases compared with one at a time, on a server with a fixed latency.
 
     python -m benchmarks.evals [--cases 32] [--latency 1] [--jobs 8]
 
-The ratio of the times that the cases took, start-up left out; at least 6 is wanted for -j 8.
+Prints the ratio of the two times, without start-up. The goal for -j 8 is at least 6.
 """
 
 import argparse
@@ -34,7 +34,7 @@ def suite(url: str, cases: int) -> str:
 
 
 def seconds(app: Instance, folder: Path, jobs: int) -> float:
-    """From the first run's beginning to the last one's end."""
+    """The time from the start of the first run to the end of the last."""
     app.manage("shell", "-v0", "-c", FORGET)
     command = [sys.executable, "-m", "refinement.cli", "eval", str(folder), "-j", str(jobs), "--out"]
     subprocess.run([*command, str(folder / "out")], cwd=ROOT, env=app.environment, check=True)
@@ -64,8 +64,8 @@ def main() -> None:
     parser.add_argument("--cases", type=int, default=32)
     parser.add_argument("--latency", type=float, default=1.0)
     parser.add_argument("--jobs", type=int, default=8)
-    given = parser.parse_args()
-    print(json.dumps(measure(given.cases, given.latency, given.jobs)))
+    options = parser.parse_args()
+    print(json.dumps(measure(options.cases, options.latency, options.jobs)))
 
 
 if __name__ == "__main__":

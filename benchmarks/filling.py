@@ -1,12 +1,12 @@
-"""A project full of runs for a benchmark: `python -m benchmarks.filling 1000`, in an instance's environment.
+"""Creates a project with many runs: `python -m benchmarks.filling 1000`, in an instance's environment.
 
-Lists of unlike lengths cannot be compared. So every thousand of runs is the same thousand, with every end in
-fixed shares: what is common fills a page at each size, with the same lines. What is rare does not grow with
-history: there are as many runs of it at each size, the same ones, farther and farther apart.
+Lists of different lengths cannot be compared. So every thousand runs are the same thousand, with fixed shares
+of each outcome: what is common fills a page at every size, with the same rows. What is rare has the same
+number of runs at every size, spread over a longer history.
 
-PostgreSQL's search index costs more than all other rows together when it is kept row by row. While runs come
-in by the thousand it is taken away, and then made in one go by the statements of its own migration. What
-that brought is held against what the triggers make of the same rows.
+On PostgreSQL, updating the search index row by row takes longer than all other writes together. So the index
+is dropped first, and built at the end with the statements of its migration. A sample of it is compared with
+the rows that the triggers write.
 """
 
 import argparse
@@ -27,8 +27,8 @@ SEED = 1
 OWNER = "bench@example.org"
 RARE_WORD = "thylacine"
 RARE_RUNS = 3
-RARE_PAGE = 30  # so many runs of other rare things: a whole page, and a few more
-FEW_JUDGE, FEW_PRODUCER = "llama3.3:70b", "qwen3:4b"  # many runs have one of them, RARE_PAGE have both
+RARE_PAGE = 30  # runs with each of the other rare values: a full page and a few more
+PAIRED_JUDGE, PAIRED_PRODUCER = "llama3.3:70b", "qwen3:4b"  # many runs have one of them, RARE_PAGE have both
 RARE: tuple[dict[str, Any], ...] = (
     {"outcome": "DONE", "stop_reason": "plateau"},
     {"status": "paused", "outcome": "", "stop_reason": "", "finished_at": None, "woken_at": None},
@@ -36,23 +36,23 @@ RARE: tuple[dict[str, Any], ...] = (
     {"source": "jsonl"},
     {"cut_rounds": 1},
     {"best": 9.5},
-    {"producer_model": FEW_PRODUCER, "judge_model": FEW_JUDGE, "kinship": ""},
+    {"producer_model": PAIRED_PRODUCER, "judge_model": PAIRED_JUDGE, "kinship": ""},
 )
-OFTEN_PRODUCER, OFTEN_TAG = "qwen3:4b", "docs"  # a page of each thousand are runs that failed with both
-OFTEN_JUDGE = "gemma3:27b"  # of half of the runs, and never of one that judges its own family
+COMMON_PRODUCER, COMMON_TAG = "qwen3:4b", "docs"  # a page of each thousand are runs that failed with both
+COMMON_JUDGE = "gemma3:27b"  # of half of the runs, and never of one that judges its own family
 COMPARED_RUNS = 50
-BUILD_MEMORY = "512MB"  # for the making of an index; what is made is the same
+BUILD_MEMORY = "512MB"  # makes building the index faster
 ENDS = (
     ("PASS", "passed", 50), ("FAIL", "max_rounds", 35), ("FAIL", "cycling", 9), ("ERROR", "judge_failed", 4),
     ("CANCELLED", "cancelled", 2),
 )  # fmt: skip
-SHAPE = """
+INDEX_DEFINITIONS = """
 SELECT indexdef FROM pg_indexes WHERE tablename = 'refinement_search'
 UNION ALL SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE tgname LIKE 'refinement_search%%'
 UNION ALL SELECT pg_get_functiondef(oid) FROM pg_proc WHERE proname LIKE 'refinement_search%%' ORDER BY 1
 """
 INDEXED = "SELECT *, words::text FROM refinement_search WHERE run_id = ANY(%s) ORDER BY run_id, number"
-TOUCHED = (
+REWRITES = (
     "UPDATE refinement_run SET task = task WHERE id = ANY(%s)",
     "UPDATE refinement_round SET candidate = candidate WHERE run_id = ANY(%s)",
 )
@@ -69,34 +69,34 @@ def main() -> None:
     django.setup()
     start = time.monotonic()
     fill(options.runs, options.chars)
-    print(f"{options.runs:,} runs made in {time.monotonic() - start:.0f} s", file=sys.stderr)
+    print(f"{options.runs:,} runs created in {time.monotonic() - start:.0f} s", file=sys.stderr)
 
 
 def fill(size: int, chars: int) -> None:
-    """Makes a project with so many runs."""
+    """Creates a project with `size` runs."""
     from django.db import connection
 
-    from benchmarks.crowd import talked_about
+    from benchmarks.crowd import add_discussion
     from refinement.models import Run, User
     from refinement.services.people.accounts import project_create
 
     user = User.objects.create_superuser(OWNER, "a long enough password", name="Bench")
     project = project_create(owner=user, name="Bench")
-    with search_made_in_one_go(random.Random(SEED)):
-        for done in thousands_written(project, user, size, chars):
+    with build_search_index_once(random.Random(SEED)):
+        for done in write_runs(project, user, size, chars):
             if done % 10_000 == 0:
                 print(f"{done:,}", end=" ", file=sys.stderr, flush=True)
     numbers = run_numbers(project)
     add_rare_runs(project, numbers)
-    add_often(project, numbers)
-    talked_about(project, Run.objects.get(pk=numbers[talked_place(size)]))
+    add_common_tags(project, numbers)
+    add_discussion(project, Run.objects.get(pk=numbers[discussed_place(size)]))
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
-            cursor.execute("VACUUM ANALYZE")  # as the server does by itself after a while
+            cursor.execute("VACUUM ANALYZE")  # as autovacuum does after a while
 
 
-def thousands_written(project: Any, user: Any, size: int, chars: int) -> Iterator[int]:
-    """The same thousand runs again and again, the oldest first; yields how many there are."""
+def write_runs(project: Any, user: Any, size: int, chars: int) -> Iterator[int]:
+    """Writes the same thousand runs repeatedly, the oldest first; yields their number so far."""
     from django.utils import timezone
 
     from refinement.demo.project import demo_people
@@ -113,30 +113,30 @@ def thousands_written(project: Any, user: Any, size: int, chars: int) -> Iterato
 
 
 def run_numbers(project: Any) -> list[int]:
-    """The runs' numbers, the oldest first."""
+    """The ids of the runs, the oldest first."""
     from refinement.models import Run
 
     return list(Run.objects.filter(project=project).order_by("pk").values_list("pk", flat=True))
 
 
 def middle_place(size: int) -> int:
-    """In the middle of history, and at each size the same run of a thousand."""
+    """An index in the middle of the history: at every size the same run of a thousand."""
     return size // THOUSAND // 2 * THOUSAND + min(size, THOUSAND) // 2
 
 
-def talked_place(size: int) -> int:
+def discussed_place(size: int) -> int:
     return size // THOUSAND // 3 * THOUSAND + min(size, THOUSAND) // 3
 
 
 def spread(size: int, count: int, shift: int) -> list[int]:
-    """Places all over history, rising: at each size the same runs of a thousand."""
+    """Indexes spread over the history, ascending: at every size the same runs of a thousand."""
     length, thousands = min(size, THOUSAND), max(1, size // THOUSAND)
     shift = min(shift, max(0, length // count - 1))
     return [each * thousands // count * THOUSAND + each * length // count + shift for each in range(count)]
 
 
 def add_rare_runs(project: Any, numbers: list[int]) -> None:
-    """What a few runs have, however many there are; never those of another end, whose shares are fixed."""
+    """Gives a fixed number of runs rare values. Only passed runs: the other outcomes have fixed shares."""
     from refinement.models import Round, Run, RunTag
 
     in_use = Run.objects.filter(project=project, archived_at__isnull=True)
@@ -156,22 +156,22 @@ def add_rare_runs(project: Any, numbers: list[int]) -> None:
         Run.objects.filter(pk__in=list(some(RARE_PAGE, 4 * shift))).update(**values)
 
 
-def add_often(project: Any, numbers: list[int]) -> None:
-    """The tag on more of the runs that have the rest: without it, a thousand would not fill a page."""
+def add_common_tags(project: Any, numbers: list[int]) -> None:
+    """Adds the common tag to more failed runs, so that a thousand runs with all three filters fill a page."""
     from refinement.models import Run, RunTag
 
-    runs = Run.objects.filter(project=project, outcome="FAIL", producer_model=OFTEN_PRODUCER)
+    runs = Run.objects.filter(project=project, outcome="FAIL", producer_model=COMMON_PRODUCER)
     some = {number for place, number in enumerate(numbers) if place % 5 < 2}
     RunTag.objects.bulk_create(
-        RunTag(run_id=number, project=project, name=OFTEN_TAG)
-        for number in runs.exclude(tags__name=OFTEN_TAG).values_list("pk", flat=True)
+        RunTag(run_id=number, project=project, name=COMMON_TAG)
+        for number in runs.exclude(tags__name=COMMON_TAG).values_list("pk", flat=True)
         if number in some
     )
 
 
 @contextmanager
-def search_made_in_one_go(rng: random.Random) -> Iterator[None]:
-    """On PostgreSQL, rows that are written meanwhile are searched from the end on; elsewhere, at once."""
+def build_search_index_once(rng: random.Random) -> Iterator[None]:
+    """On PostgreSQL, drops the search index during the block and builds it at the end."""
     from django.db import connection
 
     if connection.vendor != "postgresql":
@@ -180,7 +180,7 @@ def search_made_in_one_go(rng: random.Random) -> Iterator[None]:
     from refinement.migrations.triggers import search
 
     with connection.cursor() as cursor:
-        before = rows_of(cursor, SHAPE)
+        before = rows_of(cursor, INDEX_DEFINITIONS)
         with connection.schema_editor() as editor:
             search.drop_search(None, editor)
         yield
@@ -188,12 +188,12 @@ def search_made_in_one_go(rng: random.Random) -> Iterator[None]:
         with connection.schema_editor() as editor:
             search.add_search(None, editor)
         cursor.execute("RESET maintenance_work_mem")
-        assert rows_of(cursor, SHAPE) == before, "the index is not the one that was taken away"
+        assert rows_of(cursor, INDEX_DEFINITIONS) == before, "the new index differs from the dropped one"
         check_against_triggers(cursor, rng)
 
 
 def check_against_triggers(cursor: Any, rng: random.Random) -> None:
-    """The triggers, made to write some runs' rows of the index again, make the same ones."""
+    """Has the triggers write a sample of the index again, and checks that its rows stay the same."""
     from django.db import transaction
 
     from refinement.models import Round, Run
@@ -203,11 +203,11 @@ def check_against_triggers(cursor: Any, rng: random.Random) -> None:
     ]
     numbers = list(Run.objects.values_list("pk", flat=True))
     sample = rng.sample(numbers, min(COMPARED_RUNS, len(numbers)))
-    made = rows_of(cursor, INDEXED, sample)
+    index_rows = rows_of(cursor, INDEXED, sample)
     with transaction.atomic():
-        for statement in TOUCHED:
+        for statement in REWRITES:
             cursor.execute(statement, [sample])
-        assert rows_of(cursor, INDEXED, sample) == made, "the triggers would have indexed something else"
+        assert rows_of(cursor, INDEXED, sample) == index_rows, "the triggers wrote other rows"
         transaction.set_rollback(True)
 
 
@@ -217,7 +217,7 @@ def rows_of(cursor: Any, sql: str, *values: object) -> list[Any]:
 
 
 def stories(project: Any, user: Any, chars: int, rng: random.Random) -> list[Any]:
-    """What the runs are drawn from: every end, in fixed shares."""
+    """The stories to draw runs from: every outcome, in fixed shares."""
     from refinement.demo.project import demo_rubrics, named
     from refinement.demo.stories import ended, story_make
     from refinement.engine.profiles import rubric_for

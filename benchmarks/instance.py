@@ -1,4 +1,4 @@
-"""An instance of Wiggum for a benchmark: a database of its own, a model server, workers, all on loopback."""
+"""A Wiggum instance for benchmarks: its own database, a model server and workers, all on loopback."""
 
 import os
 import signal
@@ -21,7 +21,7 @@ AMQP = os.environ.get("WIGGUM_TEST_AMQP", "amqp://guest:guest@127.0.0.1:5672/")
 
 @dataclass
 class Instance:
-    """Its environment, and the processes that were started for it."""
+    """An instance's environment and its processes."""
 
     environment: dict[str, str]
     processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
@@ -58,7 +58,7 @@ class Instance:
 
 @contextmanager
 def model_server(latency: float, port: int = 0, **more: str) -> Iterator[str]:
-    """The loopback model server in a process of its own; its address."""
+    """Runs the loopback model server in a process; yields its address."""
     options = [text for name, value in more.items() for text in (f"--{name}", value)]
     process = subprocess.Popen(
         [
@@ -85,7 +85,7 @@ def model_server(latency: float, port: int = 0, **more: str) -> Iterator[str]:
 
 @contextmanager
 def postgres_database() -> Iterator[str]:
-    """A new, empty database; its address."""
+    """Creates an empty database; yields its address, and drops it at the end."""
     address = database_make(f"wiggum_bench_{os.getpid()}")
     try:
         yield address
@@ -94,7 +94,7 @@ def postgres_database() -> Iterator[str]:
 
 
 def database_make(name: str) -> str:
-    """Its address."""
+    """Creates a database; returns its address."""
     on_server("CREATE DATABASE {}", name)
     return f"{POSTGRES.rsplit('/', 1)[0]}/{name}"
 
@@ -133,7 +133,7 @@ def instance(size: str, ollama_url: str) -> Iterator[Instance]:
 
 
 def environment_of(data: str, ollama_url: str) -> dict[str, str]:
-    """Ours, for an instance on SQLite that keeps everything there."""
+    """This process's environment, changed for an instance on SQLite with this data folder."""
     environment = {**os.environ, "WIGGUM_DATA_DIR": data, "WIGGUM_OLLAMA_URL": ollama_url}
     for name in ("DATABASE_URL", "WIGGUM_BROKER_URL"):
         environment.pop(name, None)
@@ -141,7 +141,7 @@ def environment_of(data: str, ollama_url: str) -> dict[str, str]:
 
 
 def cpu_seconds(pid: int) -> float:
-    """What a process has used so far, its threads included."""
+    """The CPU time that a process and its threads have used."""
     fields = Path(f"/proc/{pid}/stat").read_text().rsplit(") ", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / TICKS
 
@@ -152,9 +152,9 @@ def resident_megabytes(pid: int) -> float:
 
 
 def wait_for(condition: Callable[[], object], seconds: float, every: float = 0.1) -> None:
-    """Returns when the condition holds; raises TimeoutError when it does not in time."""
+    """Waits until the condition is true; raises TimeoutError after `seconds`."""
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:
-            raise TimeoutError(f"not within {seconds:.0f} s")
+            raise TimeoutError(f"condition not met within {seconds:.0f} s")
         time.sleep(every)

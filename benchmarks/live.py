@@ -1,10 +1,10 @@
-"""What open live pages cost the server, and how soon an event is on them: `python -m benchmarks.live`.
+"""The cost of open live pages, and how fast events reach them.
 
     python -m benchmarks.live [--pages 100] [--seconds 20] [--size sqlite postgres] [--runs 1 10]
 
-Opens so many streams over real sockets against a real instance while runs go on whose model writes slowly,
-and measures the web process: its CPU as a share of one core, and the time from an event's row to its arrival
-on each socket. The bars are a tenth of a core for 100 pages and one second for an event.
+Opens event streams to a real instance while runs with a slow model are in progress. Measures the web
+process's CPU as a share of one core, and the time from an event's row to its arrival on each socket. The
+budgets are a tenth of a core for 100 pages and one second for an event.
 """
 
 import argparse
@@ -20,8 +20,8 @@ from pathlib import Path
 
 from benchmarks.instance import Instance, cpu_seconds, instance, model_server, resident_megabytes, wait_for
 
-PAGES_OF_ONE_PERSON = 20  # one person may not have all
-LONG = 100_000  # rounds of a run that is still going on when the measurement is over
+PAGES_OF_ONE_PERSON = 20  # there is a limit per user
+LONG = 100_000  # rounds: the run must not end during the measurement
 SETUP = """
 import json
 from django.conf import settings
@@ -38,11 +38,11 @@ sessions = []
 for number in range(%d):
     user = User.objects.create_user(f"watcher{number}@example.org", "a long enough password")
     Membership.objects.create(project=project, user=user, role="viewer")
-    kept = SessionStore()
-    kept[SESSION_KEY], kept[HASH_SESSION_KEY] = str(user.pk), user.get_session_auth_hash()
-    kept[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[0]
-    kept.save()
-    sessions.append(kept.session_key)
+    session = SessionStore()
+    session[SESSION_KEY], session[HASH_SESSION_KEY] = str(user.pk), user.get_session_auth_hash()
+    session[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[0]
+    session.save()
+    sessions.append(session.session_key)
 version = version_named(project, "wiggum")
 rubric = rubric_with(definition_of(version), {"policy.max_rounds": "%d", "policy.stop_rules": "max_rounds"})
 runs = [
@@ -55,15 +55,15 @@ print(json.dumps({"sessions": sessions, "runs": runs}))
 
 
 @dataclass
-class Heard:
-    """What all pages together have heard since it was last emptied."""
+class Received:
+    """Messages received by all pages together since the last reset."""
 
     pages: int = 0
     events: int = 0
     texts: int = 0
     delays: list[float] = field(default_factory=list)
 
-    def note(self, kind: str, data: str) -> None:
+    def count(self, kind: str, data: str) -> None:
         if kind == "state":
             self.pages += 1
         elif kind == "text":
@@ -73,7 +73,7 @@ class Heard:
             self.delays.append(time.time() - datetime.fromisoformat(json.loads(data)["at"]).timestamp())
 
 
-async def watch(port: int, run: int, session: str, heard: Heard) -> None:
+async def watch(port: int, run: int, session: str, received: Received) -> None:
     """One page: reads its stream until it is cancelled."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     request = (
@@ -90,7 +90,7 @@ async def watch(port: int, run: int, session: str, heard: Heard) -> None:
             if line.startswith("event: "):
                 kind = line.removeprefix("event: ")
             elif line.startswith("data: "):
-                heard.note(kind, line.removeprefix("data: "))
+                received.count(kind, line.removeprefix("data: "))
     finally:
         writer.close()
 
@@ -113,43 +113,43 @@ async def measure(app: Instance, size: str, pages: int, runs: int, seconds: floa
     port = free_port()
     web = start_web(app, port)
     wait_for(lambda: is_listening(port), 30)
-    told = json.loads(
+    setup = json.loads(
         app.manage("shell", "-v0", "-c", SETUP % (1 + pages // PAGES_OF_ONE_PERSON, LONG, runs))
     )
     serving = children(web)
     app.worker(threads=runs)
     await asyncio.sleep(3)
-    idle_share = await shared_of(serving, 5)
-    heard = Heard()
-    numbers = [told["runs"][index % runs] for index in range(pages)]
+    idle_share = await cpu_share(serving, 5)
+    received = Received()
+    numbers = [setup["runs"][index % runs] for index in range(pages)]
     readers = []
     for index, run in enumerate(numbers):
-        # All in one moment would be a hundred connections to the database, which most servers refuse.
+        # Not all at once: most servers refuse a hundred new database connections.
         await asyncio.sleep(0.05)
-        session = told["sessions"][index // PAGES_OF_ONE_PERSON]
-        readers.append(asyncio.create_task(watch(port, run, session, heard)))
-    while heard.pages < pages and not any(
+        session = setup["sessions"][index // PAGES_OF_ONE_PERSON]
+        readers.append(asyncio.create_task(watch(port, run, session, received)))
+    while received.pages < pages and not any(
         reader.done() for reader in readers
-    ):  # opening a page is not what is measured, nor what it has missed
+    ):  # opening pages and catching up is not measured
         await asyncio.sleep(0.1)
     await asyncio.sleep(2)
-    heard.events, heard.texts = 0, 0
-    heard.delays.clear()
-    share = await shared_of(serving, seconds)
+    received.events, received.texts = 0, 0
+    received.delays.clear()
+    share = await cpu_share(serving, seconds)
     megabytes = sum(resident_megabytes(pid) for pid in serving)
     ended = [reader for reader in readers if reader.done()]
     assert not ended, f"{len(ended)} streams ended: {ended[0]}"
     for reader in readers:
         reader.cancel()
-    delays = sorted(heard.delays)
+    delays = sorted(received.delays)
     return Figures(
-        size, pages, runs, share, idle_share, megabytes, heard.events // pages, heard.texts // pages,
+        size, pages, runs, share, idle_share, megabytes, received.events // pages, received.texts // pages,
         statistics.median(delays) if delays else 0.0, delays[-1] if delays else 0.0,
     )  # fmt: skip
 
 
-async def shared_of(pids: list[int], seconds: float) -> float:
-    """The CPU that these processes use in so many seconds, as a share of one core."""
+async def cpu_share(pids: list[int], seconds: float) -> float:
+    """The CPU that these processes use during `seconds`, as a share of one core."""
     before, began = sum(cpu_seconds(pid) for pid in pids), time.monotonic()
     await asyncio.sleep(seconds)
     return (sum(cpu_seconds(pid) for pid in pids) - before) / (time.monotonic() - began)
@@ -190,17 +190,17 @@ def main() -> None:
           "| row to socket, median | slowest |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|")  # fmt: skip
     for size in options.size:
         for runs in options.runs:
-            # A reply takes some four seconds and comes in eighty pieces, as from a model of middling speed.
+            # A reply takes about four seconds and has eighty pieces, like that of a model of medium speed.
             with (
                 model_server(0.2, **{"chunks": "80", "chunk-delay": "0.05"}) as url,
                 instance(size, url) as app,
             ):
-                found = asyncio.run(measure(app, size, options.pages, runs, options.seconds))
-            late = "" if found.share < 0.1 and found.slowest < 1 else "  over the bar"
+                report = asyncio.run(measure(app, size, options.pages, runs, options.seconds))
+            late = "" if report.share < 0.1 and report.slowest < 1 else "  over budget"
             print(
-                f"| {size} | {runs} | {found.share:.1%} of a core | {found.idle_share:.1%} "
-                f"| {found.megabytes:.0f} MB | {found.events} | {found.texts} | {found.median:.2f} s "
-                f"| {found.slowest:.2f} s |{late}",
+                f"| {size} | {runs} | {report.share:.1%} of a core | {report.idle_share:.1%} "
+                f"| {report.megabytes:.0f} MB | {report.events} | {report.texts} | {report.median:.2f} s "
+                f"| {report.slowest:.2f} s |{late}",
                 flush=True,
             )
 

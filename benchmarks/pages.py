@@ -1,4 +1,4 @@
-"""What is asked for by the benchmark of lists and pages: each page's name and address."""
+"""The pages and API requests that `benchmarks.browse` measures: names and addresses."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -6,31 +6,31 @@ from typing import Any
 from urllib.parse import urlencode
 
 from benchmarks.filling import (
-    FEW_JUDGE,
-    FEW_PRODUCER,
-    OFTEN_JUDGE,
-    OFTEN_PRODUCER,
-    OFTEN_TAG,
+    COMMON_JUDGE,
+    COMMON_PRODUCER,
+    COMMON_TAG,
+    PAIRED_JUDGE,
+    PAIRED_PRODUCER,
     RARE_WORD,
+    discussed_place,
     middle_place,
     run_numbers,
-    talked_place,
 )
 
-PART = "part"  # of a page that is open, asked for by htmx
+PART = "part"  # of a page, loaded by htmx
 API = "API"
 ALL_THREADS = "all its 50 threads"
 COMMON_WORD = "restart"
 
 
 def addresses(project: Any) -> dict[str, str]:
-    """The addresses of all pages by their names; what this version does not have is left out."""
+    """The addresses of all pages by name; without those that this version does not have."""
     numbers = run_numbers(project)
     middle = numbers[middle_place(len(numbers))]
     return dict(
         [
             *lists(project, middle, numbers[-1]),
-            *pages(project, middle, numbers[-1], numbers[talked_place(len(numbers))]),
+            *pages(project, middle, numbers[-1], numbers[discussed_place(len(numbers))]),
             *operations(project, middle),
         ]
     )
@@ -46,24 +46,24 @@ def lists(project: Any, middle: int, newest: int) -> Iterator[tuple[str, str]]:
         yield name, f"{reverse('run_list', args=[project.slug])}?{urlencode(query)}"
 
 
-def pages(project: Any, middle: int, newest: int, talked: int) -> Iterator[tuple[str, str]]:
+def pages(project: Any, middle: int, newest: int, discussed: int) -> Iterator[tuple[str, str]]:
     from django.urls import NoReverseMatch, reverse
 
     from refinement.models import Run
 
-    best = Run.objects.get(pk=talked).best_round or 1
+    best = Run.objects.get(pk=discussed).best_round or 1
     wanted = (
         ("home", "project_home", [project.slug], ""),
         ("run page", "run_page", [project.slug, middle], ""),
-        ("run with 500 comments", "run_page", [project.slug, talked], ""),
-        (ALL_THREADS, "run_page", [project.slug, talked], "?all=1"),
+        ("run with 500 comments", "run_page", [project.slug, discussed], ""),
+        (ALL_THREADS, "run_page", [project.slug, discussed], "?all=1"),
         ("a round", "run_round", [project.slug, middle, 2], ""),
         ("a difference", "run_diff", [project.slug, middle], "?a=1&b=3"),
         ("calls", "run_calls", [project.slug, middle], ""),
         ("compare two", "run_compare", [project.slug], f"?run={middle}&run={newest}"),
         ("rubrics", "rubric_list", [project.slug], ""),
-        (f"{PART}: six threads", "run_threads", [project.slug, talked], f"?round={best}"),
-        (f"{PART}: 20 people's scores", "run_people", [project.slug, talked, best], ""),
+        (f"{PART}: six threads", "run_threads", [project.slug, discussed], f"?round={best}"),
+        (f"{PART}: 20 people's scores", "run_people", [project.slug, discussed, best], ""),
     )
     for name, view, values, query_text in wanted:
         try:
@@ -73,7 +73,7 @@ def pages(project: Any, middle: int, newest: int, talked: int) -> Iterator[tuple
 
 
 def operations(project: Any, middle: int) -> Iterator[tuple[str, str]]:
-    """The API's lists and reads of runs, as a script asks for them."""
+    """API requests for runs, as a script makes them."""
     from django.urls import reverse
 
     runs = reverse("api:run_list", args=[project.slug])
@@ -91,7 +91,7 @@ def operations(project: Any, middle: int) -> Iterator[tuple[str, str]]:
 
 
 def filters(middle: int, today: Any) -> dict[str, dict[str, object]]:
-    """Every filter of the list by a name, for what is common, rare and not there at all; every order."""
+    """Every filter of the list by name, with many, few and no matches; every sort order."""
     from refinement.models import User
     from refinement.selectors.runs.orders import ORDERS
 
@@ -129,8 +129,8 @@ def filters(middle: int, today: Any) -> dict[str, dict[str, object]]:
         "best, none": {"best_min": 9.9},
         "first round, some": {"r1_min": 6},
         "archived": {"archived": "on"},
-        "three filters": {"outcome": "FAIL", "producer": OFTEN_PRODUCER, "tag": OFTEN_TAG},
-        "filters that seldom meet": {"producer": FEW_PRODUCER, "judge": FEW_JUDGE},
+        "three filters": {"outcome": "FAIL", "producer": COMMON_PRODUCER, "tag": COMMON_TAG},
+        "filters that seldom meet": {"producer": PAIRED_PRODUCER, "judge": PAIRED_JUDGE},
         "a rare and a common filter": {"outcome": "DONE", "rubric": "answers"},
         "rare, in another order": {"outcome": "DONE", "sort": "best"},
         "tag, in another order": {"tag": "docs", "sort": "best"},
@@ -139,8 +139,8 @@ def filters(middle: int, today: Any) -> dict[str, dict[str, object]]:
         "penalties, best first": {"mark": "penalty", "sort": "best"},
         "two scores, newest": {"r1_min": 6, "best_max": 7.7},
         "a month, most rounds": {**month, "sort": "rounds"},
-        "filters that never meet": {"outcome": "ERROR", "r1_min": 6, "judge": FEW_JUDGE, "sort": "time"},
-        "never met, newest": {"judge": OFTEN_JUDGE, "kinship": "same_family"},
+        "filters that never meet": {"outcome": "ERROR", "r1_min": 6, "judge": PAIRED_JUDGE, "sort": "time"},
+        "never met, newest": {"judge": COMMON_JUDGE, "kinship": "same_family"},
         "archived, best first": {"archived": "on", "sort": "best"},
         "search, rare": {"q": RARE_WORD},
         "search, common": {"q": COMMON_WORD},

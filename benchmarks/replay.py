@@ -1,4 +1,4 @@
-"""Whether the rows of all runs say what the engine, asked again from the start, would say.
+"""Replays all runs with the engine and compares the results with their rows.
 
 Run inside an instance: `manage.py shell -c "from benchmarks.replay import report; report()"`.
 """
@@ -23,12 +23,12 @@ MARKER = re.compile(r"zz[0-9a-f]{8}")
 
 
 def report() -> None:
-    """Prints what is wrong with any run, and what became of all of them, as JSON."""
+    """Prints all problems and a summary of the runs as JSON."""
     runs = list(Run.objects.order_by("pk"))
     problems = [f"run {run.pk}: {problem}" for run in runs for problem in problems_of(run)]
     endings = Counter(f"{run.outcome} {run.stop_reason}" for run in runs if run.is_finished)
     errors = Counter(run.why for run in runs if run.outcome == "ERROR")
-    found = {
+    summary = {
         "problems": problems,
         "endings": dict(endings),
         "errors": dict(errors),
@@ -36,50 +36,50 @@ def report() -> None:
         "failed_calls": Call.objects.exclude(error_kind="").count(),
         "rounds": sum(run.rounds_judged for run in runs),
     }
-    print(json.dumps(found))
+    print(json.dumps(summary))
 
 
 def problems_of(run: Run) -> Iterator[str]:
     if not run.is_finished:
         yield (
             f"has not ended: {run.status} {run.waiting_for}, "
-            f"held by {run.lease_owner or 'nobody'} until {run.lease_until}"
+            f"lease owner {run.lease_owner or 'none'} until {run.lease_until}"
         )
         return
     if run.lease_owner or run.lease_until:
-        yield "has ended and is still held"
+        yield "has ended but its lease is still held"
     rubric = brief_of(run).rubric
     history = history_of(run, rubric, whole=True)
-    yield from missing_or_double(run, rubric, history)
-    yield from mixed_up(run)
+    yield from round_problems(run, rubric, history)
+    yield from marker_problems(run)
     yield from call_problems(run)
-    yield from other_steps(run, rubric, history)
-    yield from other_figures(run, rubric, history)
+    yield from step_problems(run, rubric, history)
+    yield from metric_problems(run, rubric, history)
 
 
-def missing_or_double(run: Run, rubric: Rubric, history: History) -> Iterator[str]:
+def round_problems(run: Run, rubric: Rubric, history: History) -> Iterator[str]:
     numbers = [entry.number for entry in history.rounds]
     if numbers != list(range(1, len(numbers) + 1)):
         yield f"has rounds {numbers}"
     if any(entry.assessment is None for entry in history.rounds[:-1]):
-        yield "went on after a round that nobody judged"
+        yield "continued after a round that was not judged"
     expected = 1 if rubric.criteria else 0
     for row in run.rounds.filter(judged_at__isnull=False):
         if row.verdicts.count() != expected:
             yield f"round {row.number} has {row.verdicts.count()} verdicts"
 
 
-def mixed_up(run: Run) -> Iterator[str]:
-    """Every text of a run carries its own marker and nobody else's."""
+def marker_problems(run: Run) -> Iterator[str]:
+    """Every text of a run must contain the run's own marker and no other."""
     own = set(MARKER.findall(run.task))
     for row in run.rounds.all():
-        said = row.candidate + "".join(verdict.asi for verdict in row.verdicts.all())
-        if set(MARKER.findall(said)) != own:
-            yield f"round {row.number} holds what belongs to another run"
+        text = row.candidate + "".join(verdict.asi for verdict in row.verdicts.all())
+        if set(MARKER.findall(text)) != own:
+            yield f"round {row.number} has text of another run"
     for call in run.calls.all():
-        asked = set(MARKER.findall(json.dumps(call.messages)))
-        if (call.messages and asked != own) or not set(MARKER.findall(call.reply)) <= own:
-            yield f"{call} holds what belongs to another run"
+        markers = set(MARKER.findall(json.dumps(call.messages)))
+        if (call.messages and markers != own) or not set(MARKER.findall(call.reply)) <= own:
+            yield f"{call} has text of another run"
 
 
 def call_problems(run: Run) -> Iterator[str]:
@@ -91,22 +91,22 @@ def call_problems(run: Run) -> Iterator[str]:
             yield f"the {role}'s attempts in round {number} are {[call.attempt for call in calls]}"
         good = [call for call in calls if not call.error_kind and not call.complaint]
         if len(good) > 1:
-            yield f"the {role} of round {number} did its work {len(good)} times"
+            yield f"the {role} of round {number} replied {len(good)} times"
     if run.calls_made != sum(len(calls) for calls in attempts.values()):
-        yield f"counts {run.calls_made} calls and has {run.calls.count()}"
+        yield f"counts {run.calls_made} calls but has {run.calls.count()}"
 
 
-def other_steps(run: Run, rubric: Rubric, history: History) -> Iterator[str]:
-    """The engine, shown the history round by round, takes the steps that were taken."""
+def step_problems(run: Run, rubric: Rubric, history: History) -> Iterator[str]:
+    """The engine, given the history round by round, must decide the same steps."""
     rows = {row.number: row for row in run.rounds.all()}
-    told = instructions_by_round(run)
+    instructions = instructions_by_round(run)
     before = History(usage=Usage())
     for entry in history.rounds:
         row = rows[entry.number]
         extended = history.extended_after if entry.number > history.extended_after else 0
-        before = replace(before, extended_after=extended, instructions=told.get(entry.number, ()))
-        # What a person put in is no step of the engine's; what follows from it is.
-        problem = "" if entry.by_hand else differs(next_step(rubric, before), entry.number, row)
+        before = replace(before, extended_after=extended, instructions=instructions.get(entry.number, ()))
+        # A round written by a user is not a step of the engine; the steps after it are.
+        problem = "" if entry.by_hand else step_difference(next_step(rubric, before), entry.number, row)
         if problem:
             yield problem
         waiting = replace(before, rounds=(*before.rounds, replace(entry, assessment=None)))
@@ -116,30 +116,30 @@ def other_steps(run: Run, rubric: Rubric, history: History) -> Iterator[str]:
     end = next_step(rubric, history)
     recorded = (run.outcome, run.stop_reason, run.why, run.best_round)
     if not isinstance(end, Finish) or (end.outcome, end.reason, end.why, end.best_round) != recorded:
-        yield f"ended as {recorded}, and the engine says {end}"
+        yield f"ended as {recorded}, but the engine says {end}"
 
 
-def differs(step: Step, number: int, row: Any) -> str:
+def step_difference(step: Step, number: int, row: Any) -> str:
     if isinstance(step, Draft) and number == 1 and row.feedback is None:
         return ""
     if isinstance(step, Revise) and (step.round, step.base_round) == (number, row.base_round):
-        return "" if feedback_values(step.feedback) == row.feedback else f"round {number} was told otherwise"
-    return f"round {number} from base {row.base_round} was made where the engine says {step}"
+        return "" if feedback_values(step.feedback) == row.feedback else f"round {number} has other feedback"
+    return f"round {number} has base {row.base_round}, but the engine says {step}"
 
 
-def other_figures(run: Run, rubric: Rubric, history: History) -> Iterator[str]:
+def metric_problems(run: Run, rubric: Rubric, history: History) -> Iterator[str]:
     metrics = run_metrics(rubric, history)
     for name in ("r1", "best", "last", "improvement"):
         right: Decimal | None = getattr(metrics, name)
-        kept: Decimal | None = getattr(run, name)
-        if not same(right, kept):
-            yield f"{name} is {kept}, and the engine says {right}"
+        stored: Decimal | None = getattr(run, name)
+        if not same(right, stored):
+            yield f"{name} is {stored}, but the engine says {right}"
     if (metrics.rounds, metrics.best_round) != (run.rounds_judged, run.best_round):
-        yield f"counts {run.rounds_judged} rounds, best {run.best_round}; the engine says {metrics}"
+        yield f"counts {run.rounds_judged} rounds, best {run.best_round}, but the engine says {metrics}"
 
 
-def same(exact: Decimal | None, kept: Decimal | None) -> bool:
-    """The columns hold six places."""
-    if exact is None or kept is None:
-        return exact is kept
-    return abs(exact - kept) <= Decimal("0.000001")
+def same(exact: Decimal | None, stored: Decimal | None) -> bool:
+    """Whether they are equal to six decimal places, the precision of the columns."""
+    if exact is None or stored is None:
+        return exact is stored
+    return abs(exact - stored) <= Decimal("0.000001")

@@ -1,12 +1,11 @@
-"""Many runs at once against a server of fixed latency: wall time over the ideal, and CPU a model call.
+"""Many parallel runs on a server with a fixed latency: wall time over the ideal, and CPU per model call.
 
     python -m benchmarks.throughput [--runs 32] [--workers 2] [--latency 1 0.25] [--size sqlite …]
 
-The ideal is the critical path of one run: its calls one after the other, at the server's latency. Runs are
-launched one after the other, as a script does, and launching counts: from the first to the last end. The
-runs' threads are shared out among the worker processes; CPU is that of all of them. Beside it stands what a
-call by Ollama's client alone costs in the same minute (`benchmarks.bare`): where the machine's speed changes,
-so do both.
+The ideal is the time of one run: its calls one after the other, at the server's latency. Runs are created one
+after the other, as a script does, and that counts: from the first creation to the last end. The worker
+processes have one thread per run in total; CPU is the sum of all of them. It is shown together with the cost
+of a bare call by Ollama's client (`benchmarks.bare`), which depends on the machine's speed in the same way.
 """
 
 import argparse
@@ -66,28 +65,26 @@ def measure(size: str, latency: float, runs: int, processes: int) -> Figures:
         make_project = "from refinement.services.projects.local import local_project; local_project()"
         app.manage("shell", "-v0", "-c", make_project)
         wait_for(lambda: alive(app) == processes, 30)
-        warm_up = runs  # what a process or a thread does once, such as connecting, is not a call's cost
+        warm_up = runs  # one-time costs of processes and threads, such as connecting, do not count
         app.manage("shell", "-v0", "-c", LAUNCH % warm_up)
         wait_for(lambda: report(app)["finished"] == warm_up, 60, every=0.5)
         app.manage("shell", "-v0", "-c", FORGET)
         idle = sum(cpu_seconds(worker.pid) for worker in workers)
         app.manage("shell", "-v0", "-c", LAUNCH % runs)
-        # Asking for the count costs the server little; a look at the database waits until it is over.
+        # Polls the model server, which is cheap, and not the database.
         wait_for(lambda: chats_seen(url) >= (runs + warm_up) * CALLS_A_RUN, 60 + 20 * latency, every=0.5)
-        time.sleep(
-            latency + SETTLE_SECONDS
-        )  # a process that starts beside the last steps would slow them down
+        time.sleep(latency + SETTLE_SECONDS)  # starting a process during the last steps would slow them down
         wait_for(lambda: report(app)["finished"] == runs, 60, every=0.5)
-        found = report(app)
-        assert found["right"] == runs, found
+        result = report(app)
+        assert result["right"] == runs, result
         used = sum(cpu_seconds(worker.pid) for worker in workers) - idle
-        bare = bare_call(url, -(-runs // processes), processes)
+        bare = bare_call_ms(url, -(-runs // processes), processes)
     ideal = CALLS_A_RUN * latency
-    return Figures(size, latency, found["wall"] / ideal, 1000 * used / found["calls"], bare)
+    return Figures(size, latency, result["wall"] / ideal, 1000 * used / result["calls"], bare)
 
 
-def bare_call(url: str, threads: int, processes: int) -> float:
-    """Milliseconds of a call that does nothing else, in as many threads and processes."""
+def bare_call_ms(url: str, threads: int, processes: int) -> float:
+    """The CPU milliseconds of a bare call, with the same number of threads and processes."""
     command = [sys.executable, "-m", "benchmarks.bare", url, "--threads", str(threads)]
     started = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE) for _ in range(processes)]
     return sum(float(process.communicate()[0]) for process in started) / processes
@@ -99,8 +96,8 @@ def alive(app: Instance) -> int:
 
 
 def report(app: Instance) -> dict[str, float]:
-    found: dict[str, float] = json.loads(app.manage("shell", "-v0", "-c", REPORT))
-    return found
+    result: dict[str, float] = json.loads(app.manage("shell", "-v0", "-c", REPORT))
+    return result
 
 
 def chats_seen(url: str) -> int:
@@ -116,13 +113,13 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2, help="worker processes")
     options = parser.parse_args()
     print(f"{options.runs} runs of {ROUNDS} rounds, {options.workers} workers, {os.cpu_count()} cores")
-    print("| size | latency | wall / ideal | CPU a call | a bare call |\n|---|---:|---:|---:|---:|")
+    print("| size | latency | wall / ideal | CPU per call | bare call |\n|---|---:|---:|---:|---:|")
     for size in options.size:
         for latency in options.latency:
-            found = measure(size, latency, options.runs, options.workers)
+            result = measure(size, latency, options.runs, options.workers)
             print(
-                f"| {found.size} | {found.latency:g} s | {found.wall_over_ideal:.2f} × "
-                f"| {found.cpu_ms_a_call:.1f} ms | {found.bare_ms_a_call:.1f} ms |",
+                f"| {result.size} | {result.latency:g} s | {result.wall_over_ideal:.2f} × "
+                f"| {result.cpu_ms_a_call:.1f} ms | {result.bare_ms_a_call:.1f} ms |",
                 flush=True,
             )
 

@@ -1,4 +1,4 @@
-"""A wire to a server that can be cut: the server stays up, and whoever uses the wire finds it gone."""
+"""A TCP proxy that can reset connections or stop, while the server behind it stays up."""
 
 import asyncio
 import threading
@@ -10,8 +10,8 @@ PORTS = {"postgres": 5432, "redis": 6379, "amqp": 5672}
 CHUNK = 65_536
 
 
-class Wire:
-    """Forwards a loopback port of its own, from a thread of its own."""
+class Proxy:
+    """Forwards a loopback port to the server at `url`, in a thread."""
 
     def __init__(self, url: str) -> None:
         self.parts = urlsplit(url)
@@ -20,33 +20,33 @@ class Wire:
         self._writers: set[asyncio.StreamWriter] = set()
         self._listening: asyncio.Server | None = None
         self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="wire", daemon=True)
+        self._thread = threading.Thread(target=self._loop.run_forever, name="proxy", daemon=True)
 
-    def __enter__(self) -> "Wire":
+    def __enter__(self) -> "Proxy":
         self._thread.start()
-        self.mend()
+        self.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.unplug()
+        self.stop()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(5)
 
     @property
     def url(self) -> str:
-        """The server's address by way of this wire."""
+        """The server's address through the proxy."""
         user, at, _ = self.parts.netloc.rpartition("@")
         return urlunsplit(self.parts._replace(netloc=f"{user}{at}127.0.0.1:{self.port}"))
 
-    def cut(self) -> None:
-        """Resets every connection; new ones are welcome."""
-        self._in_loop(self._cut())
+    def reset_connections(self) -> None:
+        """Resets all connections; new ones are accepted."""
+        self._in_loop(self._reset_connections())
 
-    def unplug(self) -> None:
-        """Resets every connection and refuses new ones, as a server that restarts does."""
-        self._in_loop(self._unplug())
+    def stop(self) -> None:
+        """Resets all connections and refuses new ones, like a server that restarts."""
+        self._in_loop(self._stop())
 
-    def mend(self) -> None:
+    def start(self) -> None:
         self._in_loop(self._listen())
 
     async def _listen(self) -> None:
@@ -54,13 +54,13 @@ class Wire:
             self._listening = await asyncio.start_server(self._forward, "127.0.0.1", self.port)
             self.port = self._listening.sockets[0].getsockname()[1]
 
-    async def _unplug(self) -> None:
+    async def _stop(self) -> None:
         if self._listening is not None:
             self._listening.close()
             self._listening = None
-        await self._cut()
+        await self._reset_connections()
 
-    async def _cut(self) -> None:
+    async def _reset_connections(self) -> None:
         for writer in list(self._writers):
             writer.transport.abort()
         await asyncio.sleep(0)
@@ -81,7 +81,7 @@ class Wire:
 
 
 async def pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Until one end is gone; then the other one goes as well."""
+    """Copies data until one side closes, then closes the other."""
     try:
         while data := await reader.read(CHUNK):
             writer.write(data)

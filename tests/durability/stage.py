@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.instance import ROOT, Instance, database_drop, wait_for
-from benchmarks.wire import Wire
+from benchmarks.wire import Proxy
 from tests.durability.rows import Rows, plain
 from tests.durability.services import broker_url, queues_empty
 from tests.durability.telling import marker_made, task_with, tell
@@ -34,7 +34,7 @@ class Stage:
     server: LoopbackServer
     rows: Rows
     launcher: "subprocess.Popen[str]"
-    database: Wire | None  # between the workers and PostgreSQL; the stage itself looks past it
+    database: Proxy | None  # between the workers and PostgreSQL; the stage itself looks past it
     launched: int = 0
     markers: dict[int, str] = field(default_factory=dict)
 
@@ -146,16 +146,16 @@ def stage_set(size: str) -> Iterator[Stage]:
         data_dir = Path(shutil.copytree(migrated_directory(), made / "data"))
         server = stack.enter_context(LoopbackServer(tell, chunks=4, chunk_delay=0.02))
         settings = {"WIGGUM_OLLAMA_URL": server.address, "WIGGUM_BROKER_URL": broker_url(size)}
-        postgres_url, wire = "", None
+        postgres_url, proxy = "", None
         if size.startswith("postgres"):
             postgres_url = postgres_copied(f"wiggum_durable_{os.getpid()}")
             stack.callback(database_drop, postgres_url)
-            wire = stack.enter_context(Wire(postgres_url))
-            settings["DATABASE_URL"] = wire.url
+            proxy = stack.enter_context(Proxy(postgres_url))
+            settings["DATABASE_URL"] = proxy.url
         settings["DJANGO_SETTINGS_MODULE"] = "wiggum_site.settings"
         app = Instance(environment(data_dir, **settings))
         stack.callback(app.stop)
         launcher = stack.enter_context(launching(app.environment))
-        stage = Stage(size, app, server, Rows(data_dir, postgres_url), launcher, wire)
+        stage = Stage(size, app, server, Rows(data_dir, postgres_url), launcher, proxy)
         stage.forget_messages()
         yield stage

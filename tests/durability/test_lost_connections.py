@@ -27,8 +27,8 @@ def test_a_connection_cut_in_mid_generation_costs_no_call(team: Stage) -> None:
         (run,) = team.launch()
         for call in (1, 2, 3):
             wait_for(lambda call=call: team.chats(run) == call, PATIENCE)
-            team.database.cut()
-        # By now other threads of the worker hold connections that were cut, and have not noticed.
+            team.database.reset_connections()
+        # By now other threads of the worker hold connections that were reset, and have not noticed.
         team.server.chunk_delay = 0.02
         team.wait_for_end(run)
     assert team.chats(run) == CALLS
@@ -43,9 +43,9 @@ def test_a_reply_that_comes_while_the_database_is_away_is_kept(team: Stage) -> N
         (run,) = team.launch()
         for call in range(1, CALLS + 1):
             wait_for(lambda call=call: team.chats(run) == call, PATIENCE)
-            team.database.unplug()
+            team.database.stop()
             wait_for(lambda call=call: replied_a_second_ago(team, call), PATIENCE)
-            team.database.mend()
+            team.database.start()
         team.wait_for_end(run)
     assert team.chats(run) == CALLS
     assert team.rounds(run) == ROUNDS
@@ -58,10 +58,10 @@ def test_a_worker_told_to_stop_while_the_database_is_away_does(team: Stage) -> N
     worker = team.worker("--lease", "4")
     (run,) = team.launch()
     wait_for(lambda: team.chats(run) == 1, PATIENCE)
-    team.database.unplug()
+    team.database.stop()
     wait_for(lambda: replied_a_second_ago(team, 1), PATIENCE)
     told_to_stop(worker)
-    team.database.mend()
+    team.database.start()
     with team.working("--lease", "4"):
         team.wait_for_end(run)
     assert team.chats(run) == CALLS + 1

@@ -10,8 +10,8 @@ import pytest
 
 import benchmarks
 from benchmarks.asking import COLLECT, lines_of
-from benchmarks.browse import Measured, measured, paired_ratio, told
-from benchmarks.filling import THOUSAND, middle_place, spread, talked_place
+from benchmarks.browse import PageTimes, measure_page, paired_ratio, table_row
+from benchmarks.filling import THOUSAND, discussed_place, middle_place, spread
 from benchmarks.pages import ALL_THREADS
 
 NAMES = sorted(path.stem for path in Path(benchmarks.__file__).parent.glob("*.py") if path.stem != "__init__")
@@ -31,7 +31,7 @@ def test_what_is_rare_is_the_same_few_runs_of_a_thousand_at_each_size(size):
     assert size * 0.9 < places[-1] < size
 
 
-@pytest.mark.parametrize("place", [middle_place, talked_place])
+@pytest.mark.parametrize("place", [middle_place, discussed_place])
 def test_a_page_in_history_is_about_the_same_run_of_a_thousand(place):
     assert {place(size) % THOUSAND for size in (1_000, 10_000, 100_000)} == {place(1_000)}
     assert place(100_000) > 30_000
@@ -39,7 +39,7 @@ def test_a_page_in_history_is_about_the_same_run_of_a_thousand(place):
 
 @pytest.mark.parametrize("size", [1, 40, 999])
 def test_a_small_history_has_places_too(size):
-    places = [middle_place(size), talked_place(size), *spread(size, 30, 4)]
+    places = [middle_place(size), discussed_place(size), *spread(size, 30, 4)]
     assert all(0 <= place < size for place in places)
 
 
@@ -47,51 +47,51 @@ class Machine:
     """In place of the processes: every request takes longer than the last, at one size twice as long."""
 
     def __init__(self):
-        self.asked = []
+        self.loads = []
 
-    def asker(self, size, factor):
+    def page_loader(self, size, factor):
         machine = self
 
-        class Asker:
+        class PageLoader:
             names = ("list",)
 
-            def ask(self, name):
-                machine.asked.append((size, name))
-                return factor * 1.001 ** len(machine.asked), 25
+            def load(self, name):
+                machine.loads.append((size, name))
+                return factor * 1.001 ** len(machine.loads), 25
 
-        return Asker()
+        return PageLoader()
 
 
 def test_sizes_are_asked_in_turn_and_each_begins_as_often():
     machine = Machine()
-    askers = {size: machine.asker(size, factor) for size, factor in ((10, 1), (100, 1), (1_000, 2))}
-    rows = measured(askers, "list", 6)
-    timed = [size for size, _ in machine.asked[-18:]]
+    loaders = {size: machine.page_loader(size, factor) for size, factor in ((10, 1), (100, 1), (1_000, 2))}
+    rows = measure_page(loaders, "list", 6)
+    timed = [size for size, _ in machine.loads[-18:]]
     assert timed == [10, 100, 1_000, 100, 1_000, 10, 1_000, 10, 100] * 2
     assert [len(row.took) for row in rows.values()] == [6, 6, 6]
-    assert [size for size, name in machine.asked if name == COLLECT] == [10, 100, 1_000]
+    assert [size for size, name in machine.loads if name == COLLECT] == [10, 100, 1_000]
 
 
 def test_a_machine_that_slows_down_does_not_change_the_ratio():
     machine = Machine()
-    rows = measured({10: machine.asker(10, 1), 1_000: machine.asker(1_000, 2)}, "list", 60)
+    rows = measure_page({10: machine.page_loader(10, 1), 1_000: machine.page_loader(1_000, 2)}, "list", 60)
     assert paired_ratio(rows[10].took, rows[1_000].took) == pytest.approx(2, rel=0.01)
 
 
 @pytest.mark.parametrize(
     ("name", "small", "large", "end"),
     [
-        ("list", Measured([30.0] * 40, 25), Measured([44.9] * 40, 25), "    1.50"),
-        ("list", Measured([30.0] * 40, 25), Measured([45.3] * 40, 25), "    1.51 over"),
-        ("list", Measured([10.0] * 40, 25), Measured([29.0] * 40, 25), "    2.90"),
-        ("list", Measured([50.0] * 40, 25), Measured([50.0] * 38 + [61.0] * 2, 25), "    1.00 over"),
-        ("list", Measured([50.0] * 40, 25), Measured([50.0] * 39 + [61.0], 25), "    1.00"),
-        (ALL_THREADS, Measured([90.0] * 40), Measured([90.0] * 40), "    1.00"),
-        ("list", Measured([10.0] * 40, 7), Measured([12.0] * 40, 25), "    1.20  (7, 25 lines)"),
+        ("list", PageTimes([30.0] * 40, 25), PageTimes([44.9] * 40, 25), "    1.50"),
+        ("list", PageTimes([30.0] * 40, 25), PageTimes([45.3] * 40, 25), "    1.51 over"),
+        ("list", PageTimes([10.0] * 40, 25), PageTimes([29.0] * 40, 25), "    2.90"),
+        ("list", PageTimes([50.0] * 40, 25), PageTimes([50.0] * 38 + [61.0] * 2, 25), "    1.00 over"),
+        ("list", PageTimes([50.0] * 40, 25), PageTimes([50.0] * 39 + [61.0], 25), "    1.00"),
+        (ALL_THREADS, PageTimes([90.0] * 40), PageTimes([90.0] * 40), "    1.00"),
+        ("list", PageTimes([10.0] * 40, 7), PageTimes([12.0] * 40, 25), "    1.20  (7, 25 lines)"),
     ],
 )
 def test_a_line_tells_what_is_over_a_bar_and_where_lists_differ(name, small, large, end):
-    assert told(name, [small, large], 60).endswith(end)
+    assert table_row(name, [small, large], 60).endswith(end)
 
 
 def test_lines_are_counted_on_pages_and_in_the_api():

@@ -10,7 +10,7 @@ import click
 import pytest
 
 from refinement.cli.exits import OUTCOMES, Exit
-from refinement.cli.groups import Place, RootGroup
+from refinement.cli.groups import LazyCommand, RootGroup
 from refinement.cli.main import wiggum as command
 from refinement.engine.types import Outcome
 from refinement.management.commands.refine import EXIT_CODES
@@ -93,7 +93,7 @@ def root(failure):
         def invoke(self, ctx):
             raise failure
 
-    return Failing(name="wiggum", places={"up": Place("refinement.cli.serving", "up", "")})
+    return Failing(name="wiggum", commands_by_name={"up": LazyCommand("refinement.cli.serving", "up", "")})
 
 
 @pytest.mark.parametrize(

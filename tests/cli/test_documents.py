@@ -9,7 +9,7 @@ import yaml
 
 from refinement.cli.exits import Exit
 from refinement.cli.instances.base import Pushed, RubricLine, RunLine, RunReport
-from refinement.cli.main import PLACES
+from refinement.cli.main import COMMANDS
 from refinement.cli.main import wiggum as command
 from tests.house.processes import ROOT
 
@@ -33,7 +33,7 @@ def test_the_shapes_are_these():
 
 
 def test_every_command_is_told():
-    assert set(re.findall(r"^\| `wiggum (\w+)", CLI, re.M)) == set(PLACES)
+    assert set(re.findall(r"^\| `wiggum (\w+)", CLI, re.M)) == set(COMMANDS)
 
 
 EXAMPLES = CLI.split("## Instances")[1] + CI

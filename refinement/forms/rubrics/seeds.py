@@ -19,7 +19,7 @@ class SeedForm(forms.Form):
     text = forms.CharField(
         label="Text",
         strip=False,
-        error_messages={"required": "The text is empty; paste the text that the scores belong to."},
+        error_messages={"required": "The text is empty. Paste the text that the scores belong to."},
         help_text="The text that people scored. Up to 200,000 characters.",
         widget=forms.Textarea(attrs={"rows": 14}),
     )

@@ -19,11 +19,11 @@ def run_or_404(request: ProjectRequest, run_id: int, *, whole: bool = True, blin
     """
     if not blind and run_id in request.blind_runs:
         raise ReadsBlind(run_id, request.blind_runs[run_id])
-    found = _runs_numbered(request.project.pk, run_id, whole)
-    if not found:
+    runs = _runs_numbered(request.project.pk, run_id, whole)
+    if not runs:
         raise Http404("There is no such run in this project.")
-    found[0].project = request.project
-    return found[0]
+    runs[0].project = request.project
+    return runs[0]
 
 
 def _runs_numbered(project: int, number: int, whole: bool) -> list[Run]:
@@ -33,21 +33,21 @@ def _runs_numbered(project: int, number: int, whole: bool) -> list[Run]:
 
 def rubric_or_404(request: ProjectRequest, slug: str) -> Rubric:
     """The project's rubric with this slug."""
-    found = Rubric.objects.filter(project=request.project, slug=slug).first()
-    if found is None:
+    row = Rubric.objects.filter(project=request.project, slug=slug).first()
+    if row is None:
         raise Http404("There is no such rubric in this project.")
-    found.project = request.project
-    return found
+    row.project = request.project
+    return row
 
 
 def version_or_404(rubric: Rubric, number: int | None = None) -> RubricVersion:
     """The version with this number, or the newest, with criteria and checks prefetched."""
     versions = rubric.versions.select_related("created_by").prefetch_related("criteria", "checks")
-    found = versions.first() if number is None else versions.filter(number=number).first()
-    if found is None:
+    row = versions.first() if number is None else versions.filter(number=number).first()
+    if row is None:
         raise Http404("There is no such version of this rubric.")
-    found.rubric = rubric
-    return found
+    row.rubric = rubric
+    return row
 
 
 def can_edit(request: ProjectRequest) -> bool:
@@ -59,19 +59,19 @@ def reader_of(request: ProjectRequest) -> Reader:
 
 
 def thread_or_404(run: Run, number: int) -> Thread:
-    found = Thread.objects.filter(run=run, pk=number).first()
-    if found is None:
+    row = Thread.objects.filter(run=run, pk=number).first()
+    if row is None:
         raise Http404("There is no such thread in this run.")
-    found.run = run
-    return found
+    row.run = run
+    return row
 
 
 def comment_or_404(run: Run, number: int) -> Comment:
-    found = Comment.objects.filter(run=run, pk=number).select_related("thread", "author").first()
-    if found is None:
+    row = Comment.objects.filter(run=run, pk=number).select_related("thread", "author").first()
+    if row is None:
         raise Http404("There is no such comment in this run.")
-    found.run = found.thread.run = run
-    return found
+    row.run = row.thread.run = run
+    return row
 
 
 def round_or_404(run: Run, number: int) -> Round:

@@ -140,7 +140,7 @@ def webhook_new(request: ApiRequest, body: WebhookNew) -> WebhookMade:
     See docs/webhooks.md on verifying signatures.
     """
     kept: dict[str, object] = request.checked_hook  # type: ignore[attr-defined]
-    hook, secret = webhook_create_checked(project=request.project, by=request.user, kept=kept)
+    hook, secret = webhook_create_checked(project=request.project, by=request.user, checked=kept)
     made_at(request, hook_address(request, hook), hook_tag(hook))
     return WebhookMade(**hook_shape(hook).model_dump(), secret=secret)
 

@@ -20,8 +20,8 @@ class Stamp:
 
 
 def stamp_of(text: str) -> Stamp | None:
-    found = STAMP.match(text)
-    return Stamp(found[1], int(found[2])) if found else None
+    match = STAMP.match(text)
+    return Stamp(match[1], int(match[2])) if match else None
 
 
 def stamped(text: str, stamp: Stamp) -> str:
@@ -43,10 +43,10 @@ def problems_of(text: str) -> list[tuple[int, str]]:
     try:
         rubric_from_yaml(text)
     except BadFile as error:
-        found = [(problem.line, problem.message) for problem in error.problems]
-        more = len(found) - MOST_PROBLEMS
-        last = [(found[-1][0], f"… and {more} more.")] if more > 0 else []
-        return found[:MOST_PROBLEMS] + last
+        problems = [(problem.line, problem.message) for problem in error.problems]
+        more = len(problems) - MOST_PROBLEMS
+        last = [(problems[-1][0], f"… and {more} more.")] if more > 0 else []
+        return problems[:MOST_PROBLEMS] + last
     return []
 
 

@@ -158,7 +158,7 @@ def test_the_seed_itself_is_never_shown_its_own_scores(table: Table):
 
 def test_a_rubric_without_criteria_has_no_judge_to_try(table: Table):
     rubric = replace(definition("ralph", criteria=()), checks=(Check("short", "length", {"maximum": 900}),))
-    with pytest.raises(ValidationError, match="no judge is asked"):
+    with pytest.raises(ValidationError, match="no criteria for a judge"):
         bench_create(version=table.rubric(rubric), candidate=Candidate(TEXT), judge=JUDGE, repeats=1)
 
 

@@ -25,7 +25,7 @@ def test_a_run_comes_in_once(wiggum, file):
     assert first.exit_code == 0, first.output
     run = Run.objects.get()
     assert f"imported as run {run.pk}" in first.stdout
-    assert "1 imported, 0 here already, 0 refused" in first.stderr
+    assert "1 imported, 0 already imported, 0 refused" in first.stderr
     again = told(wiggum("import", file, "--json"))
     assert (again["new"], again["here"], Run.objects.count()) == (0, 1, 1)
 

@@ -44,7 +44,7 @@ def test_a_run_here(rubric, models):
 
 def test_wrong_usage_here(rubric):
     result = called("refine", "--rubric", "wiggum")
-    assert (result.exit_code, "--task is missing" in result.stderr) == (2, True)
+    assert (result.exit_code, "--task is required" in result.stderr) == (2, True)
 
 
 def test_a_run_on_a_server_is_watched_to_its_end(rubric, served, models, monkeypatch):
@@ -82,7 +82,7 @@ def test_a_run_on_a_server_can_be_left_to_it(rubric, served, models):
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (("--rubric", "wiggum", "--task", "x"), 2, "--producer is missing"),
+        (("--rubric", "wiggum", "--task", "x"), 2, "--producer is required"),
         ((*PLAIN, "--set", "policy.feedback=asi"), 2, "cannot be changed for a single run on a server"),
         (("--rubric", "nothing", "--task", "x", *MODELS), 2, "here is no rubric 'nothing'"),
         (("--resume", "999999"), 4, "run 999999 does not exist"),

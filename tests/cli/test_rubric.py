@@ -69,7 +69,7 @@ def test_a_newer_version_is_overwritten_only_when_told(wiggum, briefs, folder):
     (folder / "briefs.yaml").write_text(mine.replace("max_rounds: 5", "max_rounds: 7"))
     refused = wiggum("rubric", "push", "briefs.yaml")
     assert refused.exit_code == 4
-    assert "briefs is at version 2, and the file was made from version 1" in refused.stderr
+    assert "briefs is at version 2, but the file was made from version 1" in refused.stderr
     assert briefs.versions.count() == 2
     assert wiggum("rubric", "push", "briefs.yaml", "--force").exit_code == 0
     assert briefs.versions.order_by("-number").first().policy["max_rounds"] == 7
@@ -130,7 +130,7 @@ def test_all_rubrics_into_a_folder(wiggum, briefs, project, owner, folder):
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (("pull", "nothing"), 4, "there is no rubric 'nothing'"),
+        (("pull", "nothing"), 4, "rubric 'nothing'"),
         (("pull", "briefs@9"), 4, "has no version"),
         (("pull", "briefs@new"), 2, "has no valid version"),
         (("pull",), 2, "name at least one rubric"),

@@ -150,7 +150,7 @@ def test_what_runs_teach_as_a_file(wiggum, project, tmp_path):
     [
         (("export", "999999", "--format", "sft"), 4, "run 999999 does not exist"),
         (("export", "--least", "8"), 2, "are for --format sft and --format pairs"),
-        (("export", "--format", "sft", "--least", "high"), 2, "is no score"),
+        (("export", "--format", "sft", "--least", "high"), 2, "is not a score"),
         (("show", "999999"), 4, "run 999999 does not exist"),
         (("cancel", "999999"), 4, "run 999999 does not exist"),
         (("watch", "999999"), 4, "run 999999 does not exist"),
@@ -158,7 +158,7 @@ def test_what_runs_teach_as_a_file(wiggum, project, tmp_path):
         (("show", "seven"), 2, "not a valid"),
         (("export", "1", "--format", "csv"), 2, "one run is exported as json or md or txt"),
         (("export", "--format", "txt"), 2, "many runs are exported as jsonl or csv"),
-        (("export", "1", "--tag", "x"), 2, "do not go together"),
+        (("export", "1", "--tag", "x"), 2, "cannot be combined"),
         (("export", "1", "--json"), 2, "--json requires --out"),
     ],
 )

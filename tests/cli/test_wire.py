@@ -79,7 +79,7 @@ ONE = (200, JSON, json.dumps({"items": [{"slug": "alpha"}], "next": None}))
         (problem(403, "You are a viewer in Alpha."), 4, "You are a viewer in Alpha."),
         (problem(500, "Something broke."), 3, "failed (500): Something broke."),
         (problem(422, "query.tag: too long"), 2, "query.tag: too long"),
-        ((302, {"Location": "https://elsewhere.example"}, ""), 3, "sends us to https://elsewhere.example"),
+        ((302, {"Location": "https://elsewhere.example"}, ""), 3, "redirects to https://elsewhere.example"),
         ((404, {"Content-Type": "text/html"}, "<h1>hello</h1>"), 3, "is not Wiggum (404)"),
         ((200, JSON, "<html>"), 3, "is not Wiggum"),
     ],
@@ -113,7 +113,7 @@ def test_a_server_that_asks_for_patience_gets_it(server, monkeypatch):
     result = called("run", "list", "--json")
     assert told(result) == {"runs": []}
     assert waits == [7.0, 7.0]
-    assert "asks to wait 7 s" in result.stderr
+    assert "Retrying in 7 s" in result.stderr
     server.answers[PROJECTS] = [busy]
     assert (called("run", "list").exit_code, len(waits)) == (3, 5)
 
@@ -141,7 +141,7 @@ def test_an_address_that_cannot_be_meant(address, words):
 
 def test_a_token_in_the_clear_is_warned_of(capsys):
     assert wire.server_address("http://wiggum.example.org/") == "http://wiggum.example.org"
-    assert "the token goes to wiggum.example.org in the clear" in capsys.readouterr().err
+    assert "the token is sent to wiggum.example.org unencrypted" in capsys.readouterr().err
     wire.server_address("http://localhost:8000")
     wire.server_address("https://wiggum.example.org")
     assert capsys.readouterr().err == ""

@@ -133,7 +133,7 @@ def test_a_port_in_use_is_said_in_one_line(data_dir):
     assert result.returncode == 1
     assert result.stderr.strip().splitlines() == [
         f"wiggum: cannot listen on 127.0.0.1 port {port} (Address already in use); "
-        "stop what uses it, or choose another with HOST= and PORT=."
+        "stop the process that uses it, or set HOST or PORT."
     ]
 
 

@@ -25,8 +25,8 @@ def test_the_best_candidate_goes_to_stdout_and_progress_to_stderr(refine):
     assert done.returncode == 1, done.stderr
     assert done.stdout == draft(2) + "\n"
     lines = done.stderr.splitlines()
-    assert lines[0].startswith("round 1: loopback:1b writes a first draft")
-    assert lines[1].startswith("round 1: loopback:8b judges")
+    assert lines[0].startswith("round 1: loopback:1b is writing the first draft")
+    assert lines[1].startswith("round 1: loopback:8b is judging")
     assert lines[2].startswith("round 1: 7.00 (best 7.00)")
     assert lines[-1].startswith("FAIL: Stopped after round 3: reached the 3-round limit")
     assert refine.query("SELECT slug FROM refinement_project") == [("local",)]

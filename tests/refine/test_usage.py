@@ -31,8 +31,8 @@ def refused(*arguments: str) -> str:
 
 WRONG = [
     (["--task", "x", *MODELS], "--rubric is missing"),
-    (["--rubric", "wiggum", *MODELS], "--task is missing"),
-    ([*PLAIN], "--producer is missing"),
+    (["--rubric", "wiggum", *MODELS], "--task is required"),
+    ([*PLAIN], "--producer is required"),
     ([*PLAIN, "--producer", "ollama/loopback:1b"], "--judge is required, because this rubric has criteria"),
     ([*PLAIN, "--producer", "ollama", "--judge", "ollama/x"], "'ollama' has no model"),
     ([*PLAIN, "--producer", "nowhere/x", "--judge", "ollama/x"], "no endpoint named 'nowhere'; known are"),

@@ -25,11 +25,11 @@ def secret_key() -> Finding:
     """The key that signs sessions, from the environment or from a private file."""
     from django.conf import settings
 
-    kept = settings.DATA_DIR / "secret_key"
-    if not kept.exists() or kept.read_text().strip() != settings.SECRET_KEY:
+    file = settings.DATA_DIR / "secret_key"
+    if not file.exists() or file.read_text().strip() != settings.SECRET_KEY:
         return ok("secret key", "set in the environment")
-    if stat.S_IMODE(kept.stat().st_mode) & 0o077:
+    if stat.S_IMODE(file.stat().st_mode) & 0o077:
         return warn(
-            "secret key", f"others on this machine can read {kept}", f"Make it private: chmod 600 {kept}"
+            "secret key", f"others on this machine can read {file}", f"Make it private: chmod 600 {file}"
         )
-    return ok("secret key", f"stored in {kept}, readable only by its owner")
+    return ok("secret key", f"stored in {file}, readable only by its owner")

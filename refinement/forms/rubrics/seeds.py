@@ -19,8 +19,8 @@ class SeedForm(forms.Form):
     text = forms.CharField(
         label="Text",
         strip=False,
-        error_messages={"required": "Enter the text that the scores belong to."},
-        help_text="A text with known scores. At most 200,000 characters.",
+        error_messages={"required": "The text is empty. Paste the text that the scores belong to."},
+        help_text="The text that people scored. Up to 200,000 characters.",
         widget=forms.Textarea(attrs={"rows": 14}),
     )
     note = forms.CharField(

@@ -23,9 +23,7 @@ class RunImport(models.Model):
     launched_by = models.CharField(max_length=120, blank=True)
     launched_at = models.DateTimeField(null=True, blank=True)
     stated = models.JSONField(default=dict, blank=True)  # values from the file that are computed here
-    kept = models.JSONField(
-        default=dict, blank=True
-    )  # what an export of it says again: the rubric's name there
+    kept = models.JSONField(default=dict, blank=True)  # values that an export of the run includes again
 
     class Meta:
         constraints: ClassVar = [

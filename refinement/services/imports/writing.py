@@ -56,9 +56,9 @@ class AlreadyHere(Exception):
 def imported_before(project: Project, found: FoundRun) -> int | None:
     """The existing run that this one was imported as, or exported from."""
     here = RunImport.objects.filter(project=project, key=found.key).values_list("run_id", flat=True).first()
-    said = found.document.run if found.document else None
-    if here is None and said and said.id is not None and said.nonce:
-        own = Run.objects.filter(project=project, pk=said.id, nonce=said.nonce, source__isnull=True)
+    part = found.document.run if found.document else None
+    if here is None and part and part.id is not None and part.nonce:
+        own = Run.objects.filter(project=project, pk=part.id, nonce=part.nonce, source__isnull=True)
         here = own.values_list("pk", flat=True).first()
     return here
 
@@ -91,41 +91,41 @@ def run_import(*, project: Project, found: FoundRun, user: User | None = None) -
 
 def run_row(document: RunDocument, definition: Rubric, *, source: str) -> Run:
     """The run's row: finished, with the values of the file."""
-    said, now = document.run, timezone.now()
+    part, now = document.run, timezone.now()
     snapshot = rubric_to_json(definition)
     models = {
-        f"{role}_{name}": getattr(getattr(said, role), name)
+        f"{role}_{name}": getattr(getattr(part, role), name)
         for role in ("producer", "judge")
         for name in ("endpoint", "model", "family", "context")
     }
     last = document.decisions[-1] if document.decisions else None
     in_force = last is not None and last.kind != "withdrawn"
     return Run(
-        **{name: getattr(said, name) for name in OWN_FIELDS},
+        **{name: getattr(part, name) for name in OWN_FIELDS},
         **models,
         source=source,
-        title=said.title or (title_of(said.task) if said.task.strip() else ""),
+        title=part.title or (title_of(part.task) if part.task.strip() else ""),
         snapshot={**snapshot, "seed_text": "", "seed_scores": {}},
-        nonce=said.nonce or secrets.token_hex(6),
+        nonce=part.nonce or secrets.token_hex(6),
         status=RunStatus.FINISHED,
-        finished_at=said.finished_at or said.started_at or said.created_at or now,
+        finished_at=part.finished_at or part.started_at or part.created_at or now,
         decision=last.kind if last and in_force else None,
         chosen_round=last.round_number if last and in_force else None,
         woken_at=now,
     )
 
 
-def import_record(run: Run, found: FoundRun, said: RunPart, user: User | None) -> None:
-    earlier = said.imported or {}
+def import_record(run: Run, found: FoundRun, part: RunPart, user: User | None) -> None:
+    earlier = part.imported or {}
     notes = [note.as_dict() for note in found.notes]
     stated = plain({**(earlier.get("stated") or {}), **found.stated, "notes": notes[:MOST_NOTES]})
     if len(notes) > MOST_NOTES:
         stated["more_notes"] = len(notes) - MOST_NOTES
-    kept: dict[str, Any] = {"rubric": said.rubric.model_dump(), "rerun_of": said.rerun_of, "id": said.id}
+    origin: dict[str, Any] = {"rubric": part.rubric.model_dump(), "rerun_of": part.rerun_of, "id": part.id}
     RunImport.objects.create(
         run=run, project=run.project, key=found.key, name=storable(found.name)[:400], by=user,
-        by_name=actor_name(user)[:120], launched_by=said.created_by, launched_at=said.created_at,
-        stated=stated, kept=plain({**kept, "imported": said.imported}),
+        by_name=actor_name(user)[:120], launched_by=part.created_by, launched_at=part.created_at,
+        stated=stated, kept=plain({**origin, "imported": part.imported}),
     )  # fmt: skip
     audit_record(
         action="run.import",
@@ -141,14 +141,14 @@ def rounds_write(run: Run, document: RunDocument) -> dict[int, Round]:
     """Create the rounds with verdicts and checks, and return them by number."""
     rows = Round.objects.bulk_create([round_row(run, entry) for entry in document.rounds], batch_size=20)
     keep_times(Round.objects, "created_at", rows, document.rounds)
-    verdicts, told = [], []
+    verdicts, parts = [], []
     for row, entry in zip(rows, document.rounds, strict=True):
-        for said in entry.verdicts:
-            values = fields_of(said, "created_at", "scores")
-            scores = [{**fields_of(score), "score": f"{score.score:f}"} for score in said.scores]
+        for part in entry.verdicts:
+            values = fields_of(part, "created_at", "scores")
+            scores = [{**fields_of(score), "score": f"{score.score:f}"} for score in part.scores]
             verdicts.append(Verdict(round=row, scores=scores, **values))
-            told.append(said)
-    keep_times(Verdict.objects, "created_at", Verdict.objects.bulk_create(verdicts, batch_size=50), told)
+            parts.append(part)
+    keep_times(Verdict.objects, "created_at", Verdict.objects.bulk_create(verdicts, batch_size=50), parts)
     CheckResult.objects.bulk_create(
         [
             CheckResult(round=row, **fields_of(check))
@@ -159,10 +159,10 @@ def rounds_write(run: Run, document: RunDocument) -> dict[int, Round]:
     )
     evaluated = [(row, entry.evaluator) for row, entry in zip(rows, document.rounds, strict=True)]
     results = EvaluatorResult.objects.bulk_create(
-        [EvaluatorResult(round=row, **fields_of(said, "at")) for row, said in evaluated if said],
+        [EvaluatorResult(round=row, **fields_of(part, "at")) for row, part in evaluated if part],
         batch_size=20,
     )
-    keep_times(EvaluatorResult.objects, "at", results, [said for _, said in evaluated if said])
+    keep_times(EvaluatorResult.objects, "at", results, [part for _, part in evaluated if part])
     return {row.number: row for row in rows}
 
 
@@ -176,7 +176,7 @@ def round_row(run: Run, entry: RoundPart) -> Round:
         run=run,
         candidate_chars=len(entry.candidate),
         scores=None if entry.scores is None else {key: f"{score:f}" for key, score in entry.scores.items()},
-        penalties=[{**fields_of(said), "points": f"{said.points:f}"} for said in entry.penalties],
+        penalties=[{**fields_of(part), "points": f"{part.points:f}"} for part in entry.penalties],
         **values,
     )
 

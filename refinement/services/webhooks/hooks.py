@@ -50,20 +50,20 @@ def webhook_create(*, project: Project, by: User, values: HookValues) -> tuple[W
     Raises ValidationError, PermissionDenied.
     """
     # The DNS lookup can be slow, so it happens before the transaction.
-    return webhook_create_checked(project=project, by=by, kept=values_checked(values))
+    return webhook_create_checked(project=project, by=by, checked=values_checked(values))
 
 
 @transaction.atomic
-def webhook_create_checked(*, project: Project, by: User, kept: dict[str, object]) -> tuple[Webhook, str]:
+def webhook_create_checked(*, project: Project, by: User, checked: dict[str, object]) -> tuple[Webhook, str]:
     """Create a webhook from the result of `values_checked`, for callers inside a transaction."""
     project_lock(project)
     require_owner(project, by)
     if Webhook.objects.filter(project=project).count() >= MOST_HOOKS:
         raise ValidationError(f"A project can have {MOST_HOOKS} webhooks. Remove one first.")
     secret = secret_make()
-    webhook = Webhook(project=project, created_by=by, sealed_secret=sealed(PURPOSE, secret), **kept)
+    webhook = Webhook(project=project, created_by=by, sealed_secret=sealed(PURPOSE, secret), **checked)
     webhook.save()
-    _record("webhook.create", webhook, by, after=kept)
+    _record("webhook.create", webhook, by, after=checked)
     return webhook, secret
 
 
@@ -72,15 +72,15 @@ def webhook_change(*, webhook: Webhook, by: User, values: HookValues, version: i
 
     Raises WebhookChanged, NotFound, ValidationError, PermissionDenied.
     """
-    kept = values_checked(values)
+    checked = values_checked(values)
     with transaction.atomic():
         fresh = _locked(webhook, by)
         before = {name: getattr(fresh, name) for name in FIELDS}
-        if before == kept:
+        if before == checked:
             return False
         if fresh.version != version:
             raise WebhookChanged(fresh)
-        for name, value in kept.items():
+        for name, value in checked.items():
             setattr(fresh, name, value)
         fresh.version += 1
         fresh.save(update_fields=[*FIELDS, "version"])
@@ -89,7 +89,7 @@ def webhook_change(*, webhook: Webhook, by: User, values: HookValues, version: i
             waiting = (DeliveryStatus.QUEUED, DeliveryStatus.WAITING)
             unsent = WebhookDelivery.objects.filter(webhook=fresh, status__in=waiting)
             unsent.update(status=DeliveryStatus.FAILED)
-        _record("webhook.change", fresh, by, before=before, after=kept)
+        _record("webhook.change", fresh, by, before=before, after=checked)
     return True
 
 

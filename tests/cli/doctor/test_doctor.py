@@ -102,7 +102,7 @@ def test_what_nobody_needs_here_is_skipped(monkeypatch):
     skipped = called("doctor", "--skip", "worker", "--skip", "packages")
     assert (skipped.exit_code, "worker" in skipped.stdout, "packages" in skipped.stdout) == (0, False, False)
     refused = called("doctor", "--skip", "weather")
-    assert (refused.exit_code, "there are python, packages, disk" in refused.stderr) == (2, True)
+    assert (refused.exit_code, "Choose from python, packages, disk" in refused.stderr) == (2, True)
 
 
 def test_a_model_that_cannot_be_meant(db):

@@ -48,7 +48,7 @@ def test_a_server_with_all_that_is_needed_and_one_without_a_model(db, ollama_ser
     assert [finding.status for finding in endpoint(ollama(ollama_server.address))] == ["ok", "ok"]
     ollama_server.models = ()
     _, finding = endpoint(ollama(ollama_server.address))
-    assert (finding.status, finding.what) == ("warn", "there is none")
+    assert (finding.status, finding.what) == ("warn", "no models")
 
 
 def test_a_key_that_is_not_set(db):
@@ -56,7 +56,7 @@ def test_a_key_that_is_not_set(db):
         name="big", kind="openai_compatible", url="http://127.0.0.1:9/v1", api_key_variable="BIG_KEY"
     )
     (finding,) = endpoint(spec)
-    assert (finding.status, "BIG_KEY, which is not set" in finding.what) == ("fail", True)
+    assert (finding.status, "BIG_KEY is not set" in finding.what) == ("fail", True)
 
 
 def test_another_server_that_is_away(db):

@@ -16,7 +16,7 @@ def no_bubblewrap(monkeypatch, tmp_path):
 
 def test_commands_that_are_off_need_nothing(settings, no_bubblewrap):
     settings.COMMANDS = []
-    assert (evaluators().status, "commands are off" in evaluators().what) == ("ok", True)
+    assert (evaluators().status, "commands are disabled" in evaluators().what) == ("ok", True)
 
 
 def test_the_sandbox_is_tried(settings):
@@ -40,7 +40,7 @@ def test_the_service_is_asked_where_there_is_one(settings, no_bubblewrap, tmp_pa
     settings.COMMANDS = ["pytest"]
     settings.EVALUATOR_SOCKET = os.fspath(tmp_path / "socket")
     finding = evaluators()
-    assert (finding.status, "does not answer" in finding.what) == ("fail", True)
+    assert (finding.status, "does not respond" in finding.what) == ("fail", True)
     assert "docker compose up" in finding.remedy
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(settings.EVALUATOR_SOCKET)

@@ -50,7 +50,7 @@ def test_missing_migrations(db):
 def test_a_database_of_a_newer_wiggum(db):
     MigrationRecorder(connection).record_applied("refinement", "9999_from_the_future")
     finding = data.migrations()
-    assert (finding.status, "9999_from_the_future is not known here" in finding.what) == ("fail", True)
+    assert (finding.status, "9999_from_the_future is unknown here" in finding.what) == ("fail", True)
     assert "git pull" in finding.remedy
 
 
@@ -95,7 +95,7 @@ def test_a_broker_that_is_down(settings, scheme, server):
     port = free_port()
     settings.BROKER_URL = f"{scheme}://secret:word@127.0.0.1:{port}"
     finding = queues.broker()
-    assert (finding.status, finding.what) == ("fail", f"{server} does not answer at 127.0.0.1:{port}")
+    assert (finding.status, finding.what) == ("fail", f"{server} does not respond at 127.0.0.1:{port}")
     assert finding.remedy.startswith(f"Start {server}")
     assert "secret" not in repr(finding)
 
@@ -167,7 +167,7 @@ class Answering:
     [
         (b"<html>another program</html>", "fail", "Address already in use"),
         (b"[]", "fail", "Address already in use"),
-        (b'{"status": "ok", "version": "0.0.1"}', "warn", "Wiggum 0.0.1 answers"),
+        (b'{"status": "ok", "version": "0.0.1"}', "warn", "Wiggum 0.0.1 responds"),
         (b'{"status": "ok", "version": "%s"}' % VERSION.encode(), "ok", "responds on"),
     ],
 )

@@ -23,7 +23,7 @@ def test_an_old_python_is_named_with_the_way_out():
     [
         ("click==0.0.1 \\\n    --hash=sha256:ab\n", "warn", "instead of 0.0.1"),
         ("no-such-package==1.0 \\\n", "fail", "not installed: no-such-package"),
-        ("no-such-package==1.0 ; sys_platform == 'win32' \\\n", "ok", "everything"),
+        ("no-such-package==1.0 ; sys_platform == 'win32' \\\n", "ok", "all required"),
     ],
 )
 def test_packages_that_are_missing_or_others_are_named(tmp_path, pins, status, words):

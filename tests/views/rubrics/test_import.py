@@ -65,7 +65,7 @@ def test_a_file_that_brings_nothing_new_makes_no_version(as_editor, project):
     sent = {"text": rubric_to_yaml(definition_of(version)), "target": f"{version.rubric.slug}@1"}
     answer = as_editor.post(PAGE, sent)
     assert answer.status_code == 422
-    assert "The file is the same as version 1; nothing was saved." in answer.content.decode()
+    assert "The file is the same as version 1. Nothing was saved." in answer.content.decode()
     assert RubricVersion.objects.count() == 1
 
 

@@ -134,8 +134,8 @@ def test_rounds_of_other_rubrics_and_projects_are_neither_offered_nor_given(
 @pytest.mark.parametrize(
     ("sent", "words"),
     [
-        ({"text": ""}, "Enter the text that the scores belong to."),
-        ({"text": " \n "}, "The text is empty; paste the text that the scores belong to."),
+        ({"text": ""}, "The text is empty. Paste the text that the scores belong to."),
+        ({"text": " \n "}, "The text is empty. Paste the text that the scores belong to."),
         ({"text": "x" * (MAX_SEED_CHARS + 1)}, "The text has 200,001 characters; 200,000 are allowed."),
         ({"text": "x" * 1_000_000}, "The text has 1,000,000 characters; 200,000 are allowed."),
         ({"score-depth": "11"}, "11 is not on the scale: it takes numbers from 0 to 10."),

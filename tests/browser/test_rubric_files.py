@@ -107,7 +107,7 @@ def test_a_bad_file_is_told_line_by_line(signed_in, version):
     page.get_by_role("button", name="Check and import").click()
     alert = page.get_by_role("alert")
     expect(alert).to_contain_text("Line 3")
-    expect(alert).to_contain_text("There is no key 'nmae'")
+    expect(alert).to_contain_text("Unknown key 'nmae'")
     expect(page.get_by_label("Or paste text")).to_have_value("wiggum_rubric: 1\nname: x\nnmae: y\n")
 
 

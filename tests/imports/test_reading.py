@@ -112,9 +112,9 @@ def test_an_irregular_folder_keeps_what_is_there_and_names_what_is_not():
     whys = " ".join(note.why for note in found.notes)
     for told in (
         "not read as a criterion", "12 is outside 1 to 10", "has no row for iteration 2",
-        "Iteration 3 has no text", "“later” is not the number of an iteration",
+        "Iteration 3 has no text", "“later” is not an iteration number",
         "more cells than the head",
-        "The judgment says 5, the table 6.25; the table counts.", "This file is ignored",
+        "The judgment has 5, the table 6.25; the table is used.", "This file is ignored",
     ):  # fmt: skip
         assert told in whys
 
@@ -218,7 +218,7 @@ def test_odd_scores_leave_a_round_unscored_and_are_said():
     assert [entry.composite is None for entry in found.document.rounds] == [False, True, True]
     whys = " ".join(note.why for note in found.notes)
     assert "Outside the scale of 0 to 10, so round 2 is unscored" in whys
-    assert "Round 3 has no such score" in whys
+    assert "Round 3 has no score for this" in whys
 
 
 def test_links_in_a_zip_are_refused():

@@ -104,8 +104,8 @@ TEMPLATES = {
     "a macro that calls itself": ("draft", "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", "macro is not"),
     "a template that includes itself": ("draft", "{% include 'draft.j2' %}", "include is not available"),
     # --- the way out of the sandbox
-    "the classes of a text": ("draft", "{{ ''.__class__.__mro__ }}", "no field '__class__'"),
-    "the globals of a function": ("draft", "{{ task.format.__globals__ }}", "no field '__globals__'"),
+    "the classes of a text": ("draft", "{{ ''.__class__.__mro__ }}", "Unknown field '__class__'"),
+    "the globals of a function": ("draft", "{{ task.format.__globals__ }}", "Unknown field '__globals__'"),
     # --- the lexer
     "brackets that never close": ("draft", "{{" * 9_000, "nested too deeply"),
     "a comment that never closes": ("draft", "{#" * 9_000, "omment"),

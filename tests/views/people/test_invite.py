@@ -87,7 +87,7 @@ def test_an_owner_revokes(as_owner, project):
     address = f"/p/{project.slug}/members/invitations/{Invitation.objects.get().pk}/revoke/"
 
     assert "Invitation revoked." in as_owner.post(address, follow=True).content.decode()
-    assert "used or revoked before" in as_owner.post(address, follow=True).content.decode()
+    assert "already used or revoked" in as_owner.post(address, follow=True).content.decode()
     assert Invitation.objects.get().state == "revoked"
     assert AuditEntry.objects.filter(action="invitation.revoke").count() == 1
 

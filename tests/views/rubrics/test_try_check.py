@@ -52,7 +52,7 @@ def test_a_check_that_is_not_set_up_says_why(as_editor, address, version):
     page = as_editor.post(address, sent, headers=HTMX).content.decode()
 
     assert "The check is not valid" in page
-    assert "not a whole number" in page
+    assert "Not a whole number" in page
 
 
 def test_others_and_other_methods_are_refused(as_viewer, as_outsider, anonymous, as_editor, address, version):

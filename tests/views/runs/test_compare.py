@@ -53,7 +53,7 @@ def test_figures_stand_side_by_side(as_viewer, project):
     assert row_of(answer, "Improvement") == "Improvement +1.15 ★ highest +0.80"
     assert row_of(answer, "Rounds judged") == "Rounds judged 3 of max. 3 2 of max. 3"
     assert row_of(answer, "Tokens") == "Tokens 18,420 18,420"
-    assert row_of(answer, "Result") == "Result FAIL rounds used up PASS"
+    assert row_of(answer, "Result") == "Result FAIL round limit reached PASS"
     assert row_of(answer, "Duration") == "Duration 1 m 52 s 1 m 52 s"
     assert "9.10 reaches the threshold of 9.0" in text_of(answer)
 

@@ -69,7 +69,7 @@ def test_revoking_ends_it(as_editor, anonymous, editor, run, project, page_of):
     assert answer.redirect_chain == [(page_of, 302)]
     assert "Link revoked." in answer.content.decode()
     assert anonymous.get(f"/s/{token}/").status_code == 404
-    assert "stopped working before" in as_editor.post(revoke, follow=True).content.decode()
+    assert "had already expired or been revoked" in as_editor.post(revoke, follow=True).content.decode()
 
 
 def test_a_link_of_another_project_is_not_found(as_outsider, outsider, other_project, editor, run):

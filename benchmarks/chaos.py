@@ -25,9 +25,9 @@ from typing import Any
 
 from benchmarks.instance import Instance, postgres_database, wait_for
 from benchmarks.wire import Proxy
-from tests.durability.rows import Rows
-from tests.durability.services import SIZES, broker_url, queues_empty
-from tests.durability.telling import ForeignMarker, marker_made, task_with, tell
+from tests.execution.durability.rows import Rows
+from tests.execution.durability.services import SIZES, broker_url, queues_empty
+from tests.execution.durability.telling import ForeignMarker, marker_made, task_with, tell
 from tests.house.processes import environment
 from tests.loopback.faults import Fault
 from tests.loopback.replies import Asked, OutOfReplies

@@ -20,12 +20,12 @@ REQUIRE_SERVICES = os.environ.get("WIGGUM_REQUIRE_SERVICES") == "1"
 hypothesis.settings.register_profile("house", deadline=None, derandomize=True)
 hypothesis.settings.load_profile("house")
 # They kill processes and empty the queues of Redis and RabbitMQ: one after the other. Mostly they wait.
-ALONE = ("tests/durability/",)
+ALONE = ("tests/execution/durability/",)
 # The rooms whose coverage is gated: only these are traced, which doubles their time.
 PURE = ("tests/engine/", "tests/judging/", "tests/providers/")
 # They start whole instances: little else runs beside them.
 ROOMY = (
-    "tests/bench/test_durability.py",
+    "tests/execution/trials/test_durability.py",
     "tests/browser/test_comments_live.py",
     "tests/browser/test_journey.py",
     "tests/browser/test_launch.py",
@@ -37,21 +37,21 @@ ROOMY = (
     "tests/evals/test_resuming.py",
     "tests/evals/test_sending.py",
     "tests/house/",
-    "tests/lifecycle/test_at_once.py",
-    "tests/lifecycle/test_people_at_once.py",
-    "tests/lifecycle/test_postgres.py",
-    "tests/refine/",
-    "tests/runs/test_embedded.py",
+    "tests/execution/lifecycle/test_at_once.py",
+    "tests/execution/lifecycle/test_people_at_once.py",
+    "tests/execution/lifecycle/test_postgres.py",
+    "tests/management/",
+    "tests/execution/wire/test_embedded.py",
     "tests/streaming/test_stream.py",
 )
 # Of these, what takes longest begins first: at the end the others would wait for it.
 LONGEST = (
-    "tests/lifecycle/test_postgres.py",
-    "tests/runs/test_embedded.py",
+    "tests/execution/lifecycle/test_postgres.py",
+    "tests/execution/wire/test_embedded.py",
     "tests/house/test_up.py",
     "tests/house/test_worker.py",
-    "tests/refine/test_command.py",
-    "tests/refine/test_interrupting.py",
+    "tests/management/test_command.py",
+    "tests/management/test_interrupting.py",
     "tests/streaming/test_stream.py",
     "tests/browser/test_journey.py",
 )

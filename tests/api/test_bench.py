@@ -5,7 +5,7 @@ import pytest
 from refinement.execution.trials.advancing import trial_advance
 from refinement.models import Bench, BlindReading, RubricVersion
 from refinement.services.rubrics.editing import default_rubrics_install
-from tests.lifecycle.conftest import scene
+from tests.execution.lifecycle.conftest import scene
 from tests.loopback.fixtures import ollama_server
 from tests.views.runs.finished import finished_run
 

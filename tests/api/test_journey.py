@@ -7,7 +7,7 @@ import pytest
 from refinement.models import Run
 from refinement.selectors.launch import available_models as offers
 from tests.api.conftest import ApiClient, api_client
-from tests.lifecycle.given import at_once
+from tests.execution.lifecycle.given import at_once
 from tests.loopback.fixtures import ollama_server
 from tests.loopback.replies import made_to_fit
 from tests.stepping import run_step

@@ -7,7 +7,7 @@ import pytest
 import redis
 
 from refinement.broker.redis import PromptRedisBroker
-from tests.durability.services import REDIS_HERE as USED_BY_INSTANCES
+from tests.execution.durability.services import REDIS_HERE as USED_BY_INSTANCES
 
 REDIS_HERE = USED_BY_INSTANCES.rsplit("/", 1)[0] + "/12"  # a database that nothing else uses
 

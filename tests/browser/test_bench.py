@@ -6,10 +6,10 @@ from playwright.sync_api import Page, expect
 from refinement.models import Bench
 from refinement.selectors.launch.available_models import offers
 from refinement.services.rubrics.bench import Candidate
-from tests.bench.conftest import ollama_server, table
-from tests.bench.given import SEED, TEXT, Table, seeded
 from tests.browser.test_accessibility import in_both_themes, inspect
-from tests.lifecycle.given import worker_threads
+from tests.execution.lifecycle.given import worker_threads
+from tests.execution.trials.conftest import ollama_server, table
+from tests.execution.trials.given import SEED, TEXT, Table, seeded
 from tests.loopback.replies import made_to_fit
 
 __all__ = ["inspect", "ollama_server", "table"]

@@ -7,9 +7,9 @@ from refinement.execution.trials.advancing import trial_advance
 from refinement.models import Bench, Membership, Rubric, RubricVersion
 from refinement.selectors.launch.available_models import offers
 from refinement.selectors.rubrics.definitions import definition_of
-from tests.bench.conftest import ollama_server, table
-from tests.bench.given import Table
-from tests.lifecycle.given import worker_threads
+from tests.execution.lifecycle.given import worker_threads
+from tests.execution.trials.conftest import ollama_server, table
+from tests.execution.trials.given import Table
 from tests.loopback.replies import made_to_fit
 
 __all__ = ["ollama_server", "table"]

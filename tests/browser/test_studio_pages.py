@@ -4,8 +4,8 @@ import pytest
 from playwright.sync_api import Page
 
 from refinement.services.rubrics.bench import Candidate
-from tests.bench.conftest import ollama_server, table
-from tests.bench.given import SEED, Table, seeded
+from tests.execution.trials.conftest import ollama_server, table
+from tests.execution.trials.given import SEED, Table, seeded
 
 __all__ = ["ollama_server", "table"]
 

@@ -12,9 +12,9 @@ from refinement.engine.profiles import rubric_for
 from refinement.models import Round, Run
 from refinement.services.rubrics.editing import rubric_create
 from tests.cli.conftest import called, told
+from tests.execution.wire.stage import draft, drafts, verdict
 from tests.loopback.fixtures import ollama_server
-from tests.refine.conftest import MODELS
-from tests.runs.stage import draft, drafts, verdict
+from tests.management.conftest import MODELS
 from tests.views.runs.listed import runs_of
 
 __all__ = ["ollama_server"]

@@ -9,7 +9,7 @@ from refinement.models import Run
 from refinement.services.people.tokens import token_make
 from refinement.services.rubrics.editing import rubric_create
 from tests.cli.conftest import called, told
-from tests.refine.conftest import MODELS
+from tests.management.conftest import MODELS
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ import pytest
 from tests.house.processes import PATIENCE, ROOT, environment
 from tests.loopback.fixtures import ollama_server
 from tests.loopback.server import LoopbackServer
-from tests.refine.conftest import as_on_a_terminal, migrated
+from tests.management.conftest import as_on_a_terminal, migrated
 
 __all__ = ["migrated", "ollama_server"]
 

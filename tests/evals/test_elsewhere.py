@@ -6,8 +6,8 @@ import pytest
 
 from refinement.engine.profiles import ralph_rubric
 from refinement.engine.types import Check
-from tests.runs.conftest import ollama_server, stage
-from tests.runs.stage import Stage, drafts
+from tests.execution.wire.conftest import ollama_server, stage
+from tests.execution.wire.stage import Stage, drafts
 from tests.stepping import run_step
 
 __all__ = ["ollama_server", "stage"]

@@ -23,7 +23,7 @@ from refinement.services.rubrics.editing import default_rubrics_install
 from refinement.services.runs.creating import run_create
 from refinement.services.runs.lifecycle import run_cancel, run_pause, run_resume
 from refinement.services.runs.steering import instruction_give
-from tests.lifecycle.given import worker_threads
+from tests.execution.lifecycle.given import worker_threads
 from tests.loopback.fixtures import ollama_server
 from tests.loopback.replies import from_lists
 from tests.stepping import run_step

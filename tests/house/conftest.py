@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from tests.house.processes import Instance
+from tests.management.conftest import migrated
 from tests.prepared import prepared_in
-from tests.refine.conftest import migrated
 
 __all__ = ["migrated"]
 

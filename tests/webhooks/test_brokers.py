@@ -6,7 +6,7 @@ from dramatiq import Worker
 
 from refinement import actors
 from refinement.services.webhooks.hooks import webhook_ping
-from tests.durability.services import broker_url, missing
+from tests.execution.durability.services import broker_url, missing
 from wiggum_site.broker import broker_build
 
 PATIENCE_MS = 20_000

@@ -30,7 +30,7 @@ from refinement.services.webhooks.hooks import (
     webhook_secret_renew,
 )
 from refinement.webhooks.sending import Attempted
-from tests.lifecycle.given import at_once
+from tests.execution.lifecycle.given import at_once
 from tests.webhooks.receiver import redirect, status
 
 pytestmark = pytest.mark.django_db

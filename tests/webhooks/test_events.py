@@ -10,8 +10,8 @@ from refinement.services.reviews.comments import comment_edit
 from refinement.services.reviews.requests import reviews_ask
 from refinement.services.runs.lifecycle import run_cancel
 from refinement.services.webhooks.hooks import HookValues, webhook_change, webhook_create
-from tests.lifecycle.conftest import scene
-from tests.lifecycle.given import advance, now_due
+from tests.execution.lifecycle.conftest import scene
+from tests.execution.lifecycle.given import advance, now_due
 from tests.loopback.fixtures import ollama_server
 from tests.views.comments.given import say
 from tests.views.runs.finished import finished_run

@@ -15,8 +15,8 @@ from refinement.engine.types import Check
 from refinement.models import Bench, Round, Run
 from refinement.selectors.launch.available_models import offers
 from refinement.services.runs.creating import run_create
-from tests.bench.conftest import ollama_server, table
-from tests.bench.given import JUDGE, SEED, TASK, TEXT, Table, definition, seeded, statuses
+from tests.execution.trials.conftest import ollama_server, table
+from tests.execution.trials.given import JUDGE, SEED, TASK, TEXT, Table, definition, seeded, statuses
 from tests.loopback.faults import Fault
 from tests.loopback.replies import made_to_fit
 

@@ -6,10 +6,10 @@ from decimal import Decimal
 import pytest
 
 from refinement.engine.types import Criterion
-from tests.bench.conftest import ollama_server, table
-from tests.bench.given import Table, advance, definition
+from tests.execution.trials.conftest import ollama_server, table
+from tests.execution.trials.given import Table, advance, definition
+from tests.execution.wire.stage import verdict
 from tests.loopback.replies import from_lists
-from tests.runs.stage import verdict
 from tests.views.rubrics.test_bench import address
 from tests.views.rubrics.test_bench_results import shown
 

@@ -11,10 +11,10 @@ from refinement.execution.trials.advancing import trial_advance
 from refinement.models import Bench, BenchTrial
 from refinement.services.rubrics.bench import Candidate
 from refinement.services.rubrics.editing import rubric_create
-from tests.bench.conftest import ollama_server, table
-from tests.bench.given import SEED, Table, advance, definition, seeded, statuses, trials
+from tests.execution.trials.conftest import ollama_server, table
+from tests.execution.trials.given import SEED, Table, advance, definition, seeded, statuses, trials
+from tests.execution.wire.stage import verdict
 from tests.loopback.replies import from_lists
-from tests.runs.stage import verdict
 from tests.views.rubrics.test_bench import HOSTILE, address
 
 __all__ = ["ollama_server", "table"]

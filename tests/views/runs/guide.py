@@ -5,7 +5,7 @@ import json
 from refinement.engine.profiles import rubric_for
 from refinement.models import Run
 from refinement.providers.registry import Target
-from tests.runs.stage import Stage
+from tests.execution.wire.stage import Stage
 
 TASK = "Write the deployment guide for the ingest service, for people who are on call for the first time."
 TEXTS = (

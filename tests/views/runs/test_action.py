@@ -3,7 +3,7 @@
 import pytest
 
 from refinement.models import Run
-from tests.lifecycle.given import STATES, Scene
+from tests.execution.lifecycle.given import STATES, Scene
 from tests.views.runs.finished import finished_run
 
 pytestmark = pytest.mark.django_db

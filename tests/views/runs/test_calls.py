@@ -4,9 +4,9 @@ import pytest
 
 from refinement.engine.profiles import rubric_for
 from refinement.models import Call
+from tests.execution.wire.stage import verdict
 from tests.loopback.faults import Fault
 from tests.loopback.replies import Answer
-from tests.runs.stage import verdict
 from tests.views.runs.finished import finished_run
 from tests.views.runs.guide import guide_run
 

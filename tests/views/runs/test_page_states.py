@@ -10,11 +10,11 @@ from refinement.execution import advancing
 from refinement.models import Run
 from refinement.providers.registry import Target
 from refinement.services.runs.lifecycle import run_cancel, run_pause
+from tests.execution.wire.stage import drafts, verdict
+from tests.execution.wire.test_faults import one_step
+from tests.execution.wire.test_profiles_on_the_wire import changed, with_words, word_rubric
 from tests.loopback.faults import Fault
 from tests.loopback.replies import Answer
-from tests.runs.stage import drafts, verdict
-from tests.runs.test_faults import one_step
-from tests.runs.test_profiles_on_the_wire import changed, with_words, word_rubric
 
 pytestmark = pytest.mark.django_db
 WIGGUM = rubric_for("wiggum")

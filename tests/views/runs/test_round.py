@@ -7,7 +7,7 @@ import pytest
 from refinement.engine.profiles import rubric_for
 from refinement.engine.types import Check, FeedbackStyle
 from refinement.models import Round
-from tests.runs.stage import verdict
+from tests.execution.wire.stage import verdict
 from tests.views.runs.finished import finished_run
 from tests.views.runs.guide import TEXTS, guide_run
 

@@ -1,0 +1,43 @@
+"""Queues runs for a stage: one line of JSON in, one line out.
+
+
+A process of its own that stays, because each new one would take a second to import everything.
+"""
+
+import json
+import sys
+
+import django
+
+POLICY = {"policy.stop_rules": "max_rounds", "policy.max_rounds": "3"}
+
+
+def launched(tasks: list[str]) -> list[int]:
+    """The numbers of the runs, all of the same course."""
+    from refinement.engine.codec import rubric_with
+    from refinement.providers.registry import Target
+    from refinement.selectors.rubrics.definitions import definition_of, version_named
+    from refinement.services.projects.local import local_project
+    from refinement.services.runs.creating import run_create
+
+    project = local_project()
+    version = version_named(project, "wiggum")
+    definition = rubric_with(definition_of(version), POLICY)
+    models = {"producer": Target("ollama", "loopback:1b"), "judge": Target("ollama", "loopback:8b")}
+    return [
+        run_create(project=project, version=version, definition=definition, task=task, **models).pk
+        for task in tasks
+    ]
+
+
+def main() -> None:
+    django.setup()
+    from django.db import connection
+
+    for line in sys.stdin:
+        print(json.dumps(launched(json.loads(line))), flush=True)
+        connection.close()
+
+
+if __name__ == "__main__":
+    main()

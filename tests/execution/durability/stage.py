@@ -1,0 +1,161 @@
+"""An instance of its own for a test: database, broker, model server, workers to start and to kill."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from benchmarks.instance import ROOT, Instance, database_drop, wait_for
+from benchmarks.wire import Proxy
+from tests.execution.durability.rows import Rows, plain
+from tests.execution.durability.services import broker_url, queues_empty
+from tests.execution.durability.telling import marker_made, task_with, tell
+from tests.house.processes import environment
+from tests.loopback.server import LoopbackServer
+from tests.migrated import migrated_directory, postgres_copied
+
+ROUNDS = 3
+CALLS = 2 * ROUNDS
+PATIENCE = 180.0  # seconds: only a failure takes so long
+ROUND_COLUMNS = "number, origin, base_round, candidate, scores, judge_attempts"
+
+
+@dataclass
+class Stage:
+    size: str
+    app: Instance
+    server: LoopbackServer
+    rows: Rows
+    launcher: "subprocess.Popen[str]"
+    database: Proxy | None  # between the workers and PostgreSQL; the stage itself looks past it
+    launched: int = 0
+    markers: dict[int, str] = field(default_factory=dict)
+
+    def launch(self, count: int = 1) -> list[int]:
+        """Queues runs that all take the same course, each with a marker of its own."""
+        markers = [marker_made(self.launched + number) for number in range(count)]
+        self.launched += count
+        tasks = [task_with(marker) for marker in markers]
+        assert self.launcher.stdin is not None
+        assert self.launcher.stdout is not None
+        self.launcher.stdin.write(json.dumps(tasks) + "\n")
+        self.launcher.stdin.flush()
+        runs: list[int] = json.loads(self.launcher.stdout.readline())
+        self.markers.update(zip(runs, markers, strict=True))
+        return runs
+
+    def worker(self, *options: str) -> subprocess.Popen[bytes]:
+        """A worker of production with `options` of the dying one: none of them, and it differs in nothing."""
+        return self.app.start("-m", "tests.execution.durability.dying_worker", *options)
+
+    @contextmanager
+    def working(self, *options: str) -> Iterator[subprocess.Popen[bytes]]:
+        process = self.worker(*options)
+        try:
+            yield process
+        finally:
+            process.kill()
+            process.wait()
+
+    def wait_for_end(self, *runs: int, seconds: float = PATIENCE) -> None:
+        wait_for(lambda: all(self.status(run) == "finished" for run in runs), seconds)
+
+    def forget_messages(self) -> None:
+        """Nothing of an earlier test is delivered in this one."""
+        queues_empty(broker_url(self.size))
+        self.rows.all("DELETE FROM refinement_queuedmessage")
+
+    def status(self, run: int) -> str:
+        return str(self.rows.one("SELECT status FROM refinement_run WHERE id = ?", run))
+
+    def lease_owner(self, run: int) -> str:
+        return str(self.rows.one("SELECT lease_owner FROM refinement_run WHERE id = ?", run))
+
+    def rounds(self, run: int) -> int:
+        return int(self.rows.one("SELECT count(*) FROM refinement_round WHERE run_id = ?", run))
+
+    def chats(self, run: int) -> int:
+        """How many requests for this run the model server saw."""
+        marker = self.markers[run]
+        return sum(marker in str(entry.body) for entry in self.server.chats)
+
+    def story(self, run: int) -> dict[str, Any]:
+        """All that must be the same in two runs of one course, without the run's own marker."""
+        marker = self.markers[run]
+        rounds = self.rows.all(
+            f"SELECT {ROUND_COLUMNS} FROM refinement_round WHERE run_id = ? ORDER BY number", run
+        )
+        calls = self.rows.all(
+            "SELECT round_number, role, attempt, error_kind, reply FROM refinement_call "
+            "WHERE run_id = ? ORDER BY id",
+            run,
+        )
+        verdicts = self.rows.all(
+            "SELECT r.number, v.position, v.scores, v.asi FROM refinement_verdict v "
+            "JOIN refinement_round r ON r.id = v.round_id WHERE r.run_id = ? ORDER BY r.number, v.position",
+            run,
+        )
+        (figures,) = self.rows.all(
+            "SELECT status, outcome, stop_reason, best_round, rounds_judged, calls_made, lease_owner "
+            "FROM refinement_run WHERE id = ?",
+            run,
+        )
+        return {
+            "figures": figures,
+            "rounds": [(*row[:3], row[3].replace(marker, "IT"), plain(row[4]), row[5]) for row in rounds],
+            "calls": [(*row[:4], row[4].replace(marker, "IT")) for row in calls],
+            "verdicts": [(*row[:2], plain(row[2]), row[3].replace(marker, "IT")) for row in verdicts],
+            "events": self.events(run),
+        }
+
+    def events(self, run: int) -> list[str]:
+        """The kinds of the run's events in order, without the claims: a lost step is claimed twice."""
+        query = "SELECT kind FROM refinement_event WHERE run_id = ? AND kind <> 'claimed' ORDER BY id"
+        return [row[0] for row in self.rows.all(query, run)]
+
+
+@contextmanager
+def launching(environment: dict[str, str]) -> Iterator["subprocess.Popen[str]"]:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.execution.durability.launching"],
+        cwd=ROOT,
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+@contextmanager
+def stage_set(size: str) -> Iterator[Stage]:
+    """A migrated instance of one of the sizes, with an empty queue and a model server that takes its time."""
+    with ExitStack() as stack:
+        made = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="wiggum-durable-")))
+        data_dir = Path(shutil.copytree(migrated_directory(), made / "data"))
+        server = stack.enter_context(LoopbackServer(tell, chunks=4, chunk_delay=0.02))
+        settings = {"WIGGUM_OLLAMA_URL": server.address, "WIGGUM_BROKER_URL": broker_url(size)}
+        postgres_url, proxy = "", None
+        if size.startswith("postgres"):
+            postgres_url = postgres_copied(f"wiggum_durable_{os.getpid()}")
+            stack.callback(database_drop, postgres_url)
+            proxy = stack.enter_context(Proxy(postgres_url))
+            settings["DATABASE_URL"] = proxy.url
+        settings["DJANGO_SETTINGS_MODULE"] = "wiggum_site.settings"
+        app = Instance(environment(data_dir, **settings))
+        stack.callback(app.stop)
+        launcher = stack.enter_context(launching(app.environment))
+        stage = Stage(size, app, server, Rows(data_dir, postgres_url), launcher, proxy)
+        stage.forget_messages()
+        yield stage

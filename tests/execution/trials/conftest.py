@@ -1,0 +1,17 @@
+"""Benches meet a loopback server at the address where Ollama is looked for."""
+
+import pytest
+
+from refinement.models import Project
+from tests.execution.trials.given import Table
+from tests.loopback.fixtures import ollama_server
+from tests.loopback.server import LoopbackServer
+
+__all__ = ["ollama_server"]
+
+
+@pytest.fixture
+def table(project: Project, ollama_server: LoopbackServer, monkeypatch: pytest.MonkeyPatch) -> Table:
+    """A project with a rubric, and a server whose judge a test tries."""
+    monkeypatch.setenv("WIGGUM_OLLAMA_URL", ollama_server.address)
+    return Table(ollama_server, project)

@@ -105,7 +105,7 @@ def test_a_message_of_another_process_wakes_at_once(tmp_path, broker, new_broker
     monkeypatch.setattr("refinement.broker.database.wake_folder", lambda _: wake_folder(database))
     consumer = broker.consume("default")
     elsewhere = new_broker()
-    elsewhere._tell()
+    elsewhere._wake()
     assert broker.wakeups.wait(0, PATIENCE)
     consumer.close()
     assert elsewhere.wakeups.count() == 0

@@ -37,10 +37,10 @@ def test_every_command_is_told():
 
 
 EXAMPLES = CLI.split("## Instances")[1] + CI
-COMMANDS = re.findall(r"(?:^| |- )(wiggum [a-z].*?)(?= && | \|\||`|$)", EXAMPLES, re.M)
+EXAMPLE_LINES = re.findall(r"(?:^| |- )(wiggum [a-z].*?)(?= && | \|\||`|$)", EXAMPLES, re.M)
 
 
-@pytest.mark.parametrize("line", sorted(set(COMMANDS)))
+@pytest.mark.parametrize("line", sorted(set(EXAMPLE_LINES)))
 def test_commands_in_examples_are_understood(line):
     words = shlex.split(re.sub(r"\$\{\{.*?\}\}", "X", line).partition("  #")[0].partition(" > ")[0])[1:]
     found, context = command, click.Context(command)

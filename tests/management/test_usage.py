@@ -30,7 +30,7 @@ def refused(*arguments: str) -> str:
 
 
 WRONG = [
-    (["--task", "x", *MODELS], "--rubric is missing"),
+    (["--task", "x", *MODELS], "--rubric is required"),
     (["--rubric", "wiggum", *MODELS], "--task is required"),
     ([*PLAIN], "--producer is required"),
     ([*PLAIN, "--producer", "ollama/loopback:1b"], "--judge is required, because this rubric has criteria"),

@@ -84,7 +84,7 @@ def test_a_run_that_is_cancelled_stops_on_the_page(live_page: Page, served: Serv
     served.server.chunks, served.server.chunk_delay = 80, 0.5
     live_page.goto(NEW)
     fill(live_page)
-    live_page.get_by_label("Repeats").fill("1")
+    live_page.get_by_label("Repeats", exact=True).fill("1")
     expect(live_page.get_by_text("Producer and judge are of the same family.")).to_be_visible()
     live_page.get_by_role("button", name="Launch").last.click()
     live_page.wait_for_url(A_RUN, timeout=30_000)

@@ -52,7 +52,7 @@ def test_the_queue_is_worked_through_by_keyboard_alone(signed_in: Page, queue: l
     at(page, queue[0], "1 of 3")
     page.keyboard.press("d")
     at(page, queue[1], "1 of 2")
-    expect(page.locator("#messages")).to_contain_text(f"Review of run {queue[0].pk} is done.")
+    expect(page.locator("#messages")).to_contain_text(f"Review of run {queue[0].pk} completed.")
 
     page.keyboard.press("s")
     page.wait_for_url(f"**/runs/{queue[1].pk}/score/2/")

@@ -184,7 +184,7 @@ def test_it_reads_and_works_without_script(browser, site, owner, as_owner, run, 
     expect(page.get_by_role("table").first).to_contain_text("8.60")
     page.get_by_text("More", exact=True).click()
     page.get_by_role("button", name="Archive").click()
-    expect(page.get_by_role("status").first).to_contain_text("out of the lists")
+    expect(page.get_by_role("status").first).to_contain_text("Run archived.")
     context.close()
 
 

@@ -91,7 +91,7 @@ def test_a_draft_survives_leaving_and_goes_with_the_submission(signed_in, run, h
     expect(signed_in.get_by_text("Restored your draft.")).to_be_visible()
     fill_by_keyboard(signed_in, "5")
     signed_in.get_by_role("button", name="Submit").click()
-    expect(signed_in.get_by_text("are kept.")).to_be_visible()
+    expect(signed_in.get_by_text("are saved.")).to_be_visible()
     assert (
         signed_in.evaluate("Object.keys(localStorage).filter((name) => name.startsWith('wiggum:score:'))")
         == []
@@ -107,7 +107,7 @@ def test_one_person_sees_at_once_what_another_scores_and_decides(signed_in, anot
     another.goto(f"{home}score/2/")
     fill_by_keyboard(another, "6")
     another.keyboard.press("Control+Enter")
-    expect(another.get_by_text("are kept.")).to_be_visible()
+    expect(another.get_by_text("are saved.")).to_be_visible()
     expect(people.get_by_role("columnheader", name="Vera Viewer")).to_be_visible()
     decision_make(run=run, kind="approved", reason="Fine.", seen=0, user=editor, round_number=3)
     expect(signed_in.get_by_text("approved round 3").first).to_be_visible()

@@ -73,7 +73,7 @@ def test_duplicate_and_archive(signed_in, rubrics):
     expect(signed_in.get_by_role("heading", level=1)).to_have_text("Copy of Wiggum six dimensions")
 
     signed_in.get_by_role("button", name="Archive").click()
-    expect(signed_in.get_by_role("status")).to_contain_text("is archived")
+    expect(signed_in.get_by_role("status")).to_contain_text("archived.")
     expect(signed_in.locator("#rubric-list")).not_to_contain_text("Copy of")
 
 

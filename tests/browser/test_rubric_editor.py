@@ -34,7 +34,7 @@ def save(page):
 
 def saved(page, number):
     save(page)
-    expect(page.get_by_text(f"Version {number} is saved.")).to_be_visible()
+    expect(page.get_by_text(f"Version {number} saved.")).to_be_visible()
 
 
 def test_on_a_phone_the_save_bar_leaves_the_page_to_the_rubric(editor_page):
@@ -65,7 +65,7 @@ def test_criteria_are_moved_with_the_keyboard_alone(editor_page):
     page.keyboard.press("Alt+ArrowUp")
     page.locator("#note").focus()
     page.keyboard.press("Enter")
-    expect(page.get_by_text("Version 2 is saved.")).to_be_visible()
+    expect(page.get_by_text("Version 2 saved.")).to_be_visible()
 
     keys = [row.key for row in newest().criteria.all()]
     assert keys == ["depth", "relevance", "completeness", "grounded", "structure", "specificity"]
@@ -269,7 +269,7 @@ def test_two_browsers_edit_the_same_rubric(editor_page, browser, site, editor, a
     assert newest().number == 2
     second.get_by_label("Theirs").check()
     second.get_by_role("button", name="Save both as version 3").click()
-    expect(second.get_by_text("Version 3 is saved.")).to_be_visible()
+    expect(second.get_by_text("Version 3 saved.")).to_be_visible()
 
     version = newest()
     assert (version.number, version.purpose, version.background) == (
@@ -292,7 +292,7 @@ def the_first_sees_what_the_second_did(page):
     for change in ("The owner's background", "The editor's background"):
         expect(page.get_by_text(change, exact=True)).to_be_visible()
     page.get_by_role("button", name="Save both as version 4").click()
-    expect(page.get_by_text("Version 4 is saved.")).to_be_visible()
+    expect(page.get_by_text("Version 4 saved.")).to_be_visible()
     assert newest().background == "The owner's background"
 
 

@@ -62,7 +62,7 @@ def test_compare_two_versions_and_restore_the_first(signed_in, rubrics):
 
     signed_in.get_by_role("navigation", name="Rubric").get_by_role("link", name="Versions").click()
     signed_in.get_by_role("button", name="Restore version 1").click()
-    expect(signed_in.get_by_role("status")).to_contain_text("Version 3 restored as version 1 said.")
+    expect(signed_in.get_by_role("status")).to_contain_text("Version 1 restored as version 3.")
     assert Rubric.objects.get(slug="wiggum").versions.first().note == "Restored from version 1."
 
 
@@ -73,7 +73,7 @@ def test_duplicate_and_archive(signed_in, rubrics):
     expect(signed_in.get_by_role("heading", level=1)).to_have_text("Copy of Wiggum six dimensions")
 
     signed_in.get_by_role("button", name="Archive").click()
-    expect(signed_in.get_by_role("status")).to_contain_text("is archived")
+    expect(signed_in.get_by_role("status")).to_contain_text("archived.")
     expect(signed_in.locator("#rubric-list")).not_to_contain_text("Copy of")
 
 

@@ -60,7 +60,7 @@ def test_an_open_menu_stays_open_and_works_when_the_run_ends(signed_in: Page, ru
         signed_in.get_by_role("link", name="Everything").click()
     assert waiting.value.suggested_filename.endswith(".json")
     signed_in.get_by_role("button", name="Archive").click()
-    expect(signed_in.get_by_role("status").first).to_contain_text("out of the lists")
+    expect(signed_in.get_by_role("status").first).to_contain_text("Run archived.")
 
 
 def test_what_is_opened_chosen_and_selected_stays(signed_in: Page, run: Run):

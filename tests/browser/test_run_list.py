@@ -101,7 +101,7 @@ def test_a_view_is_kept_opened_and_deleted(signed_in, runs):
     expect(lines(signed_in)).to_have_count(5)
     signed_in.get_by_text("Views", exact=True).click()
     signed_in.get_by_role("button", name="Delete the view The good ones").click()
-    expect(signed_in.get_by_role("status")).to_contain_text("is gone")
+    expect(signed_in.get_by_role("status")).to_contain_text("deleted.")
     assert not SavedView.objects.exists()
 
 

@@ -40,7 +40,7 @@ def tab(page: Page, name: str) -> None:
 
 def saved(page: Page, number: int) -> None:
     page.get_by_role("button", name="Save as a new version").click()
-    expect(page.get_by_text(f"Version {number} is saved.")).to_be_visible()
+    expect(page.get_by_text(f"Version {number} saved.")).to_be_visible()
 
 
 def test_from_the_gallery_to_another_project(signed_in: Page, both_projects, table: Table, tmp_path):
@@ -180,7 +180,7 @@ def the_difference_is_shown(page: Page) -> None:
 def the_first_version_is_restored(page: Page) -> None:
     tab(page, "Versions")
     page.get_by_role("button", name="Restore version 1").click()
-    expect(page.get_by_role("status")).to_contain_text("Version 3 restored as version 1 said.")
+    expect(page.get_by_role("status")).to_contain_text("Version 1 restored as version 3.")
     assert definition_of(version(3)) == definition_of(version(1))
 
 

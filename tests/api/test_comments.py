@@ -37,7 +37,7 @@ def test_a_thread_is_opened_answered_resolved_and_opened_again(api_viewer, api_e
     assert api_viewer.post(f"{here}/resolve").json()["resolved_by"] == "Vera Viewer"
     again = api_editor.post(f"{here}/resolve")
     assert (again.status_code, again.json()["code"]) == (409, "overtaken")
-    assert "Vera Viewer resolved" in again.json()["detail"]
+    assert "Vera Viewer has already resolved" in again.json()["detail"]
     assert api_viewer.get(threads, {"resolved": "false"}).json()["items"] == []
     assert api_editor.post(f"{here}/reopen").json()["resolved_at"] is None
     assert len(api_viewer.get(threads, {"resolved": "false", "round": "2"}).json()["items"]) == 1

@@ -72,7 +72,7 @@ def test_a_link_is_made_and_a_stranger_reads_the_run(signed_in, browser, site, p
     signed_in.goto(f"/p/{project.slug}/runs/{run.pk}/share/")
     expect(signed_in.get_by_role("row", name="For the board")).to_contain_text("1 time")
     signed_in.get_by_role("button", name="Revoke").click()
-    expect(signed_in.get_by_role("status").first).to_contain_text("no longer works")
+    expect(signed_in.get_by_role("status").first).to_contain_text("Link revoked")
     page.goto(address)
     expect(page.get_by_role("heading", level=1)).to_have_text("This link does not work")
     stranger.close()

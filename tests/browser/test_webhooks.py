@@ -42,7 +42,7 @@ def test_an_owner_makes_one_and_sees_what_came_back(signed_in, inspect, receiver
     page.get_by_role("button", name="Send again").click()
     delivery_send(delivery.pk)
     page.reload()
-    expect(page.get_by_text("received", exact=True)).to_be_visible()
+    expect(page.get_by_text("Delivered", exact=True).first).to_be_visible()
     assert {got.headers["Wiggum-Delivery"] for got in receiver.received} == {str(delivery.key)}
     assert len(receiver.received) == 2
 

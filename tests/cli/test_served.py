@@ -39,7 +39,5 @@ def test_a_rubric_and_a_run_from_a_shell(server, project, viewer, tmp_path, monk
     monkeypatch.setenv("WIGGUM_TOKEN", reads)
     assert called("run", "list").exit_code == 0
     refused = called("run", "retry", number)
-    assert (refused.exit_code, "editor or owner role" in refused.stderr) == (4, True), (
-        refused.stderr
-    )
+    assert (refused.exit_code, "editor or owner role" in refused.stderr) == (4, True), refused.stderr
     assert Run.objects.get().outcome == "CANCELLED"

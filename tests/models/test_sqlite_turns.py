@@ -54,14 +54,14 @@ def test_many_writers_at_once_lose_nothing():
 def test_a_write_of_one_statement_waits_for_the_transaction_before_it(monkeypatch):
     order = []
     began, asked = threading.Event(), threading.Event()
-    take_turn = base.DatabaseWrapper.take_turn
+    acquire_write_lock = base.DatabaseWrapper.acquire_write_lock
 
     def noting(wrapper):
         if began.is_set():
             asked.set()
-        take_turn(wrapper)
+        acquire_write_lock(wrapper)
 
-    monkeypatch.setattr(base.DatabaseWrapper, "take_turn", noting)
+    monkeypatch.setattr(base.DatabaseWrapper, "acquire_write_lock", noting)
 
     def work(number):
         if number == 0:

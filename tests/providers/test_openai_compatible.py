@@ -216,7 +216,7 @@ def test_models_are_listed_with_family_and_context(ollama_server: LoopbackServer
         provider.model_info("nobody")
     health = provider.health()
     assert health.ok
-    assert "lists 2 models" in health.message
+    assert "online with 2 models" in health.message
 
 
 @pytest.mark.parametrize(
@@ -242,7 +242,7 @@ def test_one_model_of_llama_cpp(ollama_server: LoopbackServer) -> None:
     ]
     info = OpenAICompatibleProvider(ollama_server.address).models()[0]
     assert (info.family, info.context_length, info.size_bytes) == ("qwen", 8192, 5)
-    assert "lists 1 model." in OpenAICompatibleProvider(ollama_server.address).health().message
+    assert "online with 1 model." in OpenAICompatibleProvider(ollama_server.address).health().message
 
 
 @pytest.mark.parametrize(

@@ -85,7 +85,7 @@ GOOD = {"name": "hub", "kind": "openai_compatible", "url": "http://127.0.0.1:1/v
         (json.dumps([{**GOOD, "options": []}]), r"\[0\].options"),
         (json.dumps([{**GOOD, "concurrency": 0}]), r"\[0\].concurrency"),
         (json.dumps([{**GOOD, "concurrency": True}]), r"\[0\].concurrency"),
-        (json.dumps([{**GOOD, "name": "ollama"}]), "'ollama' is taken"),
+        (json.dumps([{**GOOD, "name": "ollama"}]), "'ollama' is used twice"),
     ],
 )
 def test_a_wrong_endpoint_is_said_aloud(endpoints: str, words: str) -> None:

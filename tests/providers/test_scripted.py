@@ -52,7 +52,7 @@ def test_running_out_names_the_missing_line(script: Path) -> None:
     provider = ScriptedProvider(script, consumed={"producer": 2})
     error = failure(provider, wanted(role="producer"))
     assert (error.kind, error.retryable) == (ErrorKind.BAD_REPLY, False)
-    assert "number 3" in error.message
+    assert "line 3" in error.message
     assert "producer" in error.message
     assert "0 lines for the reflect" in failure(provider, wanted(role="reflect")).message
 

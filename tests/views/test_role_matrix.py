@@ -204,7 +204,12 @@ def webhook_in(project: Project) -> Webhook:
 def delivery_in(project: Project) -> WebhookDelivery:
     now = timezone.now()
     return WebhookDelivery.objects.create(
-        webhook=webhook_in(project), event="ping", payload="{}", most_tries=1, next_try_at=now, status="failed"
+        webhook=webhook_in(project),
+        event="ping",
+        payload="{}",
+        most_tries=1,
+        next_try_at=now,
+        status="failed",
     )
 
 

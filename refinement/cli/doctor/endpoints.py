@@ -64,7 +64,7 @@ def unreachable(spec: EndpointSpec, message: str, *, needed: bool = False) -> Fi
     name = f"endpoint {spec.name}"
     if spec.kind == "ollama":
         what = (
-            f"Ollama does not answer at {display_address(spec.url)}"
+            f"Ollama is not responding at {display_address(spec.url)}"
             if "cannot be reached" in message
             else message
         )

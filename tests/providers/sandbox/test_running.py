@@ -73,7 +73,7 @@ def test_it_is_given_a_file_in_an_empty_folder_or_its_input():
 
 @pytest.mark.parametrize("name", ["../candidate", "a/b", "/etc/x", ".."])
 def test_the_file_has_a_plain_name(name):
-    with pytest.raises(ValueError, match="plain name"):
+    with pytest.raises(ValueError, match="plain file name"):
         Job(("cat",), "", 1, name)
 
 

@@ -37,5 +37,5 @@ def test_a_closed_account_gets_no_link(owner):
     owner.is_active = False
     owner.save(update_fields=["is_active"])
 
-    with pytest.raises(CommandError, match="is closed"):
+    with pytest.raises(CommandError, match="is deactivated"):
         printed_link(owner.email)

@@ -165,13 +165,13 @@ def test_a_change_with_the_scores_in_view_is_no_longer_blind(run, viewer):
     blind_reading_begin(run=run, number=2, user=viewer)
     assert give(run, viewer, said(run, "4")).blind
     assert not give(run, viewer, said(run, "5"), seen=1).blind
-    with pytest.raises(ScoresSeen, match="open one"):
+    with pytest.raises(ScoresSeen, match="is not blind"):
         blind_reading_begin(run=run, number=1, user=viewer)
 
 
 def test_who_scored_openly_cannot_begin_blind(run, viewer):
     give(run, viewer, said(run, "4"))
-    with pytest.raises(ScoresSeen, match="in view"):
+    with pytest.raises(ScoresSeen, match="with its scores visible"):
         blind_reading_begin(run=run, number=1, user=viewer)
 
 

@@ -240,9 +240,9 @@ def test_htmx_gets_the_threads_alone(as_viewer, run):
         ({"body": "x" * 1_000_000}, "At most 20,000 characters"),
         ({"about": "criterion:beauty"}, "Select a valid choice"),
         ({"about": ""}, "Choose a subject."),
-        ({"about": "passage"}, "Quote the words that it is about."),
-        ({"quote": "never written"}, "These words are not in this round&#x27;s text."),
-        ({"quote": "y" * 2001}, "Quote 2,000 characters at most."),
+        ({"about": "passage"}, "Quote the passage you want to comment on."),
+        ({"quote": "never written"}, "This passage is not in the round&#x27;s text."),
+        ({"quote": "y" * 2001}, "Quote at most 2,000 characters."),
     ],
 )
 def test_what_is_wrong_is_said_and_what_was_typed_stays(as_viewer, run, fields, words, htmx):

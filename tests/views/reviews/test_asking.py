@@ -64,7 +64,7 @@ def test_the_list_leads_there_with_the_ticked_runs(as_editor, as_viewer, viewer,
     [
         ({"reviewers": []}, "Choose reviewers."),
         ({"due_on": "soon"}, "Enter a date such as 2026-03-31."),
-        ({"due_on": "2001-01-01"}, "This day is past; choose today or a later one."),
+        ({"due_on": "2001-01-01"}, "This date is in the past. Choose today or later."),
         ({"note": "n" * 1_001}, "The note is longer than 1,000 characters."),
         ({"reviewers": ["99999"]}, "One of these people is no longer a member. Choose again."),
         ({"reviewers": ["x" * 30]}, "One of these people is no longer a member. Choose again."),

@@ -36,8 +36,8 @@ def test_an_editor_makes_a_rule_and_everybody_reads_it(as_editor, as_viewer, edi
     ("values", "words"),
     [
         ({"kind": ""}, "Choose what the rule matches."),
-        ({"kind": "failed"}, "Choose the rubric whose FAILs are to be reviewed."),
-        ({"kind": "sample"}, "Say how many in a hundred: 1 to 100."),
+        ({"kind": "failed"}, "Choose the rubric whose FAIL runs should be reviewed."),
+        ({"kind": "sample"}, "Enter a percentage from 1 to 100."),
         ({"kind": "sample", "percent": "101"}, "Enter a percentage from 1 to 100."),
         ({"due_days": "-1"}, "0 to 365 days, or leave empty for no due date."),
         ({"rubric": "99999"}, "Rubric not found in this project."),

@@ -138,7 +138,7 @@ def test_rounds_of_other_rubrics_and_projects_are_neither_offered_nor_given(
         ({"text": " \n "}, "The text is empty. Paste the text that the scores belong to."),
         ({"text": "x" * (MAX_SEED_CHARS + 1)}, "The text has 200,001 characters; 200,000 are allowed."),
         ({"text": "x" * 1_000_000}, "The text has 1,000,000 characters; 200,000 are allowed."),
-        ({"score-depth": "11"}, "11 is not on the scale: it takes numbers from 0 to 10."),
+        ({"score-depth": "11"}, "11 is not on the scale. Allowed: numbers from 0 to 10."),
         ({"score-depth": "-1"}, "-1 is not on the scale"),
         ({"score-depth": "seven"}, "Enter a number, such as 7.5."),
         ({"score-depth": "NaN"}, "Enter a number, such as 7.5."),
@@ -164,7 +164,7 @@ def test_bad_input_is_told_beside_its_field_and_everything_typed_is_kept(as_edit
 def test_a_whole_number_scale_takes_no_halves(as_editor, project):
     a_rubric(project, "simmer")
     answer = as_editor.post(PAGE, filled(clarity="5.5"))
-    assert "5.5 is not on the scale: it takes whole numbers from 1 to 10." in answer.content.decode()
+    assert "5.5 is not on the scale. Allowed: whole numbers from 1 to 10." in answer.content.decode()
 
 
 @pytest.mark.parametrize("action", ["save", "remove"])

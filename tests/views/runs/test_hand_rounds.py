@@ -57,7 +57,7 @@ def test_it_is_saved_and_the_new_round_follows(as_editor, editor, run):
     ("more", "words"),
     [
         ({"text": ""}, "Enter a text."),
-        ({"text": " \r\n "}, "The text is empty; an empty text cannot be judged."),
+        ({"text": " \r\n "}, "The text is empty."),
         ({"rounds": ""}, "Enter 1 to 50 rounds, including this one."),
         ({"rounds": "51"}, "Enter 1 to 50 rounds, including this one."),
         ({"rounds": "many"}, "Enter 1 to 50 rounds, including this one."),

@@ -121,7 +121,7 @@ def test_sending_again(as_owner, hook, page, owner):
     WebhookDelivery.objects.update(status="failed", tries=7)
     address = f"{page}deliveries/{delivery.pk}/resend/"
 
-    assert "on its way again" in as_owner.post(address, follow=True).content.decode()
+    assert "Resending." in as_owner.post(address, follow=True).content.decode()
     assert "being sent already" in as_owner.post(address, follow=True).content.decode()
 
 

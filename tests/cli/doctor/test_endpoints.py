@@ -23,7 +23,7 @@ def ollama(address: str) -> EndpointSpec:
 def test_an_ollama_that_is_only_looked_for_may_be_absent(db, monkeypatch):
     address = f"http://127.0.0.1:{free_port()}"
     (finding,) = endpoint(ollama(address))
-    assert (finding.status, finding.what) == ("warn", f"Ollama does not answer at {address}")
+    assert (finding.status, finding.what) == ("warn", f"Ollama is not responding at {address}")
     assert "ollama serve" in finding.remedy
     assert endpoint(ollama(address), ["qwen3:14b"])[0].status == "fail"
     monkeypatch.setenv("WIGGUM_OLLAMA_URL", address)

@@ -84,7 +84,7 @@ def test_finished_runs_are_archived_and_brought_back(as_editor, address, project
     assert told(answer)[0] == "1 run was archived."
     assert "Cancel it or let it finish" in told(answer)[1]
     assert list(Run.objects.filter(archived_at__isnull=False)) == [done]
-    assert "in the archive already" in told(send(as_editor, address, "archive", [done]))[-1]
+    assert "already archived" in told(send(as_editor, address, "archive", [done]))[-1]
     assert told(send(as_editor, address, "unarchive", [done]))[-1] == "1 run was unarchived."
     assert not Run.objects.filter(archived_at__isnull=False).exists()
 

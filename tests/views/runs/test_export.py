@@ -91,7 +91,7 @@ def test_the_report_tells_the_run(as_viewer, run):
     assert "| Best | 8.60 |" in text
     assert re.search(r"\| Round 2 \| 8\.60 \|.*points deducted", text)
     assert "### Round 3" in text
-    assert "The one direction for the next revision: It names the steps." in text
+    assert "Direction for the next revision: It names the steps." in text
     assert "Round 2 is the result.\n\n```text\nVersion 1: deploy ingest 1.\nThen watch it.\n```\n" in text
     assert "Edgar Editor" in text
 

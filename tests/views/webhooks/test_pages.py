@@ -122,7 +122,7 @@ def test_sending_again(as_owner, hook, page, owner):
     address = f"{page}deliveries/{delivery.pk}/resend/"
 
     assert "Resending." in as_owner.post(address, follow=True).content.decode()
-    assert "being sent already" in as_owner.post(address, follow=True).content.decode()
+    assert "already being sent" in as_owner.post(address, follow=True).content.decode()
 
 
 def test_removing(as_owner, hook, page):

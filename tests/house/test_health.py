@@ -85,7 +85,7 @@ def test_not_ready_without_its_broker(anonymous, settings, url, name):
     assert response.status_code == 503
     assert response.json()["broker"] == {
         "ok": False,
-        "message": f"Queue: cannot send messages ({name} does not answer)",
+        "message": f"Queue: cannot send messages ({name} does not respond)",
     }
 
 
@@ -132,7 +132,7 @@ def test_an_ollama_that_answers_says_so(db, monkeypatch, ollama_server):
     monkeypatch.setenv("WIGGUM_OLLAMA_URL", ollama_server.address)
     ok, message = messages()["ollama"]
     assert ok
-    assert f"Ollama at {ollama_server.address} answers" in message
+    assert f"Ollama at {ollama_server.address} is online" in message
 
 
 def test_a_model_file_of_ones_own_is_not_called_small(db, monkeypatch, tmp_path):

@@ -93,14 +93,14 @@ def test_the_api_answers_with_problem_details():
     assert status == 413
     assert headers[b"content-type"] == b"application/problem+json"
     assert json.loads(body)["code"] == "too_large"
-    assert "at most 13 MB" in json.loads(body)["detail"]
+    assert "larger than 13 MB" in json.loads(body)["detail"]
 
 
 def test_a_body_that_stops_arriving_times_out():
     given = scope(content_length="1000")
     status, headers, body = answered(given, chunks(7, last=False), grace_seconds=0.05)
     assert (status, headers[b"connection"]) == (408, b"close")
-    assert b"took too long to arrive" in body
+    assert b"took too long" in body
 
 
 @pytest.mark.parametrize(("bytes_per_second", "status"), [(100, 200), (10**9, 408)])
@@ -275,4 +275,4 @@ def test_a_client_that_sends_everything_first_reads_the_refusal(instance):
         )
         response = connection.getresponse()
         assert response.status == 413
-        assert b"at most 13 MB" in response.read()
+        assert b"larger than 13 MB" in response.read()

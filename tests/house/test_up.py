@@ -68,7 +68,7 @@ def test_what_dies_is_started_again(start):
 
     (serving,) = children(instance.child("granian"))
     os.kill(serving, signal.SIGKILL)  # this one alone
-    instance.wait_until_said(r"the web process ended with exit code 1")
+    instance.wait_until_said(r"the web process exited with code 1")
     wait_for(lambda: get(instance.port, "/healthz")[0] == 200, "the web process to answer again")
     assert instance.stop(signal.SIGTERM) == 0
     assert "Traceback" not in instance.said()

@@ -38,7 +38,7 @@ WRONG = [
     ([*PLAIN, "--producer", "nowhere/x", "--judge", "ollama/x"], "no endpoint named 'nowhere'; known are"),
     ([*PLAIN, "--producer", "scripted:", "--judge", "ollama/x"], "needs a file path"),
     ([*PLAIN, *MODELS, "--detach", "--judge", "scripted:a.jsonl"], "only work in the foreground"),
-    (["--rubric", "none", "--task", "x", *MODELS], "no rubric 'none' in project local; there are"),
+    (["--rubric", "none", "--task", "x", *MODELS], "no rubric 'none' in project local; available"),
     (["--rubric", "wiggum@9", "--task", "x", *MODELS], "has no version '9'; the newest is 1"),
     (["--rubric", "wiggum@first", "--task", "x", *MODELS], "has no version 'first'"),
     ([*PLAIN, *MODELS, "--project", "nobodys"], "there is no project 'nobodys'"),

@@ -267,7 +267,7 @@ def test_instructions_and_decisions(api_editor, api_viewer, project):
 
 # --- blind reading --------------------------------------------------------------------------------
 def test_who_reads_a_run_blind_is_shown_nothing_of_it(api_viewer, viewer, project):
-    run = finished_run(project, ("7.3519", "8.6273", "6.4481"), said="Zverdict", why="Zwhy")
+    run = finished_run(project, ("7.3519", "8.6273", "6.4481"), said="Zverdict", why="Zwhystopped")
     runs_of(project)
     project.blind_scores = True
     project.save(update_fields=["blind_scores"])
@@ -283,5 +283,5 @@ def test_who_reads_a_run_blind_is_shown_nothing_of_it(api_viewer, viewer, projec
     lists += [api_viewer.get(f"{RUNS}/export/csv", {"run": [str(run.pk)]})]
     shown = b"".join(answer.getvalue() for answer in lists)
     # A digit before it makes it the end of a time.
-    assert re.findall(rb"(?<!\d)(?:7\.3519|8\.6273|6\.4481)|Zverdict|Zwhy", shown) == []
+    assert re.findall(rb"(?<!\d)(?:7\.3519|8\.6273|6\.4481)|Zverdict|Zwhystopped", shown) == []
     assert b"A task" in shown

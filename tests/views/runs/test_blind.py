@@ -38,9 +38,10 @@ from tests.views.test_role_matrix import RULES, addresses, walked
 
 pytestmark = pytest.mark.django_db
 HTMX = {"HX-Request": "true"}
-# Scores as they are kept and as pages round them, and a word for each thing that somebody says.
+# Scores as stored and as rounded on pages, and a word for each text. Words are long: a page's random tokens
+# must not contain one by chance.
 NUMBERS = ("7.3519", "7.35", "8.6273", "8.63", "6.4481", "6.45", "3.1875", "3.19")
-WORDS = ("Zverdict", "Zwhy", "Znote", "Zreason", "Zdecision", "Zcomment", "Zaudit")
+WORDS = ("Zverdict", "Zwhystopped", "Zscorenote", "Zreason", "Zdecision", "Zcomment", "Zaudit")
 SENTINELS = (*NUMBERS, *WORDS)
 
 
@@ -49,13 +50,13 @@ def run(project, owner, outsider) -> Run:
     """A run that the judge and a colleague have scored, with recognisable numbers and words."""
     default_rubrics_install(project=project)
     made = finished_run(
-        project, ["7.3519", "8.6273", "6.4481"], said="Zverdict", why="Stopped: Zwhy.", user=owner,
+        project, ["7.3519", "8.6273", "6.4481"], said="Zverdict", why="Stopped: Zwhystopped.", user=owner,
         batch="b1", signal_rounds=1,
     )  # fmt: skip
     colleague = member(project, "editor", "milo@example.org", "Milo Editor")
     keys = [entry["key"] for entry in made.snapshot["criteria"]]
     row = made.rounds.get(number=2)
-    said = Reading(dict.fromkeys(keys, Decimal("3.1875")), {keys[0]: "Zreason"}, "Znote")
+    said = Reading(dict.fromkeys(keys, Decimal("3.1875")), {keys[0]: "Zreason"}, "Zscorenote")
     human_score_give(run=made, row=row, user=colleague, submitted=said, seen_version=0)
     decision_make(run=made, kind="rejected", reason="Zdecision", seen=0, user=colleague)
     thread_open(run=made, spot=Spot(ThreadPlace.RUN), body="Zcomment @olivia", user=colleague)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from threading import Lock
 from typing import Any
 
-from refinement.execution.leases import Lease
+from refinement.execution.leases import Lease, LeaseKey
 from refinement.models.leased import Leased, WorkStatus
 
 CHECK_EVERY = 0.25  # seconds
@@ -19,7 +19,9 @@ class LeaseChecks:
     def __init__(self) -> None:
         self._checking = Lock()
         self._in_use: set[Lease[Any]] = set()
-        self._lost: set[Lease[Any]] = set()
+        # By key, not by lease: a step recorded during a check raises the lease's attempt, and what the check
+        # finds about the earlier attempt must not end the next call.
+        self._lost: set[LeaseKey] = set()
         self._checked = 0.0
 
     @contextmanager
@@ -33,7 +35,6 @@ class LeaseChecks:
             yield lambda: self._is_held(lease)
         finally:
             self._in_use.discard(lease)
-            self._lost.discard(lease)
 
     def _is_held(self, lease: Lease[Any]) -> bool:
         # No thread waits for another one's query: a database that hangs blocks one call, not all of them.
@@ -42,21 +43,21 @@ class LeaseChecks:
                 self._check()
             finally:
                 self._checking.release()
-        return lease not in self._lost
+        return lease.key not in self._lost
 
     def _check(self) -> None:
-        by_model: dict[type[Leased], set[Lease[Any]]] = defaultdict(set)
-        for lease in self._in_use.copy():
-            by_model[type(lease.row)].add(lease)
-        self._lost = {lease for model, leases in by_model.items() for lease in lost_leases(model, leases)}
+        by_model: dict[type[Leased], set[LeaseKey]] = defaultdict(set)
+        for key in [lease.key for lease in self._in_use.copy()]:
+            by_model[key[0]].add(key)
+        self._lost = {key for model, keys in by_model.items() for key in lost_keys(model, keys)}
         self._checked = time.monotonic()
 
 
-def lost_leases(model: type[Leased], leases: set[Lease[Any]]) -> set[Lease[Any]]:
-    """The leases that are no longer held by their owner."""
-    running = model.objects.filter(pk__in=[lease.row.pk for lease in leases], status=WorkStatus.RUNNING)
-    held = set(running.values_list("pk", "lease_owner", "attempt"))
-    return {lease for lease in leases if (lease.row.pk, lease.owner, lease.attempt) not in held}
+def lost_keys(model: type[Leased], keys: set[LeaseKey]) -> set[LeaseKey]:
+    """The keys of leases that are no longer held."""
+    running = model.objects.filter(pk__in=[pk for _, pk, _, _ in keys], status=WorkStatus.RUNNING)
+    held = {(model, *values) for values in running.values_list("pk", "lease_owner", "attempt")}
+    return keys - held
 
 
 lease_checks = LeaseChecks()

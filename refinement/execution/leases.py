@@ -15,7 +15,7 @@ import socket
 import threading
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Generic, TypeVar
+from typing import Generic, TypeAlias, TypeVar
 
 from django.db import DatabaseError, InterfaceError, close_old_connections, transaction
 from django.db.models import F, Q, QuerySet
@@ -36,6 +36,7 @@ LEASED: tuple[type[Leased], ...] = (Run, BenchTrial, WebhookDelivery)
 _process = f"{socket.gethostname()[:40]}:{os.getpid()}:{secrets.token_hex(4)}"
 
 Row = TypeVar("Row", bound=Leased)
+LeaseKey: TypeAlias = tuple[type[Leased], int, str, int]  # model, primary key, owner, attempt
 
 
 class LeaseLost(Exception):
@@ -55,6 +56,11 @@ class Lease(Generic[Row]):
     owner: str
     attempt: int
     took_over: bool = False  # the previous worker crashed
+
+    @property
+    def key(self) -> LeaseKey:
+        """What tells this lease, at its present attempt, from every other."""
+        return type(self.row), self.row.pk, self.owner, self.attempt
 
     @property
     def held(self) -> QuerySet[Row]:

@@ -10,7 +10,7 @@ from refinement.broker.interrupting import interrupt_all, worker_starts
 from refinement.engine.profiles import rubric_for
 from refinement.execution import cancelling
 from refinement.execution.calls import control_of
-from refinement.execution.cancelling import LeaseChecks, lost_leases
+from refinement.execution.cancelling import LeaseChecks, lost_keys
 from refinement.execution.leases import Lease, lease_renew, lease_take
 from refinement.models import Run, RunStatus
 from refinement.providers.registry import Target
@@ -65,9 +65,9 @@ def test_a_query_that_fails_is_made_again(leases, checks, always, monkeypatch):
     def away_once(model, leases):
         if errors:
             raise errors.pop()
-        return lost_leases(model, leases)
+        return lost_keys(model, leases)
 
-    monkeypatch.setattr(cancelling, "lost_leases", away_once)
+    monkeypatch.setattr(cancelling, "lost_keys", away_once)
     with checks.using(leases[0]) as is_held:
         with pytest.raises(DatabaseError):
             is_held()
@@ -82,12 +82,31 @@ def test_nobody_waits_for_another_query(leases, checks, always, monkeypatch):
     def ask_again(model, leases):
         queries.append(model)
         assert is_held()  # as another thread would, while the query is under way
-        return lost_leases(model, leases)
+        return lost_keys(model, leases)
 
-    monkeypatch.setattr(cancelling, "lost_leases", ask_again)
+    monkeypatch.setattr(cancelling, "lost_keys", ask_again)
     with checks.using(leases[0]) as is_held:
         assert is_held()
     assert queries == [Run]
+
+
+def test_a_step_recorded_during_a_check_does_not_end_the_next_call(leases, checks, always, monkeypatch):
+    lease, records = leases[0], [True]
+
+    def recorded_meanwhile(model, keys):
+        if records and records.pop():
+            Run.objects.filter(pk=lease.row.pk).update(attempt=lease.attempt + 1)
+            lost = lost_keys(model, keys)
+            lease.attempt += 1  # the recorder's thread goes on a moment later
+            return lost
+        return lost_keys(model, keys)
+
+    monkeypatch.setattr(cancelling, "lost_keys", recorded_meanwhile)
+    with checks.using(lease) as is_held:
+        assert is_held()
+    monkeypatch.setattr(cancelling, "CHECK_EVERY", 600)  # the next call goes by the same check
+    with checks.using(lease) as is_held:
+        assert is_held()
 
 
 def test_a_call_is_cancelled_when_its_lease_is_lost(leases, checks, always):

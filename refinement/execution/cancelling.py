@@ -35,6 +35,7 @@ class LeaseChecks:
             yield lambda: self._is_held(lease)
         finally:
             self._in_use.discard(lease)
+            self._lost.discard(lease.key)
 
     def _is_held(self, lease: Lease[Any]) -> bool:
         # No thread waits for another one's query: a database that hangs blocks one call, not all of them.

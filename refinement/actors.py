@@ -4,16 +4,20 @@ from typing import Any
 
 import dramatiq
 
-from refinement.models import BenchTrial, Run, WebhookDelivery
+from refinement.engine.rubrics import LONGEST_EVALUATION
+from refinement.models import BenchTrial, EvaluatorTrial, Run, WebhookDelivery
 from refinement.models.leased import Leased
 from wiggum_site.broker import broker
 
-__all__ = ["actor_of", "advance_run", "broker", "deliver_webhook", "judge_trial"]
+__all__ = ["actor_of", "advance_run", "broker", "deliver_webhook", "judge_trial", "try_evaluator"]
 
 DELIVERY_SECONDS = 60  # sending itself times out after ten
-# Model calls have a timeout of ten minutes; these limits are for code that hangs outside of one.
+# Model calls have a timeout of ten minutes and evaluators one of an hour; these limits are for code that
+# hangs outside of them. RabbitMQ delivers a message again that is not acknowledged for half an hour: its
+# second receiver finds the lease held and does nothing.
 TRIAL_MINUTES = 11
-TURN_MINUTES = 25  # ten minutes of steps, one more call, and less than RabbitMQ's half hour
+EVALUATION_MINUTES = LONGEST_EVALUATION // 60 + 5
+TURN_MINUTES = EVALUATION_MINUTES + 20  # ten minutes of steps, then an evaluator and one more call
 
 
 @dramatiq.actor(
@@ -47,6 +51,21 @@ def judge_trial(trial_id: int) -> None:
 
 
 @dramatiq.actor(
+    queue_name="runs",
+    priority=0,
+    time_limit=EVALUATION_MINUTES * 60_000,
+    max_retries=3,
+    min_backoff=1_000,
+    max_backoff=30_000,
+)
+def try_evaluator(trial_id: int) -> None:
+    """Runs the command of an evaluator trial, if it is due and no worker holds it."""
+    from refinement.execution.commands.trials import evaluator_trial_advance
+
+    evaluator_trial_advance(trial_id)
+
+
+@dramatiq.actor(
     queue_name="runs",  # shared: another queue would be polled all day for a few messages
     priority=1,  # after runs: no user is waiting for it
     time_limit=DELIVERY_SECONDS * 1_000,
@@ -64,6 +83,7 @@ def actor_of(model: type[Leased]) -> "dramatiq.Actor[Any, Any]":
     actors: dict[type[Leased], dramatiq.Actor[Any, Any]] = {
         Run: advance_run,
         BenchTrial: judge_trial,
+        EvaluatorTrial: try_evaluator,
         WebhookDelivery: deliver_webhook,
     }
     return actors[model]

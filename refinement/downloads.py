@@ -28,6 +28,7 @@ from refinement.selectors.runs.exports import (
     round_values,
     run_summaries,
     run_values,
+    source_values,
 )
 from refinement.selectors.runs.imports import import_sentence
 from refinement.selectors.runs.training import TrainingChoice, better_and_worse, good_texts
@@ -55,7 +56,7 @@ def exported(request: HttpRequest, run: Run, form: str) -> StreamingHttpResponse
 
 def many_exported(request: ProjectRequest, runs: QuerySet[Run], form: str) -> StreamingHttpResponse:
     """A download of these runs, one per line."""
-    summaries = run_summaries(request.project, numbers_of(runs))
+    summaries = run_summaries(request.project, numbers_of(runs), tasks=form == "jsonl")
     pieces = runs_csv(COLUMNS, summaries) if form == "csv" else runs_jsonl(summaries)
     return sent(request, pieces, "runs" if form == "jsonl" else f"runs-{request.project.slug}", form)
 
@@ -64,6 +65,7 @@ def whole(run: Run) -> Iterator[str]:
     """The complete run as JSON, enough to import it again."""
     return run_json(
         run_values(run),
+        sources=source_values(run),
         rounds=round_values(run),
         calls=call_values(run),
         events=event_values(run),
@@ -79,6 +81,7 @@ def report(run: Run) -> Iterator[str]:
         run_values(run),
         rubric_from_json(run.snapshot),
         rounds=rounds,
+        sources=list(source_values(run, texts=False)),
         best=best_candidate(run),
         human_scores=list(human_score_values(run)),
         decisions=list(decision_values(run)),

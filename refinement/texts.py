@@ -17,6 +17,12 @@ def storable(text: str) -> str:
     return text
 
 
+def label(text: str) -> str:
+    """The text as a short label: one line in lower case, so that equal labels compare as equal."""
+    plain = (character for character in storable(text) if character not in TURNING)
+    return " ".join("".join(plain).split()).lower()
+
+
 def one_line(text: str, most: int) -> str:
     """The start of the text on one line, without control and direction characters."""
     # Twice the length is enough, because only whitespace and control characters are dropped.

@@ -72,6 +72,20 @@ def data_directory(default: Path) -> Path:
     return path
 
 
+def append_file(name: str) -> Path | None:
+    """A file to append to, or None. Checks that it can be opened; a missing file is created later."""
+    value = text(name, "")
+    if not value:
+        return None
+    path = Path(value).expanduser().absolute()
+    target = path if path.exists() else path.parent
+    if path.is_dir() or (path.exists() and not path.is_file()):
+        raise BadSetting(name, f"{path} is not a regular file.")
+    if not path.parent.is_dir() or not os.access(target, os.W_OK):
+        raise BadSetting(name, f"cannot write to {path}; its directory must exist and be writable.")
+    return path
+
+
 def secret_key(directory: Path) -> str:
     """SECRET_KEY, or a generated key that is stored in the data directory, readable only by its owner."""
     from_environment = os.environ.get("SECRET_KEY", "").strip()

@@ -17,6 +17,8 @@ BROKER_URL = env.broker()
 OLLAMA_URL = env.address("WIGGUM_OLLAMA_URL", "http://127.0.0.1:11434", schemes=("http", "https"))
 env.check_endpoints()
 WORKER_THREADS = env.number("WIGGUM_WORKER_THREADS", 32, minimum=1, maximum=512)
+# A file to which a line is appended for each run that ends.
+RUNS_LOG = env.append_file("WIGGUM_RUNS_LOG")
 
 # --- security ---------------------------------------------------------------------------------
 DEBUG = env.flag("DEBUG", False)
@@ -50,6 +52,8 @@ WEBHOOK_NETWORKS = env.networks("WIGGUM_WEBHOOK_PRIVATE")
 COMMANDS = env.names("WIGGUM_COMMANDS", [])
 # Files and folders that commands can read in the sandbox, in addition to the system's programs.
 COMMANDS_READABLE = env.names("WIGGUM_COMMANDS_READABLE", [])
+# Programs whose commands may use the network from the sandbox, as in COMMANDS. None by default.
+COMMANDS_NETWORK = env.names("WIGGUM_COMMANDS_NETWORK", [])
 # The socket of the evaluator service. Without it, workers run commands on their own machine.
 EVALUATOR_SOCKET = env.text("WIGGUM_EVALUATOR_SOCKET", "")
 # Run commands with all permissions of the worker's account if there is no sandbox.

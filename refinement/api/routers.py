@@ -15,8 +15,9 @@ from refinement.api.runs import bulk as run_bulk
 from refinement.api.runs import calls as run_calls
 from refinement.api.runs import compare as run_compare
 from refinement.api.runs import estimates as run_estimates
+from refinement.api.runs import evaluator as run_evaluator
 from refinement.api.runs import exports as run_exports
-from refinement.api.runs import imports, runs, saved_views, shares
+from refinement.api.runs import imports, runs, saved_views, shares, sources
 from refinement.api.runs import models as launch
 from refinement.api.runs import rounds as run_rounds
 
@@ -29,7 +30,9 @@ ROUTERS: list[tuple[str, Router]] = [
     (f"{PROJECT}/runs", run_bulk.router),
     (f"{PROJECT}/runs", saved_views.router),
     (f"{PROJECT}/runs", run_rounds.router),
+    (f"{PROJECT}/runs", run_evaluator.router),
     (f"{PROJECT}/runs", run_calls.router),
+    (f"{PROJECT}/runs", sources.router),
     (f"{PROJECT}/runs", run_actions.router),
     (f"{PROJECT}/runs", run_exports.router),
     (f"{PROJECT}/runs", comments.router),

@@ -1,5 +1,6 @@
 """Computes the geometry of charts for SVG templates. No Django, no I/O."""
 
+from refinement.charts.metric import MetricChart, MetricSeries, metric_chart, metric_words, value_words
 from refinement.charts.palette import DARK, LIGHT, Palette
 from refinement.charts.sparkline import Sparkline, sparkline
 from refinement.charts.trajectory import Mark, Series, TrajectoryChart, trajectory_chart
@@ -8,10 +9,15 @@ __all__ = [
     "DARK",
     "LIGHT",
     "Mark",
+    "MetricChart",
+    "MetricSeries",
     "Palette",
     "Series",
     "Sparkline",
     "TrajectoryChart",
+    "metric_chart",
+    "metric_words",
     "sparkline",
     "trajectory_chart",
+    "value_words",
 ]

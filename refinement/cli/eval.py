@@ -51,9 +51,17 @@ def share(ctx: click.Context, param: click.Parameter, value: str | None) -> Deci
 
 @click.command("eval", epilog=EXAMPLES)
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH…")
-@click.option("--ralph", is_flag=True, help="retry failing cases with feedback on what failed")
 @click.option(
-    "--max-iterations", type=click.IntRange(1, 100), metavar="N", help="maximum attempts (with --ralph; 3)"
+    "--ralph/--no-ralph",
+    default=None,
+    help="retry failing cases with feedback on what failed, or run each once (default: retry if the file has "
+    "execution.ralph)",
+)
+@click.option(
+    "--max-iterations",
+    type=click.IntRange(1, 100),
+    metavar="N",
+    help="maximum attempts, if cases are retried (3)",
 )
 @click.option("--threshold", callback=share, metavar="X", help="the passing score, 0 to 1 (0.8)")
 @click.option(
@@ -85,7 +93,7 @@ def share(ctx: click.Context, param: click.Parameter, value: str | None) -> Deci
 @json_option
 def eval_command(
     paths: tuple[Path, ...],
-    ralph: bool,
+    ralph: bool | None,
     max_iterations: int | None,
     threshold: Decimal | None,
     improvement_threshold: Decimal | None,

@@ -1,9 +1,11 @@
 """Reads a run's inputs from the command line: texts, files and settings."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from refinement.judging.sources import SourceText, source_decoded
 
 
 def changes(options: Mapping[str, Any]) -> dict[str, str]:
@@ -31,8 +33,22 @@ def seed_of(value: str | None) -> str:
         return ""
     seed = read_stdin() if value == "-" else read(value)
     if not seed.strip():
-        raise ValueError("the seed is empty; leave out --seed to have the model write the first draft.")
+        raise ValueError(
+            "the starting text is empty; leave out --seed to have the model write the first draft."
+        )
     return seed
+
+
+def sources_of(paths: Sequence[str]) -> list[SourceText]:
+    """The sources in these files. Raises ValueError for one that cannot be used."""
+    return [source_decoded(Path(path).name, read_bytes(path)) for path in paths]
+
+
+def read_bytes(path: str) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise ValueError(f"cannot read {path}: {error.strerror or 'unknown error'}.") from None
 
 
 def read_stdin() -> str:

@@ -7,7 +7,7 @@ import click
 
 from refinement.cli.completion import complete_rubrics
 from refinement.cli.exits import OUTCOMES, BadInput
-from refinement.cli.inputs import changes, seed_of, text_of
+from refinement.cli.inputs import changes, seed_of, sources_of, text_of
 from refinement.cli.instances.base import NewRun
 from refinement.cli.options import json_option, project_option, server_options
 from refinement.cli.output import print_json, print_message
@@ -39,7 +39,15 @@ Progress goes to stderr, the best candidate to stdout. Exit status: 0 PASS or DO
     shell_complete=complete_rubrics,
 )
 @click.option("--task", metavar="TEXT|@FILE", help="what the text or code is for")
+@click.option("--task-type", metavar="TYPE", help="a label such as research or how-to, to group runs by")
 @click.option("--seed", metavar="FILE|-", help="the text to start from (default: a first draft)")
+@click.option(
+    "--source",
+    "sources",
+    multiple=True,
+    metavar="FILE",
+    help="a text that the result must be grounded in; can be repeated",
+)
 @click.option("--producer", metavar="ENDPOINT/MODEL", help="the writer: ollama/NAME, embedded, scripted:FILE")
 @click.option("--judge", metavar="ENDPOINT/MODEL", help="the judge; not needed without criteria")
 @click.option("--max-rounds", type=int, metavar="N", help="maximum number of rounds")
@@ -52,13 +60,19 @@ Progress goes to stderr, the best candidate to stdout. Exit status: 0 PASS or DO
 @server_options
 @project_option
 @json_option
-def refine(server: str | None, token: str | None, overrides: tuple[str, ...], **options: Any) -> None:
+def refine(
+    server: str | None,
+    token: str | None,
+    overrides: tuple[str, ...],
+    sources: tuple[str, ...],
+    **options: Any,
+) -> None:
     """Run one task through the loop and print the best candidate.
 
     With --server, the run is created there and executed by that instance's workers and endpoints. Ctrl-C then
     stops watching, but not the run.
     """
-    options["overrides"] = list(overrides)
+    options["overrides"], options["sources"] = list(overrides), list(sources)
     if not server:
         managed("refine", **options)
         return
@@ -98,7 +112,9 @@ def started_on_server(instance: "RemoteInstance", options: dict[str, Any]) -> in
         new = NewRun(
             rubric=options["rubric"],
             task=text_of(options["task"]),
+            task_type=options["task_type"] or "",
             seed=seed_of(options["seed"]),
+            sources=sources_of(options["sources"]),
             producer=options["producer"],
             judge=options["judge"] or "",
             changes=changes(options),

@@ -44,7 +44,7 @@ def filters(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds the filter options, and passes them to the command as one `query`."""
 
     def narrowed(instance: Instance, *args: Any, **options: Any) -> Any:
-        names = ("status", "outcome", "rubric", "tag", "words", "since", "archived")
+        names = ("status", "outcome", "rubric", "task_type", "tag", "words", "since", "archived")
         values = {name: options.pop(name) for name in names}
         query = RunQuery(**{name: value for name, value in values.items() if value})
         return command(instance, *args, query=query, **options)
@@ -58,6 +58,7 @@ def filters(command: Callable[..., Any]) -> Callable[..., Any]:
             click.option(
                 "--rubric", metavar="SLUG", help="with this rubric", shell_complete=complete_rubrics
             ),
+            click.option("--task-type", metavar="TYPE", help="with this task type"),
             click.option("--tag", help="with this tag"),
             click.option("--search", "words", metavar="WORDS", help="search in tasks and texts"),
             click.option("--since", type=day, metavar="YYYY-MM-DD", help="created on this day or later"),

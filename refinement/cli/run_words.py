@@ -16,6 +16,8 @@ def print_report(report: RunReport) -> None:
         click.echo(shown(report["why"]))
     if report["waiting_for"]:
         click.echo(f"Waiting: {shown(report['waiting_for'])}")
+    if report["task_type"]:
+        click.echo(f"Task type: {shown(report['task_type'])}")
     click.echo(
         f"{report['rubric']} · producer {shown(report['producer'])} · judge {shown(report['judge'])} · "
         f"{report['tokens']:,} tokens · {report['seconds']:.0f} s model time"
@@ -25,7 +27,11 @@ def print_report(report: RunReport) -> None:
     click.echo("")
     keys = list(dict.fromkeys(key for entry in report["rounds"] for key in entry["scores"]))
     rows = [round_row(entry, best=report["best_round"]) for entry in report["rounds"]]
-    print_table({"round": "ROUND", "composite": "SCORE", **{key: key.upper() for key in keys}}, rows)
+    metrics = list(dict.fromkeys(name for entry in report["rounds"] for name in entry["metrics"]))
+    columns = {f"score {key}": key.upper() for key in keys} | {
+        f"metric {name}": shown(name).upper() for name in metrics
+    }
+    print_table({"round": "ROUND", "composite": "SCORE", **columns}, rows)
     print_feedback(report["rounds"][-1])
     if report["best_candidate"] is not None:
         click.echo(f"\nExport the best text: wiggum run export {report['run']} --format txt")
@@ -39,11 +45,17 @@ def headline(line: RunLine) -> str:
 
 def round_row(entry: dict[str, Any], *, best: int | None) -> dict[str, Any]:
     name = f"{entry['round']}{' (best)' if entry['round'] == best else ''}"
-    return {**entry["scores"], "round": name, "composite": entry["composite"]}
+    scores = {f"score {key}": value for key, value in entry["scores"].items()}
+    metrics = {
+        f"metric {key}": "not found" if value is None else value for key, value in entry["metrics"].items()
+    }
+    return {**scores, **metrics, "round": name, "composite": entry["composite"]}
 
 
 def print_feedback(entry: dict[str, Any]) -> None:
-    """Print failed checks, issues and the ASI of a round."""
+    """Print the contract violation, failed checks, issues and the ASI of a round."""
+    if entry["contract_violated"]:
+        click.echo(f"\nOutput contract violated: {' '.join(shown(entry['contract_violation']).split())}")
     failed = [check["message"] for check in entry["checks"] if not check["passed"]]
     issues = [*failed, *(str(issue) for issue in entry["issues"])]
     if issues:

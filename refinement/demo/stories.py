@@ -23,6 +23,7 @@ from refinement.engine.types import (
     Instruction,
     Judge,
     Outcome,
+    Repair,
     Revise,
     Role,
     Round,
@@ -102,6 +103,7 @@ class Story:
     rubric: Rubric
     task: str
     seed: str = ""
+    task_type: str = ""
     history: History = field(default_factory=History)
     rounds: list[dict[str, Any]] = field(default_factory=list)
     verdicts: dict[int, dict[str, Any]] = field(default_factory=dict)
@@ -121,8 +123,9 @@ class Story:
         return {
             "title": title_of(self.task),
             "task": self.task,
+            "task_type": self.task_type,
             "seed": self.seed,
-            "snapshot": rubric_to_json(replace(self.rubric, seed_text="", seed_scores={})),
+            "snapshot": rubric_to_json(replace(self.rubric, calibration_text="", calibration_scores={})),
             **metric_values(self.metrics),
             "trajectory": self.trajectory,
             "signal_rounds": self.signals,
@@ -160,6 +163,7 @@ class StoryBuilder:
         story = self.story
         while True:
             step = next_step(story.rubric, story.history)
+            assert not isinstance(step, Repair)  # stories have no validation command
             if isinstance(step, Finish):
                 story.ending = finished(step)
                 return story
@@ -249,7 +253,7 @@ class StoryBuilder:
         verdict = self.verdict(step.round) if story.rubric.criteria else None
         if verdict:
             self.call("judge", step.round, judge_prompt(view), view, reply_of(verdict))
-        penalties = penalties_for(entry.candidate, story.rubric.policy.penalties)
+        penalties = penalties_for(story.rubric, entry.candidate)
         assessment = assess(
             story.rubric, verdict, run_checks(story.rubric.checks, entry.candidate), penalties
         )
@@ -315,7 +319,7 @@ class StoryBuilder:
 
 
 def finished(step: Finish) -> dict[str, Any]:
-    return ended(step.outcome, step.reason, step.why)
+    return {**ended(step.outcome, step.reason, step.why), "passed_in_round": step.passed_in_round}
 
 
 def ended(outcome: Outcome, reason: StopReason, why: str) -> dict[str, Any]:
@@ -360,7 +364,7 @@ def story_make(
     seed = texts.candidate(rng, about, chars) if seeded and ends != "producer fails" else ""
     people_rng = random.Random(f"{about.words}{about.task}{seed}")  # noqa: S311  demo data, not a secret
     builder = StoryBuilder(
-        story=Story(rubric, about.task, seed),
+        story=Story(rubric, about.task, seed, about.task_type),
         about=about,
         course=COURSES["stays below"] if rounds else COURSES[rng.choice(list(COURSES))],
         ends=ends,

@@ -15,14 +15,43 @@ SUBJECTS = (
     ("audit archive", "ARCHIVE_ROOT", "8443"),
     ("metrics relay", "RELAY_UPSTREAM", "9091"),
 )
+# Task, further wish and task type.
 KINDS = (
-    ("Write the deployment guide for the {0}", "It is read at night, by somebody who did not write it."),
-    ("Explain how the {0} recovers after a crash", "Name the order of the steps and what each one costs."),
-    ("Document the settings of the {0}", "Every variable with its default, its range and what it changes."),
-    ("Write the release notes for the {0}", "For administrators: what changed, what to do, what may break."),
-    ("Describe how to restore the {0} from scratch", "Assume an empty machine and a copy from last night."),
-    ("Answer the ten questions people ask about the {0}", "Short answers first, then the reason."),
-    ("Review the retry policy of the {0} and propose a better one", "Argue with figures, not with taste."),
+    (
+        "Write the deployment guide for the {0}",
+        "It is read at night, by somebody who did not write it.",
+        "how-to",
+    ),
+    (
+        "Explain how the {0} recovers after a crash",
+        "Name the order of the steps and what each one costs.",
+        "explanation",
+    ),
+    (
+        "Document the settings of the {0}",
+        "Every variable with its default, its range and what it changes.",
+        "reference",
+    ),
+    (
+        "Write the release notes for the {0}",
+        "For administrators: what changed, what to do, what may break.",
+        "release notes",
+    ),
+    (
+        "Describe how to restore the {0} from scratch",
+        "Assume an empty machine and a copy from last night.",
+        "how-to",
+    ),
+    (
+        "Answer the ten questions people ask about the {0}",
+        "Short answers first, then the reason.",
+        "reference",
+    ),
+    (
+        "Review the retry policy of the {0} and propose a better one",
+        "Argue with figures, not with taste.",
+        "research",
+    ),
 )
 SENTENCES = (
     "The {0} starts when {1} is set and refuses to start when it is empty.",
@@ -82,13 +111,14 @@ class Subject:
 
     words: tuple[str, ...]
     task: str
+    task_type: str
 
 
 def subject(rng: random.Random) -> Subject:
     name, variable, port = rng.choice(SUBJECTS)
-    title, wish = rng.choice(KINDS)
+    title, wish, task_type = rng.choice(KINDS)
     words = (name, variable, port, str(rng.randint(2, 40)), str(rng.randint(2, 9)))
-    return Subject(words, f"{title.format(*words)}.\n\n{wish}")
+    return Subject(words, f"{title.format(*words)}.\n\n{wish}", task_type)
 
 
 def paragraph(rng: random.Random, about: Subject) -> str:

@@ -4,6 +4,15 @@ from dataclasses import dataclass
 
 from refinement.engine.types import Criterion, ProblemClass
 
+# Output of test programs in which nothing passed, for rubrics of code and pipelines. Nothing that was merely
+# skipped or that begins with a zero, such as an accuracy of 0.93, matches.
+FAILURE_PATTERNS = (
+    r"(?i)\b0 passed\b.*\b[1-9]\d* (?:failed|errors?)\b",
+    r"(?i)\b[1-9]\d* (?:failed|errors?)\b.*\b0 passed\b",
+    r"(?i)^=*\s*[1-9]\d* (?:failed|errors?)(?:, [1-9]\d* (?:errors?|warnings?|skipped))* in [\d.]+ ?s\b",
+    r"(?i)\baccuracy\"?\s*[:=]\s*0(?:\.0+)?(?![\d.])",
+)
+
 
 @dataclass(frozen=True, slots=True)
 class ArtifactType:

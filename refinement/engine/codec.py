@@ -5,6 +5,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from refinement.engine.profiles import with_followed_preset
 from refinement.engine.types import Rubric
 
 _RUBRIC: TypeAdapter[Rubric] = TypeAdapter(Rubric)
@@ -43,7 +44,7 @@ def rubric_with(rubric: Rubric, settings: Mapping[str, str]) -> Rubric:
         if not isinstance(place, dict) or leaf not in place:
             raise BadRubric(f"unknown setting {path!r}")
         place[leaf] = typed(place[leaf], value)
-    return rubric_from_json(data)
+    return with_followed_preset(rubric, rubric_from_json(data))
 
 
 def typed(current: object, value: str) -> object:

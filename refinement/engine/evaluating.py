@@ -3,12 +3,15 @@
 import re
 import shlex
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from decimal import Decimal, InvalidOperation
 
-from refinement.engine.types import EvaluatorOutput
+from refinement.engine.types import ZERO, EvaluatorOutput, MetricValue
 
 PLAIN_PART = re.compile(r"[\w@%+=:,./{}-]+", re.ASCII)
+MOST_DIGITS = 40  # of a metric
+GREATEST_POWER = 20  # of ten
 
 
 def command_line(parts: Sequence[str]) -> str:
@@ -16,9 +19,32 @@ def command_line(parts: Sequence[str]) -> str:
     return " ".join(part if PLAIN_PART.fullmatch(part) else shlex.quote(part) for part in parts)
 
 
-def with_failure(output: EvaluatorOutput) -> EvaluatorOutput:
-    """The output with `failure` set if the command failed completely."""
-    return replace(output, failure=complete_failure(output))
+def with_failure(output: EvaluatorOutput, pattern: str = "") -> EvaluatorOutput:
+    """The output with `failure` set if the command failed completely.
+
+    `pattern` is the rubric's failure pattern that the output matches, if any.
+    """
+    matched = f"The output matches the failure pattern {pattern}." if pattern else ""
+    return replace(output, failure=complete_failure(output) or matched)
+
+
+def metric_number(text: str) -> Decimal | None:
+    """The number in the text; None if it is no finite number, or has too many digits to be shown."""
+    try:
+        number = Decimal(text.strip())
+    except InvalidOperation:
+        return None
+    if not number.is_finite() or len(number.as_tuple().digits) > MOST_DIGITS:
+        return None
+    if number and abs(number.adjusted()) > GREATEST_POWER:
+        return None
+    return number if number else ZERO
+
+
+def metric_values(runs: Sequence[Mapping[str, Decimal]]) -> dict[str, MetricValue]:
+    """The metrics of a round, from the numbers that each run of its evaluator gave."""
+    names = dict.fromkeys(name for run in runs for name in run)
+    return {name: MetricValue(tuple(run[name] for run in runs if name in run)) for name in names}
 
 
 def complete_failure(output: EvaluatorOutput) -> str:

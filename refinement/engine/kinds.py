@@ -80,7 +80,6 @@ STOP_RULES = frozenset(
 class Role(StrEnum):
     JUDGE = "judge"
     PRODUCER = "producer"
-    REFLECT = "reflect"
 
 
 class ProblemClass(StrEnum):
@@ -113,12 +112,11 @@ class Information(StrEnum):
     OUTPUT_CONTRACT = "output_contract"
     SEED = "seed"
     SEED_SCORES = "seed_scores"
+    CALIBRATION = "calibration"
+    CALIBRATION_SCORES = "calibration_scores"
+    SOURCES = "sources"
     EVALUATOR_OUTPUT = "evaluator_output"
     FEEDBACK = "feedback"
     PREVIOUS_ASI = "previous_asi"
     HISTORY = "history"
     SEARCH_SPACE = "search_space"
-    EXPLORATION = "exploration"
-    SCORES = "scores"
-    VERDICTS = "verdicts"
-    PRODUCER_REPORT = "producer_report"

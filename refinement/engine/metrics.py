@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from refinement.engine.scoring import best_round
-from refinement.engine.types import History, Rubric
+from refinement.engine.types import Assessment, History, Rubric
 
 R1_SHARE = Decimal("0.7")
 CRITERIA_SHARE = Decimal("0.3")
@@ -39,9 +39,15 @@ def run_metrics(rubric: Rubric, history: History) -> RunMetrics:
     )
 
 
-def criteria_rate(passed: Sequence[bool]) -> Decimal:
-    """The share of checks that passed; 1 for a suite without checks."""
-    return Decimal(sum(passed)) / len(passed) if passed else Decimal(1)
+def criteria_met(rubric: Rubric, assessment: Assessment) -> tuple[bool, ...]:
+    """Whether each check passed and each criterion reached `Rubric.criterion_mark`, under every profile."""
+    met = (assessment.scores[criterion.key] >= rubric.criterion_mark for criterion in rubric.criteria)
+    return (*(result.passed for result in assessment.checks), *met)
+
+
+def criteria_rate(met: Sequence[bool]) -> Decimal:
+    """The share of checks and criteria that were met, see `criteria_met`; 1 for a suite without any."""
+    return Decimal(sum(met)) / len(met) if met else Decimal(1)
 
 
 def suite_composite(first_scores: Sequence[Decimal], rate: Decimal) -> Decimal:

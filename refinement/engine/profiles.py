@@ -1,14 +1,16 @@
 """The three built-in profiles as data. A profile is a preset: every field can be changed."""
 
+from dataclasses import replace
 from decimal import Decimal
 
-from refinement.engine.artifacts import ARTIFACT_TYPES, ArtifactType
+from refinement.engine.artifacts import ARTIFACT_TYPES, FAILURE_PATTERNS, ArtifactType
 from refinement.engine.safeguards import WELL_KNOWN_OBJECTS
 from refinement.engine.types import (
     Check,
     Composite,
     ContextRules,
     Criterion,
+    Evaluator,
     FeedbackStyle,
     Information,
     NextBase,
@@ -30,17 +32,20 @@ _JUDGE_ALWAYS = frozenset(
         Information.ROUND_NUMBER,
         Information.CANDIDATE,
         Information.OUTPUT_CONTRACT,
-        Information.SEED,
-        Information.SEED_SCORES,
+        Information.SOURCES,
+        Information.CALIBRATION,
+        Information.CALIBRATION_SCORES,
     }
 )
-_JUDGE_WITH_EVIDENCE = _JUDGE_ALWAYS | {
-    Information.EVALUATOR_OUTPUT,
-    Information.PREVIOUS_ASI,
-    Information.HISTORY,
-    Information.SEARCH_SPACE,
-    Information.EXPLORATION,
-}
+_JUDGE_OF_SIMMER = frozenset({Information.SEED, Information.SEED_SCORES})
+_JUDGE_WITH_EVALUATOR = frozenset(
+    {
+        Information.EVALUATOR_OUTPUT,
+        Information.PREVIOUS_ASI,
+        Information.HISTORY,
+        Information.SEARCH_SPACE,
+    }
+)
 _PRODUCER = frozenset(
     {
         Information.TASK,
@@ -48,17 +53,40 @@ _PRODUCER = frozenset(
         Information.CANDIDATE,
         Information.BACKGROUND,
         Information.OUTPUT_CONTRACT,
+        Information.SOURCES,
         Information.FEEDBACK,
         Information.SEARCH_SPACE,
     }
 )
-_REFLECT = frozenset({Information.SCORES, Information.VERDICTS, Information.PRODUCER_REPORT})
 
 
-def context_rules_for(problem_class: ProblemClass) -> ContextRules:
-    """The default context rules. A judge of prose gets no history, because earlier scores would bias it."""
-    judge = _JUDGE_ALWAYS if problem_class is ProblemClass.TEXT else _JUDGE_WITH_EVIDENCE
-    return ContextRules(judge=judge, producer=_PRODUCER, reflect=_REFLECT)
+def context_rules_for(profile: str, *, evaluator: bool = False) -> ContextRules:
+    """The preset of a profile's context rules, without or with an evaluator command.
+
+    A judge without an evaluator gets no history, because earlier scores would bias it. With an evaluator
+    there is evidence to read the history against. Only Simmer shows the run's first version and its scores.
+    """
+    judge = _JUDGE_ALWAYS
+    if profile == "simmer":
+        judge |= _JUDGE_OF_SIMMER
+    if evaluator:
+        judge |= _JUDGE_WITH_EVALUATOR
+    return ContextRules(judge=judge, producer=_PRODUCER)
+
+
+def preset_rules(rubric: Rubric) -> ContextRules:
+    """The preset that applies to this rubric."""
+    return context_rules_for(rubric.profile, evaluator=rubric.runs_a_command)
+
+
+def with_followed_preset(before: Rubric, after: Rubric) -> Rubric:
+    """The edited rubric, with context rules that follow an added or removed evaluator.
+
+    Rules that were not the preset before, or that the edit itself changed, were set by hand and stay.
+    """
+    if not before.context == after.context == preset_rules(before):
+        return after
+    return replace(after, context=preset_rules(after))
 
 
 WIGGUM_SCALE = Scale(Decimal(0), Decimal(10))
@@ -95,7 +123,7 @@ RALPH_POLICY = Policy(
 )
 SIMMER_POLICY = Policy(
     max_rounds=4,
-    stop_rules=(StopReason.MAX_ROUNDS, StopReason.PLATEAU),
+    stop_rules=(StopReason.PLATEAU, StopReason.MAX_ROUNDS),
     composite=Composite.PLAIN_MEAN,
     next_base=NextBase.LATEST_OR_BEST,
     feedback=FeedbackStyle.ASI,
@@ -149,6 +177,15 @@ WIGGUM_CRITERIA = (
         Decimal("0.10"),
     ),
 )
+WIGGUM_CHECKS = (
+    Check(
+        "starts-with-heading",
+        "regex",
+        {"pattern": r"\A\s*#{1,6}[ \t]+\S"},
+        Severity.ERROR,
+        suggestion="Start with a Markdown heading, such as “# Title”, and nothing before it.",
+    ),
+)
 RALPH_CHECKS = (
     Check(
         "not-empty",
@@ -181,9 +218,11 @@ def wiggum_rubric() -> Rubric:
         purpose="Technical writing, weighed on six dimensions. Passes at 9.0 of 10.",
         scale=WIGGUM_SCALE,
         policy=WIGGUM_POLICY,
-        context=context_rules_for(ProblemClass.TEXT),
+        context=context_rules_for("wiggum"),
         criteria=WIGGUM_CRITERIA,
+        checks=WIGGUM_CHECKS,
         artifact_type="document",
+        output_contract="Markdown that starts with a # heading.",
     )
 
 
@@ -194,7 +233,7 @@ def ralph_rubric() -> Rubric:
         purpose="Checks that need no model decide; what fails is fed back until four fifths hold.",
         scale=RALPH_SCALE,
         policy=RALPH_POLICY,
-        context=context_rules_for(ProblemClass.TEXT),
+        context=context_rules_for("ralph"),
         checks=RALPH_CHECKS,
         artifact_type="document",
     )
@@ -209,11 +248,18 @@ def simmer_rubric(artifact: ArtifactType | None = None) -> Rubric:
         purpose=chosen.purpose,
         scale=SIMMER_SCALE,
         policy=SIMMER_POLICY,
-        context=context_rules_for(chosen.problem_class),
+        context=context_rules_for("simmer"),
         criteria=chosen.criteria,
         problem_class=chosen.problem_class,
         artifact_type=chosen.key,
+        evaluator=_evaluator(chosen),
     )
+
+
+def _evaluator(artifact: ArtifactType) -> Evaluator:
+    """An evaluator that waits for its command. For what can be run, it knows when nothing worked."""
+    runnable = artifact.problem_class is not ProblemClass.TEXT
+    return Evaluator(failure_patterns=FAILURE_PATTERNS if runnable else ())
 
 
 def rubric_for(profile: str) -> Rubric:

@@ -20,7 +20,9 @@ from refinement.engine.kinds import (
 )
 from refinement.engine.numbers import exact
 
-LONGEST_EVALUATION = 240  # seconds; a whole step, including the model call, has eleven minutes
+LONGEST_EVALUATION = 3_600  # seconds, for each run of the command
+LONGEST_VALIDATION = 60
+MOST_REPEATS = 20
 FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 ZERO = Decimal(0)
 ONE = Decimal(1)
@@ -120,6 +122,22 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True)
+class Metric:
+    """A number in the evaluator's output, found by a pattern with one group or by a JSON pointer."""
+
+    name: str
+    pattern: str = ""
+    pointer: str = ""
+    lower_is_better: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.name:
+            raise ValueError("a metric needs a name")
+        if bool(self.pattern) == bool(self.pointer):
+            raise ValueError(f"the metric {self.name!r} needs either a pattern or a pointer")
+
+
+@dataclass(frozen=True, slots=True)
 class Evaluator:
     """The command whose output is evidence for the judge. It runs without a shell."""
 
@@ -127,12 +145,26 @@ class Evaluator:
     handover: Handover = Handover.FILE
     file_name: str = "candidate.txt"
     timeout: int = 60  # seconds
+    repeat: int = 1  # runs of the command per round; their median counts
+    failure_patterns: tuple[str, ...] = ()  # output that matches one of these is a complete failure
+    metrics: tuple[Metric, ...] = ()  # the first one breaks ties between rounds
+    validation: tuple[str, ...] = ()  # a cheap command that runs first
 
     def __post_init__(self) -> None:
+        if not 1 <= self.repeat <= MOST_REPEATS:
+            raise ValueError(f"an evaluator runs between 1 and {MOST_REPEATS} times")
+        names = [metric.name for metric in self.metrics]
+        if len(names) != len(set(names)):
+            raise ValueError("duplicate metric name")
         if not 1 <= self.timeout <= LONGEST_EVALUATION:
             raise ValueError(f"an evaluator's timeout must be between 1 and {LONGEST_EVALUATION} seconds")
         if not FILE_NAME.fullmatch(self.file_name):
             raise ValueError("the evaluator's file name must be plain, such as candidate.py")
+
+    @property
+    def validation_timeout(self) -> int:
+        """Seconds for the validation command, which is meant to be cheap."""
+        return min(self.timeout, LONGEST_VALIDATION)
 
     @property
     def names_file(self) -> bool:
@@ -146,10 +178,9 @@ class ContextRules:
 
     judge: frozenset[Information]
     producer: frozenset[Information]
-    reflect: frozenset[Information] = frozenset()
 
     def allowed(self, role: Role) -> frozenset[Information]:
-        return {Role.JUDGE: self.judge, Role.PRODUCER: self.producer, Role.REFLECT: self.reflect}[role]
+        return self.judge if role is Role.JUDGE else self.producer
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +202,7 @@ class Policy:
     penalties: Penalties = Penalties()
     budget: Budget = Budget()
     judge_limit_chars: int = 24_000
+    source_limit_chars: int = 60_000  # of all sources together, in each prompt
     producer_tokens: int = 4_096  # limit for one reply
     producer_temperature: Decimal = Decimal("0.7")
     first_number: int = 1  # the displayed number of the first round; Simmer counts from 0
@@ -187,6 +219,8 @@ class Policy:
             raise ValueError("plateau_window must be at least 1 and less than plateau_rounds")
         if self.judge_limit_chars < 1:
             raise ValueError("the judge must see at least one character")
+        if self.source_limit_chars < 1:
+            raise ValueError("prompts must contain at least one character of the sources")
         if self.producer_tokens < 1:
             raise ValueError("the producer must be allowed at least one token")
         if not ZERO <= exact(self.producer_temperature) <= 2:
@@ -213,16 +247,36 @@ class Rubric:
     purpose: str = ""
     artifact_type: str = ""
     background: str = ""
-    output_contract: str = ""
+    output_contract: str = ""  # in prose, for prompts
+    output_schema: Mapping[str, object] = field(default_factory=dict)  # a JSON schema; code decides by it
+    output_pattern: str = ""  # a regular expression that must match somewhere in the output
     search_space: str = ""
     templates: Mapping[str, str] = field(default_factory=dict)  # custom templates, by name
-    seed_text: str = ""  # a text with known scores that calibrates the judge from round 2 on
-    seed_scores: Mapping[str, Decimal] = field(default_factory=dict)
+    calibration_text: str = ""  # an example with known scores, for the judge
+    calibration_scores: Mapping[str, Decimal] = field(default_factory=dict)
+
+    @property
+    def primary(self) -> Criterion | None:
+        """The criterion that ranks rounds before the composite, if the policy says so."""
+        if not self.policy.primary_first:
+            return None
+        return next((criterion for criterion in self.criteria if criterion.primary), None)
+
+    @property
+    def criterion_mark(self) -> Decimal:
+        """The score from which a criterion is met: the pass threshold, or the top of the scale."""
+        threshold = self.policy.pass_threshold
+        return self.scale.maximum if threshold is None else threshold
 
     @property
     def runs_a_command(self) -> bool:
         """Whether the evaluator command runs before each judgement."""
         return bool(self.evaluator.command) and self.evaluation_mode is not EvaluationMode.JUDGE_ONLY
+
+    @property
+    def validates(self) -> bool:
+        """Whether a validation command runs before the evaluator's."""
+        return self.runs_a_command and bool(self.evaluator.validation)
 
     def __post_init__(self) -> None:
         if not self.criteria and not self.checks:
@@ -244,16 +298,16 @@ class Rubric:
         penalised = self.policy.penalties.criterion
         if penalised is not None and penalised not in {criterion.key for criterion in self.criteria}:
             raise ValueError(f"penalties apply to {penalised!r}, which is not a criterion")
-        _validate_seed(self)
+        _validate_calibration(self)
 
 
-def _validate_seed(rubric: Rubric) -> None:
-    """A seed has a text and at least one score, and its scores belong to the rubric's criteria."""
-    if bool(rubric.seed_text) != bool(rubric.seed_scores):
-        raise ValueError("a seed needs both a text and at least one score")
+def _validate_calibration(rubric: Rubric) -> None:
+    """A calibration example has a text and at least one score, each for one of the rubric's criteria."""
+    if bool(rubric.calibration_text) != bool(rubric.calibration_scores):
+        raise ValueError("a calibration example needs both a text and at least one score")
     keys = {criterion.key for criterion in rubric.criteria}
-    for key, score in rubric.seed_scores.items():
+    for key, score in rubric.calibration_scores.items():
         if key not in keys:
-            raise ValueError(f"the seed has a score for {key!r}, which is not a criterion")
+            raise ValueError(f"the calibration example has a score for {key!r}, which is not a criterion")
         if not rubric.scale.admits(score):
-            raise ValueError(f"the seed's score for {key!r} is not on the scale")
+            raise ValueError(f"the calibration example's score for {key!r} is not on the scale")

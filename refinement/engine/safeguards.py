@@ -1,14 +1,15 @@
 """Safeguards: invented names, cycling, inattentive judges, and self-preference of models."""
 
 import re
-from collections.abc import Iterable
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 
 from rapidfuzz.distance import Levenshtein
 
-from refinement.engine.types import Assessment, Penalties, Penalty, Round
+from refinement.engine.types import Assessment, Penalty, ProblemClass, Round, Rubric
 
 WELL_KNOWN_OBJECTS = (
     # Libraries that have long lower-case function names. Rubrics can extend the list.
@@ -26,35 +27,70 @@ NOTICEABLE_CHANGE = Decimal("0.1")
 # Above this, a word-level distance takes seconds, so lines are compared instead.
 MANY_WORDS = 20_000
 
-_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n]*$", re.MULTILINE)
+# Backticks after the opening ones make it inline code.
+_FENCE = re.compile(r"^ {0,3}(`{3,}(?=[^`\n]*$)|~{3,})[^\n]*$", re.MULTILINE)
+_BACKTICKS = re.compile(r"`+")
+_BLANK_LINE = re.compile(r"\n[ \t]*\n")
 _LONG_CALL = re.compile(r"\.([a-z_]{12,}+)\s*+\(")
 _DOTTED_PATH = re.compile(r"(?:\w+\.)*\w+$")
 _PATH_WINDOW = 200
 
 
-def fenced_code(text: str) -> list[str]:
-    """The contents of code fences in Markdown. An unclosed fence runs to the end."""
+def split_at_fences(text: str) -> tuple[list[str], list[str]]:
+    """The contents of code fences, and the prose around them. An unclosed fence runs to the end."""
     blocks: list[str] = []
+    prose: list[str] = []
     opened: re.Match[str] | None = None
+    end = 0
     for fence in _FENCE.finditer(text):
         marker = fence.group(1)
         if opened is None:
+            prose.append(text[end : fence.start()])
             opened = fence
         elif marker[0] == opened.group(1)[0] and len(marker) >= len(opened.group(1)):
             blocks.append(text[opened.end() : fence.start()])
-            opened = None
+            opened, end = None, fence.end()
     if opened is not None:
         blocks.append(text[opened.end() :])
-    return blocks
+    else:
+        prose.append(text[end:])
+    return blocks, prose
 
 
-def invented_names(text: str, allowed_objects: tuple[str, ...]) -> tuple[str, ...]:
-    """Calls in fenced code that look invented: long lower-case names on objects that are not allowed."""
+def inline_code(prose: str) -> list[str]:
+    """The contents of code spans. A span ends at the next run of as many backticks in its paragraph."""
+    return [span for paragraph in _BLANK_LINE.split(prose) for span in code_spans(paragraph)]
+
+
+def code_spans(paragraph: str) -> Iterator[str]:
+    runs = list(_BACKTICKS.finditer(paragraph))
+    places: dict[int, list[int]] = {}
+    for place, run in enumerate(runs):
+        places.setdefault(len(run.group()), []).append(place)
+    start = 0
+    while start < len(runs):
+        same = places[len(runs[start].group())]
+        after = bisect_right(same, start)
+        if after == len(same):
+            start += 1
+            continue
+        yield paragraph[runs[start].end() : runs[same[after]].start()]
+        start = same[after] + 1
+
+
+def code_in(text: str) -> list[str]:
+    """All code in a Markdown text: fenced blocks and inline code."""
+    blocks, prose = split_at_fences(text)
+    return [*blocks, *(span for part in prose for span in inline_code(part))]
+
+
+def invented_names(code: Iterable[str], allowed_objects: tuple[str, ...]) -> tuple[str, ...]:
+    """Calls in code that look invented: long lower-case names on objects that are not allowed."""
     allowed = set(allowed_objects)
     names: list[str] = []
-    for block in fenced_code(text):
-        for call in _LONG_CALL.finditer(block):
-            before = _DOTTED_PATH.search(block[max(0, call.start() - _PATH_WINDOW) : call.start()])
+    for part in code:
+        for call in _LONG_CALL.finditer(part):
+            before = _DOTTED_PATH.search(part[max(0, call.start() - _PATH_WINDOW) : call.start()])
             if before is None:
                 continue
             path = before.group().split(".")
@@ -63,11 +99,17 @@ def invented_names(text: str, allowed_objects: tuple[str, ...]) -> tuple[str, ..
     return tuple(names)
 
 
-def penalties_for(text: str, rules: Penalties) -> tuple[Penalty, ...]:
-    """The penalties for invented names in a text, limited by the cap."""
+def is_code(rubric: Rubric) -> bool:
+    """Whether the candidates are code, not a text with code in it."""
+    return rubric.problem_class is ProblemClass.CODE or rubric.artifact_type.casefold() == "code"
+
+
+def penalties_for(rubric: Rubric, text: str) -> tuple[Penalty, ...]:
+    """The penalties for invented names in a candidate, limited by the cap."""
+    rules = rubric.policy.penalties
     if rules.criterion is None:
         return ()
-    names = invented_names(text, rules.allowed_objects)
+    names = invented_names([text] if is_code(rubric) else code_in(text), rules.allowed_objects)
     points = min(rules.points * len(names), rules.cap)
     return (Penalty(rules.criterion, points, names),) if names else ()
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from decimal import ROUND_HALF_EVEN, Decimal
 
 from refinement.engine.types import (
+    ONE,
     ZERO,
     Assessment,
     CheckResult,
@@ -16,6 +17,8 @@ from refinement.engine.types import (
     Verdict,
 )
 
+METRIC_DECIMALS = 6
+
 
 def assess(
     rubric: Rubric,
@@ -23,19 +26,26 @@ def assess(
     checks: tuple[CheckResult, ...] = (),
     penalties: tuple[Penalty, ...] = (),
     evaluator: EvaluatorOutput | None = None,
+    contract_violation: str = "",
 ) -> Assessment:
-    """The round's assessment. A total stated by the judge is ignored."""
+    """The round's assessment. A total stated by the judge is ignored.
+
+    A candidate that fails completely or violates the output contract gets the minimum, whatever the judge
+    says and whichever checks it passes. The judge only explains the cause.
+    """
     scores = penalised_scores(rubric, verdict, penalties)
-    if evaluator is not None and evaluator.failure:
-        # A candidate that fails completely gets the minimum. The judge only explains the cause.
+    contract_violation = contract_violation or (verdict.contract_violation if verdict else "")
+    failed = bool(contract_violation or (evaluator is not None and evaluator.failure))
+    if failed:
         scores = dict.fromkeys(scores, rubric.scale.minimum)
     return Assessment(
-        composite=composite(rubric, scores, checks),
+        composite=rubric.scale.minimum if failed else composite(rubric, scores, checks),
         scores=scores,
         verdicts=(verdict,) if verdict else (),
         checks=checks,
         penalties=penalties,
         evaluator=evaluator,
+        contract_violation=contract_violation,
     )
 
 
@@ -76,12 +86,67 @@ def weighted_mean(parts: Sequence[tuple[Decimal, Decimal]]) -> Decimal:
     return sum((weight * value for weight, value in parts), ZERO) / total
 
 
-def rank(rubric: Rubric, assessment: Assessment) -> tuple[Decimal, ...]:
-    """The sort key for rounds: the composite, after the primary criterion if the policy says so."""
-    primary = next((criterion.key for criterion in rubric.criteria if criterion.primary), None)
-    if rubric.policy.primary_first and primary is not None:
-        return (assessment.scores[primary], assessment.composite)
+def reaches_threshold(rubric: Rubric, assessment: Assessment) -> bool:
+    """Whether the composite is at or above the pass threshold. A failed check can still prevent a pass."""
+    threshold = rubric.policy.pass_threshold
+    return threshold is not None and assessment.composite >= threshold
+
+
+def passes(rubric: Rubric, assessment: Assessment) -> bool:
+    """Whether the round reaches the threshold, and no check of severity error failed."""
+    return reaches_threshold(rubric, assessment) and not assessment.blocking
+
+
+def is_perfect(rubric: Rubric, assessment: Assessment) -> bool:
+    """Whether the round reaches the perfect score, and no check of severity error failed."""
+    perfect = rubric.policy.perfect_score
+    return perfect is not None and assessment.composite >= perfect and not assessment.blocking
+
+
+def succeeds(rubric: Rubric, assessment: Assessment) -> bool:
+    """Whether a run can end in PASS with this round."""
+    return passes(rubric, assessment) or is_perfect(rubric, assessment)
+
+
+def ranked_scores(rubric: Rubric, assessment: Assessment) -> tuple[Decimal, ...]:
+    """The scores that rank a round: the composite, after the primary criterion if the policy says so."""
+    if rubric.primary is not None:
+        return (assessment.scores[rubric.primary.key], assessment.composite)
     return (assessment.composite,)
+
+
+def tie_break(rubric: Rubric, assessment: Assessment) -> tuple[Decimal, ...]:
+    """The first metric as a sort key. A round without it ranks below every round that has it."""
+    if not rubric.evaluator.metrics:
+        return ()
+    metric = rubric.evaluator.metrics[0]
+    found = assessment.metrics.get(metric.name)
+    if found is None:
+        return (ZERO,)
+    return (ONE, -found.value if metric.lower_is_better else found.value)
+
+
+def rank(rubric: Rubric, assessment: Assessment) -> tuple[Decimal, ...]:
+    """The sort key for rounds. Every comparison of two rounds uses it: best, worse, improved, plateau.
+
+    A round that passes ranks above one that a failed check keeps from passing, so that the result of a
+    passed run is a round that passed. Without such checks this never changes the order of composites.
+    The rubric's first metric breaks a tie between the scores.
+    """
+    success = Decimal(succeeds(rubric, assessment))
+    return (success, *ranked_scores(rubric, assessment), *tie_break(rubric, assessment))
+
+
+def gain(rubric: Rubric, before: Assessment, after: Assessment) -> Decimal:
+    """How much a round gained: the largest gain of a ranked score, or the loss if it ranks lower.
+
+    The primary criterion comes first here, too: a higher composite is no gain if the primary score fell.
+    A metric is no gain, because it has its own unit.
+    """
+    pairs = zip(ranked_scores(rubric, before), ranked_scores(rubric, after), strict=True)
+    changes = [new - old for old, new in pairs]
+    first = next((change for change in changes if change), ZERO)
+    return max(changes) if first > ZERO else first
 
 
 def best_round(rubric: Rubric, rounds: Sequence[Round]) -> Round | None:
@@ -105,3 +170,11 @@ def shown(value: Decimal, policy: Policy) -> str:
 def shown_to(value: Decimal, decimals: int) -> str:
     """A score rounded to this many decimals for display."""
     return str(value.quantize(Decimal(1).scaleb(-decimals), rounding=ROUND_HALF_EVEN))
+
+
+def shown_metric(value: Decimal) -> str:
+    """A metric for display: at most six decimals, and an exponent only for very small numbers."""
+    rounded = round(value, METRIC_DECIMALS)
+    if value and not rounded:
+        return f"{value:.2e}"
+    return f"{rounded.normalize():f}"

@@ -1,9 +1,10 @@
 """Sentences that tell people why a run stopped."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from decimal import Decimal
 
-from refinement.engine.scoring import best_round, shown
+from refinement.engine.scoring import best_round, gain, passes, reaches_threshold, shown
 from refinement.engine.types import Assessment, Failure, History, Role, Round, Rubric, StopReason
 
 
@@ -13,14 +14,15 @@ def round_name(rubric: Rubric, number: int) -> str:
 
 
 def why_stopped(rubric: Rubric, history: History, reason: StopReason) -> str:
-    """Why the run stopped, and which round is the result if it is not the last."""
+    """Why the run stopped, why the result did not pass despite its score, and which round is the result."""
     assessed = history.assessed
     if not assessed:
         return f"Stopped before any {rubric.policy.round_word} was judged: {budget_sentence(rubric, reason)}."
-    last = assessed[-1]
     describe = SENTENCES.get(reason)
-    cause = describe(rubric, assessed) if describe else budget_sentence(rubric, reason)
-    return f"Stopped after {round_name(rubric, last.number)}: {cause}.{result_sentence(rubric, assessed)}"
+    cause = describe(rubric, history) if describe else budget_sentence(rubric, reason)
+    ended = f"Stopped after {round_name(rubric, assessed[-1].number)}: {cause}."
+    best = assessment_of(best_of(rubric, history))
+    return f"{ended}{result_sentence(rubric, assessed)}{blocked_sentence(rubric, best)}"
 
 
 def result_sentence(rubric: Rubric, assessed: tuple[Round, ...]) -> str:
@@ -31,57 +33,88 @@ def result_sentence(rubric: Rubric, assessed: tuple[Round, ...]) -> str:
     return f" {round_name(rubric, best.number).capitalize()} is the result."
 
 
+def blocked_sentence(rubric: Rubric, assessment: Assessment) -> str:
+    """Why a round at the threshold did not pass; empty if it passed, or its score is too low."""
+    if not reaches_threshold(rubric, assessment) or not assessment.blocking:
+        return ""
+    return f" {held_back(rubric, assessment.composite, [result.key for result in assessment.blocking])}"
+
+
+def held_back(rubric: Rubric, composite: Decimal, checks: Sequence[str]) -> str:
+    """Why a round with this composite did not pass, by the keys of the checks that failed."""
+    return f"Score {shown(composite, rubric.policy)} reached the pass mark, but {failed_checks(checks)}."
+
+
+def failed_checks(keys: Sequence[str]) -> str:
+    """The checks in words: `the checks “a” and “b” failed`."""
+    *others, last = [f"“{key}”" for key in keys]
+    names = f"{', '.join(others)} and {last}" if others else last
+    return f"the check{'s' if others else ''} {names} failed"
+
+
 def failure_sentence(failure: Failure) -> str:
     role = "The judge" if failure.role is Role.JUDGE else "The producer"
     return f"{role} failed: {failure.message}"
 
 
-def composites(assessed: tuple[Round, ...]) -> list[Decimal]:
-    return [latest(entry).composite for entry in assessed]
+def best_of(rubric: Rubric, history: History) -> Round:
+    best = best_round(rubric, history.rounds)
+    assert best is not None
+    return best
 
 
-def latest(entry: Round) -> Assessment:
+def assessment_of(entry: Round) -> Assessment:
     assert entry.assessment is not None
     return entry.assessment
 
 
-def passed_sentence(rubric: Rubric, assessed: tuple[Round, ...]) -> str:
-    score = shown(composites(assessed)[-1], rubric.policy)
+def passed_sentence(rubric: Rubric, history: History) -> str:
+    score = shown(history.window[-1].composite, rubric.policy)
     return f"{score} reaches the threshold of {rubric.policy.pass_threshold}"
 
 
-def perfect_sentence(rubric: Rubric, assessed: tuple[Round, ...]) -> str:
-    return f"{shown(composites(assessed)[-1], rubric.policy)} is a perfect score"
+def perfect_sentence(rubric: Rubric, history: History) -> str:
+    return f"{shown(history.window[-1].composite, rubric.policy)} is a perfect score"
 
 
-def limit_sentence(rubric: Rubric, assessed: tuple[Round, ...]) -> str:
+def limit_sentence(rubric: Rubric, history: History) -> str:
     policy = rubric.policy
     limit = f"reached the {policy.max_rounds}-{policy.round_word} limit"
     if policy.pass_threshold is None:
         return limit
-    reached = max(composites(assessed)) >= policy.pass_threshold
+    reached = reaches_threshold(rubric, assessment_of(best_of(rubric, history)))
     return f"{limit}, {'at' if reached else 'below'} the threshold of {policy.pass_threshold}"
 
 
-def cycling_sentence(rubric: Rubric, assessed: tuple[Round, ...]) -> str:
-    return f"all scores are the same as in {round_name(rubric, assessed[-2].number)}"
+def cycling_sentence(rubric: Rubric, history: History) -> str:
+    return f"all scores are the same as in {round_name(rubric, history.assessed[-2].number)}"
 
 
-def regression_sentence(rubric: Rubric, assessed: tuple[Round, ...]) -> str:
-    before, after = composites(assessed)[-2:]
-    return f"the score fell from {shown(before, rubric.policy)} to {shown(after, rubric.policy)}"
+def regression_sentence(rubric: Rubric, history: History) -> str:
+    """What fell: a check that passed before, the primary criterion, the score or the metric."""
+    before, after = history.window[-2:]
+    if passes(rubric, before) and blocked_sentence(rubric, after):
+        return failed_checks([result.key for result in after.blocking])
+    primary = rubric.primary
+    if primary is not None and after.scores[primary.key] < before.scores[primary.key]:
+        old, new = (f"{entry.scores[primary.key].normalize():f}" for entry in (before, after))
+        return f"{primary.name} fell from {old} to {new}"
+    if after.composite < before.composite:
+        old, new = (shown(entry.composite, rubric.policy) for entry in (before, after))
+        return f"the score fell from {old} to {new}"
+    return f"the score stayed, and {rubric.evaluator.metrics[0].name} got worse"
 
 
-def no_improvement_sentence(rubric: Rubric, assessed: tuple[Round, ...]) -> str:
-    before, after = composites(assessed)[-2:]
-    gain = shown(after - before, rubric.policy)
-    return f"the gain of {gain} is below the minimum of {rubric.policy.minimum_gain}"
+def no_improvement_sentence(rubric: Rubric, history: History) -> str:
+    change = shown(gain(rubric, *history.window[-2:]), rubric.policy)
+    return f"the gain of {change} is below the minimum of {rubric.policy.minimum_gain}"
 
 
-def plateau_sentence(rubric: Rubric, assessed: tuple[Round, ...]) -> str:
-    window = rubric.policy.plateau_window
-    best_before = shown(max(composites(assessed)[:-window]), rubric.policy)
-    return f"no score above {best_before} in the last {window} {rubric.policy.round_word}s"
+def plateau_sentence(rubric: Rubric, history: History) -> str:
+    window, word = rubric.policy.plateau_window, rubric.policy.round_word
+    before = replace(history, rounds=history.compared[:-window])
+    name = round_name(rubric, best_of(rubric, before).number)
+    return f"none of the last {window} {word}s is better than {name}"
 
 
 def budget_sentence(rubric: Rubric, reason: StopReason) -> str:
@@ -95,7 +128,7 @@ def budget_sentence(rubric: Rubric, reason: StopReason) -> str:
     return f"the budget of {limit:,} {unit}{'' if limit == 1 else 's'} is used up"
 
 
-SENTENCES: dict[StopReason, Callable[[Rubric, tuple[Round, ...]], str]] = {
+SENTENCES: dict[StopReason, Callable[[Rubric, History], str]] = {
     StopReason.PASSED: passed_sentence,
     StopReason.QUALITY_THRESHOLD_MET: passed_sentence,
     StopReason.PERFECT_SCORE: perfect_sentence,

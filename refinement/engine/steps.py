@@ -2,19 +2,19 @@
 
 from dataclasses import replace
 
+from refinement.engine.feedback import feedback_from
 from refinement.engine.scoring import best_round
 from refinement.engine.sentences import failure_sentence, round_name, why_stopped
-from refinement.engine.stopping import outcome_of, spent_budget, stop_reason
+from refinement.engine.stopping import outcome_of, passed_in_round, spent_budget, stop_reason
 from refinement.engine.types import (
     Assessment,
     Draft,
-    Feedback,
-    FeedbackStyle,
     Finish,
     History,
     Judge,
     NextBase,
     Outcome,
+    Repair,
     Revise,
     Role,
     Round,
@@ -23,14 +23,9 @@ from refinement.engine.types import (
     StopReason,
 )
 
-# Contains no evaluator output, which the producer must not see. The judge names the cause.
-FAILED_COMPLETELY = (
-    "When this version was tried, it failed completely. Put the cause right before anything else."
-)
-
 
 def next_step(rubric: Rubric, history: History) -> Step:
-    """The next step: draft, judge, revise or finish. The same history always gives the same step."""
+    """The next step: draft, repair, judge, revise or finish. The same history always gives the same step."""
     if history.failure is not None:
         return give_up(rubric, history)
     if history.rounds and history.rounds[-1].assessment is not None:
@@ -44,14 +39,19 @@ def next_step(rubric: Rubric, history: History) -> Step:
         return Draft()
     last = history.rounds[-1]
     if last.assessment is None:
-        return Judge(last.number)
+        return Repair(last.number) if needs_repair(last) else Judge(last.number)
     return revise(rubric, history, last, last.assessment)
 
 
 def next_needs_a_call(rubric: Rubric, history: History) -> bool:
     """Whether the next step calls a model. Judging by checks alone is free and ignores the budget."""
     waiting = bool(history.rounds) and history.rounds[-1].assessment is None
-    return not waiting or bool(rubric.criteria)
+    return not waiting or bool(rubric.criteria) or needs_repair(history.rounds[-1])
+
+
+def needs_repair(entry: Round) -> bool:
+    """Whether the producer repairs the candidate before it is judged: once, and never a person's edit."""
+    return entry.invalid and not entry.repaired and not entry.by_hand
 
 
 def revise(rubric: Rubric, history: History, last: Round, assessment: Assessment) -> Revise:
@@ -94,28 +94,14 @@ def is_worse(rubric: Rubric, last: Round, best: Round) -> bool:
     return best_round(rubric, (last, best)) is not last
 
 
-def feedback_from(rubric: Rubric, number: int, assessment: Assessment, note: str) -> Feedback:
-    """The feedback for the producer in the policy's style. It contains no scores."""
-    style = rubric.policy.feedback
-    if assessment.evaluator is not None and assessment.evaluator.failure:
-        note = f"{note} {FAILED_COMPLETELY}".strip()
-    issues = tuple(issue for verdict in assessment.verdicts for issue in verdict.issues)
-    asi = next((verdict.asi for verdict in assessment.verdicts if verdict.asi), "")
-    failures = tuple(result for result in assessment.checks if not result.passed)
-    if style is FeedbackStyle.ASI:
-        return Feedback(style, number, issues=() if asi else issues[:1], asi=asi, note=note)
-    if style is FeedbackStyle.ISSUES:
-        return Feedback(style, number, issues=issues or ((asi,) if asi else ()), note=note)
-    return Feedback(style, number, issues=issues, failures=failures, note=note)
-
-
 def finish(rubric: Rubric, history: History, reason: StopReason) -> Finish:
-    best = best_round(rubric, history.rounds)
+    best, outcome = best_round(rubric, history.rounds), outcome_of(rubric, history, reason)
     return Finish(
-        outcome=outcome_of(rubric, history, reason),
+        outcome=outcome,
         reason=reason,
         why=why_stopped(rubric, history, reason),
         best_round=best.number if best else None,
+        passed_in_round=passed_in_round(rubric, history) if outcome is Outcome.PASS else None,
     )
 
 

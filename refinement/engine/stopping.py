@@ -4,22 +4,20 @@ from collections.abc import Callable
 from decimal import Decimal
 
 from refinement.engine.safeguards import is_cycling
-from refinement.engine.scoring import best_round
+from refinement.engine.scoring import best_round, gain, is_perfect, passes, rank, succeeds
 from refinement.engine.types import History, Outcome, Rubric, StopReason
 
 StopRule = Callable[[Rubric, History], bool]
 
 
 def reached_threshold(rubric: Rubric, history: History) -> bool:
-    """The latest composite is at or above the threshold."""
-    threshold = rubric.policy.pass_threshold
-    return threshold is not None and history.window[-1].composite >= threshold
+    """The latest round passes."""
+    return passes(rubric, history.window[-1])
 
 
 def reached_perfection(rubric: Rubric, history: History) -> bool:
-    """The latest composite is at or above the perfect score."""
-    perfect = rubric.policy.perfect_score
-    return perfect is not None and history.window[-1].composite >= perfect
+    """The latest round is perfect."""
+    return is_perfect(rubric, history.window[-1])
 
 
 def used_all_rounds(rubric: Rubric, history: History) -> bool:
@@ -33,8 +31,9 @@ def cycles(rubric: Rubric, history: History) -> bool:
 
 
 def regressed(rubric: Rubric, history: History) -> bool:
+    """The latest round ranks below the one before it."""
     assessments = history.window
-    return len(assessments) > 1 and assessments[-1].composite < assessments[-2].composite
+    return len(assessments) > 1 and rank(rubric, assessments[-1]) < rank(rubric, assessments[-2])
 
 
 def stopped_improving(rubric: Rubric, history: History) -> bool:
@@ -42,16 +41,16 @@ def stopped_improving(rubric: Rubric, history: History) -> bool:
     minimum, assessments = rubric.policy.minimum_gain, history.window
     if minimum is None or len(assessments) < 2:
         return False
-    return assessments[-1].composite - assessments[-2].composite < minimum
+    return gain(rubric, assessments[-2], assessments[-1]) < minimum
 
 
 def plateaued(rubric: Rubric, history: History) -> bool:
-    """No round in the plateau window beat the best round before it."""
+    """No round in the plateau window ranks above the best round before it."""
     window, assessments = rubric.policy.plateau_window, history.window
     if len(assessments) < rubric.policy.plateau_rounds:
         return False
-    composites = [entry.composite for entry in assessments]
-    return max(composites[-window:]) <= max(composites[:-window])
+    ranks = [rank(rubric, entry) for entry in assessments]
+    return max(ranks[-window:]) <= max(ranks[:-window])
 
 
 RULES: dict[StopReason, StopRule] = {
@@ -99,8 +98,13 @@ def outcome_of(rubric: Rubric, history: History, reason: StopReason) -> Outcome:
     best = best_round(rubric, history.rounds)
     if best is None or best.assessment is None:
         return Outcome.FAIL
-    threshold = rubric.policy.pass_threshold
-    if threshold is None:
+    if rubric.policy.pass_threshold is None:
         return Outcome.DONE
     # Reaching the threshold is a pass even if the policy does not stop there.
-    return Outcome.PASS if best.assessment.composite >= threshold else Outcome.FAIL
+    return Outcome.PASS if passes(rubric, best.assessment) else Outcome.FAIL
+
+
+def passed_in_round(rubric: Rubric, history: History) -> int | None:
+    """The first round that passed or was perfect, or None."""
+    judged = ((entry.number, entry.assessment) for entry in history.rounds if entry.assessment)
+    return next((number for number, assessment in judged if succeeds(rubric, assessment)), None)

@@ -1,8 +1,9 @@
 """Immutable data types of the engine."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
+from statistics import median
 from typing import TypeAlias
 
 from refinement.engine.kinds import (
@@ -28,6 +29,7 @@ from refinement.engine.rubrics import (
     ContextRules,
     Criterion,
     Evaluator,
+    Metric,
     Penalties,
     Policy,
     Rubric,
@@ -38,9 +40,9 @@ __all__ = [
     "ONE", "STOP_RULES", "ZERO", "Assessment", "Budget", "Check", "CheckResult", "Composite",
     "ContextRules", "Criterion", "CriterionScore", "Draft", "EvaluationMode", "Evaluator",
     "EvaluatorOutput", "Failure", "Feedback", "FeedbackStyle", "Finish", "Handover", "History",
-    "Information", "Instruction", "Judge", "NextBase", "Outcome", "Penalties", "Penalty", "Place",
-    "Policy", "ProblemClass", "Revise", "Role", "Round", "Rubric", "Scale", "Severity", "Step",
-    "StopReason", "Usage", "Verdict",
+    "Information", "Instruction", "Judge", "Metric", "MetricValue", "NextBase", "Outcome", "Penalties",
+    "Penalty", "Place", "Policy", "ProblemClass", "Repair", "Revise", "Role", "Round", "Rubric", "Scale",
+    "Severity", "Step", "StopReason", "Usage", "Verdict",
 ]  # fmt: skip
 
 
@@ -63,6 +65,7 @@ class Verdict:
     issues: tuple[str, ...] = ()
     asi: str = ""
     judge: str = ""
+    contract_violation: str = ""  # why the judge says that a contract in prose is violated
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +97,35 @@ class Penalty:
 
 
 @dataclass(frozen=True, slots=True)
+class MetricValue:
+    """A metric of one round: the number that each run of the evaluator gave, in order.
+
+    A run in which the number was not found gives none, so there may be fewer than `Evaluator.repeat`.
+    """
+
+    values: tuple[Decimal, ...]
+
+    def __post_init__(self) -> None:
+        if not self.values:
+            raise ValueError("a metric that was not found has no value")
+        for value in self.values:
+            exact(value)
+
+    @property
+    def value(self) -> Decimal:
+        """The number that counts: the median."""
+        return median(self.values)
+
+    @property
+    def low(self) -> Decimal:
+        return min(self.values)
+
+    @property
+    def high(self) -> Decimal:
+        return max(self.values)
+
+
+@dataclass(frozen=True, slots=True)
 class EvaluatorOutput:
     """The output of an evaluator command. It is evidence for the judge, never a score."""
 
@@ -102,6 +134,9 @@ class EvaluatorOutput:
     exit_code: int | None = 0  # None if the command was stopped
     stopped: str = ""  # why it was stopped
     failure: str = ""  # why it is a complete failure; see evaluating.py
+    metrics: Mapping[str, MetricValue] = field(default_factory=dict)  # by name; those that were found
+    runs: int = 1  # of the command; the output is that of one of them
+    failed_runs: int = 0  # of several; those that failed completely
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,11 +149,26 @@ class Assessment:
     checks: tuple[CheckResult, ...] = ()
     penalties: tuple[Penalty, ...] = ()
     evaluator: EvaluatorOutput | None = None
+    contract_violation: str = ""  # why the candidate violates the output contract
 
     def __post_init__(self) -> None:
         exact(self.composite)
         for score in self.scores.values():
             exact(score)
+
+    @property
+    def failed_checks(self) -> tuple[CheckResult, ...]:
+        return tuple(result for result in self.checks if not result.passed)
+
+    @property
+    def blocking(self) -> tuple[CheckResult, ...]:
+        """The failed checks that keep the round from passing, whatever its score."""
+        return tuple(result for result in self.failed_checks if result.severity is Severity.ERROR)
+
+    @property
+    def metrics(self) -> Mapping[str, MetricValue]:
+        """The metrics that were found in the evaluator's output, by name."""
+        return self.evaluator.metrics if self.evaluator else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +180,8 @@ class Round:
     assessment: Assessment | None = None
     base_round: int | None = None
     by_hand: bool = False  # a person edited the candidate of `base_round`
+    invalid: bool = False  # the evaluator's validation command failed on the candidate
+    repaired: bool = False  # the producer has repaired the candidate after that
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,13 +225,14 @@ class History:
         return tuple(entry for entry in self.rounds if entry.assessment is not None)
 
     @property
+    def compared(self) -> tuple[Round, ...]:
+        """The judged rounds that stop rules consider: all, or those since rounds were added."""
+        return tuple(entry for entry in self.assessed if entry.number >= self.extended_after)
+
+    @property
     def window(self) -> tuple[Assessment, ...]:
-        """The assessments that stop rules consider: all, or those since rounds were added."""
-        return tuple(
-            entry.assessment
-            for entry in self.rounds
-            if entry.assessment is not None and entry.number >= self.extended_after
-        )
+        """The assessments that stop rules consider."""
+        return tuple(entry.assessment for entry in self.compared if entry.assessment is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +272,13 @@ class Revise:
 
 
 @dataclass(frozen=True, slots=True)
+class Repair:
+    """The producer repairs this round's candidate, on which the validation command failed."""
+
+    round: int
+
+
+@dataclass(frozen=True, slots=True)
 class Finish:
     """End the run."""
 
@@ -226,6 +286,7 @@ class Finish:
     reason: StopReason
     why: str
     best_round: int | None
+    passed_in_round: int | None = None
 
 
-Step: TypeAlias = Draft | Judge | Revise | Finish
+Step: TypeAlias = Draft | Judge | Repair | Revise | Finish

@@ -21,6 +21,8 @@ KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,59}")
 MOST_WEIGHT = 100
 SCRIPT_SECONDS = 60
 MOST_SCRIPT_SECONDS = 3_600
+# A failed assertion lowers the score, and the threshold decides. One of severity error must pass.
+DEFAULT_SEVERITY = Severity.WARNING
 COMMON = ("type", "id", "weight")
 OF_CHECKS = ("severity", "suggestion")
 PARTS = ("id", "criterion", "ideal", "weight", "score_ranges")
@@ -192,7 +194,7 @@ def read_check(asserted: Asserted, entry: Fields, name: str, type_name: str) -> 
         return
     parameters = kind.read(asserted, entry, name)
     severity, suggestion = entry.values.get("severity"), entry.values.get("suggestion")
-    grade = notes.choice(severity, f"{name}.severity", Severity) if severity else Severity.ERROR
+    grade = notes.choice(severity, f"{name}.severity", Severity) if severity else DEFAULT_SEVERITY
     advice = asserted.text(suggestion, f"{name}.suggestion") if suggestion else ""
     weight = read_weight(notes, entry, name)
     key = asserted.key_for(entry.values.get("id"), type_name)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from refinement.engine.codec import rubric_to_json
 from refinement.engine.profiles import RALPH_POLICY, RALPH_SCALE, context_rules_for
-from refinement.engine.types import Information, ProblemClass, Rubric
+from refinement.engine.types import Information, Rubric
 from refinement.evals.targets import instance_target, read_targets_file, targets_file
 from refinement.evals.types import DEFAULT_LOOP, BadEval, Case, EvalFile, Loop, Target
 from refinement.providers.command import TIMEOUT_SECONDS
@@ -17,9 +17,7 @@ from refinement.providers.registry import EndpointSpec
 
 IDENTITY_VERSION = 1
 # The target sees the prompt and later the failures, but not the assertions.
-CONTEXT = replace(
-    context_rules_for(ProblemClass.TEXT), producer=frozenset({Information.TASK, Information.FEEDBACK})
-)
+CONTEXT = replace(context_rules_for("ralph"), producer=frozenset({Information.TASK, Information.FEEDBACK}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +50,7 @@ class Planner:
 
     names: Sequence[str] = ()  # from the command line; if empty, the files decide
     loop: Loop = field(default_factory=Loop)  # from the command line
-    ralph: bool = False
+    ralph: bool | None = None  # whether failing cases are retried; None: if their file has `execution.ralph`
     _shared: dict[Path, dict[str, Target]] = field(default_factory=dict)
 
     def jobs(self, files: Sequence[EvalFile]) -> list[Job]:
@@ -115,11 +113,13 @@ class Planner:
         return target
 
     def _with_settings(self, rubric: Rubric, file: EvalFile, case: Case, target: Target) -> Rubric:
-        loop = self.loop.over(Loop(threshold=case.threshold)).over(file.loop).over(DEFAULT_LOOP)
+        own = Loop() if file.loop is None else file.loop
+        loop = self.loop.over(Loop(threshold=case.threshold)).over(own).over(DEFAULT_LOOP)
         assert loop.max_iterations is not None
+        retries = file.loop is not None if self.ralph is None else self.ralph
         policy = replace(
             rubric.policy,
-            max_rounds=loop.max_iterations if self.ralph else 1,
+            max_rounds=loop.max_iterations if retries else 1,
             pass_threshold=loop.threshold,
             minimum_gain=loop.improvement_threshold,
             producer_temperature=target.temperature,

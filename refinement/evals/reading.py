@@ -118,11 +118,11 @@ class Reading:
         )
 
     # --- execution ----------------------------------------------------------------------------
-    def execution(self) -> tuple[tuple[str, ...], str, Loop]:
+    def execution(self) -> tuple[tuple[str, ...], str, Loop | None]:
         node = self.root.values.get("execution")
         record = self.notes.record(node, "execution", EXECUTION_KEYS) if node else Missing()
         if isinstance(record, Missing):
-            return (), "", Loop()
+            return (), "", None
         wanted: list[str] = []
         if "target" in record.values:
             wanted.append(self.line(record.values["target"], "execution.target"))
@@ -136,10 +136,11 @@ class Reading:
         text = self.notes.text(node, name, most=LINE_CHARS, needed=True)
         return "" if isinstance(text, Missing) else text.strip()
 
-    def loop(self, node: Node | None) -> Loop:
-        record = self.notes.record(node, "execution.ralph", LOOP_KEYS) if node else Missing()
+    def loop(self, node: Node | None) -> Loop | None:
+        """The loop settings; None if the file has none. An empty block asks for the defaults."""
+        record = self.notes.record(node, "execution.ralph", LOOP_KEYS) if node is not None else Missing()
         if isinstance(record, Missing):
-            return Loop()
+            return None
         values, name = record.values, "execution.ralph"
         iterations = (
             self.notes.whole(

@@ -35,6 +35,7 @@ class Ralph(TypedDict):
     scores: list[float]
     stop_reason: str
     improvement: float | None
+    passed_iteration: int | None  # the first one that passed
 
 
 class Result(TypedDict):

@@ -76,7 +76,7 @@ class EvalFile:
     targets: Mapping[str, Target] = field(default_factory=dict)
     wanted: tuple[str, ...] = ()
     judge: str = ""
-    loop: Loop = Loop()
+    loop: Loop | None = None  # None if the file does not ask for the loop
 
 
 class BadEval(ValueError):

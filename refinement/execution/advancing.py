@@ -31,7 +31,7 @@ from refinement.selectors.runs.live import WORKER_LOST
 log = logging.getLogger("wiggum.steps")
 MAX_ERRORS = 6  # unexpected errors in one step
 CHECK_EVERY = 0.25  # seconds between two queries for other work, as long as there is none
-TURN_SECONDS = 600.0  # RabbitMQ redelivers a message that is not acknowledged for half an hour
+TURN_SECONDS = 600.0  # then the run goes back into the queue, so that messages stay short
 
 
 def run_advance(run_id: int, turn_over: Callable[[], bool] | None = None) -> StepResult | None:

@@ -80,6 +80,7 @@ class Caller:
     tokens: int = 0  # used by the step's calls, for the log
     seconds: float = 0.0
     specs: dict[str, EndpointSpec] = field(default_factory=dict)
+    repairs: bool = False  # the step repairs a candidate, whose round has calls of the same role already
 
     def target(self, role: Role) -> tuple[str, str]:
         """The role's endpoint and model."""
@@ -104,7 +105,8 @@ class Caller:
 
     def attempt(self, role: Role, round_number: int) -> int:
         """The number of the step's next call."""
-        if not self.run.extended_after or round_number != self.run.extended_after + 1:
+        extended = self.run.extended_after and round_number == self.run.extended_after + 1
+        if not extended and not self.repairs:
             return self.run.step_calls + 1
         # A run that was cancelled and then continued may have calls for a discarded candidate.
         calls = Call.objects.filter(run=self.run, round_number=round_number, role=role.value)

@@ -1,139 +1,180 @@
-"""The evaluator of a judge step: its command runs once per round, and its output is saved."""
+"""The evaluator of a judge step: its commands run before the judge, and each output is saved at once."""
 
-import re
+import time
 from collections.abc import Callable
-from decimal import Decimal
+from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
+from typing import Any
 
-from django.conf import settings
-
-from refinement.engine.evaluating import with_failure
-from refinement.engine.types import EvaluatorOutput, Handover, Rubric
+from refinement.engine.repeating import middle_run, repeats_failure
+from refinement.engine.steps import needs_repair
+from refinement.engine.types import EvaluatorOutput, History, Round, Rubric
 from refinement.execution.calls import Caller, ignore_text, stop_if_cancelled
 from refinement.execution.cancelling import lease_checks
-from refinement.execution.recording import Recorder
-from refinement.execution.slots import NoFreeSlot, slot_pass_on
-from refinement.models import EvaluatorResult, Run
-from refinement.providers.sandbox import (
-    Busy,
-    CannotStart,
-    Job,
-    JobResult,
-    NoSandbox,
-    SandboxConfig,
-    run_job,
+from refinement.execution.commands.reading import metrics_json, read_values
+from refinement.execution.commands.running import (
+    CannotEvaluate,
+    command_run,
+    evaluator_job,
+    output_values,
+    readable,
 )
-from refinement.providers.sandbox.bubblewrap import own_paths
-from refinement.providers.sandbox.remote import run_remotely
+from refinement.execution.live_text import live_line
+from refinement.execution.recording import Recorder
+from refinement.models import EvaluatorRepeat, EvaluatorResult, EventKind, ValidationResult
 from refinement.selectors.rubrics.commands import command_refusal
 from refinement.selectors.runs.history import evaluator_of
-from refinement.texts import storable
 
-# Terminal colours and cursor moves; control characters that would affect the program that shows them.
-TERMINAL_CODES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
-CONTROL_CHARS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-EVALUATOR_SLOT = "the evaluator"  # what runs wait for while every core runs a command
-WAIT_SECONDS = 2.0  # a free slot wakes a waiting run at once; this is the fallback
+EVALUATOR, VALIDATION = "evaluator", "validation"
+# Repeats that take longer are steps of their own, so that the loop can pass its thread on in between.
+REPEATS_SECONDS = 60.0
+STILL_INVALID = "The validation command failed{}: {}."
 
 
-class CannotEvaluate(Exception):
-    """The command is not allowed or cannot run. That is not the candidate's fault, so nothing is scored."""
+def round_evaluate(
+    caller: Caller, recorder: Recorder, rubric: Rubric, history: History
+) -> EvaluatorOutput | History | None:
+    """The evaluator's output for the newest round; None if the rubric has no command.
 
-
-def evaluator_output(
-    caller: Caller, recorder: Recorder, rubric: Rubric, number: int, candidate: str
-) -> EvaluatorOutput | None:
-    """The output of the rubric's command for the round; None if the rubric has no command.
-
-    The command runs once per round: a retry of the step uses the saved output. Raises CannotEvaluate if the
-    command is not allowed or cannot run, NoFreeSlot if the run has to wait, and Cancelled.
+    Returns the history instead if the step ends here, because the candidate has to be repaired or because
+    slow repeats go on in the next step. Every output is saved as soon as its command ended, so a retry of the
+    step runs only what is missing. Raises CannotEvaluate if a command is not allowed or cannot run,
+    NoFreeSlot if the run has to wait, and Cancelled.
     """
     if not rubric.runs_a_command:
         return None
-    result = EvaluatorResult.objects.filter(round__run=caller.run, round__number=number).first()
+    entry = history.rounds[-1]
+    result = EvaluatorResult.objects.filter(round__run=caller.run, round__number=entry.number).first()
     if result is None:
         if refusal := command_refusal(rubric):
             raise CannotEvaluate(refusal)
-        result = result_row(rubric, evaluator_run(caller, rubric, candidate))
-        recorder.evaluator_result(result, number)
+        found = RoundCommands(caller, recorder, rubric, entry).result()
+        if isinstance(found, Round):
+            return recorder.history(replace(history, rounds=(*history.rounds[:-1], found)))
+        result = found
+        recorder.command_output(result, entry.number)
     return evaluator_of(result)
 
 
-def evaluator_run(caller: Caller, rubric: Rubric, candidate: str) -> JobResult:
-    """Runs the command; raises NoFreeSlot, CannotEvaluate or Cancelled."""
-    evaluator = rubric.evaluator
-    job = Job(
-        command=evaluator.command,
-        text=candidate,
-        seconds=evaluator.timeout,
-        file_name=evaluator.file_name if evaluator.handover is Handover.FILE else "",
-    )
-    program = evaluator.command[0][:200]
-    try:
-        with lease_checks.using(caller.lease) as is_held:
+@dataclass(frozen=True, slots=True)
+class RoundCommands:
+    """The commands of one round."""
+
+    caller: Caller
+    recorder: Recorder
+    rubric: Rubric
+    entry: Round
+
+    def result(self) -> EvaluatorResult | Round:
+        """The unsaved result, or the round as it is now if the step ends here."""
+        if self.rubric.validates:
+            validation = self.validation()
+            if not validation.passed:
+                invalid = replace(self.entry, invalid=True)
+                return invalid if needs_repair(invalid) else failed_validation(self.rubric, validation)
+        if self.rubric.evaluator.repeat == 1:
+            return EvaluatorResult(**self.evaluate(1))
+        return self.repeated()
+
+    def validation(self) -> ValidationResult:
+        """The validation command's result for the candidate, from the database or by running it."""
+        number = 2 if self.entry.repaired else 1
+        rows = ValidationResult.objects.filter(round__run=self.caller.run, round__number=self.entry.number)
+        saved = rows.filter(number=number).first()
+        if saved is not None:
+            return saved
+        evaluator = self.rubric.evaluator
+        values = self.run(VALIDATION, number, evaluator.validation, evaluator.validation_timeout)
+        row = ValidationResult(number=number, **values)
+        self.recorder.command_output(row, self.entry.number)
+        return row
+
+    def repeated(self) -> EvaluatorResult | Round:
+        """Runs the command as often as the rubric says, less the runs that are saved already."""
+        rows = list(
+            EvaluatorRepeat.objects.filter(round__run=self.caller.run, round__number=self.entry.number)
+        )
+        saved, began = len(rows), time.monotonic()
+        while len(rows) < self.rubric.evaluator.repeat:
+            if len(rows) > saved and time.monotonic() - began > REPEATS_SECONDS:
+                return self.entry
+            row = EvaluatorRepeat(number=len(rows) + 1, **self.evaluate(len(rows) + 1))
+            self.recorder.command_output(row, self.entry.number)
+            rows.append(row)
+        return combined(self.rubric, rows)
+
+    def evaluate(self, number: int) -> dict[str, Any]:
+        """Runs the evaluator's command once; the fields of its row."""
+        evaluator = self.rubric.evaluator
+        values = self.run(EVALUATOR, number, evaluator.command, evaluator.timeout)
+        with self.caller.heartbeat():
+            return {**values, **read_values(self.rubric, values)}
+
+    def run(self, kind: str, number: int, command: tuple[str, ...], seconds: int) -> dict[str, Any]:
+        """Runs a command under the lease, with its progress on the run's page."""
+        caller, said = self.caller, {"round": self.entry.number, "command": kind, "number": number}
+        job = evaluator_job(self.rubric.evaluator, command, self.entry.candidate, seconds)
+        begun = partial(self.recorder.event, EventKind.EVALUATING, **said)
+        with live_line(caller.lease) as show, lease_checks.using(caller.lease) as is_held:
             control = caller.control(is_held, ignore_text)
-            finished = job_run(job, partial(stop_if_cancelled, control))
-    except Busy:
-        raise NoFreeSlot(EVALUATOR_SLOT, WAIT_SECONDS) from None
-    except NoSandbox as problem:
-        raise CannotEvaluate(f"the evaluator's command {program} was not run: {problem}") from problem
-    except CannotStart as problem:
-        raise CannotEvaluate(
-            f"the evaluator's command {program} cannot be started ({problem}). Install it under /usr or /opt "
-            "where commands run, or add its folder to WIGGUM_COMMANDS_READABLE there, then retry the run."
-        ) from problem
-    slot_pass_on(Run, EVALUATOR_SLOT)
-    return finished
+            check = Check(partial(stop_if_cancelled, control), begun)
+            finished = command_run(job, check, lambda line: show(readable(line)))
+        self.recorder.event(EventKind.EVALUATED, **said, exit_code=finished.exit_code)
+        return output_values(job, finished)
 
 
-def job_run(job: Job, check: Callable[[], None]) -> JobResult:
-    """Runs the job in the evaluator service if one is configured, otherwise on this machine."""
-    if settings.EVALUATOR_SOCKET:
-        return run_remotely(settings.EVALUATOR_SOCKET, job, check)
-    return run_job(job, sandbox_config(job.command[0]), check)
+@dataclass(slots=True)
+class Check:
+    """Called a few times a second while a command runs; the first call says that it has begun.
+
+    A command that finds no free core has not begun.
+    """
+
+    stop: Callable[[], None]
+    begun: Callable[[], None]
+    is_begun: bool = False
+
+    def __call__(self) -> None:
+        self.stop()
+        if not self.is_begun:
+            self.is_begun = True
+            self.begun()
 
 
-def sandbox_config(program: str) -> SandboxConfig:
-    """The settings for commands on this machine."""
-    # A program with a path becomes readable only if WIGGUM_COMMANDS lists it; `*` adds none.
-    named = (program,) if program.startswith("/") and program in settings.COMMANDS else ()
-    return SandboxConfig(
-        readable=(*settings.COMMANDS_READABLE, *named),
-        hidden=(*own_paths(), *hidden_paths()),
-        allow_unsafe=settings.UNSAFE_COMMANDS,
-    )
-
-
-def hidden_paths() -> tuple[str, ...]:
-    """The paths of this instance's secret key and database."""
-    database = settings.DATABASES["default"]
-    if "sqlite" not in str(database["ENGINE"]):
-        return (str(settings.DATA_DIR),)
-    file = str(Path(str(database["NAME"])).absolute())
-    return (str(settings.DATA_DIR), file, f"{file}-wal", f"{file}-shm")
-
-
-def readable(text: str) -> str:
-    """The output as plain text, the same for the judge, pages, files and terminals."""
-    cleaned = TERMINAL_CODES.sub("", storable(text)).replace("\r\n", "\n").replace("\r", "\n")
-    return CONTROL_CHARS.sub("\N{REPLACEMENT CHARACTER}", cleaned)
-
-
-def result_row(rubric: Rubric, finished: JobResult) -> EvaluatorResult:
-    """The unsaved row for a command's result. Its texts are the ones that are judged."""
-    output = with_failure(
-        EvaluatorOutput(readable(finished.out), readable(finished.err), finished.exit_code, finished.stopped)
-    )
+def failed_validation(rubric: Rubric, validation: ValidationResult) -> EvaluatorResult:
+    """The result of a round whose candidate is invalid: a complete failure. The evaluator does not run."""
+    again = " again after one repair" if validation.number > 1 else ""
+    ended = validation.stopped or f"exit code {validation.exit_code}"
     return EvaluatorResult(
-        command=list(rubric.evaluator.command),
-        exit_code=output.exit_code,
-        stopped=output.stopped,
-        failure=output.failure,
-        stdout=output.stdout,
-        stderr=output.stderr,
-        stdout_missing=finished.out_missing,
-        stderr_missing=finished.err_missing,
-        seconds=Decimal(finished.seconds).quantize(Decimal("0.001")),
-        open_to=finished.open_to,
+        **copied(validation),
+        failure=STILL_INVALID.format(again, ended),
+        metrics=metrics_json(rubric.evaluator, {}),
     )
+
+
+def combined(rubric: Rubric, rows: list[EvaluatorRepeat]) -> EvaluatorResult:
+    """The result of all runs: the output of the one in the middle, and every run's numbers.
+
+    It is a complete failure if most runs are.
+    """
+    chosen = rows[middle_run(rubric, [evaluator_of(row) for row in rows])]
+    metrics: dict[str, list[str]] = {}
+    for row in rows:
+        for name, numbers in row.metrics.items():
+            metrics.setdefault(name, []).extend(numbers)
+    return EvaluatorResult(
+        **copied(chosen) | {"seconds": sum(row.seconds for row in rows)},
+        failure=repeats_failure([row.failure for row in rows]),
+        metrics=metrics,
+        runs=len(rows),
+        failed_runs=sum(bool(row.failure) for row in rows),
+    )
+
+
+def copied(row: ValidationResult | EvaluatorRepeat) -> dict[str, Any]:
+    """The fields that every command's row has."""
+    names = (
+        *("command", "exit_code", "stopped", "stdout", "stderr", "stdout_missing", "stderr_missing"),
+        *("seconds", "open_to"),
+    )
+    return {name: getattr(row, name) for name in names}

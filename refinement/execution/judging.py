@@ -16,12 +16,14 @@ from refinement.engine.types import (
     Verdict,
 )
 from refinement.execution.calls import Caller, Request
-from refinement.execution.evaluator import CannotEvaluate, evaluator_output
+from refinement.execution.commands.running import CannotEvaluate
+from refinement.execution.evaluator import round_evaluate
 from refinement.execution.record_values import JudgedRound
 from refinement.execution.recording import Recorder
-from refinement.execution.windows import max_reply_tokens, window_for
+from refinement.execution.windows import max_reply_tokens, sources_size, window_for
 from refinement.judging.checks import COMMAND, CannotCheck, run_checks
 from refinement.judging.context import Brief, judge_view
+from refinement.judging.contracts import contract_violation
 from refinement.judging.parsing import read_reply
 from refinement.judging.prompts import Prompt, judge_prompt, retry_prompt
 from refinement.judging.schema import reply_limit_tokens, reply_schema
@@ -47,18 +49,23 @@ class VerdictReply:
 def round_judge(caller: Caller, recorder: Recorder, brief: Brief, history: History, step: Judge) -> History:
     """Assesses the round's candidate and records the assessment; returns the history after the step.
 
-    A reply that cannot be read is recorded, and the next step asks again. Raises JudgeGaveUp if the round
+    A reply that cannot be read is recorded, and the next step asks again. A candidate that has to be repaired
+    is not judged yet. Raises JudgeGaveUp if the round
     cannot be judged, and CallFailed, ProviderError, NoFreeSlot, Cancelled or LeaseLost.
     """
     entry, rubric = history.rounds[-1], brief.rubric
     checks = checks_of(caller, rubric, entry.candidate)
+    with caller.heartbeat():
+        violation = contract_violation(rubric, entry.candidate)
     try:
-        output = evaluator_output(caller, recorder, rubric, step.round, entry.candidate)
+        output = round_evaluate(caller, recorder, rubric, history)
     except CannotEvaluate as problem:
         raise JudgeGaveUp(str(problem)) from problem
+    if isinstance(output, History):
+        return output
     reply = None
     if rubric.criteria:
-        found = verdict_get(caller, recorder, brief, history, step, output)
+        found = verdict_get(caller, recorder, brief, history, step, output, violation)
         if isinstance(found, History):
             return found
         reply = found
@@ -66,8 +73,9 @@ def round_judge(caller: Caller, recorder: Recorder, brief: Brief, history: Histo
         rubric,
         reply.verdict if reply else None,
         checks,
-        penalties_for(entry.candidate, rubric.policy.penalties),
+        penalties_for(rubric, entry.candidate),
         output,
+        violation,
     )
     assessed = replace(entry, assessment=assessment)
     after = replace(history, rounds=(*history.rounds[:-1], assessed))
@@ -113,11 +121,12 @@ def verdict_get(
     history: History,
     step: Judge,
     evaluator: EvaluatorOutput | None,
+    violation: str,
 ) -> VerdictReply | History:
     """Calls the judge once. An unreadable reply is recorded, and the history is returned instead."""
     rubric = brief.rubric
-    view = judge_view(brief, history, step.round, evaluator)
-    window = window_for(caller, brief, Role.JUDGE)
+    view = judge_view(brief, history, step.round, evaluator, contract_violation=violation)
+    window = window_for(caller, brief, Role.JUDGE, step.round)
     with caller.heartbeat():
         first = judge_prompt(view)
     prompt, asked, complaint = conversation(caller, first, step)
@@ -127,7 +136,9 @@ def verdict_get(
         role=Role.JUDGE,
         round_number=step.round,
         prompt=prompt,
-        max_tokens=max_reply_tokens(prompt, reply_limit_tokens(rubric), window),
+        max_tokens=max_reply_tokens(
+            prompt, reply_limit_tokens(rubric), window, sources=sources_size(brief, Role.JUDGE)
+        ),
         temperature=0.0,
         schema=reply_schema(rubric),
         context_tokens=window,

@@ -1,8 +1,11 @@
-"""Saves a reply piece by piece while the model writes it, for live pages."""
+"""Saves a reply piece by piece while the model writes it, and a command's last line, for live pages."""
 
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import count
+
+from django.db import transaction
 
 from refinement.execution.leases import Lease
 from refinement.execution.lost_connections import ignore_lost_connection
@@ -40,6 +43,25 @@ class LiveWriter:
                 run_id=self.lease.row.pk, attempt=self.lease.attempt, position=position, text=text
             )
             self.unsaved = []
+
+
+@contextmanager
+def live_line(lease: Lease[Run]) -> Iterator[Callable[[str], None]]:
+    """Yields a function to call with the last line of a command's output; it replaces the one before it."""
+    run_id, attempt = lease.row.pk, lease.attempt
+    position = count()
+
+    def show(line: str) -> None:
+        with ignore_lost_connection(), transaction.atomic():
+            LiveText.objects.filter(run_id=run_id, attempt__lte=attempt).delete()
+            LiveText.objects.create(run_id=run_id, attempt=attempt, position=next(position), text=line)
+
+    try:
+        yield show
+    finally:
+        if next(position):
+            with ignore_lost_connection():
+                LiveText.objects.filter(run_id=run_id, attempt__lte=attempt).delete()
 
 
 @contextmanager

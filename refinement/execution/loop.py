@@ -5,7 +5,7 @@ from contextlib import suppress
 from refinement.engine.steps import next_step
 from refinement.execution.leases import Lease, LeaseLost
 from refinement.execution.recording import Recorder
-from refinement.execution.step import StepOptions, StepResult, step_carry_out
+from refinement.execution.step import StepOptions, StepResult, claim_record, step_carry_out
 from refinement.models import Run
 from refinement.selectors.runs.history import brief_of, history_of
 
@@ -22,6 +22,7 @@ def run_loop(lease: Lease[Run], options: StepOptions) -> StepResult:
     brief = brief_of(lease.row)
     history = history_of(lease.row, brief.rubric)
     recorder = Recorder(lease, brief.rubric, options.actor, options.sends)
+    claim_record(recorder, next_step(brief.rubric, history))
     while True:
         step = next_step(brief.rubric, history)
         options.on_step(step)

@@ -71,6 +71,7 @@ def judged_values(judged: JudgedRound, call: Call | None) -> dict[str, Any]:
         "composite": assessment.composite,
         "scores": {key: str(score) for key, score in assessment.scores.items()},
         "penalties": [penalty_values(penalty) for penalty in assessment.penalties],
+        "contract_violation": assessment.contract_violation,
         "signals": [] if judged.signal is None else [signal_values(judged.signal)],
         "seen_chars": judged.seen_chars,
         "judge_attempts": judged.attempts,
@@ -134,6 +135,7 @@ def feedback_values(feedback: Feedback | None) -> dict[str, Any] | None:
         "issues": list(feedback.issues),
         "asi": feedback.asi,
         "failures": [result.key for result in feedback.failures],
+        "failure_texts": [f"{result.message} {result.suggestion}".strip() for result in feedback.failures],
         "note": feedback.note,
         **instruction_values(feedback),
     }

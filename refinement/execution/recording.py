@@ -4,7 +4,7 @@ import copy
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -32,6 +32,7 @@ from refinement.execution.waking import wake
 from refinement.models import (
     Call,
     CheckResult,
+    EvaluatorRepeat,
     EvaluatorResult,
     EventKind,
     Instruction,
@@ -40,6 +41,7 @@ from refinement.models import (
     RoundOrigin,
     Run,
     RunStatus,
+    ValidationResult,
     Verdict,
 )
 from refinement.selectors.runs.history import account_of
@@ -64,6 +66,7 @@ class Recorder:
     rubric: Rubric | None  # None for a recorder that only ends the run or makes it wait
     actor: str
     sends: bool  # whether to queue a message for a run that has to wait; the foreground sleeps instead
+    round_keys: dict[int, int] = field(default_factory=dict)  # primary keys of rounds, by number
 
     @property
     def run(self) -> Run:
@@ -97,7 +100,7 @@ class Recorder:
         """Records a new round with its candidate, and the call that wrote it."""
         with self.step({**usage_values(self.run, call), **STEP_DONE}, after):
             insert(call)
-            Round.objects.create(
+            row = Round.objects.create(
                 run_id=self.lease.row.pk,
                 number=number,
                 origin=RoundOrigin.REVISION if feedback else RoundOrigin.DRAFT,
@@ -107,10 +110,24 @@ class Recorder:
                 candidate_chars=len(candidate),
                 candidate_cut=call.finish_reason == "length",
             )
+            self.round_keys[number] = row.pk
             if feedback is not None and feedback.instructions:
                 self.use_instructions(feedback, number)
             kind = EventKind.REVISED if feedback else EventKind.DRAFTED
             self.event(kind, round=number, chars=len(candidate))
+        return self.history(after)
+
+    @retry_lost_connection
+    def repair(self, call: Call, *, number: int, candidate: str, after: History) -> History:
+        """Replaces a round's candidate by its repair, and keeps the one that failed with its validation."""
+        with self.step({**usage_values(self.run, call), **STEP_DONE}, after):
+            insert(call)
+            row = Round.objects.get(run_id=self.lease.row.pk, number=number)
+            ValidationResult.objects.filter(round=row, number=1).update(replaced=row.candidate)
+            row.candidate, row.candidate_chars = candidate, len(candidate)
+            row.candidate_cut = call.finish_reason == "length"
+            row.save(update_fields=["candidate", "candidate_chars", "candidate_cut"])
+            self.event(EventKind.REPAIRED, round=number, chars=len(candidate))
         return self.history(after)
 
     def use_instructions(self, feedback: Feedback, number: int) -> None:
@@ -124,10 +141,12 @@ class Recorder:
 
     @retry_lost_connection
     @transaction.atomic
-    def evaluator_result(self, result: EvaluatorResult, number: int) -> None:
-        """Saves the output of the evaluator's command for a round, before the judge is called."""
+    def command_output(
+        self, result: EvaluatorResult | EvaluatorRepeat | ValidationResult, number: int
+    ) -> None:
+        """Saves the output of a command of the evaluator for a round, before the judge is called."""
         lease_write(self.lease, wakes=0)  # only the holder of the lease writes
-        result.round = Round.objects.only("pk").get(run_id=self.lease.row.pk, number=number)
+        result.round_id = self.round_key(number)
         insert(result)
 
     @retry_lost_connection
@@ -148,14 +167,21 @@ class Recorder:
 
     def judge_round(self, judged: JudgedRound, call: Call | None) -> None:
         """Fills in the round's assessment; raises Round.DoesNotExist if it has one already."""
-        unjudged = Round.objects.filter(run_id=self.lease.row.pk, number=judged.number, judged_at=None)
-        key = unjudged.values_list("pk", flat=True).get()
-        unjudged.update(**judged_values(judged, call))
+        key = self.round_key(judged.number)
+        if not Round.objects.filter(pk=key, judged_at=None).update(**judged_values(judged, call)):
+            raise Round.DoesNotExist(f"round {judged.number} has been judged already")
         Verdict.objects.bulk_create(
             Verdict(round_id=key, position=position, **verdict_values(verdict))
             for position, verdict in enumerate(judged.assessment.verdicts)
         )
         CheckResult.objects.bulk_create(check_rows(key, judged.assessment))
+
+    def round_key(self, number: int) -> int:
+        """The primary key of the round. It is known if this recorder has written the round."""
+        if number not in self.round_keys:
+            rounds = Round.objects.filter(run_id=self.lease.row.pk, number=number)
+            self.round_keys[number] = rounds.values_list("pk", flat=True).get()
+        return self.round_keys[number]
 
     @retry_lost_connection
     def failure(self, call: Call | None, *, role: str, message: str, after: History) -> History:
@@ -238,9 +264,11 @@ class Recorder:
         """Ends the run, unless its last step has ended it already."""
         if self.run.is_finished:
             return
-        ended = copy.copy(self.run)
+        ended, values = copy.copy(self.run), finish_values(finish)
+        assign(ended, values)
         with transaction.atomic():
-            self.end(ended, finish)
+            lease_write(self.lease, **values)
+            self.announce_end(ended, finish)
         self.lease.row = ended
 
     @contextmanager
@@ -251,13 +279,17 @@ class Recorder:
         """
         run = copy.copy(self.run)
         renewal = {"attempt": self.lease.attempt + 1, "lease_until": timezone.now() + LEASE}
-        assign(run, {**change, **renewal, "calling_endpoint": "", "wakes": 0})
+        fields = {**change, **renewal, "calling_endpoint": "", "wakes": 0}
+        assign(run, fields)
+        finish = self.finish_after(run, after)
+        if finish is not None:
+            fields |= finish_values(finish)
+            assign(run, fields)
         with transaction.atomic():
-            lease_write(self.lease, **change, **renewal, calling_endpoint="", wakes=0)
+            lease_write(self.lease, **fields)
             yield
-            finish = self.finish_after(run, after)
             if finish is not None:
-                self.end(run, finish)
+                self.announce_end(run, finish)
         self.lease.row, self.lease.attempt = run, run.attempt
 
     def finish_after(self, run: Run, after: History) -> Finish | None:
@@ -272,22 +304,8 @@ class Recorder:
             return None
         return step if isinstance(step, Finish) else None
 
-    def end(self, run: Run, finish: Finish) -> None:
-        """Writes the run's end and announces it, in the caller's transaction."""
-        values = released(
-            status=RunStatus.FINISHED,
-            outcome=finish.outcome,
-            stop_reason=finish.reason,
-            why=finish.why,
-            best_round=finish.best_round,
-            finished_at=timezone.now(),
-        )
-        held = Run.objects.filter(
-            pk=run.pk, lease_owner=self.lease.owner, attempt=run.attempt, status=RunStatus.RUNNING
-        )
-        if not held.update(**values):
-            raise LeaseLost(f"run {run.pk} is no longer held by {self.lease.owner}")
-        assign(run, values)
+    def announce_end(self, run: Run, finish: Finish) -> None:
+        """Records the event of the run's end and announces it, in the caller's transaction."""
         self.event(EventKind.STOPPED, outcome=finish.outcome, reason=finish.reason, why=finish.why)
         LiveText.objects.filter(run_id=run.pk).delete()
         run_ended.send(Run, run=run, outcome=finish.outcome)
@@ -298,6 +316,19 @@ class Recorder:
 
     def event(self, kind: str, **data: object) -> None:
         event_record(self.lease.row.pk, kind, actor=self.actor, data=data)
+
+
+def finish_values(finish: Finish) -> dict[str, Any]:
+    """The fields of a run that has ended. Its lease is released."""
+    return released(
+        status=RunStatus.FINISHED,
+        outcome=finish.outcome,
+        stop_reason=finish.reason,
+        why=finish.why,
+        best_round=finish.best_round,
+        passed_in_round=finish.passed_in_round,
+        finished_at=timezone.now(),
+    )
 
 
 def insert(row: Model) -> None:

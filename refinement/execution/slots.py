@@ -7,7 +7,7 @@ from django.utils import timezone
 from refinement.execution.leases import Lease, Row, lease_write
 from refinement.execution.waking import wake
 from refinement.models import BenchTrial, Run
-from refinement.models.leased import WorkStatus
+from refinement.models.leased import Leased, WorkStatus
 from refinement.selectors.endpoints import NoSuchEndpoint, endpoint_spec
 
 RETRY_SECONDS = 0.5  # before work without a slot tries again, unless it is woken earlier
@@ -57,7 +57,7 @@ def slot_offer(endpoint: str) -> None:
         any(slot_pass_on(model, endpoint) for model in CALLERS)
 
 
-def slot_pass_on(model: type[Run | BenchTrial], endpoint: str) -> bool:
+def slot_pass_on(model: type[Leased], endpoint: str) -> bool:
     """Wakes the oldest row that waits for a slot; returns whether there was one."""
     waiting = model.objects.filter(
         status=WorkStatus.WAITING, waiting_endpoint=endpoint, waiting_for=waiting_label(endpoint)

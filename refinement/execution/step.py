@@ -11,11 +11,11 @@ from django.db import transaction
 from django.utils import timezone
 
 from refinement.engine.steps import next_step
-from refinement.engine.types import Draft, Finish, History, Judge, Revise, Role, Step
+from refinement.engine.types import Draft, Finish, History, Judge, Repair, Revise, Role, Step
 from refinement.execution.calls import Caller, CallFailed, LocalResources, ignore_text
 from refinement.execution.judging import JudgeGaveUp, round_judge
 from refinement.execution.leases import LeaseLost, lease_write
-from refinement.execution.producing import candidate_write
+from refinement.execution.producing import candidate_repair, candidate_write
 from refinement.execution.recording import Recorder
 from refinement.execution.slots import NoFreeSlot
 from refinement.judging.context import Brief
@@ -26,8 +26,8 @@ from refinement.providers.retrying import delay_before
 from refinement.selectors.runs.steering import instructions_waiting
 
 DEADLINE_SECONDS = 600.0
-WorkStep: TypeAlias = Draft | Judge | Revise
-STEP_NAMES = {Draft: "draft", Judge: "judge", Revise: "revise"}
+WorkStep: TypeAlias = Draft | Judge | Repair | Revise
+STEP_NAMES = {Draft: "draft", Judge: "judge", Repair: "repair", Revise: "revise"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ def step_carry_out(
             result = StepResult(step, finish=step)
         else:
             result = carry_out(
-                caller, recorder, brief, history, begin(recorder, brief, history, step), options
+                caller, recorder, brief, history, with_instructions(recorder, brief, history, step), options
             )
     except (LeaseLost, Cancelled):
         return StepResult(step, lost=True)
@@ -97,11 +97,19 @@ def step_carry_out(
     )
 
 
-def begin(recorder: Recorder, brief: Brief, history: History, step: WorkStep) -> WorkStep:
-    """Records that the step has begun; returns it, for a revision with the instructions sent so far."""
+def claim_record(recorder: Recorder, step: Step) -> None:
+    """Records that a worker has taken the run, and with which step it begins.
+
+    The steps after it need no event of their own: each begins when the one before it is recorded.
+    """
+    if not isinstance(step, Finish):
+        recorder.event(EventKind.CLAIMED, step=STEP_NAMES[type(step)], round=step.round)
+
+
+def with_instructions(recorder: Recorder, brief: Brief, history: History, step: WorkStep) -> WorkStep:
+    """The step; a revision with the instructions sent so far, which can no longer be withdrawn."""
     run_id = recorder.lease.row.pk
     if not isinstance(step, Revise) or not instructions_waiting(run_id):
-        recorder.event(EventKind.CLAIMED, step=STEP_NAMES[type(step)], round=step.round)
         return step
     with transaction.atomic():
         # Locks the run's row: an instruction can be withdrawn before this, or no longer.
@@ -126,6 +134,8 @@ def carry_out(
     try:
         if isinstance(step, Judge):
             after = round_judge(caller, recorder, brief, history, step)
+        elif isinstance(step, Repair):
+            after = candidate_repair(caller, recorder, brief, history, step)
         else:
             after = candidate_write(caller, recorder, brief, history, step)
         return StepResult(step, after)

@@ -10,6 +10,7 @@ from django.utils import timezone
 from refinement.execution.leases import LEASED, due_and_free
 from refinement.models.leased import Leased
 
+IN_TRANSIT = timedelta(seconds=0.5)  # how long a message usually takes to reach an idle thread, at most
 RESEND_AFTER = timedelta(seconds=10)  # how long a message may take to arrive before another is sent
 MAX_DOUBLINGS = 6
 SWEEP_AT_MOST = 200
@@ -87,5 +88,10 @@ def overdue(now: datetime) -> Q:
 
 
 def work_is_waiting() -> bool:
-    """Whether any work is due that no worker has taken yet."""
-    return any(due_and_free(model).exists() for model in LEASED)
+    """Whether any work is due that no idle thread has taken.
+
+    Work whose message was sent just now does not count: it is on its way to a thread. Otherwise runs that
+    make way for each other would go on doing so after every step.
+    """
+    sent = timezone.now() - IN_TRANSIT
+    return any(due_and_free(model).filter(woken_at__lte=sent).exists() for model in LEASED)

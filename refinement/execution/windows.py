@@ -3,14 +3,14 @@
 import time
 from dataclasses import dataclass
 
-from django.db.models import Max
 from django.utils import timezone
 
-from refinement.engine.types import Role
+from refinement.engine.types import Information, Role
 from refinement.execution.calls import Caller, CallFailed, set_times
-from refinement.judging.context import EVALUATOR_CHARS, Brief
+from refinement.judging.context import EVALUATOR_CHARS, Brief, permitted
 from refinement.judging.prompts import Prompt
 from refinement.judging.schema import reply_limit_tokens
+from refinement.judging.sources import shown_sources
 from refinement.models import Call
 from refinement.providers.base import ErrorKind, ModelInfo, ProviderError
 from refinement.providers.context import (
@@ -22,6 +22,7 @@ from refinement.providers.context import (
 from refinement.texts import storable
 
 REPLY_CHARS_PER_TOKEN = 4  # an average
+SOURCE_CHARS = 250  # of the delimiters and the notice around a source
 INSTRUCTION_CHARS = 5_000  # of the prompt's fixed text
 ASK_AGAIN_CHARS = 12_000  # two unreadable replies, quoted with their complaints
 FEEDBACK_CHARS = 4_000
@@ -37,7 +38,7 @@ class InstructionSize:
     text_chars: int
 
 
-def window_for(caller: Caller, brief: Brief, role: Role) -> int | None:
+def window_for(caller: Caller, brief: Brief, role: Role, round_number: int) -> int | None:
     """The context window in tokens for the role's model, chosen before its first call in the run.
 
     None if the endpoint does not describe its models. The choice is set on `caller.run` and saved with the
@@ -47,7 +48,7 @@ def window_for(caller: Caller, brief: Brief, role: Role) -> int | None:
     chosen: int | None = getattr(caller.run, field)
     if chosen is not None:
         return chosen
-    info = model_info_get(caller, role)
+    info = model_info_get(caller, role, round_number)
     if info is None:
         return None
     limit = info.context_length
@@ -62,7 +63,7 @@ def window_for(caller: Caller, brief: Brief, role: Role) -> int | None:
     return window
 
 
-def model_info_get(caller: Caller, role: Role) -> ModelInfo | None:
+def model_info_get(caller: Caller, role: Role, round_number: int) -> ModelInfo | None:
     """The role's model as the endpoint describes it; None if it does not describe its models."""
     endpoint, model = caller.target(role)
     started, clock = timezone.now(), time.monotonic()
@@ -74,7 +75,6 @@ def model_info_get(caller: Caller, role: Role) -> ModelInfo | None:
         if not error.retryable:
             return None
         # Without a window, the server would use its default and may cut the prompt silently.
-        round_number = current_round(caller, role)
         call = Call(
             run=caller.run,
             round_number=round_number,
@@ -90,12 +90,6 @@ def model_info_get(caller: Caller, role: Role) -> ModelInfo | None:
         raise CallFailed(call, error) from error
 
 
-def current_round(caller: Caller, role: Role) -> int:
-    """The number of the round that is being judged or written."""
-    newest: int | None = caller.run.rounds.aggregate(newest=Max("number"))["newest"]
-    return (newest or 0) + (role is not Role.JUDGE)
-
-
 def expected_sizes(brief: Brief, role: Role) -> tuple[int, int]:
     """The longest prompt to expect for a role, in characters, and the longest reply, in tokens."""
     rubric, policy = brief.rubric, brief.rubric.policy
@@ -106,13 +100,24 @@ def expected_sizes(brief: Brief, role: Role) -> tuple[int, int]:
         for criterion in rubric.criteria
         for part in (criterion.name, criterion.description, criterion.ideal)
     )
+    fixed += sources_size(brief, role)
     candidate = max(text_size(brief.seed), policy.producer_tokens * REPLY_CHARS_PER_TOKEN)
     if role is Role.JUDGE:
-        seen = 2 * min(candidate, policy.judge_limit_chars)
+        seen = 2 * min(candidate, policy.judge_limit_chars)  # the candidate and the first version
+        seen += min(text_size(brief.calibration.text), policy.judge_limit_chars) if brief.calibration else 0
         seen += 2 * EVALUATOR_CHARS if rubric.runs_a_command else 0
         return fixed + seen + ASK_AGAIN_CHARS, reply_limit_tokens(rubric)
-    # Includes instructions that may come later: the window is chosen once, before there are any.
+    # Includes instructions that may come later: the window is chosen once, before there are any. A repair has
+    # the validation command's output instead, which is no longer.
     return fixed + candidate + FEEDBACK_CHARS + STEERING_CHARS, policy.producer_tokens
+
+
+def sources_size(brief: Brief, role: Role) -> int:
+    """The size of the sources in each of a role's prompts; 0 if the role may not see them."""
+    if Information.SOURCES not in permitted(brief.rubric, role):
+        return 0
+    shown = shown_sources(brief.sources, brief.rubric.policy.source_limit_chars)
+    return sum(text_size(source.name) + text_size(source.excerpt.text) + SOURCE_CHARS for source in shown)
 
 
 def least_reply_tokens(wanted: int, chars: int) -> int:
@@ -121,12 +126,18 @@ def least_reply_tokens(wanted: int, chars: int) -> int:
 
 
 def max_reply_tokens(
-    prompt: Prompt, wanted: int, window: int | None, instructions: InstructionSize | None = None
+    prompt: Prompt,
+    wanted: int,
+    window: int | None,
+    instructions: InstructionSize | None = None,
+    *,
+    sources: int = 0,
 ) -> int:
     """The reply's token limit: `wanted`, or less if the prompt leaves less of the window.
 
     Raises ProviderError (context_exceeded) if too little is left for a useful reply. `instructions` are
-    those of a revision: they need enough tokens left to write the whole text again.
+    those of a revision: they need enough tokens left to write the whole text again. `sources` is the size
+    of the prompt's sources, for the message.
     """
     if window is None:
         return wanted
@@ -144,8 +155,18 @@ def max_reply_tokens(
         raise ProviderError(
             ErrorKind.CONTEXT_EXCEEDED,
             f"The prompt takes about {used:,} of the model's {window:,} context tokens, which leaves too "
-            "little for a reply. Shorten the text, lower the rubric's limit on what the judge sees, or "
-            "choose a model with a longer context.",
+            f"little for a reply. {shorter_prompt(sources)}, or choose a model with a longer context.",
             retryable=False,
         )
     return min(wanted, left)
+
+
+def shorter_prompt(sources: int) -> str:
+    """What shortens a prompt that is too long."""
+    if sources:
+        tokens = sources // CHARS_PER_TOKEN
+        return (
+            f"The run's sources take about {tokens:,} of them. Rerun it with fewer or shorter sources, or "
+            "with a lower limit on the sources in a prompt"
+        )
+    return "Shorten the text, lower the rubric's limit on what the judge sees"

@@ -3,16 +3,13 @@
 A prompt is built only from a view, so information withheld by a rule cannot reach it.
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import lru_cache
 from typing import TypeVar
 
 from refinement.engine.sentences import round_name
 from refinement.engine.types import (
-    Assessment,
     CheckResult,
     Criterion,
     Draft,
@@ -25,21 +22,31 @@ from refinement.engine.types import (
     Instruction,
     NextBase,
     ProblemClass,
+    Repair,
     Revise,
     Role,
     Round,
     Rubric,
     Scale,
 )
-from refinement.judging.length import Excerpt, excerpt, shorten
-from refinement.judging.schema import example_reply, plain
+from refinement.judging.history import (
+    HistoryLine,
+    NamedMetric,
+    NamedScore,
+    asi_of,
+    assessment_of,
+    condensed,
+    named_metrics,
+    named_scores,
+)
+from refinement.judging.length import Excerpt, excerpt
+from refinement.judging.schema import asks_about_contract, example_reply
+from refinement.judging.sources import ShownSource, SourceText, shown_sources
 
 Value = TypeVar("Value")
 
 PRODUCER_TEMPLATES = ("draft", "revision", "feedback")
-KEY_CHANGE_CHARS = 59
 KINDS = tuple(Information)
-EDITED = "edited by a person"
 EVALUATOR_CHARS = 6_000  # for each of stdout and stderr
 
 # The most a role can ever see. A rubric's rules can only narrow this down.
@@ -54,11 +61,13 @@ OFFERED: Mapping[Role, frozenset[Information]] = {
             Information.OUTPUT_CONTRACT,
             Information.SEED,
             Information.SEED_SCORES,
+            Information.SOURCES,
+            Information.CALIBRATION,
+            Information.CALIBRATION_SCORES,
             Information.EVALUATOR_OUTPUT,
             Information.PREVIOUS_ASI,
             Information.HISTORY,
             Information.SEARCH_SPACE,
-            Information.EXPLORATION,
         }
     ),
     Role.PRODUCER: frozenset(
@@ -68,21 +77,27 @@ OFFERED: Mapping[Role, frozenset[Information]] = {
             Information.CANDIDATE,
             Information.BACKGROUND,
             Information.OUTPUT_CONTRACT,
+            Information.SOURCES,
             Information.FEEDBACK,
             Information.SEARCH_SPACE,
-            Information.EXPLORATION,
         }
     ),
-    Role.REFLECT: frozenset({Information.SCORES, Information.VERDICTS, Information.PRODUCER_REPORT}),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """A text with known scores that replaces round 1 as the judge's reference."""
+    """The rubric's calibration example: a text of its own with known scores, not a round of the run."""
 
     text: str
     scores: Mapping[str, Decimal]
+
+
+def calibration_of(rubric: Rubric) -> Calibration | None:
+    """The rubric's calibration example, if it has one."""
+    return (
+        Calibration(rubric.calibration_text, rubric.calibration_scores) if rubric.calibration_text else None
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,23 +109,8 @@ class Brief:
     nonce: str
     seed: str = ""
     calibration: Calibration | None = None
-    exploration: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class NamedScore:
-    name: str
-    score: Decimal
-
-
-@dataclass(frozen=True, slots=True)
-class HistoryLine:
-    """A summary of a past round, without its text."""
-
-    label: str
-    composite: Decimal
-    scores: tuple[NamedScore, ...]
-    key_change: str
+    sources: tuple[SourceText, ...] = ()
+    task_type: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,22 +121,28 @@ class JudgeView:
     nonce: str
     scale: Scale
     problem_class: ProblemClass
-    evaluation_mode: EvaluationMode
+    evaluation_mode: EvaluationMode  # judge-only if no command's output reaches this judge
     artifact_type: str
     reply_example: str
+    asks_about_contract: bool = False
     template: str | None = None
     criteria: tuple[Criterion, ...] = ()
     task: str | None = None
+    task_type: str | None = None
     background: str | None = None
     output_contract: str | None = None
     search_space: str | None = None
+    sources: tuple[ShownSource, ...] = ()
+    calibration: Excerpt | None = None
+    calibration_scores: tuple[NamedScore, ...] = ()
     seed: Excerpt | None = None
     seed_scores: tuple[NamedScore, ...] = ()
-    exploration: str | None = None
     round_label: str | None = None
     previous_asi: str | None = None
     history: tuple[HistoryLine, ...] = ()
     evaluator: EvaluatorOutput | None = None
+    metrics: tuple[NamedMetric, ...] = ()
+    contract_violation: str | None = None
     candidate: Excerpt | None = None
     seen: tuple[Information, ...] = ()
     withheld: tuple[Information, ...] = ()
@@ -144,7 +150,7 @@ class JudgeView:
 
 @dataclass(frozen=True, slots=True)
 class FeedbackView:
-    """The feedback for the producer, without scores."""
+    """The feedback for the producer: the judge's words, failed checks and notes."""
 
     style: FeedbackStyle
     issues: tuple[str, ...] = ()
@@ -169,10 +175,11 @@ class ProducerView:
     output_contract: str | None = None
     criteria: tuple[Criterion, ...] = ()
     search_space: str | None = None
-    exploration: str | None = None
+    sources: tuple[ShownSource, ...] = ()
     candidate: str | None = None
     feedback: FeedbackView | None = None
     instructions: tuple[Instruction, ...] = ()  # from people; no rule withholds them
+    validation: EvaluatorOutput | None = None  # for a repair only; no rule withholds it
     seen: tuple[Information, ...] = ()
     withheld: tuple[Information, ...] = ()
 
@@ -208,34 +215,55 @@ def permitted(rubric: Rubric, role: Role) -> frozenset[Information]:
 
 
 def judge_view(
-    brief: Brief, history: History, round_number: int, evaluator: EvaluatorOutput | None = None
+    brief: Brief,
+    history: History,
+    round_number: int,
+    evaluator: EvaluatorOutput | None = None,
+    *,
+    contract_violation: str = "",
 ) -> JudgeView:
-    """Everything the judge of this round may see."""
+    """Everything the judge of this round may see.
+
+    `contract_violation` is why code found that the candidate violates the output contract.
+    """
     rubric, gate = brief.rubric, Gate(brief.rubric, Role.JUDGE)
     candidate = _round(history, round_number).candidate
-    seed, seed_scores = _anchor(brief, history, round_number)
+    seed, seed_scores = _first_version(brief, history, round_number)
+    example, example_scores = _calibration(brief)
+    # Metrics are read from the evaluator's output, so the same rule withholds both.
+    measured = Information.EVALUATOR_OUTPUT in gate.allowed
+    past = condensed(rubric, history, round_number, measured=measured)
+    # The comparison with the round before is part of the history.
+    before = assessment_of(history, round_number - 1) if Information.HISTORY in gate.allowed else None
+    measures = named_metrics(rubric, evaluator, before)
     limit = rubric.policy.judge_limit_chars
     return JudgeView(
         profile=rubric.profile,
         nonce=brief.nonce,
         scale=rubric.scale,
         problem_class=rubric.problem_class,
-        evaluation_mode=rubric.evaluation_mode,
+        evaluation_mode=_evaluation_mode(rubric, gate),
         artifact_type=rubric.artifact_type,
         reply_example=example_reply(rubric),
+        asks_about_contract=asks_about_contract(rubric),
         template=rubric.templates.get("judge"),
         criteria=gate.let(Information.CRITERIA, rubric.criteria) or (),
         task=gate.let(Information.TASK, brief.task),
+        task_type=gate.let(Information.TASK, brief.task_type),
         background=gate.let(Information.BACKGROUND, rubric.background),
         output_contract=gate.let(Information.OUTPUT_CONTRACT, rubric.output_contract),
         search_space=gate.let(Information.SEARCH_SPACE, rubric.search_space),
+        sources=gate.let(Information.SOURCES, _sources(brief)) or (),
+        calibration=gate.let(Information.CALIBRATION, excerpt(example, limit) if example else None),
+        calibration_scores=gate.let(Information.CALIBRATION_SCORES, example_scores) or (),
         seed=gate.let(Information.SEED, excerpt(seed, limit) if seed else None),
         seed_scores=gate.let(Information.SEED_SCORES, seed_scores) or (),
-        exploration=gate.let(Information.EXPLORATION, brief.exploration),
         round_label=gate.let(Information.ROUND_NUMBER, _round_label(rubric, round_number)),
-        previous_asi=gate.let(Information.PREVIOUS_ASI, _asi_of(_assessment(history, round_number - 1))),
-        history=gate.let(Information.HISTORY, _condensed(rubric, history, round_number)) or (),
+        previous_asi=gate.let(Information.PREVIOUS_ASI, asi_of(assessment_of(history, round_number - 1))),
+        history=gate.let(Information.HISTORY, past) or (),
         evaluator=gate.let(Information.EVALUATOR_OUTPUT, _bounded(evaluator)),
+        metrics=gate.let(Information.EVALUATOR_OUTPUT, measures) or (),
+        contract_violation=gate.let(Information.OUTPUT_CONTRACT, contract_violation),
         candidate=gate.let(Information.CANDIDATE, excerpt(candidate, limit)),
         seen=gate.seen,
         withheld=gate.withheld,
@@ -243,10 +271,10 @@ def judge_view(
 
 
 def producer_view(brief: Brief, history: History, step: Draft | Revise) -> ProducerView:
-    """Everything the producer may see in this step. It contains no scores and no other candidates."""
+    """Everything the producer may see in this step. It contains no score fields and no other candidates."""
     rubric, gate = brief.rubric, Gate(brief.rubric, Role.PRODUCER)
     drafting = isinstance(step, Draft)
-    feedback = _without_scores(step.feedback, rubric.scale) if isinstance(step, Revise) else None
+    feedback = _feedback_view(step.feedback) if isinstance(step, Revise) else None
     return ProducerView(
         profile=rubric.profile,
         nonce=brief.nonce,
@@ -260,13 +288,29 @@ def producer_view(brief: Brief, history: History, step: Draft | Revise) -> Produ
         output_contract=gate.let(Information.OUTPUT_CONTRACT, rubric.output_contract),
         criteria=gate.let(Information.CRITERIA, rubric.criteria) or (),
         search_space=gate.let(Information.SEARCH_SPACE, rubric.search_space),
-        exploration=gate.let(Information.EXPLORATION, brief.exploration),
+        sources=gate.let(Information.SOURCES, _sources(brief)) or (),
         candidate=gate.let(Information.CANDIDATE, _base(brief, history, step)),
         feedback=gate.let(Information.FEEDBACK, feedback),
         instructions=step.feedback.instructions if isinstance(step, Revise) else (),
         seen=gate.seen,
         withheld=gate.withheld,
     )
+
+
+def repair_view(brief: Brief, history: History, step: Repair, validation: EvaluatorOutput) -> ProducerView:
+    """What the producer sees to repair a candidate: what a draft sees, the candidate, and why it failed.
+
+    The validation command's output is the only output of a command that a producer ever sees.
+    """
+    gate = Gate(brief.rubric, Role.PRODUCER)
+    candidate = gate.let(Information.CANDIDATE, _round(history, step.round).candidate)
+    view = producer_view(brief, history, Draft())
+    seen = tuple(kind for kind in KINDS if kind in view.seen or kind in gate.seen)
+    return replace(view, drafting=False, candidate=candidate, validation=_bounded(validation), seen=seen)
+
+
+def _sources(brief: Brief) -> tuple[ShownSource, ...]:
+    return shown_sources(brief.sources, brief.rubric.policy.source_limit_chars)
 
 
 def _round(history: History, number: int) -> Round:
@@ -276,10 +320,6 @@ def _round(history: History, number: int) -> Round:
     raise LookupError(f"the history has no round {number}")
 
 
-def _assessment(history: History, number: int) -> Assessment | None:
-    return next((entry.assessment for entry in history.rounds if entry.number == number), None)
-
-
 def _base(brief: Brief, history: History, step: Draft | Revise) -> str:
     """The text that the producer starts from, or the seed if the step starts from the original task."""
     if isinstance(step, Draft):
@@ -287,57 +327,26 @@ def _base(brief: Brief, history: History, step: Draft | Revise) -> str:
     return brief.seed if step.base_round is None else _round(history, step.base_round).candidate
 
 
-def _anchor(brief: Brief, history: History, round_number: int) -> tuple[str, tuple[NamedScore, ...]]:
-    """The reference text and its scores: the calibration text, or round 1. Used from round 2 on."""
+def _first_version(brief: Brief, history: History, round_number: int) -> tuple[str, tuple[NamedScore, ...]]:
+    """Round 1 and the scores that counted for it, which are those in the history. Used from round 2 on."""
     if round_number < 2:
         return "", ()
-    if brief.calibration is not None:
-        return brief.calibration.text, _named(brief.rubric, brief.calibration.scores)
     first = _round(history, 1)
-    return first.candidate, _named(brief.rubric, _judge_scores(first.assessment))
+    scores = first.assessment.scores if first.assessment else {}
+    return first.candidate, named_scores(brief.rubric, scores)
 
 
-def _judge_scores(assessment: Assessment | None) -> Mapping[str, Decimal]:
-    """The judge's scores before penalties, or the final scores if there is not exactly one verdict."""
-    if assessment is None:
-        return {}
-    if len(assessment.verdicts) != 1:
-        return assessment.scores
-    return {entry.key: entry.score for entry in assessment.verdicts[0].scores}
+def _calibration(brief: Brief) -> tuple[str, tuple[NamedScore, ...]]:
+    """The rubric's calibration example and its scores, if it has one. The same in every round."""
+    if brief.calibration is None:
+        return "", ()
+    return brief.calibration.text, named_scores(brief.rubric, brief.calibration.scores)
 
 
-def _named(rubric: Rubric, scores: Mapping[str, Decimal]) -> tuple[NamedScore, ...]:
-    """The scores in the rubric's order. They use keys, because criteria names may be withheld."""
-    keys = (criterion.key for criterion in rubric.criteria)
-    return tuple(NamedScore(key, scores[key]) for key in keys if key in scores)
-
-
-def _condensed(rubric: Rubric, history: History, before: int) -> tuple[HistoryLine, ...]:
-    return tuple(
-        HistoryLine(
-            label=round_name(rubric, entry.number),
-            composite=round(entry.assessment.composite, rubric.policy.composite_decimals),
-            scores=_named(rubric, entry.assessment.scores),
-            key_change=EDITED if entry.by_hand else _key_change(_assessment(history, entry.number - 1)),
-        )
-        for entry in history.rounds
-        if entry.number < before and entry.assessment is not None
-    )
-
-
-def _key_change(driver: Assessment | None) -> str:
-    """What the round was meant to change: the feedback on the round before it."""
-    if driver is None:
-        return "first version"
-    issues = (issue for verdict in driver.verdicts for issue in verdict.issues)
-    failures = (result.message for result in driver.checks if not result.passed)
-    direction = _asi_of(driver) or next(issues, "") or next(failures, "") or "not stated"
-    return shorten(direction, KEY_CHANGE_CHARS)
-
-
-def _asi_of(assessment: Assessment | None) -> str:
-    verdicts = assessment.verdicts if assessment else ()
-    return next((verdict.asi for verdict in verdicts if verdict.asi), "")
+def _evaluation_mode(rubric: Rubric, gate: Gate) -> EvaluationMode:
+    """How this judge uses a command's output. Judge-only if none runs or the rules withhold it."""
+    evidence = rubric.runs_a_command and Information.EVALUATOR_OUTPUT in gate.allowed
+    return rubric.evaluation_mode if evidence else EvaluationMode.JUDGE_ONLY
 
 
 def _round_label(rubric: Rubric, number: int) -> str:
@@ -355,25 +364,12 @@ def _bounded(evaluator: EvaluatorOutput | None) -> EvaluatorOutput | None:
     )
 
 
-def _without_scores(feedback: Feedback, scale: Scale) -> FeedbackView:
-    """The feedback with all scores removed from its texts."""
-
-    def clean(text: str) -> str:
-        return _stated_score(scale).sub("[score withheld]", text)
-
+def _feedback_view(feedback: Feedback) -> FeedbackView:
+    """The feedback as it was said. The judge is told to leave scores out of it."""
     return FeedbackView(
         style=feedback.style,
-        issues=tuple(clean(issue) for issue in feedback.issues),
-        asi=clean(feedback.asi),
+        issues=feedback.issues,
+        asi=feedback.asi,
         failures=feedback.failures,
-        note=clean(feedback.note),
+        note=feedback.note,
     )
-
-
-@lru_cache(maxsize=16)
-def _stated_score(scale: Scale) -> re.Pattern[str]:
-    """Matches scores in text, such as 7/10, 6.5 out of 10, or "a score of 7"."""
-    number, top = r"[-+]?\d+(?:[.,]\d+)?", re.escape(plain(scale.maximum))
-    of_top = rf"(?<![\w./]){number}\s*(?:/|out of)\s*{top}(?![\w/]|[.,]\d)"
-    named = rf"\b(?:scor(?:e|es|ed|ing)|rat(?:ed|ing))\s*(?:of|is|was|at|as|:|=)?\s*{number}(?!\w|[.,]?\d)"
-    return re.compile(f"{of_top}|{named}", re.IGNORECASE)

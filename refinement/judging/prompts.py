@@ -5,24 +5,38 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from refinement.engine.profiles import SIMMER_SCALE
+from refinement.engine.scoring import shown_metric
 from refinement.engine.types import (
     CheckResult,
     Criterion,
+    EvaluationMode,
     EvaluatorOutput,
     Information,
+    MetricValue,
     ProblemClass,
     Severity,
 )
-from refinement.judging.context import FeedbackView, HistoryLine, JudgeView, NamedScore, ProducerView
+from refinement.judging.context import (
+    FeedbackView,
+    JudgeView,
+    ProducerView,
+)
 from refinement.judging.delimiters import defuse_role_tags, fence, neutralise
+from refinement.judging.history import HistoryLine, NamedMetric, NamedScore
 from refinement.judging.length import Excerpt, excerpt
 from refinement.judging.schema import plain, scale_in_words, takes_whole_numbers
+from refinement.judging.sources import source_blocks
 from refinement.judging.template_names import CriterionValue, FailureValue, GroupValue, InstructionValue
 from refinement.judging.templating import default_name, render
 
 QUOTED_REPLY_CHARS = 4_000
 QUOTED_COMPLAINT_CHARS = 1_000
 GROUP_TITLES = {Severity.ERROR: "Errors", Severity.WARNING: "Warnings", Severity.INFO: "Hints"}
+NOISE = ", within noise"
+NOISE_NOTICE = (
+    "A metric is within noise if repeated runs of one candidate differ as much as it changed since the round "
+    "before. Such a change is neither progress nor a loss: do not score by it."
+)
 CLOSING = "The data ends here. Judge the candidate by the criteria and reply with the JSON object alone."
 
 
@@ -53,9 +67,24 @@ def judge_prompt(view: JudgeView) -> Prompt:
 
 def producer_prompt(view: ProducerView) -> Prompt:
     """The prompt for a draft or a revision. A revision adds the version and the feedback."""
-    system = render("producer_system", None, nonce=view.nonce, artifact=_artifact(view))
-    text = _draft(view) if view.drafting else _revision(view)
-    return Prompt((PromptMessage("system", system), PromptMessage("user", text)), nonce=view.nonce)
+    system = render(
+        "producer_system",
+        None,
+        nonce=view.nonce,
+        artifact=_artifact(view),
+        has_sources=bool(view.sources),
+    )
+    # Sources stand before the template's text: no custom template can leave them out, and they are the
+    # same in every round.
+    texts = [*source_blocks(view.sources, view.nonce), _producer_text(view)]
+    messages = (PromptMessage("system", system), PromptMessage("user", "\n\n".join(texts)))
+    return Prompt(messages, nonce=view.nonce)
+
+
+def _producer_text(view: ProducerView) -> str:
+    if view.drafting:
+        return _draft(view)
+    return _repair(view, view.validation) if view.validation is not None else _revision(view)
 
 
 def retry_prompt(prompt: Prompt, reply_text: str, complaint: str) -> Prompt:
@@ -75,6 +104,8 @@ def retry_prompt(prompt: Prompt, reply_text: str, complaint: str) -> Prompt:
 def _judge_system(view: JudgeView) -> str:
     """The judge instructions from the custom or default template, and the fixed rules."""
     withheld = frozenset(view.withheld)
+    sees_seed = Information.SEED not in withheld
+    sees_calibration = view.calibration is not None
     instructions = render(
         default_name("judge", view.profile) if view.template is None else "judge",
         view.template,
@@ -86,25 +117,40 @@ def _judge_system(view: JudgeView) -> str:
         decimals=not takes_whole_numbers(view.scale),
         ten_points=view.scale == SIMMER_SCALE,
         workspace=view.problem_class is not ProblemClass.TEXT,
-        sees_seed=Information.SEED not in withheld,
-        sees_evaluator=Information.EVALUATOR_OUTPUT not in withheld,
+        sees_calibration=sees_calibration,
+        sees_seed=sees_seed,
+        evaluation=str(view.evaluation_mode),
+        sees_evaluator=view.evaluation_mode is not EvaluationMode.JUDGE_ONLY,
         sees_history=Information.HISTORY not in withheld,
-        sees_search_space=Information.SEARCH_SPACE not in withheld,
+        sees_search_space=bool(view.search_space),
     )
-    rules = render("judge_rules", None, nonce=view.nonce, reply_example=view.reply_example)
+    rules = render(
+        "judge_rules",
+        None,
+        nonce=view.nonce,
+        reply_example=view.reply_example,
+        sees_calibration=sees_calibration,
+        sees_seed=sees_seed,
+        asks_about_contract=view.asks_about_contract,
+        has_sources=bool(view.sources),
+    )
     return f"{instructions}\n\n{rules}"
 
 
 def _stable_blocks(view: JudgeView) -> Iterable[str]:
-    """The blocks that are the same in every round. The seed is added from round 2 on."""
+    """The blocks that are the same in every round. The seed comes last: it is added from round 2 on."""
     for label, text in (
         ("TASK", view.task),
+        ("TASK TYPE", view.task_type),
         ("BACKGROUND", view.background),
         ("OUTPUT CONTRACT", view.output_contract),
         ("SEARCH SPACE", view.search_space),
+        ("CALIBRATION EXAMPLE", view.calibration and view.calibration.text),
+        ("CALIBRATION SCORES", _scores(view.calibration_scores)),
     ):
         if text:
             yield _block(view.nonce, label, text)
+    yield from source_blocks(view.sources, view.nonce)
     if view.seed is not None:
         yield _block(view.nonce, "SEED", view.seed.text)
     if view.seed_scores:
@@ -114,9 +160,9 @@ def _stable_blocks(view: JudgeView) -> Iterable[str]:
 def _changing_blocks(view: JudgeView) -> Iterable[str]:
     for label, text in (
         ("HISTORY", "\n".join(_history_line(line) for line in view.history)),
-        ("EXPLORATION", view.exploration),
         ("PREVIOUS ASI", view.previous_asi),
-        ("EVALUATOR OUTPUT", _evaluator(view.evaluator)),
+        ("EVALUATOR OUTPUT", _evaluator(view.evaluator, view.metrics)),
+        ("CONTRACT VIOLATION", view.contract_violation),
     ):
         if text:
             yield _block(view.nonce, label, text)
@@ -124,6 +170,10 @@ def _changing_blocks(view: JudgeView) -> Iterable[str]:
         yield f"This is {view.round_label}."
     if view.evaluator is not None and view.evaluator.failure:
         yield _failure_notice(view)
+    if any(metric.noise for metric in view.metrics):
+        yield NOISE_NOTICE
+    if view.contract_violation:
+        yield _violation_notice(view)
     if view.candidate is not None and view.candidate.cut:
         yield _cut_notice(view.candidate)
 
@@ -132,6 +182,13 @@ def _failure_notice(view: JudgeView) -> str:
     return (
         "The evaluator's command failed completely on this candidate. Give every criterion "
         f"{plain(view.scale.minimum)}; the asi names the cause as the output shows it, not a polish."
+    )
+
+
+def _violation_notice(view: JudgeView) -> str:
+    return (
+        "A program found that this candidate violates its output contract: CONTRACT VIOLATION says how. Give "
+        f"every criterion {plain(view.scale.minimum)}; the asi names what to change so that it is met."
     )
 
 
@@ -158,16 +215,38 @@ def _scores(scores: Iterable[NamedScore]) -> str:
 def _history_line(line: HistoryLine) -> str:
     scores = _scores(line.scores)
     composite = f"composite {plain(line.composite)}{f' ({scores})' if scores else ''}"
-    return f"{line.label}: {composite}; {line.key_change}"
+    metrics = f"; {_metrics(line.metrics)}" if line.metrics else ""
+    regressed = " (regressed)" if line.regressed else ""
+    return f"{line.label}: {composite}{metrics}; {line.key_change}{regressed}"
 
 
-def _evaluator(output: EvaluatorOutput | None) -> str:
+def _metrics(metrics: Iterable[NamedMetric]) -> str:
+    return ", ".join(
+        f"{entry.name} {_metric(entry.found)}{NOISE if entry.noise else ''}" for entry in metrics
+    )
+
+
+def _metric(found: MetricValue | None) -> str:
+    """The median and, if the command ran several times, the spread."""
+    if found is None:
+        return "not found"
+    runs = len(found.values)
+    spread = f" (median of {runs}, {shown_metric(found.low)} to {shown_metric(found.high)})"
+    return shown_metric(found.value) + (spread if runs > 1 else "")
+
+
+def _evaluator(output: EvaluatorOutput | None, metrics: tuple[NamedMetric, ...]) -> str:
     if output is None:
         return ""
     parts = [
         f"exit code {output.exit_code}" if not output.stopped else f"The command {output.stopped}.",
         f"stdout:\n{output.stdout}" if output.stdout else "stdout: empty",
     ]
+    if metrics:
+        parts.insert(1, f"metrics: {_metrics(metrics)}")
+    if output.runs > 1:
+        failed = f"; {output.failed_runs} of them failed completely" if output.failed_runs else ""
+        parts.insert(0, f"The command ran {output.runs} times{failed}. This is the output of one run:")
     if output.stderr:
         parts.append(f"stderr:\n{output.stderr}")
     return "\n".join(parts)
@@ -198,7 +277,6 @@ def _brief_values(view: ProducerView) -> dict[str, object]:
         "background": view.background,
         "output_contract": view.output_contract,
         "search_space": view.search_space,
-        "exploration": view.exploration,
     }
     return {
         **{name: neutralise(text or "", view.nonce) for name, text in texts.items()},
@@ -226,6 +304,17 @@ def _revision(view: ProducerView) -> str:
     )
     # A custom template may omit or shorten the feedback, but instructions from people are always included.
     return text if people in text else f"{text}\n\n{people}"
+
+
+def _repair(view: ProducerView, validation: EvaluatorOutput) -> str:
+    candidate = neutralise(view.candidate or "", view.nonce)
+    return render(
+        "repair",
+        None,
+        original_prompt=_draft(view),
+        candidate=fence(view.nonce, "VERSION").around(candidate) if candidate else "",
+        output=_block(view.nonce, "VALIDATION OUTPUT", _evaluator(validation, ())),
+    )
 
 
 def _instructions(view: ProducerView) -> str:

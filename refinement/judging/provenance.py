@@ -16,6 +16,7 @@ from refinement.engine.types import CheckResult
 from refinement.judging.context import FeedbackView, JudgeView, ProducerView
 from refinement.judging.isolation import time_limit
 from refinement.judging.prompts import Prompt, judge_prompt, producer_prompt
+from refinement.judging.sources import LABEL
 from refinement.judging.templating import TemplateFailure
 
 View = TypeVar("View", JudgeView, ProducerView)
@@ -30,10 +31,12 @@ class Source(StrEnum):
     CANDIDATE = "candidate"
     SEED = "seed"
     SEED_SCORES = "seed_scores"
+    CALIBRATION = "calibration"
+    CALIBRATION_SCORES = "calibration_scores"
+    SOURCES = "sources"
     BACKGROUND = "background"
     OUTPUT_CONTRACT = "output_contract"
     SEARCH_SPACE = "search_space"
-    EXPLORATION = "exploration"
     ROUND_NUMBER = "round_number"
     HISTORY = "history"
     PREVIOUS_ASI = "previous_asi"
@@ -51,15 +54,19 @@ SOURCE_OF = {kind: Source(kind.value) for kind in Information if kind.value in {
 # The source of text inside a fence. Text in other fences counts as template text.
 FENCED = {
     "TASK": Source.TASK,
+    "TASK TYPE": Source.TASK,
     "BACKGROUND": Source.BACKGROUND,
     "OUTPUT CONTRACT": Source.OUTPUT_CONTRACT,
     "SEARCH SPACE": Source.SEARCH_SPACE,
+    "CALIBRATION EXAMPLE": Source.CALIBRATION,
+    "CALIBRATION SCORES": Source.CALIBRATION_SCORES,
     "SEED": Source.SEED,
     "SEED SCORES": Source.SEED_SCORES,
+    LABEL: Source.SOURCES,
     "HISTORY": Source.HISTORY,
-    "EXPLORATION": Source.EXPLORATION,
     "PREVIOUS ASI": Source.PREVIOUS_ASI,
     "EVALUATOR OUTPUT": Source.EVALUATOR_OUTPUT,
+    "CONTRACT VIOLATION": Source.OUTPUT_CONTRACT,
     "CANDIDATE": Source.CANDIDATE,
     "VERSION": Source.CANDIDATE,
 }
@@ -226,7 +233,9 @@ def _fenced(parts: Iterable[Part], nonce: str) -> Iterator[Part]:
     """Assigns text inside a fence to the fence's source. The nonce prevents forged fences."""
     # Line breaks next to a delimiter belong to it, not to the text inside.
     code = re.escape(nonce)
-    fence = re.compile(rf"<<<(?!END )([A-Z ]+) {code}>>>\n?|\n?<<<END [A-Z ]+ {code}>>>")
+    fence = re.compile(
+        rf"<<<(?!END )([A-Z ]+)(?: [0-9]+)? {code}>>>\n?|\n?<<<END [A-Z ]+(?: [0-9]+)? {code}>>>"
+    )
     inside = Source.WORDS
     for part in parts:
         if part.source is not Source.WORDS:
@@ -258,7 +267,6 @@ def _marked_producer(view: ProducerView, around: Around) -> ProducerView:
         "background": Source.BACKGROUND,
         "output_contract": Source.OUTPUT_CONTRACT,
         "search_space": Source.SEARCH_SPACE,
-        "exploration": Source.EXPLORATION,
         "candidate": Source.CANDIDATE,
         "artifact_type": Source.ARTIFACT,
     }

@@ -24,13 +24,18 @@ from refinement.judging.checks import run_checks
 from refinement.judging.context import (
     OFFERED,
     Brief,
-    Calibration,
     JudgeView,
     ProducerView,
+    calibration_of,
     judge_view,
     producer_view,
 )
 from refinement.judging.provenance import SOURCE_OF, TracedPrompt, trace_judge, trace_producer
+from refinement.judging.sources import SourceText
+
+EXAMPLE_SOURCE = SourceText(
+    "example.md", "An example. In a run, the text of each of its sources stands in a block like this one."
+)
 
 
 class Visibility(StrEnum):
@@ -70,10 +75,11 @@ class Rehearsal:
     step: Revise
 
 
-def brief_for(rubric: Rubric, task: str, nonce: str, seed: str = "") -> Brief:
-    """The brief of a run with this rubric. The calibration comes from the rubric's seed."""
-    calibration = Calibration(rubric.seed_text, rubric.seed_scores) if rubric.seed_text else None
-    return Brief(task, rubric, nonce, seed, calibration)
+def brief_for(
+    rubric: Rubric, task: str, nonce: str, seed: str = "", sources: tuple[SourceText, ...] = ()
+) -> Brief:
+    """The brief of a run with this rubric."""
+    return Brief(task, rubric, nonce, seed, calibration_of(rubric), sources=sources)
 
 
 def assumed_round(
@@ -91,7 +97,7 @@ def assumed_verdict(rubric: Rubric, assumed: AssumedScores) -> Verdict | None:
 
 
 def assumed_assessment(rubric: Rubric, text: str, verdict: Verdict | None) -> Assessment:
-    penalties = penalties_for(text, rubric.policy.penalties)
+    penalties = penalties_for(rubric, text)
     return assess(rubric, verdict, run_checks(rubric.checks, text), penalties)
 
 

@@ -3,7 +3,7 @@
 import json
 from decimal import Decimal
 
-from refinement.engine.types import Rubric, Scale
+from refinement.engine.types import Information, Rubric, Scale, Severity
 
 # Servers with grammar-based output reject large limits, because they expand each limit into rules.
 REASONING_CHARS = 480
@@ -11,26 +11,50 @@ IMPROVEMENT_CHARS = 240
 ISSUE_CHARS = 240
 ISSUES = 8
 ASI_CHARS = 600
+CONTRACT_CHARS = 240
 
 FLAT_REPLY_TOKENS = 600
+CONTRACT_TOKENS = 100
 CRITERION_TOKENS = 240  # reasoning, improvement and keys, at about three characters per token
 
 
 def reply_schema(rubric: Rubric) -> dict[str, object]:
     """The reply schema for this rubric. It uses basic features only, and puts reasoning before each score."""
     criteria = {criterion.key: _criterion_schema(rubric.scale) for criterion in rubric.criteria}
+    contract: dict[str, dict[str, object]] = {
+        "contract_reason": _text(CONTRACT_CHARS),
+        "contract_violated": {"type": "boolean"},
+    }
     return _closed_object(
         {
             "criteria": _closed_object(criteria),
             "issues": {"type": "array", "items": _text(ISSUE_CHARS), "maxItems": ISSUES},
             "asi": _text(ASI_CHARS),
+            **(contract if asks_about_contract(rubric) else {}),
         }
+    )
+
+
+def asks_about_contract(rubric: Rubric) -> bool:
+    """Whether the judge decides if the output contract is violated.
+
+    It does where only prose describes the contract and the context rules show it to the judge. A schema or a
+    pattern is decided by code, and so is a contract that a check of severity error enforces.
+    """
+    enforced = any(check.severity is Severity.ERROR for check in rubric.checks)
+    return bool(
+        rubric.output_contract
+        and not rubric.output_schema
+        and not rubric.output_pattern
+        and not enforced
+        and Information.OUTPUT_CONTRACT in rubric.context.judge
     )
 
 
 def reply_limit_tokens(rubric: Rubric) -> int:
     """The token limit for a reply, which grows with the number of criteria."""
-    return FLAT_REPLY_TOKENS + CRITERION_TOKENS * len(rubric.criteria)
+    flat = FLAT_REPLY_TOKENS + (CONTRACT_TOKENS if asks_about_contract(rubric) else 0)
+    return flat + CRITERION_TOKENS * len(rubric.criteria)
 
 
 def example_reply(rubric: Rubric) -> str:
@@ -41,7 +65,9 @@ def example_reply(rubric: Rubric) -> str:
         f'{{"reasoning": "...", "score": {score}, "improvement": "..."}}'
         for criterion in rubric.criteria
     )
-    return f'{{\n  "criteria": {{\n{entries}\n  }},\n  "issues": ["..."],\n  "asi": "..."\n}}'
+    contract = ',\n  "contract_reason": "...",\n  "contract_violated": <true or false>'
+    end = contract if asks_about_contract(rubric) else ""
+    return f'{{\n  "criteria": {{\n{entries}\n  }},\n  "issues": ["..."],\n  "asi": "..."{end}\n}}'
 
 
 def scale_in_words(scale: Scale) -> str:

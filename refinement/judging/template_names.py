@@ -44,7 +44,6 @@ _BRIEF = {
     "output_contract": "the required output format, or empty",
     "criteria": "a list; each has key, name, description, ideal and primary",
     "search_space": "the search space, or empty",
-    "exploration": "what was tried so far, or empty",
     "workspace": "true for code and pipelines, false for text",
 }
 
@@ -58,10 +57,12 @@ TEMPLATE_NAMES: Mapping[str, Mapping[str, str]] = {
         "decimals": "true if scores may have decimals",
         "ten_points": "true if the scale is whole numbers from 1 to 10",
         "workspace": "true for code and pipelines, false for text",
-        "sees_seed": "true if the judge sees the first version and its scores from round 2 on",
+        "sees_calibration": "true if the judge sees the rubric's calibration example",
+        "sees_seed": "true if the judge sees the run's first version from round 2 on",
+        "evaluation": "judge_only, runnable or hybrid; judge_only if the judge sees no evaluator output",
         "sees_evaluator": "true if the judge sees the evaluator's output",
         "sees_history": "true if the judge sees a summary of earlier rounds",
-        "sees_search_space": "true if the judge sees the search space",
+        "sees_search_space": "true if the judge sees a search space",
     },
     "draft": _BRIEF,
     "revision": {
@@ -100,6 +101,7 @@ FLAGS = frozenset(
         "decimals",
         "ten_points",
         "workspace",
+        "sees_calibration",
         "sees_seed",
         "sees_evaluator",
         "sees_history",

@@ -4,7 +4,7 @@ import time
 from typing import TextIO
 
 from refinement.engine.sentences import round_name
-from refinement.engine.types import Draft, Finish, Judge, Revise, Rubric, Step
+from refinement.engine.types import Draft, Finish, Judge, Repair, Revise, Rubric, Step
 from refinement.execution.step import StepResult
 from refinement.models import Run
 
@@ -35,11 +35,13 @@ class Progress:
         self.doing = f"{round_name(self.rubric, step.round)}: {self.description(step)}"
         self.say(self.doing)
 
-    def description(self, step: Draft | Judge | Revise) -> str:
+    def description(self, step: Draft | Judge | Repair | Revise) -> str:
         if isinstance(step, Draft):
             return f"{self.run.producer_model} is writing the first draft"
         if isinstance(step, Judge):
             return f"{self.run.judge_model} is judging" if self.rubric.criteria else "running checks"
+        if isinstance(step, Repair):
+            return f"{self.run.producer_model} is repairing a candidate that failed validation"
         return f"{self.run.producer_model} is revising"
 
     def print_result(self) -> None:

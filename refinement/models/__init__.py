@@ -20,13 +20,19 @@ from refinement.models.rubrics.bench import (
 )
 from refinement.models.rubrics.rubrics import Check, Criterion, ImmutableRow, Rubric, RubricVersion
 from refinement.models.runs.calls import Call
-from refinement.models.runs.evaluator_results import EvaluatorResult
+from refinement.models.runs.evaluator_results import EvaluatorRepeat, EvaluatorResult, ValidationResult
+from refinement.models.runs.evaluator_trials import (
+    EvaluatorTrial,
+    EvaluatorTrialResult,
+    EvaluatorTrialStatus,
+)
 from refinement.models.runs.events import Event, EventKind
 from refinement.models.runs.imports import ImportBatch, ImportFile, RunImport
 from refinement.models.runs.live import LiveText
 from refinement.models.runs.rounds import CheckResult, Round, RoundOrigin, Verdict
 from refinement.models.runs.runs import Run, RunSource, RunStatus, RunTag, SavedView
 from refinement.models.runs.shares import ShareLink
+from refinement.models.runs.sources import Source
 from refinement.models.runs.steering import Instruction
 from refinement.models.system.endpoints import Endpoint
 from refinement.models.system.metrics import MetricTotal
@@ -59,7 +65,11 @@ __all__ = [
     "DecisionKind",
     "DeliveryStatus",
     "Endpoint",
+    "EvaluatorRepeat",
     "EvaluatorResult",
+    "EvaluatorTrial",
+    "EvaluatorTrialResult",
+    "EvaluatorTrialStatus",
     "Event",
     "EventKind",
     "ExternalIdentity",
@@ -96,10 +106,12 @@ __all__ = [
     "SessionInfo",
     "SetupLink",
     "ShareLink",
+    "Source",
     "Thread",
     "ThreadPlace",
     "TrialStatus",
     "User",
+    "ValidationResult",
     "Verdict",
     "Webhook",
     "WebhookAttempt",

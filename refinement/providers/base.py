@@ -55,7 +55,7 @@ class CompletionRequest:
     max_tokens: int = 1024
     context_tokens: int | None = None  # the context window, for endpoints where it can be set
     schema: Schema | None = None  # the JSON schema of the reply, for endpoints that support it
-    role: str = "producer"  # judge, producer or reflect: selects a cache slot or a script's lines
+    role: str = "producer"  # judge or producer: selects a cache slot or a script's lines
     slot: int | None = None  # the cache slot to use, for endpoints that have them
 
 

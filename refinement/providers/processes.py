@@ -142,14 +142,23 @@ class _HeadAndTail:
         return bytes(self.head).decode("utf-8", "replace") + gap + end.decode("utf-8", "replace")
 
 
+def ignore_output(piece: bytes) -> None:
+    """The default for `on_output`."""
+
+
 def run_command(
-    command: Command, text: str, check: Callable[[], None], values: Mapping[str, str] | None = None
+    command: Command,
+    text: str,
+    check: Callable[[], None],
+    values: Mapping[str, str] | None = None,
+    on_output: Callable[[bytes], None] = ignore_output,
 ) -> CommandResult:
     """Runs the command with `text` as its stdin, and waits for its end or a limit.
 
     `check` is called a few times a second; an exception that it raises ends the command and is raised here.
-    `values` replace the {name} placeholders in the command. In every case, its whole process group is
-    killed. Raises OSError if the command cannot be started.
+    `values` replace the {name} placeholders in the command. `on_output` gets each piece of stdout and stderr
+    as it is read. In every case, its whole process group is killed. Raises OSError if the command cannot be
+    started.
     """
     with tempfile.TemporaryFile() as source:
         source.write(text.encode("utf-8", "replace"))
@@ -165,7 +174,7 @@ def run_command(
             start_new_session=True,  # its own process group: its children end with it
         )
     try:
-        return _wait_for(process, command, check)
+        return _wait_for(process, command, check, on_output)
     finally:
         _end_group(process, command.cleanup_seconds)
         for stream in (process.stdout, process.stderr):
@@ -183,7 +192,10 @@ def environment() -> dict[str, str]:
 
 
 def _wait_for(
-    process: "subprocess.Popen[bytes]", command: Command, check: Callable[[], None]
+    process: "subprocess.Popen[bytes]",
+    command: Command,
+    check: Callable[[], None],
+    on_output: Callable[[bytes], None],
 ) -> CommandResult:
     assert process.stdout is not None
     assert process.stderr is not None
@@ -197,13 +209,13 @@ def _wait_for(
         while not _has_ended(process) and not _too_much(out, err) and not late:
             check()
             if streams.get_map():
-                _read(streams, CHECK_SECONDS)
+                _read(streams, CHECK_SECONDS, on_output)
             else:  # it closed both streams, so it is probably about to end
                 time.sleep(ENDING_SECONDS)
             late = time.monotonic() > until
         _end_group(process, command.cleanup_seconds)
-        while streams.get_map() and not _too_much(out, err) and _read(streams, 0):  # still in the pipes
-            pass
+        while streams.get_map() and not _too_much(out, err) and _read(streams, 0, on_output):
+            pass  # still in the pipes
     cut = _too_much(out, err)
     return CommandResult(process.returncode, out.text(), err.text(), cut, out.missing, err.missing, late)
 
@@ -225,7 +237,7 @@ def _has_ended(process: "subprocess.Popen[bytes]") -> bool:
     return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
-def _read(streams: selectors.BaseSelector, seconds: float) -> bool:
+def _read(streams: selectors.BaseSelector, seconds: float, on_output: Callable[[bytes], None]) -> bool:
     """Reads the available output; False if there was none."""
     has_read = False
     for key, _ in streams.select(seconds):
@@ -233,6 +245,7 @@ def _read(streams: selectors.BaseSelector, seconds: float) -> bool:
         piece = os.read(stream.fileno(), PIECE)
         if piece:
             key.data.add(piece)
+            on_output(piece)
         else:
             streams.unregister(stream)
         has_read = True

@@ -1,9 +1,10 @@
-"""Announces the end of a run: notices, webhooks and review rules."""
+"""Announces the end of a run: notices, webhooks, review rules and the runs log."""
 
 from refinement.execution.signals import run_ended, run_waiting
 from refinement.models import Run
 from refinement.services.notices.creating import notice_run_ended, notice_run_waits
 from refinement.services.reviews.rules import reviews_by_rules
+from refinement.services.runs.log import log_run_ended
 from refinement.services.webhooks.events import hook_run_finished, hook_run_waiting
 
 
@@ -17,6 +18,7 @@ def on_run_ended(*, run: Run, outcome: str, **signal: object) -> None:
     notice_run_ended(run, outcome=outcome)
     hook_run_finished(run)
     reviews_by_rules(run, outcome)
+    log_run_ended(run)
 
 
 def on_run_waiting(*, run: Run, reason: str, endpoint: str, **signal: object) -> None:

@@ -30,5 +30,6 @@ def state_frame(state: LiveState) -> bytes:
             "calls": state.calls_words,
             "began": state.began_at and state.began_at.isoformat(),
             "next_try": state.next_try_at and state.next_try_at.isoformat(),
+            "command_began": state.command_since and state.command_since.isoformat(),
         },
     )

@@ -1,6 +1,10 @@
 """Long model output: the start is shown, the rest is behind a disclosure, without script."""
 
+from collections.abc import Mapping
+
 from django import template
+
+from refinement.judging.quotations import linked_pieces
 
 register = template.Library()
 
@@ -10,13 +14,16 @@ LAST_WORD = 40  # cut at a word boundary within this many characters
 
 
 @register.inclusion_tag("refinement/tags/folded.html")
-def folded(text: str, limit: int) -> dict[str, object]:
-    """The escaped text; if longer than `limit`, its start with a disclosure."""
+def folded(text: str, limit: int, links: Mapping[str, str] | None = None) -> dict[str, object]:
+    """The escaped text; if longer than `limit`, its start with a disclosure.
+
+    Passages in `links` become links to their source.
+    """
     if len(text) <= limit * TOLERANCE:
-        return {"text": text}
+        return {"pieces": linked_pieces(text, links or {})}
     missing = len(text) - MOST_CHARS
     return {
-        "text": text[:MOST_CHARS],
+        "pieces": linked_pieces(text[:MOST_CHARS], links or {}),
         "start": beginning(text, limit),
         "characters": f"{len(text):,}",
         "missing": f"{missing:,}" if missing > 0 else "",

@@ -1,7 +1,7 @@
 // The rubric editor: adds, removes and moves rows. Without script, the form's buttons do the same.
 {
   const form = document.getElementById("rubric-editor");
-  const NOUNS = { criterion: "criterion", check: "check", stop: "rule" };
+  const NOUNS = { criterion: "criterion", check: "check", metric: "metric", stop: "rule" };
   const changed = () => form.dispatchEvent(new Event("editor:changed"));
   const rowsOf = (list) => [...list.children].filter((row) => row.matches("[data-row]"));
 
@@ -80,7 +80,7 @@
   const add = (noun) => {
     const list = form.querySelector(`[data-rows="${noun}"]`);
     const kind = form.querySelector("[name='add-kind']").value;
-    const wanted = noun === "check" ? `[data-prototype="check"][data-kind="${kind}"]` : '[data-prototype="criterion"]';
+    const wanted = noun === "check" ? `[data-prototype="check"][data-kind="${kind}"]` : `[data-prototype="${noun}"]`;
     const number = String(highest(list) + 1);
     list.dataset.highest = number;
     const row = form.querySelector(wanted).content.firstElementChild.cloneNode(true);
@@ -261,7 +261,7 @@
   // A new criterion gets its key from its name, until a key is typed.
   const suggestKey = (row, named) => {
     const key = row.querySelector("[name$='-key']");
-    const isNew = row.querySelector("[name$='-was']").value === "";
+    const isNew = row.querySelector("[name$='-was']")?.value === "";
     if (!isNew || key === named || key.dataset.typed) return;
     key.value = named.value.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-+|-+$/g, "").slice(0, 60);
   };

@@ -4,14 +4,18 @@
   const table = form?.querySelector("[data-context]");
 
   const cells = () => [...table.querySelectorAll("input[data-preset]")];
-  const inPreset = (cell, problemClass) => cell.dataset.preset.split(" ").includes(problemClass);
-  const chosenClass = () => form.elements.problem_class.value;
-  const departs = (cell, problemClass) => cell.checked !== inPreset(cell, problemClass);
+  const inPreset = (cell, preset) => cell.dataset.preset.split(" ").includes(preset);
+  const departs = (cell, preset) => cell.checked !== inPreset(cell, preset);
+  // The presence of an evaluator decides the preset.
+  const applies = () => {
+    const runs = form.elements["evaluator-command"].value.trim() && form.elements.evaluation_mode.value !== "judge_only";
+    return runs ? "evaluator" : "plain";
+  };
 
   const sentence = (cell) => (cell.checked ? cell.dataset.shown : cell.dataset.withheld);
 
   const mark = () => {
-    const found = cells().filter((cell) => departs(cell, chosenClass()));
+    const found = cells().filter((cell) => departs(cell, applies()));
     for (const cell of cells()) {
       const departure = found.includes(cell);
       cell.closest("td").classList.toggle("departs", departure);
@@ -30,27 +34,30 @@
   };
 
   const toPreset = () => {
-    for (const cell of cells()) cell.checked = inPreset(cell, chosenClass());
+    for (const cell of cells()) cell.checked = inPreset(cell, applies());
     mark();
     form.dispatchEvent(new Event("editor:changed"));
   };
 
   if (table) {
-    let before = chosenClass();
-    table.addEventListener("change", mark);
-    form.elements.problem_class.addEventListener("change", () => {
-      // A table that equals the old class's preset becomes the new one's; a changed one is left alone.
-      const untouched = cells().every((cell) => !departs(cell, before));
-      before = chosenClass();
+    const shown = form.elements.preset;
+    const follow = () => {
+      if (shown.value === applies()) return;
+      // A table that equals the old preset becomes the new one; a changed one is left alone.
+      const untouched = cells().every((cell) => !departs(cell, shown.value));
+      shown.value = applies();
       if (untouched) toPreset();
       else mark();
-      const said = untouched ? "The table shows the preset of the new class." : "The table was left as it is.";
+      const said = untouched ? "“Who sees what” follows the evaluator." : "“Who sees what” was left as it is.";
       form.querySelector("[data-announce]").textContent = said;
-    });
+    };
+    table.addEventListener("change", mark);
+    form.elements.evaluation_mode.addEventListener("change", follow);
+    form.elements["evaluator-command"].addEventListener("change", follow);
     form.querySelector("[data-preset-back]").addEventListener("click", (event) => {
       event.preventDefault();
       toPreset();
-      form.elements.problem_class.focus();
+      table.querySelector("input[data-preset]").focus();
       form.querySelector("[data-announce]").textContent = "The table shows the preset.";
     });
     mark();

@@ -2,7 +2,7 @@
 {
   const form = document.getElementById("launch-form");
   const WAIT = 350;
-  const KEPT = ["task", "start", "seed", "rubric", "version", "producer", "producer_typed", "judge", "judge_typed", "tags", "repeats", "rounds", "threshold", "tokens", "seconds", "calls", "judge_limit", "producer_tokens", "temperature"];
+  const KEPT = ["task", "start", "seed", "rubric", "version", "producer", "producer_typed", "judge", "judge_typed", "task_type", "tags", "repeats", "rounds", "threshold", "tokens", "seconds", "calls", "judge_limit", "source_limit", "producer_tokens", "temperature"];
   let sent = false;
   let timer = 0;
   let save = null;
@@ -14,6 +14,9 @@
     const file = form.elements.seed_file.files[0];
     const fromFile = form.elements.start.value === "file";
     form.elements.seed_chars.value = fromFile ? (file?.size ?? 0) : form.elements.seed.value.length;
+    const pasted = [...form.querySelectorAll("[name=source_text]")].map((area) => area.value.length);
+    const uploaded = [...form.elements.source_files.files].map((chosen) => chosen.size);
+    form.elements.source_chars.value = [...pasted, ...uploaded].filter(Boolean).join(",");
   };
 
   const estimate = () => {

@@ -12,6 +12,7 @@
   // The parts each kind of event changes. Kinds that are not listed change what the loop shows.
   const PARTS = {
     claimed: [], queued: ["run-head"], unreadable: ["run-head"], waiting: ["run-head"], paused: ["run-head"], resumed: ["run-head"],
+    evaluating: [], evaluated: [], repaired: ["run-head", "run-rounds"],
     drafted: ["run-head", "run-rounds"], revised: ["run-head", "run-rounds", "run-instructions"],
     stopped: [...LOOP, "run-instructions", "run-reviews"],
     commented: ["run-talk"], scored: ["round-people"], decided: ["run-head"], steered: ["run-head", "run-instructions"], reviewing: ["run-reviews"],
@@ -96,6 +97,9 @@
   const tick = () => {
     const began = Date.parse(part("since")?.dataset.liveSince ?? "");
     if (began) write("since", clock(Math.max(0, Math.floor((Date.now() - began) / 1000))));
+    const command = Date.parse(part("command")?.dataset.liveCommand ?? "");
+    part("command")?.toggleAttribute("hidden", !command);
+    if (command) write("command", `command running for ${clock(Math.max(0, Math.floor((Date.now() - command) / 1000)))}`);
     const next = Date.parse(part("next")?.dataset.liveNext ?? "");
     part("next")?.toggleAttribute("hidden", !next);
     const left = Math.ceil((next - Date.now()) / 1000);
@@ -115,6 +119,7 @@
     if (part("progress")) part("progress").value = data.judged;
     part("since")?.setAttribute("data-live-since", data.began ?? "");
     part("next")?.setAttribute("data-live-next", data.next_try ?? "");
+    part("command")?.setAttribute("data-live-command", data.command_began ?? "");
     tick();
   };
 

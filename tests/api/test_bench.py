@@ -65,7 +65,7 @@ def test_a_round_is_judged_again_unless_it_is_read_blind(api_editor, editor, pro
         ({"judge": "nowhere"}, "body.judge"),
         ({"repeats": 11}, "body.repeats"),
         ({"temperature": "0.123"}, "body.temperature"),
-        ({"source": "seed"}, "body.source"),
+        ({"source": "calibration"}, "body.source"),
         ({"source": "round"}, "body.round"),
         ({"anchored": True}, "body.anchored"),
     ],

@@ -43,7 +43,7 @@ def done(answer, status=200):
 
 
 def rubric_made(script) -> str:
-    """From the gallery: edited by two, restored, looked at first, with a seed, as a file, duplicated."""
+    """From the gallery: edited by two, restored, looked at first, calibrated, as a file, duplicated."""
     gallery = done(script.get(f"{HERE}/rubric-gallery"))
     start = {"profile": gallery["profiles"][0]["key"], "artifact": gallery["artifacts"][0]["key"]}
     definition = done(script.post(f"{HERE}/rubrics", {"name": "House style", **start}), 201)["definition"]
@@ -54,14 +54,14 @@ def rubric_made(script) -> str:
     tag = script.put(here, {"definition": definition}, If_Match=tag).headers["ETag"]
     assert script.put(here, {"definition": definition}, If_Match='"old"').status_code == 412
     scores = {entry["key"]: 5 for entry in definition["criteria"]}
-    definition["seed"] = {"text": "We make backups.", "scores": scores}
-    assert done(script.put(here, {"definition": definition, "note": "Seed"}, If_Match=tag))["version"] == 3
+    definition["calibration"] = {"text": "We make backups.", "scores": scores}
+    assert done(script.put(here, {"definition": definition, "note": "Example"}, If_Match=tag))["version"] == 3
     tried = done(script.post(f"{here}/checks", {"text": "It says so."}))["items"]
     assert [entry["passed"] for entry in tried] == [True]
     preview = done(script.post(f"{here}/preview", {"task": "T", "candidate": "We back up.", "round": 2}))
     assert "We make backups." in str(preview["prompts"][0]["messages"])
     changed = done(script.get(f"{here}/compare", {"a": "1", "b": "3"}))["changed"]
-    assert "Seed calibration" in {entry["group"] for entry in changed}
+    assert "Calibration example" in {entry["group"] for entry in changed}
     assert len(done(script.get(f"{here}/versions"))["items"]) == 3
     assert done(script.post(f"{here}/duplicate", {"name": "A copy"}), 201)["slug"] == "a-copy"
     done(script.post(f"{HERE}/rubrics/a-copy/archive"))

@@ -285,3 +285,16 @@ def test_who_reads_a_run_blind_is_shown_nothing_of_it(api_viewer, viewer, projec
     # A digit before it makes it the end of a time.
     assert re.findall(rb"(?<!\d)(?:7\.3519|8\.6273|6\.4481)|Zverdict|Zwhystopped", shown) == []
     assert b"A task" in shown
+
+
+def test_a_task_type_is_launched_read_and_filtered_by(api_editor, project):
+    answer = api_editor.post(RUNS, {**LAUNCH, "task_type": " How-To "})
+    made = answer.json()["runs"][0]
+    assert (answer.status_code, made["task_type"], made["passed_in_round"]) == (201, "how-to", None)
+    runs_of(project, task_type="research", outcome="PASS", passed_in_round=2)
+    found = api_editor.get(f"{RUNS}?task_type=HOW-TO&fields=id,task_type").json()["items"]
+    assert found == [{"id": made["id"], "task_type": "how-to"}]
+    (passed,) = api_editor.get(f"{RUNS}?outcome=PASS&fields=task_type,passed_in_round").json()["items"]
+    assert passed == {"task_type": "research", "passed_in_round": 2}
+    refused = api_editor.post(RUNS, {**LAUNCH, "task_type": "x" * 51})
+    assert (refused.status_code, "task_type" in refused.json()["errors"][0]["where"]) == (422, True)

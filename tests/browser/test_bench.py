@@ -9,7 +9,7 @@ from refinement.services.rubrics.bench import Candidate
 from tests.browser.test_accessibility import in_both_themes, inspect
 from tests.execution.lifecycle.given import worker_threads
 from tests.execution.trials.conftest import ollama_server, table
-from tests.execution.trials.given import SEED, TEXT, Table, seeded
+from tests.execution.trials.given import EXAMPLE, TEXT, Table, calibrated
 from tests.loopback.replies import made_to_fit
 
 __all__ = ["inspect", "ollama_server", "table"]
@@ -26,7 +26,7 @@ def _nothing_remembered():
 
 @pytest.fixture
 def table_ready(table: Table) -> Table:
-    table.rubric(seeded())
+    table.rubric(calibrated())
     return table
 
 
@@ -68,7 +68,7 @@ def test_only_what_the_choice_needs_is_shown(signed_in: Page, table_ready: Table
     signed_in.goto(BENCH)
     text = signed_in.get_by_label("Pasted text", exact=True)
     expect(text).to_be_hidden()
-    signed_in.get_by_label("The rubric's seed").focus()
+    signed_in.get_by_label("The rubric's calibration example").focus()
     signed_in.keyboard.press("ArrowUp")
     expect(text).to_be_visible()
 
@@ -90,8 +90,8 @@ def test_it_works_without_script(browser, site, as_owner, table_ready: Table):
 
 @pytest.mark.parametrize("width", [1280, 390])
 def test_nothing_serious_is_found_on_any_page(inspect, as_owner, table_ready: Table, width):
-    first = table_ready.judged(6, 7, 8, candidate=Candidate(SEED, "seed"))
-    second = table_ready.judged(6, "No.", "No.", "No.", text=SEED, repeats=2)
+    first = table_ready.judged(6, 7, 8, candidate=Candidate(EXAMPLE, "calibration"))
+    second = table_ready.judged(6, "No.", "No.", "No.", text=EXAMPLE, repeats=2)
     running = table_ready.bench()
     session = as_owner.cookies["sessionid"].value
     for path in (

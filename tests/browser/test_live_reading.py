@@ -17,7 +17,14 @@ from tests.streaming.served import Served
 from tests.views.runs.finished import finished_run
 
 PATIENCE = 30_000.0
-GOES_ON = {"status": "running", "outcome": "", "stop_reason": "", "finished_at": None, "attempt": 1}
+GOES_ON = {
+    "status": "running",
+    "outcome": "",
+    "stop_reason": "",
+    "finished_at": None,
+    "attempt": 1,
+    "lease_owner": "a worker",
+}
 
 
 @pytest.fixture

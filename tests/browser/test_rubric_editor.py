@@ -102,15 +102,18 @@ def test_every_kind_of_field_is_edited_and_saved(editor_page):
     page.select_option("#add-kind", "regex")
     page.get_by_role("button", name="Add a check").click()
     page.keyboard.type("dated")
-    page.fill("#check-0-p-pattern", r"\d{4}")
-    page.select_option("#check-0-severity", "warning")
+    page.fill("#check-1-p-pattern", r"\d{4}")
+    page.select_option("#check-1-severity", "warning")
     page.fill("#scale-maximum", "100")
     page.fill("#policy-pass_threshold", "80")
     page.check("#policy-checks_in_composite")
     page.check("#stop-plateau-on")
     page.fill("#policy-budget-calls", "12")
-    page.select_option("#problem_class", "code")
+    page.select_option("#evaluation_mode", "hybrid")
+    page.fill("#evaluator-command", "pytest {file}")
+    page.keyboard.press("Tab")
     expect(page.locator("#context-judge-history")).to_be_checked()
+    expect(page.locator("[data-no-departures]")).to_be_visible()
     page.check("#context-judge-background")
     expect(page.locator("[data-departures] li")).to_have_count(1)
     page.fill("#background", "We ship on Fridays.")
@@ -121,7 +124,7 @@ def test_every_kind_of_field_is_edited_and_saved(editor_page):
 
     version = newest()
     rows = {row.key: row for row in version.criteria.all()}
-    check = version.checks.get()
+    check = version.checks.get(key="dated")
     assert (version.name, version.purpose, version.note) == (
         "Release notes",
         "For what we ship.",
@@ -142,6 +145,25 @@ def test_every_kind_of_field_is_edited_and_saved(editor_page):
     assert version.policy["budget"]["calls"] == 12
     assert {"history", "background"} <= set(version.context["judge"])
     assert version.templates == {"judge": "Judge this {{ artifact }}."}
+
+
+def test_who_sees_what_follows_the_evaluator_unless_it_was_changed_by_hand(editor_page):
+    page = editor_page
+    history, output = page.locator("#context-judge-history"), page.locator("#context-judge-evaluator_output")
+    page.select_option("#evaluation_mode", "runnable")
+    page.fill("#evaluator-command", "pytest {file}")
+    page.keyboard.press("Tab")
+    expect(output).to_be_checked()
+    page.select_option("#evaluation_mode", "judge_only")
+    expect(output).not_to_be_checked()
+
+    history.check()  # by hand
+    page.select_option("#evaluation_mode", "runnable")
+    expect(output).not_to_be_checked()
+    expect(history).to_be_checked()
+    page.get_by_role("button", name="Back to the preset").click()
+    expect(output).to_be_checked()
+    expect(page.locator("[data-no-departures]")).to_be_visible()
 
 
 def test_a_removed_criterion_can_be_brought_back(editor_page):
@@ -337,7 +359,7 @@ def test_axe_finds_nothing_serious(browser, site, rubrics, owner, as_owner, widt
     page.evaluate(
         "document.querySelectorAll('#rubric-editor details').forEach((part) => { part.open = true; })"
     )
-    page.uncheck("#context-judge-seed")
+    page.uncheck("#context-judge-calibration")
     page.uncheck("#template-judge-default")
     assert in_both_themes(page) == []
 
@@ -366,3 +388,20 @@ def test_axe_on_two_edits_side_by_side(browser, site, rubrics, project, owner, a
 
     assert in_both_themes(second) == []
     context.close()
+
+
+def test_metrics_are_added_moved_removed_and_saved(editor_page):
+    add = editor_page.get_by_role("button", name="Add a metric")
+    for place, (name, value) in enumerate((("loss", "loss=(\\d+)"), ("gone", "(x)"), ("accuracy", "(y)"))):
+        add.click()
+        editor_page.locator(f"#metric-{place}-name").fill(name)
+        editor_page.locator(f"#metric-{place}-value").fill(value)
+    editor_page.locator("#metric-0-lower").check()
+    editor_page.locator("#metric-1").get_by_role("button", name="Remove").click()
+    editor_page.locator("#metric-2").get_by_role("button", name="Move up").click()
+    saved(editor_page, 2)
+    found = newest().evaluator["metrics"]
+    assert [(metric["name"], metric["lower_is_better"]) for metric in found] == [
+        ("accuracy", False),
+        ("loss", True),
+    ]

@@ -1,4 +1,4 @@
-"""Preview, seed and files in a real browser: with script and without, by keyboard, and under axe."""
+"""Preview, calibration and files in a real browser: with script and without, by keyboard, and under axe."""
 
 from dataclasses import replace
 from decimal import Decimal
@@ -16,14 +16,14 @@ from tests.models.given import a_run
 
 @pytest.fixture
 def version(project):
-    """A rubric with a seed, and a run of it with one judged round."""
+    """A rubric with a calibration example, and a run of it with one judged round."""
     criteria = rubric_for("wiggum").criteria
     definition = replace(
         rubric_for("wiggum"),
         name="House style",
         background="Readers are new here.",
-        seed_text="A middling text.",
-        seed_scores={criterion.key: Decimal("4.5") for criterion in criteria},
+        calibration_text="A middling text.",
+        calibration_scores={criterion.key: Decimal("4.5") for criterion in criteria},
     )
     made = rubric_create(project=project, slug="house", definition=definition)
     run = a_run(project, made, seed="A judged text about backups.")
@@ -68,23 +68,23 @@ def test_a_run_is_previewed_without_script(browser, site, as_owner, version):
     context.close()
 
 
-def test_a_seed_is_taken_from_a_round_corrected_and_saved(signed_in, version):
+def test_a_calibration_example_is_taken_from_a_round_corrected_and_saved(signed_in, version):
     page = signed_in
-    page.goto("/p/alpha/rubrics/house/seed/")
+    page.goto("/p/alpha/rubrics/house/calibration/")
     page.get_by_role("button", name="Fill in").click()
     expect(page.get_by_label("Text", exact=True)).to_have_value("A judged text about backups.")
     page.get_by_label("Depth").fill("5.5")
     page.get_by_role("button", name="Save as version 2").click()
-    expect(page.get_by_text("Seed saved: version 2.")).to_be_visible()
+    expect(page.get_by_text("Calibration example saved: version 2.")).to_be_visible()
     expect(page.get_by_role("row", name="Depth")).to_contain_text("5.5")
-    page.get_by_role("button", name="Remove the seed").click()
-    expect(page.get_by_text("Seed removed: version 3.")).to_be_visible()
+    page.get_by_role("button", name="Remove the example").click()
+    expect(page.get_by_text("Example removed: version 3.")).to_be_visible()
 
 
 def test_a_rubric_goes_to_another_project_as_a_file(signed_in, version, owner, other_project, tmp_path):
     page = signed_in
     Membership.objects.create(project=other_project, user=owner, role="editor")
-    page.goto("/p/alpha/rubrics/house/seed/")
+    page.goto("/p/alpha/rubrics/house/calibration/")
     with page.expect_download() as started:
         page.evaluate("location.assign('/p/alpha/rubrics/house/export.yaml')")
     file = tmp_path / started.value.suggested_filename
@@ -111,7 +111,9 @@ def test_a_bad_file_is_told_line_by_line(signed_in, version):
     expect(page.get_by_label("Or paste text")).to_have_value("wiggum_rubric: 1\nname: x\nnmae: y\n")
 
 
-@pytest.mark.parametrize("path", ["house/preview/", "house/preview/?run=first", "house/seed/", "import/"])
+@pytest.mark.parametrize(
+    "path", ["house/preview/", "house/preview/?run=first", "house/calibration/", "import/"]
+)
 def test_axe_finds_nothing_serious(browser, site, as_owner, project, version, path):
     context = browser.new_context(base_url=site, bypass_csp=True)
     context.add_cookies([{"name": "sessionid", "value": as_owner.cookies["sessionid"].value, "url": site}])

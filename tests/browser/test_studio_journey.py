@@ -92,7 +92,7 @@ def every_kind_of_field_is_edited(page: Page) -> None:
     page.select_option("#docked", label="Calm under pressure")
     page.select_option("#problem_class", "pipeline")
     page.select_option("#evaluation_mode", "hybrid")
-    page.uncheck("#context-judge-history")
+    page.check("#context-judge-history")
     expect(page.locator("[data-departures] li")).to_have_count(1)
     for name in ("background", "output_contract", "search_space"):
         page.fill(f"#{name}", f"Our {name}.")
@@ -116,19 +116,19 @@ def checks_are_edited(page: Page) -> None:
     page.select_option("#add-kind", "regex")
     page.get_by_role("button", name="Add a check").click()
     page.keyboard.type("has-owner")
-    page.fill("#check-0-p-pattern", "^Owner: .+")
-    page.fill("#check-0-p-flags", "m")
-    page.fill("#check-0-suggestion", "Name who owns it.")
+    page.fill("#check-1-p-pattern", "^Owner: .+")
+    page.fill("#check-1-p-flags", "m")
+    page.fill("#check-1-suggestion", "Name who owns it.")
     page.select_option("#add-kind", "length")
     page.get_by_role("button", name="Add a check").click()
     page.keyboard.type("one-screen")
-    page.select_option("#check-1-severity", "warning")
-    page.select_option("#check-1-p-unit", "words")
-    page.fill("#check-1-p-maximum", "300")
+    page.select_option("#check-2-severity", "warning")
+    page.select_option("#check-2-p-unit", "words")
+    page.fill("#check-2-p-maximum", "300")
     page.get_by_text("Try the checks on a text").click()
     page.fill("#try-text", CANDIDATE)
     page.get_by_role("button", name="Try all checks").click()
-    expect(page.locator("[data-try-box] .chip-ok")).to_have_count(2)
+    expect(page.locator("[data-try-box] .chip-ok")).to_have_count(3)
 
 
 def criteria_and_rules_are_moved_by_keyboard(page: Page) -> None:
@@ -154,6 +154,7 @@ def what_was_saved() -> None:
     assert "structure" not in keys
     assert sum(criterion.weight for criterion in rubric.criteria) == 1
     assert [(check.key, check.kind, check.severity) for check in rubric.checks] == [
+        ("starts-with-heading", "regex", "error"),
         ("has-owner", "regex", "error"),
         ("one-screen", "length", "warning"),
     ]
@@ -163,7 +164,7 @@ def what_was_saved() -> None:
     assert policy.penalties.criterion == "calm-under-pressure"
     assert policy.penalties.allowed_objects == ("queue", "shell")
     assert (rubric.problem_class, rubric.evaluation_mode) == ("pipeline", "hybrid")
-    assert "history" not in rubric.context.judge
+    assert "history" in rubric.context.judge
     assert (rubric.artifact_type, rubric.search_space) == ("runbook", "Our search_space.")
     assert rubric.templates == {"feedback": "Put right: {{ asi }}"}
     assert version(2).note == "Runbooks, not essays."

@@ -5,7 +5,7 @@ from playwright.sync_api import Page
 
 from refinement.services.rubrics.bench import Candidate
 from tests.execution.trials.conftest import ollama_server, table
-from tests.execution.trials.given import SEED, Table, seeded
+from tests.execution.trials.given import EXAMPLE, Table, calibrated
 
 __all__ = ["ollama_server", "table"]
 
@@ -14,7 +14,10 @@ PATHS = (
     "/p/alpha/rubrics/",
     "/p/alpha/rubrics/new/",
     "/p/alpha/rubrics/import/",
-    *(f"{GUIDES}/{page}" for page in ("", "edit/", "preview/", "seed/", "versions/", "compare/?a=1&b=2")),
+    *(
+        f"{GUIDES}/{page}"
+        for page in ("", "edit/", "preview/", "calibration/", "versions/", "compare/?a=1&b=2")
+    ),
     *(f"{GUIDES}/bench/{page}" for page in ("", "{bench}/", "{bench}/trials/1/", "compare/")),
 )
 # Each visible element that acts, once: a group of radio buttons is one stop, moved in by the arrows.
@@ -39,10 +42,10 @@ LISTEN = """() => {
 
 @pytest.fixture
 def bench(table: Table):
-    """A rubric with a seed, two versions and a judged bench."""
-    table.rubric(seeded("5"))
-    table.rubric(seeded("6"))
-    return table.judged(6, 7, 8, candidate=Candidate(SEED, "seed"))
+    """A rubric with a calibration example, two versions and a judged bench."""
+    table.rubric(calibrated("5"))
+    table.rubric(calibrated("6"))
+    return table.judged(6, 7, 8, candidate=Candidate(EXAMPLE, "calibration"))
 
 
 def not_reached(page: Page) -> set[str]:

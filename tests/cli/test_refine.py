@@ -106,3 +106,62 @@ def test_a_shell_completes_names_from_the_local_database(rubric, project, typed,
     items = BashComplete(command, {}, "wiggum", "_WIGGUM_COMPLETE").get_completions(typed, "")
     values = [item.value for item in items if item.type == "plain"]
     assert values[:1] == ([found.format(run=run.pk)] if found else [])
+
+
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "notes.md").write_bytes("\ufeffBackups are made at 02:00.\r\nKäse.".encode())
+    (tmp_path / "mail.txt").write_text("Restores take an hour.")
+    (tmp_path / "scan.pdf").write_bytes(b"%PDF\x00\xff")
+    return tmp_path
+
+
+@pytest.mark.parametrize("where", ["here", "server"])
+def test_sources_of_a_run(rubric, models, files, where, request):
+    if where == "server":
+        request.getfixturevalue("served")
+    given = ("--source", files / "notes.md", "--source", files / "mail.txt")
+    result = called("refine", *PLAIN, *given, "--detach")
+    assert result.exit_code == 0, result.output
+    assert list(Run.objects.get().sources.values_list("position", "name", "text")) == [
+        (1, "notes.md", "Backups are made at 02:00.\nKäse."),
+        (2, "mail.txt", "Restores take an hour."),
+    ]
+
+
+@pytest.mark.parametrize("where", ["here", "server"])
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("scan.pdf", "scan.pdf is not UTF-8 text"),
+        ("missing.txt", "No such file"),
+        ("empty.txt", "has no text"),
+    ],
+)
+def test_a_source_that_cannot_be_used(rubric, models, files, where, name, words, request):
+    if where == "server":
+        request.getfixturevalue("served")
+    (files / "empty.txt").touch()
+    result = called("refine", *PLAIN, "--source", files / name, "--detach")
+    assert (result.exit_code, words in result.stderr) == (2, True), result.stderr
+    assert not Run.objects.exists()
+
+
+def test_the_task_type_and_the_round_that_passed_are_in_the_report(rubric, models, ollama_server):
+    report = told(called("refine", *PLAIN, "--task-type", "How-To", "--json"))
+    assert (report["task_type"], report["passed_in_round"], report["best_round"]) == ("how-to", 2, 2)
+    assert Run.objects.get().task_type == "how-to"
+    seen = {"judge": set(), "producer": set()}
+    for chat in ollama_server.chats:
+        seen[chat.role].add("\nhow-to\n<<<END TASK TYPE" in chat.body["messages"][-1]["content"])
+    assert seen == {"judge": {True}, "producer": {False}}
+
+
+def test_a_task_type_reaches_a_server(rubric, served, models):
+    assert called("refine", *PLAIN, "--task-type", "How-To", "--detach").exit_code == 0
+    assert Run.objects.get().task_type == "how-to"
+
+
+def test_a_long_task_type_is_wrong_usage(rubric, models):
+    result = called("refine", *PLAIN, "--task-type", "x" * 51)
+    assert (result.exit_code, "at most 50 characters" in result.stderr) == (2, True)

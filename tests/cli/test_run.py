@@ -1,5 +1,7 @@
 """`wiggum run`: list, show, watch, steer, export."""
 
+import csv
+import io
 import json
 
 import pytest
@@ -176,3 +178,13 @@ def test_a_run_without_a_judged_round_has_no_text(wiggum, project):
     (run,) = runs_of(project, 1, status="running", best_round=None, rounds_judged=0, trajectory=[])
     run_cancel(run=run)
     assert wiggum("run", "export", run.pk, "--format", "txt").exit_code == 4
+
+
+def test_runs_of_a_task_type(wiggum, project):
+    runs_of(project, task_type="research")
+    [guide] = runs_of(project, task_type="how-to", outcome="PASS", passed_in_round=1)
+    (line,) = told(wiggum("run", "list", "--task-type", "How-To", "--json"))["runs"]
+    assert (line["run"], line["task_type"], line["passed_in_round"]) == (guide.pk, "how-to", 1)
+    assert "Task type: how-to" in wiggum("run", "show", guide.pk).stdout
+    exported = wiggum("run", "export", "--format", "csv", "--task-type", "how-to").stdout
+    assert [row["run"] for row in csv.DictReader(io.StringIO(exported))] == [str(guide.pk)]

@@ -31,8 +31,8 @@ def rubric(profile: str, **policy: object) -> Rubric:
 
 
 def scored(composite: str | int | Decimal, **scores: str) -> Assessment:
-    """An assessment with this composite; without scores its one criterion has the composite's value."""
-    given = {key: Decimal(value) for key, value in scores.items()} or {"only": Decimal(composite)}
+    """An assessment with this composite; without scores the primary criterion has the composite's value."""
+    given = {key: Decimal(value) for key, value in scores.items()} or {"usefulness": Decimal(composite)}
     return Assessment(composite=Decimal(composite), scores=given)
 
 

@@ -1,8 +1,9 @@
 import pytest
 
-from refinement.engine.metrics import RunMetrics, criteria_rate, run_metrics, suite_composite
+from refinement.engine.metrics import RunMetrics, criteria_met, criteria_rate, run_metrics, suite_composite
+from refinement.engine.scoring import assess
 from refinement.engine.types import History, Round
-from tests.engine.given import D, history, rounds, rubric
+from tests.engine.given import D, checks, even_verdict, history, rounds, rubric
 
 
 def test_a_runs_figures():
@@ -31,6 +32,24 @@ def test_an_unread_candidate_does_not_count():
 )
 def test_criteria_rate(passed, rate):
     assert criteria_rate(passed) == D(rate)
+
+
+@pytest.mark.parametrize(
+    ("profile", "score", "passed", "met"),
+    [
+        ("wiggum", "9", (True,), (True, *[True] * 6)),
+        ("wiggum", "8.9", (False,), (False, *[False] * 6)),
+        ("simmer", "10", (), (True,) * 3),  # without a pass mark a criterion is met at the top
+        ("simmer", "9", (False, True), (False, True, False, False, False)),
+    ],
+)
+def test_checks_and_criteria_count_alike(profile, score, passed, met):
+    of = rubric(profile)
+    assert criteria_met(of, assess(of, even_verdict(of, score), checks(*passed))) == met
+
+
+def test_ralphs_checks_count_alone():
+    assert criteria_met(rubric("ralph"), assess(rubric("ralph"), None, checks(True, False))) == (True, False)
 
 
 def test_the_first_pass_counts_most():

@@ -2,21 +2,24 @@ from dataclasses import replace
 
 import pytest
 
+from refinement.engine.profiles import rubric_for
 from refinement.engine.safeguards import (
     MANY_WORDS,
     WELL_KNOWN_OBJECTS,
     Kinship,
     change,
+    code_in,
     family_of,
-    fenced_code,
+    inline_code,
     invented_names,
     is_cycling,
     kinship,
     penalties_for,
     ralph_signal,
+    split_at_fences,
 )
-from refinement.engine.types import Assessment, CriterionScore, Penalties, Round, Verdict
-from tests.engine.given import D, policy, scored, verdict
+from refinement.engine.types import Assessment, CriterionScore, Penalties, ProblemClass, Round, Verdict
+from tests.engine.given import D, rubric, scored, verdict
 
 
 def fenced(*lines: str) -> str:
@@ -24,7 +27,7 @@ def fenced(*lines: str) -> str:
 
 
 def flagged(*lines: str, allowed: tuple[str, ...] = WELL_KNOWN_OBJECTS) -> tuple[str, ...]:
-    return invented_names(fenced(*lines), allowed)
+    return invented_names(code_in(fenced(*lines)), allowed)
 
 
 # --- invented API names --------------------------------------------------------------------------
@@ -66,9 +69,64 @@ def test_each_call_counts():
     assert len(flagged(line, line, "other.transmogrify_everything(1)")) == 3
 
 
-def test_names_outside_fenced_code_are_left_alone():
-    assert invented_names("Use client.generate_contextual_embedding_chain() here.", ()) == ()
-    assert invented_names("`client.generate_contextual_embedding_chain()`", ()) == ()
+CALL = "client.generate_contextual_embedding_chain()"
+NAME = "client.generate_contextual_embedding_chain"
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        (f"Use {CALL} here.", ()),
+        (f"Call `{CALL}` once.", (NAME,)),
+        (f"Call ``{CALL}`` once.", (NAME,)),
+        (f"Call `{CALL}` or\n`{CALL}`.", (NAME, NAME)),
+        (f"`one` {CALL} `two`", ()),
+        (f"A stray ` and {CALL} alone", ()),
+        (f"A stray ` here.\n\nThen {CALL} and ` again.", ()),
+        (f"```\n{CALL}\n```\nand `{CALL}`", (NAME, NAME)),
+        (f"Prose {CALL}\n```\nx\n```\n{CALL}", ()),
+        (f"``` {CALL} ` {CALL} ` ok ```", (NAME, NAME)),
+        ("Use `np.ascontiguousarray(x)` and `logging.getLogger(x)`.", ()),
+    ],
+)
+def test_fenced_and_inline_code_are_read_and_prose_is_not(text, names):
+    assert invented_names(code_in(text), WELL_KNOWN_OBJECTS) == names
+
+
+@pytest.mark.parametrize(
+    ("prose", "spans"),
+    [
+        ("", []),
+        ("no code", []),
+        ("`a` b `c`", ["a", "c"]),
+        ("``a ` b`` c", ["a ` b"]),
+        ("`a `` b`", ["a `` b"]),
+        ("`` a ` b `", [" b "]),
+        ("`a\nb`", ["a\nb"]),
+        ("`a\n \nb`", []),
+    ],
+)
+def test_inline_code(prose, spans):
+    assert inline_code(prose) == spans
+
+
+@pytest.mark.parametrize(
+    ("changes", "names"),
+    [
+        ({}, ()),
+        ({"problem_class": ProblemClass.CODE}, (NAME,)),
+        ({"artifact_type": "Code"}, (NAME,)),
+        ({"problem_class": ProblemClass.PIPELINE}, ()),
+    ],
+)
+def test_where_the_artifact_is_code_the_whole_text_is_read(changes, names):
+    of = replace(rubric_for("wiggum"), **changes)
+    assert tuple(name for penalty in penalties_for(of, CALL) for name in penalty.names) == names
+
+
+def test_many_backticks_are_read_in_linear_time():
+    text = " ".join("`" * (1 + number % 300) + "a" for number in range(20_000))
+    assert invented_names(code_in(text), ()) == ()
 
 
 def test_the_allow_list_is_the_rubrics():
@@ -96,36 +154,33 @@ def test_a_very_long_path_is_judged_by_its_end():
     ],
 )
 def test_fences(text, blocks):
-    assert fenced_code(text) == blocks
+    assert split_at_fences(text)[0] == blocks
 
 
 def test_a_pathological_text_is_read_in_linear_time():
-    assert invented_names("```\n" + "a." * 200_000 + "\n" + ".a" * 200_000, ()) == ()
+    assert invented_names(code_in("```\n" + "a." * 200_000 + "\n" + ".a" * 200_000), ()) == ()
 
 
 @pytest.mark.parametrize(("calls", "points"), [(1, 1), (2, 2), (3, 2), (9, 2)])
 def test_penalties_are_capped(calls, points):
     text = fenced(*["client.generate_contextual_embedding_chain()"] * calls)
-    (penalty,) = penalties_for(text, policy("wiggum").penalties)
+    (penalty,) = penalties_for(rubric_for("wiggum"), text)
     assert (penalty.criterion, penalty.points, len(penalty.names)) == ("depth", points, calls)
 
 
 def test_penalties_follow_the_policy():
     rules = Penalties("grounded", points=D("0.5"), cap=D(5))
     text = fenced(*["client.generate_contextual_embedding_chain()"] * 3)
-    (penalty,) = penalties_for(text, rules)
+    (penalty,) = penalties_for(rubric("wiggum", penalties=rules), text)
     assert (penalty.criterion, penalty.points) == ("grounded", D("1.5"))
 
 
 def test_no_names_no_penalty():
-    assert penalties_for("clean", policy("wiggum").penalties) == ()
+    assert penalties_for(rubric_for("wiggum"), "clean") == ()
 
 
 def test_a_profile_without_a_docked_criterion_has_no_penalties():
-    assert (
-        penalties_for(fenced("client.generate_contextual_embedding_chain()"), policy("simmer").penalties)
-        == ()
-    )
+    assert penalties_for(rubric_for("simmer"), fenced(CALL)) == ()
 
 
 # --- cycling -------------------------------------------------------------------------------------
@@ -226,6 +281,7 @@ def test_an_unscored_round_gives_no_signal():
     [
         ("qwen3:14b", "qwen"),
         ("hf.co/Qwen/Qwen3-14B-GGUF:Q4_K_M", "qwen"),
+        ("hf.co/unsloth/Qwen3-14B-GGUF:Q4_K_M", "qwen"),
         ("llama3.1:8b", "llama"),
         ("deepseek-r1:7b", "deepseek"),
         ("01-ai", "01-ai"),

@@ -4,8 +4,27 @@ from decimal import Decimal
 import pytest
 
 from refinement.engine.profiles import rubric_for
-from refinement.engine.scoring import assess, best_round, composite, rank, shown, weighted_mean
-from refinement.engine.types import Criterion, EvaluatorOutput, History, Penalty, Round
+from refinement.engine.scoring import (
+    assess,
+    best_round,
+    composite,
+    gain,
+    rank,
+    ranked_scores,
+    shown,
+    weighted_mean,
+)
+from refinement.engine.types import (
+    Assessment,
+    Criterion,
+    Evaluator,
+    EvaluatorOutput,
+    History,
+    Metric,
+    MetricValue,
+    Penalty,
+    Round,
+)
 from tests.engine.given import D, checks, even_verdict, judged, policy, rounds, rubric, scored, verdict
 
 SIX = {
@@ -169,8 +188,51 @@ def test_the_composite_decides_between_equal_primaries():
 def test_without_a_primary_criterion_the_composite_ranks():
     of = rubric_for("simmer")
     plain = replace(of, criteria=tuple(replace(c, primary=False) for c in of.criteria))
-    assert rank(plain, judged(plain, 1, "6").assessment) == (6,)
-    assert rank(rubric_for("wiggum"), scored("6.5")) == (D("6.5"),)
+    assert ranked_scores(plain, judged(plain, 1, "6").assessment) == (6,)
+    assert ranked_scores(rubric_for("wiggum"), scored("6.5")) == (D("6.5"),)
+
+
+@pytest.mark.parametrize(
+    ("profile", "before", "after", "higher"),
+    [
+        ("wiggum", ("9.5", False), ("9.0", True), True),  # only the second one passes
+        ("wiggum", ("9.5", False), ("8.9", True), False),  # neither passes: the score decides
+        ("wiggum", ("8.0", True), ("8.5", False), True),
+        ("wiggum", ("9.0", True), ("9.5", True), True),
+        ("ralph", ("1", False), ("0.8", True), True),
+        ("simmer", ("5", True), ("6", False), True),  # without a pass mark a check ranks nothing
+    ],
+)
+def test_a_round_that_passes_ranks_above_one_that_a_check_holds_back(profile, before, after, higher):
+    of = rubric(profile)
+    old, new = (replace(scored(score), checks=checks(passed)) for score, passed in (before, after))
+    assert (rank(of, new) > rank(of, old)) is higher
+
+
+def test_a_perfect_score_ranks_without_a_threshold():
+    of = rubric("ralph", pass_threshold=None)
+    held_back, clean = (replace(scored("1"), checks=checks(passed)) for passed in (False, True))
+    assert rank(of, clean) > rank(of, held_back)
+
+
+def two(primary, composite):
+    return scored(composite, usefulness=primary)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        (("5", "5"), ("5", "6.5"), "1.5"),
+        (("5", "5"), ("6", "5.5"), "1"),
+        (("5", "5"), ("5.1", "7"), "2"),  # a small step of the primary does not hide a large one
+        (("5", "5"), ("4", "9"), "-1"),  # the primary criterion fell: a higher composite is no gain
+        (("5", "5"), ("5", "4"), "-1"),
+        (("5", "5"), ("6", "2"), "1"),
+        (("5", "5"), ("5", "5"), "0"),
+    ],
+)
+def test_the_gain_follows_the_ranking(before, after, expected):
+    assert gain(rubric("simmer"), two(*before), two(*after)) == D(expected)
 
 
 @pytest.mark.parametrize(
@@ -189,3 +251,38 @@ def test_rounding_is_for_display(value, profile, text):
 def test_the_assessment_keeps_its_penalties():
     docked = (Penalty("depth", D(1), ("a.b",)),)
     assert assess(rubric_for("wiggum"), verdict(**SIX), penalties=docked).penalties == docked
+
+
+def measured(score: str, *numbers: str) -> Assessment:
+    """An assessment of this composite; the metric gave these numbers."""
+    metrics = {"accuracy": MetricValue(tuple(D(number) for number in numbers))} if numbers else {}
+    return replace(scored(score), evaluator=EvaluatorOutput("", metrics=metrics))
+
+
+@pytest.mark.parametrize(
+    ("lower_is_better", "numbers", "best"),
+    [
+        (False, (["0.7"], ["0.9"], ["0.8"]), 2),
+        (True, (["0.7"], ["0.5"], ["0.8"]), 2),
+        (False, ([], ["0.1"], []), 2),  # a round without the metric loses the tie
+        (True, ([], ["-5"], []), 2),
+        (False, (["-3"], [], []), 1),
+        (False, (["0.9"], ["0.9"], ["0.90"]), 1),  # then the earliest
+        (False, ([], [], []), 1),
+        (False, (["0.7", "0.1", "0.9"], ["0.6", "0.8", "0.9"], ["0.7"]), 2),  # by the median
+    ],
+)
+def test_the_first_metric_breaks_a_tie(lower_is_better, numbers, best):
+    metrics = (Metric("accuracy", pattern="(.*)", lower_is_better=lower_is_better), Metric("b", pointer="/b"))
+    of = replace(rubric_for("wiggum"), evaluator=Evaluator(("score",), metrics=metrics))
+    played = [Round(number, "text", measured("7", *found)) for number, found in enumerate(numbers, start=1)]
+    assert best_round(of, played).number == best
+
+
+def test_a_metric_never_outweighs_the_scores():
+    of = replace(
+        rubric_for("wiggum"), evaluator=Evaluator(("score",), metrics=(Metric("accuracy", pointer="/a"),))
+    )
+    played = (Round(1, "a", measured("7.1")), Round(2, "b", measured("7", "0.99")))
+    assert best_round(of, played).number == 1
+    assert rank(rubric_for("wiggum"), measured("7", "0.99")) == (0, D(7))

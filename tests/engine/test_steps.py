@@ -21,7 +21,18 @@ from refinement.engine.types import (
     StopReason,
     Usage,
 )
-from tests.engine.given import UNUSED, D, checks, even_verdict, history, judged, rounds, rubric, verdict
+from tests.engine.given import (
+    UNUSED,
+    D,
+    checks,
+    even_verdict,
+    history,
+    judged,
+    rounds,
+    rubric,
+    scored,
+    verdict,
+)
 
 
 @pytest.mark.parametrize("profile", ["wiggum", "ralph", "simmer"])
@@ -55,7 +66,6 @@ def test_wiggum_revises_the_previous_candidate_with_its_issues():
 def test_wiggum_falls_back_on_the_asi_when_no_issue_is_listed():
     of = rubric("wiggum")
     assert next_step(of, History((judged(of, 1, "8", asi="Name it."),))).feedback.issues == ("Name it.",)
-    assert next_step(of, History((judged(of, 1, "8"),))).feedback.issues == ()
 
 
 # --- ralph: from the original task, with what failed ----------------------------------------------
@@ -75,7 +85,12 @@ def test_ralph_passes_on_what_a_judge_said():
     of = replace(rubric("ralph"), criteria=rubric("simmer").criteria)
     said = even_verdict(of, "0.5", issues=("Thin.",))
     step = next_step(of, History((Round(1, "c", assess(of, said, checks(True))),)))
-    assert (step.feedback.issues, step.feedback.failures) == (("Thin.",), ())
+    assert step.feedback.issues == ("Thin.",)
+    assert [failure.message for failure in step.feedback.failures] == [
+        "why clarity",
+        "why completeness",
+        "why usefulness",
+    ]
 
 
 # --- simmer: the latest, after a regression the best ----------------------------------------------
@@ -198,7 +213,7 @@ def plain_simmer(**policy):
         (
             plain_simmer(max_rounds=8),
             ["6", "5", "6", "5"],
-            "Stopped after iteration 3: no score above 6.0 in the last 3 iterations. "
+            "Stopped after iteration 3: none of the last 3 iterations is better than iteration 0. "
             "Iteration 0 is the result.",
         ),
     ],
@@ -217,6 +232,44 @@ def test_sentences(of, composites, expected):
 )
 def test_budget_sentences(budget, usage, words):
     assert sentence(rubric("wiggum", budget=budget), "5", usage=usage) == f"Stopped after round 1: {words}."
+
+
+def test_the_sentence_names_the_primary_criterion_that_fell():
+    of = rubric("simmer", stop_rules=(StopReason.SCORE_REGRESSION,))
+    fell = History(
+        (Round(1, "a", scored("5", usefulness="7")), Round(2, "b", scored("6", usefulness="6.50")))
+    )
+    assert next_step(of, fell).why == (
+        "Stopped after iteration 1: Usefulness fell from 7 to 6.5. Iteration 0 is the result."
+    )
+    level = History((Round(1, "a", scored("5", usefulness="7")), Round(2, "b", scored("4", usefulness="7"))))
+    assert next_step(of, level).why.startswith("Stopped after iteration 1: the score fell from 5.0 to 4.0.")
+
+
+def test_the_plateau_sentence_names_the_best_round_before_the_window():
+    assert sentence(rubric("simmer", max_rounds=9), "4", "5", "6", "7", "6", "6", "7") == (
+        "Stopped after iteration 6: none of the last 3 iterations is better than iteration 3. "
+        "Iteration 3 is the result."
+    )
+
+
+def test_a_pass_that_scored_lower_is_a_regression_of_the_score():
+    of = rubric("wiggum", max_rounds=9, stop_rules=(StopReason.SCORE_REGRESSION,))
+    assert sentence(of, "9.5", "9.2").startswith("Stopped after round 2: the score fell from 9.50 to 9.20.")
+
+
+def test_a_run_without_a_pass_mark_passed_in_no_round():
+    step = next_step(rubric("ralph", pass_threshold=None, stop_rules=(), max_rounds=1), history("1"))
+    assert (step.outcome, step.passed_in_round) == (Outcome.DONE, None)
+
+
+def test_the_sentence_compares_only_the_rounds_that_the_rule_did():
+    of = rubric("simmer", max_rounds=12)
+    seen = replace(history("9", "5", "5", "5", "4", "4", "4"), extended_after=4)
+    assert next_step(of, seen).why == (
+        "Stopped after iteration 6: none of the last 3 iterations is better than iteration 3. "
+        "Iteration 0 is the result."
+    )
 
 
 def test_round_names():

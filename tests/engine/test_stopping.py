@@ -1,5 +1,6 @@
 """Each stop rule at, just under and just over its limit, in the first round and in the last."""
 
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
@@ -22,11 +23,13 @@ from refinement.engine.types import (
     STOP_RULES,
     Assessment,
     Budget,
+    Failure,
     Finish,
     History,
     Judge,
     Outcome,
     Revise,
+    Role,
     Round,
     StopReason,
     Usage,
@@ -202,9 +205,18 @@ def test_ralphs_order(composites, reason):
     assert stop_reason(rubric("ralph"), history(*composites)) is reason
 
 
-def test_simmer_names_the_limit_before_the_plateau():
-    assert stop_reason(rubric("simmer"), history("6", "6", "6", "6")) is StopReason.MAX_ROUNDS
-    assert stop_reason(rubric("simmer", max_rounds=5), history("6", "6", "6", "6")) is StopReason.PLATEAU
+@pytest.mark.parametrize(
+    ("composites", "reason"),
+    [
+        (["6", "6", "6"], None),
+        (["6", "6", "6", "6"], StopReason.PLATEAU),
+        (["6", "5", "6", "5"], StopReason.PLATEAU),
+        (["6", "5", "5", "7"], StopReason.MAX_ROUNDS),
+        (["6", "7", "5", "5"], StopReason.MAX_ROUNDS),
+    ],
+)
+def test_simmer_reaches_a_plateau_within_its_four_rounds(composites, reason):
+    assert stop_reason(rubric("simmer"), history(*composites)) is reason
 
 
 def test_an_editors_order_is_kept():
@@ -363,3 +375,33 @@ def test_the_first_added_round_starts_from_the_best():
     assert isinstance(step, Revise)
     assert (step.round, step.base_round, step.feedback.from_round, step.feedback.note) == (4, 2, 2, "")
     assert next_step(of, extended(3, ".3", ".6", ".5", ".7")).base_round is None
+
+
+# --- the round that passed --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("composites", "policy", "passed"),
+    [
+        (("8.9", "9.0"), {}, 2),
+        (("9.0",), {}, 1),
+        (("8.9", "8.8", "8.99"), {}, None),
+        (("8", "9.5", "9.9"), {"stop_rules": (StopReason.MAX_ROUNDS,)}, 2),  # the first, not the best
+        (
+            ("9", "10"),
+            {"pass_threshold": None, "perfect_score": D(10), "stop_rules": (StopReason.PERFECT_SCORE,)},
+            2,
+        ),
+        (("8", "9", "9"), {"pass_threshold": None}, None),
+    ],
+)
+def test_the_first_round_that_passed_is_kept(composites, policy, passed):
+    of = rubric("wiggum", max_rounds=len(composites), **policy)
+    step = next_step(of, history(*composites))
+    assert isinstance(step, Finish)
+    assert (step.passed_in_round, step.outcome is Outcome.PASS) == (passed, passed is not None)
+
+
+def test_a_run_that_ended_in_an_error_passed_in_no_round():
+    failed = replace(history("9.5"), failure=Failure(Role.JUDGE, "no reply"))
+    assert next_step(rubric("wiggum"), failed).passed_in_round is None

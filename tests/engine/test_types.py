@@ -6,19 +6,29 @@ from decimal import Decimal
 import pytest
 
 from refinement.engine.numbers import exact
-from refinement.engine.profiles import PROFILES, context_rules_for, default_rubrics, rubric_for
+from refinement.engine.profiles import (
+    PROFILES,
+    context_rules_for,
+    default_rubrics,
+    preset_rules,
+    rubric_for,
+    with_followed_preset,
+)
 from refinement.engine.types import (
     Assessment,
     Budget,
     Check,
     Criterion,
     CriterionScore,
+    EvaluationMode,
+    Evaluator,
     History,
     Information,
     Penalties,
     ProblemClass,
     Role,
     Round,
+    Rubric,
     Scale,
     StopReason,
 )
@@ -100,8 +110,8 @@ def test_normalised_and_back(value, share):
     assert WHOLE.spread(D(share)) == D(value)
 
 
-def seeded(text="Known.", **scores):
-    return replace(rubric("wiggum"), seed_text=text, seed_scores=scores)
+def calibrated(text="Known.", **scores):
+    return replace(rubric("wiggum"), calibration_text=text, calibration_scores=scores)
 
 
 @pytest.mark.parametrize(
@@ -123,6 +133,7 @@ def seeded(text="Known.", **scores):
         (lambda: Budget(calls=-1), "calls budget must be positive"),
         (lambda: rubric("wiggum", max_rounds=0), "at least one round"),
         (lambda: rubric("wiggum", judge_limit_chars=0), "at least one character"),
+        (lambda: rubric("wiggum", source_limit_chars=0), "at least one character of the sources"),
         (lambda: rubric("wiggum", producer_tokens=0), "at least one token"),
         (lambda: rubric("wiggum", producer_temperature=D("-0.1")), "temperature must be between 0 and 2"),
         (lambda: rubric("wiggum", producer_temperature=D("2.1")), "temperature must be between 0 and 2"),
@@ -147,10 +158,10 @@ def seeded(text="Known.", **scores):
             ),
             "only one criterion can be primary",
         ),
-        (lambda: replace(rubric("wiggum"), seed_text="Known."), "both a text and at least one score"),
-        (lambda: seeded(text="", depth=D(5)), "both a text and at least one score"),
-        (lambda: seeded(charm=D(5)), "a score for 'charm', which is not a criterion"),
-        (lambda: seeded(depth=D("10.1")), "score for 'depth' is not on the scale"),
+        (lambda: replace(rubric("wiggum"), calibration_text="Known."), "both a text and at least one score"),
+        (lambda: calibrated(text="", depth=D(5)), "both a text and at least one score"),
+        (lambda: calibrated(charm=D(5)), "a score for 'charm', which is not a criterion"),
+        (lambda: calibrated(depth=D("10.1")), "score for 'depth' is not on the scale"),
     ],
 )
 def test_invalid_values_are_refused(build, words):
@@ -161,7 +172,7 @@ def test_invalid_values_are_refused(build, words):
 @pytest.mark.parametrize(
     "build",
     [
-        lambda: rubric("wiggum", max_rounds=1, judge_limit_chars=1),
+        lambda: rubric("wiggum", max_rounds=1, judge_limit_chars=1, source_limit_chars=1),
         lambda: rubric("wiggum", pass_threshold=D(10)),
         lambda: rubric("wiggum", pass_threshold=D(0)),
         lambda: rubric("wiggum", producer_tokens=1, producer_temperature=D(0)),
@@ -170,8 +181,8 @@ def test_invalid_values_are_refused(build, words):
         lambda: Penalties(points=D(0), cap=D(0)),
         lambda: Budget(tokens=1, seconds=D("0.1"), calls=1),
         lambda: replace(rubric("ralph"), criteria=rubric("simmer").criteria),
-        lambda: seeded(depth=D(10)),
-        lambda: seeded(depth=D(0), grounded=D("5.25")),
+        lambda: calibrated(depth=D(10)),
+        lambda: calibrated(depth=D(0), grounded=D("5.25")),
     ],
 )
 def test_values_at_the_limit_are_taken(build):
@@ -241,25 +252,71 @@ def test_a_new_project_has_all_default_rubrics():
     assert rubrics["simmer-code"].problem_class is ProblemClass.CODE
 
 
-def test_a_judge_of_prose_sees_no_history():
-    rules = context_rules_for(ProblemClass.TEXT)
+@pytest.mark.parametrize("profile", PROFILES)
+def test_a_judge_without_an_evaluator_sees_no_history(profile):
+    rules = context_rules_for(profile)
     hidden = {Information.HISTORY, Information.PREVIOUS_ASI, Information.EVALUATOR_OUTPUT,
-              Information.SEARCH_SPACE, Information.EXPLORATION, Information.BACKGROUND}  # fmt: skip
+              Information.SEARCH_SPACE, Information.BACKGROUND}  # fmt: skip
     assert not hidden & rules.allowed(Role.JUDGE)
-    assert Information.SEED in rules.allowed(Role.JUDGE)
+    assert {Information.CALIBRATION, Information.CALIBRATION_SCORES} <= rules.allowed(Role.JUDGE)
 
 
-@pytest.mark.parametrize("problem_class", [ProblemClass.CODE, ProblemClass.PIPELINE])
-def test_a_judge_of_testable_work_sees_the_evidence(problem_class):
-    shown = {Information.HISTORY, Information.PREVIOUS_ASI, Information.EVALUATOR_OUTPUT,
-             Information.SEARCH_SPACE, Information.EXPLORATION}  # fmt: skip
-    assert shown <= context_rules_for(problem_class).allowed(Role.JUDGE)
+@pytest.mark.parametrize("profile", PROFILES)
+def test_a_judge_with_an_evaluator_sees_the_evidence(profile):
+    plain = context_rules_for(profile).allowed(Role.JUDGE)
+    assert context_rules_for(profile, evaluator=True).allowed(Role.JUDGE) - plain == {
+        Information.HISTORY, Information.PREVIOUS_ASI, Information.EVALUATOR_OUTPUT, Information.SEARCH_SPACE,
+    }  # fmt: skip
 
 
-@pytest.mark.parametrize("problem_class", list(ProblemClass))
-def test_a_producer_never_sees_a_score(problem_class):
-    rules = context_rules_for(problem_class)
-    hidden = {Information.SEED_SCORES, Information.SCORES, Information.HISTORY, Information.EVALUATOR_OUTPUT}
+@pytest.mark.parametrize("evaluator", [False, True])
+def test_only_a_simmer_judge_sees_the_first_version_and_its_scores(evaluator):
+    first = {Information.SEED, Information.SEED_SCORES}
+    shown = {name: first & context_rules_for(name, evaluator=evaluator).judge for name in PROFILES}
+    assert shown == {"wiggum": set(), "ralph": set(), "simmer": first}
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("evaluator", [False, True])
+def test_a_producer_never_sees_a_score(profile, evaluator):
+    rules = context_rules_for(profile, evaluator=evaluator)
+    hidden = {Information.SEED_SCORES, Information.CALIBRATION_SCORES, Information.HISTORY,
+              Information.EVALUATOR_OUTPUT}  # fmt: skip
     assert not hidden & rules.allowed(Role.PRODUCER)
-    assert Information.CANDIDATE not in rules.allowed(Role.REFLECT)
-    assert Information.VERDICTS in rules.allowed(Role.REFLECT)
+
+
+@pytest.mark.parametrize("slug", default_rubrics())
+def test_a_default_rubric_has_the_rules_of_its_preset(slug):
+    of = default_rubrics()[slug]
+    assert of.context == preset_rules(of)
+
+
+def with_command(of: Rubric) -> Rubric:
+    return replace(of, evaluation_mode=EvaluationMode.HYBRID, evaluator=Evaluator(("pytest", "{file}")))
+
+
+@pytest.mark.parametrize("problem_class", ProblemClass)
+def test_the_preset_goes_by_the_evaluator_and_not_by_the_problem_class(problem_class):
+    of = replace(rubric("simmer"), problem_class=problem_class)
+    assert preset_rules(of) == context_rules_for("simmer")
+    assert preset_rules(with_command(of)) == context_rules_for("simmer", evaluator=True)
+    idle = replace(with_command(of), evaluation_mode=EvaluationMode.JUDGE_ONLY)
+    assert preset_rules(idle) == context_rules_for("simmer")
+
+
+def test_preset_rules_follow_an_evaluator_that_is_added_or_removed():
+    plain = rubric("wiggum")
+    tested = with_followed_preset(plain, with_command(plain))
+    assert tested.context == context_rules_for("wiggum", evaluator=True)
+    back = replace(tested, evaluation_mode=EvaluationMode.JUDGE_ONLY)
+    assert with_followed_preset(tested, back).context == plain.context
+
+
+def test_rules_that_were_set_by_hand_stay():
+    plain = rubric("wiggum")
+    own = replace(plain, context=replace(plain.context, judge=plain.context.judge | {Information.HISTORY}))
+    assert with_followed_preset(own, with_command(own)).context == own.context
+    # Also those that were set in the same edit.
+    assert (
+        with_followed_preset(plain, replace(with_command(plain), context=own.context)).context == own.context
+    )

@@ -7,8 +7,51 @@ import pytest
 
 from refinement.engine.metrics import run_metrics
 from refinement.engine.steps import next_step
-from refinement.engine.types import Finish, History, Outcome, Rubric, StopReason
+from refinement.engine.types import Finish, History, Outcome, Round, Rubric, StopReason
 from tests.engine.given import D, rounds, rubric, scored
+
+
+def simmered(*pairs: tuple[str, str]) -> History:
+    """Simmer rounds by primary score and composite."""
+    entries = (scored(composite, usefulness=primary) for primary, composite in pairs)
+    return History(
+        tuple(Round(number, f"candidate {number}", entry) for number, entry in enumerate(entries, 1))
+    )
+
+
+def test_simmer_follows_its_primary_criterion_to_the_best_round():
+    """Iterations 0 to 3: the composite falls while the primary criterion rises."""
+    seen = simmered(("4", "6.7"), ("5", "6.0"), ("6", "5.5"), ("7", "5.0"))
+    step = next_step(rubric("simmer"), seen)
+    assert (step.outcome, step.reason, step.best_round) == (Outcome.DONE, StopReason.MAX_ROUNDS, 4)
+    assert step.why == "Stopped after iteration 3: reached the 4-iteration limit."
+    for count in (1, 2, 3):
+        revision = next_step(rubric("simmer"), History(seen.rounds[:count]))
+        assert (revision.base_round, revision.feedback.note) == (count, "")
+
+
+def test_simmer_reaches_its_plateau():
+    step = next_step(rubric("simmer"), simmered(("6", "6"), ("6", "5"), ("6", "6"), ("5", "9")))
+    assert (step.outcome, step.reason, step.best_round) == (Outcome.DONE, StopReason.PLATEAU, 1)
+    assert step.why == (
+        "Stopped after iteration 3: none of the last 3 iterations is better than iteration 0. "
+        "Iteration 0 is the result."
+    )
+
+
+@pytest.mark.parametrize(
+    ("profile", "rules"),
+    [
+        ("wiggum", "passed max_rounds cycling"),
+        (
+            "ralph",
+            "perfect_score quality_threshold_met score_regression no_improvement max_iterations_reached",
+        ),
+        ("simmer", "plateau max_rounds"),
+    ],
+)
+def test_the_order_of_the_stop_rules(profile, rules):
+    assert " ".join(rubric(profile).policy.stop_rules) == rules
 
 
 @dataclass

@@ -14,7 +14,7 @@ tests:
   - id: greets
     vars: {who: [Ada, Bob]}
     assert:
-      - {type: icontains, value: "{{ who }}", suggestion: "Use the name {{ who }}."}
+      - {type: icontains, value: "{{ who }}", severity: error, suggestion: "Use the name {{ who }}."}
       - {type: script, value: ./loud.sh, severity: warning, suggestion: Be louder.}
 targets:
   - {name: stdin, kind: command, command: ./agent.sh}

@@ -41,7 +41,8 @@ def test_every_option_is_named():
     from refinement.cli.eval import eval_command
 
     section = TEXT.split("## Command")[1].split("Exit codes")[0]
-    options = {option for parameter in eval_command.params for option in parameter.opts if option[0] == "-"}
+    named = [option for entry in eval_command.params for option in (*entry.opts, *entry.secondary_opts)]
+    options = {option for option in named if option.startswith("-")}
     assert options == set(re.findall(r"(?<=`)--?[a-z][\w-]*(?= \w|`)", section))
 
 

@@ -64,7 +64,7 @@ def test_all_five_conditions_stop_the_loop_and_every_case_is_a_run(evals, ollama
     tell_stories(ollama_server)
     evals.write("letters.eval.yaml", eval_file())
     evals.write("targets.yaml", target_of(ollama_server))
-    done = evals(".", "--ralph", "--json")
+    done = evals(".", "--json")  # the file's execution.ralph switches the loop on
     assert done.returncode == 1, done.stderr
     results = evals.results()
     for name, (counts, reason, improvement, passed) in STORIES.items():
@@ -74,6 +74,7 @@ def test_all_five_conditions_stop_the_loop_and_every_case_is_a_run(evals, ollama
         assert told["iterations"] == len(counts)
         assert abs(told["improvement"] - improvement) < 1e-9
         assert results[name]["passed"] is passed
+        assert told["passed_iteration"] == (len(counts) if passed else None), name
         assert results[name]["score"] == max(counts) / 10
     assert json.loads(done.stdout)["passed"] == 2
 
@@ -98,7 +99,7 @@ def test_all_five_conditions_stop_the_loop_and_every_case_is_a_run(evals, ollama
         assert database.execute(rubrics).fetchone() == (1,)
 
     ollama_server.log.clear()
-    again = evals(".", "--out", "once", "--threshold", "0.5")
+    again = evals(".", "--no-ralph", "--out", "once", "--threshold", "0.5")
     assert again.returncode == 1
     once = evals.results("once")
     assert {entry["ralph"]["iterations"] for entry in once.values()} == {1}

@@ -90,8 +90,31 @@ def test_settings_of_the_call_come_before_those_of_the_files(folder):
 
     assert policies() == {(4, "0.6"), (4, "1")}
     assert policies(max_iterations=2, threshold=Decimal("0.9")) == {(2, "0.9")}
-    once = Planner(["agent"]).jobs([found])
-    assert {job.definition.policy.max_rounds for job in once} == {1}
+
+
+@pytest.mark.parametrize(
+    ("block", "ralph", "rounds"),
+    [
+        ("", None, 1),
+        ("execution: {judge: agent}", None, 1),
+        ("execution: {ralph: {}}", None, 3),
+        ("execution: {ralph: {threshold: 0.5}}", None, 3),
+        ("execution: {ralph: {max_iterations: 4}}", None, 4),
+        ("execution: {ralph: {max_iterations: 4}}", True, 4),
+        ("execution: {ralph: {max_iterations: 4}}", False, 1),
+        ("", True, 3),
+        ("", False, 1),
+    ],
+)
+def test_the_files_block_switches_the_loop_on_and_the_command_line_decides(folder, block, ralph, rounds):
+    found = read(folder, f"input: Hi\ntests: [{{assert: [{{type: contains, value: x}}]}}]\n{block}\n")
+    (job,) = Planner(["ollama/qwen3:14b"], ralph=ralph).jobs([found])
+    assert job.definition.policy.max_rounds == rounds
+
+
+def test_an_assertion_without_a_severity_leaves_the_verdict_to_the_threshold(folder):
+    found = read(folder, "input: Hi\ntests: [{assert: [{type: contains, value: x}]}]\n")
+    assert [str(check.severity) for check in found.cases[0].checks] == ["warning"]
 
 
 def test_a_case_is_known_by_its_content(folder):

@@ -19,7 +19,8 @@ def result(key, **changes):
         "model": "agent", "run": 7, "passed": True, "outcome": "PASS", "score": 1.0, "threshold": 0.8,
         "output": "Dear all", "asserts": [], "issues": [], "tokens": 12, "seconds": 0.5, "why": "Stopped.",
         "unreachable": False,
-        "ralph": {"iterations": 1, "scores": [1.0], "stop_reason": "perfect_score", "improvement": 0.0},
+        "ralph": {"iterations": 1, "scores": [1.0], "stop_reason": "perfect_score", "improvement": 0.0,
+                  "passed_iteration": 1},
         **changes,
     }  # fmt: skip
 

@@ -113,7 +113,7 @@ def test_the_scripted_example_works_as_it_stands(migrated_dir, tmp_path):
     result = manage("refine", "--rubric", "wiggum", "--task", "Backups", *names, env=settings)
 
     assert result.returncode == 0, result.stderr
-    assert result.stdout == "Backups run every night at two.\n"
+    assert result.stdout == "# Backups\n\nThey run every night at two.\n"
 
 
 def test_the_endpoint_example_can_be_read():

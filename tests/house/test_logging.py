@@ -71,7 +71,7 @@ def test_a_worker_says_one_line_for_each_step(migrated_dir, tmp_path, ollama_ser
         "structure": 9.5,
         "issues": [],
     }
-    ollama_server.replies = from_lists({"producer": ["A guide."], "judge": [json.dumps(verdict)]})
+    ollama_server.replies = from_lists({"producer": ["# A guide"], "judge": [json.dumps(verdict)]})
     arguments = ["--rubric", "wiggum", "--task", "Write a guide.", "--detach"]
     models = ["--producer", "ollama/loopback:1b", "--judge", "ollama/loopback:8b"]
     queued = manage("refine", *arguments, *models, env=settings)

@@ -25,6 +25,7 @@ def test_every_column_is_named_in_its_order():
         "_DECISION_FIELDS",
         "_INSTRUCTION_FIELDS",
         "EVALUATOR_FIELDS",
+        "SOURCE_FIELDS",
     ],
 )
 def test_every_field_of_the_document_is_named(fields):

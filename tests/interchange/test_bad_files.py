@@ -1,13 +1,15 @@
 """A file that is not a rubric is refused with every line and reason, quickly, whatever it is."""
 
 import time
+from dataclasses import replace
 
 import pytest
 
 from refinement.engine.profiles import rubric_for
 from refinement.interchange.rubrics.yaml import MAX_BYTES, BadFile, rubric_from_yaml, rubric_to_yaml
 
-GOOD = rubric_to_yaml(rubric_for("wiggum"))
+PLAIN = replace(rubric_for("wiggum"), checks=())
+GOOD = rubric_to_yaml(PLAIN)
 
 
 def told(source: str) -> list[str]:
@@ -23,6 +25,9 @@ def line_of(source: str, start: str) -> int:
 def changed(old: str, new: str) -> str:
     assert old in GOOD
     return GOOD.replace(old, new, 1)
+
+
+EXAMPLE = "calibration: null"
 
 
 @pytest.mark.parametrize(
@@ -50,10 +55,36 @@ def changed(old: str, new: str) -> str:
         ("points: 1", "points: -1", "penalties", "must not be negative"),
         ("tokens: null", "tokens: 0", "tokens", "must be a whole number from 1"),
         ("producer_temperature: 0.7", "producer_temperature: 3", "policy", "must be between 0 and 2"),
-        ("judge: [task", "judge: [scores, task", "judge:", "The judge cannot see scores. Available"),
+        ("task, criteria, round", "feedback, criteria, round", "feedback,", "The judge cannot see feedback"),
+        ("task, criteria, round", "exploration, round", "exploration,", "not 'exploration'"),
+        ("context:\n", "context:\n  reflect: [task]\n", "reflect", "Unknown key 'reflect' in context"),
         ("  command: []", "  command: [score]", "command", "needs {file} in one of its parts"),
         ("  command: []", "  command: ['', '{file}']", "command", "must start with the program"),
-        ("  timeout: 60", "  timeout: 900", "timeout", "must be a whole number from 1 to 240"),
+        ("  timeout: 60", "  timeout: 3601", "timeout", "must be a whole number from 1 to 3,600"),
+        ("  repeat: 1", "  repeat: 21", "repeat", "must be a whole number from 1 to 20"),
+        ("  validation: []", "  validation: ['']", "validation", "must start with the program"),
+        ("failure_patterns: []", "failure_patterns:\n  - fine\n  - 'a('", "- 'a('", "not a valid regular"),
+        ("failure_patterns: []", "failure_patterns: ['(a|aa)+$']", "failure_patterns", "takes longer than"),
+        ("  metrics: []", "  metrics: [{name: a}]", "metrics", "either a pattern or a pointer"),
+        ("  metrics: []", "  metrics: [{pattern: (a)}]", "metrics", "name"),
+        ("  metrics: []", "  metrics:\n  - name: a\n    pattern: a", "pattern: a", "exactly one group"),
+        (
+            "  metrics: []",
+            "  metrics:\n  - name: a\n    pattern: '(a'",
+            "pattern: '(a'",
+            "not a valid regular",
+        ),
+        ("  metrics: []", "  metrics:\n  - name: a\n    pointer: a/b", "pointer: a/b", "starts with a slash"),
+        (
+            "  metrics: []",
+            "  metrics:\n  - {name: a, pointer: /a}\n  - {name: a, pointer: /b}",
+            "- {name: a, pointer: /b",
+            "The metric 'a' is already there",
+        ),
+        ("output_schema: {}", "output_schema: {type: objekt}", "output_schema", "not valid at $.type"),
+        ("output_schema: {}", "output_schema: [a]", "output_schema", "must be keys with values"),
+        ('output_pattern: ""', "output_pattern: '('", "output_pattern", "not a valid regular expression"),
+        ('output_pattern: ""', "output_pattern: '^((?:a|aa)+)+0$'", "output_pattern", "takes longer than"),
         ("file_name: candidate.txt", "file_name: ../x", "evaluator", "file name must be plain"),
         ("checks: []", "checks: 7", "checks", "checks must be a list"),
         ("checks: []", "checks: [{key: a, kind: nope}]", "checks", "There is no check of the kind 'nope'"),
@@ -66,10 +97,11 @@ def changed(old: str, new: str) -> str:
         ),
         ("templates: {}", "templates: {other: x}", "templates", "Unknown key 'other' in templates"),
         ("templates: {}", "templates: {judge: '{{ nope }}'}", "templates", "Unknown variable 'nope'"),
-        ("seed: null", "seed: {text: a, scores: {}}", "seed", "A seed needs at least one score"),
-        ("seed: null", "seed: {text: a, scores: {depth: 11}}", "seed", "The score 11 of 'depth' is not on"),
-        ("seed: null", "seed: {text: a, scores: {other: 1}}", "seed", "which is not the key of a criterion"),
-        ("seed: null", "seed: {text: '', scores: {depth: 1}}", "seed", "is required"),
+        (EXAMPLE, f"{EXAMPLE[:-4]}{{text: a, scores: {{}}}}", "calibration", "needs a score"),
+        (EXAMPLE, f"{EXAMPLE[:-4]}{{text: a, scores: {{depth: 11}}}}", "calibration", "score 11 of 'depth'"),
+        (EXAMPLE, f"{EXAMPLE[:-4]}{{text: a, scores: {{other: 1}}}}", "calibration", "not a criterion's key"),
+        (EXAMPLE, f"{EXAMPLE[:-4]}{{text: '', scores: {{depth: 1}}}}", "calibration", "is required"),
+        (EXAMPLE, f"{EXAMPLE}\nseed: null", "seed", "Unknown key 'seed' in a rubric file"),
         ('background: ""', 'background: "a\\0b"', "background", "cannot be stored"),
         ('background: ""', "background: {a: b}", "background", "background must be a text"),
     ],
@@ -160,4 +192,4 @@ def test_messages_stay_readable_for_huge_values():
 
 
 def test_a_byte_order_mark_and_windows_line_ends_are_no_obstacle():
-    assert rubric_from_yaml("\ufeff" + GOOD.replace("\n", "\r\n")) == rubric_for("wiggum")
+    assert rubric_from_yaml("\ufeff" + GOOD.replace("\n", "\r\n")) == PLAIN

@@ -23,7 +23,7 @@ def keys_under(heading: str) -> set[str]:
 def test_the_example_is_a_rubric():
     rubric = rubric_from_yaml(EXAMPLE)
     assert rubric.name == "Release notes"
-    assert rubric.seed_scores == {"clarity": Decimal(3), "completeness": Decimal(2)}
+    assert rubric.calibration_scores == {"clarity": Decimal(3), "completeness": Decimal(2)}
     assert rubric.templates["feedback"].endswith("{{ asi }}\n")
     assert rubric.policy.budget.calls == 12
     assert rubric_from_yaml(rubric_to_yaml(rubric)) == rubric
@@ -45,6 +45,6 @@ def test_every_stop_rule_is_named():
 
 
 def test_every_field_of_the_definition_has_a_key():
-    named = {field.name for field in fields(Rubric)} - {"seed_text", "seed_scores"}
-    assert named == set(RUBRIC) - {"wiggum_rubric", "seed"}
+    named = {field.name for field in fields(Rubric)} - {"calibration_text", "calibration_scores"}
+    assert named == set(RUBRIC) - {"wiggum_rubric", "calibration"}
     assert {field.name for field in fields(Policy)} == set(POLICY)

@@ -8,11 +8,24 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refinement.engine.profiles import default_rubrics, rubric_for
-from refinement.engine.types import Check, Criterion, EvaluationMode, Evaluator, Severity
+from refinement.engine.profiles import context_rules_for, default_rubrics, rubric_for
+from refinement.engine.types import (
+    Check,
+    Criterion,
+    EvaluationMode,
+    Evaluator,
+    Metric,
+    ProblemClass,
+    Severity,
+)
 from refinement.interchange.imports.fields import as_json
 from refinement.interchange.rubrics import yaml_reading
-from refinement.interchange.rubrics.yaml import rubric_from_yaml, rubric_to_yaml
+from refinement.interchange.rubrics.yaml import (
+    rubric_from_fields,
+    rubric_from_yaml,
+    rubric_to_fields,
+    rubric_to_yaml,
+)
 from refinement.interchange.rubrics.yaml_writing import entry
 
 ODD = [
@@ -115,8 +128,8 @@ def test_everything_a_rubric_can_say_is_in_the_file():
             "judge": "Score {{ scale }}.\n{% for criterion in criteria %}\n- {{ criterion.key }}\n"
             "{% endfor %}"
         },
-        seed_text="A seed.\nWith two lines.\n",
-        seed_scores={"clarity": Decimal(7), "usefulness": Decimal(3)},
+        calibration_text="A seed.\nWith two lines.\n",
+        calibration_scores={"clarity": Decimal(7), "usefulness": Decimal(3)},
         policy=replace(
             base.policy, minimum_gain=Decimal("0.0001"), budget=replace(base.policy.budget, calls=9)
         ),
@@ -163,4 +176,70 @@ policy:
     rubric = rubric_from_yaml(short)
     assert rubric.criteria == (Criterion("depth", "Depth"),)
     assert rubric.context == rubric_for("wiggum").context
-    assert (rubric.seed_text, rubric.templates, rubric.policy.plateau_rounds) == ("", {}, 4)
+    assert (rubric.calibration_text, rubric.templates, rubric.policy.plateau_rounds) == ("", {}, 4)
+
+
+def test_everything_that_is_read_from_the_output_comes_back_the_same():
+    evaluator = Evaluator(
+        command=("python3", "score.py", "{file}"),
+        timeout=3_600,
+        repeat=5,
+        validation=("python3", "-m", "py_compile", "{file}"),
+        failure_patterns=(r"\b0 passed\b", "it's: #1"),
+        metrics=(
+            Metric("accuracy", pattern=r"^accuracy: (\S+)$"),
+            Metric("loss", pointer="/a~1b/0", lower_is_better=True),
+        ),
+    )
+    schema = {"type": "object", "required": ["b", "a"], "properties": {"b": {"type": "integer"}, "a": {}}}
+    rubric = replace(
+        rubric_for("simmer"), evaluator=evaluator, output_schema=schema, output_pattern=r"(?s)^\{.*\}$"
+    )
+    written = yaml.safe_load(there_and_back(rubric))
+    assert written["evaluator"]["metrics"] == [
+        {"name": "accuracy", "pattern": r"^accuracy: (\S+)$", "lower_is_better": False},
+        {"name": "loss", "pointer": "/a~1b/0", "lower_is_better": True},
+    ]
+    assert (written["evaluator"]["repeat"], written["output_schema"]) == (5, schema)
+    assert rubric_from_fields(rubric_to_fields(rubric)) == rubric
+
+
+def test_only_a_name_and_a_way_to_find_it_are_needed():
+    short = "evaluator: {metrics: [{name: a, pointer: /a}], repeat: 2}"
+    source = "\n".join(
+        line
+        for line in rubric_to_yaml(replace(rubric_for("simmer"), evaluator=Evaluator())).split("\n")
+        if not line.startswith(("  command", "  handover", "  file_name", "  timeout", "  repeat", "  valid"))
+        and not line.startswith(("  failure", "  metrics"))
+    )
+    found = rubric_from_yaml(source.replace("evaluator:", short))
+    assert found.evaluator == Evaluator(metrics=(Metric("a", pointer="/a"),), repeat=2)
+
+
+def test_the_earlier_name_of_the_calibration_example_is_still_read():
+    rubric = replace(
+        rubric_for("simmer"), calibration_text="Known.", calibration_scores={"clarity": Decimal(4)}
+    )
+    source = rubric_to_yaml(rubric)
+    assert "\ncalibration:\n" in source
+    assert rubric_from_yaml(source.replace("\ncalibration:\n", "\nseed:\n")) == rubric
+
+
+@pytest.mark.parametrize("problem_class", ProblemClass)
+@pytest.mark.parametrize(
+    ("mode", "command", "evaluator"),
+    [
+        ("runnable", "[pytest, '{file}']", True),
+        ("hybrid", "[pytest, '{file}']", True),
+        ("hybrid", "[]", False),
+        ("judge_only", "[pytest, '{file}']", False),
+    ],
+)
+def test_without_rules_of_its_own_a_file_gets_the_preset_of_its_evaluator(
+    problem_class, mode, command, evaluator
+):
+    fields = rubric_to_fields(rubric_for("wiggum"))
+    del fields["context"]
+    fields |= {"problem_class": problem_class.value, "evaluation_mode": mode}
+    fields["evaluator"] = {"command": yaml.safe_load(command)}
+    assert rubric_from_fields(fields).context == context_rules_for("wiggum", evaluator=evaluator)

@@ -12,6 +12,7 @@ from refinement.interchange.exports.json import as_json, run_json
 def test_the_pieces_are_one_document_in_a_fixed_order():
     pieces = run_json(
         {"id": 1, "best": Decimal("8.60")},
+        sources=[{"position": 1}],
         rounds=[{"number": 1}, {"number": 2}],
         calls=[],
         events=[{}],
@@ -22,6 +23,7 @@ def test_the_pieces_are_one_document_in_a_fixed_order():
     assert list(found) == [
         "wiggum_run",
         "run",
+        "sources",
         "rounds",
         "calls",
         "events",
@@ -32,6 +34,7 @@ def test_the_pieces_are_one_document_in_a_fixed_order():
     assert found == {
         "wiggum_run": 1,
         "run": {"id": 1, "best": "8.60"},
+        "sources": [{"position": 1}],
         "rounds": [{"number": 1}, {"number": 2}],
         "calls": [],
         "events": [{}],
@@ -71,8 +74,8 @@ def test_an_entry_is_asked_for_only_when_it_is_written():
             yield {"number": number}
 
     pieces = run_json({}, rounds=rounds(), calls=[], events=[])
-    next(pieces)
-    next(pieces)
+    for _ in range(4):  # the run, the sources from beginning to end, and the beginning of the rounds
+        next(pieces)
     assert taken == []
     next(pieces)
     assert taken == [0]

@@ -33,6 +33,7 @@ def summary(title="Backups", tags=(), outcome="PASS", best=Decimal("8.55")):
         tags=tags,
         best=best,
         outcome=outcome,
+        task="Explain our backups.\nFor everyone.",
     )
 
 
@@ -65,7 +66,7 @@ def test_numbers_stay_numbers():
     (row,) = read([summary()])
     assert row == {
         "run": "12", "title": "Backups", "improvement": "-0.5", "finished_at": "",
-        "trajectory": "7.15 8.55", "tags": "",
+        "trajectory": "7.15 8.55", "tags": "", "metrics": "", "contract_violations": "0",
     }  # fmt: skip
 
 
@@ -81,10 +82,13 @@ def test_a_line_has_the_scores_by_round_and_what_it_came_to():
         "title": "Backups",
         "improvement": -0.5,
         "finished_at": None,
+        "task": "Explain our backups.\nFor everyone.",
         "tags": ["docs"],
         "wiggum_scores": {"r1": {"depth": 7, "grounded": 6.5}, "r2": {"depth": 8, "grounded": 8}},
         "wiggum_composites": {"r1": 7.15, "r2": 8.55},
         "wiggum_issues": {"r1": ["No restore."], "r2": []},
+        "wiggum_metrics": {},
+        "wiggum_contract_violations": {},
         "wiggum_rounds": 2,
         "final_score": 8.55,
         "final": "PASS",

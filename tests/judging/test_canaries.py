@@ -14,11 +14,15 @@ from refinement.engine.types import (
     Criterion,
     CriterionScore,
     Draft,
+    EvaluationMode,
+    Evaluator,
     EvaluatorOutput,
     Feedback,
     FeedbackStyle,
     History,
     Information,
+    Metric,
+    MetricValue,
     ProblemClass,
     Revise,
     Role,
@@ -28,23 +32,39 @@ from refinement.engine.types import (
 )
 from refinement.judging.context import OFFERED, Brief, Calibration, judge_view, producer_view
 from refinement.judging.prompts import Prompt, judge_prompt, producer_prompt
+from refinement.judging.sources import SourceText
 
+METRIC = Metric("canary-metric", pattern="canary-pattern (.*)")
 ROUNDS = 4
 NOW = 3  # the round that is judged, or revised from
 JUDGE = {
-    Information.TASK: {"canary-task"},
+    Information.TASK: {"canary-task", "canary-type"},
     Information.CRITERIA: {"canary-name", "canary-description", "canary-ideal"},
     Information.ROUND_NUMBER: {"canary-word"},
     Information.CANDIDATE: {"canary-candidate-3"},
     Information.BACKGROUND: {"canary-background"},
-    Information.OUTPUT_CONTRACT: {"canary-contract"},
+    Information.OUTPUT_CONTRACT: {"canary-contract", "canary-violation"},
     Information.SEED: {"canary-candidate-1"},
-    Information.SEED_SCORES: {"1.1415926"},
-    Information.EVALUATOR_OUTPUT: {"canary-stdout", "canary-stderr", "exit code 77"},
+    Information.SEED_SCORES: {"quality 1.2718281"},
+    Information.CALIBRATION: {"canary-example"},
+    Information.CALIBRATION_SCORES: {"quality 6.6180339"},
+    Information.SOURCES: {"canary-source-name", "canary-source-text"},
+    Information.EVALUATOR_OUTPUT: {
+        "canary-stdout",
+        "canary-stderr",
+        "exit code 77",
+        "canary-metric 70.71",
+    },
     Information.PREVIOUS_ASI: {"canary-asi-2"},
-    Information.HISTORY: {"canary-asi-1", "51.37", "52.37", "1.2718281", "2.2718281", "canary-word 1"},
+    Information.HISTORY: {
+        "canary-asi-1",
+        "51.37",
+        "52.37",
+        "(quality 1.2718281)",
+        "2.2718281",
+        "canary-word 1",
+    },
     Information.SEARCH_SPACE: {"canary-space"},
-    Information.EXPLORATION: {"canary-exploration"},
 }
 PRODUCER = {
     Information.TASK: {"canary-task"},
@@ -52,9 +72,9 @@ PRODUCER = {
     Information.CANDIDATE: {"canary-candidate-3"},
     Information.BACKGROUND: {"canary-background"},
     Information.OUTPUT_CONTRACT: {"canary-contract"},
+    Information.SOURCES: {"canary-source-name", "canary-source-text"},
     Information.FEEDBACK: {"canary-issue-3", "canary-asi-3", "canary-failure-3", "canary-suggestion-3"},
     Information.SEARCH_SPACE: {"canary-space"},
-    Information.EXPLORATION: {"canary-exploration"},
 }
 
 
@@ -73,6 +93,8 @@ def rubric(rules: ContextRules, problem_class: ProblemClass, profile: str = "sim
         output_contract="canary-contract",
         search_space="canary-space",
         purpose="canary-purpose",
+        evaluation_mode=EvaluationMode.HYBRID,
+        evaluator=Evaluator(("canary-program", "{file}"), metrics=(METRIC,)),
     )  # fmt: skip
 
 
@@ -88,8 +110,14 @@ def assessment(number: int) -> Assessment:
         {"quality": Decimal(f"{number}.2718281")},
         (verdict,),
         (failed,),
-        evaluator=EvaluatorOutput(f"canary-stdout-{number}", f"canary-stderr-{number}"),
+        evaluator=EvaluatorOutput(
+            f"canary-stdout-{number}", f"canary-stderr-{number}", metrics=measured(f"{number}.73")
+        ),
     )
+
+
+def measured(value: str) -> dict[str, MetricValue]:
+    return {METRIC.name: MetricValue((Decimal(value),))}
 
 
 def past(rounds: int) -> History:
@@ -101,7 +129,14 @@ def past(rounds: int) -> History:
 
 
 def brief_of(given: Rubric, **changes: object) -> Brief:
-    plain = Brief("canary-task", given, "7f3a9c5e1b2d4860", exploration="canary-exploration")
+    plain = Brief(
+        "canary-task",
+        given,
+        "7f3a9c5e1b2d4860",
+        calibration=Calibration("canary-example", {"quality": Decimal("6.6180339")}),
+        sources=(SourceText("canary-source-name", "canary-source-text"),),
+        task_type="canary-type",
+    )
     return replace(plain, **changes)
 
 
@@ -127,9 +162,17 @@ class Rules:
 
 
 def all_rules() -> list[Rules]:
-    """The defaults of every problem class, everything, nothing, and each kind alone and left out."""
+    """The presets of every profile, everything, nothing, and each kind alone and left out."""
     everything = frozenset(Information)
-    cases = [Rules(f"default {kind}", context_rules_for(kind), kind) for kind in ProblemClass]
+    cases = [
+        Rules(
+            f"{profile} {'with' if evaluator else 'without'} evaluator",
+            context_rules_for(profile, evaluator=evaluator),
+            ProblemClass.TEXT,
+        )
+        for profile in PROFILES
+        for evaluator in (False, True)
+    ]
     cases.append(Rules("everything", ContextRules(everything, everything), ProblemClass.PIPELINE))
     cases.append(Rules("nothing", ContextRules(frozenset(), frozenset()), ProblemClass.TEXT))
     for kind in Information:
@@ -148,15 +191,20 @@ each_profile = pytest.mark.parametrize("profile", PROFILES)
 def test_a_judge_sees_exactly_what_it_may(case, profile):
     brief = brief_of(rubric(case.rules, case.problem_class, profile))
     history = replace(past(ROUNDS), rounds=(*past(NOW - 1).rounds, Round(NOW, "canary-candidate-3")))
-    evaluator = EvaluatorOutput("canary-stdout", "canary-stderr", 77)
-    view = judge_view(brief, history, NOW, evaluator)
+    evaluator = EvaluatorOutput("canary-stdout", "canary-stderr", 77, metrics=measured("70.71"))
+    view = judge_view(brief, history, NOW, evaluator, contract_violation="canary-violation")
     text = whole(judge_prompt(view))
 
     allowed = case.rules.judge & OFFERED[Role.JUDGE]
     visible = expected(JUDGE, allowed)
-    if Information.HISTORY in allowed:  # its lines name their rounds by the same word
+    if Information.HISTORY in allowed:  # its lines name their rounds by the same word, and their scores
         visible[Information.ROUND_NUMBER] = {"canary-word"}
+        visible[Information.SEED_SCORES] = JUDGE[Information.SEED_SCORES]
     assert present(text, JUDGE) == visible
+    both = {Information.HISTORY, Information.EVALUATOR_OUTPUT} <= allowed
+    assert [token for token in ("canary-metric 1.73", "canary-metric 2.73") if token in text] == (
+        ["canary-metric 1.73", "canary-metric 2.73"] if both else []
+    )
     assert set(view.seen) == allowed
     assert set(view.withheld) == set(Information) - allowed
 
@@ -169,8 +217,8 @@ def test_a_judge_never_sees_other_rounds(case, profile):
     never = [
         "canary-candidate-2", "canary-candidate-4", "canary-reasoning", "canary-improvement", "canary-issue",
         "canary-failure", "canary-suggestion", "canary-judge", "canary-purpose", "canary-stdout-",
-        "canary-stderr-", "canary-asi-3", "canary-asi-4", "2.1415926", "3.1415926", "3.2718281", "53.37",
-        "54.37",
+        "canary-stderr-", "canary-asi-3", "canary-asi-4", "1415926", "3.2718281", "53.37",
+        "54.37", "3.73", "4.73", "canary-program", "canary-pattern",
     ]  # fmt: skip
     assert [token for token in never if token in text] == []
 
@@ -200,8 +248,10 @@ def test_a_producer_never_sees_a_score_an_evaluator_or_another_round(case, profi
     text = whole(producer_prompt(producer_view(brief_of(given), history, step)))
     never = [
         "canary-reasoning", "canary-improvement", "canary-judge", "canary-stdout", "canary-stderr",
-        "canary-purpose", "canary-candidate-1", "canary-candidate-2", "canary-asi-1", "canary-asi-2",
-        "canary-issue-1", "canary-failure-2", "1415926", "2718281", ".37",
+        "canary-purpose", "canary-type", "canary-candidate-1", "canary-candidate-2", "canary-asi-1",
+        "canary-asi-2", "canary-issue-1", "canary-failure-2", "1415926", "2718281", ".37",
+        "canary-example", "6180339",
+        "canary-metric", "canary-program", ".73",
     ]  # fmt: skip
     assert [token for token in never if token in text] == []
 
@@ -217,26 +267,32 @@ def test_a_first_draft_knows_the_task_and_nothing_of_any_round(case):
 
 
 @pytest.mark.parametrize("number", range(1, ROUNDS + 1))
-@pytest.mark.parametrize("problem_class", ProblemClass)
-def test_over_a_whole_run_the_judge_sees_one_candidate_and_the_seed(problem_class, number):
-    brief = brief_of(rubric(context_rules_for(problem_class), problem_class))
+@pytest.mark.parametrize("evaluator", [False, True])
+@each_profile
+def test_over_a_whole_run_the_judge_sees_one_candidate_and_simmers_the_first(profile, evaluator, number):
+    rules = context_rules_for(profile, evaluator=evaluator)
+    brief = brief_of(rubric(rules, ProblemClass.TEXT, profile))
     text = whole(judge_prompt(judge_view(brief, past(ROUNDS), number)))
     seen = {other for other in range(1, ROUNDS + 1) if f"canary-candidate-{other}" in text}
-    assert seen == {1, number}
-    assert ("1.1415926" in text) == (number > 1)
-    with_history = problem_class is not ProblemClass.TEXT
-    for other in range(1, ROUNDS + 1):
-        assert (f"{other}.2718281" in text) == (with_history and other < number)
+    assert seen == ({1, number} if profile == "simmer" else {number})
+    assert ("<<<SEED SCORES" in text) == (profile == "simmer" and number > 1)
+    for other in range(2, ROUNDS + 1):
+        assert (f"{other}.2718281" in text) == (evaluator and other < number)
 
 
-def test_a_calibration_stands_in_for_round_one():
-    calibration = Calibration("canary-calibration", {"quality": Decimal("6.6180339")})
-    brief = brief_of(rubric(context_rules_for(ProblemClass.TEXT), ProblemClass.TEXT), calibration=calibration)
-    first = whole(judge_prompt(judge_view(brief, past(ROUNDS), 1)))
-    later = whole(judge_prompt(judge_view(brief, past(ROUNDS), 2)))
-    assert "canary-calibration" not in first
-    assert "6.6180339" not in first
-    assert "canary-calibration" in later
-    assert "6.6180339" in later
-    assert "canary-candidate-1" not in later
-    assert "1.1415926" not in later
+@each_profile
+def test_a_calibration_example_is_shown_in_every_round_and_displaces_nothing(profile):
+    everything = frozenset(Information)
+    brief = brief_of(rubric(ContextRules(everything, everything), ProblemClass.TEXT, profile))
+    for number in range(1, ROUNDS + 1):
+        text = whole(judge_prompt(judge_view(brief, past(ROUNDS), number)))
+        assert "<<<CALIBRATION EXAMPLE 7f3a9c5e1b2d4860>>>\ncanary-example\n" in text
+        assert "<<<CALIBRATION SCORES 7f3a9c5e1b2d4860>>>\nquality 6.6180339\n" in text
+        seed = "<<<SEED 7f3a9c5e1b2d4860>>>\ncanary-candidate-1\n"
+        assert (seed in text) == (number > 1)
+
+
+def test_a_rubric_without_a_calibration_example_says_nothing_of_one():
+    everything = frozenset(Information)
+    brief = brief_of(rubric(ContextRules(everything, everything), ProblemClass.TEXT), calibration=None)
+    assert "CALIBRATION" not in whole(judge_prompt(judge_view(brief, past(ROUNDS), 2)))

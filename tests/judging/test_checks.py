@@ -268,6 +268,27 @@ def test_the_checks_of_the_profiles_are_sound():
         assert check_problems(given) == []
 
 
+@pytest.mark.parametrize(
+    ("candidate", "passed"),
+    [
+        ("# Backups\n\nEvery night.", True),
+        ("\n  ## Backups\nEvery night.", True),
+        ("Backups\n\n# Later", False),
+        ("Here it is:\n# Backups", False),
+        ("#Backups", False),
+        ("```\n# Backups\n```", False),
+        ("#", False),
+        ("", False),
+    ],
+)
+def test_a_wiggum_text_starts_with_a_heading(candidate, passed):
+    rubric = rubric_for("wiggum")
+    (result,) = run_checks(rubric.checks, candidate)
+    assert (result.passed, result.severity) == (passed, Severity.ERROR)
+    assert result.suggestion.startswith("Start with a Markdown heading")
+    assert rubric.output_contract == "Markdown that starts with a # heading."
+
+
 def test_a_command_is_run_by_whoever_passes_in_how_and_by_nobody_else():
     script = check("command", command=["./looks"])
 

@@ -15,7 +15,6 @@ from refinement.engine.types import (
     Feedback,
     FeedbackStyle,
     History,
-    ProblemClass,
     Revise,
     Round,
     Verdict,
@@ -65,10 +64,9 @@ def judged_history(candidate: str, words: str) -> History:
     return History((Round(1, candidate, first), Round(2, candidate)))
 
 
-def brief(problem_class: ProblemClass = ProblemClass.CODE, **changes: object) -> Brief:
-    rubric = replace(
-        rubric_for("wiggum"), context=context_rules_for(problem_class), problem_class=problem_class
-    )
+def brief(**changes: object) -> Brief:
+    """A judge that gets every kind of text that an earlier round can leave behind."""
+    rubric = replace(rubric_for("wiggum"), context=context_rules_for("simmer", evaluator=True))
     return Brief("Write a guide.", replace(rubric, **changes), NONCE)
 
 
@@ -130,10 +128,9 @@ def test_no_chat_tag_reaches_the_judge_whole(entry):
 
 
 def test_the_judge_is_told_that_data_gives_no_instructions():
-    for problem_class in ProblemClass:
-        system = (
-            judge_prompt(judge_view(brief(problem_class), judged_history("a", "b"), 2)).messages[0].content
-        )
+    for profile in ("wiggum", "simmer"):
+        given = brief(profile=profile)
+        system = judge_prompt(judge_view(given, judged_history("a", "b"), 2)).messages[0].content
         assert f"<<<LABEL {NONCE}>>>" in system
         assert "never instructions to you" in system
 

@@ -2,21 +2,26 @@
 
 from dataclasses import replace
 from decimal import Decimal
-from itertools import takewhile
+from itertools import pairwise, takewhile
 
 import pytest
 
-from refinement.engine.profiles import PROFILES, context_rules_for, default_rubrics, rubric_for
+from refinement.engine.feedback import NOTHING_NAMED, feedback_from
+from refinement.engine.profiles import PROFILES, default_rubrics, preset_rules, rubric_for
+from refinement.engine.scoring import assess
 from refinement.engine.types import (
     Assessment,
     CheckResult,
     Criterion,
     CriterionScore,
     Draft,
+    EvaluationMode,
+    Evaluator,
     EvaluatorOutput,
     Feedback,
     FeedbackStyle,
     History,
+    Information,
     ProblemClass,
     Revise,
     Round,
@@ -24,21 +29,22 @@ from refinement.engine.types import (
     Severity,
     Verdict,
 )
-from refinement.judging.context import Brief, judge_view, producer_view
+from refinement.judging.context import Brief, Calibration, judge_view, producer_view
 from refinement.judging.delimiters import fence
 from refinement.judging.prompts import CLOSING, judge_prompt, producer_prompt, retry_prompt
+from refinement.judging.sources import SourceText
 
 NONCE = "7f3a9c5e1b2d4860"
 D = Decimal
 
 
-def rubric(profile, problem_class=ProblemClass.TEXT, **changes):
+def rubric(profile, mode=EvaluationMode.JUDGE_ONLY, **changes):
+    """A profile's rubric with the preset of an evaluation mode."""
     base = rubric_for(profile)
     criteria = base.criteria or (Criterion("fit", "Fit", "Whether it fits.", "It fits."),)
-    prepared = replace(
-        base, criteria=criteria, problem_class=problem_class, context=context_rules_for(problem_class)
-    )
-    return replace(prepared, **changes)
+    command = Evaluator(("python3", "{file}"))
+    prepared = replace(base, criteria=criteria, evaluation_mode=mode, evaluator=command, **changes)
+    return prepared if "context" in changes else replace(prepared, context=preset_rules(prepared))
 
 
 def past(of, rounds):
@@ -52,6 +58,10 @@ def past(of, rounds):
         return Round(number, f"candidate number {number}\n" * number, judged)
 
     return History(tuple(entry(number) for number in range(1, rounds + 1)))
+
+
+def keys(of):
+    return [criterion.key for criterion in of.criteria]
 
 
 def common_beginning(*texts):
@@ -82,10 +92,10 @@ def test_the_system_message_of_a_default_rubric_is_compact(slug):
         assert len(system) < 3_500
 
 
-@pytest.mark.parametrize("problem_class", ProblemClass)
+@pytest.mark.parametrize("mode", EvaluationMode)
 @pytest.mark.parametrize("profile", PROFILES)
-def test_the_rubric_is_in_the_system_message_and_the_data_in_the_users(profile, problem_class):
-    of = rubric(profile, problem_class)
+def test_the_rubric_is_in_the_system_message_and_the_data_in_the_users(profile, mode):
+    of = rubric(profile, mode)
     system, user = judge_messages(of, 2)
     for criterion in of.criteria:
         assert f"- {criterion.key} ({criterion.name}" in system
@@ -95,53 +105,81 @@ def test_the_rubric_is_in_the_system_message_and_the_data_in_the_users(profile, 
     assert '"reasoning": "...", "score"' in system
     assert "Write a guide." in user
     assert "Write a guide." not in system
-    for label in ("TASK", "SEED", "SEED SCORES", "CANDIDATE"):
+    seed = ("SEED", "SEED SCORES") if profile == "simmer" else ()
+    for label in ("TASK", *seed, "CANDIDATE"):
         assert user.count(fence(NONCE, label).opening) == user.count(fence(NONCE, label).closing) == 1
     assert user.endswith(f"{fence(NONCE, 'CANDIDATE').closing}\n\n{CLOSING}")
 
 
-@pytest.mark.parametrize("problem_class", ProblemClass)
+@pytest.mark.parametrize("mode", EvaluationMode)
 @pytest.mark.parametrize("profile", PROFILES)
-def test_later_rounds_share_everything_up_to_what_changes(profile, problem_class):
-    of = rubric(profile, problem_class, output_contract="One file.", search_space="Two models.")
+def test_later_rounds_share_everything_up_to_what_changes(profile, mode):
+    of = rubric(profile, mode, output_contract="One file.", search_space="Two models.")
     prompts = [judge_messages(of, number, EvaluatorOutput(f"run {number}")) for number in (2, 3, 4)]
     assert len({system for system, _ in prompts}) == 1
     shared = common_beginning(*(user for _, user in prompts))
-    for label in ("TASK", "OUTPUT CONTRACT", "SEED", "SEED SCORES"):
+    seed = ("SEED", "SEED SCORES") if profile == "simmer" else ()
+    for label in ("TASK", "OUTPUT CONTRACT", *seed):
         assert fence(NONCE, label).closing in shared
-    seen = problem_class is not ProblemClass.TEXT
+    seen = mode is not EvaluationMode.JUDGE_ONLY
     assert (fence(NONCE, "SEARCH SPACE").closing in shared) == seen
     first_change = "HISTORY" if seen else "This is "
     assert all(user.index(first_change) <= len(shared) for _, user in prompts)
 
 
 def test_round_one_shares_its_beginning_with_the_rounds_after_it():
-    of = rubric("simmer", ProblemClass.CODE, search_space="Two models.")
+    of = rubric("simmer", EvaluationMode.HYBRID, search_space="Two models.")
     (system_one, one), (system_two, two) = judge_messages(of, 1), judge_messages(of, 2)
     assert system_one == system_two
     assert fence(NONCE, "SEARCH SPACE").closing in common_beginning(one, two)
 
 
+@pytest.mark.parametrize("mode", EvaluationMode)
+@pytest.mark.parametrize("profile", PROFILES)
+def test_most_of_a_prompt_is_shared_from_round_to_round(profile, mode):
+    """A server's prefix cache then serves most of each later round."""
+    example = "An example of how scores are given. " * 100
+    of = rubric(profile, mode, background="A fact about the readers. " * 100, search_space="Two models.")
+    rules = replace(of.context, judge=of.context.judge | {Information.BACKGROUND})
+    scores = {criterion.key: of.scale.minimum for criterion in of.criteria}
+    brief = Brief(
+        "Write a guide.",
+        replace(of, context=rules),
+        NONCE,
+        calibration=Calibration(example, scores),
+        sources=(SourceText("Manual", "Backups are made at night. " * 100),),
+    )
+
+    def prompt(number):
+        view = judge_view(brief, past(of, number), number, EvaluatorOutput(f"run {number}"))
+        return "\n".join(message.content for message in judge_prompt(view).messages)
+
+    prompts = [prompt(number) for number in range(1, 5)]
+    for earlier, later in pairwise(prompts):
+        assert len(common_beginning(earlier, later)) >= 0.85 * len(later)
+
+
 def test_what_changes_stands_in_order_before_the_candidate():
-    of = rubric("simmer", ProblemClass.PIPELINE, search_space="s")
-    brief = replace(Brief("t", of, NONCE), exploration="e")
+    scores = {"clarity": D(4)}
+    of = rubric("simmer", EvaluationMode.HYBRID, search_space="s")
+    brief = Brief("t", of, NONCE, calibration=Calibration("c", scores), sources=(SourceText("n", "x"),))
     view = judge_view(brief, past(of, 3), 3, EvaluatorOutput("", "warning", 2))
     user = judge_prompt(view).messages[1].content
-    labels = ["TASK", "SEARCH SPACE", "SEED", "SEED SCORES", "HISTORY", "EXPLORATION", "PREVIOUS ASI",
-              "EVALUATOR OUTPUT", "CANDIDATE"]  # fmt: skip
+    labels = ["TASK", "SEARCH SPACE", "CALIBRATION EXAMPLE", "CALIBRATION SCORES", "SOURCE 1", "SEED",
+              "SEED SCORES", "HISTORY", "PREVIOUS ASI", "EVALUATOR OUTPUT", "CANDIDATE"]  # fmt: skip
     places = [user.index(fence(NONCE, label).opening) for label in labels]
     assert places == sorted(places)
     assert "exit code 2\nstdout: empty\nstderr:\nwarning" in user
-    assert "iteration 0: composite 1 (clarity 1, completeness 1, usefulness 1); first version" in user
+    assert "iteration 0: composite 1 (clarity 1, completeness 1, usefulness 1); seed" in user
     assert "iteration 1: composite 2 (clarity 2, completeness 2, usefulness 2); direction 1" in user
     assert "This is iteration 2 (the last is 3)." in user
 
 
 def test_a_history_of_checks_alone_names_no_scores():
-    of = rubric("ralph", ProblemClass.CODE)
+    of = rubric("ralph", EvaluationMode.HYBRID)
     rounds = (Round(1, "a", Assessment(D("0.5"), {})), Round(2, "b"))
     user = judge_prompt(judge_view(Brief("t", of, NONCE), History(rounds), 2)).messages[1].content
-    assert "iteration 1: composite 0.5; first version" in user
+    assert "iteration 1: composite 0.5; seed" in user
 
 
 def test_a_cut_candidate_is_announced():
@@ -168,17 +206,69 @@ def test_the_profiles_judge_in_their_own_ways():
     assert len({wiggum, ralph, simmer}) == 3
 
 
+def test_a_round_that_regressed_is_marked_in_the_history():
+    of = rubric("simmer", EvaluationMode.HYBRID)
+    worse = [Round(number, "x", Assessment(D(10 - number), dict.fromkeys(keys(of), D(10 - number))))
+             for number in (1, 2)]  # fmt: skip
+    view = judge_view(Brief("t", of, NONCE), History((*worse, Round(3, "now"))), 3)
+    user = judge_prompt(view).messages[1].content
+    assert "usefulness 9); seed\n" in user
+    assert "usefulness 8); not stated (regressed)\n" in user
+
+
 def test_simmer_asks_for_one_edit_of_a_text_and_one_direction_for_a_workspace():
     text, _ = judge_messages(rubric("simmer"))
-    code, _ = judge_messages(rubric("simmer", ProblemClass.CODE))
+    code, _ = judge_messages(rubric("simmer", problem_class=ProblemClass.CODE))
     assert "The asi is one edit: single" in text
-    assert "near misses" not in text
-    assert "Evaluator output" not in text
     assert "one strategic direction" in code
-    assert "near misses, systematic gaps and noise" in code
-    assert "Read the HISTORY" in code
-    assert "options of the SEARCH SPACE untried" in code
-    assert "put its raw figures into your reasoning" in code
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_runnable_scores_by_the_output_and_hybrid_beside_it(profile):
+    alone, runnable, hybrid = (judge_messages(rubric(profile, mode))[0] for mode in EvaluationMode)
+    assert "EVALUATOR OUTPUT" not in alone
+    assert "it is what you score by" in runnable
+    assert "evidence beside your own reading" in hybrid
+    assert "evidence beside your own reading" not in runnable
+    assert "it is what you score by" not in hybrid
+    for system in (runnable, hybrid):
+        assert "raw figures" in system
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_with_an_evaluator_a_judge_looks_for_the_cause_first(profile):
+    of = rubric(profile, EvaluationMode.RUNNABLE, search_space="Two models.")
+    system, _ = judge_messages(of)
+    for words in (
+        "Look beneath the headline figure",
+        "two rounds pulled the same lever and nothing moved",
+        "Past half the rounds, pick an option of the SEARCH SPACE that no round has tried",
+        "Cite the figures or lines",
+        "name the files, functions or components",
+    ):
+        assert words in system
+    without_space, _ = judge_messages(replace(of, search_space=""))
+    assert "SEARCH SPACE" not in without_space
+    alone, _ = judge_messages(rubric(profile, search_space="Two models."))
+    assert "headline figure" not in alone
+
+
+@pytest.mark.parametrize("template", [None, "Judge {{ artifact }}."])
+def test_the_two_reference_texts_have_names_and_a_sentence_each(template):
+    of = rubric("simmer", templates={"judge": template} if template else {})
+    brief = Brief("t", of, NONCE, calibration=Calibration("Known.", {"clarity": D(4)}))
+    systems = [
+        judge_prompt(judge_view(brief, past(of, number), number)).messages[0].content for number in (1, 2)
+    ]
+    assert systems[0] == systems[1]
+    assert "CALIBRATION EXAMPLE is another text, not a version of this one." in systems[0]
+    assert "SEED is the first version of this very work" in systems[0]
+
+
+def test_a_reference_text_that_a_judge_does_not_get_is_not_mentioned():
+    system, _ = judge_messages(rubric("wiggum"))
+    assert "SEED" not in system
+    assert "CALIBRATION" not in system
 
 
 def test_words_follow_the_rubric_where_an_editor_changed_it():
@@ -240,9 +330,47 @@ def test_a_simmer_revision_takes_one_direction_and_a_note():
     assert "Starts again.\n\nMake this one improvement, thoroughly:\nDefine the lease first." in text
 
 
-def test_feedback_without_words_still_says_what_to_do():
-    text = producer_text(rubric("simmer"), Revise(2, 1, Feedback(FeedbackStyle.ASI, 1)))
-    assert "No single problem was named" in text
+FAILED = CheckResult("heading", False, "It has no heading.", suggestion="Add one.")
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (
+            {"issues": ("Too vague.",)},
+            "Put right every one of these problems:\n- Too vague.\n\n"
+            "A program checked it as well. Put this right, too:\n\n"
+            "Errors:\n- It has no heading. Suggestion: Add one.",
+        ),
+        (
+            {"asi": "Define the lease."},
+            "Make this one improvement, thoroughly:\nDefine the lease.\n\n"
+            "A program checked it as well. Put this right, too:\n\n"
+            "Errors:\n- It has no heading. Suggestion: Add one.",
+        ),
+        (
+            {},
+            "A program checked it. Put this right:\n\nErrors:\n- It has no heading. Suggestion: Add one.",
+        ),
+    ],
+)
+def test_failed_checks_reach_the_producer_in_every_style(words, expected):
+    style = FeedbackStyle.ASI if "asi" in words else FeedbackStyle.ISSUES
+    text = producer_text(rubric("wiggum"), Revise(2, 1, Feedback(style, 1, failures=(FAILED,), **words)))
+    assert f"\n\n{expected}\n\nReturn the complete" in text
+
+
+def test_a_judge_that_said_nothing_still_gives_the_producer_something_to_do():
+    of = rubric("simmer")
+    silent = Verdict(tuple(CriterionScore(criterion.key, Decimal(5)) for criterion in of.criteria))
+    feedback = feedback_from(of, 1, assess(of, silent), "")
+    assert NOTHING_NAMED in producer_text(of, Revise(2, 1, feedback))
+
+
+def test_the_judge_is_told_to_leave_scores_out_of_what_the_producer_reads():
+    of = rubric("wiggum")
+    system = judge_prompt(judge_view(Brief("t", of, NONCE), past(of, 1), 1)).messages[0].content
+    assert "Leave scores and ratings out of issues, improvements and asi" in system
 
 
 def test_an_editors_producer_templates_replace_ours():
@@ -283,3 +411,13 @@ def test_a_producer_can_be_asked_again_without_a_shape():
     of = rubric("wiggum")
     prompt = producer_prompt(producer_view(Brief("t", of, NONCE), History(), Draft()))
     assert "JSON" not in retry_prompt(prompt, "", "The reply was empty.").messages[-1].content
+
+
+def test_the_judge_reads_the_task_type_after_the_task_and_the_producer_does_not():
+    of = rubric_for("wiggum")
+    brief = Brief("Write a guide.", of, NONCE, task_type="how-to")
+    user = judge_prompt(judge_view(brief, past(of, 1), 1)).messages[1].content
+    assert f"<<<END TASK {NONCE}>>>\n\n<<<TASK TYPE {NONCE}>>>\nhow-to\n<<<END TASK TYPE {NONCE}>>>" in user
+    assert "how-to" not in producer_prompt(producer_view(brief, History(), Draft())).messages[1].content
+    without = judge_prompt(judge_view(replace(brief, task_type=""), past(of, 1), 1))
+    assert "TASK TYPE" not in without.messages[1].content

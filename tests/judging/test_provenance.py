@@ -1,6 +1,7 @@
 """The parts of a prompt, joined, are the prompt: whatever the texts, the rubric and its templates say."""
 
 from dataclasses import replace
+from decimal import Decimal
 
 import pytest
 from hypothesis import given, settings
@@ -20,7 +21,7 @@ from refinement.engine.types import (
     Round,
     Verdict,
 )
-from refinement.judging.context import OFFERED, Brief, Role, judge_view, producer_view
+from refinement.judging.context import OFFERED, Brief, Calibration, Role, judge_view, producer_view
 from refinement.judging.prompts import judge_prompt, producer_prompt
 from refinement.judging.provenance import FENCED, SOURCE_OF, Source, trace_judge, trace_producer
 from refinement.judging.templating import check_template
@@ -35,6 +36,9 @@ TEXT = st.one_of(
 
 def everything_seen():
     return ContextRules(judge=OFFERED[Role.JUDGE], producer=OFFERED[Role.PRODUCER])
+
+
+EXAMPLE = Calibration("An example.", {"clarity": Decimal(4)})
 
 
 def a_rubric(profile="wiggum", **changes):
@@ -52,7 +56,7 @@ def past(of, texts, issues=("An issue.",), asi="A direction.", failed=()):
 
 
 def views(of, task, texts, **said):
-    brief, history = Brief(task, of, NONCE, exploration="Tried: one."), past(of, texts, **said)
+    brief, history = Brief(task, of, NONCE, calibration=EXAMPLE), past(of, texts, **said)
     last = history.rounds[-1]
     step = revise(of, history, last, last.assessment)
     return (
@@ -175,11 +179,12 @@ def test_each_part_has_its_own_source():
         Source.SEED: "Text one.",
         Source.CANDIDATE: "Text two.",
         Source.PREVIOUS_ASI: "Go on.",
-        Source.EXPLORATION: "Tried: one.",
+        Source.CALIBRATION: "An example.",
+        Source.CALIBRATION_SCORES: "clarity 4",
         Source.SEED_SCORES: "clarity 1, completeness 1, usefulness 1",
     }.items():
         assert parts_of(judge, source).strip() == text
-    assert "first version" in parts_of(judge, Source.HISTORY)
+    assert "; seed" in parts_of(judge, Source.HISTORY)
     assert parts_of(judge, Source.ROUND_NUMBER) == "iteration 1 (the last is 3)"
     assert of.criteria[0].description in parts_of(judge, Source.CRITERIA)
     assert parts_of(judge, Source.REPLY_FORMAT).startswith("{")
@@ -201,7 +206,7 @@ def test_a_text_cannot_pass_for_another_part():
 
 
 def test_a_withheld_kind_has_no_part():
-    rules = context_rules_for(ProblemClass.TEXT)
+    rules = context_rules_for("wiggum")
     of = a_rubric(context=replace(rules, judge=rules.judge - {Information.TASK}))
     (judge, _, view), *_ = views(of, "The task.", ["Text."])
     assert Source.TASK not in judge(view).sources

@@ -6,9 +6,10 @@ import jsonschema
 import pytest
 
 from refinement.engine.profiles import rubric_for
-from refinement.engine.types import Rubric, Scale
+from refinement.engine.types import Rubric, Scale, Severity
 from refinement.judging.parsing import read_reply
 from refinement.judging.schema import (
+    asks_about_contract,
     example_reply,
     reply_limit_tokens,
     reply_schema,
@@ -106,3 +107,12 @@ def test_a_fractional_end_of_the_scale_stays_a_number() -> None:
     jsonschema.validate(reply(rubric, 0.5), reply_schema(rubric))
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(reply(rubric, 9.6), reply_schema(rubric))
+
+
+def test_a_contract_that_a_check_enforces_is_not_left_to_the_judge():
+    of = rubric_for("wiggum")
+    assert of.output_contract
+    assert not asks_about_contract(of)
+    hint = replace(of.checks[0], severity=Severity.WARNING)
+    assert asks_about_contract(replace(of, checks=(hint,)))
+    assert asks_about_contract(replace(of, checks=()))

@@ -80,7 +80,8 @@ def made_to_fit(score: float | None = None, producer_chars: int = 600) -> Replie
     def reply(asked: Asked) -> str:
         if asked.schema is None:
             sentence = f"Draft {asked.number} says something new in every sentence it has. "
-            return (sentence * (producer_chars // len(sentence) + 1))[:producer_chars]
+            text = f"# Draft {asked.number}\n\n" + sentence * (producer_chars // len(sentence) + 1)
+            return text[:producer_chars]
         share = next(turns) % 5 / 10 + 0.3
         return json.dumps(instance(asked.schema, score, share))
 

@@ -15,7 +15,7 @@ RUN_KEYS = {
 }  # fmt: skip
 ROUND_KEYS = {
     "round", "composite", "scores", "penalties", "checks", "issues", "asi", "seen_chars", "candidate_chars",
-    "judge_attempts", "parse_rung", "signals",
+    "judge_attempts", "parse_rung", "signals", "metrics", "contract_violated", "contract_violation",
 }  # fmt: skip
 
 

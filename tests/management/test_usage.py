@@ -66,7 +66,7 @@ def test_wrong_usage(arguments, words):
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(
-    ("given", "words"), [(b" \n", "the seed is empty"), (b"\xff\xfe\x00", "it is not UTF-8 text")]
+    ("given", "words"), [(b" \n", "the starting text is empty"), (b"\xff\xfe\x00", "it is not UTF-8 text")]
 )
 def test_a_seed_from_stdin_must_be_text(monkeypatch, given, words):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given), "utf-8"))

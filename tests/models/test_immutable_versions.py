@@ -4,19 +4,21 @@ import pytest
 from django.db import DatabaseError, connections, transaction
 
 from refinement.engine.profiles import rubric_for
-from refinement.models import Check, Criterion, Project, Rubric, RubricVersion, User
+from refinement.judging.sources import SourceText
+from refinement.models import Check, Criterion, Project, Rubric, RubricVersion, Source, User
 from refinement.models.rubrics.rubrics import ImmutableRow
 from refinement.services.rubrics.editing import rubric_create
-from tests.models.given import a_version
+from tests.models.given import a_run, a_version
 
-MESSAGE = "a saved rubric version cannot be changed"
+MESSAGE = "saved rubric versions and sources cannot be changed"
 
 
 def test_saving_again_is_refused(project):
     version = a_version(project, "simmer")
     checked = a_version(project, "ralph")
-    for row in (version, version.criteria.first(), checked.checks.first()):
-        with pytest.raises(ImmutableRow, match="save a new version instead"):
+    source = a_run(project, version, sources=[SourceText("notes.txt", "Facts.")]).sources.get()
+    for row in (version, version.criteria.first(), checked.checks.first(), source):
+        with pytest.raises(ImmutableRow, match="save a new one instead"):
             row.save()
 
 
@@ -27,18 +29,20 @@ def test_saving_again_is_refused(project):
         (RubricVersion, {"number": 7}),
         (RubricVersion, {"policy": {}}),
         (RubricVersion, {"scale_maximum": 100}),
-        (RubricVersion, {"seed_text": "later"}),
+        (RubricVersion, {"calibration_text": "later"}),
         (RubricVersion, {"evaluator": {"command": ["sh"]}}),
         (Criterion, {"weight": 9}),
         (Criterion, {"description": "Other."}),
         (Check, {"parameters": {}}),
         (Check, {"severity": "info"}),
+        (Source, {"text": "Other."}),
+        (Source, {"name": "other.txt"}),
     ],
     ids=lambda value: getattr(value, "__name__", None) or next(iter(value)),
 )
 def test_an_update_is_refused_by_the_database(project, model, fields):
     a_version(project, "simmer")
-    a_version(project, "ralph")
+    a_run(project, a_version(project, "ralph"), sources=[SourceText("notes.txt", "Facts.")])
     with pytest.raises(DatabaseError, match=MESSAGE), transaction.atomic():
         model.objects.update(**fields)
 

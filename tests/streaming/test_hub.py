@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from refinement.models import Event, LiveText
+from refinement.models import Event, LiveText, Run
 from refinement.selectors.runs.live import TAIL_CHARS, Glance
 from refinement.services.reviews.blind_readings import blind_reading_begin
 from refinement.streaming import hub as hub_module
@@ -135,6 +135,7 @@ def test_a_page_gets_the_verdict_so_far_as_html_whenever_it_changed():
 @pytest.mark.parametrize(("step", "read"), [("judge", True), ("revise", False)])
 def test_only_a_judges_reply_is_read_and_all_of_it_is_escaped(project, step, read):
     run = finished_run(project, status="running", outcome="", stop_reason="", finished_at=None, attempt=1)
+    Run.objects.update(lease_owner="a worker")
     Event.objects.create(run=run, kind="claimed", actor="worker", data={"step": step, "round": 2})
     text = json.dumps({"criteria": {HOSTILE: {"reasoning": HOSTILE, "score": HOSTILE}}})
     first = LiveText.objects.create(run=run, attempt=1, position=0, text=text[:30])

@@ -22,10 +22,12 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 from django.utils.http import urlencode
 
+from refinement.judging.sources import SourceText
 from refinement.models import (
     ApiToken,
     Bench,
     Comment,
+    EvaluatorTrial,
     ImportBatch,
     Instruction,
     Invitation,
@@ -118,9 +120,14 @@ RULES: dict[str, Rule] = {
     "rubric_preview": Rule(read="viewer", write="viewer"),
     "rubric_import": Rule(read="editor", write="editor"),
     "rubric_export": Rule(read="viewer"),
-    "rubric_seed": Rule(read="viewer", write="editor", data={"edited_from": "1"}),
+    "rubric_calibration": Rule(read="viewer", write="editor", data={"edited_from": "1"}),
     "rubric_edit": Rule(read="editor", write="editor", data={"edited_from": "1"}),
     "rubric_try_check": Rule(write="editor", data={"edited_from": "1"}),
+    "rubric_try_evaluator": Rule(write="editor"),
+    "evaluator_trial": Rule(read="editor"),
+    "evaluator_trial_cancel": Rule(write="editor"),
+    "run_evaluator": Rule(read="viewer"),
+    "run_evaluator_again": Rule(write="editor"),
     "mention_names": Rule(read="viewer"),
     "run_threads": Rule(read="viewer", write="viewer"),
     "thread_reply": Rule(write="viewer"),
@@ -144,11 +151,12 @@ RULES: dict[str, Rule] = {
     "run_score": Rule(read="viewer", write="viewer"),
     "run_score_blind": Rule(write="viewer"),
     "run_score_reveal": Rule(write="viewer"),
-    "run_score_seed": Rule(write="editor", data={"edited_from": "1"}),
+    "run_score_calibration": Rule(write="editor", data={"edited_from": "1"}),
     "run_decide": Rule(
         write="editor", data={"kind": "approved", "round": "1", "reason": "Good.", "seen": "0"}
     ),
     "run_diff": Rule(read="viewer"),
+    "run_source": Rule(read="viewer"),
     "run_calls": Rule(read="viewer"),
     "run_chart": Rule(read="viewer"),
     "run_action": Rule(write="editor"),
@@ -163,6 +171,10 @@ RULES: dict[str, Rule] = {
 }
 
 
+def trial_in(project: Project) -> EvaluatorTrial:
+    return EvaluatorTrial.objects.create(project=project, definition={}, text="A text.")
+
+
 def bench_in(project: Project) -> Bench:
     version = RubricVersion.objects.get(rubric__project=project, rubric__slug="wiggum")
     judge = Target("ollama", "loopback:8b")
@@ -173,8 +185,9 @@ def run_in(project: Project) -> Run:
     version = RubricVersion.objects.get(rubric__project=project, rubric__slug="wiggum")
     model = Target("ollama", "loopback:8b")
     return run_create(
-        project=project, version=version, task="Say it.", seed="It.", producer=model, judge=model
-    )
+        project=project, version=version, task="Say it.", seed="It.", producer=model, judge=model,
+        sources=[SourceText("notes.txt", "It is said.")],
+    )  # fmt: skip
 
 
 def member_in(project: Project) -> User:
@@ -251,7 +264,9 @@ STAGE: dict[str, Callable[[Project], object]] = {
     "batch": lambda project: batch_in(project).pk,
     "rubric": lambda project: "wiggum",
     "number": lambda project: 1,
+    "position": lambda project: 1,
     "bench": lambda project: bench_in(project).pk,
+    "trial": lambda project: trial_in(project).pk,
     "view": lambda project: SavedView.objects.create(project=project, name="Ours").pk,
     "run": lambda project: the_run(project).pk,
     "thread": lambda project: comment_in(project).thread_id,

@@ -35,6 +35,7 @@ def test_a_run_that_ends_is_told_with_its_figures(hook, scene, project):
     assert message["run"] == {
         "id": run.pk,
         "title": run.title,
+        "task_type": "",
         "status": "finished",
         "link": f"https://wiggum.example.org/p/alpha/runs/{run.pk}/",
         "outcome": "PASS",
@@ -45,6 +46,7 @@ def test_a_run_that_ends_is_told_with_its_figures(hook, scene, project):
         "last": "9.500000",
         "improvement": "2.500000",
         "best_round": 2,
+        "passed_in_round": 2,
     }
     assert message["id"] == str(WebhookDelivery.objects.get().key)
 
@@ -102,7 +104,7 @@ def test_where_people_score_blind_nothing_says_how_a_run_went(hook, scene, proje
     reviews_ask(run=run, reviewers=[viewer], user=editor)
     say(run, editor)
 
-    assert [set(message["run"]) for message in told()] == [{"id", "title", "status", "link"}] * 3
+    assert [set(message["run"]) for message in told()] == [{"id", "title", "task_type", "status", "link"}] * 3
     raw = "".join(WebhookDelivery.objects.values_list("payload", flat=True))
     assert not [word for word in ("7.3", "9.5", "PASS", "passed", "outcome", "best") if word in raw]
 

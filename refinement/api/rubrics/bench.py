@@ -42,7 +42,7 @@ Number = Annotated[str, StringConstraints(max_length=20, pattern=r"^-?\d{1,6}(\.
 class BenchNew(Schema):
     """What to judge, by which model, and how often."""
 
-    source: Literal["pasted", "seed", "round"] = "pasted"
+    source: Literal["pasted", "calibration", "round"] = "pasted"
     candidate: str = Field("", max_length=MAX_CANDIDATE_CHARS, description="The text, if pasted.")
     run: int | None = Field(None, ge=1, le=LARGEST_NUMBER, description="If the text is a round's.")
     round: int | None = Field(None, ge=1, le=LARGEST_NUMBER)
@@ -51,7 +51,9 @@ class BenchNew(Schema):
     judge: str = Field(max_length=400, description="endpoint/model", examples=["ollama/qwen3:14b"])
     repeats: int = Field(5, ge=1, le=MOST_REPEATS)
     temperature: Decimal = Field(Decimal(0), ge=0, le=2, decimal_places=2)
-    anchored: bool = Field(False, description="Show the judge the seed and its scores.")
+    anchored: bool = Field(
+        False, description="Show the judge the rubric's calibration example and its scores, as in a run."
+    )
 
 
 class BenchLine(Schema):
@@ -200,10 +202,11 @@ def trial_call_list(request: ApiRequest, rubric: str, bench: int, number: int) -
 
 def text_meant(request: ApiRequest, body: BenchNew, version: RubricVersion) -> tuple[Candidate, str]:
     """The text to judge and its task."""
-    if body.source == "seed":
-        if not version.seed_text:
-            raise ValidationError({"source": "This version has no seed. Choose another version or text."})
-        return Candidate(version.seed_text, CandidateOrigin.SEED), body.task
+    if body.source == "calibration":
+        if not version.calibration_text:
+            words = "This version has no calibration example. Choose another version or text."
+            raise ValidationError({"source": words})
+        return Candidate(version.calibration_text, CandidateOrigin.CALIBRATION), body.task
     if body.source == "pasted":
         return Candidate(body.candidate), body.task
     rows = Round.objects.select_related("run").filter(

@@ -175,7 +175,7 @@ def rubric_previewed(request: ApiRequest, rubric: str, body: PreviewNew) -> Prev
         version=version.number,
         round=last,
         prompts=[prompt_shape(name, act) for name, act in acts_of(rehearsal)],
-        assumptions=[*stage.assumptions, *general_assumptions(definition, stage.brief, last)],
+        assumptions=[*stage.assumptions, *general_assumptions(definition, last)],
     )
 
 

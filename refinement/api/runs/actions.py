@@ -143,7 +143,7 @@ def run_unarchived(request: ApiRequest, run: int) -> RunWhole:
 @member("editor")
 @creates()
 def run_again(request: ApiRequest, run: int) -> RunWhole:
-    """Rerun with the same task, seed, rubric and models."""
+    """Rerun with the same task, starting text, rubric and models."""
     again = run_rerun(run=run_or_404(request, run), user=request.user)
     made_at(request, run_address(request, again.pk))
     return run_whole(again)

@@ -6,7 +6,7 @@ from refinement.api.core.auth import ApiRequest
 from refinement.api.core.idempotency import creates, made_at
 from refinement.api.core.permissions import member
 from refinement.api.core.problems import Refused
-from refinement.api.runs.runs import Launch, overridden, run_address, target_of, version_wanted
+from refinement.api.runs.runs import Launch, overridden, run_address, sources_of, target_of, version_wanted
 from refinement.api.runs.shapes import RunWhole, run_whole
 from refinement.forms.rubrics.values import tidy
 from refinement.selectors.endpoints import endpoint_specs
@@ -16,6 +16,7 @@ from refinement.selectors.launch.warnings import Plan, warnings_for
 from refinement.selectors.rubrics.definitions import definition_of
 from refinement.selectors.workers import workers_alive
 from refinement.services.runs.launching import NothingAvailable, example_choice, example_launch
+from refinement.services.runs.sources import sources_validate
 
 router = Router(tags=["Runs"])
 
@@ -32,7 +33,7 @@ class WarningShape(Schema):
 
     code: str = Field(
         description="down-ENDPOINT, unknown-producer, unknown-judge, no-worker, same_model, same_family, "
-        "embedded, long-seed, context or uncalibrated.",
+        "embedded, long-seed, context, hidden-sources-ROLE, long-sources, producer-context or uncalibrated.",
         examples=["same_model"],
     )
     title: str
@@ -58,8 +59,13 @@ def run_estimated(request: ApiRequest, body: Launch) -> EstimateShape:
     definition = overridden(saved, body.settings)
     producer = target_of("producer", body.producer)
     seed_chars = len(tidy(body.seed))
+    source_chars = [len(source.text) for source in sources_validate(sources_of(body))]
     estimate = estimate_of(
-        definition, task_chars=len(tidy(body.task)), seed_chars=seed_chars, repeats=body.repeats
+        definition,
+        task_chars=len(tidy(body.task)),
+        seed_chars=seed_chars,
+        source_chars=source_chars,
+        repeats=body.repeats,
     )
     plan = Plan(
         rubric=definition,
@@ -68,6 +74,7 @@ def run_estimated(request: ApiRequest, body: Launch) -> EstimateShape:
         judge=target_of("judge", body.judge) if saved.criteria else producer,
         estimate=estimate,
         workers=workers_alive(),
+        source_chars=source_chars,
     )
     return EstimateShape(
         rounds=range_shape(estimate.rounds),

@@ -14,8 +14,10 @@ from refinement.api.core.paging import Page, Paging, page_by_number
 from refinement.api.core.permissions import member
 from refinement.api.runs.shapes import exact
 from refinement.engine.codec import rubric_from_json
+from refinement.engine.types import MetricValue
 from refinement.models import CheckResult, EvaluatorResult, Round, Run, Verdict
 from refinement.selectors.runs.diffs import ShownPiece, round_diff
+from refinement.selectors.runs.evaluators.metrics import metrics_by_round
 from refinement.services.runs.hand_rounds import Edit, round_edit
 from refinement.services.runs.lifecycle import MOST_MORE_ROUNDS
 
@@ -63,8 +65,36 @@ class EvaluatorShape(Schema):
     stdout_missing: int = Field(description="Bytes dropped from the middle.")
     stderr_missing: int
     seconds: str = Field(examples=["1.25"])
-    open_to: str = Field(description="Empty if it ran in the sandbox, all if it ran without one.")
+    open_to: str = Field(
+        description="Empty if it ran in the sandbox, network if it could use the network there, "
+        "all if it ran without one."
+    )
     at: datetime
+    runs: int = Field(1, description="How often the command ran; the output is that of one run.")
+    failed_runs: int = Field(0, description="Those of several runs that failed completely.")
+
+
+class ValidationShape(Schema):
+    """The validation command on a round's candidate: as written, and after a repair."""
+
+    number: int = Field(description="1: as written, 2: after the repair.", examples=[1])
+    passed: bool
+    command: list[str]
+    exit_code: int | None = Field(description="Null if it was stopped.", examples=[1])
+    stopped: str
+    stdout: str
+    stderr: str
+    seconds: str
+    replaced: str = Field(description="The text that failed, if a repair replaced it; else empty.")
+
+
+class MetricShape(Schema):
+    """A number from the evaluator's output."""
+
+    value: str = Field(description="The median, if the command ran several times.", examples=["0.83"])
+    low: str
+    high: str
+    values: list[str] = Field(description="One number for each run of the command that gave it.")
 
 
 class RoundLine(Schema):
@@ -80,6 +110,11 @@ class RoundLine(Schema):
     judged_at: datetime | None
     composite: str | None = Field(description="Null until judged; unscored is not zero.")
     scores: dict[str, str] | None = Field(description="By criterion, after penalties.")
+    metrics: dict[str, MetricShape | None] = Field(
+        description="The rubric's metrics, by name. Null: not found in the output. Empty: no command ran."
+    )
+    contract_violated: bool = Field(description="The text violates the rubric's output contract.")
+    contract_violation: str = Field(description="How it violates the contract; else empty.")
     penalties: list[dict[str, Any]]
     signals: list[Any]
     seen_chars: int | None = Field(description="How much of the text the judge saw.")
@@ -95,6 +130,8 @@ class RoundWhole(RoundLine):
     verdicts: list[VerdictShape]
     checks: list[CheckShape]
     evaluator: EvaluatorShape | None = Field(description="Null if no command ran.")
+    repaired: bool = Field(description="The producer replaced a text that failed validation.")
+    validations: list[ValidationShape]
 
 
 class DiffPiece(Schema):
@@ -148,7 +185,9 @@ def round_list(request: ApiRequest, run: int, paging: Query[Paging]) -> Page[Rou
     found = run_or_404(request, run, whole=False)
     rows = Round.objects.filter(run=found).defer("candidate", "feedback")
     shown, following = page_by_number(rows, paging, newest_first=False, key="number")
-    return Page[RoundLine].of([RoundLine(**round_values(row)) for row in shown], following)
+    metrics = round_metrics(shown)
+    lines = [RoundLine(**round_values(row), metrics=metrics.get(row.pk, {})) for row in shown]
+    return Page[RoundLine].of(lines, following)
 
 
 @router.post("/{int:run}/rounds", response={201: RoundLine})
@@ -157,7 +196,8 @@ def round_list(request: ApiRequest, run: int, paging: Query[Paging]) -> Page[Rou
 def round_new(request: ApiRequest, run: int, body: HandRound) -> RoundLine:
     """Add a text edited by hand as the run's next round. It is judged like any other."""
     edit = Edit(body.base, body.text, body.newest, body.rounds, resume=body.resume)
-    return RoundLine(**round_values(round_edit(run=run_or_404(request, run), edit=edit, user=request.user)))
+    row = round_edit(run=run_or_404(request, run), edit=edit, user=request.user)
+    return RoundLine(**round_values(row), metrics={})
 
 
 @router.get("/{int:run}/rounds/{int:number}", response=RoundWhole)
@@ -167,11 +207,13 @@ def round_read(request: ApiRequest, run: int, number: int) -> RoundWhole:
     row = round_or_404(run_or_404(request, run, whole=False), number)
     return RoundWhole(
         **round_values(row),
+        metrics=round_metrics([row]).get(row.pk, {}),
         candidate=row.candidate,
         feedback=row.feedback,
         verdicts=[verdict_shape(verdict, number) for verdict in row.verdicts.all()],
         checks=[check_shape(result) for result in row.check_results.all()],
         evaluator=evaluator_shape(row),
+        **validation_values(row),
     )
 
 
@@ -235,7 +277,24 @@ def round_or_404(run: Run, number: int) -> Round:
     return found
 
 
-ROUND_FIELDS = tuple(name for name in RoundLine.model_fields if name != "composite")
+def round_metrics(rows: Sequence[Round]) -> dict[int, dict[str, MetricShape | None]]:
+    """The rounds' metrics by the rounds' keys."""
+    return {
+        key: {name: metric_shape(value) if value else None for name, value in sorted(metrics.items())}
+        for key, metrics in metrics_by_round(rows).items()
+    }
+
+
+def metric_shape(metric: MetricValue) -> MetricShape:
+    return MetricShape(
+        value=f"{metric.value:f}",
+        low=f"{metric.low:f}",
+        high=f"{metric.high:f}",
+        values=[f"{number:f}" for number in metric.values],
+    )
+
+
+ROUND_FIELDS = tuple(name for name in RoundLine.model_fields if name not in ("composite", "metrics"))
 
 
 def round_values(row: Round) -> dict[str, Any]:
@@ -255,6 +314,16 @@ def evaluator_shape(row: Round) -> EvaluatorShape | None:
         return None
     values = {name: getattr(kept, name) for name in EvaluatorShape.model_fields}
     return EvaluatorShape(**values | {"seconds": exact(kept.seconds)})
+
+
+def validation_values(row: Round) -> dict[str, Any]:
+    rows = list(row.validations.all())
+    names = [name for name in ValidationShape.model_fields if name != "seconds"]
+    shapes = [
+        ValidationShape(**{name: getattr(kept, name) for name in names}, seconds=exact(kept.seconds) or "0")
+        for kept in rows
+    ]
+    return {"repaired": any(kept.replaced for kept in rows), "validations": shapes}
 
 
 def check_shape(row: CheckResult) -> CheckShape:

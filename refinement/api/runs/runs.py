@@ -28,6 +28,7 @@ from refinement.api.core.problems import Refused, Wrong
 from refinement.api.runs.shapes import WHOLE, RunLine, RunWhole, TaggedRun, run_lines, run_whole
 from refinement.forms.runs.filters import RunFilterForm
 from refinement.forms.runs.overrides import rubric_overridden
+from refinement.judging.sources import LIMITS, SourceText
 from refinement.models import RubricVersion, Run
 from refinement.providers.registry import Target
 from refinement.selectors.launch.available_models import target_typed
@@ -60,6 +61,7 @@ class RunFilters(Schema):
     producer: str = Field("", max_length=200, description="The producer's model.", examples=["qwen3:4b"])
     judge: str = Field("", max_length=200, description="The judge's model.")
     person: str = Field("", max_length=20, description="The ID of the user who launched it.")
+    task_type: str = Field("", max_length=200, examples=["how-to"])
     tag: str = Field("", max_length=50)
     kinship: str = Field("", max_length=20, description="same_model or same_family.")
     mark: str = Field("", max_length=20, description="Rounds with a signal, a penalty or a cut.")
@@ -88,15 +90,24 @@ class LaunchSettings(Schema):
     seconds: Setting = Field(None, description="Model time budget in seconds.")
     calls: Setting = Field(None, description="Call budget.")
     judge_limit: Setting = Field(None, description="Maximum characters that the judge reads.")
+    source_limit: Setting = Field(None, description="Maximum characters of all sources in a prompt.")
     producer_tokens: Setting = Field(None, description="Maximum tokens of a producer's reply.")
     temperature: Setting = Field(None, description="Of the producer.", examples=[0.7])
 
 
+class GivenSource(Schema):
+    """A source text of a launch."""
+
+    name: str = Field("", description="By default “Source” and its number.", examples=["notes.md"])
+    text: str = Field(examples=["Backups are made at 02:00."])
+
+
 class Launch(Schema):
-    """Task, seed, rubric, models and repeats of a launch."""
+    """Task, starting text, sources, rubric, models and repeats of a launch."""
 
     task: str = Field(examples=["Explain how our backups are made and how they are restored."])
     seed: str = Field("", description="The text to start from; by default the producer writes a first draft.")
+    sources: list[GivenSource] = Field([], description=f"What the work must be grounded in. {LIMITS}")
     rubric: str = Field(max_length=100, description="A slug, or slug@version.", examples=["wiggum"])
     producer: str = Field(max_length=400, description="endpoint/model", examples=["ollama/qwen3:4b"])
     judge: str = Field(
@@ -104,6 +115,12 @@ class Launch(Schema):
         max_length=400,
         description="Required if the rubric has criteria.",
         examples=["ollama/gemma3:12b"],
+    )
+    task_type: str = Field(
+        "",
+        max_length=200,
+        description="A short label such as research; letter case does not matter.",
+        examples=["how-to"],
     )
     tags: list[str] = Field([], max_length=MOST_TAGS, examples=[["ci"]])
     repeats: int = Field(1, ge=1, le=MOST_REPEATS)
@@ -184,14 +201,20 @@ def run_launch(request: ApiRequest, body: Launch) -> Launched:
         definition=overridden(saved, body.settings),
         task=body.task,
         seed=body.seed,
+        sources=sources_of(body),
         producer=producer,
         judge=target_of("judge", body.judge) if saved.criteria else producer,
+        task_type=body.task_type,
         tags=body.tags,
         repeats=body.repeats,
         key=secrets.token_hex(12),  # repeated launches are detected by their Idempotency-Key
     )
     made_at(request, run_address(request, launched.runs[0].pk))
     return Launched(runs=[run_whole(run) for run in launched.runs])
+
+
+def sources_of(body: Launch) -> list[SourceText]:
+    return [SourceText(source.name, source.text) for source in body.sources]
 
 
 def version_wanted(request: ApiRequest, reference: str) -> RubricVersion:
@@ -224,7 +247,7 @@ def run_address(request: ApiRequest, run: int) -> str:
 @router.get("/{int:run}", response=RunWhole, exclude_unset=True)
 @member()
 def run_read(request: ApiRequest, run: int, wanted: Query[Fields]) -> RunWhole:
-    """Get a run with its task, seed and rubric."""
+    """Get a run with its task, starting text and rubric."""
     found = run_or_404(request, run)
     names = fields_of(RunWhole, wanted.fields)
     return some_of(RunWhole, WHOLE, TaggedRun(found, tags_of(found) if "tags" in names else []), names)

@@ -27,6 +27,7 @@ class RunLine(Schema):
 
     id: int = Field(examples=[12])
     title: str = Field(description="The start of the task.", examples=["Explain our backups"])
+    task_type: str = Field(description="A short label, or empty.", examples=["how-to"])
     status: str = Field(description="queued, running, waiting, paused or finished.", examples=["finished"])
     outcome: str = Field(description="PASS, FAIL, DONE, ERROR or CANCELLED; empty before.", examples=["PASS"])
     stop_reason: str = Field(examples=["passed"])
@@ -38,6 +39,7 @@ class RunLine(Schema):
     r1: str | None = Field(description="The first round's composite.", examples=["7.4"])
     best: str | None = Field(examples=["9.1"])
     best_round: int | None = Field(examples=[3])
+    passed_in_round: int | None = Field(description="The first round that passed.", examples=[3])
     last: str | None = Field(examples=["9.1"])
     improvement: str | None = Field(description="Last minus first.", examples=["1.75"])
     rounds_judged: int = Field(examples=[3])
@@ -116,10 +118,10 @@ def _person(name: str | None, email: str | None) -> str:
 
 
 AS_THEY_ARE = (
-    "title", "status", "outcome", "stop_reason", "why", "kinship", "best_round", "rounds_judged",
-    "signal_rounds", "penalty_rounds", "cut_rounds", "prompt_tokens", "completion_tokens",
-    "calls_made", "decision", "chosen_round", "batch", "created_at", "started_at", "finished_at",
-    "archived_at", "waiting_for", "next_try_at",
+    "title", "task_type", "status", "outcome", "stop_reason", "why", "kinship", "best_round",
+    "passed_in_round", "rounds_judged", "signal_rounds", "penalty_rounds", "cut_rounds",
+    "prompt_tokens", "completion_tokens", "calls_made", "decision", "chosen_round", "batch",
+    "created_at", "started_at", "finished_at", "archived_at", "waiting_for", "next_try_at",
 )  # fmt: skip
 COLUMNS: Mapping[str, Made] = {
     "id": Made(("pk",)),

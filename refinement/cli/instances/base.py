@@ -7,6 +7,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypedDict
 
+from refinement.judging.sources import SourceText
+
 Verb = Literal["cancel", "pause", "resume", "retry"]
 RUN_FORMS = ("json", "md", "txt")
 MANY_FORMS = ("csv", "jsonl")
@@ -60,6 +62,7 @@ class RunLine(TypedDict):
     run: int
     project: str
     title: str
+    task_type: str
     status: str
     outcome: str
     stop_reason: str
@@ -72,6 +75,7 @@ class RunLine(TypedDict):
     r1: float | None
     best: float | None
     best_round: int | None
+    passed_in_round: int | None
     last: float | None
     improvement: float | None
     tokens: int
@@ -95,6 +99,7 @@ class RunQuery:
     status: str = ""
     outcome: str = ""
     rubric: str = ""
+    task_type: str = ""
     tag: str = ""
     words: str = ""
     since: date | None = None
@@ -116,7 +121,9 @@ class NewRun(TypedDict):
 
     rubric: str  # slug or slug@version
     task: str
+    task_type: str
     seed: str
+    sources: list[SourceText]
     producer: str
     judge: str
     changes: dict[str, str]  # of the rubric, for this run only, by path

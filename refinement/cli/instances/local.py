@@ -38,6 +38,7 @@ from refinement.services.projects.local import project_named
 from refinement.services.rubrics.editing import NewerVersion
 from refinement.services.rubrics.files import UnknownBase, rubric_push
 from refinement.services.runs.lifecycle import WrongState, run_cancel, run_pause, run_resume, run_retry
+from refinement.texts import label
 
 LOOK_SECONDS = 0.5
 RELATED = ("project", "rubric", "rubric_version")
@@ -127,7 +128,7 @@ class LocalInstance:
             raise Refused(str(error)) from None
 
     def runs_document(self, query: RunQuery, form: str) -> Iterator[str]:
-        summaries = run_summaries(self.project, numbers_of(self._found(query)))
+        summaries = run_summaries(self.project, numbers_of(self._found(query)), tasks=form == "jsonl")
         return runs_csv(COLUMNS, summaries) if form == "csv" else runs_jsonl(summaries)
 
     def training_document(self, query: RunQuery, training: Training) -> Iterator[str]:
@@ -158,6 +159,7 @@ class LocalInstance:
             status=query.status,
             outcome=query.outcome,
             rubric=query.rubric,
+            task_type=label(query.task_type),
             tag=query.tag,
             since=query.since,
             archived=query.archived,
@@ -193,6 +195,7 @@ def run_line(run: Run) -> RunLine:
         run=run.pk,
         project=run.project.slug,
         title=run.title,
+        task_type=run.task_type,
         status=run.status,
         outcome=run.outcome,
         stop_reason=run.stop_reason,
@@ -205,6 +208,7 @@ def run_line(run: Run) -> RunLine:
         r1=number(run.r1),
         best=number(run.best),
         best_round=run.best_round,
+        passed_in_round=run.passed_in_round,
         last=number(run.last),
         improvement=number(run.improvement),
         tokens=run.tokens,

@@ -42,6 +42,7 @@ SETTINGS = {
     "policy.budget.seconds": "seconds",
     "policy.budget.calls": "calls",
     "policy.judge_limit_chars": "judge_limit",
+    "policy.source_limit_chars": "source_limit",
     "policy.producer_tokens": "producer_tokens",
     "policy.producer_temperature": "temperature",
 }
@@ -156,9 +157,11 @@ class RemoteInstance:
         if unknown:
             raise BadInput(f"{unknown[0]} cannot be changed for a single run on a server; edit the rubric.")
         settings = {SETTINGS[path]: value for path, value in new["changes"].items()}
-        body = {name: new[name] for name in ("rubric", "task", "seed", "producer", "judge")}
+        body = {name: new[name] for name in ("rubric", "task", "task_type", "seed", "producer", "judge")}
+        sources = [{"name": source.name, "text": source.text} for source in new["sources"]]
         headers = {"Idempotency-Key": str(uuid.uuid4())}
-        made = self.wire.json("POST", self._at("runs"), json={**body, "settings": settings}, headers=headers)
+        given = {**body, "sources": sources, "settings": settings}
+        made = self.wire.json("POST", self._at("runs"), json=given, headers=headers)
         return run_line(made["runs"][0], self.project)
 
     def run_document(self, number: int, form: str) -> Iterator[str]:
@@ -226,6 +229,7 @@ def params_of(query: RunQuery) -> dict[str, str]:
         "status": query.status,
         "outcome": query.outcome,
         "rubric": query.rubric,
+        "task_type": query.task_type,
         "tag": query.tag,
         "q": query.words,
         "since": query.since.isoformat() if query.since else "",
@@ -252,6 +256,7 @@ def run_line(entry: dict[str, Any], project: str) -> RunLine:
         run=entry["id"],
         project=project,
         title=entry["title"],
+        task_type=entry["task_type"],
         status=entry["status"],
         outcome=entry["outcome"],
         stop_reason=entry["stop_reason"],
@@ -264,6 +269,7 @@ def run_line(entry: dict[str, Any], project: str) -> RunLine:
         r1=number(entry["r1"]),
         best=number(entry["best"]),
         best_round=entry["best_round"],
+        passed_in_round=entry["passed_in_round"],
         last=number(entry["last"]),
         improvement=number(entry["improvement"]),
         tokens=entry["prompt_tokens"] + entry["completion_tokens"],
@@ -277,11 +283,20 @@ def run_line(entry: dict[str, Any], project: str) -> RunLine:
 def round_report(entry: dict[str, Any]) -> dict[str, Any]:
     """A round in the shape of `refinement.selectors.runs.reports`."""
     verdict = entry["verdicts"][0] if entry["verdicts"] else {"issues": [], "asi": ""}
-    same = ("penalties", "seen_chars", "candidate_chars", "judge_attempts", "signals")
+    same = (
+        "contract_violated",
+        "contract_violation",
+        "penalties",
+        "seen_chars",
+        "candidate_chars",
+        "judge_attempts",
+        "signals",
+    )
     return {
         "round": entry["number"],
         "composite": number(entry["composite"]),
         "scores": {key: number(score) for key, score in (entry["scores"] or {}).items()},
+        "metrics": {name: found and number(found["value"]) for name, found in entry["metrics"].items()},
         "checks": [{name: check[name] for name in CHECK_FIELDS} for check in entry["checks"]],
         "issues": verdict["issues"],
         "asi": verdict["asi"],

@@ -16,7 +16,7 @@ from refinement.execution.judging import cut_off_complaint
 from refinement.execution.leases import Lease, lease_renew
 from refinement.execution.step import DEADLINE_SECONDS
 from refinement.execution.windows import expected_sizes, max_reply_tokens
-from refinement.judging.context import Brief, Calibration, JudgeView, judge_view
+from refinement.judging.context import Brief, JudgeView, calibration_of, judge_view
 from refinement.judging.isolation import while_waiting
 from refinement.judging.parsing import read_reply
 from refinement.judging.prompts import Prompt, judge_prompt, retry_prompt
@@ -104,16 +104,14 @@ def trial_heartbeat(lease: Lease[BenchTrial]) -> Iterator[None]:
 
 
 def bench_view(bench: Bench, rubric: Rubric) -> JudgeView:
-    """What the judge sees: the candidate as in round 1, or with the seed as from round 2 on."""
-    calibration = Calibration(rubric.seed_text, rubric.seed_scores) if rubric.seed_text else None
+    """What the judge sees: the candidate as in round 1, with the calibration example if it is shown."""
     brief = Brief(
         task=bench.task,
-        rubric=replace(rubric, seed_text="", seed_scores={}),
+        rubric=replace(rubric, calibration_text="", calibration_scores={}),
         nonce=bench.nonce,
-        calibration=calibration,
+        calibration=calibration_of(rubric) if bench.anchored else None,
     )
-    number = 2 if bench.anchored and calibration else 1
-    return judge_view(brief, History(rounds=(Round(number, bench.candidate),)), number)
+    return judge_view(brief, History(rounds=(Round(1, bench.candidate),)), 1)
 
 
 def window_of(bench: Bench, rubric: Rubric) -> int | None:
@@ -123,7 +121,13 @@ def window_of(bench: Bench, rubric: Rubric) -> int | None:
     info = model_info_get(bench)
     if info is None:
         return None
-    brief = Brief(task=bench.task, rubric=rubric, nonce=bench.nonce, seed=bench.candidate)
+    brief = Brief(
+        task=bench.task,
+        rubric=rubric,
+        nonce=bench.nonce,
+        seed=bench.candidate,
+        calibration=calibration_of(rubric) if bench.anchored else None,
+    )
     wanted = context_tokens_for(*expected_sizes(brief, Role.JUDGE), None)
     window = wanted if info.context_length is None else min(wanted, info.context_length)
     Bench.objects.filter(pk=bench.pk, context_tokens=None).update(context_tokens=window)

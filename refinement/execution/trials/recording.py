@@ -31,7 +31,7 @@ def trial_done(lease: Lease[BenchTrial], reply: TrialReply) -> None:
         rubric,
         reply.verdict,
         checks,
-        penalties_for(candidate, rubric.policy.penalties),
+        penalties_for(rubric, candidate),
     )
     verdict = verdict_values(assessment.verdicts[0])
     trial_end(

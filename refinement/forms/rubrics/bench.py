@@ -17,7 +17,7 @@ from refinement.services.rubrics.bench import MAX_CANDIDATE_CHARS, MAX_TASK_CHAR
 
 SOURCES = {
     CandidateOrigin.PASTED: "Paste text",
-    CandidateOrigin.SEED: "The rubric's seed",
+    CandidateOrigin.CALIBRATION: "The rubric's calibration example",
     CandidateOrigin.ROUND: "A round of a run",
 }
 MOST_MODEL_CHARS = 200
@@ -89,9 +89,9 @@ class BenchForm(forms.Form):
         widget=forms.NumberInput(attrs={"step": "0.05"}),
     )
     anchored = forms.BooleanField(
-        label="Show the judge the seed and its scores, as from round 2",
+        label="Show the judge the calibration example and its scores",
         required=False,
-        help_text="If off, the text is judged as in round 1.",
+        help_text="As in a run. Must be off if the text is the example itself.",
     )
 
     def __init__(
@@ -100,15 +100,15 @@ class BenchForm(forms.Form):
         versions: Sequence[RubricVersion],
         rounds: Sequence[Mapping[str, Any]],
         offers: Sequence[Offer],
-        has_seed: bool,
+        has_calibration: bool,
         **kwargs: Any,
     ) -> None:
         super().__init__(*args, **{"label_suffix": "", **kwargs})
         sources = {**SOURCES}
         if not rounds:
             del sources[CandidateOrigin.ROUND]
-        if not has_seed:
-            del sources[CandidateOrigin.SEED]
+        if not has_calibration:
+            del sources[CandidateOrigin.CALIBRATION]
             del self.fields["anchored"]
         self.choices("source", [(origin.value, words) for origin, words in sources.items()])
         self.choices("round", [("", "Choose one"), *((str(row["pk"]), round_choice(row)) for row in rounds)])

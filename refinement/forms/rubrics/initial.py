@@ -5,16 +5,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from refinement.engine.evaluating import command_line
-from refinement.engine.types import STOP_RULES, Role, StopReason
+from refinement.engine.types import STOP_RULES, EvaluationMode, Role, StopReason
 from refinement.forms.rubrics.settings import SETTINGS, Kind, Setting
 from refinement.forms.rubrics.words import STOP_RULES as STOP_RULE_WORDS
 from refinement.judging.checks import KINDS, Parameter, ParameterType
 from refinement.judging.checks.kinds import with_defaults
 from refinement.judging.context import OFFERED
 from refinement.judging.templating import TEMPLATE_NAMES
+from refinement.selectors.rubrics.words import schema_words
 
 Fields = dict[str, str]
 ON = "on"
+PRESET, PLAIN, EVALUATED = "preset", "plain", "evaluator"  # which preset the visibility table was shown with
 
 
 def form_fields(values: Mapping[str, Any], renamed: Mapping[str, str] | None = None) -> Fields:
@@ -30,10 +32,13 @@ def form_fields(values: Mapping[str, Any], renamed: Mapping[str, str] | None = N
             fields["docked"] = str(number)
     for number, check in enumerate(values["checks"]):
         fields.update(check_fields(number, check))
+    for number, metric in enumerate(values["evaluator"]["metrics"]):
+        fields.update(metric_fields(number, metric))
     fields.update(_stop_fields(values["policy"]["stop_rules"]))
     fields.update(context_fields({Role(role): set(kinds) for role, kinds in values["context"].items()}))
     fields.update(_template_fields(values["templates"]))
-    return fields
+    runs = values["evaluator"]["command"] and values["evaluation_mode"] != EvaluationMode.JUDGE_ONLY
+    return fields | {PRESET: EVALUATED if runs else PLAIN}
 
 
 def _setting_field(setting: Setting, values: Mapping[str, Any]) -> Fields:
@@ -46,6 +51,10 @@ def _setting_field(setting: Setting, values: Mapping[str, Any]) -> Fields:
         return {setting.name: ", ".join(value)}
     if setting.kind is Kind.COMMAND:
         return {setting.name: command_line(value)}
+    if setting.kind is Kind.LINES:
+        return {setting.name: "\n".join(value)}
+    if setting.kind is Kind.SCHEMA:
+        return {setting.name: schema_words(value)}
     return {setting.name: "" if value is None else str(value)}
 
 
@@ -69,6 +78,14 @@ def check_fields(number: int, check: Mapping[str, Any]) -> Fields:
             if text is not None:
                 fields[f"{start}p-{parameter.name}"] = text
     return fields
+
+
+def metric_fields(number: int, metric: Mapping[str, Any]) -> Fields:
+    start = f"metric-{number}-"
+    by = "pointer" if metric.get("pointer") else "pattern"
+    texts = {"name": metric["name"], "by": by, "value": metric.get(by, ""), "order": str(number + 1)}
+    fields = {start + name: str(text) for name, text in texts.items()}
+    return fields | ({f"{start}lower": ON} if metric.get("lower_is_better") else {})
 
 
 def parameter_text(parameter: Parameter, value: Any) -> str | None:

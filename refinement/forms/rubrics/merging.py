@@ -9,8 +9,9 @@ from refinement.engine.codec import rubric_to_json
 from refinement.engine.types import Information, Role, Rubric
 
 ROWS = ("criteria", "checks")
-# The seed has its own page and is taken from the newest version.
-APART = (*ROWS, "context", "templates", "seed_text", "seed_scores", "profile")
+# The calibration example has its own page and is taken from the newest version.
+APART = (*ROWS, "context", "templates", "calibration_text", "calibration_scores", "profile")
+WHOLE = ("output_schema",)  # records that are taken from one side as they are
 
 
 class Side(StrEnum):
@@ -69,7 +70,7 @@ def _places(values: Mapping[str, Any], *above: str) -> Iterator[tuple[tuple[str,
     for name, value in values.items():
         if not above and name in APART:
             continue
-        if isinstance(value, dict):
+        if isinstance(value, dict) and name not in WHOLE:
             yield from _places(value, *above, name)
         else:
             yield (*above, name), value

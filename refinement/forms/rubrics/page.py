@@ -3,28 +3,28 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import lru_cache
 from typing import Any
 
 from refinement.engine.artifacts import ARTIFACT_TYPES
-from refinement.engine.profiles import context_rules_for
-from refinement.engine.types import STOP_RULES, Information, ProblemClass, Role, Rubric
+from refinement.engine.types import STOP_RULES, Information, Role, Rubric
 from refinement.forms.rubrics import words
-from refinement.forms.rubrics.initial import Fields, check_fields, criterion_fields
+from refinement.forms.rubrics.initial import PRESET, Fields, check_fields, criterion_fields, metric_fields
+from refinement.forms.rubrics.outputs import FOUND_BY
+from refinement.forms.rubrics.presets import preset_for, presets_by_cell
 from refinement.forms.rubrics.rows import all_numbers, place_of, row_numbers
 from refinement.forms.rubrics.settings import GROUPS, SETTINGS, Kind, Setting
 from refinement.forms.rubrics.weights import total_of, usual_of
 from refinement.judging.checks import KINDS, ParameterType
-from refinement.judging.context import OFFERED
 from refinement.judging.templating import TEMPLATE_NAMES, default_source
-from refinement.selectors.rubrics.context_tables import KIND_LABELS, departure_sentence
+from refinement.selectors.rubrics.context_tables import KIND_LABELS, OFFERED_KINDS, departure_sentence
 from refinement.selectors.rubrics.words import TEMPLATE_LABELS, rule_name
 
 Errors = Mapping[str, list[str]]
 PROTOTYPE = "__n__"  # row number of the prototype that script copies
 CRITERION_PARTS = ("key", "name", "description", "ideal", "weight", "order", "was")
+METRIC_PARTS = ("name", "by", "value", "lower", "order")
 CHECK_PARTS = ("key", "kind", "severity", "weight", "suggestion", "order", "was")
-PART_LABELS = {"ideal": "top of the scale", "p": ""}
+PART_LABELS = {"ideal": "top of the scale", "value": "pattern or pointer", "p": ""}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,20 +52,24 @@ def page_values(fields: Fields, errors: Errors, base: Rubric) -> dict[str, Any]:
     """The editor template's context for the fields."""
     criteria = criterion_rows(fields, errors)
     checks = check_rows(fields, errors)
-    seen = context_rows(fields)
+    metrics = metric_rows(fields, errors)
+    seen = context_rows(fields, base.profile)
     return {
         "fields": fields,
         "errors": errors,
-        "summary": summary(errors, criteria, checks),
+        "summary": summary(errors, criteria, checks, metrics),
         "groups": {name: [_box(setting, fields, errors) for setting in GROUPS[name]] for name in GROUPS},
         "criteria": criteria,
         "weight_total": total_of(row["weight"] for row in criteria),
         "checks": checks,
         "kinds": KINDS.values(),
+        "metrics": metrics,
+        "found_by": tuple(FOUND_BY.items()),
         "stop_rules": stop_rows(fields),
         "roles": [(role, *words.ROLES[role]) for role in Role],
         "context_rows": seen,
         "departures": departures(seen),
+        "preset": fields.get(PRESET, "") or preset_for(fields),
         "templates": template_rows(fields, errors, base.profile),
         "artifact_types": ARTIFACT_TYPES,
         "base": base,
@@ -90,7 +94,13 @@ def _box(setting: Setting, fields: Fields, errors: Errors) -> Box:
     )
 
 
-_BOX_KINDS = {Kind.WORDS: "text", Kind.COMMAND: "code"}
+_BOX_KINDS = {
+    Kind.WORDS: "text",
+    Kind.COMMAND: "code",
+    Kind.LINES: "code",
+    Kind.PATTERN: "code",
+    Kind.SCHEMA: "code",
+}
 _CHOICES = {
     setting.name: tuple((str(choice), label) for choice, label in (setting.choices or {}).items())
     for setting in SETTINGS
@@ -117,6 +127,13 @@ def check_rows(fields: Fields, errors: Errors) -> list[dict[str, Any]]:
         kind = KINDS.get(row["kind"])
         rows.append(row | {"place": place, "about": kind, "boxes": parameter_boxes(row, fields, errors)})
     return rows
+
+
+def metric_rows(fields: Fields, errors: Errors) -> list[dict[str, Any]]:
+    return [
+        _row("metric", number, METRIC_PARTS, fields, errors) | {"place": place}
+        for place, number in enumerate(row_numbers(fields, "metric"), start=1)
+    ]
 
 
 def _row(noun: str, number: str, parts: Iterable[str], fields: Fields, errors: Errors) -> dict[str, Any]:
@@ -170,7 +187,8 @@ def prototypes() -> dict[str, Any]:
         }
         row = _row("check", PROTOTYPE, CHECK_PARTS, fields, {})
         checks.append(row | {"place": PROTOTYPE, "about": kind, "boxes": parameter_boxes(row, fields, {})})
-    return {"criterion": criterion, "checks": checks}
+    metric = _row("metric", PROTOTYPE, METRIC_PARTS, {}, {}) | {"place": PROTOTYPE}
+    return {"criterion": criterion, "checks": checks, "metric": metric}
 
 
 def empty_check(kind: str) -> dict[str, Any]:
@@ -196,6 +214,11 @@ def with_check(fields: Fields, kind: str) -> Fields:
     )
 
 
+def with_metric(fields: Fields) -> Fields:
+    """The fields with an empty metric added."""
+    return fields | metric_fields(_next_number(fields, "metric"), {"name": ""})
+
+
 def _next_number(fields: Fields, noun: str) -> int:
     return max((int(number) for number in all_numbers(fields, noun)), default=-1) + 1
 
@@ -218,48 +241,40 @@ def stop_rows(fields: Fields) -> list[dict[str, Any]]:
     ]
 
 
-def context_rows(fields: Fields) -> list[dict[str, Any]]:
+def context_rows(fields: Fields, profile: str) -> list[dict[str, Any]]:
     """The visibility table: a row per kind of information, a cell per role."""
-    chosen = fields.get("problem_class", "")
+    presets, applies = presets_by_cell(profile), preset_for(fields)
     return [
         {
             "label": KIND_LABELS[kind][0],
             "help": KIND_LABELS[kind][1],
-            "cells": [_cell(role, kind, fields, chosen) for role in Role],
+            "cells": [
+                _cell(
+                    role, kind, bool(fields.get(f"context-{role}-{kind}")), presets.get((role, kind)), applies
+                )
+                for role in Role
+            ],
         }
-        for kind in Information
+        for kind in OFFERED_KINDS
     ]
 
 
-def _cell(role: Role, kind: Information, fields: Fields, chosen: str) -> dict[str, Any]:
-    name = f"context-{role}-{kind}"
-    preset = presets()[role, kind]
-    seen = bool(fields.get(name))
+def _cell(role: Role, kind: Information, seen: bool, presets: str | None, applies: str) -> dict[str, Any]:
+    """A cell; `presets` names those in which the role sees the kind, or is None if it never can."""
     return {
-        "name": name,
-        "offered": kind in OFFERED[role],
+        "name": f"context-{role}-{kind}",
+        "offered": presets is not None,
         "on": seen,
-        "preset": preset,
-        "departs": kind in OFFERED[role] and seen != (chosen in preset.split()),
+        "preset": presets or "",
+        "departs": presets is not None and seen != (applies in presets.split()),
         "role": words.ROLES[role][0],
         "shown": departure_sentence(role, kind, True),
         "withheld": departure_sentence(role, kind, False),
     }
 
 
-@lru_cache(maxsize=1)
-def presets() -> dict[tuple[Role, Information], str]:
-    """The problem classes whose preset includes each cell."""
-    rules = {problem_class: context_rules_for(problem_class) for problem_class in ProblemClass}
-    return {
-        (role, kind): " ".join(name for name, rule in rules.items() if kind in rule.allowed(role))
-        for role in Role
-        for kind in Information
-    }
-
-
 def departures(rows: list[dict[str, Any]]) -> list[str]:
-    """Sentences on where the table differs from the class's preset."""
+    """Sentences on where the table differs from its preset."""
     cells = (cell for row in rows for cell in row["cells"])
     return [cell["shown" if cell["on"] else "withheld"] for cell in cells if cell["departs"]]
 
@@ -283,23 +298,27 @@ def template_rows(fields: Fields, errors: Errors, profile: str) -> list[dict[str
 _LABELS = {setting.name: setting.label for setting in SETTINGS} | {
     "criteria": "Criteria",
     "checks": "Checks",
+    "metrics": "Metrics",
     "note": "Note on this version",
     "rubric-editor": "This rubric",
 }
 
 
 def summary(
-    errors: Errors, criteria: list[dict[str, Any]], checks: list[dict[str, Any]]
+    errors: Errors,
+    criteria: list[dict[str, Any]],
+    checks: list[dict[str, Any]],
+    metrics: list[dict[str, Any]],
 ) -> list[tuple[str, str, str]]:
     """Every problem as (field, label, message), for the summary at the top."""
     if not errors:
         return []
     labels = dict(_LABELS)
-    for noun, rows in (("Criterion", criteria), ("Check", checks)):
+    for noun, rows in (("Criterion", criteria), ("Check", checks), ("Metric", metrics)):
         for row in rows:
-            title = row.get("name") or row["key"]
+            title = row.get("name") or row.get("key")
             shown = f"{noun} {row['place']}" + (f" ({title[:40]})" if title else "")
-            for part in (*CRITERION_PARTS, *CHECK_PARTS):
+            for part in (*CRITERION_PARTS, *CHECK_PARTS, *METRIC_PARTS):
                 labels[f"{row['id']}-{part}"] = f"{shown}, {PART_LABELS.get(part, part)}"
             for box in row.get("boxes", ()):
                 labels[box.name] = f"{shown}, {box.label.lower()}"

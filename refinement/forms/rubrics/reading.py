@@ -9,6 +9,8 @@ from refinement.engine.codec import BadRubric, rubric_from_json
 from refinement.engine.rubrics import FILE_NAME
 from refinement.engine.types import STOP_RULES, EvaluationMode, Handover, Role, Rubric, Scale
 from refinement.forms.rubrics.initial import Fields
+from refinement.forms.rubrics.outputs import read_metrics, refuse_odd_outputs
+from refinement.forms.rubrics.presets import with_preset_followed
 from refinement.forms.rubrics.rows import (
     MOST_CHECKS,
     MOST_CRITERIA,
@@ -26,6 +28,7 @@ from refinement.judging.templating import TEMPLATE_NAMES, check_template
 from refinement.texts import storable
 
 NOTE_LIMIT = 400
+RULES_FOLLOWED = "The evaluator was added or removed, so “Who sees what” was set to the matching preset."
 
 
 @dataclass
@@ -49,13 +52,15 @@ def read_definition(fields: Fields, base: Rubric) -> Reading:
         return _read(fields, base)
 
 
-def _read(fields: Fields, base: Rubric) -> Reading:
+def _read(submitted: Fields, base: Rubric) -> Reading:
+    fields = with_preset_followed(submitted, base.profile)
     problems, reading = Problems(), Reading()
     values = _settings(fields, problems)
     rows = list(read_criteria(fields, problems))
     values["criteria"] = [row for _, _, row in rows]
     checks = list(read_checks(fields, {check.key: check for check in base.checks}, problems))
     values["checks"] = [row for _, row in checks]
+    values["evaluator"]["metrics"] = read_metrics(fields, problems)
     values["profile"] = base.profile
     policy = values["policy"]
     policy["stop_rules"] = _stop_rules(fields)
@@ -67,11 +72,16 @@ def _read(fields: Fields, base: Rubric) -> Reading:
     _refuse_odd_counts(values, problems)
     _refuse_odd_numbers(values, problems)
     _refuse_odd_evaluator(values, problems)
+    refuse_odd_outputs(values, problems)
     _read_note(fields, problems)
     reading.renamed = {row["key"]: was for _, was, row in rows if was and was != row["key"]}
     reading.problems = _in_page_order(problems.by_field)
     if not reading.problems:
-        reading.notices = [*_docking_notice(fields, rows), *_carry_seed(values, base, rows)]
+        reading.notices = [
+            *_docking_notice(fields, rows),
+            *_carry_calibration(values, base, rows),
+            *([RULES_FOLLOWED] if fields is not submitted and _sees(fields) != _sees(submitted) else []),
+        ]
         _finish(reading, values)
     return reading
 
@@ -106,11 +116,18 @@ def _stop_rules(fields: Fields) -> list[str]:
 def _context(fields: Fields, base: Rubric) -> dict[str, list[str]]:
     """The checked cells, plus entries of the version that the table does not show."""
     return {
-        str(role): sorted(
-            {str(kind) for kind in OFFERED[role] if fields.get(f"context-{role}-{kind}")}
-            | {str(kind) for kind in base.context.allowed(role) - OFFERED[role]}
+        role: sorted(
+            {*kinds, *(str(kind) for kind in base.context.allowed(Role(role)) - OFFERED[Role(role)])}
         )
-        for role in Role
+        for role, kinds in _sees(fields).items()
+    }
+
+
+def _sees(fields: Fields) -> dict[str, set[str]]:
+    """The checked cells of the visibility table, by role."""
+    return {
+        str(role): {str(kind) for kind in offered if fields.get(f"context-{role}-{kind}")}
+        for role, offered in OFFERED.items()
     }
 
 
@@ -188,12 +205,12 @@ def _read_note(fields: Fields, problems: Problems) -> None:
         )
 
 
-def _carry_seed(
+def _carry_calibration(
     values: dict[str, Any], base: Rubric, rows: list[tuple[str, str, dict[str, Any]]]
 ) -> list[str]:
-    """Copies the seed with its scores under the current keys; reports scores that no longer fit."""
-    values["seed_text"], values["seed_scores"] = "", {}
-    if not base.seed_text:
+    """Copies the calibration example, scores under the current keys; reports scores that no longer fit."""
+    values["calibration_text"], values["calibration_scores"] = "", {}
+    if not base.calibration_text:
         return []
     step = values["scale"]["step"]
     scale = Scale(
@@ -202,15 +219,18 @@ def _carry_seed(
         None if step is None else Decimal(step),
     )
     keys = {was: row["key"] for _, was, row in rows if was}
-    scores = {keys[key]: score for key, score in base.seed_scores.items() if key in keys}
+    scores = {keys[key]: score for key, score in base.calibration_scores.items() if key in keys}
     fitting = {key: str(score) for key, score in scores.items() if scale.admits(score)}
-    notices = _seed_notices(
-        [key for key in base.seed_scores if key not in keys], scores.keys() - fitting.keys()
+    notices = _calibration_notices(
+        [key for key in base.calibration_scores if key not in keys], scores.keys() - fitting.keys()
     )
     if fitting:
-        values["seed_text"], values["seed_scores"] = base.seed_text, fitting
+        values["calibration_text"], values["calibration_scores"] = base.calibration_text, fitting
     else:
-        notices.append("No seed score is left, so this version has no seed. Earlier versions keep it.")
+        notices.append(
+            "No calibration score is left, so this version has no calibration example. "
+            "Earlier versions keep it."
+        )
     return notices
 
 
@@ -221,25 +241,26 @@ def _docking_notice(fields: Fields, rows: list[tuple[str, str, dict[str, Any]]])
     return ["The penalty for invented names was removed along with its criterion."]
 
 
-def _seed_notices(removed: list[str], off_scale: Any) -> list[str]:
+def _calibration_notices(removed: list[str], off_scale: Any) -> list[str]:
     notices = []
     if removed:
-        notices.append(f"Seed scores were removed along with their criteria: {', '.join(removed)}.")
+        notices.append(f"Calibration scores were removed along with their criteria: {', '.join(removed)}.")
     if off_scale:
-        notices.append(f"Seed scores outside the new scale were removed: {', '.join(sorted(off_scale))}.")
+        notices.append(
+            f"Calibration scores outside the new scale were removed: {', '.join(sorted(off_scale))}."
+        )
     return notices
 
 
 def _in_page_order(problems: dict[str, list[str]]) -> dict[str, list[str]]:
     """The errors in page order."""
     sections = (
-        ("name", "artifact_type", "purpose"),
+        ("name", "artifact_type", "problem_class", "purpose"),
         ("criteri",),
         ("check",),
         ("scale-", "policy-"),
-        ("evaluation_mode", "evaluator-"),
-        ("problem_class",),
-        ("background", "output_contract", "search_space"),
+        ("evaluation_mode", "evaluator-", "metric"),
+        ("background", "output_", "search_space"),
         ("template-",),
     )
 

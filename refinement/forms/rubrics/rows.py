@@ -155,23 +155,8 @@ def _typed(parameter: Parameter, text: str) -> Any:
         chosen = values.choice_of(text, parameter.choices)
         return None if chosen == parameter.default else chosen
     if parameter.type is ParameterType.JSON:
-        return _document(text)
+        return values.schema_of(text)
     return text
-
-
-def _document(text: str) -> Any:
-    try:
-        document = json.loads(text)
-    except json.JSONDecodeError as error:
-        where = f"line {error.lineno}, column {error.colno}"
-        raise values.Refused(f"Not valid JSON: {error.msg} at {where}.") from None
-    except (ValueError, RecursionError):
-        raise values.Refused(
-            "This JSON cannot be parsed: a number is too long, or it is nested too deeply."
-        ) from None
-    if not isinstance(document, dict):
-        raise values.Refused("A schema must be a JSON object.")
-    return document
 
 
 def _as_before(kind: CheckKind, given: dict[str, Any], known: Check | None) -> Any:

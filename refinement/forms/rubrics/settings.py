@@ -6,7 +6,7 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Any
 
-from refinement.engine.rubrics import LONGEST_EVALUATION
+from refinement.engine.rubrics import LONGEST_EVALUATION, MOST_REPEATS
 from refinement.forms.rubrics import words
 
 COLUMN_LIMIT = Decimal(99_999)  # range of the scale and weight columns
@@ -24,6 +24,9 @@ class Kind(StrEnum):
     FLAG = "flag"
     WORDS = "words"
     COMMAND = "command"
+    LINES = "lines"
+    PATTERN = "pattern"
+    SCHEMA = "schema"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +73,14 @@ ABOUT = (
         "What is judged, such as document or email. Used in prompts.",
         limit=40,
         suggestions="artifact-types",
+    ),
+    Setting(
+        ("problem_class",),
+        "Problem class",
+        Kind.CHOICE,
+        "A judge of code or a pipeline may suggest changes to several files at once.",
+        required=True,
+        choices=words.PROBLEM_CLASSES,
     ),
     Setting(
         ("purpose",),
@@ -185,6 +196,14 @@ LIMITS = (
         help="Of a longer text the judge sees the start and the end, and the round says so.",
     ),
     _whole(
+        "source_limit_chars",
+        "Sources in a prompt (characters)",
+        1,
+        500_000,
+        required=True,
+        help="In total. Of longer sources, prompts contain the start and the end, and say so.",
+    ),
+    _whole(
         "producer_tokens",
         "Producer's limit (tokens)",
         1,
@@ -241,16 +260,6 @@ SAFEGUARDS = (
         "them by commas, spaces or lines.",
     ),
 )
-CLASSES = (
-    Setting(
-        ("problem_class",),
-        "Problem class",
-        Kind.CHOICE,
-        "Sets the presets of the visibility table below.",
-        required=True,
-        choices=words.PROBLEM_CLASSES,
-    ),
-)
 EVALUATION = (
     Setting(
         ("evaluation_mode",),
@@ -292,6 +301,31 @@ EVALUATION = (
         low=Decimal(1),
         high=Decimal(LONGEST_EVALUATION),
     ),
+    Setting(
+        ("evaluator", "repeat"),
+        "Runs per round",
+        Kind.WHOLE,
+        "Run a command whose result varies several times; the median counts.",
+        required=True,
+        low=Decimal(1),
+        high=Decimal(MOST_REPEATS),
+    ),
+    Setting(
+        ("evaluator", "validation"),
+        "Validation command",
+        Kind.COMMAND,
+        "A cheap command that runs first. If it fails, the producer gets one chance to repair the text.",
+        limit=4_000,
+    ),
+    Setting(
+        ("evaluator", "failure_patterns"),
+        "Failure patterns",
+        Kind.LINES,
+        "Regular expressions, one per line, such as \\b0 passed\\b. Output that matches one of them gives "
+        "every criterion the lowest score.",
+        limit=50_000,
+        rows=3,
+    ),
 )
 TEXTS = (
     Setting(
@@ -311,6 +345,21 @@ TEXTS = (
         rows=4,
     ),
     Setting(
+        ("output_schema",),
+        "Output schema",
+        Kind.SCHEMA,
+        "A JSON schema. A result that is not JSON or does not follow it gets the lowest score.",
+        limit=50_000,
+        rows=4,
+    ),
+    Setting(
+        ("output_pattern",),
+        "Output pattern",
+        Kind.PATTERN,
+        "A regular expression that must match in the result, else it gets the lowest score.",
+        limit=2_000,
+    ),
+    Setting(
         ("search_space",),
         "Search space",
         Kind.TEXT,
@@ -328,7 +377,6 @@ GROUPS: Mapping[str, tuple[Setting, ...]] = {
     "budgets": BUDGETS,
     "safeguards": SAFEGUARDS,
     "evaluation": EVALUATION,
-    "classes": CLASSES,
     "texts": TEXTS,
 }
 SETTINGS = tuple(setting for group in GROUPS.values() for setting in group)

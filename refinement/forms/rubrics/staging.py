@@ -6,12 +6,13 @@ from typing import Any
 from refinement.engine.types import History, Rubric
 from refinement.forms.rubrics.rehearsals import PreviewForm
 from refinement.judging.context import Brief
-from refinement.judging.rehearsal import assumed_history, brief_for
+from refinement.judging.rehearsal import EXAMPLE_SOURCE, assumed_history, brief_for
 from refinement.models import Run
 from refinement.selectors.rubrics.assumptions import borrowed_assumptions, typed_assumptions
 from refinement.selectors.rubrics.rehearsals import PreviewHistory, newest_round, preview_history
 
 NONCE = "0123456789ab"  # of a fictional run; every real one has its own
+EXAMPLE_WORDS = "The source is an example. A run without sources has no such block."
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,8 @@ def preview_input(
         number = number or 1
         history = assumed_history(definition, number, given["candidate"], given["earlier"], form.said)
         words = typed_assumptions(definition, number, form.said, has_earlier=bool(given["earlier"]))
-        return PreviewInput(brief_for(definition, given["task"], NONCE), history, [*words, code_words(NONCE)])
+        brief = brief_for(definition, given["task"], NONCE, sources=(EXAMPLE_SOURCE,))
+        return PreviewInput(brief, history, [*words, EXAMPLE_WORDS, code_words(NONCE)])
     newest = newest_round(run)
     if not newest or (number is not None and number > newest):
         there = f"has {newest} round{'' if newest == 1 else 's'}" if newest else "has no text yet"

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from refinement.engine.evaluating import command_line
-from refinement.engine.types import Rubric
+from refinement.engine.types import Metric, Rubric
 from refinement.forms.rubrics import words
 from refinement.forms.rubrics.merging import Change, Difference
 from refinement.forms.rubrics.settings import SETTINGS, Kind
 from refinement.selectors.rubrics.context_tables import KIND_LABELS
-from refinement.selectors.rubrics.words import TEMPLATE_LABELS, rule_name
+from refinement.selectors.rubrics.words import TEMPLATE_LABELS, metric_words, rule_name, schema_words
 
 NOUNS = {"criteria": "Criterion", "checks": "Check"}
 ROW_LABELS = {
@@ -69,6 +69,8 @@ def _label(path: tuple[str, ...], names: Mapping[str, Mapping[str, str]]) -> str
             return "Primary criterion"
         case ("policy", "stop_rules"):
             return "Stop rules"
+        case ("evaluator", "metrics"):
+            return "Metrics"
         case ("policy", "penalties", "criterion"):
             return "Penalty for invented names on"
     return " ".join(path).replace("_", " ")
@@ -86,6 +88,10 @@ def _shown(entry: Difference, value: Any, names: Mapping[str, str]) -> str:
             return "\n".join(f"{n}. {rule_name(rule)}" for n, rule in enumerate(value or [], 1))
         case ("criteria", ""):
             return "\n".join(f"{n}. {names.get(key, key)}" for n, key in enumerate(value or [], 1))
+        case ("evaluator", "metrics"):
+            return "\n".join(metric_words(Metric(**metric)) for metric in value or []) or "None"
+        case ("output_schema",):
+            return schema_words(value or {}) or "Empty"
     setting = _SETTINGS.get(entry.path)
     if setting is not None and setting.choices and value in setting.choices:
         return setting.choices[value]

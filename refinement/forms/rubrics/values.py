@@ -1,7 +1,9 @@
 """Parsing of single values; errors say what to do."""
 
+import json
 import re
 import shlex
+from collections.abc import Callable
 from decimal import Decimal
 from enum import Enum
 from typing import Any
@@ -103,16 +105,45 @@ def command_of(text: str) -> list[str]:
     return parts
 
 
+def schema_of(text: str) -> dict[str, Any]:
+    """A JSON schema, empty for an empty text. Whether it is valid is checked elsewhere."""
+    if not text.strip():
+        return {}
+    try:
+        document = json.loads(text)
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        raise Refused(f"Not valid JSON: {error.msg} at {where}.") from None
+    except (ValueError, RecursionError):
+        raise Refused(
+            "This JSON cannot be parsed: a number is too long, or it is nested too deeply."
+        ) from None
+    if not isinstance(document, dict):
+        raise Refused("A schema must be a JSON object.")
+    return document
+
+
+def lines_of(text: str) -> list[str]:
+    return [line for line in text.split("\n") if line.strip()]
+
+
+# Kinds whose text is read as it is, empty or not.
+_WHOLE_TEXTS: dict[Kind, Callable[[str], Any]] = {
+    Kind.WORDS: words_of,
+    Kind.COMMAND: command_of,
+    Kind.LINES: lines_of,
+    Kind.SCHEMA: schema_of,
+    Kind.TEXT: str,
+    Kind.PATTERN: str,
+}
+
+
 def setting_value(setting: Setting, text: str) -> Any:
     """The field's value as stored in the JSON definition."""
     if setting.kind is Kind.FLAG:
         return bool(text)
-    if setting.kind is Kind.WORDS:
-        return words_of(text_within(text, setting.limit))
-    if setting.kind is Kind.COMMAND:
-        return command_of(text_within(text, setting.limit))
-    if setting.kind is Kind.TEXT:
-        return text_within(text, setting.limit)
+    if setting.kind in _WHOLE_TEXTS:
+        return _WHOLE_TEXTS[setting.kind](text_within(text, setting.limit))
     if not text.strip():
         if setting.required:
             raise Refused("Required.")

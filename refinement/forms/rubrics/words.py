@@ -34,29 +34,29 @@ PROBLEM_CLASSES = {
 }
 EVALUATION_MODES = {
     EvaluationMode.JUDGE_ONLY: "Judge only",
-    EvaluationMode.RUNNABLE: "Judge, with a command's output as evidence",
-    EvaluationMode.HYBRID: "Both: a command's output if there is any, and the judge",
+    EvaluationMode.RUNNABLE: "Judge, scoring by a command's output",
+    EvaluationMode.HYBRID: "Both: the judge's own reading, with a command's output beside it",
 }
 HANDOVERS = {
     Handover.FILE: "As a file; {file} in the command is replaced by its path",
     Handover.STDIN: "On standard input",
 }
 SEVERITIES = {
-    Severity.ERROR: "Error: must be fixed",
+    Severity.ERROR: "Error: must be fixed to pass",
     Severity.WARNING: "Warning: should be fixed",
     Severity.INFO: "Info: worth knowing",
 }
 # When each rule ends a run. Their names are shared with other pages.
 STOP_RULES = {
-    StopReason.PASSED: "The composite reaches the pass mark.",
-    StopReason.PERFECT_SCORE: "The composite reaches the perfect score.",
+    StopReason.PASSED: "The composite reaches the pass mark, and no error check failed.",
+    StopReason.PERFECT_SCORE: "The composite reaches the perfect score, and no error check failed.",
     StopReason.QUALITY_THRESHOLD_MET: (
         "Same condition as “The text passes”. Runs of the Ralph profile give this reason."
     ),
-    StopReason.SCORE_REGRESSION: "The composite is lower than in the previous round.",
-    StopReason.NO_IMPROVEMENT: "The composite rose by less than the minimum gain.",
+    StopReason.SCORE_REGRESSION: "The round ranks below the previous one.",
+    StopReason.NO_IMPROVEMENT: "The round gained less than the minimum gain.",
     StopReason.CYCLING: "Every criterion has the same score as in the previous round.",
-    StopReason.PLATEAU: "The last rounds brought no improvement over those before.",
+    StopReason.PLATEAU: "None of the last rounds ranks above the best one before them.",
     StopReason.MAX_ROUNDS: "The maximum number of rounds is reached.",
     StopReason.MAX_ITERATIONS_REACHED: (
         "Same limit as “Round limit reached”. Runs of the Ralph profile give this reason."
@@ -65,7 +65,6 @@ STOP_RULES = {
 ROLES = {
     Role.JUDGE: (ROLE_LABELS[Role.JUDGE], "scores a candidate"),
     Role.PRODUCER: (ROLE_LABELS[Role.PRODUCER], "writes and revises"),
-    Role.REFLECT: (ROLE_LABELS[Role.REFLECT], "reviews earlier rounds"),
 }
 TEMPLATE_HELP = {
     "judge": "Instructions for the judge, before the text.",

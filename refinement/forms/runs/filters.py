@@ -14,6 +14,7 @@ from refinement.selectors.runs.filter_options import RunOptions
 from refinement.selectors.runs.filters import ANY_IMPORTED, RunFilters
 from refinement.selectors.runs.orders import NEWEST, ORDERS, Order
 from refinement.selectors.runs.words import REASON_LABELS
+from refinement.texts import label
 
 WORDS_CHARS = 200
 ANY = ("", "Any")
@@ -39,8 +40,8 @@ DECISIONS = [
 ]
 IMPORTED = [(ANY_IMPORTED, "Any import"), *RunSource.choices]
 CHOSEN = (
-    *("outcome", "reason", "status", "decision", "rubric", "producer", "judge", "person", "tag"),
-    *("kinship", "mark", "imported"),
+    *("outcome", "reason", "status", "decision", "rubric", "producer", "judge", "person"),
+    *("task_type", "tag", "kinship", "mark", "imported"),
 )
 RANGES = (
     ("Launched", "since", "until"),
@@ -119,6 +120,7 @@ class RunFilterForm(forms.Form):
         widget=forms.Select,
         error_messages={"invalid": "Choose a user from the list."},
     )
+    task_type = offered("Task type")
     tag = offered("Tag")
     kinship = one_of("Producer and judge", KINSHIPS)
     mark = one_of("A round with", MARKS)
@@ -136,9 +138,10 @@ class RunFilterForm(forms.Form):
         given = {name: data.get(name, "") for name in self.base_fields}
         if given["sort"] == NEWEST.name:
             given["sort"] = ""  # the default order is not in the URL
+        given["task_type"] = label(given["task_type"])  # as it is stored
         super().__init__(given, auto_id="filter-%s")
         self.project = project
-        for name in ("rubric", "producer", "judge", "person", "tag") if options else ():
+        for name in ("rubric", "producer", "judge", "person", "task_type", "tag") if options else ():
             self._offer(name, getattr(options, name))
         self.is_valid()
 

@@ -1,4 +1,4 @@
-"""The launch form: task, seed, rubric, models and repeats."""
+"""The launch form: task, starting text, sources, rubric, models and repeats."""
 
 import secrets
 from collections.abc import Sequence
@@ -9,11 +9,25 @@ from django import forms
 from refinement.engine.types import Rubric
 from refinement.forms.rubrics.values import tidy
 from refinement.forms.runs.overrides import OVERRIDES, rubric_overridden
+from refinement.forms.runs.sources import (
+    FilesField,
+    FilesInput,
+    SourceRow,
+    files_decoded,
+    rows_posted,
+    shown_rows,
+)
+from refinement.judging.sources import LIMITS, BadSource, SourceText, sources_cleaned
 from refinement.models import RubricVersion
 from refinement.providers.registry import Target
 from refinement.selectors.launch.available_models import Offer, target_typed
 from refinement.selectors.launch.model_lists import model_choices
-from refinement.services.runs.creating import MAX_TEXT_CHARS, MOST_TAGS, tags_cleaned
+from refinement.services.runs.creating import (
+    MAX_TEXT_CHARS,
+    MOST_TAGS,
+    tags_cleaned,
+    task_type_cleaned,
+)
 from refinement.services.runs.launching import MOST_REPEATS
 
 MAX_FILE_BYTES = 5_000_000
@@ -75,12 +89,26 @@ class LaunchForm(forms.Form):
         error_messages={"required": NO_FILE, "empty": "The file is empty. Choose another."},
         widget=forms.FileInput(attrs={"accept": ".txt,.md,.markdown,.rst,.text,text/plain,text/markdown"}),
     )
+    source_files = FilesField(
+        label="Source files",
+        required=False,
+        help_text=LIMITS,
+        error_messages={"empty": "A file is empty. Choose another."},
+        widget=FilesInput(attrs={"accept": "text/*,.md,.markdown,.rst,.json,.yaml,.yml,.csv,.tsv,.log,.tex"}),
+    )
     rubric = forms.ChoiceField(label="Rubric")
     version = forms.CharField(label="Version", widget=forms.Select)
     producer = model_field("Producer")
     producer_typed = typed_field("producer")
     judge = model_field("Judge")
     judge_typed = typed_field("judge")
+    task_type = forms.CharField(
+        label="Task type",
+        required=False,
+        max_length=200,
+        help_text="A label to group and filter runs by, such as research.",
+        widget=forms.TextInput(attrs={"list": "task-types", "autocomplete": "off"}),
+    )
     tags = forms.CharField(
         label="Tags",
         required=False,
@@ -108,6 +136,7 @@ class LaunchForm(forms.Form):
     ) -> None:
         super().__init__(*args, **{"label_suffix": "", **kwargs})
         self.chosen_version, self.as_saved = version, definition
+        self.sources = rows_posted(self.data) if self.is_bound else list(self.initial.get("sources", ()))
         self.initial.setdefault("key", secrets.token_hex(12))
         self._choices("rubric", list(rubrics), both=True)
         self._choices("version", list(versions))
@@ -150,6 +179,11 @@ class LaunchForm(forms.Form):
         typed = (self["producer_typed"], self["judge_typed"])
         return self.nothing_offered or any(field.value() or field.errors for field in typed)
 
+    @property
+    def source_rows(self) -> list[SourceRow]:
+        """The sources sent so far, files included, and an empty row."""
+        return shown_rows(self.sources)
+
     def complain_later(self) -> None:
         """Before the first submit: drops "required" errors, keeps errors of entered values."""
         for name in [name for name in self.errors if not self.data.get(name)]:
@@ -160,6 +194,7 @@ class LaunchForm(forms.Form):
         cleaned = super().clean() or {}
         self.errors.pop("version", None)  # defaults to the newest
         cleaned["seed_text"] = self._seed(cleaned)
+        self._clean_sources(cleaned)
         cleaned["definition"] = self._definition(cleaned)
         cleaned["producer_target"] = self._target("producer", cleaned)
         if self.as_saved.criteria:
@@ -169,6 +204,12 @@ class LaunchForm(forms.Form):
             cleaned["judge_target"] = cleaned["producer_target"]  # never called: only checks decide
         self._clean_tags(cleaned)
         return cleaned
+
+    def clean_task_type(self) -> str:
+        try:
+            return task_type_cleaned(self.cleaned_data["task_type"])
+        except forms.ValidationError as refusal:
+            raise forms.ValidationError(refusal.messages) from None
 
     def _seed(self, cleaned: dict[str, Any]) -> str:
         start, upload = cleaned.get("start"), cleaned.get("seed_file")
@@ -201,6 +242,18 @@ class LaunchForm(forms.Form):
         if not text.strip():
             self.add_error("seed_file", "The file has no text. Choose another.")
         return text
+
+    def _clean_sources(self, cleaned: dict[str, Any]) -> None:
+        """Adds uploaded files to the rows, so that a form shown again has their texts."""
+        for found in files_decoded(cleaned.get("source_files") or []):
+            if isinstance(found, SourceText):
+                self.sources.append(found)
+            else:
+                self.add_error("source_files", str(found))
+        try:
+            cleaned["sources"] = sources_cleaned(self.sources)
+        except BadSource as problem:
+            self.add_error("source_files", str(problem))
 
     def keep_file(self) -> None:
         """Shows an uploaded file's text in its field again, because browsers do not keep uploads."""

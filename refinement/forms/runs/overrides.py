@@ -78,6 +78,13 @@ OVERRIDES = (
         high=Decimal(2_000_000),
     ),
     Override(
+        "source_limit",
+        "policy.source_limit_chars",
+        "Sources in a prompt (characters)",
+        "In total. Longer sources are cut in the middle.",
+        high=Decimal(500_000),
+    ),
+    Override(
         "producer_tokens",
         "policy.producer_tokens",
         "Producer's limit (tokens)",

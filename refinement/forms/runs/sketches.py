@@ -9,6 +9,7 @@ from refinement.engine.types import Rubric
 from refinement.forms.rubrics.values import Refused, tidy
 from refinement.forms.runs.launch import LaunchForm
 from refinement.forms.runs.overrides import OVERRIDES
+from refinement.judging.sources import MOST_SOURCES
 from refinement.providers.registry import Target
 from refinement.selectors.launch.available_models import target_typed
 from refinement.services.runs.launching import MOST_REPEATS
@@ -21,6 +22,7 @@ class Sketch:
     definition: Rubric
     task_chars: int
     seed_chars: int
+    source_chars: tuple[int, ...]
     producer: Target | None
     judge: Target | None
     repeats: int
@@ -45,6 +47,7 @@ def sketched(form: LaunchForm) -> Sketch:
         definition=definition,
         task_chars=chars_of(form.data, "task", values["task"]),
         seed_chars=seed_chars_of(form, values),
+        source_chars=source_chars_of(form),
         producer=target_or_none(values, "producer"),
         judge=target_or_none(values, "judge"),
         repeats=int(repeats) if repeats.isdigit() and 1 <= int(repeats) <= MOST_REPEATS else 1,
@@ -57,6 +60,15 @@ def seed_chars_of(form: LaunchForm, values: Mapping[str, Any]) -> int:
     if values["start"] == "draft":
         return 0
     return chars_of(form.data, "seed", values["seed"])
+
+
+def source_chars_of(form: LaunchForm) -> tuple[int, ...]:
+    """The sources' lengths, or those that the page sent instead of the texts, such as `120,4000`."""
+    told = str(form.data.get("source_chars") or "")
+    if "source_text" in form.data or not told:
+        return tuple(len(source.text) for source in form.sources)
+    parts = told.split(",")[:MOST_SOURCES]
+    return tuple(int(part) for part in parts if part.isascii() and part.isdigit() and len(part) < 10)
 
 
 def chars_of(data: Mapping[str, Any], name: str, text: Any) -> int:

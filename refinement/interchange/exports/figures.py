@@ -1,16 +1,20 @@
 """Computes composites and metrics of a run document, regardless of the totals in its file."""
 
+from dataclasses import replace
 from decimal import Decimal
 
 from refinement.engine.evaluating import with_failure
 from refinement.engine.metrics import RunMetrics, run_metrics
 from refinement.engine.scoring import assess, shown
 from refinement.engine.sentences import round_name
+from refinement.engine.stopping import passed_in_round
 from refinement.engine.types import (
     CheckResult,
     CriterionScore,
     EvaluatorOutput,
     History,
+    MetricValue,
+    Outcome,
     Penalty,
     Round,
     Rubric,
@@ -42,7 +46,8 @@ def engine_round(entry: RoundPart, rubric: Rubric) -> Round:
                 Penalty(penalty.criterion, penalty.points, tuple(penalty.names))
                 for penalty in entry.penalties
             ),
-            engine_evaluator(entry) if rubric.runs_a_command else None,
+            engine_evaluator(entry, rubric) if rubric.runs_a_command else None,
+            entry.contract_violation,
         )
     except (ValueError, KeyError, ArithmeticError) as error:
         raise ValueError(
@@ -51,14 +56,28 @@ def engine_round(entry: RoundPart, rubric: Rubric) -> Round:
     return Round(entry.number, entry.candidate, assessment, entry.base_round)
 
 
-def engine_evaluator(entry: RoundPart) -> EvaluatorOutput | None:
-    """The command's output. Whether it failed completely is computed, regardless of the file."""
+def engine_evaluator(entry: RoundPart, rubric: Rubric) -> EvaluatorOutput | None:
+    """The command's output. Whether it failed completely is computed, regardless of the file.
+
+    Only a rubric with failure patterns or a validation command keeps the file's word, because neither is run
+    on import.
+    """
     evaluator = entry.evaluator
     if evaluator is None:
         return None
+    metrics = {
+        name: MetricValue(tuple(Decimal(number) for number in numbers))
+        for name, numbers in evaluator.metrics.items()
+        if numbers
+    }
     output = with_failure(
-        EvaluatorOutput(evaluator.stdout, evaluator.stderr, evaluator.exit_code, evaluator.stopped)
+        EvaluatorOutput(
+            evaluator.stdout, evaluator.stderr, evaluator.exit_code, evaluator.stopped, metrics=metrics
+        )
     )
+    # Of a failure, the file's sentence is kept: it knows of all repeats.
+    if evaluator.failure and (output.failure or rubric.evaluator.failure_patterns or rubric.validates):
+        output = replace(output, failure=evaluator.failure)
     evaluator.failure = output.failure
     return output
 
@@ -84,6 +103,8 @@ def compute(document: RunDocument, rubric: Rubric) -> list[str]:
     if [_number(text) for text in stated] != [value.quantize(SIX) for value in composites]:
         document.run.trajectory = [str(value.quantize(SIX)) for value in composites]
     document.run.rounds_judged = len(composites)
+    passed = document.run.outcome is Outcome.PASS
+    document.run.passed_in_round = passed_in_round(rubric, history) if passed else None
     document.run.signal_rounds = sum(bool(entry.signals) for entry in document.rounds)
     document.run.penalty_rounds = sum(bool(entry.penalties) for entry in document.rounds)
     document.run.cut_rounds = sum(

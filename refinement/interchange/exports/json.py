@@ -12,6 +12,7 @@ FORMAT = 1
 def run_json(
     run: Mapping[str, Any],
     *,
+    sources: Iterable[Mapping[str, Any]] = (),
     rounds: Iterable[Mapping[str, Any]],
     calls: Iterable[Mapping[str, Any]],
     events: Iterable[Mapping[str, Any]],
@@ -22,6 +23,7 @@ def run_json(
     """The document's text in pieces. Only one list entry is in memory at a time."""
     yield f'{{\n"wiggum_run": {FORMAT},\n"run": {as_json(run)}'
     lists = {
+        "sources": sources,
         "rounds": rounds,
         "calls": calls,
         "events": events,

@@ -4,22 +4,26 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from refinement.engine.scoring import shown
+from refinement.engine.scoring import shown, shown_metric
 from refinement.engine.sentences import round_name
-from refinement.engine.types import Rubric
+from refinement.engine.types import MetricValue, Rubric
 from refinement.interchange.exports.people_markdown import decisions_section, human_scores_section
 from refinement.interchange.imports.markdown_text import fenced, inline, table
 from refinement.judging.length import excerpt
 
 REPORTED_CHARS = 4_000  # of each of an evaluator's outputs
 _ORIGINS = {
-    "seed": "the seed",
+    "seed": "the starting text",
     "draft": "a first draft",
     "revision": "a revision",
     "hand": "an edit by hand",
     "absent": "a text missing from the imported file",
 }
-_FLAGS = {"signals": "judge did not track the revision", "penalties": "points deducted"}
+_FLAGS = {
+    "contract_violation": "output contract violated",
+    "signals": "judge did not track the revision",
+    "penalties": "points deducted",
+}
 
 
 def run_markdown(
@@ -28,11 +32,12 @@ def run_markdown(
     *,
     rounds: Sequence[Mapping[str, Any]],
     best: str | None,
+    sources: Sequence[Mapping[str, Any]] = (),
     human_scores: Sequence[Mapping[str, Any]] = (),
     decisions: Sequence[Mapping[str, Any]] = (),
     imported: str = "",
 ) -> Iterator[str]:
-    """The report in pieces: result, trajectory, rounds, best candidate and task."""
+    """The report in pieces: result, trajectory, rounds, best candidate, task and sources."""
     yield f"# Run {run['id']}: {inline(run['title'])}\n\n"
     yield f"{_result(run)}\n\n"
     if imported:
@@ -52,6 +57,16 @@ def run_markdown(
     else:
         yield f"{inline(round_name(rubric, run['best_round']).capitalize())} is the result.\n\n{fenced(best)}"
     yield f"\n## Task\n\n{fenced(run['task'])}"
+    if sources:
+        yield f"\n## Sources\n\n{_sources(sources)}"
+
+
+def _sources(sources: Sequence[Mapping[str, Any]]) -> str:
+    rows = [
+        [str(entry["position"]), inline(entry["name"]), f"{entry['chars']:,}", f"{entry['shown_chars']:,}"]
+        for entry in sources
+    ]
+    return table(["Source", "Name", "Characters", "In prompts"], rows)
 
 
 def _result(run: Mapping[str, Any]) -> str:
@@ -62,6 +77,8 @@ def _result(run: Mapping[str, Any]) -> str:
 
 
 def _facts(run: Mapping[str, Any], rubric: Rubric) -> Iterator[tuple[str, str]]:
+    if run["task_type"]:
+        yield "Task type", run["task_type"]
     yield "Rubric", f"{run['rubric']['name']}, version {run['rubric']['version']}"
     yield "Producer", f"{run['producer']['model']} at {run['producer']['endpoint']}"
     yield "Judge", f"{run['judge']['model']} at {run['judge']['endpoint']}"
@@ -87,21 +104,35 @@ def _score(rubric: Rubric, value: Decimal | None) -> str:
 def _trajectory(rubric: Rubric, rounds: Sequence[Mapping[str, Any]]) -> str:
     if not rounds:
         return "No rounds yet.\n"
-    head = ["Round", "Composite", *(inline(entry.name) for entry in rubric.criteria), "Remarks"]
+    names = [entry.name for entry in rubric.criteria] + [entry.name for entry in rubric.evaluator.metrics]
+    head = ["Round", "Composite", *(inline(name) for name in names), "Remarks"]
     return table(head, (_trajectory_row(rubric, entry) for entry in rounds))
 
 
 def _trajectory_row(rubric: Rubric, entry: Mapping[str, Any]) -> list[str]:
     scores = entry["scores"] or {}
     remarks = [label for name, label in _FLAGS.items() if entry[name]]
+    stored = (entry.get("evaluator") or {}).get("metrics")
     if entry["seen_chars"] is not None and entry["seen_chars"] < entry["candidate_chars"]:
         remarks.append(f"judged {entry['seen_chars']:,} of {entry['candidate_chars']:,} characters")
     return [
         inline(round_name(rubric, entry["number"]).capitalize()),
         inline(_score(rubric, entry["composite"])),
         *(inline(scores.get(criterion.key, "")) for criterion in rubric.criteria),
+        *(inline(_metric(metric.name, stored)) for metric in rubric.evaluator.metrics),
         inline("; ".join(remarks)),
     ]
+
+
+def _metric(name: str, stored: Mapping[str, Sequence[str]] | None) -> str:
+    """The metric's median and spread; empty if the evaluator did not run."""
+    if stored is None:
+        return ""
+    if not stored.get(name):
+        return "not found"
+    found = MetricValue(tuple(Decimal(number) for number in stored[name]))
+    spread = f" ({shown_metric(found.low)} to {shown_metric(found.high)})" if len(found.values) > 1 else ""
+    return f"{shown_metric(found.value)}{spread}"
 
 
 def _round(rubric: Rubric, entry: Mapping[str, Any]) -> str:
@@ -114,6 +145,11 @@ def _round(rubric: Rubric, entry: Mapping[str, Any]) -> str:
         parts.append(f", made from {inline(round_name(rubric, entry['base_round']))}")
     judged = "" if entry["composite"] is None else f"; composite {inline(_score(rubric, entry['composite']))}"
     parts.append(f"{judged or '; not judged'}.\n")
+    if entry["contract_violation"]:
+        parts.append(
+            f"\nOutput contract violated: {inline(entry['contract_violation'])} "
+            "Every criterion gets the lowest score.\n"
+        )
     parts += [_verdict(rubric, verdict) for verdict in entry["verdicts"]]
     parts += [_penalty(penalty) for penalty in entry["penalties"]]
     if entry["signals"]:

@@ -2,7 +2,7 @@
 
 import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -22,6 +22,8 @@ class RoundSummary:
     composite: Decimal
     scores: Mapping[str, Decimal]
     issues: Sequence[str]
+    metrics: Mapping[str, Decimal | None] = field(default_factory=dict)  # None: not found
+    contract_violation: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,7 @@ class RunSummary:
     tags: Sequence[str]
     best: Decimal | None
     outcome: str
+    task: str | None = None  # None if it was not read
 
 
 class _Line:
@@ -45,11 +48,25 @@ class _Line:
 def runs_csv(columns: Sequence[str], runs: Iterable[RunSummary]) -> Iterator[str]:
     """One line per run. Cells are escaped so that none is a formula."""
     writer = csv.writer(_Line())
-    yield writer.writerow([*columns, "trajectory", "tags"])
+    yield writer.writerow([*columns, "trajectory", "tags", "metrics", "contract_violations"])
     for run in runs:
         path = " ".join(decimal_text(entry.composite) for entry in run.rounds)
         cells = [cell(run.facts[name]) for name in columns]
-        yield writer.writerow([*cells, cell(path), cell(", ".join(run.tags))])
+        violations = sum(bool(entry.contract_violation) for entry in run.rounds)
+        ends = (path, ", ".join(run.tags), metrics_text(run.rounds), violations)
+        yield writer.writerow([*cells, *(cell(value) for value in ends)])
+
+
+def metrics_text(rounds: Sequence[RoundSummary]) -> str:
+    """Each metric's numbers by round, such as `accuracy: 0.8 not_found 0.9`; empty without metrics."""
+    names = dict.fromkeys(name for entry in rounds for name in entry.metrics)
+    return "; ".join(
+        f"{name}: {' '.join(metric_text(entry.metrics.get(name)) for entry in rounds)}" for name in names
+    )
+
+
+def metric_text(value: Decimal | None) -> str:
+    return "not_found" if value is None else decimal_text(value)
 
 
 def cell(value: Cell) -> str:
@@ -83,10 +100,15 @@ def runs_jsonl(runs: Iterable[RunSummary]) -> Iterator[str]:
 def run_object(run: RunSummary) -> dict[str, Any]:
     return {
         **run.facts,
+        "task": run.task,
         "tags": list(run.tags),
         "wiggum_scores": {f"r{entry.number}": dict(entry.scores) for entry in run.rounds},
         "wiggum_composites": {f"r{entry.number}": entry.composite for entry in run.rounds},
         "wiggum_issues": {f"r{entry.number}": list(entry.issues) for entry in run.rounds},
+        "wiggum_metrics": {f"r{entry.number}": dict(entry.metrics) for entry in run.rounds if entry.metrics},
+        "wiggum_contract_violations": {
+            f"r{entry.number}": entry.contract_violation for entry in run.rounds if entry.contract_violation
+        },
         "wiggum_rounds": len(run.rounds),
         "final_score": run.best,
         "final": run.outcome,

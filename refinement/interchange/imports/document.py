@@ -9,7 +9,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from refinement.engine.evaluating import metric_number
 from refinement.engine.kinds import Outcome, Severity, StopReason
+from refinement.engine.rubrics import MOST_REPEATS
+from refinement.judging.sources import MOST_CHARS, MOST_CHARS_TOGETHER, MOST_NAME_CHARS, MOST_SOURCES
+from refinement.texts import label
 
 MOST_TEXT = 10_000_000
 MOST_ENTRIES = 20_000
@@ -23,6 +27,13 @@ def _exact(value: object) -> object:
     if isinstance(value, bool) or (isinstance(value, str) and len(value) > 40):
         raise ValueError("not a number")
     return str(value) if isinstance(value, float) else value
+
+
+def _metric(text: str) -> str:
+    """A metric's number as text, as exact as in the file."""
+    if metric_number(text) is None:
+        raise ValueError("not a number")
+    return text
 
 
 def _aware(moment: datetime) -> datetime:
@@ -44,6 +55,8 @@ Score = Annotated[
     BeforeValidator(_exact),
     Field(allow_inf_nan=False, gt=Decimal(-(10**8)), lt=Decimal(10**8)),
 ]
+MetricNumber = Annotated[str, AfterValidator(_metric)]
+MetricNumbers = Annotated[list[MetricNumber], Field(max_length=MOST_REPEATS)]
 Words = Annotated[list[Text], Field(max_length=MOST_ENTRIES)]
 
 
@@ -76,6 +89,7 @@ class RunPart(Part):
     id: Annotated[int, Field(le=MOST_TOTAL)] | None = None
     project: Line = ""
     title: Annotated[str, Field(max_length=160)] = ""
+    task_type: Annotated[str, AfterValidator(label), Field(max_length=50)] = ""
     batch: Annotated[str, Field(max_length=16)] = ""
     tags: Annotated[list[Annotated[str, Field(min_length=1, max_length=50)]], Field(max_length=20)] = []
     created_by: Name = ""
@@ -97,6 +111,7 @@ class RunPart(Part):
     last: Score | None = None
     improvement: Score | None = None
     best_round: Count | None = None
+    passed_in_round: Count | None = None
     rounds_judged: Count = 0
     trajectory: Annotated[list[Annotated[str, Field(max_length=40)]], Field(max_length=MOST_ROUNDS)] = []
     signal_rounds: Count = 0
@@ -107,7 +122,7 @@ class RunPart(Part):
     calls_made: Count = 0
     model_seconds: Score = Decimal(0)
     extended_after: Count = 0
-    failure_role: Literal["", "judge", "producer", "reflect"] = ""
+    failure_role: Literal["", "judge", "producer"] = ""
     failure_message: Text = ""
     decision: Literal["result", "approved", "changes", "rejected"] | None = None
     chosen_round: Count | None = None
@@ -153,26 +168,49 @@ class PenaltyPart(Part):
     names: Words = []
 
 
-class EvaluatorPart(Part):
-    """The output of the evaluator command in a round."""
+class CommandPart(Part):
+    """One run of a command."""
 
     command: Annotated[list[Annotated[str, Field(max_length=2_000)]], Field(max_length=60)] = []
     exit_code: Annotated[int, Field(ge=-MOST_COUNT, le=MOST_COUNT)] | None = None
     stopped: Annotated[str, Field(max_length=200)] = ""
-    failure: Annotated[str, Field(max_length=300)] = ""
     stdout: Text = ""
     stderr: Text = ""
     stdout_missing: Annotated[int, Field(ge=0, le=MOST_TOTAL)] = 0
     stderr_missing: Annotated[int, Field(ge=0, le=MOST_TOTAL)] = 0
     seconds: Annotated[Score, Field(ge=0)] = Decimal(0)
-    open_to: Literal["", "files", "all"] = ""
+    open_to: Literal["", "network", "files", "all"] = ""
     at: Moment | None = None
 
     @model_validator(mode="after")
-    def _ended_or_stopped(self) -> "EvaluatorPart":
+    def _ended_or_stopped(self) -> "CommandPart":
         if (self.exit_code is None) is not bool(self.stopped):
             raise ValueError("a command has either an exit code or a reason why it was stopped")
         return self
+
+
+class RepeatPart(CommandPart):
+    """One of several runs of the evaluator command in a round."""
+
+    number: Annotated[int, Field(ge=1, le=MOST_REPEATS)]
+    failure: Annotated[str, Field(max_length=300)] = ""
+    metrics: Annotated[dict[Name, MetricNumbers], Field(max_length=100)] = {}
+
+
+class ValidationPart(CommandPart):
+    """The validation command on a round's candidate: as written, or after a repair."""
+
+    number: Annotated[int, Field(ge=1, le=2)]
+    replaced: Text = ""
+
+
+class EvaluatorPart(CommandPart):
+    """The output of the evaluator command in a round."""
+
+    failure: Annotated[str, Field(max_length=300)] = ""
+    metrics: Annotated[dict[Name, MetricNumbers], Field(max_length=100)] = {}
+    runs: Annotated[int, Field(ge=1, le=MOST_REPEATS)] = 1
+    failed_runs: Annotated[int, Field(ge=0, le=MOST_REPEATS)] = 0
 
 
 class RoundPart(Part):
@@ -188,6 +226,7 @@ class RoundPart(Part):
     judged_at: Moment | None = None
     composite: Score | None = None
     scores: dict[str, Score] | None = None
+    contract_violation: Annotated[str, Field(max_length=2_000)] = ""
     penalties: Annotated[list[PenaltyPart], Field(max_length=200)] = []
     signals: Annotated[list[dict[str, Any]], Field(max_length=200)] = []
     seen_chars: Count | None = None
@@ -196,6 +235,8 @@ class RoundPart(Part):
     verdicts: Annotated[list[VerdictPart], Field(max_length=20)] = []
     checks: Annotated[list[CheckPart], Field(max_length=200)] = []
     evaluator: EvaluatorPart | None = None
+    evaluator_repeats: Annotated[list[RepeatPart], Field(max_length=MOST_REPEATS)] = []
+    validations: Annotated[list[ValidationPart], Field(max_length=2)] = []
 
 
 class CallPart(Part):
@@ -260,11 +301,30 @@ class InstructionPart(Part):
     withdrawn_at: Moment | None = None
 
 
+class SourcePart(Part):
+    """A source text of the run."""
+
+    position: Annotated[int, Field(ge=1, le=MOST_SOURCES)]
+    name: Annotated[str, Field(min_length=1, max_length=MOST_NAME_CHARS)]
+    chars: Count = 0
+    shown_chars: Count = 0
+    text: Annotated[str, Field(min_length=1, max_length=MOST_CHARS)]
+
+
+def _in_order(sources: list[SourcePart]) -> list[SourcePart]:
+    if [source.position for source in sources] != list(range(1, len(sources) + 1)):
+        raise ValueError("sources must be numbered from 1, without gaps")
+    if sum(len(source.text) for source in sources) > MOST_CHARS_TOGETHER:
+        raise ValueError(f"the sources have more than {MOST_CHARS_TOGETHER:,} characters together")
+    return sources
+
+
 class RunDocument(Part):
     """A complete run."""
 
     wiggum_run: Literal[1] = 1
     run: RunPart
+    sources: Annotated[list[SourcePart], Field(max_length=MOST_SOURCES), AfterValidator(_in_order)] = []
     rounds: Annotated[list[RoundPart], Field(max_length=MOST_ROUNDS)] = []
     calls: Annotated[list[CallPart], Field(max_length=MOST_ENTRIES)] = []
     events: Annotated[list[EventPart], Field(max_length=MOST_ENTRIES)] = []

@@ -133,12 +133,12 @@ def _has_unique_keys(document: RunDocument, notes: Notes) -> bool:
 
 
 def whole_rubric(document: RunDocument) -> Rubric:
-    """The run's rubric, including its seed."""
+    """The run's rubric, including its calibration example."""
     rubric, calibration = rubric_from_json(document.run.snapshot), document.run.calibration
     if not calibration:
         return rubric
     scores = {str(key): Decimal(str(score)) for key, score in dict(calibration["scores"]).items()}
-    return replace(rubric, seed_text=str(calibration["text"]), seed_scores=scores)
+    return replace(rubric, calibration_text=str(calibration["text"]), calibration_scores=scores)
 
 
 def without_scripts(rubric: Rubric) -> Rubric:
@@ -176,7 +176,7 @@ def _name_unknown(document: RunDocument, lines: _Lines, notes: Notes) -> None:
         notes.add(lines.of((name,)), name, "Unknown field; not imported.")
     for name in document.run.unknown:
         notes.add(lines.of(("run",)), f"run.{name}", "Unknown field; not imported.")
-    for place in ("rounds", "calls", "events", "human_scores", "decisions", "instructions"):
+    for place in ("sources", "rounds", "calls", "events", "human_scores", "decisions", "instructions"):
         reported: set[str] = set()
         entries: list[Part] = getattr(document, place)
         for index, entry in enumerate(entries):

@@ -1,17 +1,16 @@
 """Reads a rubric from its YAML file, or reports all problems with their lines."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
-from typing import Any, TypeAlias, TypeVar
+from typing import Any
 
 from refinement.engine.kinds import (
     STOP_RULES,
     Composite,
     EvaluationMode,
     FeedbackStyle,
-    Handover,
     Information,
     NextBase,
     ProblemClass,
@@ -19,14 +18,12 @@ from refinement.engine.kinds import (
     Severity,
     StopReason,
 )
-from refinement.engine.profiles import PROFILES, context_rules_for
+from refinement.engine.profiles import PROFILES, context_rules_for, preset_rules
 from refinement.engine.rubrics import (
-    LONGEST_EVALUATION,
     Budget,
     Check,
     ContextRules,
     Criterion,
-    Evaluator,
     Penalties,
     Policy,
     Rubric,
@@ -36,10 +33,23 @@ from refinement.interchange.imports.fields import (
     MISSING,
     Missing,
     Notes,
-    as_json,
     brief,
-    has_unstorable,
     is_nothing,
+)
+from refinement.interchange.rubrics.evaluators import EVALUATOR, contract_pattern, contract_schema
+from refinement.interchange.rubrics.records import (
+    LINE_CHARS,
+    Key,
+    choice,
+    entries,
+    flag,
+    number,
+    parameters,
+    read_record,
+    record,
+    short_texts,
+    text,
+    whole,
 )
 from refinement.interchange.rubrics.rules import consistency_problems
 from refinement.interchange.rubrics.yaml_reading import BadFile, Fields, Node, Problem, Scalar, read_tree
@@ -50,47 +60,7 @@ from refinement.judging.templating import TEMPLATE_NAMES, check_template
 
 FORMAT = "wiggum_rubric"
 FORMAT_VERSION = 1
-LINE_CHARS, TEXT_CHARS, SEED_CHARS, TEMPLATE_CHARS = 160, 50_000, 200_000, 100_000
-MOST_ENTRIES = 500
-MOST_PARTS, MOST_PART_CHARS = 60, 2_000  # of a command
-
-Made = TypeVar("Made")
-Reader: TypeAlias = Callable[[Notes, Node, str], object]
-
-
-@dataclass(frozen=True, slots=True)
-class Key:
-    """How to read a key's value. An `optional` value may be null."""
-
-    read: Reader
-    needed: bool = False
-    optional: bool = False
-
-
-def text(most: int, *, needed: bool = False) -> Reader:
-    return lambda notes, node, name: notes.text(node, name, most=most, needed=needed)
-
-
-def number(*, places: int = 15, digits: int = 9) -> Reader:
-    return lambda notes, node, name: notes.number(node, name, places=places, digits=digits)
-
-
-def whole(least: int, most: int) -> Reader:
-    return lambda notes, node, name: notes.whole(node, name, least=least, most=most)
-
-
-def choice(kinds: Any) -> Reader:
-    return lambda notes, node, name: notes.choice(node, name, kinds)
-
-
-def flag(notes: Notes, node: Node, name: str) -> object:
-    return notes.flag(node, name)
-
-
-def short_texts(notes: Notes, node: Node, name: str) -> object:
-    """A list of short texts."""
-    found = notes.each(node, name, partial(notes.text, most=LINE_CHARS, needed=True))
-    return found if isinstance(found, Missing) else tuple(found)
+TEXT_CHARS, EXAMPLE_CHARS, TEMPLATE_CHARS = 50_000, 200_000, 100_000
 
 
 def stop_rules(notes: Notes, node: Node, name: str) -> object:
@@ -101,34 +71,6 @@ def stop_rules(notes: Notes, node: Node, name: str) -> object:
     if odd:
         return notes.add(node.line, f"{name}: {odd[0]} is not a stop rule.")
     return tuple(found)
-
-
-def record(made: Callable[..., object], keys: Mapping[str, Key]) -> Reader:
-    return lambda notes, node, name: read_record(notes, node, name, keys, made)
-
-
-def read_record(
-    notes: Notes, node: Node, name: str, keys: Mapping[str, Key], made: Callable[..., Made]
-) -> Made | Missing:
-    """An object built from the keys; MISSING if a value could not be read."""
-    fields = notes.record(node, name, {key: spec.needed for key, spec in keys.items()})
-    if isinstance(fields, Missing):
-        return fields
-    values: dict[str, object] = {}
-    for key, spec in keys.items():
-        if key not in fields.values:
-            continue
-        value_node = fields.values[key]
-        empty = spec.optional and is_nothing(value_node)
-        values[key] = None if empty else spec.read(notes, value_node, f"{key} in {name}")
-    if any(isinstance(value, Missing) for value in values.values()):
-        return MISSING
-    if any(spec.needed and key not in values for key, spec in keys.items()):
-        return MISSING
-    try:
-        return made(**values)
-    except ValueError as error:
-        return notes.add(node.line, f"{name}: {error}.")
 
 
 COLUMN = number(places=4, digits=5)
@@ -147,29 +89,6 @@ CRITERION = {
 }
 
 
-def parameters(notes: Notes, node: Node, name: str) -> object:
-    if is_nothing(node):
-        return {}
-    if not isinstance(node, Fields):
-        return notes.add(node.line, f"{name} must be keys with values below it.")
-    value = as_json(node)
-    return notes.add(node.line, f"{name} cannot be stored.") if has_unstorable(value) else value
-
-
-def command_parts(notes: Notes, node: Node, name: str) -> object:
-    """The program and its arguments."""
-    if is_nothing(node):
-        return ()
-    found = notes.each(node, name, partial(notes.text, most=MOST_PART_CHARS))
-    if isinstance(found, Missing):
-        return found
-    if len(found) > MOST_PARTS:
-        return notes.add(node.line, f"{name} has {len(found):,} parts; {MOST_PARTS} are allowed.")
-    if found and not found[0].strip():
-        return notes.add(node.line, f"{name} must start with the program.")
-    return tuple(found)
-
-
 CHECK = {
     "key": Key(text(60, needed=True), needed=True),
     "kind": Key(text(30, needed=True), needed=True),
@@ -177,12 +96,6 @@ CHECK = {
     "severity": Key(choice(Severity)),
     "weight": Key(COLUMN),
     "suggestion": Key(text(TEXT_CHARS)),
-}
-EVALUATOR = {
-    "command": Key(command_parts),
-    "handover": Key(choice(Handover)),
-    "file_name": Key(text(60, needed=True)),
-    "timeout": Key(whole(1, LONGEST_EVALUATION)),
 }
 PENALTIES = {
     "criterion": Key(text(60), optional=True),
@@ -211,6 +124,7 @@ POLICY = {
     "penalties": Key(record(Penalties, PENALTIES)),
     "budget": Key(record(Budget, BUDGET)),
     "judge_limit_chars": Key(whole(1, 10_000_000)),
+    "source_limit_chars": Key(whole(1, 500_000)),
     "producer_tokens": Key(whole(1, 10_000_000)),
     "producer_temperature": Key(number()),
     "first_number": Key(whole(0, 1)),
@@ -231,20 +145,8 @@ def check(notes: Notes, node: Node, name: str) -> Check | Missing:
     return found
 
 
-def entries(read: Callable[[Notes, Node, str], Any]) -> Reader:
-    def read_all(notes: Notes, node: Node, name: str) -> object:
-        found = notes.each(node, name, partial(read, notes))
-        if isinstance(found, Missing):
-            return found
-        if len(found) > MOST_ENTRIES:
-            return notes.add(node.line, f"{name} has {len(found):,} entries; {MOST_ENTRIES} are allowed.")
-        return tuple(found)
-
-    return read_all
-
-
 def context(notes: Notes, node: Node, name: str) -> object:
-    keys = {role.value: Key(partial(kinds_for, role), needed=role is not Role.REFLECT) for role in Role}
+    keys = {role.value: Key(partial(kinds_for, role), needed=True) for role in Role}
     return read_record(notes, node, name, keys, ContextRules)
 
 
@@ -282,21 +184,23 @@ def templates(notes: Notes, node: Node, name: str) -> object:
 
 
 @dataclass(frozen=True, slots=True)
-class Seed:
+class Example:
+    """A calibration example."""
+
     text: str
     scores: Mapping[str, Decimal]
 
 
-def seed_scores(notes: Notes, node: Node, name: str) -> object:
+def example_scores(notes: Notes, node: Node, name: str) -> object:
     if not isinstance(node, Fields):
         return notes.add(node.line, f"{name} must be criterion keys, each with a score.")
     scores = {key: notes.number(value, f"The score of {brief(key)}") for key, value in node.values.items()}
     return MISSING if any(isinstance(value, Missing) for value in scores.values()) else scores
 
 
-SEED = {
-    "text": Key(text(SEED_CHARS, needed=True), needed=True),
-    "scores": Key(seed_scores, needed=True),
+EXAMPLE = {
+    "text": Key(text(EXAMPLE_CHARS, needed=True), needed=True),
+    "scores": Key(example_scores, needed=True),
 }
 
 
@@ -320,7 +224,7 @@ RUBRIC = {
     "artifact_type": Key(text(40)),
     "problem_class": Key(choice(ProblemClass)),
     "evaluation_mode": Key(choice(EvaluationMode)),
-    "evaluator": Key(record(Evaluator, EVALUATOR), optional=True),
+    "evaluator": Key(EVALUATOR, optional=True),
     "scale": Key(record(Scale, SCALE), needed=True),
     "criteria": Key(entries(criterion)),
     "checks": Key(entries(check)),
@@ -328,15 +232,17 @@ RUBRIC = {
     "context": Key(context),
     "background": Key(text(TEXT_CHARS)),
     "output_contract": Key(text(TEXT_CHARS)),
+    "output_schema": Key(contract_schema),
+    "output_pattern": Key(contract_pattern),
     "search_space": Key(text(TEXT_CHARS)),
     "templates": Key(templates),
-    "seed": Key(record(Seed, SEED), optional=True),
+    "calibration": Key(record(Example, EXAMPLE), optional=True),
 }
 
 
 def rubric_from_yaml(source: str) -> Rubric:
     """The rubric in the file. Raises BadFile with all problems by line."""
-    root = read_tree(source)
+    root = with_current_names(read_tree(source))
     if FORMAT not in root.values:
         first = f"This is not a rubric file: the line “{FORMAT}: {FORMAT_VERSION}” is missing."
         raise BadFile([Problem(1, first)])
@@ -352,6 +258,14 @@ def rubric_from_yaml(source: str) -> Rubric:
         raise BadFile([Problem(1, f"{error}.")]) from None
 
 
+def with_current_names(root: Fields) -> Fields:
+    """The file with `seed`, the earlier name of `calibration`, under its current name."""
+    if "seed" in root.values and "calibration" not in root.values:
+        root.values["calibration"] = root.values.pop("seed")
+        root.lines["calibration"] = root.lines.pop("seed")
+    return root
+
+
 def read_values(notes: Notes, root: Fields) -> dict[str, Any]:
     """The top-level values that could be read. Problems with the others are recorded."""
     notes.record(root, "a rubric file", {key: spec.needed for key, spec in RUBRIC.items()})
@@ -365,9 +279,11 @@ def read_values(notes: Notes, root: Fields) -> dict[str, Any]:
 
 
 def assembled(values: dict[str, Any]) -> Rubric:
-    fields = {key: value for key, value in values.items() if key not in (FORMAT, "seed")}
-    seed: Seed | None = values.get("seed")
-    if seed is not None:
-        fields |= {"seed_text": seed.text, "seed_scores": seed.scores}
-    fields.setdefault("context", context_rules_for(fields.get("problem_class", ProblemClass.TEXT)))
-    return Rubric(**fields)
+    fields = {key: value for key, value in values.items() if key not in (FORMAT, "calibration")}
+    example: Example | None = values.get("calibration")
+    if example is not None:
+        fields |= {"calibration_text": example.text, "calibration_scores": example.scores}
+    if "context" in fields:
+        return Rubric(**fields)
+    rubric = Rubric(**fields, context=context_rules_for(fields["profile"]))
+    return replace(rubric, context=preset_rules(rubric))

@@ -20,7 +20,7 @@ def consistency_problems(root: Fields, values: Mapping[str, Any]) -> list[Proble
         *_limits(root, values),
         *_penalties(root, values),
         *_evaluator(root, values),
-        *_seed(root, values),
+        *_calibration(root, values),
     ]
 
 
@@ -115,17 +115,16 @@ def _keys(root: Fields) -> list[str]:
     return [str(getattr(key, "text", "")) for key in entries]
 
 
-def _seed(root: Fields, values: Mapping[str, Any]) -> Iterator[Problem]:
-    seed, scale = values.get("seed"), values.get("scale")
-    if seed is None:
+def _calibration(root: Fields, values: Mapping[str, Any]) -> Iterator[Problem]:
+    example, scale = values.get("calibration"), values.get("scale")
+    if example is None:
         return
-    if not seed.scores:
-        yield Problem(_line(root, "seed", "scores"), "A seed needs at least one score.")
-    for key, score in seed.scores.items():
-        line = _line(root, "seed", "scores", key)
+    if not example.scores:
+        yield Problem(_line(root, "calibration", "scores"), "A calibration example needs a score.")
+    for key, score in example.scores.items():
+        line = _line(root, "calibration", "scores", key)
         if key not in _keys(root):
-            yield Problem(
-                line, f"The seed has a score for {brief(key)}, which is not the key of a criterion."
-            )
+            message = f"The calibration example has a score for {brief(key)}, which is not a criterion's key."
+            yield Problem(line, message)
         elif scale is not None and not scale.admits(score):
             yield Problem(line, f"The score {score} of {brief(key)} is not on the scale.")

@@ -6,7 +6,7 @@ from decimal import Decimal
 from enum import Enum
 
 from refinement.engine.kinds import Information
-from refinement.engine.rubrics import Policy, Rubric
+from refinement.engine.rubrics import Evaluator, Metric, Policy, Rubric
 from refinement.interchange.rubrics.reading import FORMAT, FORMAT_VERSION, rubric_from_yaml
 from refinement.interchange.rubrics.yaml_reading import MAX_BYTES, BadFile, Problem
 from refinement.interchange.rubrics.yaml_writing import entry
@@ -39,8 +39,11 @@ REMARKS: Mapping[str, tuple[str, ...]] = {
     "policy": ("How a run proceeds, and its stop rules in order.",),
     "context": ("The kinds of information that each role may see.",),
     "background": ("Texts for the producer and, if the context rules allow it, for the judge.",),
+    "output_contract": (
+        "The required form of the result, in words. By a schema or a pattern, code decides if it is met.",
+    ),
     "templates": ("Custom prompt templates. Others use the default.",),
-    "seed": ("A text with known scores that calibrates the judge from round 2 on.",),
+    "calibration": ("A text with known scores, shown to the judge in every round.",),
 }
 
 
@@ -81,7 +84,7 @@ def _fields(rubric: Rubric) -> Iterator[tuple[str, object]]:
     yield FORMAT, FORMAT_VERSION
     for name in ("name", "purpose", "profile", "artifact_type", "problem_class", "evaluation_mode"):
         yield name, getattr(rubric, name)
-    yield "evaluator", _named(rubric.evaluator, "command", "handover", "file_name", "timeout")
+    yield "evaluator", _evaluator(rubric.evaluator)
     yield "scale", _named(rubric.scale, "minimum", "maximum", "step")
     criterion_names = ("key", "name", "description", "ideal", "weight", "primary")
     yield "criteria", [_named(criterion, *criterion_names) for criterion in rubric.criteria]
@@ -95,13 +98,16 @@ def _fields(rubric: Rubric) -> Iterator[tuple[str, object]]:
         "context",
         {
             role: [kind.value for kind in Information if kind in getattr(rubric.context, role)]
-            for role in ("judge", "producer", "reflect")
+            for role in ("judge", "producer")
         },
     )
-    for name in ("background", "output_contract", "search_space"):
+    for name in ("background", "search_space"):
         yield name, getattr(rubric, name)
+    yield "output_contract", rubric.output_contract
+    yield "output_schema", _sorted(rubric.output_schema)
+    yield "output_pattern", rubric.output_pattern
     yield "templates", {name: rubric.templates[name] for name in TEMPLATE_NAMES if name in rubric.templates}
-    yield "seed", _seed(rubric)
+    yield "calibration", _calibration(rubric)
 
 
 def _named(source: object, *names: str) -> dict[str, object]:
@@ -115,12 +121,22 @@ def _sorted(value: object) -> object:
     return [_sorted(inner) for inner in value] if isinstance(value, (list, tuple)) else value
 
 
+def _evaluator(evaluator: Evaluator) -> dict[str, object]:
+    names = ("command", "handover", "file_name", "timeout", "repeat", "validation", "failure_patterns")
+    return {**_named(evaluator, *names), "metrics": [_metric(metric) for metric in evaluator.metrics]}
+
+
+def _metric(metric: Metric) -> dict[str, object]:
+    found_by = "pattern" if metric.pattern else "pointer"
+    return _named(metric, "name", found_by, "lower_is_better")
+
+
 def _policy(policy: Policy) -> dict[str, object]:
     names = (
         "max_rounds", "stop_rules", "composite", "next_base", "feedback", "pass_threshold",
         "perfect_score", "minimum_gain", "plateau_rounds", "plateau_window", "checks_in_composite",
-        "primary_first", "judge_limit_chars", "producer_tokens", "producer_temperature", "first_number",
-        "round_word", "composite_decimals",
+        "primary_first", "judge_limit_chars", "source_limit_chars", "producer_tokens",
+        "producer_temperature", "first_number", "round_word", "composite_decimals",
     )  # fmt: skip
     return {
         **_named(policy, *names),
@@ -129,9 +145,9 @@ def _policy(policy: Policy) -> dict[str, object]:
     }
 
 
-def _seed(rubric: Rubric) -> dict[str, object] | None:
-    if not rubric.seed_text:
+def _calibration(rubric: Rubric) -> dict[str, object] | None:
+    if not rubric.calibration_text:
         return None
     keys = (criterion.key for criterion in rubric.criteria)
-    scores = {key: rubric.seed_scores[key] for key in keys if key in rubric.seed_scores}
-    return {"text": rubric.seed_text, "scores": scores}
+    scores = {key: rubric.calibration_scores[key] for key in keys if key in rubric.calibration_scores}
+    return {"text": rubric.calibration_text, "scores": scores}

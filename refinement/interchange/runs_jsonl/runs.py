@@ -23,7 +23,9 @@ from refinement.interchange.imports.foreign_runs import (
 from refinement.interchange.imports.found import Notes
 from refinement.interchange.imports.written_scores import agrees, written_score
 from refinement.interchange.runs_jsonl.rounds import LineRound
+from refinement.texts import label
 
+TASK_TYPE_CHARS = 50
 WHOLE = "score"  # the criterion of a run whose rounds have only a composite
 PUBLISHED = {criterion.key for criterion in WIGGUM_CRITERIA}
 OUTCOMES = {outcome.value: outcome for outcome in Outcome}
@@ -156,7 +158,24 @@ def _run_fields(record: Mapping[str, Any], line: int, notes: Notes) -> dict[str,
             :20
         ],
         "why": _text(record, "why"),
+        "task_type": _task_type(record, line, notes),
+        "rubric": _rubric_name(record),
     }
+
+
+def _task_type(record: Mapping[str, Any], line: int, notes: Notes) -> str:
+    """The task type, cut at its limit."""
+    text = label(_text(record, "task_type"))
+    if len(text) > TASK_TYPE_CHARS:
+        notes.add(line, f"task_type: {text}", f"Cut to {TASK_TYPE_CHARS} characters.")
+    return text[:TASK_TYPE_CHARS].strip()
+
+
+def _rubric_name(record: Mapping[str, Any]) -> dict[str, Any]:
+    """The rubric version that the run used in its original project. Its definition is not in the file."""
+    slug, number = _text(record, "rubric")[:80], record.get("rubric_version")
+    known = type(number) is int and 0 < number < 2**31
+    return {"slug": slug, "name": slug, "version": number} if slug and known else {}
 
 
 def _state(
@@ -213,6 +232,8 @@ FACTS = (
     "wiggum_rounds",
     "wiggum_r1",
     "task_type",
+    "rubric",
+    "rubric_version",
     "run_id",
     "run",
     "id",

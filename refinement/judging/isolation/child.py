@@ -22,6 +22,7 @@ if __name__ == "__main__":
 from refinement.engine.types import Check
 from refinement.judging.checks import running
 from refinement.judging.checks.runaway import runaway_problems
+from refinement.judging.evidence import reading
 from refinement.judging.isolation.limits import MEMORY_BYTES, Limit
 from refinement.judging.template_rendering import TemplateFailure, rendered, template_problems
 
@@ -55,8 +56,27 @@ def check_problems(kind: str, parameters: str, probe: bool) -> Iterator[object]:
     yield running.problems(check) or (runaway_problems(check) if probe else [])
 
 
+def read_output(patterns: list[str], metrics: list[list[str]], stdout: str, stderr: str) -> Iterator[object]:
+    yield reading.failure_pattern(patterns, [stdout, stderr])
+    for pattern, pointer in metrics:
+        number = reading.metric(pattern, pointer, stdout, stderr)
+        yield None if number is None else str(number)
+
+
+def output_pattern_problems(pattern: str, groups: int | None) -> Iterator[object]:
+    yield list(reading.problems(pattern, groups))
+
+
 OPERATIONS: dict[str, Callable[..., Iterator[object]]] = {
-    operation.__name__: operation for operation in (check_template, render, run_checks, check_problems)
+    operation.__name__: operation
+    for operation in (
+        check_template,
+        render,
+        run_checks,
+        check_problems,
+        read_output,
+        output_pattern_problems,
+    )
 }
 
 

@@ -2,6 +2,8 @@
 
 A score needs a name at the start of its line. Quoted lines (">") are ignored, and fenced lines are read only
 if there are no others, so that scores quoted from the candidate do not count.
+
+Names and scores are found without Markdown, but texts are kept as they were said: see `said.py`.
 """
 
 import re
@@ -9,8 +11,11 @@ from dataclasses import dataclass, field
 
 from refinement.engine.types import Rubric
 from refinement.judging.parsing.cleaning import same_name
+from refinement.judging.parsing.said import Line, bare, split_at_dash
 from refinement.judging.parsing.shapes import (
     ASIS,
+    CONTRACT_FLAGS,
+    CONTRACT_REASONS,
     IMPROVEMENTS,
     ISSUES,
     OWN_TOTALS,
@@ -23,8 +28,6 @@ MAX_LINES = 4_000
 MAX_LINE_CHARS = 4_000
 MAX_LABEL_WORDS = 5
 
-# Asterisks between digits are arithmetic, not bold: 9**9 must not become 99.
-MARKUP = re.compile(r"(?<!\d)\*\*|\*\*(?!\d)|__(?=\W|$)|(?<!\w)__|`")
 BULLET = re.compile(r"^\s*(?:[-*•+‣–]\s+|\d{1,2}[.)]\s+|#{1,6}\s*|\|?\s*$)+")
 LABELLED = re.compile(r"^(?P<label>[^:：=]{1,100}?)\s*(?:[:：=]+|\s[-–—]+(?=\s))\s*(?P<value>.*)$")
 UNSEPARATED = re.compile(r"^(?P<label>[^\d:]{1,80}?)[\s(\[]+(?P<value>\d[\d.,]*\s*/\s*\d.*)$")
@@ -38,9 +41,12 @@ LINE_SCORE = re.compile(
     re.IGNORECASE,
 )
 SCORE_ENDS = re.compile(r"^\s*(?:$|[-–—:|,.;()\[\]\"'}]|//|points?\b|pts\b)", re.IGNORECASE)
-DASH = re.compile(r"\s+[-–—]{1,2}\s+|\s*—\s*|\s+\|\s+")
-INLINE_IMPROVEMENT = re.compile(r"[\s|;—–-]*\b(?:specific\s+)?improvements?\s*:\s*", re.IGNORECASE)
-INLINE_REASONING = re.compile(r"^(?:reasoning|reason|rationale|justification)\s*:\s*", re.IGNORECASE)
+INLINE_IMPROVEMENT = re.compile(
+    r"[\s|;—–-]*(?:\*\*|__)?\b(?:specific\s+)?improvements?(?:\*\*|__)?\s*:(?:\*\*|__)?\s*", re.IGNORECASE
+)
+INLINE_REASONING = re.compile(
+    r"^(?:\*\*|__)?(?:reasoning|reason|rationale|justification)(?:\*\*|__)?\s*:(?:\*\*|__)?\s*", re.IGNORECASE
+)
 EDGES = " \t-–—:|,;.)(]}{[\"'“”"
 FENCE = re.compile(r"^\s*(?:```|~~~)")
 RULER = re.compile(r"^[\s|:=-]+$")
@@ -54,6 +60,7 @@ class _Notes:
     criteria: dict[str, dict[str, object]] = field(default_factory=dict)
     issues: list[str] = field(default_factory=list)
     asi: list[str] = field(default_factory=list)
+    contract: dict[str, object] = field(default_factory=dict)
     current: str | None = None
     section: str = ""
     score_column: int | None = None
@@ -82,7 +89,8 @@ def read_lines(text: str, rubric: Rubric) -> dict[str, object] | None:
         for line in lines[-MAX_LINES:]:
             _read_line(line[:MAX_LINE_CHARS], notes)
         if any("score" in entry for entry in notes.criteria.values()):
-            return {"criteria": notes.criteria, "issues": notes.issues, "asi": " ".join(notes.asi)}
+            asi = " ".join(notes.asi)
+            return {"criteria": notes.criteria, "issues": notes.issues, "asi": asi, **notes.contract}
     return None
 
 
@@ -100,24 +108,25 @@ def _unfenced(text: str) -> tuple[list[str], list[str]]:
     return outside, everything
 
 
-def _read_line(line: str, notes: _Notes) -> None:
-    plain = MARKUP.sub("", line)
+def _read_line(text: str, notes: _Notes) -> None:
+    line = Line(text)
+    plain = line.plain
     if not plain.strip() or RULER.match(plain):
         return
-    if "|" in plain and _read_row(plain, notes):
+    if "|" in plain and _read_row(line, notes):
         return
     plain = BULLET.sub("", plain).strip().strip("*").strip()
     match = UNSEPARATED.match(plain)
     if match is None or _criterion(match["label"], notes) is None:
         match = LABELLED.match(plain)
-    if match is not None and _read_labelled(match["label"], match["value"], notes):
+    if match is not None and _read_labelled(line, match["label"], match["value"], notes):
         return
     key = _criterion(plain.rstrip(":"), notes)
     if key is not None:
         notes.entry(key)
         notes.section = "reasoning"
     elif plain.strip(EDGES):
-        notes.add_text(plain.strip())
+        notes.add_text(line.as_said(plain))
 
 
 def _criterion(label: str, notes: _Notes) -> str | None:
@@ -125,31 +134,37 @@ def _criterion(label: str, notes: _Notes) -> str | None:
     return notes.names.get(name) or notes.names.get(LABEL_EDGES.sub("", name))
 
 
-def _read_labelled(label: str, value: str, notes: _Notes) -> bool:
+def _read_labelled(line: Line, label: str, value: str, notes: _Notes) -> bool:
     key = _criterion(label, notes)
     name = same_name(ASIDE.sub("", label))
     if key is not None:
-        _read_statement(notes.entry(key), value, notes)
+        _read_statement(line, notes.entry(key), value, notes)
     elif name in SCORES and notes.current is not None:
-        _read_statement(notes.criteria[notes.current], value, notes)
+        _read_statement(line, notes.criteria[notes.current], value, notes)
     elif name in ASIS and not (name in IMPROVEMENTS and notes.current):
-        _open_section("asi", value, notes)
+        _open_section("asi", line.as_said(value), notes)
     elif name.removeprefix("key").removeprefix("main") in ISSUES:
-        _open_section("issues", value, notes)
+        _open_section("issues", line.as_said(value), notes)
+    elif name in CONTRACT_FLAGS:
+        violated, _, reason = value.partition(" ")
+        reason = bare(line.as_said(reason))
+        notes.contract = {"contract_violated": violated.strip(EDGES), "contract_reason": reason}
+    elif name in CONTRACT_REASONS:
+        notes.contract["contract_reason"] = bare(line.as_said(value))
     elif name in OWN_TOTALS:
         notes.current, notes.section = None, ""
     elif name in REASONINGS | IMPROVEMENTS and notes.current is not None:
         notes.section = "reasoning" if name in REASONINGS else "improvement"
-        notes.criteria[notes.current][notes.section] = _bare(value)
+        notes.criteria[notes.current][notes.section] = bare(line.as_said(value))
     else:
         return _read_unknown(label, value, notes)
     return True
 
 
-def _open_section(section: str, value: str, notes: _Notes) -> None:
+def _open_section(section: str, said: str, notes: _Notes) -> None:
     notes.current, notes.section = None, section
-    if value.strip(EDGES):
-        notes.add_text(_bare(value))
+    if said.strip(EDGES):
+        notes.add_text(bare(said))
 
 
 def _read_unknown(label: str, value: str, notes: _Notes) -> bool:
@@ -171,40 +186,33 @@ def _score_in(value: str) -> re.Match[str] | None:
     return match
 
 
-def _read_statement(entry: dict[str, object], value: str, notes: _Notes) -> None:
+def _read_statement(line: Line, entry: dict[str, object], value: str, notes: _Notes) -> None:
     notes.section = "reasoning"
     match = _score_in(value)
     if match is None:
-        reasoning = _bare(value)
+        reasoning = bare(line.as_said(value))
         if reasoning:
             entry["reasoning"] = reasoning
         return
     entry["score"] = match["score"].strip(" .,")
-    reasoning, improvement = _split(match["rest"])
+    reasoning, improvement = _split(line.as_said(match["rest"]))
     if reasoning:
         entry["reasoning"] = reasoning
     if improvement:
         entry["improvement"] = improvement
 
 
-def _bare(value: str) -> str:
-    """The text without surrounding list, object or quotation characters."""
-    return value.strip().lstrip(EDGES).rstrip(" \t,{[\"'“”")
-
-
 def _split(rest: str) -> tuple[str, str]:
-    """Reasoning and improvement, separated by a dash, a bar or the word "improvement"."""
-    text = rest.strip().lstrip(EDGES)
-    parts = INLINE_IMPROVEMENT.split(text, maxsplit=1)
+    """Reasoning and improvement, separated by the word "improvement", a dash or a bar."""
+    parts = INLINE_IMPROVEMENT.split(rest, maxsplit=1)
     if len(parts) == 1:
-        parts = DASH.split(text, maxsplit=1)
-    reasoning = INLINE_REASONING.sub("", parts[0]).strip()
-    return reasoning, parts[1].strip() if len(parts) > 1 else ""
+        return split_at_dash(rest, INLINE_REASONING)
+    return INLINE_REASONING.sub("", bare(parts[0])), bare(parts[1])
 
 
-def _read_row(line: str, notes: _Notes) -> bool:
+def _read_row(line: Line, notes: _Notes) -> bool:
     """Reads a table row. The header row sets the score column."""
-    cells = [cell.strip().strip("*").strip() for cell in line.strip().strip("|").split("|")]
+    cells = [cell.strip().strip("*").strip() for cell in line.plain.strip().strip("|").split("|")]
     heads = [same_name(cell) for cell in cells]
     column = next((place for place, head in enumerate(heads) if head in SCORES), None)
     if column is not None and len(cells) > 1:
@@ -213,10 +221,11 @@ def _read_row(line: str, notes: _Notes) -> bool:
     at = next((place for place, cell in enumerate(cells[:2]) if _criterion(cell, notes)), None)
     if at is None:
         return False
-    return _read_cells(cells, at, notes)
+    said = [cell.strip() for cell in line.text.strip().strip("|").split("|")]
+    return _read_cells(cells, said if len(said) == len(cells) else cells, at, notes)
 
 
-def _read_cells(cells: list[str], at: int, notes: _Notes) -> bool:
+def _read_cells(cells: list[str], said: list[str], at: int, notes: _Notes) -> bool:
     column = notes.score_column
     if column is None or column >= len(cells):
         column = next((place for place in range(at + 1, len(cells)) if _score_in(cells[place])), None)
@@ -224,7 +233,8 @@ def _read_cells(cells: list[str], at: int, notes: _Notes) -> bool:
         return False
     entry = notes.entry(_criterion(cells[at], notes) or "")
     entry["score"] = cells[column]
-    texts = [cell for place, cell in enumerate(cells) if place not in (at, column) and not _score_in(cell)]
+    others = (place for place in range(len(cells)) if place not in (at, column))
+    texts = [said[place] for place in others if not _score_in(cells[place])]
     entry.update(zip(("reasoning", "improvement"), texts, strict=False))
     notes.section = "reasoning"
     return True

@@ -36,6 +36,8 @@ IMPROVEMENTS = _words(
 ISSUES = _words("issues problems issuelist weaknesses concerns")
 ISSUE_TEXTS = _words("description issue text problem message detail")
 ASIS = _words("asi actionablesideinformation suggestion nextstep highestleveragedirection actionableinsight")
+CONTRACT_FLAGS = _words("contractviolated outputcontractviolated violatescontract")
+CONTRACT_REASONS = _words("contractreason contractviolation contractviolationreason")
 OWN_TOTALS = _words(
     "composite compositescore total totalscore overall overallscore average averagescore mean weightedscore",
     "weightedmean finalscore score verdict pass passed confidence round iteration threshold weight weights",
@@ -59,6 +61,8 @@ class Gathered:
     statements: dict[str, Statement] = field(default_factory=dict)
     issues: tuple[str, ...] = ()
     asi: str = ""
+    contract_violated: bool = False
+    contract_reason: str = ""
     dropped: list[str] = field(default_factory=list)
 
     def drop(self, name: str) -> None:
@@ -114,6 +118,10 @@ def _gather_members(members: dict[object, object], names: dict[str, str], gather
             gathered.issues = _issues(value)
         elif name in ASIS:
             gathered.asi = _text(value)
+        elif name in CONTRACT_FLAGS:
+            gathered.contract_violated = _is_true(value)
+        elif name in CONTRACT_REASONS:
+            gathered.contract_reason = _text(value)
         elif name not in OWN_TOTALS and _scored(value):
             gathered.drop(str(label))
 
@@ -183,6 +191,10 @@ def _scored(value: object) -> bool:
     if isinstance(value, dict):
         return any(same_name(str(key)) in SCORES for key in value)
     return not isinstance(value, (str, list)) and states_number(value)
+
+
+def _is_true(value: object) -> bool:
+    return value is True or (isinstance(value, str) and value.strip().lower() in ("true", "yes"))
 
 
 def _text(value: object) -> str:

@@ -5,8 +5,11 @@ from dataclasses import dataclass
 from refinement.engine.types import CriterionScore, Rubric, Verdict
 from refinement.judging.parsing.scores import ScoreReading, read_score
 from refinement.judging.parsing.shapes import Gathered, Statement, gather
+from refinement.judging.schema import asks_about_contract
 
 MAX_PROBLEMS = 12
+MAX_REASON = 600
+UNEXPLAINED = "The judge gave no reason."
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +32,7 @@ def validate(loaded: object, rubric: Rubric) -> Validated:
     }
     problems = tuple(reading.problem for reading in readings.values() if reading.problem)
     return Validated(
-        verdict=None if problems else _verdict(gathered, readings),
+        verdict=None if problems else _verdict(gathered, readings, rubric),
         problems=problems,
         stated=sum(reading.stated for reading in readings.values()),
         keys=frozenset(gathered.statements),
@@ -51,11 +54,21 @@ def _statement(gathered: Gathered, key: str) -> Statement:
     return gathered.statements.get(key, Statement())
 
 
-def _verdict(gathered: Gathered, readings: dict[str, ScoreReading]) -> Verdict:
+def _verdict(gathered: Gathered, readings: dict[str, ScoreReading], rubric: Rubric) -> Verdict:
     scores = tuple(
         CriterionScore(key, reading.value, statement.reasoning, statement.improvement)
         for key, reading in readings.items()
         if reading.value is not None
         for statement in (_statement(gathered, key),)
     )
-    return Verdict(scores=scores, issues=gathered.issues, asi=gathered.asi)
+    return Verdict(
+        scores=scores,
+        issues=gathered.issues,
+        asi=gathered.asi,
+        contract_violation=_violation(gathered) if asks_about_contract(rubric) else "",
+    )
+
+
+def _violation(gathered: Gathered) -> str:
+    """Why the judge says that the contract is violated; empty if it does not."""
+    return (gathered.contract_reason[:MAX_REASON] or UNEXPLAINED) if gathered.contract_violated else ""

@@ -11,7 +11,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 
 from refinement.cli.exits import OUTCOMES, Exit
-from refinement.cli.inputs import changes, seed_of, text_of
+from refinement.cli.inputs import changes, seed_of, sources_of, text_of
 from refinement.engine.codec import rubric_from_json, rubric_with
 from refinement.engine.types import Outcome
 from refinement.execution.calls import LocalResources
@@ -49,7 +49,9 @@ class Command(BaseCommand):
         add = parser.add_argument
         add("--rubric", metavar="SLUG[@VERSION]", help="wiggum, ralph, simmer, or another rubric")
         add("--task", metavar="TEXT|@FILE", help="what the text or code is for")
+        add("--task-type", metavar="TYPE", help="a label such as research or how-to, to group runs by")
         add("--seed", metavar="FILE|-", help="the text to start from (default: a first draft)")
+        add("--source", action="append", default=[], metavar="FILE", dest="sources")
         add("--producer", metavar="ENDPOINT/MODEL", help="the writer: ollama/NAME, embedded, scripted:FILE")
         add("--judge", metavar="ENDPOINT/MODEL", help="the judge; not needed without criteria")
         add("--max-rounds", type=int, metavar="N")
@@ -113,6 +115,7 @@ def created(options: dict[str, Any]) -> Run:
         if not options[name]:
             raise ValueError(f"--{name} is required; see refine --help.")
     task, seed = text_of(options["task"]), seed_of(options["seed"])
+    sources = sources_of(options["sources"])
     project = project_named(options["project"])
     version = version_named(project, options["rubric"])
     definition = rubric_with(definition_of(version), changes(options))
@@ -124,7 +127,9 @@ def created(options: dict[str, Any]) -> Run:
         project=project,
         version=version,
         task=task,
+        task_type=options["task_type"] or "",
         seed=seed,
+        sources=sources,
         producer=producer,
         judge=judge,
         definition=definition,

@@ -1,11 +1,11 @@
-"""The database refuses to change a saved rubric version, its criteria or its checks.
+"""The database refuses to change a saved rubric version, its criteria or its checks, and a run's sources.
 
 On SQLite, a later migration that alters one of these tables rebuilds it and drops its trigger: it drops the triggers
 first and adds them again at its end. A test watches.
 """
 
-MODELS = ("RubricVersion", "Criterion", "Check")
-MESSAGE = "a saved rubric version cannot be changed"
+MODELS = ("RubricVersion", "Criterion", "Check", "Source")
+MESSAGE = "saved rubric versions and sources cannot be changed"
 
 
 def guarded(apps):

@@ -20,7 +20,7 @@ class BenchStatus(models.TextChoices):
 
 class CandidateOrigin(models.TextChoices):
     PASTED = "pasted", "Pasted text"
-    SEED = "seed", "The rubric's seed"
+    CALIBRATION = "calibration", "The rubric's calibration example"
     ROUND = "round", "A round of a run"
 
 
@@ -37,7 +37,7 @@ class Bench(models.Model):
     finished_at = models.DateTimeField(null=True, blank=True)
     status = models.CharField(max_length=10, choices=BenchStatus, default=BenchStatus.RUNNING)
 
-    origin = models.CharField(max_length=10, choices=CandidateOrigin)
+    origin = models.CharField(max_length=12, choices=CandidateOrigin)
     source_round = models.ForeignKey(Round, models.SET_NULL, null=True, blank=True, related_name="benches")
     candidate = models.TextField()
     candidate_chars = models.PositiveIntegerField()
@@ -49,12 +49,12 @@ class Bench(models.Model):
     model = models.CharField(max_length=200)
     repeats = models.PositiveSmallIntegerField()
     temperature = models.DecimalField(max_digits=3, decimal_places=2, default=0)
-    anchored = models.BooleanField(default=False)  # the judge sees the seed, as from round 2 on
+    anchored = models.BooleanField(default=False)  # the judge sees the calibration example
     nonce = models.CharField(max_length=32)  # shared, so that all trials have the same prompt
     context_tokens = models.PositiveIntegerField(null=True, blank=True)
     human_scores = models.JSONField(
         default=dict, blank=True
-    )  # entered for this bench; a seed has its own scores
+    )  # entered for this bench; a calibration example has its own scores
 
     class Meta:
         ordering: ClassVar = ["-id"]

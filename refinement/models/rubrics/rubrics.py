@@ -17,7 +17,7 @@ class Immutable(models.Model):
 
     def save(self, **options: Any) -> None:
         if not self._state.adding:
-            raise ImmutableRow(f"{self} cannot be changed; save a new version instead.")
+            raise ImmutableRow(f"{self} cannot be changed; save a new one instead.")
         super().save(**options)
 
 
@@ -68,10 +68,12 @@ class RubricVersion(Immutable):
     context = models.JSONField()
     background = models.TextField(blank=True)
     output_contract = models.TextField(blank=True)
+    output_schema = models.JSONField(default=dict, blank=True)
+    output_pattern = models.TextField(blank=True)
     search_space = models.TextField(blank=True)
     templates = models.JSONField(default=dict, blank=True)
-    seed_text = models.TextField(blank=True)
-    seed_scores = models.JSONField(default=dict, blank=True)
+    calibration_text = models.TextField(blank=True)
+    calibration_scores = models.JSONField(default=dict, blank=True)
 
     class Meta:
         ordering: ClassVar = ["-number"]

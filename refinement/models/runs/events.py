@@ -10,9 +10,12 @@ from refinement.models.runs.runs import Run
 
 class EventKind(models.TextChoices):
     QUEUED = "queued", "Queued"
-    CLAIMED = "claimed", "Step begun"
+    CLAIMED = "claimed", "Taken by a worker"
     DRAFTED = "drafted", "First draft written"
     REVISED = "revised", "Revision written"
+    EVALUATING = "evaluating", "Evaluator started"
+    EVALUATED = "evaluated", "Evaluator ended"
+    REPAIRED = "repaired", "Candidate repaired"
     JUDGED = "judged", "Judged"
     UNREADABLE = "unreadable", "Judge asked again"
     FAILED = "failed", "Step given up"

@@ -10,7 +10,7 @@ from refinement.models.runs.runs import Run
 
 
 class RoundOrigin(models.TextChoices):
-    SEED = "seed", "Seed"
+    SEED = "seed", "Starting text"
     DRAFT = "draft", "First draft"
     REVISION = "revision", "Revision"
     HAND = "hand", "Edited by hand"
@@ -39,6 +39,7 @@ class Round(models.Model):
     composite = models.DecimalField(max_digits=14, decimal_places=6, null=True, blank=True)
     scores = models.JSONField(null=True, blank=True)
     penalties = models.JSONField(default=list, blank=True)
+    contract_violation = models.TextField(blank=True)  # why; empty if the contract is met
     signals = models.JSONField(default=list, blank=True)
     seen_chars = models.PositiveIntegerField(null=True, blank=True)
     judge_attempts = models.PositiveSmallIntegerField(default=0)
@@ -65,6 +66,10 @@ class Round(models.Model):
 
     def __str__(self) -> str:
         return f"round {self.number} of run {self.run_id}"
+
+    @property
+    def contract_violated(self) -> bool:
+        return bool(self.contract_violation)
 
 
 class Verdict(models.Model):

@@ -11,6 +11,7 @@ from refinement.models.people.people import Project
 from refinement.models.rubrics.rubrics import Rubric, RubricVersion
 
 TITLE_CHARS = 160
+TASK_TYPE_CHARS = 50
 IN_USE, ARCHIVED = models.Q(archived_at__isnull=True), models.Q(archived_at__isnull=False)
 IMPORTED = models.Q(source__isnull=False)
 # Lists filter by one of these, newest first; each has an index in that order.
@@ -19,6 +20,7 @@ FILTERED = (
     ("stop_reason", "run_by_reason"),
     ("status", "run_by_status"),
     ("rubric", "run_by_rubric"),
+    ("task_type", "run_by_task_type"),
     ("producer_model", "run_by_producer"),
     ("judge_model", "run_by_judge"),
     ("created_by", "run_by_person"),
@@ -85,6 +87,7 @@ class Run(Leased):
     archived_at = models.DateTimeField(null=True, blank=True)
 
     title = models.CharField(max_length=TITLE_CHARS, blank=True)  # for lists
+    task_type = models.CharField(max_length=TASK_TYPE_CHARS, blank=True)  # a label such as "how-to"
     source = models.CharField(max_length=10, null=True, blank=True, choices=RunSource)  # imported runs only
     batch = models.CharField(max_length=16, blank=True)  # shared by runs that were launched together
     nonce = models.CharField(max_length=32)
@@ -109,6 +112,7 @@ class Run(Leased):
     last = models.DecimalField(max_digits=14, decimal_places=6, null=True, blank=True)
     improvement = models.DecimalField(max_digits=14, decimal_places=6, null=True, blank=True)
     best_round = models.PositiveIntegerField(null=True, blank=True)
+    passed_in_round = models.PositiveIntegerField(null=True, blank=True)  # of a run with outcome PASS
     rounds_judged = models.PositiveIntegerField(default=0)
     trajectory = models.JSONField(default=list, blank=True)  # the rounds' composites as texts, in order
     # How many rounds had a Ralph signal, a penalty, or a candidate that the judge saw only in part.

@@ -65,7 +65,10 @@ class SandboxConfig:
 
 @dataclass(frozen=True, slots=True)
 class JobResult:
-    """How the command ended and what it wrote. `open_to` is "all" if it ran without a sandbox."""
+    """How the command ended and what it wrote.
+
+    `open_to` is "all" if it ran without a sandbox, and "network" if the sandbox let it use the network.
+    """
 
     exit_code: int | None  # None if it was stopped
     stopped: str  # why it was stopped, or empty

@@ -9,12 +9,14 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from threading import BoundedSemaphore
 
 from refinement.providers.processes import Command, CommandResult, run_command
 from refinement.providers.sandbox import bubblewrap
 from refinement.providers.sandbox.jobs import Busy, CannotStart, Job, JobResult, NoSandbox, SandboxConfig
+from refinement.providers.sandbox.last_line import LastLine, ignore_line
 
 LAUNCHER = Path(__file__).with_name("launcher.py")
 REPORT_BYTES = 8_000
@@ -23,24 +25,43 @@ CLEANUP_SECONDS = 7.0  # for the launcher to kill the command's processes
 _slots = BoundedSemaphore(max(1, os.cpu_count() or 1))
 
 
-def run_job(job: Job, config: SandboxConfig, check: Callable[[], None]) -> JobResult:
+def run_job(
+    job: Job,
+    config: SandboxConfig,
+    check: Callable[[], None],
+    on_line: Callable[[str], None] = ignore_line,
+) -> JobResult:
     """Runs the command to its end or its limit, and returns its result.
 
     `check` is called a few times a second; an exception that it raises stops the command and is raised here.
-    No process of the command is left running. Raises Busy if every core already runs a command, NoSandbox if
-    there is no sandbox and `config.allow_unsafe` is False, and CannotStart if the program cannot start.
+    `on_line` gets the last line of output, at most once a second. No process of the command is left running.
+    Raises Busy if every core already runs a command, NoSandbox if there is no sandbox and
+    `config.allow_unsafe` is False, and CannotStart if the program cannot start.
     """
     if not _slots.acquire(blocking=False):
         raise Busy
+    watch = Watch(check, LastLine(on_line))
     try:
         if config.allow_unsafe and bubblewrap.sandbox_problem(config):
-            return _run_unsafely(job, config, check)
-        return _run_sandboxed(job, config, check)
+            return _run_unsafely(job, config, watch)
+        return _run_sandboxed(job, config, watch)
     finally:
         _slots.release()
 
 
-def _run_sandboxed(job: Job, config: SandboxConfig, check: Callable[[], None]) -> JobResult:
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """What is done while the command runs."""
+
+    check: Callable[[], None]
+    line: LastLine
+
+    def look(self) -> None:
+        self.check()
+        self.line.pass_on()
+
+
+def _run_sandboxed(job: Job, config: SandboxConfig, watch: Watch) -> JobResult:
     program = shutil.which(bubblewrap.PROGRAM)
     if program is None:
         raise NoSandbox(f"bubblewrap is not installed. {bubblewrap.INSTALL}")
@@ -53,11 +74,11 @@ def _run_sandboxed(job: Job, config: SandboxConfig, check: Callable[[], None]) -
         options += ["--json-status-fd", str(writing)]
         parts = [program, *options, "--", *Command(job.command).arguments(inside)]
         command = _launcher_command(job, parts, writing, folder="/", variables={}, passed=(text, writing))
-        ended, seconds = _timed(command, stdin, check)
+        ended, seconds = _timed(command, stdin, watch)
         report = _read(reading)
     if "exit-code" not in report and not _stopped(job, ended, report):
         raise _start_error(config, ended)
-    return _finished(job, ended, report, seconds, open_to="")
+    return _finished(job, ended, report, seconds, open_to="network" if job.network else "")
 
 
 def _start_error(config: SandboxConfig, ended: CommandResult) -> CannotStart:
@@ -67,7 +88,7 @@ def _start_error(config: SandboxConfig, ended: CommandResult) -> CannotStart:
     return CannotStart(bubblewrap.last_line(ended.err).rpartition(": ")[2])
 
 
-def _run_unsafely(job: Job, config: SandboxConfig, check: Callable[[], None]) -> JobResult:
+def _run_unsafely(job: Job, config: SandboxConfig, watch: Watch) -> JobResult:
     with _folder() as folder, _report() as (reading, writing):
         inside, stdin = {}, job.text
         if job.file_name:
@@ -82,7 +103,7 @@ def _run_unsafely(job: Job, config: SandboxConfig, check: Callable[[], None]) ->
         command = _launcher_command(
             job, parts, writing, folder=folder, variables=variables, passed=(writing,)
         )
-        ended, seconds = _timed(command, stdin, check)
+        ended, seconds = _timed(command, stdin, watch)
         report = _read(reading)
     if "error" in report:
         raise CannotStart(str(report["error"]))
@@ -121,10 +142,10 @@ def _launcher_command(
     )
 
 
-def _timed(command: Command, stdin: str, check: Callable[[], None]) -> tuple[CommandResult, float]:
+def _timed(command: Command, stdin: str, watch: Watch) -> tuple[CommandResult, float]:
     began = time.monotonic()
     try:
-        ended = run_command(command, stdin, check)
+        ended = run_command(command, stdin, watch.look, on_output=watch.line.add)
     except OSError as error:
         raise CannotStart(error.strerror or str(error)) from error
     return ended, time.monotonic() - began

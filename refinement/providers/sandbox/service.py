@@ -3,7 +3,8 @@
     python -m refinement.providers.sandbox.service
 
 It is meant for a separate container without secrets: no database, no keys, no network. A request is one line
-of JSON with a job, the answer one line with its result. Closing the connection stops the job.
+of JSON with a job. The answer is a line with the last line of output, about once a second while the job runs,
+and a line with its result. Closing the connection stops the job.
 """
 
 import json
@@ -26,7 +27,7 @@ from refinement.providers.sandbox.running import run_job
 
 REQUEST_BYTES = 64_000_000
 REQUEST_SECONDS = 30.0
-LONGEST_SECONDS = 600
+LONGEST_SECONDS = 3_600
 ANY = "*"
 
 
@@ -37,8 +38,15 @@ class ClientGone(Exception):
 class Server(socketserver.ThreadingUnixStreamServer):
     daemon_threads = True
 
-    def __init__(self, path: str, commands: frozenset[str], config: SandboxConfig) -> None:
+    def __init__(
+        self,
+        path: str,
+        commands: frozenset[str],
+        config: SandboxConfig,
+        network: frozenset[str] = frozenset(),
+    ) -> None:
         self.commands = commands
+        self.network = network  # programs that may use it
         self.config = config
         Path(path).unlink(missing_ok=True)  # left behind by a killed process
         super().__init__(path, Handler)
@@ -51,11 +59,14 @@ class Server(socketserver.ThreadingUnixStreamServer):
             if readable and not connection.recv(1, socket.MSG_PEEK):
                 raise ClientGone
 
+        def on_line(line: str) -> None:
+            connection.sendall(json.dumps({"line": line}).encode() + b"\n")
+
         try:
-            job = job_of(request)
+            job = job_of(request, self.network)
             if not self.commands & {job.command[0], ANY}:
                 return failure("cannot_start", "the evaluator service's WIGGUM_COMMANDS does not allow it")
-            return {"finished": asdict(run_job(job, self.config, check))}
+            return {"finished": asdict(run_job(job, self.config, check, on_line))}
         except Busy:
             return failure("busy", "")
         except NoSandbox as problem:
@@ -78,7 +89,7 @@ class Handler(socketserver.StreamRequestHandler):
                 self.wfile.write(json.dumps(answer).encode() + b"\n")
 
 
-def job_of(request: Mapping[str, Any]) -> Job:
+def job_of(request: Mapping[str, Any], network: frozenset[str]) -> Job:
     """The requested job, with this service's own limits; raises ValueError for an invalid request."""
     command, seconds = request.get("command"), request.get("seconds")
     if not isinstance(command, list) or not command or not all(isinstance(part, str) for part in command):
@@ -90,7 +101,7 @@ def job_of(request: Mapping[str, Any]) -> Job:
         str(request.get("text", "")),
         seconds,
         str(request.get("file_name", "")),
-        network=request.get("network") is True,
+        network=request.get("network") is True and bool(network & {command[0], ANY}),
     )
 
 
@@ -115,7 +126,8 @@ def main() -> None:
     )
     close_to_own_account()
     signal.signal(signal.SIGTERM, lambda _signal, _frame: sys.exit(0))
-    with Server(path, frozenset(commands), config) as server, suppress(KeyboardInterrupt):
+    network = frozenset(names("WIGGUM_COMMANDS_NETWORK"))
+    with Server(path, frozenset(commands), config, network) as server, suppress(KeyboardInterrupt):
         server.serve_forever()
 
 

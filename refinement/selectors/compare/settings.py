@@ -60,7 +60,8 @@ def _settings(sides: Sequence[Side]) -> Iterator[Setting]:
 def _launch(run: Run) -> dict[str, str]:
     return {
         "Task": run.task,
-        "Seed": run.seed,
+        "Task type": run.task_type,
+        "Starting text": run.seed,
         "Rubric": f"{run.rubric.name}, version {run.rubric_version.number}",
         "Producer": f"{run.producer_model} at {run.producer_endpoint}",
         "Judge": f"{run.judge_model} at {run.judge_endpoint}",

@@ -8,10 +8,13 @@ from django.db.models import Exists, OuterRef
 from refinement.engine.types import Rubric as Definition
 from refinement.models import Project, Rubric, RubricVersion, Run, User
 from refinement.selectors.rubrics.definitions import definition_of
+from refinement.selectors.runs.history import sources_of
 
 MOST_RUBRICS = 500
 MOST_VERSIONS = 100
 NOTE_CHARS = 60
+NEWEST_RUNS = 200
+SUGGESTED_TYPES = ("research", "how-to", "extraction", "summary", "code")
 USUAL = "wiggum"
 
 
@@ -68,8 +71,10 @@ def values_of(run: Run) -> dict[str, Any]:
     """An earlier run's launch values, by form field name."""
     return {
         "task": run.task,
+        "task_type": run.task_type,
         "start": "pasted" if run.seed else "draft",
         "seed": run.seed,
+        "sources": sources_of(run),
         "rubric": run.rubric.slug,
         "version": f"{run.rubric.slug}@{run.rubric_version.number}",
         **{role: model for role in ("producer", "judge") if (model := model_of(run, role))},
@@ -96,3 +101,10 @@ def usual_values(project: Project, user: User) -> dict[str, Any]:
             "judge": f"{row['judge_endpoint']}/{row['judge_model']}",
         }
     return {}
+
+
+def task_types(project: Project) -> list[str]:
+    """Suggestions for the task type: those of the project's newest runs, then common ones."""
+    newest = Run.objects.filter(project=project).order_by("-id").values_list("task_type", flat=True)
+    used = [task_type for task_type in newest[:NEWEST_RUNS] if task_type]
+    return list(dict.fromkeys((*used, *SUGGESTED_TYPES)))

@@ -1,9 +1,11 @@
 """Cost estimates before a launch: a range, because the number of rounds is unknown."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from refinement.engine.types import Information, Rubric, StopReason
 from refinement.judging.schema import reply_limit_tokens
+from refinement.judging.sources import fair_shares
 
 INSTRUCTION_CHARS = 3_000  # our prompt text around the data, approximately
 FEWEST_CHARS_PER_TOKEN, MOST_CHARS_PER_TOKEN = 3, 4.5
@@ -40,14 +42,18 @@ class Estimate:
     calls: Range
     tokens: Range
     longest_prompt: int  # tokens of one judge call
+    longest_writing: int  # tokens of one producer call, with its reply
     repeats: int
 
 
-def estimate_of(rubric: Rubric, *, task_chars: int, seed_chars: int, repeats: int = 1) -> Estimate:
+def estimate_of(
+    rubric: Rubric, *, task_chars: int, seed_chars: int, source_chars: Sequence[int] = (), repeats: int = 1
+) -> Estimate:
     """The range from a run that stops as early as its rules allow to one that uses every round."""
     rounds = Range(earliest_round(rubric), rubric.policy.max_rounds)
-    lean = Sizes.of(rubric, task_chars, seed_chars, lavish=False)
-    lavish = Sizes.of(rubric, task_chars, seed_chars, lavish=True)
+    sources = sum(fair_shares(source_chars, rubric.policy.source_limit_chars))
+    lean = Sizes.of(rubric, task_chars, seed_chars, sources, lavish=False)
+    lavish = Sizes.of(rubric, task_chars, seed_chars, sources, lavish=True)
     written = 0 if seed_chars else 1
     judged = 1 if rubric.criteria else 0
     calls = Range(*(count * judged + count - 1 + written for count in (rounds.low, rounds.high)))
@@ -56,8 +62,14 @@ def estimate_of(rubric: Rubric, *, task_chars: int, seed_chars: int, repeats: in
         lavish.tokens(rounds.high, drafts=written, judged=judged),
     )
     calls, tokens = capped(calls, rubric.policy.budget.calls), capped(tokens, rubric.policy.budget.tokens)
-    prompt = lavish.judge_prompt + lavish.anchor
-    return Estimate(rounds, calls.times(repeats), rounded(tokens.times(repeats)), prompt, repeats)
+    return Estimate(
+        rounds=rounds,
+        calls=calls.times(repeats),
+        tokens=rounded(tokens.times(repeats)),
+        longest_prompt=lavish.judge_prompt + lavish.anchor,
+        longest_writing=lavish.producer_prompt + lavish.candidate,
+        repeats=repeats,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +77,15 @@ class Sizes:
     """Parts of a call, in tokens."""
 
     judge_prompt: int
-    anchor: int  # seed shown to the judge from the second round on
+    anchor: int  # the first version, shown to the judge from the second round on
     verdict: int
     producer_prompt: int
     candidate: int
 
     @classmethod
-    def of(cls, rubric: Rubric, task_chars: int, seed_chars: int, *, lavish: bool) -> "Sizes":
+    def of(
+        cls, rubric: Rubric, task_chars: int, seed_chars: int, source_chars: int, *, lavish: bool
+    ) -> "Sizes":
         policy = rubric.policy
         a_token = FEWEST_CHARS_PER_TOKEN if lavish else MOST_CHARS_PER_TOKEN
         fixed = int((INSTRUCTION_CHARS + rubric_chars(rubric) + task_chars) / a_token)
@@ -84,9 +98,19 @@ class Sizes:
             verdict = TERSE_VERDICT_TOKENS + TERSE_CRITERION_TOKENS * len(rubric.criteria)
         limit = int(policy.judge_limit_chars / a_token)
         seen = min(max(candidate, seed), limit)
-        anchored = Information.SEED in rubric.context.judge
-        anchor = min(int(len(rubric.seed_text) / a_token) or candidate, limit) if anchored else 0
-        return cls(fixed + seen, anchor, verdict, fixed + max(candidate, seed), candidate)
+        anchor = min(candidate, limit) if Information.SEED in rubric.context.judge else 0
+        shown = len(rubric.calibration_text) if Information.CALIBRATION in rubric.context.judge else 0
+        example = min(int(shown / a_token), limit)
+        sources = int(source_chars / a_token)
+        judged_by = sources if Information.SOURCES in rubric.context.judge else 0
+        written_from = sources if Information.SOURCES in rubric.context.producer else 0
+        return cls(
+            judge_prompt=fixed + example + judged_by + seen,
+            anchor=anchor,
+            verdict=verdict,
+            producer_prompt=fixed + written_from + max(candidate, seed),
+            candidate=candidate,
+        )
 
     def tokens(self, rounds: int, *, drafts: int, judged: int) -> int:
         writes = rounds - 1 + drafts

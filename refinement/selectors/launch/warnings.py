@@ -33,6 +33,7 @@ class Plan:
     judge: Target | None
     estimate: Estimate
     workers: int
+    source_chars: Sequence[int] = ()
 
 
 def warnings_for(plan: Plan, offers: Sequence[Offer]) -> list[Caution]:
@@ -44,6 +45,7 @@ def warnings_for(plan: Plan, offers: Sequence[Offer]) -> list[Caution]:
         *kinship_warning(plan, offers),
         *embedded_warning(plan),
         *length_warnings(plan, offers),
+        *source_warnings(plan, offers),
         *calibration_warning(plan),
     ]
 
@@ -129,11 +131,40 @@ def length_warnings(plan: Plan, offers: Sequence[Offer]) -> list[Caution]:
     return found
 
 
+def source_warnings(plan: Plan, offers: Sequence[Offer]) -> list[Caution]:
+    """What becomes of the sources: hidden by a rule, cut, or too long for the producer's model."""
+    if not plan.source_chars:
+        return []
+    found = []
+    context = plan.rubric.context
+    roles = {"producer": context.producer, "judge": context.judge if plan.rubric.criteria else None}
+    for role, seen in roles.items():
+        if seen is not None and Information.SOURCES not in seen:
+            words = f"The rubric's visibility table hides sources from the {role}."
+            found.append(Caution(f"hidden-sources-{role}", f"The {role} does not see the sources", words))
+    total, limit = sum(plan.source_chars), plan.rubric.policy.source_limit_chars
+    if total > limit:
+        words = (
+            f"The sources have {total:,} characters, but a prompt contains at most {limit:,} of them: the "
+            "start and the end of the longer ones. Raise the limit or shorten the sources."
+        )
+        found.append(Caution("long-sources", "Sources will be cut", words))
+    info = info_of(offers, plan.producer) if plan.producer else None
+    if info and info.context_length and plan.estimate.longest_writing > info.context_length:
+        words = (
+            f"With the sources, a producer prompt and its reply may take about "
+            f"{plan.estimate.longest_writing:,} tokens, but {info.name} has a context of "
+            f"{info.context_length:,}. The run may fail. Use fewer or shorter sources, or another model."
+        )
+        found.append(Caution("producer-context", "The producer's context may be too small", words))
+    return found
+
+
 def calibration_warning(plan: Plan) -> list[Caution]:
-    if plan.rubric.seed_text or not plan.rubric.criteria:
+    if plan.rubric.calibration_text or not plan.rubric.criteria:
         return []
     words = (
-        "The rubric has no seed text with known scores for the judge to compare with. Scores are "
+        "The rubric has no calibration example with known scores for the judge to compare with. Scores are "
         "good for comparing rounds, less so for comparing runs."
     )
     return [Caution("uncalibrated", "This rubric is not calibrated", words)]

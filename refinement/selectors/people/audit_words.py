@@ -18,6 +18,8 @@ ACTIONS = {
     "endpoint.change": "changed an endpoint",
     "endpoint.create": "added an endpoint",
     "endpoint.remove": "deleted an endpoint",
+    "evaluator.cancel": "cancelled an evaluator trial",
+    "evaluator.try": "ran an evaluator on a text",
     "identity.connect": "linked a sign-in provider account",
     "identity.disconnect": "unlinked a sign-in provider account",
     "invitation.accept": "accepted an invitation",

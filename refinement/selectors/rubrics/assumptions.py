@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from refinement.engine.sentences import round_name
 from refinement.engine.types import Rubric
-from refinement.judging.context import Brief
 from refinement.judging.rehearsal import AssumedScores
 from refinement.judging.schema import plain
 from refinement.selectors.rubrics.rehearsals import PreviewHistory
@@ -54,15 +53,14 @@ def borrowed_assumptions(rubric: Rubric, borrowed: PreviewHistory, assumed: Assu
         yield "The run started from an existing text, so there was no first draft."
 
 
-def general_assumptions(rubric: Rubric, brief: Brief, number: int) -> Iterator[str]:
+def general_assumptions(rubric: Rubric, number: int) -> Iterator[str]:
     """Notes that apply to any text."""
     if number > 1 and rubric.criteria:
-        whose = "this rubric's seed" if brief.calibration else f"the text of {round_name(rubric, 1)}"
-        yield f"Where the judge may see a seed, {whose} is used."
+        yield f"Where the judge may see the first version, the text of {round_name(rubric, 1)} is used."
     if number >= rubric.policy.max_rounds:
         last = round_name(rubric, rubric.policy.max_rounds)
         yield (
             f"A run with this rubric ends after {last}. There is a revision only if more rounds are "
             "requested."
         )
-    yield "Evaluator output and notes on earlier attempts are left empty."
+    yield "Evaluator output is left empty."

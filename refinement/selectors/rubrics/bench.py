@@ -21,7 +21,8 @@ OF_THE_VERSION = {
     "decimals": F("run__rubric_version__policy__composite_decimals"),
 }
 VERSION_TEXTS = (
-    "purpose", "background", "output_contract", "search_space", "templates", "seed_text", "context", "policy",
+    "purpose", "background", "output_contract", "output_schema", "search_space", "templates",
+    "calibration_text", "context", "policy",
 )  # fmt: skip
 
 
@@ -132,25 +133,25 @@ def origin_label(bench: Bench) -> str:
         if source is None:
             return "a round of a deleted run"
         return f"round {source.number} of run {source.run_id}"
-    return "the rubric's seed" if bench.origin == Bench.Origin.SEED else "pasted text"
+    return "the rubric's calibration example" if bench.origin == Bench.Origin.CALIBRATION else "pasted text"
 
 
 def people_scores(bench: Bench) -> tuple[dict[str, str], str]:
-    """Human scores of this text and their source: entered here, or the seed's if the text is the seed."""
+    """Human scores of this text and their source: entered here, or the calibration example's."""
     if bench.human_scores:
         return bench.human_scores, "entered on this page"
     version = bench.rubric_version
-    if version.seed_text and fingerprint(version.seed_text) == bench.candidate_sha256:
-        return version.seed_scores, "the seed's, from this version"
+    if version.calibration_text and fingerprint(version.calibration_text) == bench.candidate_sha256:
+        return version.calibration_scores, "the calibration example's, from this version"
     newest = version.rubric.versions.order_by("-number").first()
-    if newest is None or newest.pk == version.pk or not newest.seed_text:
+    if newest is None or newest.pk == version.pk or not newest.calibration_text:
         return {}, ""
     same_scale = (newest.scale_minimum, newest.scale_maximum) == (
         version.scale_minimum,
         version.scale_maximum,
     )
-    if same_scale and fingerprint(newest.seed_text) == bench.candidate_sha256:
-        return newest.seed_scores, f"the seed's, from version {newest.number}"
+    if same_scale and fingerprint(newest.calibration_text) == bench.candidate_sha256:
+        return newest.calibration_scores, f"the calibration example's, from version {newest.number}"
     return {}, ""
 
 

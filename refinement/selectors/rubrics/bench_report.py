@@ -240,7 +240,7 @@ def what_differs(before: Bench, after: Bench) -> list[str]:
     if before.task != after.task:
         told.append("the task")
     if before.anchored != after.anchored:
-        told.append("whether the judge saw the seed")
+        told.append("whether the judge saw the calibration example")
     return told
 
 

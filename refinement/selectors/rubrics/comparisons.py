@@ -20,9 +20,11 @@ from refinement.selectors.rubrics.words import (
     SEVERITIES,
     TEMPLATE_LABELS,
     check_label,
+    metric_words,
     parameter_labels,
     rule_name,
     scale_words,
+    schema_words,
 )
 
 NOT_SET = "not set"
@@ -109,7 +111,7 @@ def fields_of(rubric: Rubric, known: frozenset[tuple[str, str]]) -> Iterator[Fie
         ("Checks", {"Order": ", ".join(entry.key for entry in rubric.checks)}),
         ("Visibility", _context(rubric)),
         ("Prompts", _texts(rubric)),
-        ("Seed calibration", _seed(rubric)),
+        ("Calibration example", _calibration(rubric)),
     ):
         yield from (Field((group, label), group, label, value) for label, value in entries.items())
         for key, values in _members(group, rubric):
@@ -150,6 +152,10 @@ def _evaluator(evaluator: Evaluator) -> dict[str, str]:
         "Evaluator input": HANDOVERS[evaluator.handover],
         "Evaluator file": evaluator.file_name,
         "Evaluator timeout, in seconds": str(evaluator.timeout),
+        "Evaluator runs per round": str(evaluator.repeat),
+        "Validation command": command_line(evaluator.validation),
+        "Metrics": "\n".join(metric_words(metric) for metric in evaluator.metrics),
+        "Failure patterns": "\n".join(evaluator.failure_patterns),
     }
 
 
@@ -184,6 +190,7 @@ def _limits(rubric: Rubric) -> dict[str, str]:
     policy, penalties, budget = rubric.policy, rubric.policy.penalties, rubric.policy.budget
     return {
         "Judge's limit, in characters": f"{policy.judge_limit_chars:,}",
+        "Sources in a prompt, in characters": f"{policy.source_limit_chars:,}",
         "Producer's limit, in tokens": f"{policy.producer_tokens:,}",
         "Producer temperature": plain(policy.producer_temperature),
         "Token budget": _number(budget.tokens),
@@ -230,14 +237,16 @@ def _texts(rubric: Rubric) -> dict[str, str]:
     return {
         "Background": rubric.background,
         "Output contract": rubric.output_contract,
+        "Output schema": schema_words(rubric.output_schema),
+        "Output pattern": rubric.output_pattern,
         "Search space": rubric.search_space,
         **own,
     }
 
 
-def _seed(rubric: Rubric) -> dict[str, str]:
-    scores = {f"Score of {key}": plain(score) for key, score in rubric.seed_scores.items()}
-    return {"Text": rubric.seed_text, **scores}
+def _calibration(rubric: Rubric) -> dict[str, str]:
+    scores = {f"Score of {key}": plain(score) for key, score in rubric.calibration_scores.items()}
+    return {"Text": rubric.calibration_text, **scores}
 
 
 def _yes(flag: bool) -> str:

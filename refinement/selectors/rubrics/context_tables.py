@@ -4,30 +4,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from refinement.engine.kinds import Information, ProblemClass, Role
-from refinement.engine.profiles import context_rules_for
+from refinement.engine.profiles import preset_rules
 from refinement.engine.types import ContextRules, Rubric
 from refinement.judging.context import OFFERED
 
 ROLE_LABELS: Mapping[Role, str] = {
     Role.JUDGE: "Judge",
     Role.PRODUCER: "Producer",
-    Role.REFLECT: "Reflection",
 }
 CLASS_LABELS: Mapping[ProblemClass, str] = {
     ProblemClass.TEXT: "Text and creative work",
     ProblemClass.CODE: "Code that can be tested",
     ProblemClass.PIPELINE: "Pipelines and engineering",
 }
-CLASS_REASONS: Mapping[ProblemClass, str] = {
-    ProblemClass.TEXT: (
-        "A judge of prose gets no history and no earlier advice: each round is scored on its own."
-    ),
-    ProblemClass.CODE: (
-        "A judge of code gets earlier measurements and attempts, so its advice is based on evidence."
-    ),
-    ProblemClass.PIPELINE: (
-        "A judge of a pipeline gets earlier measurements and attempts, so its advice is based on evidence."
-    ),
+PRESET_LABELS: Mapping[bool, str] = {False: "Without an evaluator", True: "With an evaluator"}
+PRESET_REASONS: Mapping[bool, str] = {
+    False: "Without an evaluator, the judge gets no history and no earlier advice: each round stands alone.",
+    True: "With an evaluator, the judge also gets its output and what was tried before, as evidence.",
 }
 # Label and description of each kind.
 KIND_LABELS: Mapping[Information, tuple[str, str]] = {
@@ -37,26 +30,28 @@ KIND_LABELS: Mapping[Information, tuple[str, str]] = {
     Information.CANDIDATE: ("Candidate", "The text to judge or revise."),
     Information.BACKGROUND: ("Background", "Facts about readers, product or sources from the rubric."),
     Information.OUTPUT_CONTRACT: ("Output contract", "Required form of the result."),
-    Information.SEED: ("Seed text", "The first version, or the calibration text, from round 2 on."),
-    Information.SEED_SCORES: ("Seed scores", "Scores of that text, from round 2 on."),
+    Information.SEED: ("First version", "The run's own round 1, from round 2 on."),
+    Information.SEED_SCORES: ("First version's scores", "The scores that counted in round 1."),
+    Information.CALIBRATION: ("Calibration example", "The rubric's text with known scores, in every round."),
+    Information.CALIBRATION_SCORES: ("Calibration scores", "The known scores of the calibration example."),
+    Information.SOURCES: ("Sources", "The run's source texts: what the work must be grounded in."),
     Information.EVALUATOR_OUTPUT: ("Evaluator output", "Output of the command that ran the candidate."),
     Information.FEEDBACK: ("Feedback", "Changes requested in the last verdict, without its scores."),
     Information.PREVIOUS_ASI: ("Previous advice", "The direction given after the previous round."),
     Information.HISTORY: ("History", "One line per earlier round: scores and changes."),
     Information.SEARCH_SPACE: ("Search space", "What may be tried."),
-    Information.EXPLORATION: ("Exploration status", "What has been tried, and what has not."),
-    Information.SCORES: ("Scores", "The scores of all rounds."),
-    Information.VERDICTS: ("Verdicts", "What the judges wrote."),
-    Information.PRODUCER_REPORT: ("Producer's report", "What the producer reports as changed."),
 }
-# Effects of showing a role something that its class hides, or the other way round.
+# The kinds that at least one role can see.
+OFFERED_KINDS = tuple(kind for kind in Information if any(kind in offered for offered in OFFERED.values()))
+# Effects of showing a role something that its preset hides, or the other way round.
 ADDED: Mapping[Information, str] = {
     Information.BACKGROUND: "It can check facts against it, but may score the background as well.",
     Information.EVALUATOR_OUTPUT: "Its scores will follow the command's output.",
     Information.PREVIOUS_ASI: "It can tell whether its advice was followed, and may reward just that.",
     Information.HISTORY: "It can see a trend, and its scores tend to stay near the earlier ones.",
     Information.SEARCH_SPACE: "Its advice can name what is untried.",
-    Information.EXPLORATION: "Its advice can avoid what was tried before.",
+    Information.SEED: "It can compare with it, and its scores tend to stay near those of round 1.",
+    Information.SEED_SCORES: "Its own scores tend to stay near them.",
 }
 REMOVED: Mapping[Information, str] = {
     Information.TASK: "It does not know the task.",
@@ -66,19 +61,21 @@ REMOVED: Mapping[Information, str] = {
     Information.BACKGROUND: "It has only the task to work from.",
     Information.OUTPUT_CONTRACT: "It does not know the required form of the result.",
     Information.SEED: "It has no text to compare later rounds with.",
-    Information.SEED_SCORES: "It has no known scores to compare its own with.",
+    Information.SEED_SCORES: "It does not know how round 1 was scored.",
+    Information.CALIBRATION: "It has no example of how the scale is used.",
+    Information.CALIBRATION_SCORES: "It has no known scores to compare its own with.",
+    Information.SOURCES: "It cannot check or take facts from the run's source texts.",
     Information.EVALUATOR_OUTPUT: "It judges without the measurements.",
     Information.FEEDBACK: "It revises without knowing what to change.",
     Information.PREVIOUS_ASI: "It may give the same advice again.",
     Information.HISTORY: "It cannot see a trend.",
     Information.SEARCH_SPACE: "It does not know what may be tried.",
-    Information.EXPLORATION: "It does not know what has been tried.",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class ContextCell:
-    """Whether a role sees a kind of information, and whether that is its class's preset."""
+    """Whether a role sees a kind of information, and whether that is the preset."""
 
     role: Role
     kind: Information
@@ -117,11 +114,10 @@ class ContextRow:
 
 @dataclass(frozen=True, slots=True)
 class ContextTable:
-    """Rows are kinds, columns are roles. Deviations from the class's preset are explained."""
+    """Rows are kinds, columns are roles. Deviations from the preset are explained."""
 
-    problem_class: ProblemClass
-    class_label: str
-    class_reason: str
+    preset_label: str
+    preset_reason: str
     roles: tuple[str, ...]
     rows: tuple[ContextRow, ...]
 
@@ -132,19 +128,13 @@ class ContextTable:
 
 
 def context_table(definition: Rubric) -> ContextTable:
-    """The table of a rubric."""
-    return context_rules_table(definition.context, definition.problem_class)
-
-
-def context_rules_table(rules: ContextRules, problem_class: ProblemClass) -> ContextTable:
-    """The table of rules alone, for a form without a complete rubric."""
-    preset = context_rules_for(problem_class)
+    """The table of a rubric, compared with the preset that applies to it."""
+    preset = preset_rules(definition)
     return ContextTable(
-        problem_class=problem_class,
-        class_label=CLASS_LABELS[problem_class],
-        class_reason=CLASS_REASONS[problem_class],
+        preset_label=PRESET_LABELS[definition.runs_a_command],
+        preset_reason=PRESET_REASONS[definition.runs_a_command],
         roles=tuple(ROLE_LABELS.values()),
-        rows=tuple(_row(kind, rules, preset) for kind in Information),
+        rows=tuple(_row(kind, definition.context, preset) for kind in OFFERED_KINDS),
     )
 
 
@@ -171,4 +161,4 @@ def departure_sentence(role: Role, kind: Information, allowed: bool) -> str:
     follows = (ADDED if allowed else REMOVED).get(kind, "")
     if allowed and role is not Role.JUDGE:
         follows = ""  # the effects are written for the judge
-    return f"The {ROLE_LABELS[role].lower()} {does} the {what}, which its class {usually}. {follows}".strip()
+    return f"The {ROLE_LABELS[role].lower()} {does} the {what}, which the preset {usually}. {follows}".strip()

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from refinement.engine.artifacts import ARTIFACT_TYPES, ArtifactType
-from refinement.engine.profiles import PROFILES, context_rules_for, rubric_for, simmer_rubric
+from refinement.engine.profiles import PROFILES, rubric_for, simmer_rubric
 from refinement.engine.types import Rubric
 from refinement.selectors.rubrics.context_tables import CLASS_LABELS
 from refinement.selectors.rubrics.words import (
@@ -106,7 +106,6 @@ def preset_rubric(profile: str, artifact: str, name: str) -> Rubric:
         purpose=kind.purpose,
         artifact_type=kind.key,
         problem_class=kind.problem_class,
-        context=context_rules_for(kind.problem_class),
     )
 
 

@@ -1,4 +1,4 @@
-"""Judged rounds for a rubric's seed and for prompt previews."""
+"""Judged rounds for a rubric's calibration example and for prompt previews."""
 
 from dataclasses import dataclass
 from decimal import Decimal

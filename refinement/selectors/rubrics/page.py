@@ -24,6 +24,7 @@ from refinement.selectors.rubrics.words import (
     penalty_description,
     rounds_words,
     scale_words,
+    schema_words,
     stop_rule_labels,
     weighed_criteria,
 )
@@ -39,7 +40,7 @@ class CheckFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class SeedScore:
+class CalibrationScore:
     criterion: Criterion
     score: str
 
@@ -60,7 +61,7 @@ class VersionFacts:
     context: ContextTable
     texts: list[tuple[str, str, str]]  # title, purpose, text or empty
     templates: list[tuple[str, str]]  # title, the rubric's own text or empty
-    seed_scores: list[SeedScore]
+    calibration_scores: list[CalibrationScore]
 
 
 def version_facts(definition: Rubric) -> VersionFacts:
@@ -80,10 +81,10 @@ def version_facts(definition: Rubric) -> VersionFacts:
         templates=[
             (TEMPLATE_LABELS.get(name, name), definition.templates.get(name, "")) for name in TEMPLATE_NAMES
         ],
-        seed_scores=[
-            SeedScore(entry, plain(definition.seed_scores[entry.key]))
+        calibration_scores=[
+            CalibrationScore(entry, plain(definition.calibration_scores[entry.key]))
             for entry in definition.criteria
-            if entry.key in definition.seed_scores
+            if entry.key in definition.calibration_scores
         ],
     )
 
@@ -125,6 +126,7 @@ def _limits(definition: Rubric) -> list[tuple[str, str]]:
     return [
         ("Budget", ", ".join(budget_words(policy.budget)) or "None. Only the stop rules end a run."),
         ("Judge's limit", f"{policy.judge_limit_chars:,} characters per candidate"),
+        ("Sources in a prompt", f"{policy.source_limit_chars:,} characters in total"),
         ("Producer's limit", f"{policy.producer_tokens:,} tokens"),
         ("Producer temperature", plain(policy.producer_temperature)),
     ]
@@ -138,6 +140,8 @@ def _check(entry: Check) -> CheckFacts:
 def _texts(definition: Rubric) -> list[tuple[str, str, str]]:
     return [
         ("Output contract", "Required form of the result.", definition.output_contract),
+        ("Output schema", "The result must be JSON that follows it.", schema_words(definition.output_schema)),
+        ("Output pattern", "The result must match it.", definition.output_pattern),
         ("Background", "What the producer should know beyond the task.", definition.background),
         ("Search space", "What may be tried.", definition.search_space),
     ]

@@ -8,7 +8,7 @@ from refinement.judging.context import Brief
 from refinement.judging.rehearsal import AssumedScores, assumed_assessment, assumed_verdict, brief_for, fits
 from refinement.models import Project, RubricVersion, Run
 from refinement.selectors.reviews.blindness import shown_runs
-from refinement.selectors.runs.history import round_of, verdict_of, whole_rounds
+from refinement.selectors.runs.history import round_of, sources_of, verdict_of, whole_rounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ def preview_history(
         assumed += [row.number] if is_assumed else []
     return PreviewHistory(
         run=run.pk,
-        brief=brief_for(definition, run.task, run.nonce, run.seed),
+        brief=brief_for(definition, run.task, run.nonce, run.seed, sources_of(run)),
         history=History(tuple(rounds)),
         assumed=tuple(assumed),
         same_version=same,

@@ -15,7 +15,7 @@ from refinement.engine.kinds import (
     Severity,
     StopReason,
 )
-from refinement.engine.types import Budget, Check, Criterion, Policy, Rubric, Scale
+from refinement.engine.types import Budget, Check, Criterion, Evaluator, Metric, Policy, Rubric, Scale
 from refinement.judging.checks import KINDS, ParameterType
 from refinement.selectors.rubrics.definitions import plain
 
@@ -123,7 +123,7 @@ def budget_words(budget: Budget) -> list[str]:
 def stop_rule_labels(rubric: Rubric) -> list[StopRuleLabel]:
     """The rubric's stop rules in order, each with its condition."""
     return [
-        StopRuleLabel(rule, rule_name(rule), RULE_SENTENCES[rule](rubric.policy))
+        StopRuleLabel(rule, rule_name(rule), RULE_SENTENCES[rule](rubric))
         for rule in rubric.policy.stop_rules
     ]
 
@@ -132,46 +132,61 @@ def rule_name(rule: StopReason) -> str:
     return RULE_NAMES[rule]
 
 
-def _threshold_rule(policy: Policy) -> str:
-    if policy.pass_threshold is None:
+def _threshold_rule(rubric: Rubric) -> str:
+    mark = rubric.policy.pass_threshold
+    if mark is None:
         return "Never applies: there is no pass mark."
-    return f"The score reaches the pass mark of {plain(policy.pass_threshold)}."
+    return f"The score reaches the pass mark of {plain(mark)}{_without_errors(rubric)}."
 
 
-def _perfect_rule(policy: Policy) -> str:
-    if policy.perfect_score is None:
+def _perfect_rule(rubric: Rubric) -> str:
+    perfect = rubric.policy.perfect_score
+    if perfect is None:
         return "Never applies: no perfect score is set."
-    return f"The score reaches {plain(policy.perfect_score)}, so nothing is left to improve."
+    return f"The score reaches {plain(perfect)}, so nothing is left to improve{_without_errors(rubric)}."
 
 
-def _limit_rule(policy: Policy) -> str:
+def _without_errors(rubric: Rubric) -> str:
+    enforced = any(check.severity is Severity.ERROR for check in rubric.checks)
+    return ", and no check of severity error failed" if enforced else ""
+
+
+def _limit_rule(rubric: Rubric) -> str:
+    policy = rubric.policy
     if policy.max_rounds == 1:
         return f"The only {policy.round_word} is judged."
     return f"All {policy.max_rounds} {policy.round_word}s are judged."
 
 
-def _cycling_rule(policy: Policy) -> str:
-    return f"Every criterion has the same score as in the previous {policy.round_word}."
+def _cycling_rule(rubric: Rubric) -> str:
+    return f"Every criterion has the same score as in the previous {rubric.policy.round_word}."
 
 
-def _regression_rule(policy: Policy) -> str:
-    return f"The score is lower than in the previous {policy.round_word}."
+def _regression_rule(rubric: Rubric) -> str:
+    return f"{_ranked_by(rubric)} is lower than in the previous {rubric.policy.round_word}."
 
 
-def _gain_rule(policy: Policy) -> str:
-    if policy.minimum_gain is None:
+def _gain_rule(rubric: Rubric) -> str:
+    minimum = rubric.policy.minimum_gain
+    if minimum is None:
         return "Never applies: no minimum gain is set."
-    return f"The gain over the previous {policy.round_word} is less than {plain(policy.minimum_gain)}."
+    return f"The gain over the previous {rubric.policy.round_word} is less than {plain(minimum)}."
 
 
-def _plateau_rule(policy: Policy) -> str:
+def _plateau_rule(rubric: Rubric) -> str:
+    policy = rubric.policy
     return (
-        f"After {policy.plateau_rounds} {policy.round_word}s or more, the last "
-        f"{policy.plateau_window} brought no improvement."
+        f"After {policy.plateau_rounds} {policy.round_word}s or more, none of the last "
+        f"{policy.plateau_window} is better than the best before them."
     )
 
 
-RULE_SENTENCES: Mapping[StopReason, Callable[[Policy], str]] = {
+def _ranked_by(rubric: Rubric) -> str:
+    """What ranks rounds first."""
+    return "The score" if rubric.primary is None else f"{rubric.primary.name}, or at a tie the score,"
+
+
+RULE_SENTENCES: Mapping[StopReason, Callable[[Rubric], str]] = {
     StopReason.PASSED: _threshold_rule,
     StopReason.QUALITY_THRESHOLD_MET: _threshold_rule,
     StopReason.PERFECT_SCORE: _perfect_rule,
@@ -236,8 +251,32 @@ def evaluator_labels(rubric: Rubric) -> list[tuple[str, str]]:
     return [
         ("Evaluator command", f"{command_line(evaluator.command)}{idle}"),
         ("Input", given),
-        ("Timeout", f"{evaluator.timeout} seconds"),
+        ("Timeout", f"{evaluator.timeout:,} seconds"),
+        *reading_labels(evaluator),
     ]
+
+
+def reading_labels(evaluator: Evaluator) -> list[tuple[str, str]]:
+    """What is read from the command's output, and how often it runs; without what is not set."""
+    runs = f"{evaluator.repeat} times per round; the median counts" if evaluator.repeat > 1 else ""
+    labels = [
+        ("Validation command", command_line(evaluator.validation)),
+        ("Repeat", runs),
+        ("Metrics", "\n".join(metric_words(metric) for metric in evaluator.metrics)),
+        ("Failure patterns", "\n".join(evaluator.failure_patterns)),
+    ]
+    return [(label, value) for label, value in labels if value]
+
+
+def metric_words(metric: Metric) -> str:
+    """A metric in one line: its name, how it is found, and which direction is better."""
+    source = f"pattern {metric.pattern}" if metric.pattern else f"pointer {metric.pointer}"
+    return f"{metric.name}: {source}{', lower is better' if metric.lower_is_better else ''}"
+
+
+def schema_words(schema: Mapping[str, object]) -> str:
+    """A JSON schema as indented text with sorted keys, because databases may not keep their order."""
+    return json.dumps(schema, indent=2, ensure_ascii=False, sort_keys=True, default=dict) if schema else ""
 
 
 def penalty_description(rubric: Rubric) -> str:
@@ -248,6 +287,6 @@ def penalty_description(rubric: Rubric) -> str:
     name = next(entry.name for entry in rubric.criteria if entry.key == penalties.criterion)
     points = plain(penalties.points)
     return (
-        f"Each call in a code block that looks invented costs {points} "
+        f"Each call in code that looks invented costs {points} "
         f"point{'' if points == '1' else 's'} on {name}, at most {plain(penalties.cap)}."
     )

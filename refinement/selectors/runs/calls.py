@@ -155,7 +155,7 @@ def call_as_text(call: Call) -> str:
 def seen_table(calls: Sequence[Call]) -> SeenTable | None:
     """Who saw what in a round; each role's last call counts."""
     latest = {call.role: call for call in calls}
-    roles = [role for role in ("producer", "judge", "reflect") if role in latest]
+    roles = [role for role in ("producer", "judge") if role in latest]
     if not roles:
         return None
     rows = []

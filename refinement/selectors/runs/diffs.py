@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 from refinement.diffing import Diff, Request, Row, compared, matching_request, side_by_side
@@ -153,7 +154,6 @@ def requests_of(rubric: Rubric, feedback: Any, *, several: bool, named: bool = T
     if not feedback:
         return []
     of = f" of {capital_round_name(rubric, feedback['from_round']).lower()}" if several else ""
-    suggestions = {check.key: check.suggestion for check in rubric.checks}
     found = [
         Request(f"instruction by {said['author']}" if named else "instruction", str(said["text"]))
         for said in feedback.get("instructions", ())
@@ -163,8 +163,11 @@ def requests_of(rubric: Rubric, feedback: Any, *, several: bool, named: bool = T
         Request(f"issue {number}{of}", str(issue))
         for number, issue in enumerate(feedback.get("issues", ()), 1)
     ]
-    found += [
-        Request(f"check {key}{of}", f"{key} {suggestions.get(key, '')}")
-        for key in feedback.get("failures", ())
-    ]
+    checks = {check.key: check for check in rubric.checks}
+    for key, text in zip_longest(
+        feedback.get("failures", ()), feedback.get("failure_texts", ()), fillvalue=""
+    ):
+        # Checks are matched by key and suggestion only: their messages quote the text that they found.
+        wanted = f"{key} {checks[key].suggestion}" if key in checks else text
+        found.append(Request(f"{'check' if key in checks else 'failure'} {key}{of}", wanted))
     return found

@@ -48,6 +48,7 @@ def ralph_of(run: Run) -> Ralph:
         "scores": [float(score) for score in run.trajectory],
         "stop_reason": run.stop_reason,
         "improvement": number(run.improvement),
+        "passed_iteration": run.passed_in_round,
     }
 
 

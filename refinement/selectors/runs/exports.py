@@ -2,7 +2,7 @@
 
 from array import array
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, TypeVar
 
@@ -12,6 +12,7 @@ from refinement.interchange.exports.rows import Cell, RoundSummary, RunSummary
 from refinement.models import (
     Call,
     Decision,
+    EvaluatorResult,
     Event,
     HumanScore,
     Instruction,
@@ -21,37 +22,46 @@ from refinement.models import (
     RunImport,
     RunSource,
     RunTag,
+    Source,
     Verdict,
 )
+from refinement.selectors.runs.evaluators.metrics import counted, metrics_of
 
 # Rows with long texts are read a few at a time, short ones by the hundred.
 LONG_ROWS = 4
+TASK_ROWS = 20
 SHORT_ROWS = 200
 COLUMNS = (
-    "run", "title", "rubric", "rubric_version", "profile", "producer", "judge", "status", "outcome",
-    "stop_reason", "why", "r1", "best", "best_round", "last", "improvement", "rounds", "signal_rounds",
-    "penalty_rounds", "cut_rounds", "prompt_tokens", "completion_tokens", "calls", "model_seconds",
-    "batch", "created_by", "created_at", "started_at", "finished_at", "imported",
-    "decision", "chosen_round", "decided_by",
+    "run", "title", "task_type", "rubric", "rubric_version", "profile", "producer", "judge", "status",
+    "outcome", "stop_reason", "why", "r1", "best", "best_round", "passed_in_round", "last",
+    "improvement", "rounds", "signal_rounds", "penalty_rounds", "cut_rounds", "prompt_tokens",
+    "completion_tokens", "calls", "model_seconds", "batch", "created_by", "created_at", "started_at",
+    "finished_at", "imported", "decision", "chosen_round", "decided_by",
 )  # fmt: skip
 _ROUND_FIELDS = (
     "number", "origin", "author_name", "base_round", "feedback", "candidate", "candidate_chars",
-    "candidate_cut", "created_at", "judged_at", "composite", "scores", "penalties", "signals", "seen_chars",
-    "judge_attempts", "parse_rung",
+    "candidate_cut", "created_at", "judged_at", "composite", "scores", "contract_violation", "penalties",
+    "signals", "seen_chars", "judge_attempts", "parse_rung",
 )  # fmt: skip
 _VERDICT_FIELDS = ("position", "judge", "scores", "issues", "asi", "created_at")
 _CHECK_FIELDS = (
     "position", "key", "passed", "message", "severity", "weight", "suggestion", "start", "end",
 )  # fmt: skip
 EVALUATOR_FIELDS = (
-    "command", "exit_code", "stopped", "failure", "stdout", "stderr", "stdout_missing", "stderr_missing",
-    "seconds", "open_to", "at",
+    "command", "exit_code", "stopped", "failure", "metrics", "stdout", "stderr", "stdout_missing",
+    "stderr_missing", "seconds", "open_to", "at", "runs", "failed_runs",
+)  # fmt: skip
+REPEAT_FIELDS = ("number", *(name for name in EVALUATOR_FIELDS if name not in ("runs", "failed_runs")))
+VALIDATION_FIELDS = (
+    "number", "replaced", "command", "exit_code", "stopped", "stdout", "stderr", "stdout_missing",
+    "stderr_missing", "seconds", "open_to", "at",
 )  # fmt: skip
 _CALL_FIELDS = (
     "round_number", "role", "attempt", "endpoint", "model", "messages", "options", "seen", "withheld",
     "started_at", "finished_at", "reply", "thinking", "finish_reason", "prompt_tokens", "completion_tokens",
     "cached_tokens", "seconds", "timings", "rung", "complaint", "error_kind", "error_message",
 )  # fmt: skip
+SOURCE_FIELDS = ("position", "name", "chars", "shown_chars", "text")
 _EVENT_FIELDS = ("kind", "at", "actor", "data")
 _HUMAN_SCORE_FIELDS = (
     "author_name", "scores", "composite", "note", "blind", "submitted_at", "changed_at", "version",
@@ -59,9 +69,9 @@ _HUMAN_SCORE_FIELDS = (
 _INSTRUCTION_FIELDS = ("author_name", "text", "created_at", "used_in_round", "withdrawn_at")
 _DECISION_FIELDS = ("number", "kind", "round_number", "reason", "author_name", "at")
 _RUN_FIGURES = (
-    "r1", "best", "last", "improvement", "best_round", "rounds_judged", "trajectory", "signal_rounds",
-    "penalty_rounds", "cut_rounds", "prompt_tokens", "completion_tokens", "calls_made", "model_seconds",
-    "extended_after", "failure_role", "failure_message", "decision", "chosen_round",
+    "r1", "best", "last", "improvement", "best_round", "passed_in_round", "rounds_judged", "trajectory",
+    "signal_rounds", "penalty_rounds", "cut_rounds", "prompt_tokens", "completion_tokens", "calls_made",
+    "model_seconds", "extended_after", "failure_role", "failure_message", "decision", "chosen_round",
 )  # fmt: skip
 _ROUND_TEXTS = ("round__candidate", "round__feedback")
 Row = TypeVar("Row", bound=Model)
@@ -74,6 +84,7 @@ def run_values(run: Run) -> dict[str, Any]:
         "id": run.pk,
         "project": run.project.slug,
         "title": run.title,
+        "task_type": run.task_type,
         "batch": run.batch,
         "tags": list(run.tags.values_list("name", flat=True)),
         **launch_values(run, record),
@@ -108,8 +119,8 @@ def launch_values(run: Run, record: RunImport | None) -> dict[str, Any]:
 
 
 def rubric_values(run: Run, record: RunImport | None) -> dict[str, Any]:
-    """The rubric's name; for a run imported from our own export, its name in the original project."""
-    if record is not None and run.source == RunSource.WIGGUM:
+    """The rubric's name; for an imported run, its name in the original project if the file has it."""
+    if record is not None and record.kept["rubric"]["slug"]:
         kept = record.kept["rubric"]
         return {name: kept[name] for name in ("slug", "name", "version")}
     version = run.rubric_version
@@ -141,7 +152,8 @@ def round_values(run: Run, *, candidates: bool = True) -> Iterator[dict[str, Any
     left_out = () if candidates else ("candidate", "feedback")
     fields = [name for name in _ROUND_FIELDS if name not in left_out]
     evaluated = bool(run.snapshot.get("evaluator", {}).get("command"))
-    rows = rows.select_related("evaluator_result") if evaluated else rows
+    if evaluated:
+        rows = rows.select_related("evaluator_result").prefetch_related("evaluator_repeats", "validations")
     size = LONG_ROWS if candidates or evaluated else SHORT_ROWS
     for row in _in_parts(rows.defer(*left_out), "number", size):
         yield {
@@ -153,9 +165,21 @@ def round_values(run: Run, *, candidates: bool = True) -> Iterator[dict[str, Any
 
 
 def _evaluator_values(row: Round) -> dict[str, Any]:
-    """The evaluator's output; no key if the command did not run."""
+    """The evaluator's output, its repeats and validations; no key for what did not run."""
     kept = getattr(row, "evaluator_result", None)
-    return {"evaluator": _values(kept, EVALUATOR_FIELDS)} if kept else {}
+    repeats = [_values(repeat, REPEAT_FIELDS) for repeat in row.evaluator_repeats.all()]
+    validations = [_values(validation, VALIDATION_FIELDS) for validation in row.validations.all()]
+    return {
+        **({"evaluator": _values(kept, EVALUATOR_FIELDS)} if kept else {}),
+        **({"evaluator_repeats": repeats} if repeats else {}),
+        **({"validations": validations} if validations else {}),
+    }
+
+
+def source_values(run: Run, *, texts: bool = True) -> Iterator[dict[str, Any]]:
+    """Every source in order; without texts unless `texts`."""
+    fields = [name for name in SOURCE_FIELDS if texts or name != "text"]
+    yield from Source.objects.filter(run=run).order_by("position").values(*fields)
 
 
 def call_values(run: Run) -> Iterator[dict[str, Any]]:
@@ -215,21 +239,32 @@ def _values(row: Model, fields: Sequence[str]) -> dict[str, Any]:
     return {name: getattr(row, name) for name in fields}
 
 
-def run_summaries(project: Project, numbers: Sequence[int]) -> Iterator[RunSummary]:
-    """The project's runs with these numbers, in this order, without their long texts."""
+def run_summaries(project: Project, numbers: Sequence[int], *, tasks: bool) -> Iterator[RunSummary]:
+    """The project's runs with these numbers, in this order; of their long texts only the task, if wanted."""
     for start in range(0, len(numbers), SHORT_ROWS):
         wanted = list(numbers[start : start + SHORT_ROWS])
         found = _run_rows(project).in_bulk(wanted)
         rounds, tags, deciders = _rounds_of(wanted), _tags_of(wanted), _deciders_of(wanted)
-        for number in wanted:
-            if run := found.get(number):
-                yield RunSummary(
-                    _facts(run, deciders.get(number, "")),
-                    rounds[number],
-                    tags[number],
-                    best=run.best,
-                    outcome=run.outcome,
-                )
+        rubrics = _original_rubrics(found.values())
+        runs = [found[number] for number in wanted if number in found]
+        for run, task in _with_tasks(runs) if tasks else ((run, None) for run in runs):
+            yield RunSummary(
+                _facts(run, rubrics.get(run.pk), deciders.get(run.pk, "")),
+                rounds[run.pk],
+                tags[run.pk],
+                best=run.best,
+                outcome=run.outcome,
+                task=task,
+            )
+
+
+def _with_tasks(runs: Sequence[Run]) -> Iterator[tuple[Run, str | None]]:
+    """The runs with their tasks. Few are in memory at a time, because a task can be long."""
+    for start in range(0, len(runs), TASK_ROWS):
+        part = runs[start : start + TASK_ROWS]
+        tasks = dict(Run.objects.filter(pk__in=[run.pk for run in part]).values_list("pk", "task"))
+        for run in part:
+            yield run, tasks.get(run.pk)
 
 
 def numbers_of(runs: QuerySet[Run]) -> "array[int]":
@@ -242,26 +277,27 @@ def _run_rows(project: Project) -> QuerySet[Run]:
     version = ("rubric_version__name", "rubric_version__number", "rubric_version__profile")
     person = ("created_by__name", "created_by__email")
     own = (
-        "title", "batch", "producer_endpoint", "producer_model", "judge_endpoint", "judge_model", "status",
-        "outcome", "stop_reason", "why", "r1", "best", "best_round", "last", "improvement", "rounds_judged",
-        "signal_rounds", "penalty_rounds", "cut_rounds", "prompt_tokens", "completion_tokens", "calls_made",
-        "model_seconds", "created_at", "started_at", "finished_at", "source",
-        "decision", "chosen_round",
+        "title", "task_type", "batch", "producer_endpoint", "producer_model", "judge_endpoint",
+        "judge_model", "status", "outcome", "stop_reason", "why", "r1", "best", "best_round",
+        "passed_in_round", "last", "improvement", "rounds_judged", "signal_rounds", "penalty_rounds",
+        "cut_rounds", "prompt_tokens", "completion_tokens", "calls_made", "model_seconds", "created_at",
+        "started_at", "finished_at", "source", "decision", "chosen_round",
     )  # fmt: skip
     return runs.only(*own, *version, *person, "rubric__slug", "project_id")
 
 
-def _facts(run: Run, decided_by: str) -> dict[str, Cell]:
+def _facts(run: Run, original: tuple[str, int] | None, decided_by: str) -> dict[str, Cell]:
     version = run.rubric_version
+    rubric = original or (run.rubric.slug, version.number)
     values: tuple[Cell, ...] = (
-        run.pk, run.title, run.rubric.slug, version.number, version.profile,
+        run.pk, run.title, run.task_type, *rubric, version.profile,
         f"{run.producer_endpoint}/{run.producer_model}", f"{run.judge_endpoint}/{run.judge_model}",
-        run.status, run.outcome, run.stop_reason, run.why, run.r1, run.best, run.best_round, run.last,
-        run.improvement, run.rounds_judged, run.signal_rounds, run.penalty_rounds, run.cut_rounds,
-        run.prompt_tokens, run.completion_tokens, run.calls_made, run.model_seconds, run.batch,
-        run.created_by.display_name if run.created_by else "", run.created_at, run.started_at,
-        run.finished_at, run.source or "", run.decision or "", run.chosen_round,
-        decided_by if run.decision else "",
+        run.status, run.outcome, run.stop_reason, run.why, run.r1, run.best, run.best_round,
+        run.passed_in_round, run.last, run.improvement, run.rounds_judged, run.signal_rounds,
+        run.penalty_rounds, run.cut_rounds, run.prompt_tokens, run.completion_tokens, run.calls_made,
+        run.model_seconds, run.batch, run.created_by.display_name if run.created_by else "",
+        run.created_at, run.started_at, run.finished_at, run.source or "", run.decision or "",
+        run.chosen_round, decided_by if run.decision else "",
     )  # fmt: skip
     return dict(zip(COLUMNS, values, strict=True))
 
@@ -273,13 +309,33 @@ def _rounds_of(numbers: Sequence[int]) -> Mapping[int, list[RoundSummary]]:
         issues[pk] += [str(entry) for entry in entries]
     found: dict[int, list[RoundSummary]] = defaultdict(list)
     judged = Round.objects.filter(run__in=numbers, judged_at__isnull=False).order_by("run", "number")
+    metrics = _metrics_of(numbers)
     # A constraint guarantees that judged rounds have a composite.
-    for pk, run, number, composite, scores in judged.values_list(
-        "pk", "run_id", "number", "composite", "scores"
+    for pk, run, number, composite, scores, violation in judged.values_list(
+        "pk", "run_id", "number", "composite", "scores", "contract_violation"
     ):
         exact = {key: Decimal(score) for key, score in (scores or {}).items()}
-        found[run].append(RoundSummary(number, composite or Decimal(0), exact, issues[pk]))
+        summary = RoundSummary(
+            number, composite or Decimal(0), exact, issues[pk], metrics.get(pk, {}), violation
+        )
+        found[run].append(summary)
     return found
+
+
+def _metrics_of(numbers: Sequence[int]) -> dict[int, Mapping[str, Decimal | None]]:
+    """The numbers that count of each round's metrics, by the round's key."""
+    rows = EvaluatorResult.objects.filter(round__run__in=numbers).exclude(metrics={})
+    stored = rows.values_list("round_id", "metrics")
+    return {key: counted(metrics_of(metrics, metrics)) for key, metrics in stored}
+
+
+def _original_rubrics(runs: Iterable[Run]) -> dict[int, tuple[str, int]]:
+    """The rubrics that imported runs had in their original project, as far as their files say."""
+    imported = [run.pk for run in runs if run.is_imported]
+    if not imported:
+        return {}
+    kept = RunImport.objects.filter(run__in=imported).values_list("run_id", "kept__rubric")
+    return {number: (rubric["slug"], rubric["version"]) for number, rubric in kept if rubric["slug"]}
 
 
 def _deciders_of(numbers: Sequence[int]) -> dict[int, str]:

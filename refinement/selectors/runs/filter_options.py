@@ -1,4 +1,4 @@
-"""Filter choices of a run list: the models, people and tags its runs have."""
+"""Filter choices of a run list: the models, people, task types and tags its runs have."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -31,6 +31,7 @@ class RunOptions:
     producer: Choices
     judge: Choices
     person: Choices
+    task_type: Choices
     tag: Choices
 
 
@@ -43,6 +44,7 @@ def run_options(project: Project) -> RunOptions:
         producer=_same(_values(project, "producer_model", RUNS)),
         judge=_same(_values(project, "judge_model", RUNS)),
         person=[(str(user.pk), user.display_name) for user in people],
+        task_type=_same(_values(project, "task_type", RUNS)),
         tag=_same(_values(project, "name", TAGS)),
     )
 
@@ -54,4 +56,4 @@ def _values(project: Project, column: str, source: dict[str, str]) -> list[Any]:
 
 
 def _same(values: list[Any]) -> Choices:
-    return [(str(value), str(value)) for value in values]
+    return [(str(value), str(value)) for value in values if value]

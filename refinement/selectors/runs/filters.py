@@ -32,6 +32,7 @@ class RunFilters:
     producer: str = ""
     judge: str = ""
     person: int | None = None
+    task_type: str = ""
     tag: str = ""
     since: date | None = None
     until: date | None = None
@@ -74,6 +75,7 @@ def _columns(project: Project, filters: RunFilters) -> dict[str, object]:
         "producer_model": filters.producer,
         "judge_model": filters.judge,
         "created_by": filters.person,
+        "task_type": filters.task_type,
         "kinship": filters.kinship,
         "decision": filters.decision,
         "source": "" if filters.imported == ANY_IMPORTED else filters.imported,

@@ -1,6 +1,6 @@
 """A run's rows as the engine's history and brief."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
@@ -25,10 +25,12 @@ from refinement.engine.types import (
     Verdict,
 )
 from refinement.judging.context import Brief, Calibration
+from refinement.judging.sources import SourceText
 from refinement.models import CheckResult as CheckResultRow
-from refinement.models import EvaluatorResult, RoundOrigin, Run
+from refinement.models import EvaluatorRepeat, EvaluatorResult, RoundOrigin, Run, ValidationResult
 from refinement.models import Round as RoundRow
 from refinement.models import Verdict as VerdictRow
+from refinement.selectors.runs.evaluators.metrics import metrics_of
 
 
 def brief_of(run: Run) -> Brief:
@@ -43,16 +45,24 @@ def brief_of(run: Run) -> Brief:
         nonce=run.nonce,
         seed=run.seed,
         calibration=calibration,
+        sources=sources_of(run),
+        task_type=run.task_type,
     )
 
 
+def sources_of(run: Run) -> tuple[SourceText, ...]:
+    """The run's sources in order."""
+    rows = run.sources.order_by("position").values_list("name", "text")
+    return tuple(SourceText(name, text) for name, text in rows)
+
+
 def definition_of_run(run: Run) -> Rubric:
-    """The rubric the run was created with, including its seed calibration."""
+    """The rubric the run was created with, including its calibration example."""
     rubric, kept = rubric_from_json(run.snapshot), run.calibration
     if not kept:
         return rubric
     scores = {key: Decimal(score) for key, score in kept["scores"].items()}
-    return replace(rubric, seed_text=kept["text"], seed_scores=scores)
+    return replace(rubric, calibration_text=kept["text"], calibration_scores=scores)
 
 
 def history_of(run: Run, rubric: Rubric, *, whole: bool = False) -> History:
@@ -61,6 +71,7 @@ def history_of(run: Run, rubric: Rubric, *, whole: bool = False) -> History:
     verdicts = by_round(_verdicts(run.pk)) if rows else {}
     checks = by_round(_check_results(run.pk)) if rows and rubric.checks else {}
     outputs = by_round(_evaluator_results(run.pk)) if rows and rubric.runs_a_command else {}
+    validations = by_round(_validations(run.pk)) if rows and rubric.validates else {}
     rounds = (
         round_of(
             row,
@@ -68,6 +79,7 @@ def history_of(run: Run, rubric: Rubric, *, whole: bool = False) -> History:
             verdicts=verdicts.get(row.pk, []),
             checks=checks.get(row.pk, []),
             output=next(iter(outputs.get(row.pk, [])), None),
+            validations=validations.get(row.pk, []),
         )
         for row in rows
     )
@@ -106,6 +118,12 @@ def _evaluator_results(run: int) -> list[EvaluatorResult]:
     return list(EvaluatorResult.objects.filter(round__run=run).defer("stdout", "stderr"))
 
 
+def _validations(run: int) -> list[Any]:
+    rows = ValidationResult.objects.filter(round__run=run).order_by("number")
+    replaced = Case(When(replaced="", then=Value(False)), default=Value(True))
+    return list(rows.defer("stdout", "stderr", "replaced").annotate(was_replaced=replaced))
+
+
 def whole_rounds(run: int) -> QuerySet[RoundRow]:
     """Rounds with their candidate as `text`."""
     return _rounds(run).annotate(text=F("candidate"))
@@ -134,11 +152,15 @@ def round_of(
     verdicts: Iterable[VerdictRow],
     checks: Iterable[CheckResultRow],
     output: EvaluatorResult | None,
+    validations: Sequence[Any] = (),
 ) -> Round:
     """The round as the engine's type; its composite is computed from the exact scores."""
     by_hand = row.origin == RoundOrigin.HAND
     if row.judged_at is None:
-        return Round(row.number, row.text, None, row.base_round, by_hand)
+        repaired = bool(validations and validations[0].was_replaced)
+        # The newest result: that of the repair, once there is one.
+        invalid = bool(validations) and not validations[-1].passed and (len(validations) > 1) is repaired
+        return Round(row.number, row.text, None, row.base_round, by_hand, invalid, repaired)
     read = [verdict_of(verdict) for verdict in verdicts]
     assessment = assess(
         rubric,
@@ -146,6 +168,7 @@ def round_of(
         tuple(check_result_of(result) for result in checks),
         tuple(penalty_of(penalty) for penalty in row.penalties),
         evaluator_in_brief(output) if output else None,
+        row.contract_violation,
     )
     return Round(row.number, row.text, assessment, row.base_round, by_hand)
 
@@ -179,14 +202,23 @@ def check_result_of(row: Any) -> CheckResult:
     )
 
 
-def evaluator_of(row: EvaluatorResult) -> EvaluatorOutput:
+def command_output_of(row: ValidationResult) -> EvaluatorOutput:
+    """What a validation command wrote, for the producer's repair."""
+    return EvaluatorOutput(row.stdout, row.stderr, row.exit_code, row.stopped)
+
+
+def evaluator_of(row: EvaluatorResult | EvaluatorRepeat) -> EvaluatorOutput:
     """The command's output as the judge of its round sees it."""
-    return EvaluatorOutput(row.stdout, row.stderr, row.exit_code, row.stopped, row.failure)
+    return replace(evaluator_in_brief(row), stdout=row.stdout, stderr=row.stderr)
 
 
-def evaluator_in_brief(row: EvaluatorResult) -> EvaluatorOutput:
+def evaluator_in_brief(row: EvaluatorResult | EvaluatorRepeat) -> EvaluatorOutput:
     """How it ended, without output: prompts do not include that of past rounds."""
-    return EvaluatorOutput("", "", row.exit_code, row.stopped, row.failure)
+    metrics = {name: found for name, found in metrics_of(row.metrics, row.metrics).items() if found}
+    output = EvaluatorOutput("", "", row.exit_code, row.stopped, row.failure, metrics)
+    if isinstance(row, EvaluatorRepeat):
+        return output
+    return replace(output, runs=row.runs, failed_runs=row.failed_runs)
 
 
 def penalty_of(values: dict[str, Any]) -> Penalty:

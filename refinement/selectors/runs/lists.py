@@ -23,7 +23,8 @@ MOST_TAGS_SHOWN = 4
 MOST_POINTS = 60
 Key: TypeAlias = tuple[int, Any]
 SHOWN_FIELDS = (
-    *("title", "status", "outcome", "stop_reason", "why", "producer_model", "judge_model", "kinship"),
+    *("title", "task_type", "status", "outcome", "stop_reason", "why"),
+    *("producer_model", "judge_model", "kinship"),
     *("r1", "best", "best_round", "improvement", "trajectory", "rounds_judged", "model_seconds"),
     *("signal_rounds", "penalty_rounds", "cut_rounds", "prompt_tokens", "completion_tokens"),
     *("created_at", "archived_at", "waiting_for", "next_try_at", "started_at", "finished_at", "batch"),

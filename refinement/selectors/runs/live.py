@@ -30,6 +30,7 @@ STATE_FIELDS = {
     "first_number": "snapshot__policy__first_number",
     "max_rounds": "snapshot__policy__max_rounds",
     "budget": "snapshot__policy__budget__tokens",
+    "repeats": "snapshot__evaluator__repeat",
 }
 
 
@@ -133,7 +134,8 @@ class LiveState:
     ended_at: datetime | None
     next_try_at: datetime | None
     newest_event: int
-    writer: str  # judge or producer while replying; empty between steps
+    writer: str  # judge or producer while replying, evaluator while its command runs; empty between steps
+    command_since: datetime | None = None  # when the command began that runs now
 
     @property
     def is_finished(self) -> bool:
@@ -179,6 +181,7 @@ def _stands(run_ids: tuple[int, ...]) -> list[Any]:
         .values(
             *("pk", "status", "rounds_judged", "prompt_tokens", "completion_tokens", "calls_made", "why"),
             *("created_at", "started_at", "finished_at", "next_try_at", "waiting_for", "newest_event"),
+            "lease_owner",
             "last_step",
             **{name: F(path) for name, path in STATE_FIELDS.items()},
         )
@@ -187,7 +190,7 @@ def _stands(run_ids: tuple[int, ...]) -> list[Any]:
 
 
 def _steps(events: tuple[int, ...]) -> list[Any]:
-    return list(Event.objects.filter(pk__in=events).values("id", "kind", "data"))
+    return list(Event.objects.filter(pk__in=events).values("id", "kind", "at", "data"))
 
 
 def state_of(row: Mapping[str, Any], event: Mapping[str, Any] | None) -> LiveState:
@@ -204,15 +207,46 @@ def state_of(row: Mapping[str, Any], event: Mapping[str, Any] | None) -> LiveSta
         ended_at=row["finished_at"],
         next_try_at=row["next_try_at"] if row["status"] == RunStatus.WAITING else None,
         newest_event=row["newest_event"] or 0,
-        writer=writer_of(event) if event and row["status"] == RunStatus.RUNNING else "",
+        writer=writer_of(event) if event and is_held(row) else "",
+        command_since=event["at"]
+        if event and is_held(row) and event["kind"] == EventKind.EVALUATING
+        else None,
     )
 
 
+def is_held(row: Mapping[str, Any]) -> bool:
+    """Whether a worker carries out the run now."""
+    return row["status"] == RunStatus.RUNNING and bool(row["lease_owner"])
+
+
+WRITERS = {
+    "judge": "judge",
+    "draft": "producer",
+    "revise": "producer",
+    "repair": "producer",
+    "evaluate": "evaluator",
+}
+
+
 def writer_of(event: Mapping[str, Any]) -> str:
-    """The role being called, from the last event."""
-    if event["kind"] == EventKind.CLAIMED:
-        return "judge" if event["data"].get("step") == "judge" else "producer"
-    return "judge" if event["kind"] == EventKind.UNREADABLE else ""
+    """The role being called, from the last event; empty if the run is about to end."""
+    return WRITERS.get(step_in_progress(event)[0], "")
+
+
+def step_in_progress(event: Mapping[str, Any]) -> tuple[str, int]:
+    """The step that follows the event, and its round: recording one step begins the next."""
+    kind, data = event["kind"], event["data"]
+    number = data.get("round") or 1
+    if kind == EventKind.CLAIMED:
+        return data.get("step", ""), number
+    if kind == EventKind.EVALUATING:
+        return "evaluate", number
+    if kind == EventKind.EVALUATED:
+        invalid = data.get("command") == "validation" and data.get("number") == 1 and data["exit_code"] != 0
+        return ("repair" if invalid else "judge"), number
+    if kind in (EventKind.DRAFTED, EventKind.REVISED, EventKind.REPAIRED, EventKind.UNREADABLE):
+        return "judge", number
+    return ("revise", number + 1) if kind == EventKind.JUDGED else ("", number)
 
 
 def status_message(row: Mapping[str, Any], event: Mapping[str, Any] | None) -> str:
@@ -238,19 +272,30 @@ def waiting_words(reason: str) -> str:
 
 def step_message(row: Mapping[str, Any], event: Mapping[str, Any] | None) -> str:
     """The current step of a running run, from the last event."""
-    kind, data = (event["kind"], event["data"]) if event else ("", {})
-    shown = (data.get("round") or 1) - 1 + (row["first_number"] if row["first_number"] is not None else 1)
+    if not row["lease_owner"]:
+        return "Waiting for a free worker."
+    if event is None:
+        return "Started by a worker."
+    if event["kind"] == EventKind.FAILED:
+        return "A step failed; the run is about to end."
+    step, number = step_in_progress(event)
+    shown = number - 1 + (row["first_number"] if row["first_number"] is not None else 1)
     name = f"{row['round_word'] or 'round'} {shown}".capitalize()
-    if kind == EventKind.CLAIMED:
-        return {
-            "draft": f"{name}: the producer is writing the first draft.",
-            "judge": f"{name}: the judge is reading the candidate.",
-            "revise": f"{name}: the producer is writing a revision.",
-        }.get(data.get("step", ""), f"{name} in progress.")
+    if event["kind"] == EventKind.UNREADABLE:
+        return f"{name}: the judge's reply was not valid, retrying."
+    if event["kind"] == EventKind.EVALUATING:
+        return f"{name}: {command_words(row, event['data'])} is running."
     return {
-        EventKind.DRAFTED: f"{name}: first draft written, the judge is next.",
-        EventKind.REVISED: f"{name}: revision written, the judge is next.",
-        EventKind.JUDGED: f"{name} judged, the next step is about to start.",
-        EventKind.UNREADABLE: f"{name}: the judge's reply was not valid, retrying.",
-        EventKind.FAILED: "A step failed; the run is about to end.",
-    }.get(EventKind(kind) if kind else EventKind.QUEUED, "Started by a worker.")
+        "draft": f"{name}: the producer is writing the first draft.",
+        "judge": f"{name}: the judge is reading the candidate.",
+        "repair": f"{name}: the producer is repairing a candidate that failed validation.",
+        "revise": f"{name}: the producer is writing a revision.",
+    }.get(step, "Started by a worker.")
+
+
+def command_words(row: Mapping[str, Any], data: Mapping[str, Any]) -> str:
+    """The command that runs now, and which of its repeats."""
+    if data.get("command") == "validation":
+        return "the validation command"
+    repeats = row["repeats"] or 1
+    return f"the evaluator ({data.get('number')} of {repeats})" if repeats > 1 else "the evaluator"

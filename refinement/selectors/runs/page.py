@@ -1,17 +1,29 @@
 """A run page: header facts, a row per round, and the trajectory."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from django.urls import reverse
 from django.utils import timezone
 
-from refinement.charts import LIGHT, Mark, Palette, Series, TrajectoryChart, trajectory_chart
+from refinement.charts import (
+    LIGHT,
+    Mark,
+    MetricChart,
+    MetricSeries,
+    Palette,
+    Series,
+    TrajectoryChart,
+    metric_chart,
+    trajectory_chart,
+    value_words,
+)
 from refinement.engine.codec import rubric_from_json
 from refinement.engine.scoring import shown
 from refinement.engine.types import Rubric
 from refinement.models import Round, RoundOrigin, Run, RunTag
+from refinement.selectors.runs.evaluators.metrics import metrics_by_round
 from refinement.selectors.runs.words import (
     KINSHIP_SENTENCES,
     capital_round_name,
@@ -52,6 +64,7 @@ class RoundLine:
     scores: tuple[str, ...]  # one per criterion
     flags: tuple[str, ...]
     by_hand: bool = False  # edited by a person
+    metrics: tuple[str, ...] = ()  # one per metric
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +83,7 @@ class RunFacts:
     time: str
     budgets: tuple[BudgetLine, ...]
     rounds: tuple[RoundLine, ...]
+    metrics: tuple[MetricSeries, ...] = ()
 
     @property
     def compact(self) -> bool:
@@ -90,10 +104,11 @@ class RunFacts:
 
 
 def run_facts(run: Run) -> RunFacts:
-    """The run's header and its rounds. One query for the rounds."""
+    """The run's header and its rounds. One query for the rounds, one for metrics."""
     rubric = rubric_from_json(run.snapshot)
     policy = rubric.policy
     rows = _rounds_of(run.pk)
+    metrics = metric_series(rubric, rows)
     return RunFacts(
         run=run,
         rubric=rubric,
@@ -108,7 +123,8 @@ def run_facts(run: Run) -> RunFacts:
         else composite_change(run.best, run.r1, policy.composite_decimals),
         time=time_label(run),
         budgets=budget_lines(run, rubric),
-        rounds=round_lines(run, rubric, rows),
+        rounds=round_lines(run, rubric, rows, metrics),
+        metrics=metrics,
     )
 
 
@@ -147,11 +163,15 @@ def budget_lines(run: Run, rubric: Rubric) -> tuple[BudgetLine, ...]:
     )
 
 
-def round_lines(run: Run, rubric: Rubric, rows: Sequence[Round]) -> tuple[RoundLine, ...]:
+def round_lines(
+    run: Run, rubric: Rubric, rows: Sequence[Round], metrics: Sequence[MetricSeries] = ()
+) -> tuple[RoundLine, ...]:
     lines: list[RoundLine] = []
     before: Decimal | None = None
-    for row in rows:
-        lines.append(_round_line(run, rubric, row, before))
+    words = [value_words(series) for series in metrics]
+    for place, row in enumerate(rows):
+        line = _round_line(run, rubric, row, before)
+        lines.append(replace(line, metrics=tuple(values[place] for values in words)))
         before = row.composite if row.composite is not None else before
     return tuple(lines)
 
@@ -186,6 +206,8 @@ def flags_of(run: Run, row: Round) -> list[str]:
     flags = []
     if row.judged_at is None:
         flags.append("unscored" if run.is_finished else "not judged yet")
+    if row.contract_violation:
+        flags.append("contract violated")
     if row.signals:
         flags.append("Ralph signal")
     if row.penalties:
@@ -230,6 +252,32 @@ def trajectory_of(
         palette=palette,
         legend=legend,
     )
+
+
+def metric_series(rubric: Rubric, rows: Sequence[Round]) -> tuple[MetricSeries, ...]:
+    """The rubric's metrics by round; empty without metrics."""
+    names = [metric.name for metric in rubric.evaluator.metrics]
+    found = metrics_by_round(rows, names) if names and rubric.runs_a_command else {}
+    if not found:
+        return ()
+    return tuple(
+        MetricSeries(
+            name=metric.name,
+            values=[found.get(row.pk, {}).get(metric.name) for row in rows],
+            measured=[row.pk in found for row in rows],
+            lower_is_better=metric.lower_is_better,
+        )
+        for metric in rubric.evaluator.metrics
+    )
+
+
+def metric_charts_of(facts: RunFacts, *, width: int = 900, name: str = "metric") -> list[MetricChart]:
+    """A small chart for each metric, to stand under a trajectory of the same width."""
+    labels = [line.name for line in facts.rounds]
+    return [
+        metric_chart(series, labels, width=width, name=f"{name}-{place}")
+        for place, series in enumerate(facts.metrics)
+    ]
 
 
 def marks_of(facts: RunFacts) -> list[Mark]:

@@ -4,6 +4,7 @@ from decimal import Decimal
 from typing import Any
 
 from refinement.models import Round, Run
+from refinement.selectors.runs.evaluators.metrics import RoundMetrics, counted, metric_names, metrics_by_round
 
 
 def run_report(run: Run) -> dict[str, Any]:
@@ -11,14 +12,17 @@ def run_report(run: Run) -> dict[str, Any]:
     rows = list(
         run.rounds.order_by("number").prefetch_related("verdicts", "check_results").defer("candidate")
     )
+    metrics = metrics_by_round(rows, metric_names(run.snapshot))
     best = run.rounds.filter(number=run.best_round or 0).values_list("candidate", flat=True).first()
     return {
         "run": run.pk,
+        "task_type": run.task_type,
         "outcome": run.outcome,
         "stop_reason": run.stop_reason,
         "why": run.why,
-        "rounds": [round_report(row) for row in rows],
+        "rounds": [round_report(row, metrics.get(row.pk, {})) for row in rows],
         "best_round": run.best_round,
+        "passed_in_round": run.passed_in_round,
         "r1": number(run.r1),
         "best": number(run.best),
         "last": number(run.last),
@@ -29,12 +33,15 @@ def run_report(run: Run) -> dict[str, Any]:
     }
 
 
-def round_report(row: Round) -> dict[str, Any]:
+def round_report(row: Round, metrics: RoundMetrics) -> dict[str, Any]:
     verdict = next(iter(row.verdicts.all()), None)
     return {
         "round": row.number,
         "composite": number(row.composite),
         "scores": {key: number(Decimal(score)) for key, score in (row.scores or {}).items()},
+        "metrics": {name: number(value) for name, value in counted(metrics).items()},
+        "contract_violated": row.contract_violated,
+        "contract_violation": row.contract_violation,
         "penalties": row.penalties,
         "checks": [
             {

@@ -10,10 +10,11 @@ from rapidfuzz import fuzz
 
 from refinement.engine.safeguards import change
 from refinement.engine.scoring import shown
-from refinement.engine.types import Rubric
+from refinement.engine.sentences import held_back
+from refinement.engine.types import Rubric, Severity
 from refinement.judging.length import judged as judged_words
 from refinement.models import CheckResult, Round, Run, Verdict
-from refinement.selectors.runs.evaluator_results import EvaluatorFacts, evaluator_facts
+from refinement.selectors.runs.evaluators.results import EvaluatorFacts, evaluator_facts
 from refinement.selectors.runs.words import (
     RUNG_LABELS,
     capital_round_name,
@@ -106,6 +107,7 @@ class RoundFacts:
     rung: str
     judge: str
     evaluator: EvaluatorFacts | None
+    held_back: str = ""  # why it did not pass although its score reached the pass mark
 
     @property
     def failed_checks(self) -> int:
@@ -128,6 +130,7 @@ def round_facts(run: Run, rubric: Rubric, number: int) -> RoundFacts | None:
     verdict, later = said.get(row.pk), said.get(after.pk) if after else None
     shown_issues = list(verdict.issues)[:MOST_ISSUES] if verdict else []
     feedback = row.feedback or {}
+    checks = check_lines(row) if rubric.checks else ()
     return RoundFacts(
         row=row,
         name=capital_round_name(rubric, number),
@@ -141,15 +144,27 @@ def round_facts(run: Run, rubric: Rubric, number: int) -> RoundFacts | None:
         more_issues=len(verdict.issues) - len(shown_issues) if verdict else 0,
         asi=verdict.asi if verdict else "",
         fate=direction_effect(rubric, row, after, verdict, later, over=run.is_finished),
-        checks=check_lines(row) if rubric.checks else (),
+        checks=checks,
         penalties=tuple(penalty_line(entry, rubric) for entry in row.penalties),
         signals=tuple(signal_sentence(signal) for signal in row.signals),
         judged_words="" if row.seen_chars is None else judged_words(row.seen_chars, row.candidate_chars),
         unseen=0 if row.seen_chars is None else max(0, row.candidate_chars - row.seen_chars),
         rung=RUNG_LABELS.get(row.parse_rung, row.parse_rung),
         judge=verdict.judge if verdict else "",
-        evaluator=evaluator_facts(row) if rubric.runs_a_command else None,
+        evaluator=evaluator_facts(row, [metric.name for metric in rubric.evaluator.metrics], before)
+        if rubric.runs_a_command
+        else None,
+        held_back=held_back_sentence(rubric, row, checks),
     )
+
+
+def held_back_sentence(rubric: Rubric, row: Round, checks: Sequence[CheckLine]) -> str:
+    """Why the round did not pass although its score reached the pass mark; empty otherwise."""
+    threshold = rubric.policy.pass_threshold
+    failed = [check.key for check in checks if not check.passed and check.severity == Severity.ERROR]
+    if threshold is None or row.composite is None or row.composite < threshold or not failed:
+        return ""
+    return held_back(rubric, row.composite, failed)
 
 
 def _numbered(run: int, number: int) -> list[Round]:

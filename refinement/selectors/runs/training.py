@@ -10,9 +10,12 @@ from decimal import Decimal
 
 from django.db.models import QuerySet
 
-from refinement.engine.types import Outcome
+from refinement.engine.codec import rubric_from_json
+from refinement.engine.scoring import gain, rank
+from refinement.engine.types import ZERO, Outcome
 from refinement.interchange.exports.training_pairs import Example, Origin, Text
 from refinement.models import DecisionKind, Project, Round, RoundOrigin, Run
+from refinement.selectors.runs.history import history_of
 
 RUNS_A_PART = 100
 NOT_GOOD_ENOUGH = (DecisionKind.REJECTED, DecisionKind.CHANGES)
@@ -39,22 +42,32 @@ def good_texts(project: Project, numbers: Sequence[int], choice: TrainingChoice)
 
 
 def better_and_worse(project: Project, numbers: Sequence[int], choice: TrainingChoice) -> Iterator[Example]:
-    """Every two rounds of a run whose scores differ by at least the minimum, better one first."""
+    """Every two rounds of a run that differ by at least the minimum, the one that ranks higher first."""
     for run in _runs(project, numbers, choice):
-        rounds = list(_scored(run).defer("candidate", "feedback"))
-        pairs = [
-            (better, worse)
-            for better in rounds
-            for worse in rounds
-            if (gap := _score(better) - _score(worse)) > 0 and gap >= (choice.least or 0)
-        ]
         kept: Text | None = None
-        for better, worse in pairs:
-            if kept is None or kept.round != better.number:
-                kept = _text(_scored(run).get(number=better.number))
-            other = _text(_scored(run).get(number=worse.number))
+        for better, worse in _pairs(run, choice.least or ZERO):
+            if kept is None or kept.round != better:
+                kept = _text(_scored(run).get(number=better))
+            other = _text(_scored(run).get(number=worse))
             if kept.text.strip() != other.text.strip():
                 yield Example(_origin(run), kept, other)
+
+
+def _pairs(run: Run, least: Decimal) -> list[tuple[int, int]]:
+    """The numbers of each better and worse round."""
+    rubric = rubric_from_json(run.snapshot)
+    numbers = set(_scored(run).values_list("number", flat=True))
+    judged = {
+        entry.number: entry.assessment
+        for entry in history_of(run, rubric).rounds
+        if entry.assessment is not None and entry.number in numbers
+    }
+    return [
+        (better, worse)
+        for better, high in judged.items()
+        for worse, low in judged.items()
+        if rank(rubric, high) > rank(rubric, low) and (gap := gain(rubric, low, high)) > ZERO and gap >= least
+    ]
 
 
 def _runs(project: Project, numbers: Sequence[int], choice: TrainingChoice) -> Iterator[Run]:
@@ -64,7 +77,7 @@ def _runs(project: Project, numbers: Sequence[int], choice: TrainingChoice) -> I
         rows = rows.filter(source__isnull=True)
     for start in range(0, len(numbers), RUNS_A_PART):
         part = list(numbers[start : start + RUNS_A_PART])
-        found = rows.defer("snapshot", "calibration").in_bulk(part)
+        found = rows.defer("calibration").in_bulk(part)
         yield from (found[number] for number in part if number in found and found[number].task.strip())
 
 

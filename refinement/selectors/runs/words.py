@@ -35,7 +35,7 @@ ERROR_LABELS: Mapping[str, str] = {
     "bad_reply": "invalid reply",
 }
 ORIGIN_LABELS: Mapping[str, str] = {
-    "seed": "seed",
+    "seed": "starting text",
     "draft": "first draft",
     "revision": "revision",
     "hand": "edited by hand",

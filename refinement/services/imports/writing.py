@@ -1,6 +1,7 @@
 """Writes one imported run in one transaction."""
 
 import secrets
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -11,14 +12,23 @@ from django.utils import timezone
 from refinement.engine.codec import rubric_to_json
 from refinement.engine.types import Rubric
 from refinement.execution.events import actor_name
-from refinement.interchange.imports.document import Part, RoundPart, RunDocument, RunPart
+from refinement.interchange.imports.document import (
+    Part,
+    RepeatPart,
+    RoundPart,
+    RunDocument,
+    RunPart,
+    ValidationPart,
+)
 from refinement.interchange.imports.document_reading import whole_rubric
 from refinement.interchange.imports.foreign_runs import EPOCH
 from refinement.interchange.imports.found import FoundRun
+from refinement.judging.sources import SourceText
 from refinement.models import (
     Call,
     CheckResult,
     Decision,
+    EvaluatorRepeat,
     EvaluatorResult,
     Event,
     HumanScore,
@@ -29,19 +39,21 @@ from refinement.models import (
     RunImport,
     RunStatus,
     User,
+    ValidationResult,
     Verdict,
 )
 from refinement.services.audit import audit_record
 from refinement.services.imports.rubrics import version_for_import
 from refinement.services.runs.creating import tags_set, title_of
+from refinement.services.runs.sources import sources_create
 from refinement.texts import storable
 
 MOST_NOTES = 500
 OWN_FIELDS = (
-    "batch", "started_at", "archived_at", "kinship", "outcome", "stop_reason", "why", "r1", "best", "last",
-    "improvement", "best_round", "rounds_judged", "trajectory", "signal_rounds", "penalty_rounds",
-    "cut_rounds", "prompt_tokens", "completion_tokens", "calls_made", "model_seconds", "extended_after",
-    "failure_role", "failure_message", "task", "seed", "calibration",
+    "task_type", "batch", "started_at", "archived_at", "kinship", "outcome", "stop_reason", "why", "r1",
+    "best", "last", "improvement", "best_round", "passed_in_round", "rounds_judged", "trajectory",
+    "signal_rounds", "penalty_rounds", "cut_rounds", "prompt_tokens", "completion_tokens", "calls_made",
+    "model_seconds", "extended_after", "failure_role", "failure_message", "task", "seed", "calibration",
 )  # fmt: skip
 
 
@@ -79,6 +91,7 @@ def run_import(*, project: Project, found: FoundRun, user: User | None = None) -
     run.save(force_insert=True)
     tags_set(run=run, names=document.run.tags)
     import_record(run, found, document.run, user)
+    sources_write(run, document, definition)
     rounds = rounds_write(run, document)
     people_write(run, document, rounds)
     Call.objects.bulk_create([Call(run=run, **fields_of(entry)) for entry in document.calls], batch_size=50)
@@ -105,7 +118,7 @@ def run_row(document: RunDocument, definition: Rubric, *, source: str) -> Run:
         **models,
         source=source,
         title=part.title or (title_of(part.task) if part.task.strip() else ""),
-        snapshot={**snapshot, "seed_text": "", "seed_scores": {}},
+        snapshot={**snapshot, "calibration_text": "", "calibration_scores": {}},
         nonce=part.nonce or secrets.token_hex(6),
         status=RunStatus.FINISHED,
         finished_at=part.finished_at or part.started_at or part.created_at or now,
@@ -137,6 +150,12 @@ def import_record(run: Run, found: FoundRun, part: RunPart, user: User | None) -
     )
 
 
+def sources_write(run: Run, document: RunDocument, definition: Rubric) -> None:
+    """Create the sources. How much of them prompts contained follows from the rubric."""
+    sources = [SourceText(part.name, part.text) for part in document.sources]
+    sources_create(run=run, sources=sources, limit=definition.policy.source_limit_chars)
+
+
 def rounds_write(run: Run, document: RunDocument) -> dict[int, Round]:
     """Create the rounds with verdicts and checks, and return them by number."""
     rows = Round.objects.bulk_create([round_row(run, entry) for entry in document.rounds], batch_size=20)
@@ -163,12 +182,32 @@ def rounds_write(run: Run, document: RunDocument) -> dict[int, Round]:
         batch_size=20,
     )
     keep_times(EvaluatorResult.objects, "at", results, [part for _, part in evaluated if part])
+    for row, entry in zip(rows, document.rounds, strict=True):
+        commands_write(EvaluatorRepeat.objects, row, entry.evaluator_repeats)
+        commands_write(ValidationResult.objects, row, entry.validations)
     return {row.number: row for row in rows}
+
+
+def commands_write(
+    manager: Manager[Any], row: Round, parts: Sequence[RepeatPart] | Sequence[ValidationPart]
+) -> None:
+    """Create the rows of a round's repeats or validations."""
+    made = [manager.model(round=row, **fields_of(part, "at")) for part in parts]
+    keep_times(manager, "at", manager.bulk_create(made), parts)
 
 
 def round_row(run: Run, entry: RoundPart) -> Round:
     values = fields_of(
-        entry, "created_at", "verdicts", "checks", "evaluator", "scores", "penalties", "candidate_chars"
+        entry,
+        "created_at",
+        "verdicts",
+        "checks",
+        "evaluator",
+        "evaluator_repeats",
+        "validations",
+        "scores",
+        "penalties",
+        "candidate_chars",
     )
     if values["judged_at"] == EPOCH:
         values["judged_at"] = run.finished_at

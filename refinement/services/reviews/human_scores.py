@@ -20,7 +20,7 @@ from refinement.selectors.runs.history import check_result_of
 from refinement.services.audit import audit_record
 from refinement.services.reviews.blind_readings import blind_reading_end, blind_reading_move, open_reading
 from refinement.services.reviews.requests import review_done
-from refinement.services.rubrics.seeds import seed_set
+from refinement.services.rubrics.calibration import calibration_set
 from refinement.texts import storable
 
 REASON_CHARS = 2_000
@@ -176,18 +176,22 @@ def _audited(row: Round, score: HumanScore) -> dict[str, object]:
     }
 
 
-def seed_from_human_score(
+def calibration_from_human_score(
     *, rubric: Rubric, score: HumanScore, edited_from: int, user: User
 ) -> RubricVersion:
-    """Save a rubric version with the scored round as its seed. Scores of removed criteria are left out."""
+    """Save a rubric version with the scored round as its calibration example.
+
+    Scores of removed criteria are left out."""
     row = score.round
     keys = RubricVersion.objects.filter(rubric=rubric, number=edited_from).values_list("criteria__key")
     known = {key for (key,) in keys}
-    return seed_set(
+    return calibration_set(
         rubric=rubric,
         text=row.candidate,
         scores={entry["key"]: Decimal(entry["score"]) for entry in score.scores if entry["key"] in known},
         edited_from=edited_from,
         user=user,
-        note=f"Seed from round {row.number} of run {score.run_id}, as {score.author_name} scored it."[:400],
+        note=f"Example from round {row.number} of run {score.run_id}, as {score.author_name} scored it."[
+            :400
+        ],
     )

@@ -116,11 +116,16 @@ def validate_bench(version: RubricVersion, text: str, task: str, *, anchored: bo
             raise ValidationError({name: f"This is {len(value):,} characters long; {most:,} are allowed."})
     if not anchored:
         return
-    if not version.seed_text:
-        raise ValidationError({"anchored": "This version has no seed. Add one, or turn this off."})
-    if fingerprint(version.seed_text) == fingerprint(text):
+    if not version.calibration_text:
         raise ValidationError(
-            {"anchored": "The text is the seed itself, so the judge would see the answer. Turn this off."}
+            {"anchored": "This version has no calibration example. Add one, or turn this off."}
+        )
+    if fingerprint(version.calibration_text) == fingerprint(text):
+        raise ValidationError(
+            {
+                "anchored": "The text is the calibration example itself, so the judge would see the answer. "
+                "Turn this off."
+            }
         )
 
 

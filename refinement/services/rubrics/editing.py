@@ -152,8 +152,9 @@ def record_change(
 def version_row(rubric: Rubric, definition: engine.Rubric, number: int) -> RubricVersion:
     values = rubric_to_json(definition)
     plain = ("name", "profile", "purpose", "artifact_type", "problem_class", "evaluation_mode", "policy")
-    texts = ("context", "background", "output_contract", "search_space", "templates")
-    seed = ("seed_text", "seed_scores")
+    texts = ("context", "background", "search_space", "templates")
+    contract = ("output_contract", "output_schema", "output_pattern")
+    calibration = ("calibration_text", "calibration_scores")
     return RubricVersion(
         rubric=rubric,
         number=number,
@@ -161,7 +162,7 @@ def version_row(rubric: Rubric, definition: engine.Rubric, number: int) -> Rubri
         scale_maximum=definition.scale.maximum,
         scale_step=definition.scale.step,
         evaluator=None if definition.evaluator == engine.Evaluator() else values["evaluator"],
-        **{name: values[name] for name in (*plain, *texts, *seed)},
+        **{name: values[name] for name in (*plain, *texts, *contract, *calibration)},
     )
 
 

@@ -14,6 +14,7 @@ from refinement.engine.safeguards import kinship
 from refinement.execution.events import actor_name, event_record
 from refinement.execution.waking import wake
 from refinement.judging.length import shorten
+from refinement.judging.sources import SourceText
 from refinement.models import (
     EventKind,
     Project,
@@ -25,12 +26,13 @@ from refinement.models import (
     RunTag,
     User,
 )
-from refinement.models.runs.runs import TITLE_CHARS
+from refinement.models.runs.runs import TASK_TYPE_CHARS, TITLE_CHARS
 from refinement.providers.registry import Target
 from refinement.selectors.rubrics.commands import command_refusal
 from refinement.selectors.rubrics.definitions import definition_of
 from refinement.services.audit import audit_record
-from refinement.texts import storable
+from refinement.services.runs.sources import sources_create, sources_validate
+from refinement.texts import label, storable
 
 MAX_TEXT_CHARS = 10_000_000
 MOST_TAGS = 20
@@ -49,8 +51,10 @@ def run_create(
     definition: engine.Rubric | None = None,
     user: User | None = None,
     status: str = RunStatus.QUEUED,
+    task_type: str = "",
     tags: Sequence[str] = (),
     batch: str = "",
+    sources: Sequence[SourceText] = (),
 ) -> Run:
     """Create and queue a run with a snapshot of everything needed to replay it.
 
@@ -59,6 +63,7 @@ def run_create(
     used = definition or definition_of(version)
     text, seed_text = storable(task).strip(), storable(seed)
     validate_texts(text, seed_text, has_seed=bool(seed))
+    kept = sources_validate(sources)
     if refusal := command_refusal(used):
         raise ValidationError({"rubric": refusal})
     kin = kinship(producer.model, judge.model) if used.criteria else None
@@ -68,10 +73,13 @@ def run_create(
         rubric_id=version.rubric_id,
         created_by=user,
         title=title_of(text),
+        task_type=task_type_cleaned(task_type),
         batch=batch,
         task=text,
         seed=seed_text,
-        snapshot=rubric_to_json(replace(used, seed_text="", seed_scores={})),  # see `calibration`
+        snapshot=rubric_to_json(
+            replace(used, calibration_text="", calibration_scores={})
+        ),  # see `calibration`
         calibration=calibration_of(used),
         nonce=secrets.token_hex(6),
         producer_endpoint=producer.endpoint,
@@ -92,6 +100,8 @@ def run_create(
         user=user,
         after={"rubric": str(version), "producer": producer.model, "judge": judge.model},
     )
+    if kept:
+        sources_create(run=run, sources=kept, limit=used.policy.source_limit_chars)
     if tags:
         tags_set(run=run, names=tags)
     if seed_text:
@@ -101,6 +111,14 @@ def run_create(
     if status == RunStatus.QUEUED:
         wake(Run, run.pk)
     return run
+
+
+def task_type_cleaned(text: str) -> str:
+    """The task type as it is stored and compared. Raises ValidationError."""
+    cleaned = label(text)
+    if len(cleaned) > TASK_TYPE_CHARS:
+        raise ValidationError({"task_type": f"A task type has at most {TASK_TYPE_CHARS} characters."})
+    return cleaned
 
 
 def title_of(task: str) -> str:
@@ -138,18 +156,18 @@ def validate_texts(task: str, seed: str, *, has_seed: bool) -> None:
         raise ValidationError({"task": "The task is empty. Describe what the text or code is for."})
     if has_seed and not seed.strip():
         raise ValidationError(
-            {"seed": "The seed is empty. Leave it out to have the model write the first draft."}
+            {"seed": "The starting text is empty. Leave it out to have the model write the first draft."}
         )
-    for name, text in (("task", task), ("seed", seed)):
+    for name, what, text in (("task", "task", task), ("seed", "starting text", seed)):
         if len(text) > MAX_TEXT_CHARS:
-            raise ValidationError({name: f"The {name} is longer than {MAX_TEXT_CHARS:,} characters."})
+            raise ValidationError({name: f"The {what} is longer than {MAX_TEXT_CHARS:,} characters."})
 
 
 def calibration_of(rubric: engine.Rubric) -> dict[str, object] | None:
-    """The run's copy of the rubric's seed calibration, or None."""
-    if not rubric.seed_text:
+    """The run's copy of the rubric's calibration example, or None."""
+    if not rubric.calibration_text:
         return None
     return {
-        "text": rubric.seed_text,
-        "scores": {key: str(score) for key, score in rubric.seed_scores.items()},
+        "text": rubric.calibration_text,
+        "scores": {key: str(score) for key, score in rubric.calibration_scores.items()},
     }

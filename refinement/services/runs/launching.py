@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from refinement.engine.codec import rubric_to_json
 from refinement.engine.types import EvaluationMode, Rubric
+from refinement.judging.sources import SourceText
 from refinement.models import AuditEntry, Project, RubricVersion, Run, User
 from refinement.providers.base import ModelInfo
 from refinement.providers.registry import EndpointSpec, Target
@@ -57,8 +58,10 @@ def runs_launch(
     definition: Rubric,
     task: str,
     seed: str,
+    sources: Sequence[SourceText] = (),
     producer: Target,
     judge: Target,
+    task_type: str = "",
     tags: Sequence[str] = (),
     repeats: int = 1,
     key: str,
@@ -71,8 +74,8 @@ def runs_launch(
         raise ValidationError({"rubric": "This rubric is archived. Unarchive it or choose another."})
     if not 1 <= repeats <= MOST_REPEATS:
         raise ValidationError({"repeats": f"You can launch 1 to {MOST_REPEATS} runs at once."})
-    content = (version.pk, rubric_to_json(definition), task, seed, producer, judge, sorted(tags), repeats)
-    fingerprint = fingerprint_of(key, user, content)
+    content = (version.pk, rubric_to_json(definition), task, seed, sources, producer, judge, task_type)
+    fingerprint = fingerprint_of(key, user, (*content, sorted(tags), repeats))
     lock_launch(fingerprint)
     before = launched_before(project, fingerprint)
     if before:
@@ -84,9 +87,11 @@ def runs_launch(
             definition=definition,
             task=task,
             seed=seed,
+            sources=sources,
             producer=producer,
             judge=judge,
             user=user,
+            task_type=task_type,
             tags=tags,
             batch=fingerprint[:BATCH_CHARS] if repeats > 1 else "",
         )

@@ -18,11 +18,12 @@ from refinement.execution.waking import wake
 from refinement.models import EventKind, Instruction, LiveText, Round, RoundOrigin, Run, RunStatus, User
 from refinement.providers.registry import Target, scripted_specs
 from refinement.selectors.rubrics.commands import command_refusal
-from refinement.selectors.runs.history import definition_of_run
+from refinement.selectors.runs.history import definition_of_run, sources_of
 from refinement.selectors.runs.imports import lacking, listed
 from refinement.services.audit import audit_record
 from refinement.services.notices.creating import notice_run_ended
 from refinement.services.runs.creating import run_create
+from refinement.services.runs.log import log_run_ended
 from refinement.services.webhooks.events import hook_run_finished
 
 GOING = (RunStatus.QUEUED, RunStatus.RUNNING, RunStatus.WAITING)
@@ -34,7 +35,13 @@ RELEASED: dict[str, object] = {
     "waiting_for": "",
     "waiting_endpoint": "",
 }
-NOT_FINISHED: dict[str, object] = {"outcome": "", "stop_reason": "", "why": "", "finished_at": None}
+NOT_FINISHED: dict[str, object] = {
+    "outcome": "",
+    "stop_reason": "",
+    "why": "",
+    "passed_in_round": None,
+    "finished_at": None,
+}
 STEP_RESET: dict[str, object] = {"step_failures": 0, "step_unreadable": 0, "crashes": 0}
 REFUSALS = {
     "cancel": "it cannot be cancelled.",
@@ -115,6 +122,7 @@ def run_cancel(*, run: Run, user: User | None = None) -> Run:
     change.event(EventKind.STOPPED, outcome=Outcome.CANCELLED, reason=StopReason.CANCELLED, why=why)
     notice_run_ended(run, outcome=Outcome.CANCELLED, by=user)
     hook_run_finished(run)
+    log_run_ended(run)
     return run
 
 
@@ -230,7 +238,7 @@ def require_budget(change: Change, definition: Rubric) -> None:
 
 @transaction.atomic
 def run_rerun(*, run: Run, user: User | None = None) -> Run:
-    """Create a new run with the same task, seed, rubric and models.
+    """Create a new run with the same task, starting text, sources, rubric and models.
 
     Raises WrongState if an imported run lacks some of them, or if its endpoints cannot be used again.
     """
@@ -255,6 +263,8 @@ def run_rerun(*, run: Run, user: User | None = None) -> Run:
         judge=Target(run.judge_endpoint, run.judge_model),
         definition=definition,
         user=user,
+        task_type=run.task_type,
+        sources=sources_of(run),
     )
     Run.objects.filter(pk=again.pk).update(rerun_of=run)
     again.rerun_of = run

@@ -11,7 +11,7 @@ from django.urls import reverse
 from refinement.execution.deliveries import delivery_make
 from refinement.models import Comment, Project, ReviewRequest, Run, Webhook, WebhookEvent
 
-FIGURES = ("r1", "best", "last", "improvement", "best_round")
+FIGURES = ("r1", "best", "last", "improvement", "best_round", "passed_in_round")
 
 
 def hook_run_finished(run: Run) -> None:
@@ -65,6 +65,7 @@ def _run_values(run: Run, project: Project) -> dict[str, object]:
     values: dict[str, object] = {
         "id": run.pk,
         "title": run.title,
+        "task_type": run.task_type,
         "status": run.status,
         "link": _absolute(reverse("run_page", args=[project.slug, run.pk])),
     }

@@ -17,6 +17,7 @@ from refinement.forms.reviews.human_scores import HumanScoreForm, score_initial
 from refinement.judging.schema import scale_in_words
 from refinement.models import BlindReading, HumanScore, Round, RubricVersion, Run
 from refinement.selectors.runs.calls import said
+from refinement.selectors.runs.sources import source_lines
 from refinement.selectors.runs.texts import candidate_text
 from refinement.selectors.runs.words import capital_round_name
 from refinement.services.reviews.blind_readings import (
@@ -24,7 +25,11 @@ from refinement.services.reviews.blind_readings import (
     blind_reading_begin,
     blind_reading_give_up,
 )
-from refinement.services.reviews.human_scores import ScoreConflict, human_score_give, seed_from_human_score
+from refinement.services.reviews.human_scores import (
+    ScoreConflict,
+    calibration_from_human_score,
+    human_score_give,
+)
 from refinement.services.rubrics.editing import NewerVersion
 
 PLAIN = "text/plain; charset=utf-8"
@@ -103,19 +108,21 @@ def run_score_reveal(request: ProjectRequest, run: int) -> HttpResponse:
 
 @require_POST
 @project_view(role="editor")
-def run_score_seed(request: ProjectRequest, run: int, number: int) -> HttpResponse:
-    """Makes a person's scores of the round the seed of the rubric's next version."""
+def run_score_calibration(request: ProjectRequest, run: int, number: int) -> HttpResponse:
+    """Makes a person's scores of the round the calibration example of the rubric's next version."""
     found = run_or_404(request, run)
     row = round_or_404(found, number)
-    told, version = seed_from_scores(request, found, row)
+    told, version = calibration_from_scores(request, found, row)
     if version is None:
         messages.error(request, f"Nothing was saved. {told}")
         return redirect("run_round", request.project.slug, run, number)
     messages.success(request, told)
-    return redirect("rubric_seed", request.project.slug, found.rubric.slug)
+    return redirect("rubric_calibration", request.project.slug, found.rubric.slug)
 
 
-def seed_from_scores(request: ProjectRequest, run: Run, row: Round) -> tuple[str, RubricVersion | None]:
+def calibration_from_scores(
+    request: ProjectRequest, run: Run, row: Round
+) -> tuple[str, RubricVersion | None]:
     """The new version with a message; None if it could not be saved."""
     score, edited_from = (_number(request.POST.get(name, "")) for name in ("score", "edited_from"))
     kept = HumanScore.objects.filter(round=row, pk=score).select_related("round").first()
@@ -123,19 +130,19 @@ def seed_from_scores(request: ProjectRequest, run: Run, row: Round) -> tuple[str
         return "Score not found for this round.", None
     run.rubric.project = request.project
     try:
-        version = seed_from_human_score(
+        version = calibration_from_human_score(
             rubric=run.rubric, score=kept, edited_from=edited_from, user=request.user
         )
     except NewerVersion as newer:
         return (
             f"Version {newer.newest} of the rubric was saved since you opened this page. Check it, "
-            "then choose the seed again."
+            "then choose the example again."
         ), None
     except ValidationError as refused:
         return " ".join(refused.messages), None
     return (
-        f"The seed of {run.rubric.name} is now this text with the scores by {kept.author_name}: "
-        f"version {version.number}."
+        f"The calibration example of {run.rubric.name} is now this text with the scores by "
+        f"{kept.author_name}: version {version.number}."
     ), version
 
 
@@ -189,6 +196,7 @@ def score_page(
         "raw": raw,
         "text": candidate_text(row.candidate, raw=raw),
         "task": said("task", run.task),
+        "sources": source_lines(run, rubric),
         "scale_words": scale_in_words(rubric.scale),
         "kept": None,
         **more,

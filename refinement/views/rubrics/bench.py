@@ -102,7 +102,7 @@ def bench_form(request: ProjectRequest, page: dict[str, Any], **given: Any) -> B
         versions=list(versions.only("rubric", "number", "note")[:MOST_VERSIONS]),
         rounds=recent_rounds(request.project),
         offers=page["offers"],
-        has_seed=versions.exclude(seed_text="").exists(),
+        has_calibration=versions.exclude(calibration_text="").exists(),
         **given,
     )
 
@@ -117,16 +117,16 @@ def initial_values(request: ProjectRequest, rubric: Rubric, version: RubricVersi
     if earlier is not None and again:
         for name in ("candidate", "task", "repeats", "temperature", "anchored"):
             initial[name] = getattr(earlier, name)
-    elif version.seed_text:
-        initial["source"] = CandidateOrigin.SEED
+    elif version.calibration_text:
+        initial["source"] = CandidateOrigin.CALIBRATION
     return initial
 
 
 def candidate_of(request: ProjectRequest, form: BenchForm, version: RubricVersion) -> tuple[Candidate, str]:
     """The chosen text and its task."""
     values = form.cleaned_data
-    if values["source"] == CandidateOrigin.SEED:
-        return Candidate(version.seed_text, CandidateOrigin.SEED), values["task"]
+    if values["source"] == CandidateOrigin.CALIBRATION:
+        return Candidate(version.calibration_text, CandidateOrigin.CALIBRATION), values["task"]
     if values["source"] == CandidateOrigin.ROUND:
         found = round_in(request.project, int(values["round"]))
         if found is not None:
@@ -138,9 +138,11 @@ def candidate_of(request: ProjectRequest, form: BenchForm, version: RubricVersio
 def add_refusal(form: BenchForm, refusal: ValidationError) -> None:
     """Adds the service's error to the field it refers to."""
     for name, words in refusal.message_dict.items():
-        seed_missing = name == "candidate" and form.cleaned_data["source"] == CandidateOrigin.SEED
-        if seed_missing:
-            form.add_error("source", "This version has no seed. Choose another version or paste the text.")
+        example_missing = name == "candidate" and form.cleaned_data["source"] == CandidateOrigin.CALIBRATION
+        if example_missing:
+            form.add_error(
+                "source", "This version has no calibration example. Choose another version or paste the text."
+            )
         else:
             form.add_error(name if name in form.fields else None, words)
 

@@ -14,10 +14,10 @@ from django_htmx.http import HttpResponseClientRedirect
 from refinement.access.objects import rubric_or_404
 from refinement.access.projects import ProjectRequest, project_view
 from refinement.engine.codec import rubric_to_json
-from refinement.engine.profiles import context_rules_for
-from refinement.engine.types import ProblemClass, Role, Rubric
-from refinement.forms.rubrics.initial import Fields, context_fields, form_fields
-from refinement.forms.rubrics.page import page_values, prototypes, with_check, with_criterion
+from refinement.engine.types import Rubric
+from refinement.forms.rubrics.initial import Fields, form_fields
+from refinement.forms.rubrics.page import page_values, prototypes, with_check, with_criterion, with_metric
+from refinement.forms.rubrics.presets import with_preset, with_preset_followed
 from refinement.forms.rubrics.reading import Reading, clean_fields, read_definition
 from refinement.forms.rubrics.trying import checks_tried
 from refinement.forms.rubrics.weights import with_shares
@@ -46,7 +46,8 @@ def rubric_edit(request: ProjectRequest, rubric: str) -> HttpResponse:
     if act in ("merge", "merge-edit"):
         return _merge(request, page, base, fields, saving=act == "merge")
     if act in CHANGES:
-        return editor_page(request, page, base, CHANGES[act](fields))
+        changed = CHANGES[act](with_preset_followed(fields, base.profile), base.profile)
+        return editor_page(request, page, base, changed)
     return _save(request, page, base, fields)
 
 
@@ -64,21 +65,14 @@ def rubric_try_check(request: ProjectRequest, rubric: str) -> HttpResponse:
     return editor_page(request, page, definition_of(page["version"]), fields)
 
 
-def _preset(fields: Fields) -> Fields:
-    """The visibility table of the chosen problem class."""
-    chosen = fields.get("problem_class", "")
-    rules = context_rules_for(ProblemClass(chosen) if chosen in set(ProblemClass) else ProblemClass.TEXT)
-    kept = {name: value for name, value in fields.items() if not name.startswith("context-")}
-    return kept | context_fields({role: rules.allowed(role) for role in Role})
-
-
 # The form's other buttons, for browsers without script and for restored drafts.
-CHANGES: dict[str, Callable[[Fields], Fields]] = {
-    "show": lambda fields: fields,
-    "add-criterion": with_criterion,
-    "add-check": lambda fields: with_check(fields, fields.get("add-kind", "")),
-    "shares": with_shares,
-    "preset": _preset,
+CHANGES: dict[str, Callable[[Fields, str], Fields]] = {
+    "show": lambda fields, _: fields,
+    "add-criterion": lambda fields, _: with_criterion(fields),
+    "add-check": lambda fields, _: with_check(fields, fields.get("add-kind", "")),
+    "add-metric": lambda fields, _: with_metric(fields),
+    "shares": lambda fields, _: with_shares(fields),
+    "preset": with_preset,
 }
 
 
@@ -106,6 +100,9 @@ def editor_page(
         "severities": [(severity.value, label) for severity, label in SEVERITIES.items()],
         "try_address": _try_address(request, page),
         "commands": allowed_programs(),
+        "evaluator_try_address": reverse(
+            "rubric_try_evaluator", args=[request.project.slug, page["rubric"].slug]
+        ),
     }
     page |= {"tab": "edit", "fresh": fresh, "saved": request.GET.get("saved", "")[:40] if fresh else ""}
     partial = request.htmx and not request.htmx.boosted

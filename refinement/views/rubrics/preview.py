@@ -105,7 +105,7 @@ def performed(stage: PreviewInput) -> dict[str, Any]:
         "acts": acts_of(rubric, rehearsal, last.number),
         "no_judge": rehearsal.judge is None,
         "round_label": round_name(rubric, last.number),
-        "assumptions": [*stage.assumptions, *general_assumptions(rubric, stage.brief, last.number)],
+        "assumptions": [*stage.assumptions, *general_assumptions(rubric, last.number)],
     }
 
 

@@ -4,6 +4,7 @@ from django.urls import path
 
 from refinement.views.rubrics import (
     bench,
+    calibration,
     changes,
     editor,
     files,
@@ -11,7 +12,7 @@ from refinement.views.rubrics import (
     library,
     page,
     preview,
-    seed,
+    trying,
     versions,
 )
 
@@ -22,7 +23,7 @@ BENCH = f"{RUBRIC}/bench/"
 urlpatterns = [
     path(f"{RUBRICS}import/", files.rubric_import_page, name="rubric_import"),
     path(f"{RUBRIC}/export.yaml", files.rubric_export, name="rubric_export"),
-    path(f"{RUBRIC}/seed/", seed.rubric_seed, name="rubric_seed"),
+    path(f"{RUBRIC}/calibration/", calibration.rubric_calibration, name="rubric_calibration"),
     path(RUBRICS, library.rubric_list, name="rubric_list"),
     path(f"{RUBRICS}new/", gallery.rubric_gallery, name="rubric_gallery"),
     path(f"{RUBRIC}/", page.rubric_page, name="rubric_page"),
@@ -38,6 +39,7 @@ urlpatterns = [
         editor.rubric_try_check,
         name="rubric_try_check",
     ),
+    path(f"{RUBRIC}/edit/try-evaluator/", trying.rubric_try_evaluator, name="rubric_try_evaluator"),
     path(f"{RUBRIC}/preview/", preview.rubric_preview, name="rubric_preview"),
     path(BENCH, bench.rubric_bench, name="rubric_bench"),
     path(f"{BENCH}compare/", bench.rubric_bench_compare, name="rubric_bench_compare"),

@@ -17,7 +17,7 @@ from refinement.forms.runs.sketches import sketched
 from refinement.models import RubricVersion, Run
 from refinement.selectors.endpoints import endpoint_specs
 from refinement.selectors.launch.available_models import Offer
-from refinement.selectors.launch.choices import launch_choices, usual_values, values_of
+from refinement.selectors.launch.choices import launch_choices, task_types, usual_values, values_of
 from refinement.selectors.launch.estimates import estimate_of
 from refinement.selectors.launch.model_lists import facts_of, info_of, models_for_launch
 from refinement.selectors.launch.warnings import Plan, warnings_for
@@ -82,8 +82,10 @@ def launched_from(request: ProjectRequest, form: LaunchForm) -> Launched:
         definition=values["definition"],
         task=values["task"],
         seed=values["seed_text"],
+        sources=values["sources"],
         producer=values["producer_target"],
         judge=values["judge_target"],
+        task_type=values["task_type"],
         tags=values["tag_names"],
         repeats=values["repeats"],
         key=values["key"] or request.META["CSRF_COOKIE"],
@@ -176,6 +178,7 @@ def launch_page(
         **given,
     )
     page["facts"] = version_facts(choices.definition)
+    page["task_types"] = task_types(request.project)
     return LaunchPage(form, offers, page)
 
 
@@ -190,6 +193,7 @@ def panel_for(form: LaunchForm, offers: list[Offer]) -> dict[str, Any]:
         sketch.definition,
         task_chars=sketch.task_chars,
         seed_chars=sketch.seed_chars,
+        source_chars=sketch.source_chars,
         repeats=sketch.repeats,
     )
     plan = Plan(
@@ -199,6 +203,7 @@ def panel_for(form: LaunchForm, offers: list[Offer]) -> dict[str, Any]:
         judge=sketch.judge,
         estimate=estimate,
         workers=workers_alive(),
+        source_chars=sketch.source_chars,
     )
     models = [("Producer", sketch.producer)]
     if sketch.definition.criteria:

@@ -5,6 +5,7 @@ from typing import Any
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
+from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from refinement.access.objects import can_edit, run_or_404
@@ -15,9 +16,11 @@ from refinement.models import Round, Run
 from refinement.selectors.reviews.decisions import decisions_of
 from refinement.selectors.reviews.human_scores import newest_number, people_of
 from refinement.selectors.runs.calls import call_line, calls_of_round, said, seen_table
+from refinement.selectors.runs.evaluators.trials import trials_of_round
 from refinement.selectors.runs.imports import import_of
-from refinement.selectors.runs.page import RunFacts, run_facts, tags_of, trajectory_of
+from refinement.selectors.runs.page import RunFacts, metric_charts_of, run_facts, tags_of, trajectory_of
 from refinement.selectors.runs.rounds import RoundFacts, round_facts
+from refinement.selectors.runs.sources import quoted_places, source_lines
 from refinement.selectors.runs.texts import candidate_text
 from refinement.selectors.runs.words import reason_label
 from refinement.services.runs.lifecycle import MOST_MORE_ROUNDS
@@ -101,6 +104,7 @@ def run_context(request: ProjectRequest, run: Run, number: int | None = None) ->
         **team_context(request, run),
         "charts": charts(facts),
         "task": said("task", run.task),
+        "sources": source_lines(run, facts.rubric),
         **(round_context(request, facts, opened) if opened else threads_context(request, facts, None)),
     }
 
@@ -133,6 +137,8 @@ def charts(facts: RunFacts) -> dict[str, Any]:
     return {
         "wide": trajectory_of(facts),
         "narrow": trajectory_of(facts, width=400, height=240, name="trajectory-narrow"),
+        "metrics": metric_charts_of(facts),
+        "narrow_metrics": metric_charts_of(facts, width=400, name="metric-narrow"),
         "toggles": list(enumerate(["Composite", *facts.criteria[:24]])),
     }
 
@@ -153,10 +159,29 @@ def round_context(request: ProjectRequest, facts: RunFacts, number: int) -> dict
         "text": candidate_text(found.row.candidate, raw=raw, **beside),
         "calls": [call_line(facts.rubric, call) for call in calls],
         "seen": seen_table(calls),
+        "quotes": source_addresses(facts.run, found),
         "previous": number - 1 if number > 1 else None,
         "best_number": facts.run.best_round,
+        **again_context(found),
         **talk,
         **people_context(request, facts, found.row),
+    }
+
+
+def again_context(found: RoundFacts) -> dict[str, Any]:
+    """Further results of the round's evaluator; none for a round that is not judged."""
+    if found.evaluator is None or found.row.judged_at is None:
+        return {"again": None}
+    again = trials_of_round(found.row)
+    return {"again": again, "again_polls": any(not facts.trial.is_over for facts in again)}
+
+
+def source_addresses(run: Run, found: RoundFacts) -> dict[str, str]:
+    """The addresses of the passages that the judge quotes from sources."""
+    return {
+        passage: f"{reverse('run_source', args=[run.project.slug, run.pk, place.source])}"
+        f"?start={place.start}&end={place.end}#source-quote"
+        for passage, place in quoted_places(run, found).items()
     }
 
 

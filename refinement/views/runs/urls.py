@@ -8,6 +8,7 @@ from refinement.views.runs import (
     calls,
     compare,
     diff,
+    evaluator,
     export,
     hand_rounds,
     launch,
@@ -16,6 +17,7 @@ from refinement.views.runs import (
     page,
     rounds,
     saved_views,
+    sources,
     steering,
     training,
 )
@@ -47,9 +49,22 @@ urlpatterns = [
     path(f"{RUN}/rounds/<int:number>/edit/", hand_rounds.run_round_edit, name="run_round_edit"),
     path(f"{RUN}/", page.run_page, name="run_page"),
     path(f"{RUN}/rounds/<int:number>/", rounds.run_round, name="run_round"),
+    path(f"{RUN}/sources/<int:position>/", sources.run_source, name="run_source"),
     path(f"{RUN}/diff/", diff.run_diff, name="run_diff"),
     path(f"{RUN}/calls/", calls.run_calls, name="run_calls"),
     path(f"{RUN}/trajectory.svg", page.run_chart, name="run_chart"),
+    path(f"{RUN}/rounds/<int:number>/evaluator/", evaluator.run_evaluator, name="run_evaluator"),
+    path(
+        f"{RUN}/rounds/<int:number>/evaluator/again/",
+        evaluator.run_evaluator_again,
+        name="run_evaluator_again",
+    ),
+    path("p/<slug:slug>/evaluator-trials/<int:trial>/", evaluator.evaluator_trial, name="evaluator_trial"),
+    path(
+        "p/<slug:slug>/evaluator-trials/<int:trial>/cancel/",
+        evaluator.evaluator_trial_cancelled,
+        name="evaluator_trial_cancel",
+    ),
     path(f"{RUN}/rounds/<int:number>/people/", rounds.run_people, name="run_people"),
     path(f"{RUN}/do/<str:action>/", actions.run_action, name="run_action"),
 ]

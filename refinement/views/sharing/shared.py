@@ -13,7 +13,7 @@ from refinement.models import Run, ShareLink
 from refinement.selectors.reviews.human_scores import readings_of
 from refinement.selectors.runs.calls import said
 from refinement.selectors.runs.diffs import round_diff
-from refinement.selectors.runs.page import RunFacts, run_facts, trajectory_of
+from refinement.selectors.runs.page import RunFacts, metric_charts_of, run_facts, trajectory_of
 from refinement.selectors.runs.shares import (
     reads_blind,
     shared_calls,
@@ -97,6 +97,8 @@ def _head(token: str, link: ShareLink, facts: RunFacts) -> dict[str, Any]:
         "narrow": trajectory_of(
             facts, width=400, height=240, name="trajectory-narrow", hrefs=addresses, title=TITLE
         ),
+        "metrics": metric_charts_of(facts),
+        "narrow_metrics": metric_charts_of(facts, width=400, name="metric-narrow"),
         "decisions": shared_decisions(run, facts.rubric),
         "comments": shared_comments(run, facts.rubric) if link.show_comments else [],
     }

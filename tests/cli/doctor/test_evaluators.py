@@ -23,6 +23,10 @@ def test_the_sandbox_is_tried(settings):
     needs_sandbox()
     settings.COMMANDS = ["pytest"]
     assert (evaluators().status, evaluators().what) == ("ok", "commands run in a sandbox (bubblewrap)")
+    settings.COMMANDS_NETWORK = ["pytest", "curl"]
+    assert evaluators().what.endswith("(bubblewrap); with network: pytest, curl")
+    settings.COMMANDS_NETWORK = ["*"]
+    assert evaluators().what.endswith("; with network: any program")
 
 
 def test_without_bubblewrap_it_says_what_to_install(settings, no_bubblewrap):

@@ -89,17 +89,17 @@ def in_mid_generation(countdown: Countdown) -> None:
 
 
 def before_the_step(countdown: Countdown) -> None:
-    """Between two steps: after the results of one, before the beginning of the next is recorded."""
+    """Between two steps: after the results of one are recorded, before the next begins."""
     from refinement.execution import step as execution
 
-    def make(begin: Callable[..., Any]) -> Callable[..., Any]:
+    def make(prepare: Callable[..., Any]) -> Callable[..., Any]:
         def dying(*args: Any) -> Any:
             countdown.count()
-            return begin(*args)
+            return prepare(*args)
 
         return dying
 
-    replace(execution, "begin", make)
+    replace(execution, "with_instructions", make)
 
 
 def at_the_commit(countdown: Countdown, *, after: bool) -> None:

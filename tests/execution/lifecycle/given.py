@@ -28,7 +28,7 @@ from tests.loopback.replies import from_lists
 from tests.loopback.server import LoopbackServer
 from tests.stepping import run_step
 
-SEED = "A first text about backups."
+SEED = "# A first text about backups."
 FINISHED = ("PASS", "FAIL", "DONE", "ERROR", "CANCELLED")
 STATES = ("queued", "running", "waiting", "paused", *FINISHED)
 REASONS = {
@@ -57,7 +57,7 @@ class Scene:
     def says(self, *scores: float | str, texts: Sequence[str] = ()) -> None:
         """The judge's scores in order (a text is said as it is) and the producer's texts."""
         said = [score if isinstance(score, str) else verdict(rubric(), score) for score in scores]
-        written = texts or [f"Revision {number} of the text." for number in range(1, 30)]
+        written = texts or [f"# Revision {number} of the text." for number in range(1, 30)]
         self.server.replies = from_lists({"judge": said, "producer": written})
         self.server._asked.clear()
 

@@ -5,8 +5,11 @@ from dataclasses import replace
 
 import pytest
 
+from refinement.actors import advance_run, try_evaluator
+from refinement.engine.rubrics import LONGEST_EVALUATION
 from refinement.engine.types import EvaluationMode, Evaluator, Handover
-from refinement.models import EvaluatorResult, Run
+from refinement.execution.advancing import TURN_SECONDS
+from refinement.models import EvaluatorResult, Event, QueuedMessage, Run
 from refinement.providers.sandbox import running
 from tests.execution.lifecycle.given import Scene, advance, kinds, messages, now_due, rubric, worker_threads
 from tests.loopback.replies import made_to_fit
@@ -76,3 +79,27 @@ def test_a_place_that_gets_free_is_passed_on_to_the_first_who_waits(busy: Scene,
     third = busy.launch(evaluated("echo tried"))
     advance(third)
     assert [messages(run) for run in (first, second)] == [waiting[0] + 1, waiting[1]]
+
+
+def test_a_message_that_is_delivered_again_finds_the_lease_held(busy: Scene):
+    """As by RabbitMQ, which takes a message back that is not acknowledged for half an hour."""
+    run = busy.launch(evaluated("sleep 2; echo measured"))
+    begun = Event.objects.filter(run=run, kind="evaluating")
+    finished = Run.objects.filter(pk=run.pk, status="finished")
+    with worker_threads(3):
+        busy.server.wait_for(begun.exists)
+        held = Run.objects.get(pk=run.pk)
+        for _ in range(2):
+            advance_run.send(run.pk)
+        busy.server.wait_for(lambda: not QueuedMessage.objects.filter(state="queued").exists())
+        assert not finished.exists()
+        busy.server.wait_for(finished.exists)
+        busy.server.wait_for(lambda: not QueuedMessage.objects.exclude(state="dead").exists())
+    assert (begun.count(), held.crashes, finished.get().crashes) == (1, 0, 0)
+    assert EvaluatorResult.objects.get(round__run=run).stdout == "measured\n"
+    assert not QueuedMessage.objects.exists()
+
+
+def test_the_limits_of_messages_leave_room_for_an_hour():
+    assert advance_run.options["time_limit"] > (LONGEST_EVALUATION + TURN_SECONDS) * 1_000
+    assert try_evaluator.options["time_limit"] > LONGEST_EVALUATION * 1_000

@@ -20,18 +20,18 @@ from tests.loopback.server import LoopbackServer
 TEXT = "Our backups are made every night.\nThey are kept for four weeks."
 TASK = "Explain how our backups are made."
 JUDGE = Target("ollama", "loopback:8b")
-SEED = "Backups exist."
+EXAMPLE = "Backups exist."
 
 
 def definition(profile: str = "wiggum", **changes: Any) -> Rubric:
     return replace(rubric_for(profile), **changes)
 
 
-def seeded(score: str = "6") -> Rubric:
-    """The wiggum rubric with a seed that people gave this score throughout."""
+def calibrated(score: str = "6") -> Rubric:
+    """The wiggum rubric with a calibration example that people gave this score throughout."""
     rubric = definition()
     scores = {criterion.key: Decimal(score) for criterion in rubric.criteria}
-    return replace(rubric, seed_text=SEED, seed_scores=scores)
+    return replace(rubric, calibration_text=EXAMPLE, calibration_scores=scores)
 
 
 class Table:

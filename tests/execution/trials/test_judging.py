@@ -15,15 +15,15 @@ from refinement.services.rubrics.bench import Candidate, bench_create
 from refinement.services.runs.creating import run_create
 from tests.execution.lifecycle.given import advance as run_through
 from tests.execution.trials.given import (
+    EXAMPLE,
     JUDGE,
-    SEED,
     TASK,
     TEXT,
     Table,
     advance,
+    calibrated,
     definition,
     messages,
-    seeded,
     trials,
 )
 from tests.execution.wire.stage import verdict
@@ -122,18 +122,18 @@ def test_a_long_candidate_is_said_to_be_cut(table: Table):
     assert trial.seen_chars <= 1000 < bench.candidate_chars
 
 
-def test_in_the_first_round_the_seed_stays_away(table: Table):
-    table.rubric(seeded())
+def test_the_calibration_example_is_not_shown_unless_asked_for(table: Table):
+    table.rubric(calibrated())
     table.judged(8)
-    assert SEED not in str(table.server.chats[0].body)
+    assert EXAMPLE not in str(table.server.chats[0].body)
 
 
-def test_with_the_seed_in_view_it_is_shown_with_its_scores(table: Table):
-    table.rubric(seeded())
+def test_an_example_in_view_is_shown_with_its_scores(table: Table):
+    table.rubric(calibrated())
     table.judged(8, anchored=True)
     sent = table.server.chats[0].body["messages"][1]["content"]
-    assert SEED in sent
-    assert "SEED SCORES" in sent
+    assert EXAMPLE in sent
+    assert "CALIBRATION SCORES" in sent
 
 
 def test_thinking_is_set_aside_and_kept(table: Table):
@@ -161,10 +161,10 @@ def test_what_cannot_be_judged_is_refused(table: Table, changes, field):
     assert Bench.objects.count() == 0
 
 
-def test_the_seed_itself_is_never_shown_its_own_scores(table: Table):
-    table.rubric(seeded())
+def test_the_example_itself_is_never_shown_its_own_scores(table: Table):
+    table.rubric(calibrated())
     with pytest.raises(ValidationError, match="see the answer"):
-        table.bench(text=SEED, anchored=True)
+        table.bench(text=EXAMPLE, anchored=True)
 
 
 def test_a_rubric_without_criteria_has_no_judge_to_try(table: Table):

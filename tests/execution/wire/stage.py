@@ -9,6 +9,7 @@ from typing import Any
 from refinement.engine.types import Rubric
 from refinement.execution.foreground import run_in_foreground
 from refinement.execution.step import StepOptions, StepResult
+from refinement.judging.sources import SourceText
 from refinement.models import Call, Project, Run, RunStatus
 from refinement.providers.registry import Target
 from refinement.services.rubrics.editing import rubric_create
@@ -28,6 +29,7 @@ def verdict(
     issues: Iterable[str] = ("The restore is not explained.",),
     asi: str = "Explain the restore.",
     reasoning: str = "It names the steps.",
+    **more: object,
 ) -> str:
     """A judge's reply as the schema wants it: one score for all criteria, or one for each."""
     each = scores if isinstance(scores, Sequence) else [scores] * len(rubric.criteria)
@@ -35,11 +37,11 @@ def verdict(
         criterion.key: {"reasoning": reasoning, "score": score, "improvement": "Say more."}
         for criterion, score in zip(rubric.criteria, each, strict=True)
     }
-    return json.dumps({"criteria": criteria, "issues": list(issues), "asi": asi})
+    return json.dumps({"criteria": criteria, "issues": list(issues), "asi": asi, **more})
 
 
 def draft(number: int) -> str:
-    return f"Version {number}: the backups are made every night and kept for {number} weeks."
+    return f"# Version {number}\n\nThe backups are made every night and kept for {number} weeks."
 
 
 def drafts(count: int) -> list[str]:
@@ -67,6 +69,8 @@ class Stage:
         task: str = TASK,
         producer: Target = PRODUCER,
         judge: Target = JUDGE,
+        sources: Sequence[SourceText] = (),
+        **more: Any,
     ) -> Run:
         version = rubric_create(project=self.project, slug=f"rubric-{next(_slugs)}", definition=rubric)
         return run_create(
@@ -76,7 +80,9 @@ class Stage:
             seed=seed,
             producer=producer,
             judge=judge,
+            sources=sources,
             status=RunStatus.RUNNING,
+            **more,
         )
 
     def carry_on(self, run: Run, **options: Any) -> Run:

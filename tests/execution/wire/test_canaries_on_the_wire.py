@@ -2,11 +2,12 @@
 
 import json
 from dataclasses import replace
+from decimal import Decimal
 
 import pytest
 
 from refinement.engine.profiles import PROFILES, context_rules_for, rubric_for
-from refinement.engine.types import Check, Criterion, ProblemClass, Rubric, Severity
+from refinement.engine.types import Check, Criterion, Rubric, Severity
 from refinement.models import Run
 from tests.execution.wire.stage import Stage, calls, draft
 
@@ -16,11 +17,12 @@ ODD = {  # the score of round n; on a scale of whole numbers scores are no canar
     "ralph": ("0.1415926", "0.2718281", "0.3141592", "0.4669201"),
     "simmer": ("4", "5", "6", "7"),
 }
+EXAMPLE_SCORE = {"wiggum": Decimal("6.6180339"), "ralph": Decimal("0.6180339"), "simmer": Decimal(9)}
 each_profile = pytest.mark.parametrize("profile", PROFILES)
-each_class = pytest.mark.parametrize("problem_class", ProblemClass)
+each_preset = pytest.mark.parametrize("evaluator", [False, True], ids=["plain", "evaluator"])
 
 
-def planted_rubric(profile: str, problem_class: ProblemClass) -> Rubric:
+def planted_rubric(profile: str, evaluator: bool) -> Rubric:
     """A token in every text of the rubric, and nothing that ends the run before its fourth round."""
     base = rubric_for(profile)
     criteria = (
@@ -42,12 +44,13 @@ def planted_rubric(profile: str, problem_class: ProblemClass) -> Rubric:
         criteria=criteria,
         checks=(check,),
         policy=policy,
-        problem_class=problem_class,
-        context=context_rules_for(problem_class),
+        context=context_rules_for(profile, evaluator=evaluator),
         purpose="canary-purpose",
         background="canary-background",
         output_contract="canary-contract",
         search_space="canary-space",
+        calibration_text="canary-example",
+        calibration_scores={"one": EXAMPLE_SCORE[profile]},
     )
 
 
@@ -72,14 +75,14 @@ def candidate(number: int) -> str:
     return f"canary-candidate-{number}. {draft(number)}"
 
 
-def played(stage: Stage, profile: str, problem_class: ProblemClass) -> Run:
+def played(stage: Stage, profile: str, evaluator: bool) -> Run:
     stage.says(
         judge=[reply(profile, number) for number in range(1, ROUNDS + 1)],
         producer=[
             f"<think>canary-musing-{number}</think>{candidate(number)}" for number in range(2, ROUNDS + 1)
         ],
     )
-    run = stage.play(planted_rubric(profile, problem_class), seed=candidate(1), task="canary-task")
+    run = stage.play(planted_rubric(profile, evaluator), seed=candidate(1), task="canary-task")
     assert (run.rounds_judged, run.stop_reason) == (ROUNDS, "max_rounds"), run.why
     return run
 
@@ -95,80 +98,80 @@ def found(text: str, kind: str) -> set[int]:
 
 
 @each_profile
-@each_class
-def test_what_a_judge_sees_over_a_whole_run(stage, profile, problem_class):
-    played(stage, profile, problem_class)
-    with_history = problem_class is not ProblemClass.TEXT
+@each_preset
+def test_what_a_judge_sees_over_a_whole_run(stage, profile, evaluator):
+    played(stage, profile, evaluator)
     sent = bodies(stage, "judge")
     assert len(sent) == ROUNDS
     for number, body in enumerate(sent, start=1):
         before = set(range(1, number))
-        assert found(body, "candidate") == {1, number}
-        assert found(body, "asi") == (before if with_history else set())
+        assert found(body, "candidate") == ({1, number} if profile == "simmer" else {number})
+        assert found(body, "asi") == (before if evaluator else set())
         for kind in ("reasoning", "improvement", "issue", "thought", "musing"):
             assert found(body, kind) == set()
-        assert "canary-task" in body
-        assert "canary-contract" in body
-        assert ("canary-space" in body) == with_history
+        for given in ("canary-task", "canary-contract", "canary-example"):
+            assert given in body
+        assert f"one {EXAMPLE_SCORE[profile]}" in body
+        assert ("canary-space" in body) == evaluator
         for never in ("canary-background", "canary-purpose", "canary-suggestion"):
             assert never not in body
 
 
 @pytest.mark.parametrize("profile", ["wiggum", "ralph"])
-@each_class
-def test_which_scores_a_judge_sees(stage, profile, problem_class):
-    played(stage, profile, problem_class)
-    with_history = problem_class is not ProblemClass.TEXT
+@each_preset
+def test_which_scores_a_judge_sees(stage, profile, evaluator):
+    played(stage, profile, evaluator)
     for number, body in enumerate(bodies(stage, "judge"), start=1):
         seen = {index for index, score in enumerate(ODD[profile], start=1) if score in body}
         earlier = set(range(1, number))
-        assert seen == (earlier if with_history else earlier & {1})
+        assert seen == (earlier if evaluator else set())
 
 
 @each_profile
-@each_class
-def test_what_a_producer_sees_over_a_whole_run(stage, profile, problem_class):
-    run = played(stage, profile, problem_class)
+@each_preset
+def test_what_a_producer_sees_over_a_whole_run(stage, profile, evaluator):
+    run = played(stage, profile, evaluator)
     sent = bodies(stage, "producer")
     assert len(sent) == ROUNDS - 1
-    told = {"wiggum": {"issue"}, "ralph": {"issue", "failure"}, "simmer": {"asi"}}[profile]
+    told = {"wiggum": {"issue"}, "ralph": {"issue", "improvement"}, "simmer": {"asi"}}[profile]
     bases = run.rounds.order_by("number").values_list("base_round", flat=True)[1:]
     for number, (body, base) in enumerate(zip(sent, bases, strict=True), start=1):
         assert found(body, "candidate") == {base or 1}  # ralph starts from the seed each time
-        for kind in ("issue", "asi"):
+        for kind in ("issue", "asi", "improvement"):
             assert found(body, kind) == ({number} if kind in told else set())
-        for kind in ("reasoning", "improvement", "thought", "musing"):
+        for kind in ("reasoning", "thought", "musing"):
             assert found(body, kind) == set()
-        assert ("canary-suggestion" in body) == ("failure" in told)
+        assert "canary-suggestion" in body  # a failed check is told under every profile
         for given in ("canary-task", "canary-background", "canary-contract", "canary-space"):
             assert given in body
-        assert "canary-purpose" not in body
+        for never in ("canary-purpose", "canary-example", "6180339"):
+            assert never not in body
 
 
 @pytest.mark.parametrize("profile", ["wiggum", "ralph"])
-@each_class
-def test_a_producer_sees_no_score_even_where_the_judge_wrote_one_into_its_words(
-    stage, profile, problem_class
-):
-    top = {"wiggum": "10", "ralph": "1"}[profile]
-    said = [
-        reply(profile, number).replace(
-            f"canary-issue-{number}", f"canary-issue-{number} (score: {score}, that is {score}/{top})"
-        )
-        for number, score in enumerate(ODD[profile], start=1)
-    ]
-    stage.says(judge=said, producer=[candidate(number) for number in range(2, ROUNDS + 1)])
-    stage.play(planted_rubric(profile, problem_class), seed=candidate(1))
+@each_preset
+def test_a_producer_sees_no_score_that_the_judge_left_out_of_its_words(stage, profile, evaluator):
+    played(stage, profile, evaluator)
     for body in bodies(stage, "producer"):
-        assert "canary-issue" in body
         assert not [score for score in ODD[profile] if score in body]
 
 
 @each_profile
-@each_class
-def test_the_rows_say_what_was_seen_and_what_was_withheld(stage, profile, problem_class):
-    run = played(stage, profile, problem_class)
-    rules = context_rules_for(problem_class)
+def test_the_judges_words_reach_the_producer_as_they_were_said(stage, profile):
+    words = "Only 7 out of 10 required items are there, see `items.md`."
+    said = reply(profile, 1).replace("canary-issue-1", words).replace("canary-asi-1", words)
+    stage.says(judge=[said, reply(profile, 2)], producer=[candidate(2)])
+    rubric = planted_rubric(profile, evaluator=False)
+    stage.play(replace(rubric, policy=replace(rubric.policy, max_rounds=2)), seed=candidate(1))
+    (sent,) = stage.asked("producer")
+    assert words in sent.body["messages"][-1]["content"]
+
+
+@each_profile
+@each_preset
+def test_the_rows_say_what_was_seen_and_what_was_withheld(stage, profile, evaluator):
+    run = played(stage, profile, evaluator)
+    rules = context_rules_for(profile, evaluator=evaluator)
     for call in calls(run):
         allowed = rules.judge if call.role == "judge" else rules.producer
         assert set(call.seen) <= {kind.value for kind in allowed}

@@ -9,8 +9,8 @@ from django.core.exceptions import ValidationError
 
 from refinement.downloads import report, whole
 from refinement.engine.profiles import context_rules_for, rubric_for
-from refinement.engine.types import EvaluationMode, Evaluator, Handover, ProblemClass
-from refinement.execution import evaluator as evaluating
+from refinement.engine.types import EvaluationMode, Evaluator, Handover
+from refinement.execution.commands import running as evaluating
 from refinement.models import EvaluatorResult, Project, Run
 from refinement.providers.sandbox import SandboxConfig
 from refinement.providers.sandbox.service import Server
@@ -24,12 +24,11 @@ pytestmark = pytest.mark.django_db
 
 
 def evaluated(script: str, **changes):
-    """Two rounds of Simmer's rubric for code, each tried by a line of shell."""
+    """Two rounds of Simmer's rubric, each tried by a line of shell."""
     base = rubric_for("simmer")
     return replace(
         base,
-        problem_class=ProblemClass.CODE,
-        context=context_rules_for(ProblemClass.CODE),
+        context=context_rules_for("simmer", evaluator=True),
         policy=replace(base.policy, max_rounds=2),
         evaluation_mode=EvaluationMode.RUNNABLE,
         evaluator=replace(Evaluator(("/bin/sh", "-c", script), Handover.STDIN), **changes),
@@ -43,16 +42,16 @@ def _allowed(settings):
 
 
 def test_what_the_command_says_is_evidence_and_the_judge_scores(stage):
-    rubric = evaluated("echo read: $(cat | head -c 9); echo one warning >&2; exit 4")
+    rubric = evaluated("echo read: $(cat | head -c 11); echo one warning >&2; exit 4")
     stage.says(producer=drafts(2), judge=[verdict(rubric, 7), verdict(rubric, 8)])
     run = stage.play(rubric)
     assert composites(run) == [7, 8]
     rows = EvaluatorResult.objects.filter(round__run=run).order_by("round__number")
-    assert [row.stdout for row in rows] == ["read: Version 1\n", "read: Version 2\n"]
+    assert [row.stdout for row in rows] == ["read: # Version 1\n", "read: # Version 2\n"]
     assert {(row.exit_code, row.stderr, row.failure) for row in rows} == {(4, "one warning\n", "")}
     asked = texts(stage.asked("judge")[1])[-1]
     block = asked.split("<<<EVALUATOR OUTPUT", 1)[1].split("<<<END EVALUATOR OUTPUT", 1)[0]
-    assert "exit code 4\nstdout:\nread: Version 2" in block
+    assert "exit code 4\nstdout:\nread: # Version 2" in block
     assert "stderr:\none warning" in block
     assert "Version 1" not in block
     judged = run.calls.filter(role="judge").first()
@@ -62,7 +61,7 @@ def test_what_the_command_says_is_evidence_and_the_judge_scores(stage):
 
 def test_a_judge_that_does_not_see_it_is_not_told(stage):
     rubric = evaluated("echo a secret measure")
-    rubric = replace(rubric, context=context_rules_for(ProblemClass.TEXT))
+    rubric = replace(rubric, context=context_rules_for("simmer"))
     stage.says(producer=drafts(2), judge=[verdict(rubric, 7)] * 2)
     run = stage.play(rubric)
     assert "secret measure" not in " ".join(text for entry in stage.asked("judge") for text in texts(entry))
@@ -78,6 +77,9 @@ def test_a_complete_failure_is_at_the_bottom_whatever_the_judge_says(stage):
     assert "failed completely on this candidate. Give every criterion 1" in texts(stage.asked("judge")[0])[-1]
     told = texts(stage.asked("producer")[1])[-1]
     assert "When this version was tried, it failed completely." in told
+    later = texts(stage.asked("judge")[1])[-1]
+    assert "\nclarity 1, completeness 1, usefulness 1\n<<<END SEED SCORES" in later
+    assert "iteration 0: composite 1 (clarity 1, completeness 1, usefulness 1); seed" in later
     assert "Mend the import." in told
     assert "broken" not in told
     again = history_of(Run.objects.get(pk=run.pk), rubric, whole=True)
@@ -131,9 +133,9 @@ def test_it_stops_when_its_run_is_cancelled(stage, monkeypatch):
     run = stage.launch(rubric)
     real = evaluating.run_job
 
-    def cancelled(job, here, look):
+    def cancelled(*given):
         run_cancel(run=Run.objects.get(pk=run.pk))
-        return real(job, here, look)
+        return real(*given)
 
     monkeypatch.setattr(evaluating, "run_job", cancelled)
     stage.carry_on(run)

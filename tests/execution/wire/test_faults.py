@@ -19,7 +19,7 @@ from tests.loopback.faults import Fault
 from tests.loopback.replies import Answer
 
 RUBRIC = rubric_for("wiggum")
-SEED = "A seed to be judged."
+SEED = "# A seed to be judged."
 
 
 def short(rounds: int = 1) -> Rubric:

@@ -1,12 +1,13 @@
 """What the preview shows of a run is what the run sent, word for word."""
 
 from dataclasses import replace
+from decimal import Decimal
 
 import pytest
 
 from refinement.engine.profiles import rubric_for
-from refinement.engine.types import ProblemClass
 from refinement.judging.rehearsal import AssumedScores, rehearse
+from refinement.judging.sources import SourceText
 from refinement.selectors.rubrics.definitions import definition_of
 from refinement.selectors.rubrics.rehearsals import preview_history
 from tests.execution.wire.stage import Stage, calls, drafts, verdict
@@ -20,11 +21,12 @@ def test_every_message_of_a_run_is_as_the_preview_has_it(stage: Stage, profile):
         rubric_for(profile),
         background="Readers are new.",
         output_contract="Markdown.",
-        problem_class=ProblemClass.TEXT,
+        calibration_text="A known text.",
+        calibration_scores={rubric_for(profile).criteria[0].key: Decimal(3)},
     )
     scores = (4, 6, 5)
     stage.says(judge=[verdict(rubric, score) for score in scores] * 2, producer=drafts(6))
-    run = stage.play(rubric)
+    run = stage.play(rubric, sources=[SourceText("notes.txt", "Kept for four weeks.")])
     sent = {(call.role, call.round_number): call.messages for call in calls(run)}
     version = run.rubric_version
     assumed = AssumedScores(rubric.scale.maximum)

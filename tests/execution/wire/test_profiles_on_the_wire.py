@@ -7,7 +7,7 @@ import pytest
 
 from refinement.engine.codec import rubric_with
 from refinement.engine.profiles import rubric_for
-from refinement.engine.types import Check, Criterion, Rubric, Severity
+from refinement.engine.types import Check, Criterion, Penalties, Rubric, Severity
 from refinement.judging.delimiters import fence
 from refinement.judging.schema import reply_limit_tokens, reply_schema
 from refinement.models import CheckResult, Run, Verdict
@@ -26,7 +26,7 @@ def changed(profile: str, **settings: str) -> Rubric:
 def word_rubric(**settings: str) -> Rubric:
     """Ten checks for ten words: a text with seven of them has the composite 0.7."""
     checks = tuple(
-        Check(word, "contains", {"text": word}, Severity.ERROR, suggestion=f"Bring in {word}.")
+        Check(word, "contains", {"text": word}, Severity.WARNING, suggestion=f"Bring in {word}.")
         for word in WORDS
     )
     return replace(changed("ralph", **settings), checks=checks)
@@ -132,11 +132,11 @@ def test_wiggum(stage, scores, outcome, reason, best, why):
 def test_a_seed_is_round_one_and_costs_no_call(stage):
     rubric = rubric_for("wiggum")
     stage.says(judge=[verdict(rubric, 9.5)])
-    run = stage.play(rubric, seed="The seed as it was given.")
+    run = stage.play(rubric, seed="# The seed as it was given.")
     assert (run.outcome, run.calls_made) == ("PASS", 1)
     first = run.rounds.get()
-    assert (first.origin, first.candidate, first.judge_attempts) == ("seed", "The seed as it was given.", 1)
-    assert candidate_seen(stage.asked("judge")[0], run) == "The seed as it was given."
+    assert (first.origin, first.candidate, first.judge_attempts) == ("seed", "# The seed as it was given.", 1)
+    assert candidate_seen(stage.asked("judge")[0], run) == "# The seed as it was given."
     assert_wire(stage, run, rubric)
 
 
@@ -163,7 +163,7 @@ def test_a_verdict_is_kept_with_every_word_and_the_tokens_add_up(stage):
 
 def test_a_penalty_is_docked_and_named(stage):
     rubric = rubric_for("wiggum")
-    text = "```python\nclient.generate_contextual_embedding_chain()\n```\n"
+    text = "# Chains\n\n```python\nclient.generate_contextual_embedding_chain()\n```\n"
     stage.says(judge=[verdict(rubric, 9.2)], producer=[text])
     run = stage.play(replace(rubric, policy=replace(rubric.policy, max_rounds=1)))
     row = run.rounds.get()
@@ -186,7 +186,7 @@ def test_one_model_in_both_roles_has_one_window_and_a_warning(stage):
 
 def test_a_long_candidate_is_judged_in_part_and_the_round_says_so(stage):
     rubric = rubric_for("wiggum")
-    long = "word " * 3_000
+    long = "# Words\n\n" + "word " * 3_000
     stage.says(judge=[verdict(rubric, 9.5)], producer=[long])
     run = stage.play(rubric)
     row = run.rounds.get()
@@ -200,7 +200,7 @@ def test_a_long_candidate_is_judged_in_part_and_the_round_says_so(stage):
 
 def test_a_candidate_cut_by_its_limit_is_said_to_be_cut(stage):
     rubric = changed("wiggum", producer_tokens="100")
-    stage.says(judge=[verdict(rubric, 9.5)], producer=["x" * 1_000])
+    stage.says(judge=[verdict(rubric, 9.5)], producer=["# " + "x" * 1_000])
     row = stage.play(rubric).rounds.get()
     assert row.candidate_cut
     assert row.candidate_chars == 400
@@ -277,6 +277,35 @@ def test_ralph_weighs_checks_and_criteria_together(stage):
     assert_wire(stage, run, rubric)
 
 
+# --- checks and invented names, under every profile ---------------------------------------------
+MUST_HAVE = Check("mentions-cost", "contains", {"text": "cost"}, Severity.ERROR, suggestion="Name the cost.")
+
+
+@pytest.mark.parametrize(("profile", "outcome"), [("wiggum", "FAIL"), ("ralph", "FAIL"), ("simmer", "DONE")])
+def test_a_failed_check_is_told_and_keeps_a_run_from_passing(stage, profile, outcome):
+    tone = (Criterion("tone", "Tone", "Calm or not.", weight=Decimal(10)),)
+    base = changed(profile, max_rounds="2", **{"penalties.criterion": "none"})
+    rubric = replace(base, criteria=tone, checks=(MUST_HAVE,))
+    high = rubric.scale.maximum - Decimal("0.1") * (rubric.scale.step is None)
+    stage.says(judge=[verdict(rubric, float(high))] * 2, producer=drafts(2))
+    run = stage.play(rubric, seed="A seed.")
+    assert (run.outcome, run.rounds_judged) == (outcome, 2)
+    assert "Suggestion: Name the cost." in texts(stage.asked("producer")[0])[1]
+    assert ("but the check “mentions-cost” failed" in run.why) == (outcome == "FAIL")
+
+
+@pytest.mark.parametrize("profile", ["wiggum", "ralph", "simmer"])
+def test_invented_names_are_told_to_the_producer(stage, profile):
+    tone = (Criterion("tone", "Tone", "Calm or not."),)
+    base = rubric_for(profile)
+    docked = Penalties("tone", allowed_objects=base.policy.penalties.allowed_objects)
+    rubric = replace(base, criteria=tone, policy=replace(base.policy, max_rounds=2, penalties=docked))
+    stage.says(judge=[verdict(rubric, 1)] * 2, producer=drafts(2))
+    stage.play(rubric, seed="Call `client.generate_contextual_embedding_chain()` at the end.")
+    told = texts(stage.asked("producer")[0])[1]
+    assert "These calls look invented: `client.generate_contextual_embedding_chain()`." in told
+
+
 # --- simmer -----------------------------------------------------------------------------------
 def test_simmer_goes_on_to_its_last_iteration_and_is_done(stage):
     rubric = rubric_for("simmer")
@@ -292,13 +321,14 @@ def test_simmer_goes_on_to_its_last_iteration_and_is_done(stage):
 
 
 def test_simmer_stops_on_a_plateau_and_returns_to_the_best(stage):
-    rubric = changed("simmer", max_rounds="6")
+    rubric = rubric_for("simmer")
     said = [verdict(rubric, score, asi=f"direction {n}") for n, score in enumerate((7, 5, 6, 7), 1)]
     stage.says(judge=said, producer=drafts(3))
     run = stage.play(rubric, seed="The seed is the best of them.")
     assert (run.outcome, run.stop_reason, run.best_round) == ("DONE", "plateau", 1)
     assert run.why == (
-        "Stopped after iteration 3: no score above 7.0 in the last 3 iterations. Iteration 0 is the result."
+        "Stopped after iteration 3: none of the last 3 iterations is better than iteration 0. "
+        "Iteration 0 is the result."
     )
     bases = list(run.rounds.order_by("number").values_list("base_round", flat=True))
     assert bases == [None, 1, 1, 1]
@@ -316,6 +346,15 @@ def test_simmers_best_round_goes_by_the_primary_criterion(stage):
     run = stage.play(rubric, seed="A seed.")
     assert rubric.criteria[2].primary
     assert run.best_round == 3
+
+
+def test_simmer_sees_no_plateau_while_its_primary_criterion_rises(stage):
+    rubric = rubric_for("simmer")
+    vectors = ([8, 8, 4], [7, 6, 5], [5, 6, 6], [4, 4, 7])
+    stage.says(judge=[verdict(rubric, vector) for vector in vectors], producer=drafts(3))
+    run = stage.play(rubric, seed="A seed.")
+    assert (run.outcome, run.stop_reason, run.best_round) == ("DONE", "max_rounds", 4)
+    assert list(run.rounds.order_by("number").values_list("base_round", flat=True)) == [None, 1, 2, 3]
 
 
 # --- budgets and failures -----------------------------------------------------------------------

@@ -72,7 +72,7 @@ def test_longer_texts_get_larger_windows(stage):
     windows = []
     for size in (100, 20_000):
         stage.says(judge=[verdict(RUBRIC, 9.5)])
-        run = stage.play(RUBRIC, seed="A seed.", task="word " * (size // 5))
+        run = stage.play(RUBRIC, seed="# A seed.", task="word " * (size // 5))
         windows.append(run.judge_context)
     assert windows[0] < windows[1]
     assert all(window & (window - 1) == 0 for window in windows)  # a step of doubling sizes

@@ -7,7 +7,7 @@ import pytest
 
 from refinement.engine.codec import rubric_from_json, rubric_to_json
 from refinement.engine.profiles import context_rules_for, default_rubrics
-from refinement.engine.types import Check, Criterion, Information, ProblemClass, Role
+from refinement.engine.types import Check, Criterion, Evaluator, Information, Metric, Role
 from refinement.forms.rubrics.merging import Change, differences, joined_order, merged
 from refinement.forms.rubrics.telling import shown_difference
 
@@ -94,6 +94,7 @@ def test_a_row_removed_here_and_changed_there_is_a_choice(base, side, there):
 
 
 def test_rows_added_twice_under_one_key_are_compared_field_by_field(base):
+    base = replace(base, checks=())
     mine = replace(base, checks=(Check("c", "contains", {"text": "a"}),))
     theirs = replace(base, checks=(Check("c", "contains", {"text": "b"}),))
 
@@ -145,13 +146,13 @@ def test_a_primary_criterion_that_nobody_touched_stays(base):
 
 
 def test_the_table_is_joined_cell_by_cell(base):
-    code = context_rules_for(ProblemClass.CODE)
+    tested = context_rules_for("wiggum", evaluator=True)
     mine = replace(base, context=replace(base.context, judge=base.context.judge | {Information.BACKGROUND}))
-    theirs = replace(base, context=code)
+    theirs = replace(base, context=tested)
 
     found = join(base, mine, theirs)
 
-    assert found.context.allowed(Role.JUDGE) == code.judge | {Information.BACKGROUND}
+    assert found.context.allowed(Role.JUDGE) == tested.judge | {Information.BACKGROUND}
 
 
 def test_templates_and_stop_rules(base):
@@ -191,3 +192,19 @@ def test_differences_are_told_in_words(base):
     assert lines["Judge instructions"].original == "Default"
     assert lines["Criterion “Depth”: weight"].mine == "2"
     assert lines["Criterion “Structure”"].mine == "Empty"
+
+
+def test_metrics_and_a_schema_are_taken_whole(base):
+    one = Evaluator(("score", "{file}"), metrics=(Metric("loss", pointer="/a", lower_is_better=True),))
+    mine = replace(base, evaluator=one, output_schema={"type": "object", "properties": {"a": {}}})
+    theirs = replace(base, output_schema={"type": "array"}, output_pattern="x")
+    assert changes(base, mine, theirs)["output_schema"] is Change.BOTH
+    assert changes(base, mine, theirs)["evaluator.metrics"] is Change.MINE
+    joined = join(base, mine, theirs)
+    assert (joined.output_schema, joined.output_pattern) == (mine.output_schema, "x")
+    assert joined.evaluator.metrics == one.metrics
+    assert join(base, mine, theirs, output_schema="theirs").output_schema == {"type": "array"}
+    told = {entry.path: shown_difference(entry, mine, theirs) for entry in differences(base, mine, theirs)}
+    assert told["evaluator", "metrics"].mine == "loss: pointer /a, lower is better"
+    assert told["evaluator", "metrics"].label == "Metrics"
+    assert '"type": "array"' in told["output_schema",].theirs

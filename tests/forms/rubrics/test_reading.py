@@ -6,10 +6,19 @@ from decimal import Decimal
 import pytest
 
 from refinement.engine.codec import rubric_from_json, rubric_to_json
-from refinement.engine.profiles import default_rubrics
-from refinement.engine.types import Check, Criterion, Information, Rubric, Severity
+from refinement.engine.profiles import context_rules_for, default_rubrics
+from refinement.engine.types import (
+    Check,
+    Criterion,
+    EvaluationMode,
+    Evaluator,
+    Information,
+    Metric,
+    Rubric,
+    Severity,
+)
 from refinement.forms.rubrics.initial import form_fields
-from refinement.forms.rubrics.reading import clean_fields, read_definition
+from refinement.forms.rubrics.reading import RULES_FOLLOWED, clean_fields, read_definition
 
 MARKUP = "<script>alert(1)</script> {{ x }} \"'&"
 ALL_CHECKS = (
@@ -22,6 +31,16 @@ ALL_CHECKS = (
     Check("parts", "heading-count", {"level": 2, "minimum": 1, "maximum": 9}),
     Check("json", "is-json", {}),
     Check("shaped", "json-schema", {"schema": {"type": "object", "required": ["é"]}}),
+)
+EVALUATOR = Evaluator(
+    ("score", "--of", "two words", "{file}"),
+    repeat=5,
+    validation=("python3", "-m", "py_compile", "{file}"),
+    failure_patterns=(r"\b0 passed\b", " spaces stay "),
+    metrics=(
+        Metric("accuracy", pattern=r"^accuracy: (\S+) $"),
+        Metric("time to <b>", pointer="/a~1b/0", lower_is_better=True),
+    ),
 )
 
 
@@ -70,10 +89,14 @@ def test_a_rubric_with_everything_in_it_comes_back_as_it_was(wiggum):
         purpose=f"\n\nline {MARKUP}\n",
         background="  spaces stay  ",
         templates={"judge": "Score {{ artifact }}.\n", "feedback": "{{ asi }}"},
-        seed_text="A seed.",
-        seed_scores={"depth": Decimal("7.5")},
+        calibration_text="An example.",
+        calibration_scores={"depth": Decimal("7.5")},
         policy=replace(wiggum.policy, perfect_score=Decimal(10), minimum_gain=Decimal("0.05")),
         context=replace(wiggum.context, judge=wiggum.context.judge | {Information.HISTORY}),
+        evaluation_mode=EvaluationMode.RUNNABLE,
+        evaluator=EVALUATOR,
+        output_schema={"type": "object", "required": ["é", MARKUP]},
+        output_pattern="^# ",
     )
     rubric = saved(everything)
 
@@ -93,6 +116,17 @@ def test_a_rubric_with_everything_in_it_comes_back_as_it_was(wiggum):
         ("background", "x" * 1_000_000, "at most 50,000"),
         ("output_contract", "x" * 1_000_000, "at most 20,000"),
         ("search_space", "x" * 1_000_000, "at most 20,000"),
+        ("output_schema", "{", "Not valid JSON: Expecting property name"),
+        ("output_schema", "[]", "must be a JSON object"),
+        ("output_schema", '{"type": "objekt"}', "not valid at $.type"),
+        ("output_schema", "[" * 50_001, "at most 50,000"),
+        ("output_pattern", "(", "not a valid regular expression"),
+        ("output_pattern", "^((?:a|aa)+)+0$", "takes longer"),
+        ("evaluator-repeat", "0", "between 1 and 20"),
+        ("evaluator-repeat", "", "Required"),
+        ("evaluator-validation", "'", "not closed"),
+        ("evaluator-failure_patterns", "fine\n(", "Pattern 2: The pattern “(” is not a valid"),
+        ("evaluator-failure_patterns", "x\n" * 51, "at most 50"),
         ("criterion-0-key", "", "Enter a key"),
         ("criterion-0-key", "relevance", "position 1 has the same key"),
         ("criterion-0-key", "two words", "without spaces"),
@@ -130,7 +164,7 @@ def test_a_rubric_with_everything_in_it_comes_back_as_it_was(wiggum):
         ("evaluator-command", "x " * 61, "at most 60"),
         ("evaluator-handover", "mail", "one of the options"),
         ("evaluator-file_name", "../x", "only letters"),
-        ("evaluator-timeout", "241", "between 1 and 240"),
+        ("evaluator-timeout", "3601", "between 1 and 3,600"),
         ("note", "n" * 401, "at most 400"),
     ],
 )
@@ -165,7 +199,7 @@ def test_a_command_is_read_in_its_parts_and_shown_as_it_was_typed(wiggum):
 
 
 def test_a_rubric_needs_something_to_judge_by(wiggum):
-    bare = {name: None for name in fields_of(wiggum) if name.startswith("criterion-")}
+    bare = {name: None for name in fields_of(wiggum) if name.startswith(("criterion-", "check-"))}
 
     assert "Add at least one criterion" in problems_of(wiggum, **bare)["criteria"][0]
 
@@ -269,42 +303,42 @@ def test_stop_rules_follow_their_places(wiggum):
     assert reading.definition.policy.stop_rules == ("cycling", "plateau", "passed", "max_rounds")
 
 
-def with_seed(rubric: Rubric) -> Rubric:
+def calibrated(rubric: Rubric) -> Rubric:
     scores = {"depth": Decimal(3), "grounded": Decimal("4.5")}
-    return saved(replace(rubric, seed_text="A seed.", seed_scores=scores))
+    return saved(replace(rubric, calibration_text="An example.", calibration_scores=scores))
 
 
-def test_a_seed_loses_the_scores_of_removed_criteria_and_says_so(wiggum):
-    seeded = with_seed(wiggum)
-    fields = fields_of(seeded) | {"criterion-3-remove": "on"}
+def test_a_calibration_example_loses_the_scores_of_removed_criteria_and_says_so(wiggum):
+    known = calibrated(wiggum)
+    fields = fields_of(known) | {"criterion-3-remove": "on"}
 
-    reading = read_definition(clean_fields(fields), seeded)
+    reading = read_definition(clean_fields(fields), known)
 
-    assert reading.definition.seed_scores == {"depth": 3}
-    assert reading.definition.seed_text == "A seed."
-    assert reading.notices == ["Seed scores were removed along with their criteria: grounded."]
+    assert reading.definition.calibration_scores == {"depth": 3}
+    assert reading.definition.calibration_text == "An example."
+    assert reading.notices == ["Calibration scores were removed along with their criteria: grounded."]
 
 
-def test_a_seed_follows_a_renamed_criterion(wiggum):
-    seeded = with_seed(wiggum)
+def test_a_calibration_example_follows_a_renamed_criterion(wiggum):
+    known = calibrated(wiggum)
 
-    reading = read_definition(clean_fields(fields_of(seeded) | {"criterion-0-key": "deep"}), seeded)
+    reading = read_definition(clean_fields(fields_of(known) | {"criterion-0-key": "deep"}), known)
 
-    assert reading.definition.seed_scores == {"deep": 3, "grounded": Decimal("4.5")}
+    assert reading.definition.calibration_scores == {"deep": 3, "grounded": Decimal("4.5")}
     assert reading.definition.policy.penalties.criterion == "deep"
     assert reading.renamed == {"deep": "depth"}
     assert reading.notices == []
 
 
-def test_a_seed_without_scores_is_dropped(wiggum):
-    seeded = with_seed(wiggum)
-    fields = fields_of(seeded) | {"criterion-0-remove": "on", "scale-step": "1"}
+def test_a_calibration_example_without_scores_is_dropped(wiggum):
+    known = calibrated(wiggum)
+    fields = fields_of(known) | {"criterion-0-remove": "on", "scale-step": "1"}
 
-    reading = read_definition(clean_fields(fields), seeded)
+    reading = read_definition(clean_fields(fields), known)
 
-    assert reading.definition.seed_text == ""
-    assert reading.definition.seed_scores == {}
-    assert any("no seed" in notice for notice in reading.notices)
+    assert reading.definition.calibration_text == ""
+    assert reading.definition.calibration_scores == {}
+    assert any("no calibration example" in notice for notice in reading.notices)
     assert any("outside the new scale" in notice for notice in reading.notices)
     assert any("penalty for invented names was removed" in notice for notice in reading.notices)
 
@@ -319,3 +353,76 @@ def test_an_odd_key_that_is_there_already_may_stay(wiggum):
     )
 
     assert problems_of(odd) == {}
+
+
+@pytest.mark.parametrize(
+    ("typed", "field", "said"),
+    [
+        ({"name": ""}, "metric-7-name", "Enter a name"),
+        ({"name": "n" * 61}, "metric-7-name", "at most 60"),
+        ({"value": ""}, "metric-7-value", "Enter a pattern"),
+        ({"value": "no group"}, "metric-7-value", "exactly one group"),
+        ({"value": "(a"}, "metric-7-value", "not a valid regular expression"),
+        ({"value": "((?:a|aa)+)(b)"}, "metric-7-value", "exactly one group"),
+        ({"value": "^(?:(?:a|aa)+)+(0)$"}, "metric-7-value", "takes longer"),
+        ({"by": "pointer", "value": "a"}, "metric-7-value", "starts with a slash"),
+    ],
+)
+def test_a_metric_that_cannot_be_read_is_refused_at_its_field(wiggum, typed, field, said):
+    row = {"name": "accuracy", "by": "pattern", "value": "(.)"} | typed
+    problems = problems_of(wiggum, **{f"metric-7-{name}": value for name, value in row.items()})
+    assert list(problems) == [field]
+    assert said in problems[field][0]
+
+
+def test_metrics_are_read_in_order_without_those_to_be_removed(wiggum):
+    rows = {
+        "metric-0-name": "last", "metric-0-value": "(b)", "metric-0-order": "2",
+        "metric-1-name": "first", "metric-1-by": "pointer", "metric-1-value": "/a", "metric-1-order": "1",
+        "metric-1-lower": "on",
+        "metric-2-name": "gone", "metric-2-value": "(", "metric-2-remove": "on",
+    }  # fmt: skip
+    reading = read_definition(clean_fields(fields_of(wiggum) | rows), wiggum)
+    assert reading.definition.evaluator.metrics == (
+        Metric("first", pointer="/a", lower_is_better=True),
+        Metric("last", pattern="(b)"),
+    )
+
+
+def test_two_metrics_of_one_name_are_refused(wiggum):
+    rows = {
+        f"metric-{place}-{name}": value
+        for place in (0, 1)
+        for name, value in (("name", "a"), ("value", "(a)"))
+    }
+    assert problems_of(wiggum, **rows) == {
+        "metric-1-name": ["Another metric has the same name. Choose another."]
+    }
+
+
+COMMAND = {"evaluation_mode": "hybrid", "evaluator-command": "pytest {file}"}
+
+
+def test_the_rules_follow_an_evaluator_that_is_added_and_removed(wiggum):
+    added = read_definition(clean_fields(fields_of(wiggum) | COMMAND), wiggum)
+    assert added.definition.context == context_rules_for("wiggum", evaluator=True)
+    assert added.notices == [RULES_FOLLOWED]
+
+    tested = saved(added.definition)
+    removed = read_definition(clean_fields(fields_of(tested) | {"evaluation_mode": "judge_only"}), tested)
+    assert removed.definition.context == context_rules_for("wiggum")
+    assert removed.notices == [RULES_FOLLOWED]
+
+
+def test_rules_that_were_set_by_hand_stay_when_an_evaluator_is_added(wiggum):
+    fields = fields_of(wiggum) | COMMAND | {"context-judge-history": "on"}
+    reading = read_definition(clean_fields(fields), wiggum)
+    assert reading.definition.context.judge == wiggum.context.judge | {Information.HISTORY}
+    assert reading.notices == []
+
+
+def test_a_table_that_script_has_moved_already_can_be_set_back_by_hand(wiggum):
+    """The form names the preset that its table was shown with, so a choice is not taken for an old preset."""
+    reading = read_definition(clean_fields(fields_of(wiggum) | COMMAND | {"preset": "evaluator"}), wiggum)
+    assert reading.definition.context == wiggum.context
+    assert reading.notices == []

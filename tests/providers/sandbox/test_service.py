@@ -185,3 +185,38 @@ def test_as_a_process_it_reads_its_settings_and_ends_when_asked(tmp_path):
             service.wait()
     missing = subprocess.run(command, cwd=ROOT, env={}, capture_output=True, text=True, timeout=PATIENCE)
     assert (missing.returncode, "WIGGUM_EVALUATOR_SOCKET" in missing.stderr) == (1, True)
+
+
+def test_it_takes_jobs_of_up_to_an_hour(serve):
+    path = serve("sh")
+    assert ask(path, "sh", "-c", "echo soon", seconds=3_600).out == "soon\n"
+    with pytest.raises(CannotStart, match="between 1 and 3600 seconds"):
+        ask(path, "sh", "-c", "echo soon", seconds=3_601)
+
+
+def test_it_tells_the_last_line_while_the_job_runs(serve):
+    seen = []
+
+    def stop_once_told():
+        if seen:
+            raise KeyboardInterrupt
+
+    job = Job(("sh", "-c", "printf 'one\\ntwo\\n'; sleep 60"), "", 60)
+    with pytest.raises(KeyboardInterrupt):
+        run_remotely(serve("sh"), job, stop_once_told, seen.append)
+    assert seen == ["two"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "network", "open_to"),
+    [(True, {"sh"}, "network"), (True, {"*"}, "network"), (True, {"cat"}, ""), (False, {"sh"}, "")],
+)
+def test_a_program_has_network_only_where_both_sides_allow_it(tmp_path, asked, network, open_to):
+    path = str(tmp_path / "socket")
+    with Server(path, frozenset({"sh"}), SandboxConfig(), frozenset(network)) as server:
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+        done = run_remotely(
+            path, Job(("sh", "-c", "ls /sys/class/net; true"), "", 20, network=asked), lambda: None
+        )
+        server.shutdown()
+    assert (done.exit_code, done.open_to) == (0, open_to)

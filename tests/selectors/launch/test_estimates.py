@@ -101,8 +101,8 @@ def test_what_is_worth_knowing_is_said(given, told):
 
 
 def test_a_calibrated_rubric_is_not_complained_about():
-    seeded = replace(rubric_for("wiggum"), seed_text="A text.", seed_scores={"depth": 5})
-    assert codes(seeded) == []
+    known = replace(rubric_for("wiggum"), calibration_text="A text.", calibration_scores={"depth": 5})
+    assert codes(known) == []
 
 
 def test_a_context_that_is_too_small_is_said():

@@ -111,6 +111,6 @@ def test_what_differs_is_named():
         "the judges a and b",
         "temperature 0 and 0.5",
         "the task",
-        "whether the judge saw the seed",
+        "whether the judge saw the calibration example",
     ]
     assert what_differs(before, before) == []

@@ -14,6 +14,7 @@ from refinement.engine.types import (
     Criterion,
     EvaluationMode,
     Evaluator,
+    Metric,
     Policy,
     ProblemClass,
     Rubric,
@@ -38,6 +39,7 @@ POLICY_CHANGES = {
     "penalties": replace(BASE.policy.penalties, points=Decimal(2)),
     "budget": Budget(tokens=1),
     "judge_limit_chars": 1,
+    "source_limit_chars": 1,
     "producer_tokens": 1,
     "producer_temperature": Decimal(1),
     "first_number": 0,
@@ -59,6 +61,8 @@ CHANGES = {
     "artifact_type": "code",
     "background": "Some.",
     "output_contract": "Some.",
+    "output_schema": {"type": "object"},
+    "output_pattern": "^# ",
     "search_space": "Some.",
     "templates": {"judge": "Own."},
 }
@@ -76,14 +80,37 @@ def test_a_change_of_any_policy_field_is_seen(name):
 
 
 @pytest.mark.parametrize(
-    "name", [field.name for field in fields(Rubric) if not field.name.startswith("seed")]
+    "name", [field.name for field in fields(Rubric) if not field.name.startswith("calibration")]
 )
 def test_a_change_of_any_field_is_seen(name):
     assert definitions_compared(BASE, replace(BASE, **{name: CHANGES[name]})).changed
 
 
-def test_a_change_of_the_seed_is_seen():
-    seeded = replace(BASE, seed_text="Text.", seed_scores={"depth": Decimal(7)})
+@pytest.mark.parametrize(
+    ("change", "label", "value"),
+    [
+        ({"repeat": 5}, "Evaluator runs per round", "5"),
+        (
+            {"validation": ("python3", "-m", "py_compile", "{file}")},
+            "Validation command",
+            "python3 -m py_compile {file}",
+        ),
+        ({"failure_patterns": ("a", "b")}, "Failure patterns", "a\nb"),
+        (
+            {"metrics": (Metric("loss", pattern="l=(.)", lower_is_better=True), Metric("f", pointer="/f"))},
+            "Metrics",
+            "loss: pattern l=(.), lower is better\nf: pointer /f",
+        ),
+    ],
+)
+def test_a_change_of_what_is_read_from_the_output_is_seen(change, label, value):
+    other = replace(BASE, evaluator=replace(BASE.evaluator, **change))
+    (changed,) = definitions_compared(BASE, other).changed
+    assert (changed.label, changed.after) == (label, value)
+
+
+def test_a_change_of_the_calibration_example_is_seen():
+    seeded = replace(BASE, calibration_text="Text.", calibration_scores={"depth": Decimal(7)})
     labels = [entry.label for entry in definitions_compared(BASE, seeded).changed]
     assert labels == ["Text", "Score of depth"]
 

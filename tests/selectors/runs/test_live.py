@@ -15,7 +15,20 @@ from tests.execution.lifecycle.given import Scene, advance, rubric
 from tests.loopback.fixtures import ollama_server
 
 __all__ = ["ollama_server", "scene"]
-ROW = {"status": "running", "round_word": "iteration", "first_number": 0, "waiting_for": "", "why": ""}
+ROW = {
+    "status": "running",
+    "lease_owner": "me",
+    "round_word": "iteration",
+    "first_number": 0,
+    "waiting_for": "",
+    "why": "",
+    "repeats": None,
+}
+
+
+def ran(command: str = "evaluator", number: int = 1, **more: int) -> dict[str, object]:
+    """The data of an event about a command of round 1."""
+    return {"round": 1, "command": command, "number": number, **more}
 
 
 @pytest.mark.parametrize(
@@ -30,8 +43,19 @@ ROW = {"status": "running", "round_word": "iteration", "first_number": 0, "waiti
         ),
         ({}, ("claimed", {"step": "judge", "round": 2}), "Iteration 1: the judge is reading the candidate."),
         ({}, ("claimed", {"step": "revise", "round": 3}), "Iteration 2: the producer is writing a revision."),
-        ({}, ("judged", {"round": 1}), "Iteration 0 judged, the next step is about to start."),
+        ({}, ("drafted", {"round": 1}), "Iteration 0: the judge is reading the candidate."),
+        ({}, ("revised", {"round": 2}), "Iteration 1: the judge is reading the candidate."),
+        ({}, ("judged", {"round": 1}), "Iteration 1: the producer is writing a revision."),
+        ({"lease_owner": ""}, ("judged", {"round": 1}), "Waiting for a free worker."),
+        ({}, ("failed", {"role": "judge"}), "A step failed; the run is about to end."),
         ({}, ("unreadable", {"round": 1}), "was not valid, retrying."),
+        ({}, ("evaluating", ran()), "Iteration 0: the evaluator is running."),
+        ({"repeats": 5}, ("evaluating", ran(number=2)), "Iteration 0: the evaluator (2 of 5) is running."),
+        ({}, ("evaluating", ran("validation")), "Iteration 0: the validation command is running."),
+        ({}, ("evaluated", ran(exit_code=1)), "Iteration 0: the judge is reading the candidate."),
+        ({}, ("evaluated", ran("validation", exit_code=1)), "the producer is repairing a candidate"),
+        ({}, ("evaluated", ran("validation", number=2, exit_code=1)), "the judge is reading the candidate"),
+        ({}, ("repaired", {"round": 1}), "Iteration 0: the judge is reading the candidate."),
         (
             {"status": "waiting", "waiting_for": "a free slot at lab"},
             None,
@@ -62,7 +86,7 @@ def test_a_run_is_told_as_it_stands(scene: Scene):
         "round",
         "1 call",
     )
-    assert state.words == "Round 1 judged, the next step is about to start."
+    assert (state.words, state.writer) == ("Waiting for a free worker.", "")
     assert state.newest_event == run.events.latest("id").pk
 
 

@@ -8,7 +8,10 @@ import pytest
 
 from refinement.downloads import whole
 from refinement.engine.profiles import rubric_for
+from refinement.interchange.exports.rows import runs_jsonl
+from refinement.judging.sources import SourceText
 from refinement.models import Membership, Project, Rubric, Run, User
+from refinement.selectors.runs.exports import run_summaries
 from refinement.services.imports.uploads import SourceFile, import_files
 from refinement.services.reviews.decisions import decision_make
 from refinement.services.reviews.human_scores import Reading, human_score_give
@@ -17,6 +20,10 @@ from refinement.services.runs.steering import instruction_give
 from tests.execution.wire.stage import drafts, verdict
 
 pytestmark = pytest.mark.django_db
+SOURCES = (
+    SourceText("notes.txt", "Backups are made at 02:00.\n\n" * 4_000),  # longer than prompts contain
+    SourceText("=1+1 “odd”.md", "Said\u2028so.\t</script>"),
+)
 
 
 def exported(run: Run) -> str:
@@ -44,7 +51,7 @@ def steered_run(stage, editor) -> Run:
     """A run with an instruction, people's scores, decisions and a round by hand."""
     rubric = rubric_for("wiggum")
     stage.says(producer=drafts(3), judge=[verdict(rubric, score) for score in (7, 8.5, 6.25, 8.75)])
-    run = stage.launch(rubric)
+    run = stage.launch(rubric, sources=SOURCES)
     instruction_give(run=run, text="Name the owner of each step.", user=editor)
     stage.carry_on(run)
     reading = Reading({criterion.key: Decimal("7.5") for criterion in rubric.criteria}, {"depth": "Thin."})
@@ -60,6 +67,7 @@ def test_a_run_with_people_in_it_comes_back_byte_by_byte(stage, project, editor,
     run = steered_run(stage, editor)
     before = exported(run)
     assert json.loads(before)["run"]["rounds_judged"] == 4
+    assert [source["text"] for source in json.loads(before)["sources"]] == [each.text for each in SOURCES]
     there = elsewhere()
     Membership.objects.all().delete()
     User.objects.all().delete()
@@ -116,6 +124,9 @@ def test_figures_that_were_changed_in_the_file_are_computed_anew(stage, elsewher
         (lambda d: d["run"].update(status="running"), "run.status"),
         (lambda d: d["run"].update(finished_at=None), "finished_at"),
         (lambda d: d["rounds"].reverse(), "rounds"),
+        (lambda d: d.update(sources=[{"position": 2, "name": "a", "text": "x"}]), "sources"),
+        (lambda d: d.update(sources=[{"position": 1, "name": "a", "text": ""}]), "sources.0.text"),
+        (lambda d: d.update(sources=[{"position": 1, "name": "a", "text": "x" * 200_001}]), "sources.0.text"),
         (lambda d: d["rounds"][0].update(candidate=""), "round 1"),
         (lambda d: d["rounds"][1].update(origin="stolen"), "rounds.1.origin"),
         (lambda d: d["rounds"][0]["verdicts"][0]["scores"].pop(), "snapshot, calibration or rounds"),
@@ -146,3 +157,46 @@ def test_the_line_of_what_does_not_fit_is_named(stage, elsewhere):
     lines[place] = lines[place].replace('"origin": "revision"', '"origin": "odd"')
     (entry,) = imported(elsewhere(), "\n".join(lines)).entries
     assert [(note.line, note.text) for note in entry.notes] == [(place + 1, "rounds.1.origin")]
+
+
+def test_a_task_type_comes_back(stage, project, elsewhere):
+    rubric = rubric_for("wiggum")
+    stage.says(producer=drafts(2), judge=[verdict(rubric, score) for score in (7, 9.5)])
+    run = stage.play(rubric, task_type="research")
+    before = exported(run)
+    (entry,) = imported(elsewhere(), before).entries
+    copy = Run.objects.get(pk=entry.run)
+    assert (copy.task_type, copy.passed_in_round) == ("research", 2)
+    assert exported(copy) == before.replace(f'"run": {{"id": {run.pk},', f'"run": {{"id": {copy.pk},')
+
+
+def test_a_line_of_runs_jsonl_comes_back_with_task_task_type_and_rubric(stage, project, elsewhere):
+    rubric = rubric_for("wiggum")
+    stage.says(producer=drafts(2), judge=[verdict(rubric, score) for score in (7, 9.5)])
+    run = stage.play(rubric, task_type="research")
+    before = line_of(run)
+    there = elsewhere()
+    (entry,) = imported(there, before, "runs.jsonl").entries
+    assert entry.notes == ()
+    copy = Run.objects.get(pk=entry.run)
+    assert (copy.task, copy.task_type, copy.passed_in_round) == (run.task, "research", 2)
+    kept = ("task", "task_type", "rubric", "rubric_version", "passed_in_round", "wiggum_scores", "final")
+    old, new = json.loads(before), json.loads(line_of(copy))
+    assert {name: new[name] for name in kept} == {name: old[name] for name in kept}
+    named = json.loads(exported(copy))["run"]["rubric"]
+    assert named == {"slug": old["rubric"], "name": old["rubric"], "version": 1}
+
+
+def line_of(run: Run) -> str:
+    return "".join(runs_jsonl(run_summaries(run.project, [run.pk], tasks=True)))
+
+
+@pytest.mark.parametrize(
+    ("task_type", "kept", "noted"),
+    [("  How-To ", "how-to", False), ("x" * 60, "x" * 50, True), (7, "", False), (None, "", False)],
+)
+def test_a_foreign_task_type_is_made_to_fit(project, task_type, kept, noted):
+    record = {"task": "Explain.", "task_type": task_type, "wiggum_scores": {"r1": {"clear": 7}}}
+    (entry,) = imported(project, json.dumps(record), "runs.jsonl").entries
+    assert Run.objects.get(pk=entry.run).task_type == kept
+    assert any("50 characters" in str(note) for note in entry.notes) is noted

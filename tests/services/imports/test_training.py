@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from refinement.models import BlindReading, HumanScore, Round, Run, RunImport
+from refinement.engine.profiles import rubric_for
+from refinement.models import BlindReading, HumanScore, Round, Run, RunImport, Verdict
 from tests.views.runs.finished import finished_run
 
 pytestmark = pytest.mark.django_db
@@ -52,7 +53,7 @@ def test_the_round_that_people_chose_counts(as_viewer, project):
 
 def test_two_rounds_apart_are_a_pair_and_ties_are_none(as_viewer, project):
     run = finished_run(project, ("7", "8.5", "8.5", "8"))
-    Round.objects.filter(run=run, number=2).update(origin="hand")
+    Round.objects.filter(run=run, number=2).update(origin="hand", penalties=[])
     found = lines(as_viewer, "pairs", "?least=1")
     assert [(e["chosen_round"], e["rejected_round"], e["difference"]) for e in found] == [
         (2, 1, 1.5),
@@ -65,6 +66,17 @@ def test_two_rounds_apart_are_a_pair_and_ties_are_none(as_viewer, project):
     every = lines(as_viewer, "pairs")
     assert (2, 3) not in {(e["chosen_round"], e["rejected_round"]) for e in every}
     assert len(every) == 5
+
+
+def test_the_better_round_is_the_one_that_the_run_ranks_higher(as_viewer, project):
+    run = finished_run(project, ("6", "7"), definition=rubric_for("simmer"))
+    Round.objects.filter(run=run).update(penalties=[])
+    for number, primary, rest in ((1, "8", "5"), (2, "7", "7")):
+        scores = {"clarity": rest, "completeness": rest, "usefulness": primary}
+        said = [{"key": key, "score": score} for key, score in scores.items()]
+        Verdict.objects.filter(round__run=run, round__number=number).update(scores=said)
+    (found,) = lines(as_viewer, "pairs")
+    assert (found["chosen_round"], found["rejected_round"]) == (1, 2)
 
 
 def test_unscored_rounds_and_equal_texts_are_never_used(as_viewer, project):

@@ -26,9 +26,9 @@ from tests.models.given import a_run, a_version
     [
         ({"task": ""}, "task", "The task is empty"),
         ({"task": " \n\t"}, "task", "The task is empty"),
-        ({"seed": "  \n"}, "seed", "The seed is empty. Leave it out"),
+        ({"seed": "  \n"}, "seed", "The starting text is empty. Leave it out"),
         ({"task": "x" * 101}, "task", "The task is longer than 100 characters"),
-        ({"seed": "x" * 101}, "seed", "The seed is longer than 100 characters"),
+        ({"seed": "x" * 101}, "seed", "The starting text is longer than 100 characters"),
     ],
 )
 def test_what_cannot_become_a_run_is_refused_before_a_row_is_written(
@@ -91,7 +91,7 @@ def test_a_calibration_is_copied(project):
     plain = rubric_for("wiggum")
     scores = {criterion.key: Decimal("6.5") for criterion in plain.criteria}
     base = a_version(project)
-    seeded = replace(plain, seed_text="Known.", seed_scores=scores)
+    seeded = replace(plain, calibration_text="Known.", calibration_scores=scores)
     version = version_create(rubric=base.rubric, definition=seeded)
     run = a_run(project, version)
     calibration = brief_of(run).calibration

@@ -52,6 +52,6 @@ def hostile_definition(purpose: str = HOSTILE) -> Rubric:
         output_contract=HOSTILE,
         search_space=HOSTILE,
         templates={"judge": HOSTILE},
-        seed_text=HOSTILE,
-        seed_scores={"key": Decimal(5)},
+        calibration_text=HOSTILE,
+        calibration_scores={"key": Decimal(5)},
     )

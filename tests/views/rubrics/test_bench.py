@@ -16,7 +16,7 @@ from refinement.models import Bench, Round, Run
 from refinement.selectors.launch.available_models import offers
 from refinement.services.runs.creating import run_create
 from tests.execution.trials.conftest import ollama_server, table
-from tests.execution.trials.given import JUDGE, SEED, TASK, TEXT, Table, definition, seeded, statuses
+from tests.execution.trials.given import EXAMPLE, JUDGE, TASK, TEXT, Table, calibrated, definition, statuses
 from tests.loopback.faults import Fault
 from tests.loopback.replies import made_to_fit
 
@@ -147,24 +147,24 @@ def test_bad_input_is_said_beside_its_field_and_kept(table: Table, as_editor, ch
     assert Bench.objects.count() == 0
 
 
-def test_the_seed_can_be_judged(table: Table, as_editor):
-    table.rubric(seeded())
-    as_editor.post(address(table), filled(source="seed", candidate=""))
+def test_the_calibration_example_can_be_judged(table: Table, as_editor):
+    table.rubric(calibrated())
+    as_editor.post(address(table), filled(source="calibration", candidate=""))
     bench = Bench.objects.get()
-    assert (bench.candidate, bench.origin) == (SEED, "seed")
+    assert (bench.candidate, bench.origin) == (EXAMPLE, "calibration")
 
 
-def test_a_version_without_a_seed_says_so(table: Table, as_editor):
+def test_a_version_without_a_calibration_example_says_so(table: Table, as_editor):
     table.rubric(definition())
-    table.rubric(seeded())
-    answer = as_editor.post(address(table), filled(source="seed", version=1))
+    table.rubric(calibrated())
+    answer = as_editor.post(address(table), filled(source="calibration", version=1))
     assert answer.status_code == 422
-    assert "This version has no seed" in answer.content.decode()
+    assert "This version has no calibration example" in answer.content.decode()
 
 
-def test_the_seed_is_not_judged_with_its_own_scores_in_view(table: Table, as_editor):
-    table.rubric(seeded())
-    answer = as_editor.post(address(table), filled(source="seed", anchored="on"))
+def test_the_example_is_not_judged_with_its_own_scores_in_view(table: Table, as_editor):
+    table.rubric(calibrated())
+    answer = as_editor.post(address(table), filled(source="calibration", anchored="on"))
     assert answer.status_code == 422
     assert "see the answer" in answer.content.decode()
 

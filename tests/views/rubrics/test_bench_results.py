@@ -12,7 +12,7 @@ from refinement.models import Bench, BenchTrial
 from refinement.services.rubrics.bench import Candidate
 from refinement.services.rubrics.editing import rubric_create
 from tests.execution.trials.conftest import ollama_server, table
-from tests.execution.trials.given import SEED, Table, advance, definition, seeded, statuses, trials
+from tests.execution.trials.given import EXAMPLE, Table, advance, calibrated, definition, statuses, trials
 from tests.execution.wire.stage import verdict
 from tests.loopback.replies import from_lists
 from tests.views.rubrics.test_bench import HOSTILE, address
@@ -149,9 +149,9 @@ def test_an_editor_stops_a_bench(table: Table, as_editor, as_viewer):
     assert "had already ended" in as_editor.post(path, follow=True).content.decode()
 
 
-def test_a_seed_is_set_against_its_peoples_scores(table: Table, as_viewer):
-    table.rubric(seeded("6"))
-    bench = table.judged([7.3, 6, 5, 6, 6, 6], candidate=Candidate(SEED, "seed"))
+def test_a_calibration_example_is_set_against_its_peoples_scores(table: Table, as_viewer):
+    table.rubric(calibrated("6"))
+    bench = table.judged([7.3, 6, 5, 6, 6, 6], candidate=Candidate(EXAMPLE, "calibration"))
     told = shown(as_viewer, page_of(table, bench))
     assert "The judge scores Depth 1.3 above people." in told
     assert "The judge scores Completeness 1.0 below people." in told
@@ -160,19 +160,19 @@ def test_a_seed_is_set_against_its_peoples_scores(table: Table, as_viewer):
     assert "+1.30" in told
 
 
-def test_a_pasted_text_that_is_the_seed_is_known_as_such(table: Table, as_viewer):
-    table.rubric(seeded("6"))
-    bench = table.judged(7, text=f"{SEED}\r\n")
+def test_a_pasted_text_that_is_the_example_is_known_as_such(table: Table, as_viewer):
+    table.rubric(calibrated("6"))
+    bench = table.judged(7, text=f"{EXAMPLE}\r\n")
     assert "1.0 above people" in shown(as_viewer, page_of(table, bench))
 
 
-def test_the_seed_of_a_later_version_counts_where_the_scale_is_the_same(table: Table, as_viewer):
-    bench = table.judged(7, text=SEED)
+def test_the_example_of_a_later_version_counts_where_the_scale_is_the_same(table: Table, as_viewer):
+    bench = table.judged(7, text=EXAMPLE)
     assert "the people" not in shown(as_viewer, page_of(table, bench))
-    table.rubric(seeded("6"))
+    table.rubric(calibrated("6"))
     assert "from version 2" in shown(as_viewer, page_of(table, bench))
     first = definition("simmer").criteria[0].key
-    table.rubric(definition("simmer", seed_text=SEED, seed_scores={first: Decimal(6)}))
+    table.rubric(definition("simmer", calibration_text=EXAMPLE, calibration_scores={first: Decimal(6)}))
     assert "the people" not in shown(as_viewer, page_of(table, bench))
 
 

@@ -19,6 +19,7 @@ from tests.views.rubrics.given import HOSTILE, MARKUP, a_rubric, hostile_definit
 
 pytestmark = pytest.mark.django_db
 HTMX = {"HX-Request": "true"}
+COMMAND = {"evaluation_mode": "runnable", "evaluator-command": "pytest {file}"}
 
 
 @pytest.fixture
@@ -152,10 +153,12 @@ def test_markup_is_shown_as_text_everywhere(as_editor, project):
         ({"act": "add-criterion"}, 'name="criterion-6-key"'),
         ({"act": "add-criterion"}, 'value="0.17" data-weight'),
         ({"act": "add-criterion", "criterion-5-remove": "on"}, 'name="criterion-6-key"'),
-        ({"act": "add-check", "add-kind": "length"}, 'name="check-0-p-minimum"'),
-        ({"act": "add-check", "add-kind": "nonsense"}, 'data-count="check">0<'),
+        ({"act": "add-check", "add-kind": "length"}, 'name="check-1-p-minimum"'),
+        ({"act": "add-check", "add-kind": "nonsense"}, 'data-count="check">1<'),
         ({"act": "shares", "criterion-0-weight": "5"}, 'value="0.8695"'),
-        ({"act": "preset", "problem_class": "code"}, "data-no-departures>"),
+        ({"act": "preset", "context-judge-history": "on"}, "data-no-departures>"),
+        ({"act": "show", **COMMAND}, "data-no-departures>"),
+        ({"act": "show", **COMMAND}, 'name="preset" value="evaluator"'),
     ],
 )
 def test_other_buttons_change_the_form_and_save_nothing(as_editor, address, version, changes, wanted):
@@ -171,24 +174,24 @@ def test_other_buttons_change_the_form_and_save_nothing(as_editor, address, vers
 
 def test_departures_from_the_preset_are_told(as_editor, address, version):
     answer = as_editor.post(
-        address, typed(version, act="show", **{"context-judge-history": "on", "context-judge-seed": None})
+        address, typed(version, act="show", **{"context-judge-history": "on", "context-judge-task": None})
     )
 
     assert [sentence.partition(".")[0] for sentence in answer.context["departures"]] == [
-        "The judge does not see the seed text, which its class shows",
-        "The judge sees the history, which its class hides",
+        "The judge does not see the task, which the preset shows",
+        "The judge sees the history, which the preset hides",
     ]
 
 
-def test_seed_scores_of_a_removed_criterion_are_said_to_be_gone(as_editor, address, version):
+def test_calibration_scores_of_a_removed_criterion_are_said_to_be_gone(as_editor, address, version):
     seeded = saved_again(
-        version, seed_text="Seed.", seed_scores={"depth": Decimal(3), "grounded": Decimal(4)}
+        version, calibration_text="Seed.", calibration_scores={"depth": Decimal(3), "grounded": Decimal(4)}
     )
 
     answer = as_editor.post(address, typed(seeded, **{"criterion-0-remove": "on"}), follow=True)
 
-    assert "Seed scores were removed along with their criteria: depth." in answer.content.decode()
-    assert version.rubric.versions.first().seed_scores == {"grounded": "4"}
+    assert "Calibration scores were removed along with their criteria: depth." in answer.content.decode()
+    assert version.rubric.versions.first().calibration_scores == {"grounded": "4"}
 
 
 @pytest.mark.parametrize("number", ["", "0", "99", "x", "-1", "1" * 40])

@@ -128,14 +128,16 @@ def test_a_merge_that_breaks_a_rule_is_shown_with_its_problem(as_owner, as_edito
 
 
 def test_a_seed_that_the_other_set_is_kept(as_owner, as_editor, address, first):
-    saved_again(first, seed_text="Seed.", seed_scores={"depth": Decimal(3), "grounded": Decimal(4)})
+    saved_again(
+        first, calibration_text="Seed.", calibration_scores={"depth": Decimal(3), "grounded": Decimal(4)}
+    )
     conflict = as_editor.post(address, typed(first, **{"criterion-0-key": "deep"}))
 
     as_editor.post(address, hidden(conflict) | {"act": "merge"})
 
     version = newest(first)
-    assert (version.number, version.seed_text) == (3, "Seed.")
-    assert version.seed_scores == {"deep": "3", "grounded": "4"}
+    assert (version.number, version.calibration_text) == (3, "Seed.")
+    assert version.calibration_scores == {"deep": "3", "grounded": "4"}
 
 
 def test_htmx_gets_the_choice_alone(as_owner, as_editor, address, first):

@@ -97,7 +97,7 @@ def test_what_was_typed_stands_in_its_field(as_editor, address, version):
 
 
 def test_no_criteria_is_said_at_the_list(as_editor, address, version):
-    bare = {name: None for name in typed(version) if name.startswith("criterion-")}
+    bare = {name: None for name in typed(version) if name.startswith(("criterion-", "check-"))}
 
     answer = as_editor.post(address, typed(version, purpose="Typed & kept.", **bare))
 

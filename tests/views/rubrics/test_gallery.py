@@ -35,11 +35,11 @@ def test_every_start_is_explained_with_its_defaults(as_editor, address):
 
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("artifact", ARTIFACT_TYPES)
-def test_every_choice_is_a_rubric_with_its_classs_rules(profile, artifact):
+def test_every_choice_is_a_rubric_with_its_profiles_rules(profile, artifact):
     rubric = preset_rubric(profile, artifact, "Mine")
     kind = ARTIFACT_TYPES[artifact]
     assert (rubric.name, rubric.profile, rubric.artifact_type) == ("Mine", profile, artifact)
-    assert rubric.context == context_rules_for(kind.problem_class)
+    assert rubric.context == context_rules_for(profile)
     assert rubric.problem_class is kind.problem_class
 
 

@@ -37,7 +37,7 @@ def test_a_line_says_what_there_is_to_know(as_viewer, address, project, editor):
     assert (entry.purpose, entry.criteria, entry.checks, entry.runs) == (
         "For release notes and more.",
         6,
-        0,
+        1,
         3,
     )
     assert (entry.results.outcome, entry.results.pass_percent, entry.results.finished) == ("CANCELLED", 50, 2)

@@ -46,15 +46,15 @@ def test_every_setting_of_a_version_is_there(as_viewer, project):
         output_contract="Markdown only.",
         search_space="Shorter or longer.",
         templates={"feedback": "Own words: {{ issues|length }}"},
-        seed_text="A seed.",
-        seed_scores={"depth": Decimal(6)},
+        calibration_text="A seed.",
+        calibration_scores={"depth": Decimal(6)},
         context=replace(base.context, judge=base.context.judge | {Information.HISTORY}),
     )
     page = as_viewer.get(page_of(version)).content.decode()
     for said in (
         *("50,000 tokens, 8 calls", "7,777 characters", "1,234", "words", "Write more.", "Readers are new."),
         *("Markdown only.", "Shorter or longer.", "Own words: {{ issues|length }}", "A seed."),
-        *("usually hidden", "The judge sees the history, which its class hides."),
+        *("usually hidden", "The judge sees the history, which the preset hides."),
     ):
         assert said in page
 

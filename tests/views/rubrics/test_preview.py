@@ -11,11 +11,11 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from refinement.engine.profiles import context_rules_for, rubric_for
-from refinement.engine.types import ContextRules, Information, ProblemClass
+from refinement.engine.types import ContextRules, EvaluationMode, Evaluator, Information
 from refinement.forms.rubrics.staging import NONCE
 from refinement.judging.context import Brief, producer_view
 from refinement.judging.prompts import producer_prompt
-from refinement.judging.rehearsal import Draft, History
+from refinement.judging.rehearsal import EXAMPLE_SOURCE, Draft, History
 from refinement.models import AuditEntry, Round, Run, Verdict
 from refinement.selectors.rubrics import judged_rounds
 from refinement.selectors.rubrics.definitions import definition_of
@@ -86,13 +86,13 @@ def test_it_shows_something_at_once(as_viewer, project):
 def test_the_messages_are_what_the_prompt_builders_make(as_viewer, project):
     version = a_rubric(project, background="The facts.\n  Indented & <b>bold</b>.")
     page = as_viewer.post(PAGE, asked()).content.decode()
-    brief = Brief("The task itself.", definition_of(version), NONCE)
+    brief = Brief("The task itself.", definition_of(version), NONCE, sources=(EXAMPLE_SOURCE,))
     draft = producer_prompt(producer_view(brief, History(), Draft()))
     assert prompts(page)[2:4] == [message.content for message in draft.messages]
 
 
 def test_a_later_round_is_built_on_an_invented_past_and_says_so(as_viewer, project):
-    a_rubric(project)
+    a_rubric(project, context=context_rules_for("simmer"))
     page = as_viewer.post(PAGE, asked(number="3")).content.decode()
     judge, revision = prompts(page)[1], prompts(page)[5]
     assert "<<<SEED " in judge
@@ -108,23 +108,47 @@ def test_a_later_round_is_built_on_an_invented_past_and_says_so(as_viewer, proje
     assert "The earlier text." not in "".join(prompts(first))
 
 
-def test_the_rubrics_own_seed_is_the_judges_anchor(as_viewer, project):
-    a_rubric(project, seed_text="A calibrated text.", seed_scores={"depth": Decimal("3.5")})
-    page = as_viewer.post(PAGE, asked()).content.decode()
-    assert "A calibrated text." in prompts(page)[1]
-    assert "depth 3.5" in prompts(page)[1]
-    assert "this rubric&#x27;s seed is used" in page
+def test_the_calibration_example_stands_beside_the_first_version(as_viewer, project):
+    a_rubric(
+        project,
+        calibration_text="A calibrated text.",
+        calibration_scores={"depth": Decimal("3.5")},
+        context=context_rules_for("simmer"),
+    )
+    for number in ("1", "2"):
+        judge = prompts(as_viewer.post(PAGE, asked(number=number)).content.decode())[1]
+        assert "<<<CALIBRATION EXAMPLE " in judge
+        assert "A calibrated text." in judge
+        assert "depth 3.5" in judge
+        assert ("The earlier text." in judge) == (number == "2")
+
+
+@pytest.mark.parametrize(
+    ("mode", "words"),
+    [
+        (EvaluationMode.RUNNABLE, "it is what you score by"),
+        (EvaluationMode.HYBRID, "evidence beside your own reading"),
+    ],
+)
+def test_the_judges_instructions_follow_the_evaluation_mode(as_viewer, project, mode, words):
+    a_rubric(
+        project,
+        evaluation_mode=mode,
+        evaluator=Evaluator(("pytest", "{file}")),
+        context=context_rules_for("wiggum", evaluator=True),
+    )
+    assert words in prompts(as_viewer.post(PAGE, asked()).content.decode())[0]
 
 
 def test_what_became_of_each_kind_of_information(as_viewer, project):
-    rules = context_rules_for(ProblemClass.TEXT)
+    rules = context_rules_for("simmer")
     hidden = ContextRules(rules.judge - {Information.TASK}, rules.producer)
     a_rubric(project, context=hidden, templates={"judge": "Score it, please. {{ scale }}"})
     page = as_viewer.post(PAGE, asked(number="1")).content.decode()
     judge = fates(page, "judge")
     assert judge["Task"] == "hidden by rule"
     assert judge["Candidate"] == "seen"
-    assert judge["Seed text"] == "empty"
+    assert judge["First version"] == "empty"
     assert judge["History"] == "hidden by rule"
     assert judge["Criteria"] == "allowed, but not in the template"
     assert "The task itself." not in prompts(page)[1]
@@ -145,7 +169,7 @@ def test_any_version_can_be_looked_at(as_viewer, project):
 
 
 def test_a_run_brings_its_texts_and_verdicts(as_viewer, project):
-    run = a_judged_run(project, a_rubric(project), rounds=2)
+    run = a_judged_run(project, a_rubric(project, context=context_rules_for("simmer")), rounds=2)
     page = as_viewer.get(PAGE, {"run": run.pk}).content.decode()
     judge, revision = prompts(page)[1], prompts(page)[5]
     assert run.nonce in judge

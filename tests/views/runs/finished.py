@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from refinement.engine.profiles import rubric_for
 from refinement.engine.types import Rubric
+from refinement.judging.sources import SourceText
 from refinement.models import Call, CheckResult, Event, Project, Round, Run, User, Verdict
 from refinement.providers.registry import Target
 from refinement.services.rubrics.editing import rubric_create
@@ -33,8 +34,10 @@ def finished_run(
     user: User | None = None,
     batch: str = "",
     tags: Sequence[str] = (),
+    task_type: str = "",
     producer: Target = PRODUCER,
     judge: Target = JUDGE,
+    sources: Sequence[SourceText] = (),
     **fields: Any,
 ) -> Run:
     """A run that ended after these rounds; all that its judge says is `said`."""
@@ -42,7 +45,7 @@ def finished_run(
     version = rubric_create(project=project, slug=f"finished-{next(_slugs)}", definition=rubric)
     run = run_create(
         project=project, version=version, task=task, seed=seed, producer=producer, judge=judge, user=user,
-        batch=batch, tags=tags,
+        batch=batch, tags=tags, task_type=task_type, sources=sources,
     )  # fmt: skip
     Round.objects.filter(run=run).delete()
     texts = candidates or [f"Version {n}: deploy ingest {n}.\nThen watch it." for n in range(len(composites))]

@@ -8,6 +8,7 @@ ESTIMATE = "/p/alpha/runs/new/estimate/"
 EVERY_WARNING = (
     *("uncalibrated", "same_family", "same_model", "long-seed", "no-worker", "context"),
     *("down-ollama", "down-embedded", "unknown-producer", "unknown-judge", "embedded"),
+    *("long-sources", "producer-context", "hidden-sources-judge", "hidden-sources-producer"),
 )
 
 

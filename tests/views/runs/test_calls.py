@@ -55,7 +55,7 @@ def test_one_call_has_its_exact_messages(as_viewer, stage):
 def test_thinking_is_folded(as_viewer, stage):
     rubric = rubric_for("wiggum")
     stage.says(judge=[Answer(verdict(rubric, 9.5), thinking="Let me see what this is.")])
-    run = stage.play(rubric, seed="A text.")
+    run = stage.play(rubric, seed="# A text.")
     text = text_of(as_viewer, run, f"?call={run.calls.get().pk}")
     assert "Thinking, 24 characters" in text
 
@@ -64,7 +64,7 @@ def test_errors_and_unreadable_replies_are_said(as_viewer, stage):
     rubric = rubric_for("wiggum")
     stage.server.faults = [Fault("status", nth=(1,))]
     stage.says(judge=["nothing to read", verdict(rubric, 9.5)])
-    text = text_of(as_viewer, stage.play(rubric, seed="A text."))
+    text = text_of(as_viewer, stage.play(rubric, seed="# A text."))
     assert "invalid reply" in text
     assert "status 500" in text
     assert "could not be read" in text

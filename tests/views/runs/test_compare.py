@@ -289,3 +289,8 @@ def test_there_is_a_picture_for_a_phone(as_viewer, project):
     runs = [finished_run(project, ["5", "7"]) for _ in range(2)]
     page = as_viewer.get(address(*runs)).content.decode()
     assert 'viewBox="0 0 400 240"' in page
+
+
+def test_task_types_that_differ_are_a_setting(as_viewer, project):
+    pair = [finished_run(project, task_type=kind) for kind in ("research", "how-to")]
+    assert row_of(as_viewer.get(address(*pair)), "Task type") == "Task type research how-to"

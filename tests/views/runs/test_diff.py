@@ -41,7 +41,7 @@ def test_side_by_side(as_viewer, stage):
 
 def test_without_numbers_it_is_the_best_against_the_first(as_viewer, stage):
     text = as_viewer.get(address(guide_run(stage))).content.decode()
-    assert '<option value="1" selected>Round 1 (seed)</option>' in text
+    assert '<option value="1" selected>Round 1 (starting text)</option>' in text
     assert '<option value="2" selected>Round 2 ★ best</option>' in text
 
 

@@ -156,7 +156,7 @@ def rebuilt(document, original):
 def test_two_exports_of_a_finished_run_are_the_same(as_viewer, run):
     first, second = (body(as_viewer.get(address(run, "json"))) for _ in range(2))
     assert first == second
-    assert list(json.loads(first)["run"])[:4] == ["id", "project", "title", "batch"]
+    assert list(json.loads(first)["run"])[:4] == ["id", "project", "title", "task_type"]
     assert datetime.fromisoformat(json.loads(first)["run"]["created_at"]) == run.created_at
     assert Decimal(json.loads(first)["run"]["best"]) == run.best
 

@@ -39,16 +39,17 @@ def test_every_run_is_a_row_newest_first(as_viewer, project, editor):
     found = rows(as_viewer)
     assert [int(row["run"]) for row in found] == [run.pk for run in reversed(runs)]
     assert found[0] | {"run": "", "created_at": "", "started_at": "", "finished_at": "", "rubric": ""} == {
-        "run": "", "title": "Write the deployment guide for the ingest service", "rubric": "",
-        "rubric_version": "1", "profile": "wiggum", "producer": "ollama/qwen3:14b",
+        "run": "", "title": "Write the deployment guide for the ingest service", "task_type": "",
+        "rubric": "", "rubric_version": "1", "profile": "wiggum", "producer": "ollama/qwen3:14b",
         "judge": "ollama/gemma3:27b", "status": "finished", "outcome": "FAIL", "stop_reason": "max_rounds",
         "why": "Stopped after round 3: reached the 3-round limit.", "r1": "7.15", "best": "8.6",
-        "best_round": "2", "last": "8.3", "improvement": "1.15", "rounds": "3", "signal_rounds": "0",
-        "penalty_rounds": "0", "cut_rounds": "0", "prompt_tokens": "15000", "completion_tokens": "3420",
-        "calls": "5", "model_seconds": "98.5", "batch": "", "created_by": "Edgar Editor", "created_at": "",
-        "started_at": "", "finished_at": "", "imported": "", "decision": "", "chosen_round": "",
-        "decided_by": "", "trajectory": "7.15 8.6 8.3",
-            "tags": "docs, guide",
+        "best_round": "2", "passed_in_round": "", "last": "8.3", "improvement": "1.15", "rounds": "3",
+        "signal_rounds": "0", "penalty_rounds": "0", "cut_rounds": "0", "prompt_tokens": "15000",
+        "completion_tokens": "3420", "calls": "5", "model_seconds": "98.5", "batch": "",
+        "created_by": "Edgar Editor", "created_at": "", "started_at": "", "finished_at": "",
+        "imported": "", "decision": "", "chosen_round": "", "decided_by": "", "trajectory": "7.15 8.6 8.3",
+        "tags": "docs, guide",
+        "metrics": "", "contract_violations": "0",
     }  # fmt: skip
 
 
@@ -124,12 +125,16 @@ def test_hostile_text_stays_in_its_line(as_viewer, project):
     assert line["wiggum_issues"]["r1"][0] == evil.replace("\x00", "\ufffd")
 
 
-def test_long_texts_are_not_read(as_viewer, project):
-    finished_run(project, ["5"], candidates=["SECRET " * 1000], task=f"Title\n{'SECRET ' * 1000}")
+@pytest.mark.parametrize(
+    ("form", "unread"),
+    [("csv", ("candidate", "task", "snapshot", "seed")), ("jsonl", ("candidate", "snapshot", "seed"))],
+)
+def test_long_texts_are_not_read(as_viewer, project, form, unread):
+    finished_run(project, ["5"], candidates=["SECRET " * 1000], task="A task")
     with CaptureQueriesContext(connection) as queries:
-        assert "SECRET" not in body(as_viewer.get(address("jsonl")))
+        assert "SECRET" not in body(as_viewer.get(address(form)))
     asked = " ".join(query["sql"] for query in queries.captured_queries)
-    for column in ("candidate", "task", "snapshot", "seed"):
+    for column in unread:
         assert f'"{column}"' not in asked
 
 
@@ -152,7 +157,7 @@ def test_queries_grow_with_the_parts_and_not_with_the_runs(as_viewer, project, m
 
     assert (one[0], three[0], four[0]) == (1, 3, 4)
     assert three[1] == one[1]
-    assert four[1] - three[1] == 5  # runs, rounds, verdicts, tags, decisions
+    assert four[1] - three[1] == 6  # runs, rounds, verdicts, metrics, tags, decisions
 
 
 @pytest.mark.parametrize("form", ["json", "md", "xlsx"])
@@ -177,3 +182,18 @@ def test_an_empty_project_gives_a_table_with_its_head(as_viewer):
     assert body(as_viewer.get(address("csv"))).startswith("run,title,")
     assert body(as_viewer.get(address("jsonl"))) == ""
     assert not Run.objects.exists()
+
+
+def test_task_and_task_type_are_in_the_line_and_the_type_alone_in_the_table(as_viewer, project):
+    run = finished_run(project, outcome="PASS", stop_reason="passed", task_type="how-to", passed_in_round=2)
+    (line,) = lines(as_viewer)
+    assert (line["task"], line["task_type"], line["passed_in_round"]) == (run.task, "how-to", 2)
+    assert (line["rubric"], line["rubric_version"]) == (run.rubric.slug, run.rubric_version.number)
+    (row,) = rows(as_viewer)
+    assert (row["task_type"], row["passed_in_round"], "task" in row) == ("how-to", "2", False)
+
+
+def test_long_tasks_are_read_a_few_at_a_time(as_viewer, project, monkeypatch):
+    monkeypatch.setattr(run_exports, "TASK_ROWS", 2)
+    runs = [finished_run(project, task=f"Task {number}") for number in range(5)]
+    assert [line["task"] for line in lines(as_viewer)] == [run.task for run in reversed(runs)]

@@ -346,3 +346,24 @@ def test_a_viewer_is_told_who_may(as_viewer):
 def test_an_outsider_finds_nothing(as_outsider):
     assert as_outsider.post(NEW, filled()).status_code == 404
     assert not Run.objects.exists()
+
+
+# --- the task type ----------------------------------------------------------------------------------
+def test_a_task_type_is_kept_offered_again_and_part_of_an_edited_rerun(as_editor):
+    run = launched(as_editor, task_type="  Release Notes ")
+    assert run.task_type == "release notes"
+    page = as_editor.get(f"{NEW}?from={run.pk}").content.decode()
+    assert re.search(r'name="task_type" value="release notes"[^>]* list="task-types"', page)
+    offered = re.search(r'<datalist id="task-types">(.*?)</datalist>', page)[1]
+    assert re.findall(r'value="([^"]+)"', offered)[:3] == ["release notes", "research", "how-to"]
+    head = as_editor.get(f"/p/alpha/runs/{run.pk}/").content.decode()
+    assert '<a href="/p/alpha/runs/?task_type=release%20notes"><bdi>release notes</bdi></a>' in head
+
+
+def test_another_task_type_is_another_launch(as_editor):
+    first = launched(as_editor, task_type="research")
+    assert launched(as_editor, task_type="how-to").pk != first.pk
+
+
+def test_a_long_task_type_is_refused_beside_its_field(as_editor):
+    assert errors(as_editor, task_type="x" * 51) == {"task_type": ["A task type has at most 50 characters."]}

@@ -1,5 +1,6 @@
 """The list of runs: what a line says, every filter, orders, pages, search, and the number of queries."""
 
+import re
 from datetime import UTC, datetime
 
 import pytest
@@ -58,6 +59,7 @@ FILTERS = [
     ({"best_max": "3.5"}, {"best": "3.5"}),
     ({"r1_min": "7", "r1_max": "8"}, {"r1": "7.5"}),
     ({"since": "2026-03-02"}, {"created_at": datetime(2026, 3, 2, tzinfo=UTC)}),
+    ({"task_type": "How-To"}, {"task_type": "how-to"}),
     ({"archived": "on"}, {"archived_at": datetime(2026, 3, 2, tzinfo=UTC)}),
 ]
 
@@ -329,7 +331,7 @@ def test_the_number_of_queries_is_the_same_for_one_run_and_for_many(as_viewer, a
         version = a_version(project, f"rubric-{number}")
         runs_of(project, 10, created_by=editor, tags=("docs", f"t{number}"), task="zebras", version=version)
     assert [queries(), queries("?q=zebras"), queries("?sort=best")] == few
-    assert few[0] <= 16
+    assert few[0] <= 17
 
 
 def test_long_texts_are_not_read(as_viewer, address, project):
@@ -344,3 +346,16 @@ def test_every_line_can_be_chosen_without_script(as_viewer, address, project):
     runs_of(project, 2)
     assert as_viewer.get(f"{address}?chosen=all").content.decode().count(" checked>") == 2
     assert Run.objects.count() == 2
+
+
+def test_task_types_are_offered_shown_and_kept_in_a_view(as_editor, as_viewer, address, project):
+    runs_of(project, task_type="how-to")
+    runs_of(project, task_type="research")
+    runs_of(project)
+    page = ask(as_viewer, address).content.decode()
+    assert re.findall(r'<option value="(how-to|research)"', page) == ["how-to", "research"]
+    assert f'href="{address}?task_type=how-to"' in page
+    as_editor.post("/p/alpha/runs/views/", {"name": "Guides", "query": "task_type=how-to"})
+    page = ask(as_viewer, address, task_type="how-to").content.decode()
+    assert "Task type: how-to" in page
+    assert 'href="/p/alpha/runs/?task_type=how-to"' in page

@@ -39,7 +39,7 @@ def test_it_says_why_it_stopped_and_what_it_cost(as_viewer, stage):
         "7.15",
         "8.60",
         "(+1.45)",
-        "seed given",
+        "starting text given",
     ):
         assert words in text, words
 

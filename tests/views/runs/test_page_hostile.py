@@ -8,8 +8,8 @@ import pytest
 
 from refinement.engine.profiles import rubric_for
 from refinement.engine.types import EvaluationMode, Evaluator
-from refinement.execution.evaluator import result_row
-from refinement.models import CheckResult, Round, Run, Verdict
+from refinement.execution.commands.running import evaluator_job, output_values
+from refinement.models import CheckResult, EvaluatorResult, Round, Run, Verdict
 from refinement.providers.sandbox import JobResult
 from refinement.services.runs.creating import tags_set
 from tests.api.conftest import api_client
@@ -70,9 +70,8 @@ def test_an_evaluators_output_is_text_on_every_page_and_in_the_api(as_viewer, vi
     noise = f"{MARKUP}\x1b]0;title\x07\x1b[31mred\x1b[0m\x00\u202eevil\x9b{MARKUP * 100}"
     ended = JobResult(None, "was stopped", noise, noise * 30, 4_936_000, 0, 1.5, "all")
     for row in run.rounds.all():
-        result = result_row(tried, ended)
-        result.round = row
-        result.save()
+        job = evaluator_job(tried.evaluator, tried.evaluator.command, "", 1)
+        EvaluatorResult.objects.create(round=row, **output_values(job, ended))
     page = as_viewer.get(f"/p/{project.slug}/runs/{run.pk}/rounds/1/").content.decode()
     for sign in ("<script>alert", "<img", "\x00", "\x1b", "\u202e", "\x9b"):
         assert sign not in page, sign

@@ -18,7 +18,7 @@ from tests.loopback.replies import Answer
 
 pytestmark = pytest.mark.django_db
 WIGGUM = rubric_for("wiggum")
-SEED = "A seed to be judged."
+SEED = "# A seed to be judged."
 
 
 def page(client, run):
@@ -71,7 +71,7 @@ def test_a_plateau(as_viewer, stage):
     run = stage.play(rubric)
     assert run.stop_reason == "plateau"
     text = page(as_viewer, run)
-    assert "no score above" in text
+    assert "none of the last 3 iterations is better than iteration 0" in text
     assert "Iteration 0" in text
 
 
@@ -150,7 +150,7 @@ def test_unscored_is_not_zero(as_viewer, stage):
 
 
 def test_a_candidate_that_was_cut_off(as_viewer, stage):
-    stage.says(judge=scored(WIGGUM, (9.5,)), producer=[Answer("Half a text", finish_reason="length")])
+    stage.says(judge=scored(WIGGUM, (9.5,)), producer=[Answer("# Half a text", finish_reason="length")])
     text = page(as_viewer, stage.play(WIGGUM))
     assert "reached its length limit and is cut off" in text
 

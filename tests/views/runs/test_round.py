@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from refinement.engine.profiles import rubric_for
-from refinement.engine.types import Check, FeedbackStyle
+from refinement.engine.types import Check, FeedbackStyle, Severity
 from refinement.models import Round
 from tests.execution.wire.stage import verdict
 from tests.views.runs.finished import finished_run
@@ -85,7 +85,7 @@ def test_checks_lead_to_their_line(as_viewer, stage):
     rubric = replace(
         rubric_for("wiggum"),
         checks=(
-            Check("no-todo", "not-contains", {"text": "TODO"}, suggestion="Finish it."),
+            Check("no-todo", "not-contains", {"text": "TODO"}, Severity.WARNING, suggestion="Finish it."),
             Check("has-head", "contains", {"text": "# Head"}),
         ),
     )
@@ -98,14 +98,31 @@ def test_checks_lead_to_their_line(as_viewer, stage):
     assert "raw-line-marked" in shown(as_viewer, run, 1, "?view=raw")
 
 
+def test_a_round_that_a_check_holds_back_says_so(as_viewer, stage):
+    rubric = rubric_for("wiggum")
+    rubric = replace(rubric, policy=replace(rubric.policy, max_rounds=2))
+    stage.says(judge=[verdict(rubric, 9.5), verdict(rubric, 9.3)], producer=["# A heading\n\nWords."])
+    run = stage.play(rubric, seed="Words without a heading.")
+    words = "Score 9.50 reached the pass mark, but the check “starts-with-heading” failed."
+    assert (run.outcome, run.best_round) == ("PASS", 2)
+    assert words in shown(as_viewer, run, 1)
+    assert "reached the pass mark, but" not in shown(as_viewer, run, 2)
+
+    stage.says(judge=[verdict(rubric, 9.5)] * 2, producer=["Still without one."])
+    failed = stage.play(rubric, seed="Words without a heading.")
+    assert (failed.outcome, failed.stop_reason) == ("FAIL", "max_rounds")
+    assert words in shown(as_viewer, failed, 2)
+    assert words in as_viewer.get(f"/p/{failed.project.slug}/runs/{failed.pk}/").content.decode()
+
+
 def test_what_the_judge_did_not_see(as_viewer, stage):
     rubric = rubric_for("wiggum")
     rubric = replace(rubric, policy=replace(rubric.policy, judge_limit_chars=200))
     stage.says(judge=[verdict(rubric, 9.5)])
-    run = stage.play(rubric, seed="A line of words.\n" * 60)
+    run = stage.play(rubric, seed="# A line of words\n" * 60)
     text = shown(as_viewer, run, 1)
     seen = Round.objects.get(run=run).seen_chars
-    assert f"judged {seen:,} of 1,020 characters" in text
+    assert f"judged {seen:,} of 1,080 characters" in text
     assert "The part between was not judged" in text
     assert "judged in part" in text
 
@@ -120,7 +137,7 @@ def test_who_saw_what(as_viewer, stage):
 def test_how_the_reply_was_read(as_viewer, stage):
     rubric = rubric_for("wiggum")
     stage.says(judge=["no verdict at all", "Here it is:\n```json\n" + verdict(rubric, 9.5) + "\n```"])
-    text = shown(as_viewer, stage.play(rubric, seed="A text."), 1)
+    text = shown(as_viewer, stage.play(rubric, seed="# A text."), 1)
     assert "Reply inside other text after 2 attempts." in text
 
 

@@ -1,4 +1,4 @@
-"""Scoring a round: the page, what comes back, people beside the judge, and a score as the rubric's seed."""
+"""Scoring a round: the page, what comes back, people beside the judge, and a score as an example."""
 
 import pytest
 from django.db import connection
@@ -184,25 +184,29 @@ def test_the_part_alone_for_open_pages(as_viewer, run):
     assert as_viewer.get(f"/p/alpha/runs/{run.pk}/rounds/9/people/", headers=HTMX).status_code == 404
 
 
-# --- as the rubric's seed --------------------------------------------------------------------------
-def test_an_editor_makes_it_the_seed_with_one_click(as_editor, as_viewer, run):
+# --- as the rubric's calibration example ------------------------------------------------------------
+def test_an_editor_makes_it_the_calibration_example_with_one_click(as_editor, as_viewer, run):
     as_viewer.post(address(run), filled(run, "6"))
     score = HumanScore.objects.get()
     page = text_of(as_editor.get(f"/p/alpha/runs/{run.pk}/rounds/2/"))
-    assert "Make this the rubric's seed" in page
-    assert "Make this the rubric" not in text_of(as_viewer.get(f"/p/alpha/runs/{run.pk}/rounds/2/"))
-    sent = as_editor.post(address(run, 2, "seed/"), {"score": score.pk, "edited_from": "1"}, follow=True)
+    assert "Use as calibration example" in page
+    assert "Use as calibration example" not in text_of(as_viewer.get(f"/p/alpha/runs/{run.pk}/rounds/2/"))
+    sent = as_editor.post(
+        address(run, 2, "calibration/"), {"score": score.pk, "edited_from": "1"}, follow=True
+    )
     assert "with the scores by Vera Viewer: version 2." in text_of(sent)
     newest = Rubric.objects.get(pk=run.rubric_id).versions.order_by("-number").first()
-    assert (newest.number, newest.seed_text) == (2, score.round.candidate)
-    assert newest.seed_scores["depth"] == "6"
+    assert (newest.number, newest.calibration_text) == (2, score.round.candidate)
+    assert newest.calibration_scores["depth"] == "6"
 
 
 def test_a_newer_version_is_told_and_nothing_is_saved(as_editor, as_viewer, editor, run):
     as_viewer.post(address(run), filled(run, "6"))
     version_create(rubric=run.rubric, definition=rubric_for("wiggum"), user=editor, edited_from=1)
     sent = as_editor.post(
-        address(run, 2, "seed/"), {"score": HumanScore.objects.get().pk, "edited_from": "1"}, follow=True
+        address(run, 2, "calibration/"),
+        {"score": HumanScore.objects.get().pk, "edited_from": "1"},
+        follow=True,
     )
     assert "Version 2 of the rubric was saved since you opened this page" in text_of(sent)
     assert run.rubric.versions.count() == 2
@@ -211,7 +215,9 @@ def test_a_newer_version_is_told_and_nothing_is_saved(as_editor, as_viewer, edit
 def test_a_score_of_another_round_is_not_taken(as_editor, as_viewer, run):
     as_viewer.post(address(run), filled(run, "6"))
     sent = as_editor.post(
-        address(run, 1, "seed/"), {"score": HumanScore.objects.get().pk, "edited_from": "1"}, follow=True
+        address(run, 1, "calibration/"),
+        {"score": HumanScore.objects.get().pk, "edited_from": "1"},
+        follow=True,
     )
     assert "Score not found for this round" in text_of(sent)
     assert run.rubric.versions.count() == 1

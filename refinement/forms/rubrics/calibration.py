@@ -1,4 +1,4 @@
-"""The form of a rubric's seed: a text and scores by criterion."""
+"""The form of a rubric's calibration example: a text and scores by criterion."""
 
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
@@ -13,7 +13,7 @@ from refinement.judging.schema import plain
 SCORE = "score-"
 
 
-class SeedForm(forms.Form):
+class CalibrationForm(forms.Form):
     """`version` is the one it was opened on, to detect concurrent saves."""
 
     text = forms.CharField(
@@ -82,7 +82,7 @@ def score_field(criterion: Criterion, definition: Rubric) -> forms.DecimalField:
     )
 
 
-def seed_initial(definition: Rubric, version: int) -> dict[str, Any]:
-    """Initial values of an existing seed."""
-    scores = {SCORE + key: plain(score) for key, score in definition.seed_scores.items()}
-    return {"text": definition.seed_text, "edited_from": version, **scores}
+def calibration_initial(definition: Rubric, version: int) -> dict[str, Any]:
+    """Initial values of an existing example."""
+    scores = {SCORE + key: plain(score) for key, score in definition.calibration_scores.items()}
+    return {"text": definition.calibration_text, "edited_from": version, **scores}

@@ -1,4 +1,4 @@
-"""The seed: members read it, editors set it, take it from a judged round, and remove it."""
+"""The calibration example: members read it, editors set it, take it from a judged round, and remove it."""
 
 from decimal import Decimal
 
@@ -8,18 +8,18 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from refinement.engine.profiles import context_rules_for, rubric_for
-from refinement.engine.types import ContextRules, Information, ProblemClass
+from refinement.engine.types import ContextRules, Information
 from refinement.models import AuditEntry, Round, RubricVersion, Verdict
 from refinement.selectors.rubrics.definitions import definition_of
-from refinement.services.rubrics.seeds import MAX_SEED_CHARS
+from refinement.services.rubrics.calibration import MAX_CALIBRATION_CHARS
 from tests.models.given import a_run
 from tests.views.rubrics.given import HOSTILE, MARKUP, a_rubric, saved_again
 
 pytestmark = pytest.mark.django_db
 
-PAGE = "/p/alpha/rubrics/own/seed/"
+PAGE = "/p/alpha/rubrics/own/calibration/"
 KEYS = [criterion.key for criterion in rubric_for("wiggum").criteria]
-SEED = {"seed_text": "An old seed.", "seed_scores": {"depth": Decimal("4.5")}}
+EXAMPLE = {"calibration_text": "An old example.", "calibration_scores": {"depth": Decimal("4.5")}}
 
 
 def filled(text="A middling text.", edited_from=1, note="", action="save", **scores):
@@ -46,19 +46,19 @@ def newest(version):
     return version.rubric.versions.order_by("-number").first()
 
 
-def test_it_says_what_a_seed_is_for(as_viewer, project):
+def test_it_says_what_it_is_for(as_viewer, project):
     a_rubric(project)
     page = as_viewer.get(PAGE).content.decode()
-    assert "from the second round on" in page
+    assert "gets the example and its scores in every round" in page
     assert "On the test bench" in page
-    assert "This rubric has no seed" in page
+    assert "This rubric has no calibration example" in page
     assert "<form class" not in page
 
 
 def test_everyone_reads_it(as_viewer, project):
-    a_rubric(project, **SEED)
+    a_rubric(project, **EXAMPLE)
     page = as_viewer.get(PAGE).content.decode()
-    assert "An old seed." in page
+    assert "An old example." in page
     assert ">4.5</td>" in page
 
 
@@ -71,25 +71,25 @@ def test_an_editor_sets_it_as_a_new_version(as_editor, editor, project):
     saved = newest(version)
     definition = definition_of(saved)
     assert (saved.number, saved.note, saved.created_by) == (2, "Scored by two.", editor)
-    assert definition.seed_text == "Zeile\nzwei "
-    assert definition.seed_scores == {"depth": Decimal(7), "relevance": Decimal("3.25")}
+    assert definition.calibration_text == "Zeile\nzwei "
+    assert definition.calibration_scores == {"depth": Decimal(7), "relevance": Decimal("3.25")}
     assert definition.criteria == definition_of(version).criteria
     assert AuditEntry.objects.filter(action="rubric.save", user=editor).exists()
     page = as_editor.get(PAGE).content.decode()
-    assert "Seed saved: version 2." in page
+    assert "Calibration example saved: version 2." in page
     assert 'value="3.25"' in page
 
 
 def test_an_editor_removes_it(as_editor, project):
-    version = a_rubric(project, **SEED)
-    assert "Remove the seed" in as_editor.get(PAGE).content.decode()
+    version = a_rubric(project, **EXAMPLE)
+    assert "Remove the example" in as_editor.get(PAGE).content.decode()
     # Whatever stands in the fields: for a removal it does not matter.
     answer = as_editor.post(PAGE, filled("", action="remove", depth="nonsense"))
     assert answer.status_code == 302
-    assert definition_of(newest(version)).seed_text == ""
-    assert newest(version).note == "Removed the seed."
+    assert definition_of(newest(version)).calibration_text == ""
+    assert newest(version).note == "Removed the calibration example."
     again = as_editor.post(PAGE, filled(edited_from=2, action="remove"), follow=True)
-    assert "There is no seed to remove." in again.content.decode()
+    assert "There is no example to remove." in again.content.decode()
     assert version.rubric.versions.count() == 2
 
 
@@ -100,7 +100,7 @@ def test_it_is_filled_from_a_judged_round_with_what_the_judge_said(as_editor, pr
     page = as_editor.get(f"{PAGE}?round={run.pk}-1").content.decode()
     assert "A judged text.</textarea>" in page
     assert page.count('value="6.5"') == len(KEYS)  # before points were taken off
-    assert f"Seed from round 1 of run {run.pk}." in page
+    assert f"From round 1 of run {run.pk}." in page
     assert "not saved yet" in page
     assert version.rubric.versions.count() == 1
 
@@ -136,7 +136,10 @@ def test_rounds_of_other_rubrics_and_projects_are_neither_offered_nor_given(
     [
         ({"text": ""}, "The text is empty. Paste the text that the scores belong to."),
         ({"text": " \n "}, "The text is empty. Paste the text that the scores belong to."),
-        ({"text": "x" * (MAX_SEED_CHARS + 1)}, "The text has 200,001 characters; 200,000 are allowed."),
+        (
+            {"text": "x" * (MAX_CALIBRATION_CHARS + 1)},
+            "The text has 200,001 characters; 200,000 are allowed.",
+        ),
         ({"text": "x" * 1_000_000}, "The text has 1,000,000 characters; 200,000 are allowed."),
         ({"score-depth": "11"}, "11 is not on the scale. Allowed: numbers from 0 to 10."),
         ({"score-depth": "-1"}, "-1 is not on the scale"),
@@ -169,8 +172,8 @@ def test_a_whole_number_scale_takes_no_halves(as_editor, project):
 
 @pytest.mark.parametrize("action", ["save", "remove"])
 def test_somebody_saved_meanwhile(as_editor, owner, project, action):
-    version = a_rubric(project, **SEED)
-    saved_again(version, user=owner, note="Theirs.", background="New background.", **SEED)
+    version = a_rubric(project, **EXAMPLE)
+    saved_again(version, user=owner, note="Theirs.", background="New background.", **EXAMPLE)
     answer = as_editor.post(PAGE, filled("My text.", note="My note.", action=action))
     page = answer.content.decode()
     assert answer.status_code == 409
@@ -184,7 +187,7 @@ def test_somebody_saved_meanwhile(as_editor, owner, project, action):
     # Saving again is their choice, and keeps what the other one changed.
     assert as_editor.post(PAGE, filled("My text.", edited_from=2)).status_code == 302
     assert definition_of(newest(version)).background == "New background."
-    assert definition_of(newest(version)).seed_text == "My text."
+    assert definition_of(newest(version)).calibration_text == "My text."
 
 
 @pytest.mark.parametrize("edited_from", ["", "0", "x", "-1", "9" * 30])
@@ -195,24 +198,27 @@ def test_a_form_without_its_version_is_refused(as_editor, project, edited_from):
 
 
 def test_it_warns_when_the_judge_may_not_see_it(as_viewer, project):
-    rules = context_rules_for(ProblemClass.TEXT)
-    hidden = ContextRules(rules.judge - {Information.SEED_SCORES}, rules.producer, rules.reflect)
+    rules = context_rules_for("wiggum")
+    hidden = ContextRules(rules.judge - {Information.CALIBRATION_SCORES}, rules.producer)
     a_rubric(project, context=hidden)
     assert "This rubric hides its scores from the judge" in as_viewer.get(PAGE).content.decode()
     a_rubric(project, slug="seen")
-    assert "may not see" not in as_viewer.get("/p/alpha/rubrics/seen/seed/").content.decode()
+    assert "does not get it all" not in as_viewer.get("/p/alpha/rubrics/seen/calibration/").content.decode()
 
 
 def test_a_rubric_without_criteria_needs_none(as_editor, project):
     version = a_rubric(project, "ralph")
-    assert "This rubric has no criteria, so it needs no seed" in as_editor.get(PAGE).content.decode()
+    assert (
+        "This rubric has no criteria, so it needs no calibration example"
+        in as_editor.get(PAGE).content.decode()
+    )
     answer = as_editor.post(PAGE, filled())
     assert answer.status_code == 422
     assert version.rubric.versions.count() == 1
 
 
 def test_hostile_text_is_shown_as_text(as_viewer, as_editor, project):
-    a_rubric(project, seed_text=HOSTILE, seed_scores={"depth": Decimal(1)})
+    a_rubric(project, calibration_text=HOSTILE, calibration_scores={"depth": Decimal(1)})
     for client in (as_viewer, as_editor):
         page = client.get(PAGE).content.decode()
         assert "<script>alert" not in page
@@ -221,7 +227,7 @@ def test_hostile_text_is_shown_as_text(as_viewer, as_editor, project):
 
 @pytest.mark.parametrize(("client", "status"), [("as_viewer", 403), ("as_outsider", 404), ("anonymous", 302)])
 def test_only_editors_change_it(request, project, client, status):
-    version = a_rubric(project, **SEED)
+    version = a_rubric(project, **EXAMPLE)
     for action in ("save", "remove"):
         answer = request.getfixturevalue(client).post(PAGE, filled(action=action))
         assert answer.status_code == status

@@ -1,4 +1,4 @@
-"""A rubric's seed calibration: a text with known scores, saved as the rubric's next version."""
+"""A rubric's calibration example: a text with known scores, saved as the rubric's next version."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -14,12 +14,12 @@ from refinement.selectors.rubrics.definitions import definition_of
 from refinement.services.rubrics.editing import NewerVersion, version_create
 from refinement.texts import storable
 
-MAX_SEED_CHARS = 200_000
-SET, REMOVED = "Set the seed.", "Removed the seed."
+MAX_CALIBRATION_CHARS = 200_000
+SET, REMOVED = "Set the calibration example.", "Removed the calibration example."
 
 
 @transaction.atomic
-def seed_set(
+def calibration_set(
     *,
     rubric: Rubric,
     text: str,
@@ -28,14 +28,14 @@ def seed_set(
     user: User | None = None,
     note: str = "",
 ) -> RubricVersion:
-    """Save a rubric version with this seed. Raises ValidationError, NewerVersion."""
+    """Save a rubric version with this calibration example. Raises ValidationError, NewerVersion."""
     definition = definition_to_edit(rubric, edited_from)
     text = storable(text).replace("\r\n", "\n")
-    validate_seed(definition, text, scores)
+    validate_calibration(definition, text, scores)
     ordered = {entry.key: scores[entry.key] for entry in definition.criteria if entry.key in scores}
     return version_create(
         rubric=rubric,
-        definition=replace(definition, seed_text=text, seed_scores=ordered),
+        definition=replace(definition, calibration_text=text, calibration_scores=ordered),
         user=user,
         note=note or SET,
         edited_from=edited_from,
@@ -43,16 +43,16 @@ def seed_set(
 
 
 @transaction.atomic
-def seed_remove(
+def calibration_remove(
     *, rubric: Rubric, edited_from: int, user: User | None = None, note: str = ""
 ) -> RubricVersion | None:
-    """Save a rubric version without a seed. Return None if it has no seed."""
+    """Save a rubric version without a calibration example. Return None if it has none."""
     definition = definition_to_edit(rubric, edited_from)
-    if not definition.seed_text:
+    if not definition.calibration_text:
         return None
     return version_create(
         rubric=rubric,
-        definition=replace(definition, seed_text="", seed_scores={}),
+        definition=replace(definition, calibration_text="", calibration_scores={}),
         user=user,
         note=note or REMOVED,
         edited_from=edited_from,
@@ -67,13 +67,13 @@ def definition_to_edit(rubric: Rubric, edited_from: int) -> engine.Rubric:
     return definition_of(newest)
 
 
-def validate_seed(definition: engine.Rubric, text: str, scores: Mapping[str, Decimal]) -> None:
+def validate_calibration(definition: engine.Rubric, text: str, scores: Mapping[str, Decimal]) -> None:
     """Raises ValidationError with all problems by field, `score-<key>` for a criterion's score."""
     errors: dict[str, str] = {}
     if not text.strip():
         errors["text"] = "The text is empty. Paste the text that the scores belong to."
-    elif len(text) > MAX_SEED_CHARS:
-        errors["text"] = f"The text has {len(text):,} characters; {MAX_SEED_CHARS:,} are allowed."
+    elif len(text) > MAX_CALIBRATION_CHARS:
+        errors["text"] = f"The text has {len(text):,} characters; {MAX_CALIBRATION_CHARS:,} are allowed."
     known = {entry.key for entry in definition.criteria}
     for key, score in scores.items():
         if key not in known:

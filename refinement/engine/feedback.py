@@ -1,0 +1,130 @@
+"""What the producer is told after a round. It contains no computed scores, and it is never empty."""
+
+from collections.abc import Callable, Iterable, Iterator
+from decimal import Decimal
+
+from refinement.engine.types import (
+    Assessment,
+    CheckResult,
+    CriterionScore,
+    Feedback,
+    FeedbackStyle,
+    Rubric,
+    Severity,
+)
+
+# Contains no evaluator output, which the producer must not see. The judge names the cause.
+FAILED_COMPLETELY = (
+    "When this version was tried, it failed completely. Put the cause right before anything else."
+)
+CONTRACT_VIOLATED = "This version violates the output contract. {} Put this right before anything else."
+NOTHING_NAMED = "No single problem was named. Strengthen the weakest part of the text."
+INVENTED_NAMES = "invented-names"
+MOST_NAMES = 20
+
+
+def feedback_from(rubric: Rubric, number: int, assessment: Assessment, note: str) -> Feedback:
+    """The feedback for the producer in the policy's style.
+
+    Failed checks and invented names are part of it in every style. A judge that named no problem is
+    represented by its improvements, or else by its reasoning.
+    """
+    style = rubric.policy.feedback
+    note = " ".join(told((note, *failure_notes(assessment))))
+    issues = told(issue for verdict in assessment.verdicts for issue in verdict.issues)
+    asi = told(verdict.asi for verdict in assessment.verdicts)[:1]
+    failures = (*assessment.failed_checks, *invented(assessment))
+    if style is FeedbackStyle.ISSUES:
+        issues, asi = issues or asi or remarks(rubric, assessment), ()
+    elif style is FeedbackStyle.ASI:
+        issues = () if asi else (issues or remarks(rubric, assessment))[:1]
+    else:
+        failures = (*failures, *shortfalls(rubric, assessment, alone=not failures and not issues))
+        issues, asi = issues if failures else issues or asi, ()
+    if not issues and not asi and not failures:
+        issues = (NOTHING_NAMED,)
+    return Feedback(style, number, issues=issues, asi="".join(asi), failures=failures, note=note)
+
+
+def failure_notes(assessment: Assessment) -> Iterator[str]:
+    """What the producer must put right first: why the round's scores are all at the minimum."""
+    if assessment.evaluator is not None and assessment.evaluator.failure:
+        yield FAILED_COMPLETELY
+    if assessment.contract_violation:
+        yield CONTRACT_VIOLATED.format(assessment.contract_violation)
+
+
+def told(texts: Iterable[str]) -> tuple[str, ...]:
+    """The texts that are not blank, each once, as they were said."""
+    return tuple(dict.fromkeys(text for text in texts if text.strip()))
+
+
+def invented(assessment: Assessment) -> tuple[CheckResult, ...]:
+    """The invented names that were penalised, as one failure."""
+    names = told(name for penalty in assessment.penalties for name in penalty.names)
+    if not names:
+        return ()
+    calls = ", ".join(f"`{name}()`" for name in names[:MOST_NAMES])
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    return (
+        CheckResult(
+            INVENTED_NAMES,
+            passed=False,
+            message=f"These calls look invented: {calls}{more}.",
+            suggestion="Use names that exist in the library, or describe the step in words.",
+        ),
+    )
+
+
+def shortfalls(rubric: Rubric, assessment: Assessment, *, alone: bool) -> tuple[CheckResult, ...]:
+    """The criteria that fell short, as failures: each with its improvement, or else its reasoning.
+
+    A criterion falls short below the pass threshold (see `Rubric.criterion_mark`). If nothing else failed
+    (`alone`) and all reach it, those below the top of the scale do.
+    """
+    short = failed_criteria(assessment, rubric.criterion_mark, Severity.ERROR)
+    if short or not alone:
+        return short
+    return failed_criteria(assessment, rubric.scale.maximum, Severity.INFO)
+
+
+def failed_criteria(assessment: Assessment, mark: Decimal, severity: Severity) -> tuple[CheckResult, ...]:
+    return tuple(
+        CheckResult(entry.key, passed=False, message=message, severity=severity)
+        for entry in below(assessment, mark)
+        for message in told((entry.improvement, entry.reasoning))[:1]
+    )
+
+
+def remarks(rubric: Rubric, assessment: Assessment) -> tuple[str, ...]:
+    """The judge's improvements, or else its reasoning, the lowest criterion first.
+
+    Criteria at the top of the scale are used only if the others have no text.
+    """
+    entries = below(assessment, rubric.scale.maximum)
+    for chosen in (entries, stated(assessment)):
+        for text_of in TEXTS:
+            if texts := told(map(text_of, chosen)):
+                return texts
+    return ()
+
+
+def below(assessment: Assessment, mark: Decimal) -> list[CriterionScore]:
+    """What the judges said about the criteria whose final score is below the mark, the lowest first."""
+    short = [entry for entry in stated(assessment) if assessment.scores[entry.key] < mark]
+    return sorted(short, key=lambda entry: assessment.scores[entry.key])
+
+
+def stated(assessment: Assessment) -> list[CriterionScore]:
+    return [entry for verdict in assessment.verdicts for entry in verdict.scores]
+
+
+def improvement_of(entry: CriterionScore) -> str:
+    return entry.improvement
+
+
+def reasoning_of(entry: CriterionScore) -> str:
+    return entry.reasoning
+
+
+TEXTS: tuple[Callable[[CriterionScore], str], ...] = (improvement_of, reasoning_of)

@@ -1,0 +1,1 @@
+"""Commands of evaluators: run in a sandbox, watched, and saved."""

@@ -1,0 +1,1 @@
+"""Reads what evaluator commands wrote: results, trials and metrics."""

@@ -1,5 +1,6 @@
 """Reads and validates settings from the environment."""
 
+import fcntl
 import os
 import re
 import secrets
@@ -94,18 +95,20 @@ def secret_key(directory: Path) -> str:
             raise BadSetting("SECRET_KEY", "shorter than 32 characters; unset it to generate one.")
         return from_environment
     file = directory / KEY_FILE
-    try:
-        # Exclusive creation: if web and worker start together, one creates the key and both read it.
-        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        pass
-    else:
-        with os.fdopen(descriptor, "w") as stream:
-            stream.write(secrets.token_urlsafe(64))
+    if not file.exists():
+        _secret_key_create(file)
     key = file.read_text().strip()
     if len(key) < KEY_CHARS:
         raise BadSetting("SECRET_KEY", f"{file} is damaged; delete it to generate a new key.")
     return key
+
+
+def _secret_key_create(file: Path) -> None:
+    """Generate the key, unless a process that started at the same time has done so."""
+    with file.with_name(f".{file.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not file.exists():
+            _write_private(file, secrets.token_urlsafe(64))
 
 
 def secret_key_fallbacks(directory: Path, name: str = "WIGGUM_SECRET_KEY_FALLBACKS") -> list[str]:

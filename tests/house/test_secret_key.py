@@ -1,8 +1,11 @@
 """The secret key is made once, for its owner's eyes only."""
 
 import stat
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 
 from tests.house.processes import environment, manage
+from wiggum_site.environment import secret_key
 
 SETTINGS_READ = ("shell", "--no-imports", "-c", "pass")
 
@@ -23,3 +26,14 @@ def test_a_damaged_one_is_said(data_dir):
     assert result.returncode != 0
     assert "is damaged" in result.stderr
     assert "Traceback" not in result.stderr
+
+
+def test_processes_that_start_together_read_the_same_key(tmp_path, monkeypatch):
+    monkeypatch.delenv("SECRET_KEY", raising=False)
+    folders = [tmp_path / str(number) for number in range(100)]
+    for folder in folders:
+        folder.mkdir()
+    asked = [folder for folder in folders for _ in range(4)]
+    with ProcessPoolExecutor(4, get_context("fork")) as pool:
+        found = list(pool.map(secret_key, asked))
+    assert len(set(found)) == len(folders)

@@ -1,9 +1,9 @@
 """Runs the tests as `make test` does: `python -m tests.parts [arguments for pytest]`.
 
-Most run on all cores and one more: a browser or another process is waited for a quarter of the time. Those
-that start whole instances come after them, three at a time, the longest first. Those that kill processes and
-empty queues run one after the other beside them all: they mostly wait. With `--cov`, those of the rooms whose
-coverage is gated come first, by themselves: they alone are traced.
+Most tests run in one worker per core and one more: browser tests spend a quarter of their time waiting.
+Tests that start whole instances follow, three at a time, the longest first. Tests that kill processes and
+empty queues run one at a time in parallel with all others: they mostly wait. With `--cov`, the tests of
+packages with a coverage limit run first and separately: only they are traced.
 """
 
 import os
@@ -21,13 +21,13 @@ PARTS = {
     "roomy": ["-n", "3", "--dist", "loadfile", "--no-loadscope-reorder", "-m", "roomy"],
     "alone": ["-m", "alone"],
 }
-TRACED, BESIDE = "pure", "alone"
-# Hundreds of Pythons start here: with nothing kept of what they compiled, each would compile it all again.
-KEPT_UNCOMPILED = "PYTHONDONTWRITEBYTECODE"
+TRACED, PARALLEL = "pure", "alone"
+# The tests start hundreds of Python processes. With this variable, each would compile every module again.
+NO_BYTECODE = "PYTHONDONTWRITEBYTECODE"
 
 
 def pytest_command(part: str, arguments: list[str]) -> list[str]:
-    """Parts run at the same time, so each has a cache of its own."""
+    """The command for a part. Parts run at the same time, so each has its own cache."""
     wanted = [each for each in arguments if part == TRACED or not each.startswith("--cov")]
     cache = ["-o", f"cache_dir=.pytest_cache/{part}"]
     return [sys.executable, "-m", "pytest", *cache, *PARTS[part], *wanted]
@@ -39,17 +39,17 @@ def in_turn(arguments: list[str]) -> list[str]:
 
 
 def main(arguments: list[str]) -> int:
-    os.environ.pop(KEPT_UNCOMPILED, None)
+    os.environ.pop(NO_BYTECODE, None)
     with tempfile.TemporaryFile("w+") as log:
-        beside = subprocess.Popen(pytest_command(BESIDE, arguments), stdout=log, stderr=subprocess.STDOUT)
+        parallel = subprocess.Popen(pytest_command(PARALLEL, arguments), stdout=log, stderr=subprocess.STDOUT)
         try:
             codes = [
                 subprocess.run(pytest_command(part, arguments), check=False).returncode
                 for part in in_turn(arguments)
             ]
-            codes.append(beside.wait())
+            codes.append(parallel.wait())
         finally:
-            beside.terminate()
+            parallel.terminate()
         log.seek(0)
         print(log.read(), flush=True)
     return max(0 if code == NOTHING_TO_RUN else code for code in codes)

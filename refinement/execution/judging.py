@@ -50,8 +50,8 @@ def round_judge(caller: Caller, recorder: Recorder, brief: Brief, history: Histo
     """Assesses the round's candidate and records the assessment; returns the history after the step.
 
     A reply that cannot be read is recorded, and the next step asks again. A candidate that has to be repaired
-    is not judged yet. Raises JudgeGaveUp if the round
-    cannot be judged, and CallFailed, ProviderError, NoFreeSlot, Cancelled or LeaseLost.
+    is not judged yet. Raises JudgeGaveUp if the round cannot be judged, and CallFailed, ProviderError,
+    NoFreeSlot, Cancelled or LeaseLost.
     """
     entry, rubric = history.rounds[-1], brief.rubric
     checks = checks_of(caller, rubric, entry.candidate)

@@ -208,15 +208,15 @@ def test_lists_leave_the_run_out_and_say_where_it_is(as_viewer, viewer, run, pro
     blind_reading_begin(run=run, number=2, user=viewer)
     for query in ("", "?sort=best", "?best_min=8", "?outcome=FAIL"):
         text = as_viewer.get(f"/p/alpha/runs/{query}").content.decode()
-        assert f'value="{run.pk}"' not in text
+        assert f'name="run" value="{run.pk}"' not in text
         assert f"/p/alpha/runs/{run.pk}/score/2/" in text
-    assert f'value="{other.pk}"' in as_viewer.get("/p/alpha/runs/").content.decode()
+    assert f'name="run" value="{other.pk}"' in as_viewer.get("/p/alpha/runs/").content.decode()
 
 
 def test_another_project_and_other_people_are_not_hidden_from(as_owner, viewer, run):
     blind_reading_begin(run=run, number=2, user=viewer)
     text = as_owner.get("/p/alpha/runs/").content.decode()
-    assert f'value="{run.pk}"' in text
+    assert f'name="run" value="{run.pk}"' in text
     assert "blind" not in text
 
 

@@ -103,12 +103,12 @@ def test_lists_have_a_badge_and_a_filter(as_viewer, editor, run, project):
     (other,) = runs_of(project, title="Undecided")
     decision_make(run=run, kind="approved", reason="Good.", seen=0, user=editor, round_number=2)
     text = text_of(as_viewer.get("/p/alpha/runs/?decision=approved"))
-    assert f'value="{run.pk}"' in text
-    assert f'value="{other.pk}"' not in text
+    assert f'name="run" value="{run.pk}"' in text
+    assert f'name="run" value="{other.pk}"' not in text
     assert 'title="Decided by a person">approved' in text
     assert "Decision: Approved" in text
     nothing = text_of(as_viewer.get("/p/alpha/runs/?decision=rejected"))
-    assert f'value="{run.pk}"' not in nothing
+    assert f'name="run" value="{run.pk}"' not in nothing
 
 
 def test_the_text_to_keep_is_the_chosen_one(as_viewer, editor, run):

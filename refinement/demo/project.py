@@ -88,6 +88,7 @@ def demo_people(project: Project) -> list[User]:
 def demo_rubrics(project: Project, owner: User) -> list[tuple[RubricVersion, Definition]]:
     """Rubrics of every profile, most with several versions. Together they cover all stop reasons."""
     wiggum, ralph, simmer = (rubric_for(profile) for profile in ("wiggum", "ralph", "simmer"))
+    simmer = rubric_with(simmer, {"policy.on_plateau": "stop"})
     edits: dict[str, list[tuple[str, Definition]]] = {
         "release-notes": [
             ("First version.", replace(wiggum, name="Release notes")),

@@ -221,6 +221,7 @@ def call_values(run: Run, call: DemoCall) -> dict[str, Any]:
     return {
         "round_number": call.round,
         "role": call.role,
+        "purpose": "score" if judge else "draft" if call.round == 1 else "revise",
         "attempt": call.attempt,
         "endpoint": "ollama",
         "model": run.judge_model if judge else run.producer_model,

@@ -23,7 +23,6 @@ from refinement.engine.types import (
     Instruction,
     Judge,
     Outcome,
-    Repair,
     Revise,
     Role,
     Round,
@@ -163,10 +162,11 @@ class StoryBuilder:
         story = self.story
         while True:
             step = next_step(story.rubric, story.history)
-            assert not isinstance(step, Repair)  # stories have no validation command
             if isinstance(step, Finish):
                 story.ending = finished(step)
                 return story
+            # Stories have no validation command and no board.
+            assert isinstance(step, (Draft, Judge, Revise))
             judged = len(story.history.assessed)
             if self.stops_at(step, judged):
                 story.ending = self.broken_off(judged)

@@ -80,6 +80,31 @@ STOP_RULES = frozenset(
 class Role(StrEnum):
     JUDGE = "judge"
     PRODUCER = "producer"
+    CLERK = "clerk"  # composes a board, merges its suggestions and names changes
+
+
+class JudgeMode(StrEnum):
+    """Who judges a run. `auto` becomes one of the others when the run is created."""
+
+    SINGLE = "single"
+    BOARD = "board"
+    AUTO = "auto"
+
+
+class OnPlateau(StrEnum):
+    """What a run does when its plateau rule applies."""
+
+    STOP = "stop"
+    ASK = "ask"  # pause and ask a person
+    BOARD = "board"  # go on with a board for two more rounds
+
+
+class Stance(StrEnum):
+    """What a judge says about its own score after reading the other judges."""
+
+    AGREE = "agree"
+    CHALLENGE = "challenge"
+    CONCEDE = "concede"
 
 
 class ProblemClass(StrEnum):
@@ -119,4 +144,5 @@ class Information(StrEnum):
     FEEDBACK = "feedback"
     PREVIOUS_ASI = "previous_asi"
     HISTORY = "history"
-    SEARCH_SPACE = "search_space"
+    SEARCH_SPACE = "search_space"  # with the options that were tried and those that were not
+    PANEL_SUMMARY = "panel_summary"

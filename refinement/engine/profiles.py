@@ -14,6 +14,7 @@ from refinement.engine.types import (
     FeedbackStyle,
     Information,
     NextBase,
+    OnPlateau,
     Penalties,
     Policy,
     ProblemClass,
@@ -44,6 +45,7 @@ _JUDGE_WITH_EVALUATOR = frozenset(
         Information.PREVIOUS_ASI,
         Information.HISTORY,
         Information.SEARCH_SPACE,
+        Information.PANEL_SUMMARY,
     }
 )
 _PRODUCER = frozenset(
@@ -56,6 +58,7 @@ _PRODUCER = frozenset(
         Information.SOURCES,
         Information.FEEDBACK,
         Information.SEARCH_SPACE,
+        Information.PANEL_SUMMARY,
     }
 )
 
@@ -128,6 +131,7 @@ SIMMER_POLICY = Policy(
     next_base=NextBase.LATEST_OR_BEST,
     feedback=FeedbackStyle.ASI,
     primary_first=True,
+    on_plateau=OnPlateau.BOARD,
     first_number=0,
     round_word="iteration",
     composite_decimals=1,

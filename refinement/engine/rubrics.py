@@ -13,12 +13,14 @@ from refinement.engine.kinds import (
     Handover,
     Information,
     NextBase,
+    OnPlateau,
     ProblemClass,
     Role,
     Severity,
     StopReason,
 )
 from refinement.engine.numbers import exact
+from refinement.engine.panels import Judges
 
 LONGEST_EVALUATION = 3_600  # seconds, for each run of the command
 LONGEST_VALIDATION = 60
@@ -197,6 +199,7 @@ class Policy:
     minimum_gain: Decimal | None = None
     plateau_rounds: int = 4
     plateau_window: int = 3
+    on_plateau: OnPlateau = OnPlateau.STOP
     checks_in_composite: bool = False
     primary_first: bool = False
     penalties: Penalties = Penalties()
@@ -254,6 +257,7 @@ class Rubric:
     templates: Mapping[str, str] = field(default_factory=dict)  # custom templates, by name
     calibration_text: str = ""  # an example with known scores, for the judge
     calibration_scores: Mapping[str, Decimal] = field(default_factory=dict)
+    judges: Judges = field(default_factory=Judges)
 
     @property
     def primary(self) -> Criterion | None:

@@ -5,7 +5,8 @@ from dataclasses import replace
 from decimal import Decimal
 
 from refinement.engine.scoring import best_round, gain, passes, reaches_threshold, shown
-from refinement.engine.types import Assessment, Failure, History, Role, Round, Rubric, StopReason
+from refinement.engine.stopping import round_limit
+from refinement.engine.types import Assessment, Failure, History, Round, Rubric, StopReason
 
 
 def round_name(rubric: Rubric, number: int) -> str:
@@ -53,8 +54,19 @@ def failed_checks(keys: Sequence[str]) -> str:
 
 
 def failure_sentence(failure: Failure) -> str:
-    role = "The judge" if failure.role is Role.JUDGE else "The producer"
-    return f"{role} failed: {failure.message}"
+    return f"The {failure.role} failed: {failure.message}"
+
+
+def quorum_sentence(history: History, entry: Round) -> str:
+    """Why a board's round is unscored: which judges could not be read."""
+    names = [history.panel[answer.seat - 1].name for answer in entry.board if answer.verdict is None]
+    *others, last = names
+    listed = f"{', '.join(others)} and {last}" if others else last
+    valid = len(history.panel) - len(names)
+    return (
+        f"The board has no quorum: {valid} of {len(history.panel)} judges returned valid scores. "
+        f"{listed} did not. View their replies, then retry the run or change the panel's models."
+    )
 
 
 def best_of(rubric: Rubric, history: History) -> Round:
@@ -79,7 +91,7 @@ def perfect_sentence(rubric: Rubric, history: History) -> str:
 
 def limit_sentence(rubric: Rubric, history: History) -> str:
     policy = rubric.policy
-    limit = f"reached the {policy.max_rounds}-{policy.round_word} limit"
+    limit = f"reached the {round_limit(rubric, history)}-{policy.round_word} limit"
     if policy.pass_threshold is None:
         return limit
     reached = reaches_threshold(rubric, assessment_of(best_of(rubric, history)))

@@ -2,17 +2,22 @@
 
 from dataclasses import replace
 
+from refinement.engine.boards import board_step, has_board, lacks_quorum, wants_key_change
 from refinement.engine.feedback import feedback_from
 from refinement.engine.scoring import best_round
-from refinement.engine.sentences import failure_sentence, round_name, why_stopped
+from refinement.engine.sentences import failure_sentence, quorum_sentence, round_name, why_stopped
 from refinement.engine.stopping import outcome_of, passed_in_round, spent_budget, stop_reason
 from refinement.engine.types import (
+    AskPlateau,
     Assessment,
+    Describe,
     Draft,
+    Escalate,
     Finish,
     History,
     Judge,
     NextBase,
+    OnPlateau,
     Outcome,
     Repair,
     Revise,
@@ -25,22 +30,50 @@ from refinement.engine.types import (
 
 
 def next_step(rubric: Rubric, history: History) -> Step:
-    """The next step: draft, repair, judge, revise or finish. The same history always gives the same step."""
+    """The next step of a run. The same history always gives the same step.
+
+    A round is drafted or revised, repaired if its validation failed, and judged: by one judge, or by a board
+    that scores, deliberates and merges. Then a stop rule ends the run, or the next revision follows.
+    """
     if history.failure is not None:
         return give_up(rubric, history)
-    if history.rounds and history.rounds[-1].assessment is not None:
+    last = history.rounds[-1] if history.rounds else None
+    spent = spent_budget(rubric, history)
+    if last is not None and last.assessment is not None:
+        if spent is None and wants_key_change(rubric, history, last):
+            return Describe(last.number)
         reason = stop_reason(rubric, history)
         if reason is not None:
-            return finish(rubric, history, reason)
-    spent = spent_budget(rubric, history)
+            on_plateau = after_plateau(rubric, history, last) if reason is StopReason.PLATEAU else None
+            return on_plateau or finish(rubric, history, reason)
     if spent is not None and next_needs_a_call(rubric, history):
         return finish(rubric, history, spent)
-    if not history.rounds:
+    if last is None:
         return Draft()
-    last = history.rounds[-1]
     if last.assessment is None:
-        return Repair(last.number) if needs_repair(last) else Judge(last.number)
+        return judge(rubric, history, last)
     return revise(rubric, history, last, last.assessment)
+
+
+def judge(rubric: Rubric, history: History, last: Round) -> Step:
+    """How the last round is judged. A board of which too few judges can be read leaves it unscored."""
+    if needs_repair(last):
+        return Repair(last.number)
+    if not has_board(rubric, history, last.number):
+        return Judge(last.number)
+    if lacks_quorum(history, last):
+        return unscored(rubric, history, quorum_sentence(history, last))
+    return board_step(rubric, history, last)
+
+
+def after_plateau(rubric: Rubric, history: History, last: Round) -> Escalate | AskPlateau | None:
+    """What a run does on its plateau instead of stopping: once, and only a board can be escalated to."""
+    if history.plateau_accepted or history.escalated_after:
+        return None
+    if rubric.policy.on_plateau is OnPlateau.ASK:
+        return AskPlateau(last.number)
+    single = bool(rubric.criteria) and not has_board(rubric, history, last.number)
+    return Escalate(last.number) if rubric.policy.on_plateau is OnPlateau.BOARD and single else None
 
 
 def next_needs_a_call(rubric: Rubric, history: History) -> bool:
@@ -56,7 +89,7 @@ def needs_repair(entry: Round) -> bool:
 
 def revise(rubric: Rubric, history: History, last: Round, assessment: Assessment) -> Revise:
     """The next revision. Its feedback comes from the latest judgement, whatever its base."""
-    if last.number == history.extended_after:
+    if last.number in (history.extended_after, history.escalated_after):
         return extend(rubric, history, last)
     base, note = revision_base(rubric, history, last)
     feedback = feedback_from(rubric, last.number, assessment, note)
@@ -64,7 +97,7 @@ def revise(rubric: Rubric, history: History, last: Round, assessment: Assessment
 
 
 def extend(rubric: Rubric, history: History, last: Round) -> Revise:
-    """The first extra round of a finished run: starts from the best round and its feedback."""
+    """The first extra round: starts from the best round and its feedback."""
     best = best_round(rubric, history.rounds)
     assert best is not None
     assert best.assessment is not None
@@ -108,11 +141,13 @@ def finish(rubric: Rubric, history: History, reason: StopReason) -> Finish:
 def give_up(rubric: Rubric, history: History) -> Finish:
     """Ends the run in ERROR after a failed step. The best round so far is still the result."""
     assert history.failure is not None
-    by_judge = history.failure.role is Role.JUDGE
+    by_producer = history.failure.role is Role.PRODUCER
+    reason = StopReason.PRODUCER_FAILED if by_producer else StopReason.JUDGE_FAILED
+    return unscored(rubric, history, failure_sentence(history.failure), reason)
+
+
+def unscored(
+    rubric: Rubric, history: History, why: str, reason: StopReason = StopReason.JUDGE_FAILED
+) -> Finish:
     best = best_round(rubric, history.rounds)
-    return Finish(
-        outcome=Outcome.ERROR,
-        reason=StopReason.JUDGE_FAILED if by_judge else StopReason.PRODUCER_FAILED,
-        why=failure_sentence(history.failure),
-        best_round=best.number if best else None,
-    )
+    return Finish(outcome=Outcome.ERROR, reason=reason, why=why, best_round=best.number if best else None)

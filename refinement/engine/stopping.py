@@ -7,6 +7,7 @@ from refinement.engine.safeguards import is_cycling
 from refinement.engine.scoring import best_round, gain, is_perfect, passes, rank, succeeds
 from refinement.engine.types import History, Outcome, Rubric, StopReason
 
+MORE_ROUNDS = 2  # that a board judges after a plateau
 StopRule = Callable[[Rubric, History], bool]
 
 
@@ -20,8 +21,15 @@ def reached_perfection(rubric: Rubric, history: History) -> bool:
     return is_perfect(rubric, history.window[-1])
 
 
+def round_limit(rubric: Rubric, history: History) -> int:
+    """How many rounds the run has: the policy's, or two more than it had at its plateau."""
+    if history.escalated_after > history.extended_after:
+        return history.escalated_after + MORE_ROUNDS
+    return rubric.policy.max_rounds
+
+
 def used_all_rounds(rubric: Rubric, history: History) -> bool:
-    return len(history.assessed) >= rubric.policy.max_rounds
+    return len(history.assessed) >= round_limit(rubric, history)
 
 
 def cycles(rubric: Rubric, history: History) -> bool:
@@ -70,7 +78,7 @@ SUCCESSES = frozenset({StopReason.PASSED, StopReason.QUALITY_THRESHOLD_MET, Stop
 
 def stop_reason(rubric: Rubric, history: History) -> StopReason | None:
     """The first rule that applies to the round just judged, in the policy's order."""
-    if history.assessed[-1].number != history.extended_after:
+    if history.assessed[-1].number not in (history.extended_after, history.escalated_after):
         for reason in rubric.policy.stop_rules:
             if RULES[reason](rubric, history):
                 return reason

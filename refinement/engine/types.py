@@ -1,9 +1,7 @@
 """Immutable data types of the engine."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
-from statistics import median
 from typing import TypeAlias
 
 from refinement.engine.kinds import (
@@ -13,14 +11,30 @@ from refinement.engine.kinds import (
     FeedbackStyle,
     Handover,
     Information,
+    JudgeMode,
     NextBase,
+    OnPlateau,
     Outcome,
     ProblemClass,
     Role,
     Severity,
+    Stance,
     StopReason,
 )
-from refinement.engine.numbers import exact
+from refinement.engine.panels import Judges, PanelJudge
+from refinement.engine.results import (
+    Assessment,
+    BoardVerdict,
+    CheckResult,
+    CriterionScore,
+    CriterionStance,
+    EvaluatorOutput,
+    MetricValue,
+    PanelSummary,
+    Penalty,
+    Place,
+    Verdict,
+)
 from refinement.engine.rubrics import (
     ONE,
     ZERO,
@@ -37,138 +51,15 @@ from refinement.engine.rubrics import (
 )
 
 __all__ = [
-    "ONE", "STOP_RULES", "ZERO", "Assessment", "Budget", "Check", "CheckResult", "Composite",
-    "ContextRules", "Criterion", "CriterionScore", "Draft", "EvaluationMode", "Evaluator",
+    "ONE", "STOP_RULES", "ZERO", "AskPlateau", "Assessment", "BoardStep", "BoardVerdict", "Budget", "Check",
+    "CheckResult", "Compose", "Composite", "ContextRules", "Criterion", "CriterionScore",
+    "CriterionStance", "Deliberate", "Describe", "Draft", "Escalate", "EvaluationMode", "Evaluator",
     "EvaluatorOutput", "Failure", "Feedback", "FeedbackStyle", "Finish", "Handover", "History",
-    "Information", "Instruction", "Judge", "Metric", "MetricValue", "NextBase", "Outcome", "Penalties",
-    "Penalty", "Place", "Policy", "ProblemClass", "Repair", "Revise", "Role", "Round", "Rubric", "Scale",
-    "Severity", "Step", "StopReason", "Usage", "Verdict",
+    "Information", "Instruction", "Judge", "JudgeMode", "Judges", "Merge", "Metric", "MetricValue",
+    "NextBase", "OnPlateau", "Outcome", "PanelJudge", "PanelSummary", "Penalties", "Penalty", "Place",
+    "Policy", "ProblemClass", "Repair", "Revise", "Role", "Round", "Rubric", "Scale", "Score",
+    "Severity", "Stance", "Step", "StopReason", "Usage", "Verdict",
 ]  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class CriterionScore:
-    key: str
-    score: Decimal
-    reasoning: str = ""
-    improvement: str = ""
-
-    def __post_init__(self) -> None:
-        exact(self.score)
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """One judge's scores and feedback for one candidate, before penalties."""
-
-    scores: tuple[CriterionScore, ...]
-    issues: tuple[str, ...] = ()
-    asi: str = ""
-    judge: str = ""
-    contract_violation: str = ""  # why the judge says that a contract in prose is violated
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A span of characters in the candidate."""
-
-    start: int
-    end: int
-
-
-@dataclass(frozen=True, slots=True)
-class CheckResult:
-    key: str
-    passed: bool
-    message: str = ""
-    severity: Severity = Severity.ERROR
-    weight: Decimal = ONE
-    suggestion: str = ""
-    place: Place | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Penalty:
-    """Points deducted from a criterion, and the invented names that caused it."""
-
-    criterion: str
-    points: Decimal
-    names: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class MetricValue:
-    """A metric of one round: the number that each run of the evaluator gave, in order.
-
-    A run in which the number was not found gives none, so there may be fewer than `Evaluator.repeat`.
-    """
-
-    values: tuple[Decimal, ...]
-
-    def __post_init__(self) -> None:
-        if not self.values:
-            raise ValueError("a metric that was not found has no value")
-        for value in self.values:
-            exact(value)
-
-    @property
-    def value(self) -> Decimal:
-        """The number that counts: the median."""
-        return median(self.values)
-
-    @property
-    def low(self) -> Decimal:
-        return min(self.values)
-
-    @property
-    def high(self) -> Decimal:
-        return max(self.values)
-
-
-@dataclass(frozen=True, slots=True)
-class EvaluatorOutput:
-    """The output of an evaluator command. It is evidence for the judge, never a score."""
-
-    stdout: str
-    stderr: str = ""
-    exit_code: int | None = 0  # None if the command was stopped
-    stopped: str = ""  # why it was stopped
-    failure: str = ""  # why it is a complete failure; see evaluating.py
-    metrics: Mapping[str, MetricValue] = field(default_factory=dict)  # by name; those that were found
-    runs: int = 1  # of the command; the output is that of one of them
-    failed_runs: int = 0  # of several; those that failed completely
-
-
-@dataclass(frozen=True, slots=True)
-class Assessment:
-    """The result of judging a round: scores after penalties, and their composite."""
-
-    composite: Decimal
-    scores: Mapping[str, Decimal]
-    verdicts: tuple[Verdict, ...] = ()
-    checks: tuple[CheckResult, ...] = ()
-    penalties: tuple[Penalty, ...] = ()
-    evaluator: EvaluatorOutput | None = None
-    contract_violation: str = ""  # why the candidate violates the output contract
-
-    def __post_init__(self) -> None:
-        exact(self.composite)
-        for score in self.scores.values():
-            exact(score)
-
-    @property
-    def failed_checks(self) -> tuple[CheckResult, ...]:
-        return tuple(result for result in self.checks if not result.passed)
-
-    @property
-    def blocking(self) -> tuple[CheckResult, ...]:
-        """The failed checks that keep the round from passing, whatever its score."""
-        return tuple(result for result in self.failed_checks if result.severity is Severity.ERROR)
-
-    @property
-    def metrics(self) -> Mapping[str, MetricValue]:
-        """The metrics that were found in the evaluator's output, by name."""
-        return self.evaluator.metrics if self.evaluator else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +73,9 @@ class Round:
     by_hand: bool = False  # a person edited the candidate of `base_round`
     invalid: bool = False  # the evaluator's validation command failed on the candidate
     repaired: bool = False  # the producer has repaired the candidate after that
+    board: tuple[BoardVerdict, ...] = ()  # the judges that have answered so far, by seat
+    summary: PanelSummary | None = None  # the board's, once it is merged
+    key_change: str | None = None  # what the clerk says has changed; None if it was not asked yet
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +113,9 @@ class History:
     failure: Failure | None = None
     extended_after: int = 0  # the last round when more rounds were added
     instructions: tuple[Instruction, ...] = ()  # not yet used by a revision
+    panel: tuple[PanelJudge, ...] = ()  # the run's board, once it is known
+    escalated_after: int = 0  # the last round when a plateau was answered with two more rounds by a board
+    plateau_accepted: bool = False  # a person was asked at the plateau and chose to stop
 
     @property
     def assessed(self) -> tuple[Round, ...]:
@@ -226,8 +123,15 @@ class History:
 
     @property
     def compared(self) -> tuple[Round, ...]:
-        """The judged rounds that stop rules consider: all, or those since rounds were added."""
-        return tuple(entry for entry in self.assessed if entry.number >= self.extended_after)
+        """The judged rounds that stop rules consider: all, or those since rounds were added.
+
+        A board's scores are not compared with those of the single judge before it.
+        """
+        return tuple(
+            entry
+            for entry in self.assessed
+            if entry.number >= self.extended_after and entry.number > self.escalated_after
+        )
 
     @property
     def window(self) -> tuple[Assessment, ...]:
@@ -263,6 +167,61 @@ class Judge:
 
 
 @dataclass(frozen=True, slots=True)
+class Compose:
+    """The clerk composes the run's board for this round's candidate."""
+
+    round: int
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """The judges in these seats score the round's candidate, at the same time and each alone."""
+
+    round: int
+    seats: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Deliberate:
+    """The judges in these seats read the others' scores and reasoning, and keep or change their own."""
+
+    round: int
+    seats: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """The board's scores become the round's, and the clerk distils one suggested change.
+
+    With `describes`, the clerk also names what the round changed, at the same time.
+    """
+
+    round: int
+    describes: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Describe:
+    """The clerk names what a judged round changed."""
+
+    round: int
+
+
+@dataclass(frozen=True, slots=True)
+class Escalate:
+    """A board takes over from the single judge, for two more rounds."""
+
+    round: int
+
+
+@dataclass(frozen=True, slots=True)
+class AskPlateau:
+    """A person decides whether the run stops on its plateau or goes on."""
+
+    round: int
+
+
+@dataclass(frozen=True, slots=True)
 class Revise:
     """The producer writes the next candidate from `base_round`, or from the original task."""
 
@@ -289,4 +248,5 @@ class Finish:
     passed_in_round: int | None = None
 
 
-Step: TypeAlias = Draft | Judge | Repair | Revise | Finish
+BoardStep: TypeAlias = Compose | Score | Deliberate | Merge
+Step: TypeAlias = Draft | Judge | Repair | Revise | BoardStep | Describe | Escalate | AskPlateau | Finish

@@ -10,7 +10,7 @@ from django.db import DatabaseError, InterfaceError
 from dramatiq.middleware import Interrupt
 
 from refinement.broker.interrupting import uninterrupted, work_is_done
-from refinement.engine.types import Finish, Judge, Outcome, StopReason
+from refinement.engine.types import Finish, Outcome, StopReason
 from refinement.execution.leases import (
     MAX_CRASHES,
     Lease,
@@ -23,7 +23,7 @@ from refinement.execution.loop import run_loop
 from refinement.execution.metrics import count
 from refinement.execution.recording import Recorder
 from refinement.execution.slots import slot_offer
-from refinement.execution.step import StepOptions, StepResult
+from refinement.execution.step import StepOptions, StepResult, WorkStep, role_of
 from refinement.execution.waking import wake, work_is_waiting
 from refinement.models import Run
 from refinement.selectors.runs.live import WORKER_LOST
@@ -150,15 +150,19 @@ def pass_slot_on(lease: Lease[Run], result: StepResult) -> None:
     had_no_slot = result.next_try_at is not None and not result.error
     if isinstance(result.step, Finish) or had_no_slot:
         return
-    slot_offer(lease.row.judge_endpoint if isinstance(result.step, Judge) else lease.row.producer_endpoint)
+    for endpoint in result.endpoints:
+        slot_offer(endpoint)
 
 
 def account(lease: Lease[Run], result: StepResult) -> None:
     """Logs the step and counts it in the metrics."""
     run, step = lease.row, result.step
-    kind = "judge" if isinstance(step, Judge) else "finish" if isinstance(step, Finish) else "producer"
-    model = {"judge": run.judge_model, "producer": run.producer_model}.get(kind, "-")
-    if kind != "finish":
+    called = isinstance(step, WorkStep)
+    kind = role_of(step).value if isinstance(step, WorkStep) else "finish"
+    model = {"judge": run.judge_model, "producer": run.producer_model, "clerk": run.clerk_model}.get(
+        kind, "-"
+    )
+    if called:
         count("model_seconds", kind, result.model_seconds)
         count("tokens", kind, result.tokens)
     if result.error:

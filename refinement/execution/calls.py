@@ -17,11 +17,11 @@ from refinement.execution.cancelling import lease_checks
 from refinement.execution.leases import RENEW_EVERY, Lease, lease_renew
 from refinement.execution.live_text import live_text
 from refinement.execution.lost_connections import CONNECTION_LOST
-from refinement.execution.slots import NoFreeSlot, slot_take
+from refinement.execution.slots import NoFreeSlot, slots_take
 from refinement.judging.checks import CommandRunner
 from refinement.judging.isolation import while_waiting
 from refinement.judging.prompts import Prompt
-from refinement.models import Call, Run
+from refinement.models import Call, PanelJudge, Run
 from refinement.models.runs.calls import Exchange
 from refinement.providers.base import (
     CallControl,
@@ -45,11 +45,20 @@ def ignore_text(piece: str) -> None:
     """The default for `on_text`."""
 
 
-@dataclass(slots=True)
-class Request:
-    """A call to a role's model in one step. `seen` and `withheld` say what the prompt shows and hides."""
+@dataclass(frozen=True, slots=True)
+class Speaker:
+    """Whose model is called: a role's, or that of a board's judge by its seat."""
 
     role: Role
+    seat: int = 0
+
+
+@dataclass(slots=True)
+class Request:
+    """A call to a speaker's model in one step. `seen` and `withheld` say what the prompt shows and hides."""
+
+    speaker: Speaker
+    purpose: str
     round_number: int
     prompt: Prompt
     max_tokens: int
@@ -58,6 +67,15 @@ class Request:
     context_tokens: int | None = None
     seen: list[str] = field(default_factory=list)
     withheld: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedCall:
+    """Everything that a call needs, so that making it touches no database."""
+
+    row: Call
+    provider: Provider
+    request: CompletionRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +90,6 @@ class LocalResources:
 class Caller:
     """Makes a run's calls under its lease."""
 
-    run: Run
     lease: Lease[Run]
     deadline_seconds: float
     on_text: Callable[[str], None] = ignore_text
@@ -80,13 +97,34 @@ class Caller:
     tokens: int = 0  # used by the step's calls, for the log
     seconds: float = 0.0
     specs: dict[str, EndpointSpec] = field(default_factory=dict)
-    repairs: bool = False  # the step repairs a candidate, whose round has calls of the same role already
+    seats: dict[int, tuple[str, str]] = field(default_factory=dict)  # targets of the board's judges
+    endpoints: set[str] = field(default_factory=set)  # that the step has called
 
-    def target(self, role: Role) -> tuple[str, str]:
-        """The role's endpoint and model."""
-        if role is Role.JUDGE:
-            return self.run.judge_endpoint, self.run.judge_model
-        return self.run.producer_endpoint, self.run.producer_model
+    @property
+    def run(self) -> Run:
+        return self.lease.row
+
+    def target(self, speaker: Speaker) -> tuple[str, str]:
+        """The speaker's endpoint and model."""
+        run = self.run
+        if speaker.seat:
+            return self.panel()[speaker.seat]
+        if speaker.role is Role.CLERK:
+            return run.clerk_endpoint or run.judge_endpoint, run.clerk_model or run.judge_model
+        if speaker.role is Role.JUDGE:
+            return run.judge_endpoint, run.judge_model
+        return run.producer_endpoint, run.producer_model
+
+    def panel(self) -> dict[int, tuple[str, str]]:
+        """The endpoint and model of each judge of the board, by seat; read once per step."""
+        if not self.seats:
+            rows = PanelJudge.objects.filter(run_id=self.run.pk).values_list("seat", "endpoint", "model")
+            self.seats = {seat: (endpoint, model) for seat, endpoint, model in rows}
+        return self.seats
+
+    def speakers(self) -> list[Speaker]:
+        """Everyone whose model the run may call."""
+        return [*map(Speaker, Role), *(Speaker(Role.JUDGE, seat) for seat in self.panel())]
 
     def spec(self, endpoint: str) -> EndpointSpec:
         """The endpoint's settings, read once per step."""
@@ -94,60 +132,88 @@ class Caller:
             self.specs[endpoint] = self.local.endpoints.get(endpoint) or endpoint_spec(endpoint)
         return self.specs[endpoint]
 
-    def provider(self, role: Role) -> Provider:
-        endpoint, _ = self.target(role)
-        consumed = None
+    def provider(self, speaker: Speaker) -> Provider:
+        endpoint, _ = self.target(speaker)
+        consumed, role = None, speaker.role.value
         spec = self.spec(endpoint)
         if spec.kind == SCRIPTED:
             # Line k of a script for a role answers the run's call k to it, in whatever process.
-            consumed = {role.value: Call.objects.filter(run=self.run, role=role.value).count()}
+            consumed = {role: Call.objects.filter(run=self.run, role=role).count()}
         return build(spec, consumed=consumed, foreground=endpoint in self.local.endpoints)
 
-    def attempt(self, role: Role, round_number: int) -> int:
-        """The number of the step's next call."""
+    def attempt(self, speaker: Speaker, round_number: int, purpose: str) -> int:
+        """The number of the step's next call for this purpose."""
         extended = self.run.extended_after and round_number == self.run.extended_after + 1
-        if not extended and not self.repairs:
+        if not extended and not speaker.seat and speaker.role is not Role.CLERK:
             return self.run.step_calls + 1
-        # A run that was cancelled and then continued may have calls for a discarded candidate.
-        calls = Call.objects.filter(run=self.run, round_number=round_number, role=role.value)
+        # A board asks several models at once. And a run that was cancelled and then continued may have calls
+        # for a discarded candidate.
+        calls = Call.objects.filter(
+            run=self.run, round_number=round_number, purpose=purpose, seat=speaker.seat
+        )
         last: int | None = calls.aggregate(last=Max("attempt"))["last"]
         return (last or 0) + 1
 
+    def call_row(self, speaker: Speaker, round_number: int, purpose: str) -> Call:
+        """The unsaved row of the speaker's next call."""
+        endpoint, model = self.target(speaker)
+        return Call(
+            run_id=self.run.pk,
+            round_number=round_number,
+            role=speaker.role.value,
+            purpose=purpose,
+            seat=speaker.seat,
+            endpoint=endpoint,
+            model=model,
+            attempt=self.attempt(speaker, round_number, purpose),
+            messages=[],
+        )
+
+    def prepare(self, request: Request) -> PreparedCall:
+        """The call's unsaved row, and what it takes to make the call without the database."""
+        row = self.call_row(request.speaker, request.round_number, request.purpose)
+        row.messages = [{"role": m.role, "content": storable(m.content)} for m in request.prompt.messages]
+        row.options = options_of(request)
+        row.seen, row.withheld = request.seen, request.withheld
+        row.started_at = timezone.now()
+        self.endpoints.add(row.endpoint)
+        return PreparedCall(row, self.provider(request.speaker), self.completion(row.model, request))
+
     def ask(self, request: Request) -> tuple[Call, Reply]:
-        """Calls the role's model; returns the reply and its unsaved row.
+        """Calls the speaker's model; returns the reply and its unsaved row.
 
         Raises CallFailed with the unsaved row of a call without a reply, NoFreeSlot if the endpoint is at its
         limit, Cancelled when the lease is lost or the worker stops, and LeaseLost.
         """
-        endpoint, model = self.target(request.role)
-        call = Call(
-            run=self.run,
-            round_number=request.round_number,
-            role=request.role.value,
-            endpoint=endpoint,
-            model=model,
-            attempt=self.attempt(request.role, request.round_number),
-            messages=[{"role": m.role, "content": storable(m.content)} for m in request.prompt.messages],
-            options=options_of(request),
-            seen=request.seen,
-            withheld=request.withheld,
-        )
-        self.take_slot(endpoint)
-        started, clock = timezone.now(), time.monotonic()
+        endpoint, _ = self.target(request.speaker)
+        if not self.take_slots({endpoint: 1})[endpoint]:
+            raise NoFreeSlot(endpoint)
+        prepared = self.prepare(request)
         try:
             with live_text(self.lease, self.on_text) as writing, lease_checks.using(self.lease) as is_held:
-                control = self.control(is_held, writing)
-                reply = self.provider(request.role).complete(self.completion(model, request), control)
+                reply = prepared.provider.complete(prepared.request, self.control(is_held, writing))
         except ProviderError as error:
-            self.seconds += time.monotonic() - clock
-            call.error_kind, call.error_message = error.kind.value, storable(error.message)
-            set_times(call, started, time.monotonic() - clock)
-            raise CallFailed(call, error) from error
-        fill(call, reply)
+            raise self.failed(prepared, error) from error
+        return self.replied(prepared, reply), reply
+
+    def replied(self, prepared: PreparedCall, reply: Reply) -> Call:
+        """The call's row, filled in with the reply."""
+        row = prepared.row
+        fill(row, reply)
+        took = (timezone.now() - row.started_at).total_seconds()
         self.tokens += reply.prompt_tokens + reply.completion_tokens
-        self.seconds += time.monotonic() - clock
-        set_times(call, started, reply.seconds or time.monotonic() - clock)
-        return call, reply
+        self.seconds += took
+        set_times(row, row.started_at, reply.seconds or took)
+        return row
+
+    def failed(self, prepared: PreparedCall, error: ProviderError) -> "CallFailed":
+        """The failure of a call, with its filled-in row."""
+        row = prepared.row
+        took = (timezone.now() - row.started_at).total_seconds()
+        self.seconds += took
+        row.error_kind, row.error_message = error.kind.value, storable(error.message)
+        set_times(row, row.started_at, took)
+        return CallFailed(row, error)
 
     def completion(self, model: str, request: Request) -> CompletionRequest:
         return CompletionRequest(
@@ -157,14 +223,15 @@ class Caller:
             max_tokens=request.max_tokens,
             context_tokens=request.context_tokens,
             schema=request.schema,
-            role=request.role.value,
+            role=request.speaker.role.value,
         )
 
-    def take_slot(self, endpoint: str) -> None:
-        """Takes a slot at the endpoint; raises NoFreeSlot if it is at its concurrency limit."""
-        limit = self.spec(endpoint).concurrency
-        if limit is not None and not slot_take(self.lease, endpoint, limit):
-            raise NoFreeSlot(endpoint)
+    def take_slots(self, wanted: Mapping[str, int]) -> Mapping[str, int]:
+        """How many of the wanted calls each endpoint takes now; they are kept until a step is recorded."""
+        limits = {endpoint: self.spec(endpoint).concurrency for endpoint in wanted}
+        if not any(limit is not None for limit in limits.values()):
+            return wanted
+        return slots_take(self.lease, wanted, limits)
 
     @contextmanager
     def heartbeat(self) -> Iterator[CallControl]:

@@ -19,8 +19,6 @@ class LeaseChecks:
     def __init__(self) -> None:
         self._checking = Lock()
         self._in_use: set[Lease[Any]] = set()
-        # By key, not by lease: a step recorded during a check raises the lease's attempt, and what the check
-        # finds about the earlier attempt must not end the next call.
         self._lost: set[LeaseKey] = set()
         self._checked = 0.0
 
@@ -55,9 +53,12 @@ class LeaseChecks:
 
 
 def lost_keys(model: type[Leased], keys: set[LeaseKey]) -> set[LeaseKey]:
-    """The keys of leases that are no longer held."""
-    running = model.objects.filter(pk__in=[pk for _, pk, _, _ in keys], status=WorkStatus.RUNNING)
-    held = {(model, *values) for values in running.values_list("pk", "lease_owner", "attempt")}
+    """The keys of leases that are no longer held.
+
+    The owner decides, not the attempt: a step may be recorded while other calls of it are in progress.
+    """
+    running = model.objects.filter(pk__in=[pk for _, pk, _ in keys], status=WorkStatus.RUNNING)
+    held = {(model, *values) for values in running.values_list("pk", "lease_owner")}
     return keys - held
 
 

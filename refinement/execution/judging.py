@@ -15,7 +15,7 @@ from refinement.engine.types import (
     Rubric,
     Verdict,
 )
-from refinement.execution.calls import Caller, Request
+from refinement.execution.calls import Caller, Request, Speaker
 from refinement.execution.commands.running import CannotEvaluate
 from refinement.execution.evaluator import round_evaluate
 from refinement.execution.record_values import JudgedRound
@@ -27,7 +27,7 @@ from refinement.judging.contracts import contract_violation
 from refinement.judging.parsing import read_reply
 from refinement.judging.prompts import Prompt, judge_prompt, retry_prompt
 from refinement.judging.schema import reply_limit_tokens, reply_schema
-from refinement.models import Call
+from refinement.models import Call, CallPurpose
 
 ASKS = 3  # one call, and two retries that quote the complaint
 
@@ -46,6 +46,29 @@ class VerdictReply:
     attempts: int
 
 
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What code finds out about a candidate before anybody judges it."""
+
+    violation: str  # of the output contract
+    output: EvaluatorOutput | None
+
+
+def evidence_of(caller: Caller, recorder: Recorder, rubric: Rubric, history: History) -> Evidence | History:
+    """The evidence for the newest round; the evaluator's output is reused if it was saved before.
+
+    Returns the history instead if the step ends here: the candidate has to be repaired, or slow repeats of
+    the evaluator go on in the next step. Raises JudgeGaveUp if the evaluator cannot run.
+    """
+    with caller.heartbeat():
+        violation = contract_violation(rubric, history.rounds[-1].candidate)
+    try:
+        output = round_evaluate(caller, recorder, rubric, history)
+    except CannotEvaluate as problem:
+        raise JudgeGaveUp(str(problem)) from problem
+    return output if isinstance(output, History) else Evidence(violation, output)
+
+
 def round_judge(caller: Caller, recorder: Recorder, brief: Brief, history: History, step: Judge) -> History:
     """Assesses the round's candidate and records the assessment; returns the history after the step.
 
@@ -55,41 +78,64 @@ def round_judge(caller: Caller, recorder: Recorder, brief: Brief, history: Histo
     """
     entry, rubric = history.rounds[-1], brief.rubric
     checks = checks_of(caller, rubric, entry.candidate)
-    with caller.heartbeat():
-        violation = contract_violation(rubric, entry.candidate)
-    try:
-        output = round_evaluate(caller, recorder, rubric, history)
-    except CannotEvaluate as problem:
-        raise JudgeGaveUp(str(problem)) from problem
-    if isinstance(output, History):
-        return output
+    evidence = evidence_of(caller, recorder, rubric, history)
+    if isinstance(evidence, History):
+        return evidence
     reply = None
     if rubric.criteria:
-        found = verdict_get(caller, recorder, brief, history, step, output, violation)
+        found = verdict_get(caller, recorder, brief, history, step, evidence)
         if isinstance(found, History):
             return found
         reply = found
-    assessment = assess(
+    judged = judged_round(
         rubric,
+        history,
         reply.verdict if reply else None,
         checks,
-        penalties_for(rubric, entry.candidate),
-        output,
-        violation,
-    )
-    assessed = replace(entry, assessment=assessment)
-    after = replace(history, rounds=(*history.rounds[:-1], assessed))
-    seen = reply.seen_chars if reply else None
-    judged = JudgedRound(
-        number=step.round,
-        assessment=assessment,
-        metrics=run_metrics(rubric, after),
-        signal=signal_of(history, assessed),
-        seen_chars=seen,
-        cut=seen is not None and seen < len(entry.candidate),
+        evidence,
+        seen_chars=reply.seen_chars if reply else None,
         attempts=reply.attempts if reply else 0,
     )
+    after = assessed(history, judged)
     return recorder.assessment(reply.call if reply else None, judged, after=after)
+
+
+def judged_round(
+    rubric: Rubric,
+    history: History,
+    verdict: Verdict | None,
+    checks: tuple[CheckResult, ...],
+    evidence: Evidence,
+    *,
+    seen_chars: int | None,
+    attempts: int,
+) -> JudgedRound:
+    """The newest round's assessment by this verdict, with the run's new scores."""
+    entry = history.rounds[-1]
+    assessment = assess(
+        rubric,
+        verdict,
+        checks,
+        penalties_for(rubric, entry.candidate),
+        evidence.output,
+        evidence.violation,
+    )
+    judged = replace(entry, assessment=assessment)
+    return JudgedRound(
+        number=entry.number,
+        assessment=assessment,
+        metrics=run_metrics(rubric, replace(history, rounds=(*history.rounds[:-1], judged))),
+        signal=signal_of(history, judged),
+        seen_chars=seen_chars,
+        cut=seen_chars is not None and seen_chars < len(entry.candidate),
+        attempts=attempts,
+    )
+
+
+def assessed(history: History, judged: JudgedRound) -> History:
+    """The history with the assessment of its newest round."""
+    entry = replace(history.rounds[-1], assessment=judged.assessment)
+    return replace(history, rounds=(*history.rounds[:-1], entry))
 
 
 def checks_of(caller: Caller, rubric: Rubric, candidate: str) -> tuple[CheckResult, ...]:
@@ -120,20 +166,21 @@ def verdict_get(
     brief: Brief,
     history: History,
     step: Judge,
-    evaluator: EvaluatorOutput | None,
-    violation: str,
+    evidence: Evidence,
 ) -> VerdictReply | History:
     """Calls the judge once. An unreadable reply is recorded, and the history is returned instead."""
     rubric = brief.rubric
-    view = judge_view(brief, history, step.round, evaluator, contract_violation=violation)
-    window = window_for(caller, brief, Role.JUDGE, step.round)
+    view = judge_view(brief, history, step.round, evidence.output, contract_violation=evidence.violation)
+    speaker = Speaker(Role.JUDGE)
+    window = window_for(caller, brief, speaker, step.round, CallPurpose.SCORE)
     with caller.heartbeat():
         first = judge_prompt(view)
     prompt, asked, complaint = conversation(caller, first, step)
     if asked >= ASKS:
         raise JudgeGaveUp(f"its reply could not be read after {asked} attempts. {complaint}")
     request = Request(
-        role=Role.JUDGE,
+        speaker=speaker,
+        purpose=CallPurpose.SCORE,
         round_number=step.round,
         prompt=prompt,
         max_tokens=max_reply_tokens(
@@ -162,7 +209,7 @@ def conversation(caller: Caller, prompt: Prompt, step: Judge) -> tuple[Prompt, i
     if not asked:
         return prompt, asked, complaint
     unreadable = Call.objects.filter(
-        run=caller.run, round_number=step.round, role=Role.JUDGE.value, error_kind=""
+        run=caller.run, round_number=step.round, purpose=CallPurpose.SCORE, seat=0, error_kind=""
     ).order_by("-attempt")[:asked]
     for call in reversed(unreadable):
         complaint = call.complaint

@@ -36,7 +36,7 @@ LEASED: tuple[type[Leased], ...] = (Run, BenchTrial, EvaluatorTrial, WebhookDeli
 _process = f"{socket.gethostname()[:40]}:{os.getpid()}:{secrets.token_hex(4)}"
 
 Row = TypeVar("Row", bound=Leased)
-LeaseKey: TypeAlias = tuple[type[Leased], int, str, int]  # model, primary key, owner, attempt
+LeaseKey: TypeAlias = tuple[type[Leased], int, str]  # model, primary key, owner
 
 
 class LeaseLost(Exception):
@@ -59,8 +59,8 @@ class Lease(Generic[Row]):
 
     @property
     def key(self) -> LeaseKey:
-        """What tells this lease, at its present attempt, from every other."""
-        return type(self.row), self.row.pk, self.owner, self.attempt
+        """What tells this lease from every other."""
+        return type(self.row), self.row.pk, self.owner
 
     @property
     def held(self) -> QuerySet[Row]:
@@ -105,7 +105,7 @@ def lease_take(model: type[Row], pk: int, owner: str = "", **changes: object) ->
         "next_try_at": None,
         "waiting_for": "",
         "waiting_endpoint": "",
-        "calling_endpoint": "",
+        "calling": {},
         "wakes": 0,
         **changes,
     }
@@ -129,8 +129,12 @@ def crash_pause(crashes: int) -> timedelta:
 
 
 def lease_renew(lease: Lease[Row]) -> bool:
-    """Extends the lease by its full time; False if it is lost."""
-    return bool(lease.held.update(lease_until=timezone.now() + LEASE))
+    """Extends the lease by its full time; False if it is lost.
+
+    Any thread may call it, also while a step is being recorded: it names the owner, not the attempt.
+    """
+    rows = type(lease.row).objects.filter(pk=lease.row.pk, lease_owner=lease.owner, status=WorkStatus.RUNNING)
+    return bool(rows.update(lease_until=timezone.now() + LEASE))
 
 
 def lease_write(lease: Lease[Row], **fields: object) -> None:
@@ -162,4 +166,4 @@ def lease_drop(lease: Lease[Row], **fields: object) -> bool:
 
 def released(**fields: object) -> dict[str, object]:
     """`fields` plus the fields that release a row's lease."""
-    return {"lease_owner": "", "lease_until": None, "calling_endpoint": "", **fields}
+    return {"lease_owner": "", "lease_until": None, "calling": {}, **fields}

@@ -3,13 +3,13 @@
 from dataclasses import replace
 
 from refinement.engine.types import Draft, History, Repair, Revise, Role, Round
-from refinement.execution.calls import Caller, CallFailed, Request
+from refinement.execution.calls import Caller, CallFailed, Request, Speaker
 from refinement.execution.recording import Recorder
 from refinement.execution.windows import InstructionSize, max_reply_tokens, sources_size, window_for
 from refinement.judging.candidates import read_candidate
 from refinement.judging.context import Brief, ProducerView, producer_view, repair_view
 from refinement.judging.prompts import producer_prompt
-from refinement.models import Call, ValidationResult
+from refinement.models import Call, CallPurpose, ValidationResult
 from refinement.providers.base import ErrorKind, ProviderError
 from refinement.selectors.runs.history import command_output_of
 from refinement.texts import storable
@@ -31,7 +31,8 @@ def candidate_write(
 
     Raises CallFailed, also for an empty reply, and ProviderError, NoFreeSlot, Cancelled or LeaseLost.
     """
-    call, candidate = candidate_ask(caller, brief, producer_view(brief, history, step), step.round)
+    purpose = CallPurpose.DRAFT if isinstance(step, Draft) else CallPurpose.REVISE
+    call, candidate = candidate_ask(caller, brief, producer_view(brief, history, step), step.round, purpose)
     base_round = None if isinstance(step, Draft) else step.base_round
     return recorder.candidate(
         call,
@@ -50,11 +51,10 @@ def candidate_repair(
 
     The repair replaces the candidate before it is judged. Raises the same errors as `candidate_write`.
     """
-    caller.repairs = True
     entry = history.rounds[-1]
     failed = ValidationResult.objects.get(round__run=caller.run, round__number=step.round, number=1)
     view = repair_view(brief, history, step, command_output_of(failed))
-    call, candidate = candidate_ask(caller, brief, view, step.round)
+    call, candidate = candidate_ask(caller, brief, view, step.round, CallPurpose.REPAIR)
     repaired = replace(entry, candidate=candidate, invalid=False, repaired=True)
     return recorder.repair(
         call,
@@ -64,14 +64,18 @@ def candidate_repair(
     )
 
 
-def candidate_ask(caller: Caller, brief: Brief, view: ProducerView, number: int) -> tuple[Call, str]:
+def candidate_ask(
+    caller: Caller, brief: Brief, view: ProducerView, number: int, purpose: str
+) -> tuple[Call, str]:
     """Calls the producer; returns the unsaved call and the candidate in its reply."""
     with caller.heartbeat():
         prompt = producer_prompt(view)
     policy = brief.rubric.policy
-    window = window_for(caller, brief, Role.PRODUCER, number)
+    speaker = Speaker(Role.PRODUCER)
+    window = window_for(caller, brief, speaker, number, purpose)
     request = Request(
-        role=Role.PRODUCER,
+        speaker=speaker,
+        purpose=purpose,
         round_number=number,
         prompt=prompt,
         max_tokens=max_reply_tokens(

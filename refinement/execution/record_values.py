@@ -1,5 +1,6 @@
 """Field values for the rows that record a step's results."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -8,8 +9,17 @@ from django.utils import timezone
 
 from refinement.engine.metrics import RunMetrics
 from refinement.engine.safeguards import RalphSignal
-from refinement.engine.types import Assessment, Feedback, Penalty, Verdict
+from refinement.engine.types import Assessment, Feedback, PanelSummary, Penalty, Verdict
 from refinement.models import Call, CheckResult, Run
+
+
+@dataclass(frozen=True, slots=True)
+class BoardResult:
+    """What a board's round has besides its assessment."""
+
+    spread: Mapping[str, Decimal]
+    summary: PanelSummary | None
+    problem: str = ""  # why the clerk's merge is missing
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,17 +33,20 @@ class JudgedRound:
     seen_chars: int | None
     cut: bool  # whether the judge saw only a part of the candidate
     attempts: int
+    board: BoardResult | None = None
 
 
 def usage_values(run: Run, call: Call) -> dict[str, Any]:
     """The run's usage totals with this call added, for the holder of its lease to write.
 
-    Includes the called model's family and context window, which the run's first call to it sets.
+    Includes the models' families and context windows, which the run's first call to each of them sets.
     """
-    window, family = f"{call.role}_context", f"{call.role}_family"
     return {
-        window: getattr(run, window),
-        family: getattr(run, family),
+        "judge_context": run.judge_context,
+        "judge_family": run.judge_family,
+        "producer_context": run.producer_context,
+        "producer_family": run.producer_family,
+        "other_contexts": run.other_contexts,
         "prompt_tokens": run.prompt_tokens + call.prompt_tokens,
         "completion_tokens": run.completion_tokens + call.completion_tokens,
         "calls_made": run.calls_made + 1,
@@ -75,6 +88,20 @@ def judged_values(judged: JudgedRound, call: Call | None) -> dict[str, Any]:
         "signals": [] if judged.signal is None else [signal_values(judged.signal)],
         "seen_chars": judged.seen_chars,
         "judge_attempts": judged.attempts,
+        **(board_result_values(judged.board) if judged.board else {}),
+    }
+
+
+def board_result_values(result: BoardResult) -> dict[str, Any]:
+    summary = result.summary or PanelSummary()
+    return {
+        "spread": {key: str(spread) for key, spread in result.spread.items()},
+        "summary": {
+            "working": list(summary.working),
+            "not_working": list(summary.not_working),
+            "direction": summary.direction,
+            "problem": result.problem,
+        },
     }
 
 

@@ -2,7 +2,7 @@
 
 import copy
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -26,7 +26,7 @@ from refinement.execution.record_values import (
     usage_values,
     verdict_values,
 )
-from refinement.execution.signals import run_ended, run_waiting
+from refinement.execution.signals import run_asking, run_ended, run_waiting
 from refinement.execution.slots import waiting_label
 from refinement.execution.waking import wake
 from refinement.models import (
@@ -49,7 +49,13 @@ from refinement.selectors.runs.live import WORKER_LOST
 from refinement.texts import storable
 
 log = logging.getLogger("wiggum.steps")
-STEP_DONE = {"step_calls": 0, "step_failures": 0, "step_unreadable": 0, "crashes": 0}
+STEP_DONE: dict[str, object] = {
+    "step_calls": 0,
+    "step_failures": 0,
+    "step_unreadable": 0,
+    "board_unreadable": {},
+    "crashes": 0,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,12 +156,23 @@ class Recorder:
         insert(result)
 
     @retry_lost_connection
-    def assessment(self, call: Call | None, judged: JudgedRound, *, after: History) -> History:
-        """Records a round's assessment and the run's new scores; `call` is None if no judge was called."""
+    def assessment(
+        self,
+        call: Call | None,
+        judged: JudgedRound,
+        *,
+        slots: Mapping[str, int] | None = None,
+        after: History,
+    ) -> History:
+        """Records a round's assessment and the run's new scores; `call` is None if no judge was called.
+
+        `slots` are those that other calls of the step still need.
+        """
         change = {
             **run_score_values(self.run, judged),
             **(usage_values(self.run, call) if call else {}),
             **STEP_DONE,
+            "calling": dict(slots or {}),
         }
         with self.step(change, after):
             if call is not None:
@@ -199,6 +216,22 @@ class Recorder:
                 insert(call)
             self.event(EventKind.FAILED, role=role, message=message)
         return self.history(after)
+
+    @retry_lost_connection
+    def escalate(self, number: int, *, after: History) -> History:
+        """Records that a board takes over after this round."""
+        after = replace(after, escalated_after=number)
+        with self.step({"escalated_after": number}, after):
+            self.event(EventKind.ESCALATED, round=number)
+        return self.history(after)
+
+    @retry_lost_connection
+    @transaction.atomic
+    def ask_plateau(self, number: int) -> None:
+        """Pauses the run until a person decides whether it goes on, and announces that."""
+        lease_release(self.lease, status=RunStatus.PAUSED, plateau_asked=True)
+        self.event(EventKind.ASKED, round=number)
+        run_asking.send(Run, run=self.run, round=number)
 
     @retry_lost_connection
     @transaction.atomic
@@ -279,7 +312,7 @@ class Recorder:
         """
         run = copy.copy(self.run)
         renewal = {"attempt": self.lease.attempt + 1, "lease_until": timezone.now() + LEASE}
-        fields = {**change, **renewal, "calling_endpoint": "", "wakes": 0}
+        fields = {"calling": {}, **change, **renewal, "wakes": 0}
         assign(run, fields)
         finish = self.finish_after(run, after)
         if finish is not None:

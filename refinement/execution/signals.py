@@ -6,4 +6,5 @@
 from django.dispatch import Signal
 
 run_ended = Signal()  # sender: Run; run, outcome
+run_asking = Signal()  # sender: Run; run, round. It is paused until a person decides
 run_waiting = Signal()  # sender: Run; run, reason, endpoint. Sent once per step, not for each retry

@@ -1,7 +1,8 @@
 """Concurrency limits of endpoints: runs and trials share an endpoint's slots, across all workers."""
 
+from collections.abc import Mapping
+
 from django.db import connection, transaction
-from django.db.models import QuerySet
 from django.utils import timezone
 
 from refinement.execution.leases import Lease, Row, lease_write
@@ -29,26 +30,37 @@ def waiting_label(endpoint: str) -> str:
 
 
 @transaction.atomic
-def slot_take(lease: Lease[Row], endpoint: str, limit: int) -> bool:
-    """Takes a slot at the endpoint for the lease's row; False if `limit` calls are in progress.
+def slots_take(
+    lease: Lease[Row], wanted: Mapping[str, int], limits: Mapping[str, int | None]
+) -> dict[str, int]:
+    """Takes slots at the endpoints for the lease's row; returns how many it got at each.
 
-    The slot is freed when the lease is released, expires or is lost. A row that has a slot already keeps
-    it. Raises LeaseLost.
+    `wanted` says how many calls each endpoint would get at once, `limits` how many it takes in total; None
+    is no limit. The slots are freed when a step is recorded, and when the lease is released, expires or is
+    lost. Those that the row has already are replaced. Raises LeaseLost.
     """
-    lock_slots(endpoint)
-    callers = sum(calling(model, endpoint).count() for model in CALLERS)
-    already_counted = calling(type(lease.row), endpoint).filter(pk=lease.row.pk).exists()
-    if callers - already_counted >= limit:
-        return False
-    lease_write(lease, calling_endpoint=endpoint)
-    return True
+    granted: dict[str, int] = {}
+    for endpoint in sorted(wanted):  # in one order, so that two rows never wait for each other's lock
+        limit = limits[endpoint]
+        if limit is None:
+            granted[endpoint] = wanted[endpoint]
+            continue
+        lock_slots(endpoint)
+        free = limit - sum(slots_in_use(model, endpoint, lease) for model in CALLERS)
+        granted[endpoint] = max(0, min(wanted[endpoint], free))
+    limited = {endpoint: slots for endpoint, slots in granted.items() if limits[endpoint] is not None}
+    if limited:
+        lease.row.calling = {endpoint: slots for endpoint, slots in limited.items() if slots}
+        lease_write(lease, calling=lease.row.calling)
+    return granted
 
 
-def calling(model: type[Row], endpoint: str) -> QuerySet[Row]:
-    """Rows whose worker is calling the endpoint now."""
-    return model.objects.filter(
-        status=WorkStatus.RUNNING, lease_until__gt=timezone.now(), calling_endpoint=endpoint
-    )
+def slots_in_use(model: type[Leased], endpoint: str, lease: Lease[Row]) -> int:
+    """The slots that other rows of this model use at the endpoint now."""
+    rows = model.objects.filter(status=WorkStatus.RUNNING, lease_until__gt=timezone.now())
+    if model is type(lease.row):
+        rows = rows.exclude(pk=lease.row.pk)
+    return sum(calling.get(endpoint, 0) for calling in rows.values_list("calling", flat=True))
 
 
 def slot_offer(endpoint: str) -> None:

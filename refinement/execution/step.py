@@ -11,7 +11,25 @@ from django.db import transaction
 from django.utils import timezone
 
 from refinement.engine.steps import next_step
-from refinement.engine.types import Draft, Finish, History, Judge, Repair, Revise, Role, Step
+from refinement.engine.types import (
+    AskPlateau,
+    BoardStep,
+    Compose,
+    Deliberate,
+    Describe,
+    Draft,
+    Escalate,
+    Finish,
+    History,
+    Judge,
+    Merge,
+    Repair,
+    Revise,
+    Role,
+    Score,
+    Step,
+)
+from refinement.execution.boards.steps import board_carry_out
 from refinement.execution.calls import Caller, CallFailed, LocalResources, ignore_text
 from refinement.execution.judging import JudgeGaveUp, round_judge
 from refinement.execution.leases import LeaseLost, lease_write
@@ -26,8 +44,18 @@ from refinement.providers.retrying import delay_before
 from refinement.selectors.runs.steering import instructions_waiting
 
 DEADLINE_SECONDS = 600.0
-WorkStep: TypeAlias = Draft | Judge | Repair | Revise
-STEP_NAMES = {Draft: "draft", Judge: "judge", Repair: "repair", Revise: "revise"}
+WorkStep: TypeAlias = Draft | Judge | Repair | Revise | BoardStep | Describe
+STEP_NAMES = {
+    Draft: "draft",
+    Judge: "judge",
+    Repair: "repair",
+    Revise: "revise",
+    Compose: "compose",
+    Score: "score",
+    Deliberate: "deliberate",
+    Merge: "merge",
+    Describe: "describe",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +72,7 @@ class StepResult:
     tokens: int = 0
     model_seconds: float = 0.0
     seconds: float = 0.0
+    endpoints: frozenset[str] = frozenset()  # that were called
 
 
 def ignore_step(step: Step) -> None:
@@ -81,11 +110,16 @@ def step_carry_out(
     Expected failures (an unreachable server, an unreadable reply, a lost lease) are returned, not raised.
     """
     began, lease = time.monotonic(), recorder.lease
-    caller = Caller(lease.row, lease, options.deadline_seconds, options.on_text, options.local)
+    caller = Caller(lease, options.deadline_seconds, options.on_text, options.local)
     try:
         if isinstance(step, Finish):
             recorder.finish(step)
             result = StepResult(step, finish=step)
+        elif isinstance(step, Escalate):
+            result = StepResult(step, recorder.escalate(step.round, after=history))
+        elif isinstance(step, AskPlateau):
+            recorder.ask_plateau(step.round)
+            result = StepResult(step)
         else:
             result = carry_out(
                 caller, recorder, brief, history, with_instructions(recorder, brief, history, step), options
@@ -93,7 +127,11 @@ def step_carry_out(
     except (LeaseLost, Cancelled):
         return StepResult(step, lost=True)
     return replace(
-        result, tokens=caller.tokens, model_seconds=caller.seconds, seconds=time.monotonic() - began
+        result,
+        tokens=caller.tokens,
+        model_seconds=caller.seconds,
+        seconds=time.monotonic() - began,
+        endpoints=frozenset(caller.endpoints),
     )
 
 
@@ -102,7 +140,7 @@ def claim_record(recorder: Recorder, step: Step) -> None:
 
     The steps after it need no event of their own: each begins when the one before it is recorded.
     """
-    if not isinstance(step, Finish):
+    if not isinstance(step, (Finish, Escalate, AskPlateau)):
         recorder.event(EventKind.CLAIMED, step=STEP_NAMES[type(step)], round=step.round)
 
 
@@ -130,14 +168,16 @@ def carry_out(
     step: WorkStep,
     options: StepOptions,
 ) -> StepResult:
-    role = Role.JUDGE if isinstance(step, Judge) else Role.PRODUCER
+    role = role_of(step)
     try:
         if isinstance(step, Judge):
             after = round_judge(caller, recorder, brief, history, step)
         elif isinstance(step, Repair):
             after = candidate_repair(caller, recorder, brief, history, step)
-        else:
+        elif isinstance(step, (Draft, Revise)):
             after = candidate_write(caller, recorder, brief, history, step)
+        else:
+            after = board_carry_out(caller, recorder, brief, history, step)
         return StepResult(step, after)
     except NoFreeSlot as full:
         delay = timedelta(seconds=full.delay_seconds * (1 + random.random()))  # noqa: S311  spreads them
@@ -152,6 +192,13 @@ def carry_out(
     except (JudgeGaveUp, TemplateFailure) as gave_up:
         after = recorder.failure(None, role=role, message=str(gave_up), after=history)
         return StepResult(step, after)
+
+
+def role_of(step: WorkStep) -> Role:
+    """Whose model the step calls."""
+    if isinstance(step, (Draft, Repair, Revise)):
+        return Role.PRODUCER
+    return Role.CLERK if isinstance(step, (Compose, Merge, Describe)) else Role.JUDGE
 
 
 def after_failure(

@@ -5,13 +5,17 @@ from dataclasses import dataclass
 
 from django.utils import timezone
 
-from refinement.engine.types import Information, Role
-from refinement.execution.calls import Caller, CallFailed, set_times
+from refinement.engine.boards import may_have_board, names_changes
+from refinement.engine.panels import MOST_JUDGES
+from refinement.engine.types import History, Information, Role, Rubric
+from refinement.execution.calls import Caller, CallFailed, Speaker, set_times
+from refinement.judging.boards.context import CANDIDATE_CHARS, DIFFERENCE_CHARS
+from refinement.judging.boards.context import FEEDBACK_CHARS as CLERK_FEEDBACK_CHARS
+from refinement.judging.boards.replies import COMPOSE_TOKENS
 from refinement.judging.context import EVALUATOR_CHARS, Brief, permitted
 from refinement.judging.prompts import Prompt
-from refinement.judging.schema import reply_limit_tokens
+from refinement.judging.schema import IMPROVEMENT_CHARS, REASONING_CHARS, reply_limit_tokens
 from refinement.judging.sources import shown_sources
-from refinement.models import Call
 from refinement.providers.base import ErrorKind, ModelInfo, ProviderError
 from refinement.providers.context import (
     CHARS_PER_TOKEN,
@@ -28,6 +32,8 @@ ASK_AGAIN_CHARS = 12_000  # two unreadable replies, quoted with their complaints
 FEEDBACK_CHARS = 4_000
 STEERING_CHARS = 8_000  # of all pending instructions for one revision: they share its prompt
 LEAST_REPLY_TOKENS = 64
+VERDICT_CHARS = 3_000  # of a judge's issues and suggestion
+SUMMARY_CHARS = 2_500  # of a board's summary
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,54 +44,51 @@ class InstructionSize:
     text_chars: int
 
 
-def window_for(caller: Caller, brief: Brief, role: Role, round_number: int) -> int | None:
-    """The context window in tokens for the role's model, chosen before its first call in the run.
+def window_for(caller: Caller, brief: Brief, speaker: Speaker, round_number: int, purpose: str) -> int | None:
+    """The context window in tokens for the speaker's model, chosen before its first call in the run.
 
-    None if the endpoint does not describe its models. The choice is set on `caller.run` and saved with the
-    call. Raises CallFailed if the endpoint cannot be reached, and ProviderError if it lacks the model.
+    One model has one window, whoever uses it: it is sized for all of them. None if the endpoint does not
+    describe its models. The choice is set on the run and saved with the call. Raises CallFailed if the
+    endpoint cannot be reached, and ProviderError if it lacks the model.
     """
-    field = "judge_context" if role is Role.JUDGE else "producer_context"
-    chosen: int | None = getattr(caller.run, field)
+    run, target = caller.run, caller.target(speaker)
+    roles = [role for role in (Role.PRODUCER, Role.JUDGE) if caller.target(Speaker(role)) == target]
+    name = "/".join(target)
+    chosen = getattr(run, f"{roles[0]}_context") if roles else run.other_contexts.get(name)
     if chosen is not None:
-        return chosen
-    info = model_info_get(caller, role, round_number)
+        return int(chosen)
+    info = model_info_get(caller, speaker, round_number, purpose)
     if info is None:
         return None
     limit = info.context_length
-    roles = [role]
-    if caller.target(Role.JUDGE) == caller.target(Role.PRODUCER):
-        roles = [Role.JUDGE, Role.PRODUCER]  # one model, one window
-    wanted = max(context_tokens_for(*expected_sizes(brief, each), None) for each in roles)
+    users = {each.role for each in caller.speakers() if caller.target(each) == target}
+    if not may_have_board(brief.rubric) and not names_changes(brief.rubric, History(), 2):
+        users.discard(Role.CLERK)  # it is never asked
+    wanted = max(context_tokens_for(*expected_sizes(brief, each), None) for each in users)
     window = wanted if limit is None else min(wanted, limit)
     # Saved with the call's results. If the call fails, the next try chooses the same window.
-    setattr(caller.run, field, window)
-    setattr(caller.run, f"{role.value}_family", info.family)
+    for role in roles:
+        setattr(run, f"{role}_context", window)
+        setattr(run, f"{role}_family", info.family)
+    if not roles:
+        run.other_contexts = {**run.other_contexts, name: window}
     return window
 
 
-def model_info_get(caller: Caller, role: Role, round_number: int) -> ModelInfo | None:
-    """The role's model as the endpoint describes it; None if it does not describe its models."""
-    endpoint, model = caller.target(role)
+def model_info_get(caller: Caller, speaker: Speaker, round_number: int, purpose: str) -> ModelInfo | None:
+    """The speaker's model as the endpoint describes it; None if it does not describe its models."""
+    _, model = caller.target(speaker)
     started, clock = timezone.now(), time.monotonic()
     try:
-        return caller.provider(role).model_info(model)
+        return caller.provider(speaker).model_info(model)
     except ProviderError as error:
         if error.kind is ErrorKind.MODEL_MISSING:
             raise
         if not error.retryable:
             return None
         # Without a window, the server would use its default and may cut the prompt silently.
-        call = Call(
-            run=caller.run,
-            round_number=round_number,
-            role=role.value,
-            endpoint=endpoint,
-            model=model,
-            attempt=caller.attempt(role, round_number),
-            messages=[],
-            error_kind=error.kind.value,
-            error_message=storable(error.message),
-        )
+        call = caller.call_row(speaker, round_number, purpose)
+        call.error_kind, call.error_message = error.kind.value, storable(error.message)
         set_times(call, started, time.monotonic() - clock)
         raise CallFailed(call, error) from error
 
@@ -100,16 +103,28 @@ def expected_sizes(brief: Brief, role: Role) -> tuple[int, int]:
         for criterion in rubric.criteria
         for part in (criterion.name, criterion.description, criterion.ideal)
     )
-    fixed += sources_size(brief, role)
     candidate = max(text_size(brief.seed), policy.producer_tokens * REPLY_CHARS_PER_TOKEN)
+    if role is Role.CLERK:
+        # It merges verdicts, names a change from its lines, or composes a panel for a candidate.
+        verdicts = MOST_JUDGES * verdict_chars(rubric) + SUMMARY_CHARS
+        asked = max(verdicts, DIFFERENCE_CHARS + CLERK_FEEDBACK_CHARS, CANDIDATE_CHARS)
+        return fixed + asked + ASK_AGAIN_CHARS, COMPOSE_TOKENS
+    fixed += sources_size(brief, role)
     if role is Role.JUDGE:
         seen = 2 * min(candidate, policy.judge_limit_chars)  # the candidate and the first version
         seen += min(text_size(brief.calibration.text), policy.judge_limit_chars) if brief.calibration else 0
         seen += 2 * EVALUATOR_CHARS if rubric.runs_a_command else 0
+        if may_have_board(rubric):
+            seen += MOST_JUDGES * verdict_chars(rubric) + SUMMARY_CHARS  # of the deliberation
         return fixed + seen + ASK_AGAIN_CHARS, reply_limit_tokens(rubric)
     # Includes instructions that may come later: the window is chosen once, before there are any. A repair has
     # the validation command's output instead, which is no longer.
     return fixed + candidate + FEEDBACK_CHARS + STEERING_CHARS, policy.producer_tokens
+
+
+def verdict_chars(rubric: Rubric) -> int:
+    """The longest verdict to expect of one judge."""
+    return VERDICT_CHARS + len(rubric.criteria) * (REASONING_CHARS + IMPROVEMENT_CHARS)
 
 
 def sources_size(brief: Brief, role: Role) -> int:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TypeVar
 
+from refinement.engine.reflect import Exploration
 from refinement.engine.sentences import round_name
 from refinement.engine.types import (
     CheckResult,
@@ -21,6 +22,8 @@ from refinement.engine.types import (
     Information,
     Instruction,
     NextBase,
+    PanelJudge,
+    PanelSummary,
     ProblemClass,
     Repair,
     Revise,
@@ -36,6 +39,8 @@ from refinement.judging.history import (
     asi_of,
     assessment_of,
     condensed,
+    explored,
+    learned,
     named_metrics,
     named_scores,
 )
@@ -68,6 +73,7 @@ OFFERED: Mapping[Role, frozenset[Information]] = {
             Information.PREVIOUS_ASI,
             Information.HISTORY,
             Information.SEARCH_SPACE,
+            Information.PANEL_SUMMARY,
         }
     ),
     Role.PRODUCER: frozenset(
@@ -80,6 +86,7 @@ OFFERED: Mapping[Role, frozenset[Information]] = {
             Information.SOURCES,
             Information.FEEDBACK,
             Information.SEARCH_SPACE,
+            Information.PANEL_SUMMARY,
         }
     ),
 }
@@ -140,10 +147,13 @@ class JudgeView:
     round_label: str | None = None
     previous_asi: str | None = None
     history: tuple[HistoryLine, ...] = ()
+    panel_summary: PanelSummary | None = None
+    exploration: Exploration | None = None
     evaluator: EvaluatorOutput | None = None
     metrics: tuple[NamedMetric, ...] = ()
     contract_violation: str | None = None
     candidate: Excerpt | None = None
+    lens: PanelJudge | None = None  # the seat on a board; None for a single judge
     seen: tuple[Information, ...] = ()
     withheld: tuple[Information, ...] = ()
 
@@ -178,6 +188,8 @@ class ProducerView:
     sources: tuple[ShownSource, ...] = ()
     candidate: str | None = None
     feedback: FeedbackView | None = None
+    panel_summary: PanelSummary | None = None
+    exploration: Exploration | None = None
     instructions: tuple[Instruction, ...] = ()  # from people; no rule withholds them
     validation: EvaluatorOutput | None = None  # for a repair only; no rule withholds it
     seen: tuple[Information, ...] = ()
@@ -221,10 +233,12 @@ def judge_view(
     evaluator: EvaluatorOutput | None = None,
     *,
     contract_violation: str = "",
+    lens: PanelJudge | None = None,
 ) -> JudgeView:
     """Everything the judge of this round may see.
 
-    `contract_violation` is why code found that the candidate violates the output contract.
+    `contract_violation` is why code found that the candidate violates the output contract. `lens` is the
+    judge's seat on a board.
     """
     rubric, gate = brief.rubric, Gate(brief.rubric, Role.JUDGE)
     candidate = _round(history, round_number).candidate
@@ -261,10 +275,13 @@ def judge_view(
         round_label=gate.let(Information.ROUND_NUMBER, _round_label(rubric, round_number)),
         previous_asi=gate.let(Information.PREVIOUS_ASI, asi_of(assessment_of(history, round_number - 1))),
         history=gate.let(Information.HISTORY, past) or (),
+        panel_summary=gate.let(Information.PANEL_SUMMARY, learned(rubric, history, round_number)),
+        exploration=gate.let(Information.SEARCH_SPACE, explored(rubric, history, round_number)),
         evaluator=gate.let(Information.EVALUATOR_OUTPUT, _bounded(evaluator)),
         metrics=gate.let(Information.EVALUATOR_OUTPUT, measures) or (),
         contract_violation=gate.let(Information.OUTPUT_CONTRACT, contract_violation),
         candidate=gate.let(Information.CANDIDATE, excerpt(candidate, limit)),
+        lens=lens,
         seen=gate.seen,
         withheld=gate.withheld,
     )
@@ -291,6 +308,8 @@ def producer_view(brief: Brief, history: History, step: Draft | Revise) -> Produ
         sources=gate.let(Information.SOURCES, _sources(brief)) or (),
         candidate=gate.let(Information.CANDIDATE, _base(brief, history, step)),
         feedback=gate.let(Information.FEEDBACK, feedback),
+        panel_summary=None if drafting else gate.let(Information.PANEL_SUMMARY, learned(rubric, history)),
+        exploration=None if drafting else gate.let(Information.SEARCH_SPACE, explored(rubric, history)),
         instructions=step.feedback.instructions if isinstance(step, Revise) else (),
         seen=gate.seen,
         withheld=gate.withheld,

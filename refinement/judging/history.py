@@ -4,11 +4,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
+from refinement.engine.reflect import Exploration, reflect
 from refinement.engine.repeating import noisy_metrics
 from refinement.engine.scoring import best_round
 from refinement.engine.sentences import round_name
 from refinement.engine.steps import is_worse
-from refinement.engine.types import Assessment, EvaluatorOutput, History, MetricValue, Round, Rubric
+from refinement.engine.types import (
+    Assessment,
+    EvaluatorOutput,
+    History,
+    MetricValue,
+    PanelSummary,
+    Round,
+    Rubric,
+)
 from refinement.judging.length import shorten
 
 KEY_CHANGE_CHARS = 59
@@ -59,7 +68,7 @@ def _line(
         label=round_name(rubric, entry.number),
         composite=round(assessment.composite, rubric.policy.composite_decimals),
         scores=named_scores(rubric, assessment.scores),
-        key_change=EDITED if entry.by_hand else _key_change(driver),
+        key_change=key_change(entry, driver),
         metrics=named_metrics(rubric, assessment.evaluator, driver) if measured else (),
         regressed=_regressed(rubric, history, entry),
     )
@@ -97,11 +106,37 @@ def _regressed(rubric: Rubric, history: History, entry: Round) -> bool:
     return best is not None and is_worse(rubric, entry, best)
 
 
-def _key_change(driver: Assessment | None) -> str:
-    """What the round was meant to change: the feedback on the round before it."""
+def key_change(entry: Round, driver: Assessment | None) -> str:
+    """What the round changed: in the clerk's words, or else what the feedback before it asked for."""
+    if entry.key_change:
+        return entry.key_change
+    if entry.by_hand:
+        return EDITED
     if driver is None:
         return FIRST
     issues = (issue for verdict in driver.verdicts for issue in verdict.issues)
     failures = (result.message for result in driver.checks if not result.passed)
     direction = asi_of(driver) or next(issues, "") or next(failures, "") or "not stated"
     return shorten(direction, KEY_CHANGE_CHARS)
+
+
+def learned(rubric: Rubric, history: History, before: int | None = None) -> PanelSummary | None:
+    """What works and what does not: the board's last summary, with the changes that lasted or failed.
+
+    Of the rounds before number `before`, or of all. None if nothing is known.
+    """
+    rounds = [entry for entry in history.rounds if before is None or entry.number < before]
+    said = next((entry.summary for entry in reversed(rounds) if entry.summary), PanelSummary())
+    found = reflect(rubric, history, before=before)
+    summary = PanelSummary(
+        tuple(dict.fromkeys((*said.working, *(change for _, change in found.wins)))),
+        tuple(dict.fromkeys((*said.not_working, *(change for _, change in found.failed)))),
+        said.direction,
+    )
+    return None if summary == PanelSummary() else summary
+
+
+def explored(rubric: Rubric, history: History, before: int | None = None) -> Exploration | None:
+    """Which options of the search space were tried; None before there is anything to tell."""
+    exploration = reflect(rubric, history, before=before).exploration
+    return exploration if exploration.tried else None

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from refinement.engine.profiles import SIMMER_SCALE
+from refinement.engine.reflect import Exploration
 from refinement.engine.scoring import shown_metric
 from refinement.engine.types import (
     CheckResult,
@@ -13,6 +14,8 @@ from refinement.engine.types import (
     EvaluatorOutput,
     Information,
     MetricValue,
+    PanelJudge,
+    PanelSummary,
     ProblemClass,
     Severity,
 )
@@ -59,10 +62,17 @@ def judge_prompt(view: JudgeView) -> Prompt:
     """The rubric in the system message, the data in the user message with the candidate last."""
     blocks = [*_stable_blocks(view), *_changing_blocks(view)]
     if view.candidate is not None:
-        blocks.append(_block(view.nonce, "CANDIDATE", view.candidate.text))
+        blocks.append(block(view.nonce, "CANDIDATE", view.candidate.text))
+    if view.lens is not None:
+        # After all that the judges of a board have in common, so that servers can reuse their cache.
+        blocks.append(_lens(view.lens, view.nonce))
     user = "\n\n".join([*blocks, CLOSING])
     messages = (PromptMessage("system", _judge_system(view)), PromptMessage("user", user))
     return Prompt(messages, shape=view.reply_example, nonce=view.nonce)
+
+
+def _lens(judge: PanelJudge, nonce: str) -> str:
+    return render("lens", None, name=safe(judge.name, nonce), lens=safe(judge.lens, nonce))
 
 
 def producer_prompt(view: ProducerView) -> Prompt:
@@ -71,7 +81,7 @@ def producer_prompt(view: ProducerView) -> Prompt:
         "producer_system",
         None,
         nonce=view.nonce,
-        artifact=_artifact(view),
+        artifact=artifact_name(view.artifact_type, view.nonce),
         has_sources=bool(view.sources),
     )
     # Sources stand before the template's text: no custom template can leave them out, and they are the
@@ -89,8 +99,8 @@ def _producer_text(view: ProducerView) -> str:
 
 def retry_prompt(prompt: Prompt, reply_text: str, complaint: str) -> Prompt:
     """The same prompt, followed by the invalid reply, the complaint and the expected shape."""
-    reply = excerpt(_safe(reply_text, prompt.nonce).strip() or "(an empty reply)", QUOTED_REPLY_CHARS).text
-    problem = excerpt(_safe(complaint, prompt.nonce).strip(), QUOTED_COMPLAINT_CHARS).text
+    reply = excerpt(safe(reply_text, prompt.nonce).strip() or "(an empty reply)", QUOTED_REPLY_CHARS).text
+    problem = excerpt(safe(complaint, prompt.nonce).strip(), QUOTED_COMPLAINT_CHARS).text
     request = [
         f"Your reply could not be used. {problem}",
         "Answer again, with the right reply and nothing else.",
@@ -109,8 +119,8 @@ def _judge_system(view: JudgeView) -> str:
     instructions = render(
         default_name("judge", view.profile) if view.template is None else "judge",
         view.template,
-        artifact=_artifact(view),
-        criteria=_criteria(view.criteria, view.nonce),
+        artifact=artifact_name(view.artifact_type, view.nonce),
+        criteria=criterion_values(view.criteria, view.nonce),
         scale=scale_in_words(view.scale),
         minimum=plain(view.scale.minimum),
         maximum=plain(view.scale.maximum),
@@ -149,23 +159,25 @@ def _stable_blocks(view: JudgeView) -> Iterable[str]:
         ("CALIBRATION SCORES", _scores(view.calibration_scores)),
     ):
         if text:
-            yield _block(view.nonce, label, text)
+            yield block(view.nonce, label, text)
     yield from source_blocks(view.sources, view.nonce)
     if view.seed is not None:
-        yield _block(view.nonce, "SEED", view.seed.text)
+        yield block(view.nonce, "SEED", view.seed.text)
     if view.seed_scores:
-        yield _block(view.nonce, "SEED SCORES", _scores(view.seed_scores))
+        yield block(view.nonce, "SEED SCORES", _scores(view.seed_scores))
 
 
 def _changing_blocks(view: JudgeView) -> Iterable[str]:
     for label, text in (
         ("HISTORY", "\n".join(_history_line(line) for line in view.history)),
         ("PREVIOUS ASI", view.previous_asi),
+        ("PANEL SUMMARY", summary_text(view.panel_summary)),
+        ("EXPLORATION STATUS", exploration_text(view.exploration)),
         ("EVALUATOR OUTPUT", _evaluator(view.evaluator, view.metrics)),
         ("CONTRACT VIOLATION", view.contract_violation),
     ):
         if text:
-            yield _block(view.nonce, label, text)
+            yield block(view.nonce, label, text)
     if view.round_label:
         yield f"This is {view.round_label}."
     if view.evaluator is not None and view.evaluator.failure:
@@ -199,12 +211,12 @@ def _cut_notice(candidate: Excerpt) -> str:
     )
 
 
-def _block(nonce: str, label: str, text: str) -> str:
+def block(nonce: str, label: str, text: str) -> str:
     """Data for a judge between delimiters, with forged delimiters and chat tags neutralised."""
-    return fence(nonce, label).around(_safe(text, nonce))
+    return fence(nonce, label).around(safe(text, nonce))
 
 
-def _safe(text: str, nonce: str) -> str:
+def safe(text: str, nonce: str) -> str:
     return defuse_role_tags(neutralise(text, nonce) if nonce else text)
 
 
@@ -218,6 +230,26 @@ def _history_line(line: HistoryLine) -> str:
     metrics = f"; {_metrics(line.metrics)}" if line.metrics else ""
     regressed = " (regressed)" if line.regressed else ""
     return f"{line.label}: {composite}{metrics}; {line.key_change}{regressed}"
+
+
+def summary_text(summary: PanelSummary | None, exploration: Exploration | None = None) -> str:
+    """What works, what does not, and where to go; empty if nothing is known."""
+    summary, exploration = summary or PanelSummary(), exploration or Exploration()
+    text = render(
+        "panel_summary",
+        None,
+        working=summary.working,
+        not_working=summary.not_working,
+        direction=summary.direction,
+        tried=exploration.tried,
+        untried=exploration.untried,
+    )
+    return text.strip()
+
+
+def exploration_text(exploration: Exploration | None) -> str:
+    """The options of the search space that were tried, and those that were not."""
+    return summary_text(None, exploration)
 
 
 def _metrics(metrics: Iterable[NamedMetric]) -> str:
@@ -252,13 +284,13 @@ def _evaluator(output: EvaluatorOutput | None, metrics: tuple[NamedMetric, ...])
     return "\n".join(parts)
 
 
-def _artifact(view: JudgeView | ProducerView) -> str:
+def artifact_name(artifact_type: str, nonce: str) -> str:
     """The artifact type as readable text."""
-    return neutralise(view.artifact_type, view.nonce).replace("_", " ").replace("-", " ").strip() or "text"
+    return neutralise(artifact_type, nonce).replace("_", " ").replace("-", " ").strip() or "text"
 
 
 @lru_cache(maxsize=64)
-def _criteria(criteria: tuple[Criterion, ...], nonce: str) -> tuple[CriterionValue, ...]:
+def criterion_values(criteria: tuple[Criterion, ...], nonce: str) -> tuple[CriterionValue, ...]:
     return tuple(
         CriterionValue(
             key=criterion.key,
@@ -280,8 +312,8 @@ def _brief_values(view: ProducerView) -> dict[str, object]:
     }
     return {
         **{name: neutralise(text or "", view.nonce) for name, text in texts.items()},
-        "artifact": _artifact(view),
-        "criteria": _criteria(view.criteria, view.nonce),
+        "artifact": artifact_name(view.artifact_type, view.nonce),
+        "criteria": criterion_values(view.criteria, view.nonce),
         "workspace": view.problem_class is not ProblemClass.TEXT,
     }
 
@@ -294,13 +326,14 @@ def _revision(view: ProducerView) -> str:
     # Chat tags are not escaped in the candidate: the backslash would end up in the next version.
     candidate = neutralise(view.candidate or "", view.nonce)
     feedback, people = _feedback(view.feedback, view) if view.feedback else "", _instructions(view)
+    learned = safe(summary_text(view.panel_summary, view.exploration), view.nonce)
     text = render(
         "revision_appended" if view.appends_feedback and "revision" not in view.templates else "revision",
         view.templates.get("revision"),
         **_brief_values(view),
         original_prompt=_draft(view),
         candidate=fence(view.nonce, "VERSION").around(candidate) if candidate else "",
-        feedback="\n\n".join(part for part in (feedback, people) if part),
+        feedback="\n\n".join(part for part in (feedback, learned, people) if part),
     )
     # A custom template may omit or shorten the feedback, but instructions from people are always included.
     return text if people in text else f"{text}\n\n{people}"
@@ -313,7 +346,7 @@ def _repair(view: ProducerView, validation: EvaluatorOutput) -> str:
         None,
         original_prompt=_draft(view),
         candidate=fence(view.nonce, "VERSION").around(candidate) if candidate else "",
-        output=_block(view.nonce, "VALIDATION OUTPUT", _evaluator(validation, ())),
+        output=block(view.nonce, "VALIDATION OUTPUT", _evaluator(validation, ())),
     )
 
 
@@ -323,7 +356,7 @@ def _instructions(view: ProducerView) -> str:
         return ""
     instructions = tuple(
         InstructionValue(
-            author=_safe(" ".join(entry.author.split()), view.nonce), text=_safe(entry.text, view.nonce)
+            author=safe(" ".join(entry.author.split()), view.nonce), text=safe(entry.text, view.nonce)
         )
         for entry in view.instructions
     )
@@ -336,9 +369,9 @@ def _feedback(feedback: FeedbackView, view: ProducerView) -> str:
         "feedback",
         view.templates.get("feedback"),
         style=str(feedback.style),
-        issues=tuple(_safe(issue, view.nonce) for issue in feedback.issues),
-        asi=_safe(feedback.asi, view.nonce),
-        note=_safe(feedback.note, view.nonce),
+        issues=tuple(safe(issue, view.nonce) for issue in feedback.issues),
+        asi=safe(feedback.asi, view.nonce),
+        note=safe(feedback.note, view.nonce),
         groups=groups,
         failures=tuple(failure for group in groups for failure in group.failures),
     )
@@ -348,7 +381,7 @@ def _groups(failures: Iterable[CheckResult], nonce: str) -> tuple[GroupValue, ..
     """Failed checks by severity, most severe first."""
     by_severity: dict[Severity, list[FailureValue]] = {severity: [] for severity in Severity}
     for result in failures:
-        message, suggestion = _safe(result.message, nonce), _safe(result.suggestion, nonce)
+        message, suggestion = safe(result.message, nonce), safe(result.suggestion, nonce)
         by_severity[result.severity].append(FailureValue(result.key, message or result.key, suggestion))
     return tuple(
         GroupValue(severity.value, GROUP_TITLES[severity], tuple(values))

@@ -41,6 +41,9 @@ class Source(StrEnum):
     HISTORY = "history"
     PREVIOUS_ASI = "previous_asi"
     EVALUATOR_OUTPUT = "evaluator_output"
+    PANEL_SUMMARY = "panel_summary"
+    LENS = "lens"
+    OPINIONS = "opinions"
     FEEDBACK = "feedback"
     ARTIFACT = "artifact"
     REPLY_FORMAT = "reply_format"
@@ -66,6 +69,13 @@ FENCED = {
     "HISTORY": Source.HISTORY,
     "PREVIOUS ASI": Source.PREVIOUS_ASI,
     "EVALUATOR OUTPUT": Source.EVALUATOR_OUTPUT,
+    "PANEL SUMMARY": Source.PANEL_SUMMARY,
+    "LAST SUMMARY": Source.PANEL_SUMMARY,
+    "EXPLORATION STATUS": Source.SEARCH_SPACE,
+    "JUDGE": Source.OPINIONS,
+    "CRITERIA": Source.CRITERIA,
+    "FEEDBACK": Source.FEEDBACK,
+    "CHANGED LINES": Source.CANDIDATE,
     "CONTRACT VIOLATION": Source.OUTPUT_CONTRACT,
     "CANDIDATE": Source.CANDIDATE,
     "VERSION": Source.CANDIDATE,

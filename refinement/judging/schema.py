@@ -22,14 +22,14 @@ def reply_schema(rubric: Rubric) -> dict[str, object]:
     """The reply schema for this rubric. It uses basic features only, and puts reasoning before each score."""
     criteria = {criterion.key: _criterion_schema(rubric.scale) for criterion in rubric.criteria}
     contract: dict[str, dict[str, object]] = {
-        "contract_reason": _text(CONTRACT_CHARS),
+        "contract_reason": text_schema(CONTRACT_CHARS),
         "contract_violated": {"type": "boolean"},
     }
-    return _closed_object(
+    return closed_object(
         {
-            "criteria": _closed_object(criteria),
-            "issues": {"type": "array", "items": _text(ISSUE_CHARS), "maxItems": ISSUES},
-            "asi": _text(ASI_CHARS),
+            "criteria": closed_object(criteria),
+            "issues": {"type": "array", "items": text_schema(ISSUE_CHARS), "maxItems": ISSUES},
+            "asi": text_schema(ASI_CHARS),
             **(contract if asks_about_contract(rubric) else {}),
         }
     )
@@ -90,20 +90,24 @@ def plain(value: Decimal) -> str:
 
 
 def _criterion_schema(scale: Scale) -> dict[str, object]:
-    return _closed_object(
+    return closed_object(
         {
-            "reasoning": _text(REASONING_CHARS),
-            "score": {
-                "type": "integer" if takes_whole_numbers(scale) else "number",
-                "minimum": _json_number(scale.minimum),
-                "maximum": _json_number(scale.maximum),
-            },
-            "improvement": _text(IMPROVEMENT_CHARS),
+            "reasoning": text_schema(REASONING_CHARS),
+            "score": score_schema(scale),
+            "improvement": text_schema(IMPROVEMENT_CHARS),
         }
     )
 
 
-def _closed_object(properties: dict[str, dict[str, object]]) -> dict[str, object]:
+def score_schema(scale: Scale) -> dict[str, object]:
+    return {
+        "type": "integer" if takes_whole_numbers(scale) else "number",
+        "minimum": _json_number(scale.minimum),
+        "maximum": _json_number(scale.maximum),
+    }
+
+
+def closed_object(properties: dict[str, dict[str, object]]) -> dict[str, object]:
     return {
         "type": "object",
         "properties": properties,
@@ -112,7 +116,7 @@ def _closed_object(properties: dict[str, dict[str, object]]) -> dict[str, object
     }
 
 
-def _text(limit: int) -> dict[str, object]:
+def text_schema(limit: int) -> dict[str, object]:
     return {"type": "string", "maxLength": limit}
 
 

@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 CHANGING = frozenset(
-    {"revision", "revision_appended", "repair", "feedback", "instructions"}
+    {"revision", "revision_appended", "repair", "feedback", "instructions", "deliberation", "panel_summary"}
 )  # different text in every round
 CACHED_CHARS = 20_000  # longer values are not cached
 

@@ -4,8 +4,24 @@ import time
 from typing import TextIO
 
 from refinement.engine.sentences import round_name
-from refinement.engine.types import Draft, Finish, Judge, Repair, Revise, Rubric, Step
-from refinement.execution.step import StepResult
+from refinement.engine.types import (
+    AskPlateau,
+    BoardStep,
+    Compose,
+    Deliberate,
+    Describe,
+    Draft,
+    Escalate,
+    Finish,
+    Judge,
+    Merge,
+    Repair,
+    Revise,
+    Rubric,
+    Score,
+    Step,
+)
+from refinement.execution.step import StepResult, WorkStep
 from refinement.models import Run
 
 BAR_CELLS = 20
@@ -29,20 +45,33 @@ class Progress:
     def step(self, step: Step) -> None:
         """A step starts. The previous step's result is already in the run's row."""
         self.print_result()
-        if isinstance(step, Finish):
+        if isinstance(step, (Finish, Escalate, AskPlateau)):
             return
         self.round, self.pieces = step.round, 0
         self.doing = f"{round_name(self.rubric, step.round)}: {self.description(step)}"
         self.say(self.doing)
 
-    def description(self, step: Draft | Judge | Repair | Revise) -> str:
+    def description(self, step: WorkStep) -> str:
         if isinstance(step, Draft):
             return f"{self.run.producer_model} is writing the first draft"
         if isinstance(step, Judge):
             return f"{self.run.judge_model} is judging" if self.rubric.criteria else "running checks"
         if isinstance(step, Repair):
             return f"{self.run.producer_model} is repairing a candidate that failed validation"
-        return f"{self.run.producer_model} is revising"
+        if isinstance(step, Revise):
+            return f"{self.run.producer_model} is revising"
+        return self.board_description(step)
+
+    def board_description(self, step: BoardStep | Describe) -> str:
+        if isinstance(step, Compose):
+            return f"{self.run.clerk_model} is composing a board"
+        if isinstance(step, Score):
+            return f"{len(step.seats)} judge{'' if len(step.seats) == 1 else 's'} scoring"
+        if isinstance(step, Deliberate):
+            return f"{len(step.seats)} judge{'' if len(step.seats) == 1 else 's'} deliberating"
+        if isinstance(step, Merge):
+            return f"{self.run.clerk_model} is merging the verdicts"
+        return f"{self.run.clerk_model} is naming the change"
 
     def print_result(self) -> None:
         """Print the score of a newly judged round."""

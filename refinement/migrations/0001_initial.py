@@ -22,6 +22,21 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
+            name='PanelJudge',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('seat', models.PositiveSmallIntegerField()),
+                ('name', models.CharField(max_length=60)),
+                ('lens', models.CharField(max_length=600)),
+                ('endpoint', models.CharField(max_length=400)),
+                ('model', models.CharField(max_length=200)),
+                ('by_clerk', models.BooleanField(default=False)),
+            ],
+            options={
+                'ordering': ['seat'],
+            },
+        ),
+        migrations.CreateModel(
             name='SetupLink',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -71,6 +86,7 @@ class Migration(migrations.Migration):
                 ('task', models.TextField(blank=True)),
                 ('endpoint', models.CharField(max_length=400)),
                 ('model', models.CharField(max_length=200)),
+                ('panel', models.JSONField(blank=True, default=list)),
                 ('repeats', models.PositiveSmallIntegerField()),
                 ('temperature', models.DecimalField(decimal_places=2, default=0, max_digits=3)),
                 ('anchored', models.BooleanField(default=False)),
@@ -94,11 +110,12 @@ class Migration(migrations.Migration):
                 ('crashes', models.PositiveSmallIntegerField(default=0)),
                 ('next_try_at', models.DateTimeField(blank=True, null=True)),
                 ('waiting_endpoint', models.CharField(blank=True, max_length=400)),
-                ('calling_endpoint', models.CharField(blank=True, max_length=400)),
+                ('calling', models.JSONField(blank=True, default=dict)),
                 ('woken_at', models.DateTimeField(blank=True, null=True)),
                 ('wakes', models.PositiveSmallIntegerField(default=0)),
                 ('waiting_for', models.TextField(blank=True)),
                 ('number', models.PositiveSmallIntegerField()),
+                ('seat', models.PositiveSmallIntegerField(default=0)),
                 ('status', models.CharField(choices=[('queued', 'Queued'), ('running', 'Asking'), ('waiting', 'Waiting'), ('done', 'Done'), ('failed', 'Failed'), ('cancelled', 'Cancelled')], default='queued', max_length=10)),
                 ('finished_at', models.DateTimeField(blank=True, null=True)),
                 ('said', models.JSONField(blank=True, default=list)),
@@ -120,7 +137,7 @@ class Migration(migrations.Migration):
                 ('bench', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='trials', to='refinement.bench')),
             ],
             options={
-                'ordering': ['number'],
+                'ordering': ['number', 'seat'],
             },
         ),
         migrations.CreateModel(
@@ -210,7 +227,7 @@ class Migration(migrations.Migration):
                 ('crashes', models.PositiveSmallIntegerField(default=0)),
                 ('next_try_at', models.DateTimeField(blank=True, null=True)),
                 ('waiting_endpoint', models.CharField(blank=True, max_length=400)),
-                ('calling_endpoint', models.CharField(blank=True, max_length=400)),
+                ('calling', models.JSONField(blank=True, default=dict)),
                 ('woken_at', models.DateTimeField(blank=True, null=True)),
                 ('wakes', models.PositiveSmallIntegerField(default=0)),
                 ('waiting_for', models.TextField(blank=True)),
@@ -330,7 +347,7 @@ class Migration(migrations.Migration):
             name='NoticeChoice',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('mention', 'Somebody mentions you'), ('reply', 'Somebody answers in a thread of yours'), ('review', 'You are asked for a review'), ('run_ended', 'A run of yours has ended'), ('run_waits', 'A run of yours waits'), ('decision', 'Somebody decides about a run of yours')], max_length=10)),
+                ('kind', models.CharField(choices=[('mention', 'Somebody mentions you'), ('reply', 'Somebody answers in a thread of yours'), ('review', 'You are asked for a review'), ('run_ended', 'A run of yours has ended'), ('run_waits', 'A run of yours waits'), ('run_asks', 'A run of yours asks whether to go on'), ('decision', 'Somebody decides about a run of yours')], max_length=10)),
                 ('inbox', models.BooleanField(default=True)),
                 ('mail', models.BooleanField(default=True)),
                 ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='notice_choices', to=settings.AUTH_USER_MODEL)),
@@ -471,6 +488,9 @@ class Migration(migrations.Migration):
                 ('seen_chars', models.PositiveIntegerField(blank=True, null=True)),
                 ('judge_attempts', models.PositiveSmallIntegerField(default=0)),
                 ('parse_rung', models.CharField(blank=True, max_length=30)),
+                ('key_change', models.CharField(blank=True, max_length=60, null=True)),
+                ('spread', models.JSONField(blank=True, null=True)),
+                ('summary', models.JSONField(blank=True, null=True)),
                 ('feedback', models.JSONField(blank=True, null=True)),
                 ('candidate', models.TextField()),
                 ('author', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
@@ -551,6 +571,28 @@ class Migration(migrations.Migration):
                 'ordering': ['position'],
             },
         ),
+        migrations.CreateModel(
+            name='BoardVerdict',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('seat', models.PositiveSmallIntegerField()),
+                ('scores', models.JSONField(default=list)),
+                ('issues', models.JSONField(blank=True, default=list)),
+                ('asi', models.TextField(blank=True)),
+                ('contract_violation', models.TextField(blank=True)),
+                ('problem', models.TextField(blank=True)),
+                ('seen_chars', models.PositiveIntegerField(blank=True, null=True)),
+                ('scored_at', models.DateTimeField(auto_now_add=True)),
+                ('stances', models.JSONField(blank=True, null=True)),
+                ('stances_problem', models.TextField(blank=True)),
+                ('deliberated_at', models.DateTimeField(blank=True, null=True)),
+                ('judge', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='verdicts', to='refinement.paneljudge')),
+                ('round', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='board', to='refinement.round')),
+            ],
+            options={
+                'ordering': ['seat'],
+            },
+        ),
         migrations.AddField(
             model_name='bench',
             name='source_round',
@@ -608,6 +650,7 @@ class Migration(migrations.Migration):
                 ('scale_step', models.DecimalField(blank=True, decimal_places=4, max_digits=9, null=True)),
                 ('policy', models.JSONField()),
                 ('context', models.JSONField()),
+                ('judges', models.JSONField(blank=True, default=dict)),
                 ('background', models.TextField(blank=True)),
                 ('output_contract', models.TextField(blank=True)),
                 ('output_schema', models.JSONField(blank=True, default=dict)),
@@ -673,7 +716,7 @@ class Migration(migrations.Migration):
                 ('crashes', models.PositiveSmallIntegerField(default=0)),
                 ('next_try_at', models.DateTimeField(blank=True, null=True)),
                 ('waiting_endpoint', models.CharField(blank=True, max_length=400)),
-                ('calling_endpoint', models.CharField(blank=True, max_length=400)),
+                ('calling', models.JSONField(blank=True, default=dict)),
                 ('woken_at', models.DateTimeField(blank=True, null=True)),
                 ('wakes', models.PositiveSmallIntegerField(default=0)),
                 ('waiting_for', models.TextField(blank=True)),
@@ -694,6 +737,9 @@ class Migration(migrations.Migration):
                 ('judge_family', models.CharField(blank=True, max_length=100)),
                 ('judge_context', models.PositiveIntegerField(blank=True, null=True)),
                 ('kinship', models.CharField(blank=True, max_length=20)),
+                ('clerk_endpoint', models.CharField(blank=True, max_length=400)),
+                ('clerk_model', models.CharField(blank=True, max_length=200)),
+                ('other_contexts', models.JSONField(blank=True, default=dict)),
                 ('status', models.CharField(choices=[('queued', 'Queued'), ('running', 'Running'), ('waiting', 'Waiting'), ('paused', 'Paused'), ('finished', 'Finished')], default='queued', max_length=10)),
                 ('outcome', models.CharField(blank=True, choices=[('PASS', 'PASS'), ('FAIL', 'FAIL'), ('DONE', 'DONE'), ('ERROR', 'ERROR'), ('CANCELLED', 'CANCELLED')], max_length=10)),
                 ('stop_reason', models.CharField(blank=True, choices=[('passed', 'passed'), ('max_rounds', 'max_rounds'), ('cycling', 'cycling'), ('perfect_score', 'perfect_score'), ('quality_threshold_met', 'quality_threshold_met'), ('score_regression', 'score_regression'), ('no_improvement', 'no_improvement'), ('max_iterations_reached', 'max_iterations_reached'), ('plateau', 'plateau'), ('budget_tokens', 'budget_tokens'), ('budget_seconds', 'budget_seconds'), ('budget_calls', 'budget_calls'), ('judge_failed', 'judge_failed'), ('producer_failed', 'producer_failed'), ('internal_error', 'internal_error'), ('cancelled', 'cancelled'), ('imported', 'imported')], max_length=30)),
@@ -715,7 +761,11 @@ class Migration(migrations.Migration):
                 ('step_calls', models.PositiveSmallIntegerField(default=0)),
                 ('step_failures', models.PositiveSmallIntegerField(default=0)),
                 ('step_unreadable', models.PositiveSmallIntegerField(default=0)),
+                ('board_unreadable', models.JSONField(blank=True, default=dict)),
                 ('extended_after', models.PositiveIntegerField(default=0)),
+                ('escalated_after', models.PositiveIntegerField(default=0)),
+                ('plateau_asked', models.BooleanField(default=False)),
+                ('plateau_accepted', models.BooleanField(default=False)),
                 ('decision', models.CharField(blank=True, max_length=10, null=True)),
                 ('chosen_round', models.PositiveIntegerField(blank=True, null=True)),
                 ('failure_role', models.CharField(blank=True, max_length=10)),
@@ -759,11 +809,16 @@ class Migration(migrations.Migration):
                 'ordering': ['id'],
             },
         ),
+        migrations.AddField(
+            model_name='paneljudge',
+            name='run',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='panel', to='refinement.run'),
+        ),
         migrations.CreateModel(
             name='Notice',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('mention', 'Somebody mentions you'), ('reply', 'Somebody answers in a thread of yours'), ('review', 'You are asked for a review'), ('run_ended', 'A run of yours has ended'), ('run_waits', 'A run of yours waits'), ('decision', 'Somebody decides about a run of yours')], max_length=10)),
+                ('kind', models.CharField(choices=[('mention', 'Somebody mentions you'), ('reply', 'Somebody answers in a thread of yours'), ('review', 'You are asked for a review'), ('run_ended', 'A run of yours has ended'), ('run_waits', 'A run of yours waits'), ('run_asks', 'A run of yours asks whether to go on'), ('decision', 'Somebody decides about a run of yours')], max_length=10)),
                 ('actor_name', models.CharField(blank=True, max_length=120)),
                 ('text', models.TextField()),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
@@ -834,7 +889,7 @@ class Migration(migrations.Migration):
             name='Event',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('queued', 'Queued'), ('claimed', 'Taken by a worker'), ('drafted', 'First draft written'), ('revised', 'Revision written'), ('evaluating', 'Evaluator started'), ('evaluated', 'Evaluator ended'), ('repaired', 'Candidate repaired'), ('judged', 'Judged'), ('unreadable', 'Judge asked again'), ('failed', 'Step given up'), ('waiting', 'Waiting'), ('paused', 'Paused'), ('resumed', 'Resumed'), ('retried', 'Retried'), ('extended', 'More rounds asked for'), ('stopped', 'Stopped'), ('commented', 'Comments changed'), ('scored', 'Scored by a person'), ('decided', 'Decided by a person'), ('steered', 'Instruction given'), ('edited', 'Edited by hand'), ('reviewing', 'Reviews changed')], max_length=20)),
+                ('kind', models.CharField(choices=[('queued', 'Queued'), ('claimed', 'Taken by a worker'), ('drafted', 'First draft written'), ('revised', 'Revision written'), ('evaluating', 'Evaluator started'), ('evaluated', 'Evaluator ended'), ('repaired', 'Candidate repaired'), ('composed', 'Board composed'), ('answered', 'A judge answered'), ('deliberated', 'A judge deliberated'), ('judged', 'Judged'), ('described', 'Change named'), ('escalated', 'Board took over'), ('asked', 'Waiting for a decision'), ('unreadable', 'Judge asked again'), ('failed', 'Step given up'), ('waiting', 'Waiting'), ('paused', 'Paused'), ('resumed', 'Resumed'), ('retried', 'Retried'), ('extended', 'More rounds asked for'), ('stopped', 'Stopped'), ('commented', 'Comments changed'), ('scored', 'Scored by a person'), ('decided', 'Decided by a person'), ('steered', 'Instruction given'), ('edited', 'Edited by hand'), ('reviewing', 'Reviews changed')], max_length=20)),
                 ('at', models.DateTimeField(auto_now_add=True)),
                 ('actor', models.CharField(max_length=120)),
                 ('data', models.JSONField(blank=True, default=dict)),
@@ -891,6 +946,8 @@ class Migration(migrations.Migration):
                 ('error_message', models.TextField(blank=True)),
                 ('round_number', models.PositiveIntegerField()),
                 ('role', models.CharField(max_length=10)),
+                ('purpose', models.CharField(choices=[('draft', 'First draft'), ('revise', 'Revision'), ('repair', 'Repair'), ('score', 'Scores'), ('deliberate', 'Deliberation'), ('compose', 'Panel'), ('merge', 'Merged suggestion'), ('describe', 'Key change')], max_length=10)),
+                ('seat', models.PositiveSmallIntegerField(default=0)),
                 ('attempt', models.PositiveSmallIntegerField()),
                 ('endpoint', models.CharField(max_length=400)),
                 ('model', models.CharField(max_length=200)),
@@ -1102,7 +1159,7 @@ class Migration(migrations.Migration):
                 ('crashes', models.PositiveSmallIntegerField(default=0)),
                 ('next_try_at', models.DateTimeField(blank=True, null=True)),
                 ('waiting_endpoint', models.CharField(blank=True, max_length=400)),
-                ('calling_endpoint', models.CharField(blank=True, max_length=400)),
+                ('calling', models.JSONField(blank=True, default=dict)),
                 ('woken_at', models.DateTimeField(blank=True, null=True)),
                 ('wakes', models.PositiveSmallIntegerField(default=0)),
                 ('waiting_for', models.TextField(blank=True)),
@@ -1150,7 +1207,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='benchtrial',
-            constraint=models.UniqueConstraint(fields=('bench', 'number'), name='trial_unique_in_bench'),
+            constraint=models.UniqueConstraint(fields=('bench', 'number', 'seat'), name='trial_unique_in_bench'),
         ),
         migrations.AddConstraint(
             model_name='benchtrial',
@@ -1271,6 +1328,10 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='checkresult',
             constraint=models.UniqueConstraint(fields=('round', 'key'), name='check_result_unique_in_round'),
+        ),
+        migrations.AddConstraint(
+            model_name='boardverdict',
+            constraint=models.UniqueConstraint(fields=('round', 'seat'), name='board_verdict_unique_in_round'),
         ),
         migrations.AddConstraint(
             model_name='rubric',
@@ -1504,6 +1565,14 @@ class Migration(migrations.Migration):
             model_name='reviewrequest',
             constraint=models.UniqueConstraint(condition=models.Q(('closed_at__isnull', True)), fields=('run', 'reviewer'), name='review_request_one_open'),
         ),
+        migrations.AddConstraint(
+            model_name='paneljudge',
+            constraint=models.UniqueConstraint(fields=('run', 'seat'), name='panel_judge_unique_in_run'),
+        ),
+        migrations.AddConstraint(
+            model_name='paneljudge',
+            constraint=models.CheckConstraint(condition=models.Q(('seat__gte', 1)), name='panel_seat_from_one'),
+        ),
         migrations.AddIndex(
             model_name='notice',
             index=models.Index(fields=['user', '-id'], name='notice_newest'),
@@ -1558,7 +1627,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='call',
-            constraint=models.UniqueConstraint(fields=('run', 'round_number', 'role', 'attempt'), name='call_unique_in_run'),
+            constraint=models.UniqueConstraint(fields=('run', 'round_number', 'purpose', 'seat', 'attempt'), name='call_unique_in_run'),
         ),
         migrations.AddIndex(
             model_name='blindreading',

@@ -19,7 +19,8 @@ from refinement.models.rubrics.bench import (
     TrialStatus,
 )
 from refinement.models.rubrics.rubrics import Check, Criterion, ImmutableRow, Rubric, RubricVersion
-from refinement.models.runs.calls import Call
+from refinement.models.runs.boards import BoardVerdict, PanelJudge
+from refinement.models.runs.calls import Call, CallPurpose
 from refinement.models.runs.evaluator_results import EvaluatorRepeat, EvaluatorResult, ValidationResult
 from refinement.models.runs.evaluator_trials import (
     EvaluatorTrial,
@@ -54,7 +55,9 @@ __all__ = [
     "BenchStatus",
     "BenchTrial",
     "BlindReading",
+    "BoardVerdict",
     "Call",
+    "CallPurpose",
     "CandidateOrigin",
     "Check",
     "CheckResult",
@@ -88,6 +91,7 @@ __all__ = [
     "Notice",
     "NoticeChoice",
     "NoticeKind",
+    "PanelJudge",
     "Project",
     "QueuedMessage",
     "ReviewRequest",

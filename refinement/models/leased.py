@@ -30,7 +30,7 @@ class Leased(models.Model):
     crashes = models.PositiveSmallIntegerField(default=0)  # workers lost during the step under way
     next_try_at = models.DateTimeField(null=True, blank=True)
     waiting_endpoint = models.CharField(max_length=400, blank=True)
-    calling_endpoint = models.CharField(max_length=400, blank=True)  # takes a slot while the lease holds
+    calling = models.JSONField(default=dict, blank=True)  # slots in use while the lease holds, by endpoint
     # When a message was last sent for this row, and how many were sent since it was last claimed.
     woken_at = models.DateTimeField(null=True, blank=True)
     wakes = models.PositiveSmallIntegerField(default=0)

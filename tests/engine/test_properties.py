@@ -9,18 +9,32 @@ from hypothesis import strategies as st
 from refinement.engine.profiles import default_rubrics
 from refinement.engine.scoring import assess, rank
 from refinement.engine.steps import next_step
+from refinement.engine.stopping import round_limit
 from refinement.engine.types import (
+    AskPlateau,
+    BoardVerdict,
     Budget,
     CheckResult,
+    Compose,
     CriterionScore,
+    Deliberate,
+    Describe,
     Draft,
+    Escalate,
     Finish,
     History,
     Judge,
+    JudgeMode,
+    Judges,
+    Merge,
     NextBase,
+    OnPlateau,
+    PanelJudge,
     Revise,
     Round,
     Rubric,
+    Score,
+    Step,
     StopReason,
     Usage,
     Verdict,
@@ -50,7 +64,9 @@ def rubrics(draw) -> Rubric:
         )
     if draw(st.booleans()):
         policy = replace(policy, budget=Budget(calls=draw(st.integers(1, 12))))
-    return replace(of, policy=policy)
+    policy = replace(policy, on_plateau=draw(st.sampled_from(list(OnPlateau))))
+    judges = Judges(draw(st.sampled_from([JudgeMode.SINGLE, JudgeMode.BOARD])), deliberation=draw(st.booleans()))
+    return replace(of, policy=policy, judges=judges)
 
 
 @st.composite
@@ -78,26 +94,52 @@ def judgements(draw, of: Rubric, count: int):
 @st.composite
 def runs(draw):
     of = draw(rubrics())
-    return of, draw(judgements(of, of.policy.max_rounds)), draw(st.booleans())
+    return of, draw(judgements(of, of.policy.max_rounds + 2)), draw(st.booleans())
+
+
+PANEL = (PanelJudge("Ada", "x"), PanelJudge("Ben", "y"))
 
 
 def advance(of: Rubric, seen: History, assessments) -> History:
     """Carries out one step the way a run does; a call costs one of the budget."""
     step = next_step(of, seen)
+    if isinstance(step, Escalate):
+        return replace(seen, escalated_after=step.round)
+    if isinstance(step, AskPlateau):
+        return replace(seen, plateau_accepted=True)
     usage = replace(seen.usage, calls=seen.usage.calls + 1)
     if isinstance(step, (Draft, Revise)):
         entry = Round(step.round, f"candidate {step.round}")
-        return History((*seen.rounds, entry), usage)
-    assert isinstance(step, Judge)
-    last = replace(seen.rounds[-1], assessment=assessments[step.round - 1])
-    return History((*seen.rounds[:-1], last), usage)
+        return replace(seen, rounds=(*seen.rounds, entry), usage=usage)
+    if isinstance(step, Compose):
+        return replace(seen, panel=PANEL, usage=usage)
+    last = after_judging(step, seen.rounds[-1], assessments)
+    return replace(seen, rounds=(*seen.rounds[:-1], last), usage=usage)
+
+
+def after_judging(step: Step, last: Round, assessments) -> Round:
+    """One answer at a time, as they would arrive one by one."""
+    if isinstance(step, Score):
+        return replace(last, board=(*last.board, BoardVerdict(step.seats[0], Verdict(()))))
+    if isinstance(step, Deliberate):
+        return replace(
+            last,
+            board=tuple(
+                replace(answer, stances=()) if answer.seat == step.seats[0] else answer
+                for answer in last.board
+            ),
+        )
+    if isinstance(step, Describe):
+        return replace(last, key_change="a change")
+    assert isinstance(step, (Judge, Merge))
+    return replace(last, assessment=assessments[step.round - 1])
 
 
 def play(of: Rubric, assessments, seeded: bool, start: History | None = None):
     """Runs to the end; returns the finish and every history on the way."""
     seen = start or (History((Round(1, "seed"),)) if seeded else History())
     trail = [seen]
-    for _ in range(4 * of.policy.max_rounds + 4):
+    for _ in range(8 * of.policy.max_rounds + 24):
         step = next_step(of, seen)
         if isinstance(step, Finish):
             return step, trail
@@ -111,7 +153,7 @@ def play(of: Rubric, assessments, seeded: bool, start: History | None = None):
 def test_every_run_ends_within_its_round_limit(run):
     of, assessments, seeded = run
     _, trail = play(of, assessments, seeded)
-    assert len(trail[-1].rounds) <= of.policy.max_rounds
+    assert len(trail[-1].rounds) <= max(of.policy.max_rounds, round_limit(of, trail[-1]))
 
 
 @given(runs())

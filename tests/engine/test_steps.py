@@ -14,6 +14,7 @@ from refinement.engine.types import (
     History,
     Judge,
     NextBase,
+    OnPlateau,
     Outcome,
     Revise,
     Role,
@@ -211,7 +212,7 @@ def plain_simmer(**policy):
         ),
         (plain_simmer(), ["5", "6", "7", "8"], "Stopped after iteration 3: reached the 4-iteration limit."),
         (
-            plain_simmer(max_rounds=8),
+            plain_simmer(max_rounds=8, on_plateau=OnPlateau.STOP),
             ["6", "5", "6", "5"],
             "Stopped after iteration 3: none of the last 3 iterations is better than iteration 0. "
             "Iteration 0 is the result.",
@@ -247,7 +248,7 @@ def test_the_sentence_names_the_primary_criterion_that_fell():
 
 
 def test_the_plateau_sentence_names_the_best_round_before_the_window():
-    assert sentence(rubric("simmer", max_rounds=9), "4", "5", "6", "7", "6", "6", "7") == (
+    assert sentence(rubric("simmer", max_rounds=9, on_plateau=OnPlateau.STOP), "4", "5", "6", "7", "6", "6", "7") == (
         "Stopped after iteration 6: none of the last 3 iterations is better than iteration 3. "
         "Iteration 3 is the result."
     )
@@ -264,7 +265,7 @@ def test_a_run_without_a_pass_mark_passed_in_no_round():
 
 
 def test_the_sentence_compares_only_the_rounds_that_the_rule_did():
-    of = rubric("simmer", max_rounds=12)
+    of = rubric("simmer", max_rounds=12, on_plateau=OnPlateau.STOP)
     seen = replace(history("9", "5", "5", "5", "4", "4", "4"), extended_after=4)
     assert next_step(of, seen).why == (
         "Stopped after iteration 6: none of the last 3 iterations is better than iteration 3. "

@@ -266,6 +266,7 @@ def test_a_judge_with_an_evaluator_sees_the_evidence(profile):
     plain = context_rules_for(profile).allowed(Role.JUDGE)
     assert context_rules_for(profile, evaluator=True).allowed(Role.JUDGE) - plain == {
         Information.HISTORY, Information.PREVIOUS_ASI, Information.EVALUATOR_OUTPUT, Information.SEARCH_SPACE,
+        Information.PANEL_SUMMARY,
     }  # fmt: skip
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from refinement.engine.metrics import run_metrics
 from refinement.engine.steps import next_step
-from refinement.engine.types import Finish, History, Outcome, Round, Rubric, StopReason
+from refinement.engine.types import Finish, History, OnPlateau, Outcome, Round, Rubric, StopReason
 from tests.engine.given import D, rounds, rubric, scored
 
 
@@ -31,7 +31,8 @@ def test_simmer_follows_its_primary_criterion_to_the_best_round():
 
 
 def test_simmer_reaches_its_plateau():
-    step = next_step(rubric("simmer"), simmered(("6", "6"), ("6", "5"), ("6", "6"), ("5", "9")))
+    of = rubric("simmer", on_plateau=OnPlateau.STOP)
+    step = next_step(of, simmered(("6", "6"), ("6", "5"), ("6", "6"), ("5", "9")))
     assert (step.outcome, step.reason, step.best_round) == (Outcome.DONE, StopReason.PLATEAU, 1)
     assert step.why == (
         "Stopped after iteration 3: none of the last 3 iterations is better than iteration 0. "
@@ -121,7 +122,7 @@ def test_the_last_round_ends_by_the_limit_even_when_it_cycles():
 
 @pytest.mark.parametrize("profile", ["wiggum", "ralph", "simmer"])
 def test_when_all_rounds_score_zero_the_first_is_the_best(profile):
-    of = rubric(profile, minimum_gain=None)
+    of = rubric(profile, minimum_gain=None, on_plateau=OnPlateau.STOP)
     given = tuple(
         type(entry)(
             entry.number, entry.candidate, scored(0, **{c.key: "0" for c in of.criteria} or {"x": "0"})

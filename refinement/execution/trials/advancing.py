@@ -18,7 +18,7 @@ from refinement.execution.leases import (
     lease_take,
 )
 from refinement.execution.metrics import count
-from refinement.execution.slots import RETRY_SECONDS, slot_offer, slot_take
+from refinement.execution.slots import RETRY_SECONDS, slot_offer, slots_take
 from refinement.execution.trials.judging import TrialFailed, TrialReply, trial_ask
 from refinement.execution.trials.recording import (
     trial_ask_again,
@@ -89,8 +89,8 @@ def trial_step(lease: Lease[BenchTrial]) -> bool:
     """Calls the judge once and records the result; False if the endpoint had no free slot."""
     bench = lease.row.bench
     try:
-        limit = endpoint_spec(bench.endpoint).concurrency
-        if limit is not None and not slot_take(lease, bench.endpoint, limit):
+        limits = {bench.endpoint: endpoint_spec(bench.endpoint).concurrency}
+        if not slots_take(lease, {bench.endpoint: 1}, limits)[bench.endpoint]:
             spread = 1 + random.random()  # noqa: S311  jitter, not a secret
             delay = timedelta(seconds=RETRY_SECONDS * spread)
             trial_queue_for_slot(lease, endpoint=bench.endpoint, delay=delay)

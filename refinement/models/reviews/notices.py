@@ -16,6 +16,7 @@ class NoticeKind(models.TextChoices):
     REVIEW = "review", "You are asked for a review"
     RUN_ENDED = "run_ended", "A run of yours has ended"
     RUN_WAITS = "run_waits", "A run of yours waits"
+    RUN_ASKS = "run_asks", "A run of yours asks whether to go on"
     DECISION = "decision", "Somebody decides about a run of yours"
 
 

@@ -47,6 +47,8 @@ class Bench(models.Model):
 
     endpoint = models.CharField(max_length=400)
     model = models.CharField(max_length=200)
+    # For a board: [{name, lens, endpoint, model}] by seat; each judge scores alone in every repeat.
+    panel = models.JSONField(default=list, blank=True)
     repeats = models.PositiveSmallIntegerField()
     temperature = models.DecimalField(max_digits=3, decimal_places=2, default=0)
     anchored = models.BooleanField(default=False)  # the judge sees the calibration example
@@ -103,6 +105,7 @@ class BenchTrial(Leased):
 
     bench = models.ForeignKey(Bench, on_delete=models.CASCADE, related_name="trials")
     number = models.PositiveSmallIntegerField()
+    seat = models.PositiveSmallIntegerField(default=0)  # of the board's judge, from 1; 0 for a single judge
     status = models.CharField(max_length=10, choices=TrialStatus, default=TrialStatus.QUEUED)
     finished_at = models.DateTimeField(null=True, blank=True)
 
@@ -126,13 +129,13 @@ class BenchTrial(Leased):
     seconds = models.DecimalField(max_digits=12, decimal_places=3, default=0)
 
     class Meta:
-        ordering: ClassVar = ["number"]
+        ordering: ClassVar = ["number", "seat"]
         indexes: ClassVar = [
             models.Index(fields=["status", "lease_until"], name="trial_status_lease"),
             models.Index(fields=["status", "next_try_at"], name="trial_status_next_try"),
         ]
         constraints: ClassVar = [
-            models.UniqueConstraint(fields=["bench", "number"], name="trial_unique_in_bench"),
+            models.UniqueConstraint(fields=["bench", "number", "seat"], name="trial_unique_in_bench"),
             models.CheckConstraint(
                 condition=models.Q(status__in=TrialStatus.values), name="trial_status_known"
             ),

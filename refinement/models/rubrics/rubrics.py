@@ -66,6 +66,7 @@ class RubricVersion(Immutable):
     scale_step = models.DecimalField(max_digits=9, decimal_places=4, null=True, blank=True)
     policy = models.JSONField()
     context = models.JSONField()
+    judges = models.JSONField(default=dict, blank=True)  # mode, panel, deliberation, clerk
     background = models.TextField(blank=True)
     output_contract = models.TextField(blank=True)
     output_schema = models.JSONField(default=dict, blank=True)

@@ -35,12 +35,27 @@ class Exchange(models.Model):
         abstract = True
 
 
+class CallPurpose(models.TextChoices):
+    """What a call is for. A round has calls of one role for different purposes."""
+
+    DRAFT = "draft", "First draft"
+    REVISE = "revise", "Revision"
+    REPAIR = "repair", "Repair"
+    SCORE = "score", "Scores"
+    DELIBERATE = "deliberate", "Deliberation"
+    COMPOSE = "compose", "Panel"
+    MERGE = "merge", "Merged suggestion"
+    DESCRIBE = "describe", "Key change"
+
+
 class Call(Exchange):
-    """A call of a run. Attempts of one step are numbered from 1."""
+    """A call of a run. Attempts for one purpose, and on a board of one judge, are numbered from 1."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="calls")
     round_number = models.PositiveIntegerField()
     role = models.CharField(max_length=10)
+    purpose = models.CharField(max_length=10, choices=CallPurpose)
+    seat = models.PositiveSmallIntegerField(default=0)  # of a board's judge, from 1; 0 for all others
     attempt = models.PositiveSmallIntegerField()
     endpoint = models.CharField(max_length=400)
     model = models.CharField(max_length=200)
@@ -49,7 +64,7 @@ class Call(Exchange):
         ordering: ClassVar = ["id"]
         constraints: ClassVar = [
             models.UniqueConstraint(
-                fields=["run", "round_number", "role", "attempt"], name="call_unique_in_run"
+                fields=["run", "round_number", "purpose", "seat", "attempt"], name="call_unique_in_run"
             )
         ]
 

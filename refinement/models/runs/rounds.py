@@ -44,6 +44,12 @@ class Round(models.Model):
     seen_chars = models.PositiveIntegerField(null=True, blank=True)
     judge_attempts = models.PositiveSmallIntegerField(default=0)
     parse_rung = models.CharField(max_length=30, blank=True)
+    # What the round changed, as the clerk names it; null if it was not asked.
+    key_change = models.CharField(max_length=60, null=True, blank=True)
+    # Of a board's round: how far apart the judges' scores are by criterion, and the clerk's summary
+    # {working, not_working, direction, problem}.
+    spread = models.JSONField(null=True, blank=True)
+    summary = models.JSONField(null=True, blank=True)
     # Last: SQLite reads a row from its start, and most queries need only the numbers.
     feedback = models.JSONField(null=True, blank=True)
     candidate = models.TextField()

@@ -100,6 +100,10 @@ class Run(Leased):
     judge_family = models.CharField(max_length=100, blank=True)
     judge_context = models.PositiveIntegerField(null=True, blank=True)
     kinship = models.CharField(max_length=20, blank=True)
+    clerk_endpoint = models.CharField(max_length=400, blank=True)
+    clerk_model = models.CharField(max_length=200, blank=True)
+    # Context windows of models that neither the producer nor the judge uses, by "ENDPOINT/MODEL".
+    other_contexts = models.JSONField(default=dict, blank=True)
 
     status = models.CharField(max_length=10, choices=RunStatus, default=RunStatus.QUEUED)
     outcome = models.CharField(max_length=10, blank=True, choices=[(o.value, o.value) for o in Outcome])
@@ -128,7 +132,12 @@ class Run(Leased):
     step_calls = models.PositiveSmallIntegerField(default=0)
     step_failures = models.PositiveSmallIntegerField(default=0)
     step_unreadable = models.PositiveSmallIntegerField(default=0)
+    board_unreadable = models.JSONField(default=dict, blank=True)  # the same, by "purpose:seat" of a board
     extended_after = models.PositiveIntegerField(default=0)
+    # On a plateau: the last round before a board took over, and whether a person is asked or chose to stop.
+    escalated_after = models.PositiveIntegerField(default=0)
+    plateau_asked = models.BooleanField(default=False)
+    plateau_accepted = models.BooleanField(default=False)
     rerun_of = models.ForeignKey("self", models.SET_NULL, null=True, blank=True, related_name="reruns")
     # From the newest decision of a person. The judge's fields are separate.
     decision = models.CharField(max_length=10, null=True, blank=True)

@@ -14,6 +14,7 @@ from refinement.models.runs.runs import Run
 class WebhookEvent(models.TextChoices):
     RUN_FINISHED = "run.finished", "A run has ended"
     RUN_WAITING = "run.waiting", "A run waits for a model server"
+    RUN_ASKING = "run.asking", "A run waits for a decision"
     REVIEW_ASKED = "review.asked", "Somebody is asked for a review"
     COMMENT_CREATED = "comment.created", "Somebody comments on a run"
 

@@ -39,7 +39,8 @@ KIND_LABELS: Mapping[Information, tuple[str, str]] = {
     Information.FEEDBACK: ("Feedback", "Changes requested in the last verdict, without its scores."),
     Information.PREVIOUS_ASI: ("Previous advice", "The direction given after the previous round."),
     Information.HISTORY: ("History", "One line per earlier round: scores and changes."),
-    Information.SEARCH_SPACE: ("Search space", "What may be tried."),
+    Information.SEARCH_SPACE: ("Search space", "What may be tried, and what was tried already."),
+    Information.PANEL_SUMMARY: ("Panel summary", "What works, what did not, and the board's direction."),
 }
 # The kinds that at least one role can see.
 OFFERED_KINDS = tuple(kind for kind in Information if any(kind in offered for offered in OFFERED.values()))
@@ -50,6 +51,7 @@ ADDED: Mapping[Information, str] = {
     Information.PREVIOUS_ASI: "It can tell whether its advice was followed, and may reward just that.",
     Information.HISTORY: "It can see a trend, and its scores tend to stay near the earlier ones.",
     Information.SEARCH_SPACE: "Its advice can name what is untried.",
+    Information.PANEL_SUMMARY: "It knows what the board said before, and tends to repeat it.",
     Information.SEED: "It can compare with it, and its scores tend to stay near those of round 1.",
     Information.SEED_SCORES: "Its own scores tend to stay near them.",
 }
@@ -70,6 +72,7 @@ REMOVED: Mapping[Information, str] = {
     Information.PREVIOUS_ASI: "It may give the same advice again.",
     Information.HISTORY: "It cannot see a trend.",
     Information.SEARCH_SPACE: "It does not know what may be tried.",
+    Information.PANEL_SUMMARY: "It may retry what did not work.",
 }
 
 

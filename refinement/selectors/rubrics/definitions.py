@@ -30,6 +30,7 @@ def definition_of(version: RubricVersion) -> engine.Rubric:
             },
             "policy": version.policy,
             "context": version.context,
+            "judges": version.judges,
             "background": version.background,
             "output_contract": version.output_contract,
             "output_schema": version.output_schema,

@@ -13,6 +13,8 @@ SHOWN_CHARS = 24_000  # per part; counts include what is cut
 TAIL_CHARS = 4_000
 OWN_WORDS: Mapping[Source, tuple[str, str]] = {
     Source.ARTIFACT: ("K", "Kind of work"),
+    Source.LENS: ("E", "Lens"),
+    Source.OPINIONS: ("D", "Other judges"),
     Source.REPLY_FORMAT: ("J", "Reply format"),
     Source.MARKS: ("M", "Data markers"),
     Source.WORDS: ("W", "Instructions"),
@@ -34,6 +36,7 @@ LETTERS: Mapping[Information, str] = {
     Information.SOURCES: "Q",
     Information.EVALUATOR_OUTPUT: "U",
     Information.FEEDBACK: "F",
+    Information.PANEL_SUMMARY: "Y",
 }
 NAMES: Mapping[Source, tuple[str, str]] = {
     **{source: (LETTERS[kind], KIND_LABELS[kind][0]) for kind, source in SOURCE_OF.items()},

@@ -7,27 +7,35 @@ from typing import Any
 
 from django.db.models import Case, F, Q, QuerySet, TextField, Value, When
 
+from refinement.engine.boards import may_have_board
 from refinement.engine.codec import rubric_from_json
 from refinement.engine.scoring import assess
 from refinement.engine.types import (
+    BoardVerdict,
     CheckResult,
     CriterionScore,
+    CriterionStance,
     EvaluatorOutput,
     Failure,
     History,
+    PanelJudge,
+    PanelSummary,
     Penalty,
     Place,
     Role,
     Round,
     Rubric,
     Severity,
+    Stance,
     Usage,
     Verdict,
 )
 from refinement.judging.context import Brief, Calibration
 from refinement.judging.sources import SourceText
+from refinement.models import BoardVerdict as BoardVerdictRow
 from refinement.models import CheckResult as CheckResultRow
 from refinement.models import EvaluatorRepeat, EvaluatorResult, RoundOrigin, Run, ValidationResult
+from refinement.models import PanelJudge as PanelJudgeRow
 from refinement.models import Round as RoundRow
 from refinement.models import Verdict as VerdictRow
 from refinement.selectors.runs.evaluators.metrics import metrics_of
@@ -69,6 +77,7 @@ def history_of(run: Run, rubric: Rubric, *, whole: bool = False) -> History:
     """The run's history. Unless `whole`, only the texts that the next step may need are loaded."""
     rows = _whole_rounds(run.pk) if whole else _needed_rounds(run.pk, run.best_round or 0, run.rounds_judged)
     verdicts = by_round(_verdicts(run.pk)) if rows else {}
+    boards = by_round(_boards(run.pk)) if rows and may_have_board(rubric) else {}
     checks = by_round(_check_results(run.pk)) if rows and rubric.checks else {}
     outputs = by_round(_evaluator_results(run.pk)) if rows and rubric.runs_a_command else {}
     validations = by_round(_validations(run.pk)) if rows and rubric.validates else {}
@@ -80,10 +89,18 @@ def history_of(run: Run, rubric: Rubric, *, whole: bool = False) -> History:
             checks=checks.get(row.pk, []),
             output=next(iter(outputs.get(row.pk, [])), None),
             validations=validations.get(row.pk, []),
+            board=boards.get(row.pk, []),
         )
         for row in rows
     )
-    return History(rounds=tuple(rounds), **account_of(run))
+    panel = panel_of(run.pk) if may_have_board(rubric) else ()
+    return History(rounds=tuple(rounds), panel=panel, **account_of(run))
+
+
+def panel_of(run: int) -> tuple[PanelJudge, ...]:
+    """The run's panel by seat; empty if it is not composed yet."""
+    rows = PanelJudgeRow.objects.filter(run=run).order_by("seat")
+    return tuple(PanelJudge(row.name, row.lens) for row in rows)
 
 
 def by_round(rows: Iterable[Any]) -> dict[int, list[Any]]:
@@ -108,6 +125,10 @@ def _needed_rounds(run: int, best: int, judged: int) -> list[RoundRow]:
 
 def _verdicts(run: int) -> list[VerdictRow]:
     return list(VerdictRow.objects.filter(round__run=run).order_by("position"))
+
+
+def _boards(run: int) -> list[BoardVerdictRow]:
+    return list(BoardVerdictRow.objects.filter(round__run=run).order_by("seat"))
 
 
 def _check_results(run: int) -> list[CheckResultRow]:
@@ -142,6 +163,8 @@ def account_of(run: Run) -> dict[str, Any]:
         "usage": Usage(run.tokens, Decimal(run.model_seconds), run.calls_made),
         "failure": failure,
         "extended_after": run.extended_after,
+        "escalated_after": run.escalated_after,
+        "plateau_accepted": run.plateau_accepted,
     }
 
 
@@ -153,6 +176,7 @@ def round_of(
     checks: Iterable[CheckResultRow],
     output: EvaluatorResult | None,
     validations: Sequence[Any] = (),
+    board: Sequence[BoardVerdictRow] = (),
 ) -> Round:
     """The round as the engine's type; its composite is computed from the exact scores."""
     by_hand = row.origin == RoundOrigin.HAND
@@ -160,7 +184,17 @@ def round_of(
         repaired = bool(validations and validations[0].was_replaced)
         # The newest result: that of the repair, once there is one.
         invalid = bool(validations) and not validations[-1].passed and (len(validations) > 1) is repaired
-        return Round(row.number, row.text, None, row.base_round, by_hand, invalid, repaired)
+        return Round(
+            row.number,
+            row.text,
+            None,
+            row.base_round,
+            by_hand,
+            invalid,
+            repaired,
+            board=tuple(board_verdict_of(answer) for answer in board),
+            key_change=row.key_change,
+        )
     read = [verdict_of(verdict) for verdict in verdicts]
     assessment = assess(
         rubric,
@@ -170,10 +204,43 @@ def round_of(
         evaluator_in_brief(output) if output else None,
         row.contract_violation,
     )
-    return Round(row.number, row.text, assessment, row.base_round, by_hand)
+    return Round(
+        row.number,
+        row.text,
+        assessment,
+        row.base_round,
+        by_hand,
+        board=tuple(board_verdict_of(answer) for answer in board),
+        summary=summary_of(row.summary),
+        key_change=row.key_change,
+    )
 
 
-def verdict_of(row: Any) -> Verdict:
+def board_verdict_of(row: BoardVerdictRow) -> BoardVerdict:
+    """A judge's answers as the engine's type."""
+    verdict = None
+    if not row.problem:
+        found = replace(verdict_of(row, judge=""), contract_violation=row.contract_violation)
+        verdict = found
+    stances = None
+    if row.stances is not None:
+        stances = tuple(
+            CriterionStance(
+                entry["key"], Stance(entry["stance"]), Decimal(entry["score"]), entry.get("reasoning", "")
+            )
+            for entry in row.stances
+        )
+    return BoardVerdict(row.seat, verdict, row.problem, stances)
+
+
+def summary_of(values: dict[str, Any] | None) -> PanelSummary | None:
+    """The clerk's summary; None if there is none, or if it could not be read."""
+    if not values or values.get("problem"):
+        return None
+    return PanelSummary(tuple(values["working"]), tuple(values["not_working"]), values["direction"])
+
+
+def verdict_of(row: Any, judge: str | None = None) -> Verdict:
     return Verdict(
         scores=tuple(
             CriterionScore(
@@ -186,7 +253,7 @@ def verdict_of(row: Any) -> Verdict:
         ),
         issues=tuple(row.issues),
         asi=row.asi,
-        judge=row.judge,
+        judge=row.judge if judge is None else judge,
     )
 
 

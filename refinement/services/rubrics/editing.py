@@ -152,7 +152,7 @@ def record_change(
 def version_row(rubric: Rubric, definition: engine.Rubric, number: int) -> RubricVersion:
     values = rubric_to_json(definition)
     plain = ("name", "profile", "purpose", "artifact_type", "problem_class", "evaluation_mode", "policy")
-    texts = ("context", "background", "search_space", "templates")
+    texts = ("context", "judges", "background", "search_space", "templates")
     contract = ("output_contract", "output_schema", "output_pattern")
     calibration = ("calibration_text", "calibration_scores")
     return RubricVersion(

@@ -9,14 +9,17 @@ from django.db import transaction
 from django.utils import timezone
 
 from refinement.engine import types as engine
+from refinement.engine.boards import judge_mode
 from refinement.engine.codec import rubric_to_json
 from refinement.engine.safeguards import kinship
+from refinement.execution.boards.recording import panel_rows
 from refinement.execution.events import actor_name, event_record
 from refinement.execution.waking import wake
 from refinement.judging.length import shorten
 from refinement.judging.sources import SourceText
 from refinement.models import (
     EventKind,
+    PanelJudge,
     Project,
     Round,
     RoundOrigin,
@@ -27,7 +30,7 @@ from refinement.models import (
     User,
 )
 from refinement.models.runs.runs import TASK_TYPE_CHARS, TITLE_CHARS
-from refinement.providers.registry import Target
+from refinement.providers.registry import Target, parse_target
 from refinement.selectors.rubrics.commands import command_refusal
 from refinement.selectors.rubrics.definitions import definition_of
 from refinement.services.audit import audit_record
@@ -47,6 +50,7 @@ def run_create(
     task: str,
     producer: Target,
     judge: Target,
+    clerk: Target | None = None,
     seed: str = "",
     definition: engine.Rubric | None = None,
     user: User | None = None,
@@ -58,10 +62,14 @@ def run_create(
 ) -> Run:
     """Create and queue a run with a snapshot of everything needed to replay it.
 
-    `definition` is the version's definition with changes for this run. Raises ValidationError.
+    `definition` is the version's definition with changes for this run. The clerk's model is `clerk`, else
+    the rubric's, else the judge's. Raises ValidationError.
     """
     used = definition or definition_of(version)
     text, seed_text = storable(task).strip(), storable(seed)
+    mode = judge_mode(used, len(seed_text) if seed_text else None)
+    used = replace(used, judges=replace(used.judges, mode=mode))
+    scribe = clerk or (parse_target(used.judges.clerk) if used.judges.clerk else judge)
     validate_texts(text, seed_text, has_seed=bool(seed))
     kept = sources_validate(sources)
     if refusal := command_refusal(used):
@@ -86,6 +94,8 @@ def run_create(
         producer_model=producer.model,
         judge_endpoint=judge.endpoint,
         judge_model=judge.model,
+        clerk_endpoint=scribe.endpoint,
+        clerk_model=scribe.model,
         kinship=kin.value if kin else "",
         status=status,
         woken_at=timezone.now(),
@@ -100,6 +110,7 @@ def run_create(
         user=user,
         after={"rubric": str(version), "producer": producer.model, "judge": judge.model},
     )
+    PanelJudge.objects.bulk_create(panel_rows(run, used.judges.panel))
     if kept:
         sources_create(run=run, sources=kept, limit=used.policy.source_limit_chars)
     if tags:

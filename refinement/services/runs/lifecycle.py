@@ -30,7 +30,7 @@ GOING = (RunStatus.QUEUED, RunStatus.RUNNING, RunStatus.WAITING)
 RELEASED: dict[str, object] = {
     "lease_owner": "",
     "lease_until": None,
-    "calling_endpoint": "",
+    "calling": {},
     "next_try_at": None,
     "waiting_for": "",
     "waiting_endpoint": "",
@@ -42,7 +42,12 @@ NOT_FINISHED: dict[str, object] = {
     "passed_in_round": None,
     "finished_at": None,
 }
-STEP_RESET: dict[str, object] = {"step_failures": 0, "step_unreadable": 0, "crashes": 0}
+STEP_RESET: dict[str, object] = {
+    "step_failures": 0,
+    "step_unreadable": 0,
+    "board_unreadable": {},
+    "crashes": 0,
+}
 REFUSALS = {
     "cancel": "it cannot be cancelled.",
     "pause": "it cannot be paused.",

@@ -14,7 +14,7 @@ from django.db import connection
 from django.utils import timezone
 
 from refinement.execution.leases import lease_take
-from refinement.execution.slots import slot_offer, slot_take
+from refinement.execution.slots import slot_offer, slots_take
 from refinement.models import QueuedMessage, Run
 from refinement.services.runs.lifecycle import run_pause
 from tests.execution.lifecycle.given import (
@@ -32,6 +32,11 @@ from tests.stepping import run_step
 
 pytestmark = pytest.mark.django_db(transaction=True)
 ROOT = Path(__file__).resolve().parents[3]
+
+
+def slot_take(lease, endpoint: str, limit: int) -> bool:
+    """Takes one slot at an endpoint with this limit."""
+    return bool(slots_take(lease, {endpoint: 1}, {endpoint: limit})[endpoint])
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ from refinement.execution.leases import (
     lease_take,
     lease_write,
 )
-from refinement.execution.slots import slot_offer, slot_take
+from refinement.execution.slots import slot_offer, slots_take
 from refinement.execution.trials import advancing as trials_service
 from refinement.execution.trials.advancing import trial_advance
 from refinement.execution.trials.judging import trial_ask
@@ -39,6 +39,11 @@ from tests.loopback.replies import from_lists, made_to_fit
 
 pytestmark = pytest.mark.django_db(transaction=True)
 ROOT = Path(__file__).resolve().parents[3]
+
+
+def slot_take(lease, endpoint: str, limit: int) -> bool:
+    """Takes one slot at an endpoint with this limit."""
+    return bool(slots_take(lease, {endpoint: 1}, {endpoint: limit})[endpoint])
 
 
 def long_ago() -> object:

@@ -65,7 +65,9 @@ def rubrics(draw) -> Rubric:
     if draw(st.booleans()):
         policy = replace(policy, budget=Budget(calls=draw(st.integers(1, 12))))
     policy = replace(policy, on_plateau=draw(st.sampled_from(list(OnPlateau))))
-    judges = Judges(draw(st.sampled_from([JudgeMode.SINGLE, JudgeMode.BOARD])), deliberation=draw(st.booleans()))
+    judges = Judges(
+        draw(st.sampled_from([JudgeMode.SINGLE, JudgeMode.BOARD])), deliberation=draw(st.booleans())
+    )
     return replace(of, policy=policy, judges=judges)
 
 

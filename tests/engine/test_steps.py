@@ -248,7 +248,9 @@ def test_the_sentence_names_the_primary_criterion_that_fell():
 
 
 def test_the_plateau_sentence_names_the_best_round_before_the_window():
-    assert sentence(rubric("simmer", max_rounds=9, on_plateau=OnPlateau.STOP), "4", "5", "6", "7", "6", "6", "7") == (
+    assert sentence(
+        rubric("simmer", max_rounds=9, on_plateau=OnPlateau.STOP), "4", "5", "6", "7", "6", "6", "7"
+    ) == (
         "Stopped after iteration 6: none of the last 3 iterations is better than iteration 3. "
         "Iteration 3 is the result."
     )

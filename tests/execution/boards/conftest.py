@@ -1,0 +1,17 @@
+"""Runs meet a loopback server at the address where Ollama is looked for; steps are a worker's."""
+
+import pytest
+
+from refinement.models import Project
+from tests.execution.lifecycle.given import Scene
+from tests.loopback.fixtures import ollama_server
+from tests.loopback.server import LoopbackServer
+
+__all__ = ["ollama_server"]
+
+
+@pytest.fixture
+def scene(project: Project, ollama_server: LoopbackServer, monkeypatch: pytest.MonkeyPatch) -> Scene:
+    """A project and a server whose runs a test takes through their states."""
+    monkeypatch.setenv("WIGGUM_OLLAMA_URL", ollama_server.address)
+    return Scene(ollama_server, project)

@@ -5,11 +5,19 @@ from typing import Any
 import dramatiq
 
 from refinement.engine.rubrics import LONGEST_EVALUATION
-from refinement.models import BenchTrial, EvaluatorTrial, Run, WebhookDelivery
+from refinement.models import BenchTrial, EvaluatorTrial, RubricProposal, Run, WebhookDelivery
 from refinement.models.leased import Leased
 from wiggum_site.broker import broker
 
-__all__ = ["actor_of", "advance_run", "broker", "deliver_webhook", "judge_trial", "try_evaluator"]
+__all__ = [
+    "actor_of",
+    "advance_run",
+    "broker",
+    "deliver_webhook",
+    "judge_trial",
+    "propose_rubric",
+    "try_evaluator",
+]
 
 DELIVERY_SECONDS = 60  # sending itself times out after ten
 # Model calls have a timeout of ten minutes and evaluators one of an hour; these limits are for code that
@@ -66,6 +74,21 @@ def try_evaluator(trial_id: int) -> None:
 
 
 @dramatiq.actor(
+    queue_name="runs",
+    priority=0,
+    time_limit=TRIAL_MINUTES * 60_000,
+    max_retries=3,
+    min_backoff=1_000,
+    max_backoff=30_000,
+)
+def propose_rubric(proposal_id: int) -> None:
+    """Makes one call of a rubric proposal, if it is due and no worker holds it."""
+    from refinement.execution.proposals import proposal_advance
+
+    proposal_advance(proposal_id)
+
+
+@dramatiq.actor(
     queue_name="runs",  # shared: another queue would be polled all day for a few messages
     priority=1,  # after runs: no user is waiting for it
     time_limit=DELIVERY_SECONDS * 1_000,
@@ -84,6 +107,7 @@ def actor_of(model: type[Leased]) -> "dramatiq.Actor[Any, Any]":
         Run: advance_run,
         BenchTrial: judge_trial,
         EvaluatorTrial: try_evaluator,
+        RubricProposal: propose_rubric,
         WebhookDelivery: deliver_webhook,
     }
     return actors[model]

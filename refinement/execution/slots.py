@@ -7,12 +7,12 @@ from django.utils import timezone
 
 from refinement.execution.leases import Lease, Row, lease_write
 from refinement.execution.waking import wake
-from refinement.models import BenchTrial, Run
+from refinement.models import BenchTrial, RubricProposal, Run
 from refinement.models.leased import Leased, WorkStatus
 from refinement.selectors.endpoints import NoSuchEndpoint, endpoint_spec
 
 RETRY_SECONDS = 0.5  # before work without a slot tries again, unless it is woken earlier
-CALLERS = (BenchTrial, Run)  # trials first: users watch them, and there are ten at most
+CALLERS = (RubricProposal, BenchTrial, Run)  # first those that a user is watching; they are few
 
 
 class NoFreeSlot(Exception):

@@ -18,6 +18,7 @@ from refinement.models.rubrics.bench import (
     CandidateOrigin,
     TrialStatus,
 )
+from refinement.models.rubrics.proposals import ProposalCall, ProposalStatus, RubricProposal
 from refinement.models.rubrics.rubrics import Check, Criterion, ImmutableRow, Rubric, RubricVersion
 from refinement.models.runs.boards import BoardVerdict, PanelJudge
 from refinement.models.runs.calls import Call, CallPurpose
@@ -93,12 +94,15 @@ __all__ = [
     "NoticeKind",
     "PanelJudge",
     "Project",
+    "ProposalCall",
+    "ProposalStatus",
     "QueuedMessage",
     "ReviewRequest",
     "ReviewRule",
     "Round",
     "RoundOrigin",
     "Rubric",
+    "RubricProposal",
     "RubricVersion",
     "RuleKind",
     "Run",

@@ -16,6 +16,7 @@ from refinement.services.idempotency import keys_clean
 from refinement.services.notices.mail import mail_is_due, notices_mail
 from refinement.services.notices.reading import notices_clean
 from refinement.services.people.sessions import sessions_clean
+from refinement.services.rubrics.proposals import proposals_clean
 from refinement.services.runs.evaluator_trials import evaluator_trials_clean
 
 log = logging.getLogger("wiggum.upkeep")
@@ -53,7 +54,8 @@ class Upkeep:
         """Delete old rows hourly in bounded steps, and continue at once while there are more."""
         if monotonic() >= self.clean_at:
             keys_clean()
-            left = deliveries_clean() + notices_clean() + sessions_clean() + evaluator_trials_clean()
+            left = deliveries_clean() + notices_clean() + sessions_clean()
+            left += evaluator_trials_clean() + proposals_clean()
             self.clean_at = 0.0 if left else monotonic() + HOUR
 
     def wake_recovered(self) -> None:

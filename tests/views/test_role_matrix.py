@@ -35,6 +35,7 @@ from refinement.models import (
     Project,
     ReviewRequest,
     ReviewRule,
+    RubricProposal,
     RubricVersion,
     Run,
     SavedView,
@@ -124,6 +125,10 @@ RULES: dict[str, Rule] = {
     "rubric_edit": Rule(read="editor", write="editor", data={"edited_from": "1"}),
     "rubric_try_check": Rule(write="editor", data={"edited_from": "1"}),
     "rubric_try_evaluator": Rule(write="editor"),
+    "rubric_sample": Rule(read="editor", write="editor"),
+    "rubric_proposal": Rule(read="editor"),
+    "rubric_proposal_edit": Rule(read="editor", write="editor"),
+    "rubric_proposal_cancel": Rule(write="editor"),
     "evaluator_trial": Rule(read="editor"),
     "evaluator_trial_cancel": Rule(write="editor"),
     "run_evaluator": Rule(read="viewer"),
@@ -169,6 +174,12 @@ RULES: dict[str, Rule] = {
     "run_export": Rule(read="viewer"),
     "run_export_many": Rule(read="viewer", values={"form": "csv"}),
 }
+
+
+def proposal_in(project: Project) -> RubricProposal:
+    return RubricProposal.objects.create(
+        project=project, goal="Clear.", sample="A text.", nonce="0123456789ab"
+    )
 
 
 def trial_in(project: Project) -> EvaluatorTrial:
@@ -267,6 +278,7 @@ STAGE: dict[str, Callable[[Project], object]] = {
     "position": lambda project: 1,
     "bench": lambda project: bench_in(project).pk,
     "trial": lambda project: trial_in(project).pk,
+    "proposal": lambda project: proposal_in(project).pk,
     "view": lambda project: SavedView.objects.create(project=project, name="Ours").pk,
     "run": lambda project: the_run(project).pk,
     "thread": lambda project: comment_in(project).thread_id,

@@ -64,7 +64,7 @@ def merge_prompt(view: MergeView) -> Prompt:
         block(view.nonce, f"JUDGE {number}", _opinion(opinion))
         for number, opinion in enumerate(view.opinions, start=1)
     ]
-    return _clerk(view.nonce, system, MERGE_EXAMPLE, blocks)
+    return clerk_prompt(view.nonce, system, MERGE_EXAMPLE, blocks)
 
 
 def compose_prompt(view: ComposeView) -> Prompt:
@@ -79,7 +79,7 @@ def compose_prompt(view: ComposeView) -> Prompt:
         block(view.nonce, "CRITERIA", criteria),
         block(view.nonce, "CANDIDATE", view.candidate.text),
     ]
-    return _clerk(view.nonce, system, compose_example(view.judges), blocks)
+    return clerk_prompt(view.nonce, system, compose_example(view.judges), blocks)
 
 
 def describe_prompt(view: DescribeView) -> Prompt:
@@ -88,10 +88,10 @@ def describe_prompt(view: DescribeView) -> Prompt:
         block(view.nonce, "FEEDBACK", view.feedback),
         block(view.nonce, "CHANGED LINES", view.difference),
     ]
-    return _clerk(view.nonce, render("clerk_describe", None), DESCRIBE_EXAMPLE, blocks)
+    return clerk_prompt(view.nonce, render("clerk_describe", None), DESCRIBE_EXAMPLE, blocks)
 
 
-def _clerk(nonce: str, system: str, shape: str, blocks: Iterable[str]) -> Prompt:
+def clerk_prompt(nonce: str, system: str, shape: str, blocks: Iterable[str]) -> Prompt:
     rules = render("clerk_rules", None, nonce=nonce, reply_example=shape)
     messages = (PromptMessage("system", f"{system}\n\n{rules}"), PromptMessage("user", "\n\n".join(blocks)))
     return Prompt(messages, shape, nonce)

@@ -98,11 +98,7 @@ def editor_page(
     page |= {
         "prototypes": prototypes(),
         "severities": [(severity.value, label) for severity, label in SEVERITIES.items()],
-        "try_address": _try_address(request, page),
-        "commands": allowed_programs(),
-        "evaluator_try_address": reverse(
-            "rubric_try_evaluator", args=[request.project.slug, page["rubric"].slug]
-        ),
+        **_addresses(request, page),
     }
     page |= {"tab": "edit", "fresh": fresh, "saved": request.GET.get("saved", "")[:40] if fresh else ""}
     partial = request.htmx and not request.htmx.boosted
@@ -110,8 +106,17 @@ def editor_page(
     return render(request, template, page, status=422 if problems else 200)
 
 
-def _try_address(request: ProjectRequest, page: dict[str, Any]) -> str:
-    return reverse("rubric_try_check", args=[request.project.slug, page["rubric"].slug])
+def _addresses(request: ProjectRequest, page: dict[str, Any]) -> dict[str, Any]:
+    """Where the form is sent. A rubric that is not saved yet cannot be tried."""
+    place = [request.project.slug, page["rubric"].slug]
+    if page["version"] is None:
+        return {"try_address": "", "commands": (), "evaluator_try_address": ""}
+    return {
+        "editor_address": reverse("rubric_edit", args=place),
+        "try_address": reverse("rubric_try_check", args=place),
+        "commands": allowed_programs(),
+        "evaluator_try_address": reverse("rubric_try_evaluator", args=place),
+    }
 
 
 def _save(request: ProjectRequest, page: dict[str, Any], base: Rubric, fields: Fields) -> HttpResponse:

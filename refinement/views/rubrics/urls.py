@@ -12,6 +12,7 @@ from refinement.views.rubrics import (
     library,
     page,
     preview,
+    sample,
     trying,
     versions,
 )
@@ -19,6 +20,7 @@ from refinement.views.rubrics import (
 RUBRICS = "p/<slug:slug>/rubrics/"
 RUBRIC = f"{RUBRICS}<slug:rubric>"
 BENCH = f"{RUBRIC}/bench/"
+SAMPLE = f"{RUBRICS}new/sample/"
 
 urlpatterns = [
     path(f"{RUBRICS}import/", files.rubric_import_page, name="rubric_import"),
@@ -26,6 +28,10 @@ urlpatterns = [
     path(f"{RUBRIC}/calibration/", calibration.rubric_calibration, name="rubric_calibration"),
     path(RUBRICS, library.rubric_list, name="rubric_list"),
     path(f"{RUBRICS}new/", gallery.rubric_gallery, name="rubric_gallery"),
+    path(f"{SAMPLE}", sample.rubric_sample, name="rubric_sample"),
+    path(f"{SAMPLE}<int:proposal>/", sample.rubric_proposal, name="rubric_proposal"),
+    path(f"{SAMPLE}<int:proposal>/edit/", sample.rubric_proposal_edit, name="rubric_proposal_edit"),
+    path(f"{SAMPLE}<int:proposal>/cancel/", sample.rubric_proposal_cancel, name="rubric_proposal_cancel"),
     path(f"{RUBRIC}/", page.rubric_page, name="rubric_page"),
     path(f"{RUBRIC}/v/<int:number>/", page.rubric_version, name="rubric_version"),
     path(f"{RUBRIC}/versions/", versions.rubric_versions, name="rubric_versions"),

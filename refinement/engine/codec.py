@@ -1,7 +1,8 @@
 """Converts rubrics to JSON and back without loss. Runs store their rubric in this format."""
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import is_dataclass
+from typing import Any, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -33,7 +34,8 @@ def rubric_from_json(data: Mapping[str, Any]) -> Rubric:
 def rubric_with(rubric: Rubric, settings: Mapping[str, str]) -> Rubric:
     """The rubric with settings changed by dotted path, such as `policy.budget.calls` to `8`.
 
-    Raises BadRubric for an unknown path or an invalid value.
+    An empty value clears a text, and a setting that may be missing. Raises BadRubric for an unknown path
+    or an invalid value.
     """
     data = rubric_to_json(rubric)
     for path, value in settings.items():
@@ -43,8 +45,16 @@ def rubric_with(rubric: Rubric, settings: Mapping[str, str]) -> Rubric:
             place = place.get(name) if isinstance(place, dict) else None
         if not isinstance(place, dict) or leaf not in place:
             raise BadRubric(f"unknown setting {path!r}")
-        place[leaf] = typed(place[leaf], value)
+        place[leaf] = value if is_text(path) else typed(place[leaf], value)
     return with_followed_preset(rubric, rubric_from_json(data))
+
+
+def is_text(path: str) -> bool:
+    """Whether the setting is a text that is never None, such as `judges.clerk`."""
+    kind: Any = Rubric
+    for name in path.split("."):
+        kind = get_type_hints(kind).get(name) if is_dataclass(kind) else None
+    return kind is str
 
 
 def typed(current: object, value: str) -> object:

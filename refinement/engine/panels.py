@@ -47,9 +47,14 @@ class Judges:
         _validate_model(self.clerk)
 
 
+def names_model(text: str) -> bool:
+    """Whether the text is ENDPOINT/MODEL."""
+    endpoint, _, name = text.partition("/")
+    return bool(endpoint.strip() and name.strip())
+
+
 def _validate_model(model: str) -> None:
-    endpoint, slash, name = model.partition("/")
-    if model and not (slash and endpoint.strip() and name.strip()):
+    if model and not names_model(model):
         raise ValueError(f"the model {model!r} must be written as ENDPOINT/MODEL")
 
 

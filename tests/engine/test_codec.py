@@ -4,6 +4,8 @@ from dataclasses import replace
 import pytest
 
 from refinement.engine.codec import BadRubric, rubric_from_json, rubric_to_json, rubric_with
+from refinement.engine.kinds import JudgeMode, OnPlateau
+from refinement.engine.panels import Judges
 from refinement.engine.profiles import default_rubrics
 from refinement.engine.types import Budget, NextBase, StopReason
 from tests.engine.given import D, rubric
@@ -54,9 +56,24 @@ def test_a_field_can_be_set_to_nothing():
     assert rubric_with(rubric("wiggum"), {"policy.pass_threshold": "none"}).policy.pass_threshold is None
 
 
+def test_judges_can_be_set_by_path():
+    board = {"judges.mode": "board", "judges.deliberation": "false", "judges.clerk": "rack/small"}
+    of = rubric_with(rubric("wiggum"), board | {"policy.on_plateau": "ask"})
+    assert of.judges == Judges(JudgeMode.BOARD, (), False, "rack/small")
+    assert of.policy.on_plateau is OnPlateau.ASK
+    back = {"judges.mode": "auto", "judges.deliberation": "true", "judges.clerk": "", "judges.panel": ""}
+    assert rubric_with(of, back).judges == Judges(JudgeMode.AUTO)
+
+
 @pytest.mark.parametrize(
     ("path", "value", "words"),
     [
+        ("judges.mode", "jury", "judges.mode: Input should be 'single', 'board' or 'auto'"),
+        ("judges.deliberation", "maybe", "judges.deliberation"),
+        ("judges.clerk", "small", "judges: the model 'small' must be written as ENDPOINT/MODEL"),
+        ("judges.panel", "Reader, Editor", "judges.panel.0"),
+        ("judges.charm", "1", "unknown setting 'judges.charm'"),
+        ("policy.on_plateau", "panic", "policy.on_plateau: Input should be 'stop', 'ask' or 'board'"),
         ("policy.charm", "1", "unknown setting 'policy.charm'"),
         ("charm", "1", "unknown setting 'charm'"),
         ("policy.max_rounds.deeper", "1", "unknown setting"),

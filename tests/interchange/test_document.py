@@ -7,6 +7,7 @@ from pathlib import Path
 
 from refinement.engine.kinds import STOP_RULES
 from refinement.engine.rubrics import Policy, Rubric
+from refinement.interchange.rubrics.judges import JUDGES_KEYS
 from refinement.interchange.rubrics.reading import POLICY, RUBRIC
 from refinement.interchange.rubrics.yaml import rubric_from_yaml, rubric_to_yaml
 
@@ -26,11 +27,13 @@ def test_the_example_is_a_rubric():
     assert rubric.calibration_scores == {"clarity": Decimal(3), "completeness": Decimal(2)}
     assert rubric.templates["feedback"].endswith("{{ asi }}\n")
     assert rubric.policy.budget.calls == 12
+    assert [judge.model for judge in rubric.judges.panel] == ["", "rack/mistral-large"]
     assert rubric_from_yaml(rubric_to_yaml(rubric)) == rubric
 
 
 def test_every_key_is_explained_and_every_explained_key_is_one():
     assert keys_under("## Keys") == set(RUBRIC)
+    assert keys_under("### In `judges`") == set(JUDGES_KEYS)
     assert keys_under("### In `policy`") == set(POLICY)
 
 

@@ -6,7 +6,8 @@ from enum import StrEnum
 from typing import Any
 
 from refinement.engine.codec import rubric_to_json
-from refinement.engine.types import Information, Role, Rubric
+from refinement.engine.types import Information, Rubric
+from refinement.judging.context import OFFERED
 
 ROWS = ("criteria", "checks")
 # The calibration example has its own page and is taken from the newest version.
@@ -76,7 +77,7 @@ def _places(values: Mapping[str, Any], *above: str) -> Iterator[tuple[tuple[str,
             yield (*above, name), value
     if not above:
         yield ("primary",), next((row["key"] for row in values["criteria"] if row["primary"]), None)
-        for role in Role:
+        for role in OFFERED:
             for kind in Information:
                 yield ("context", role, kind), kind in values["context"][role]
         for name, source in values["templates"].items():

@@ -66,7 +66,7 @@ def page_values(fields: Fields, errors: Errors, base: Rubric) -> dict[str, Any]:
         "metrics": metrics,
         "found_by": tuple(FOUND_BY.items()),
         "stop_rules": stop_rows(fields),
-        "roles": [(role, *words.ROLES[role]) for role in Role],
+        "roles": [(role, *labels) for role, labels in words.ROLES.items()],
         "context_rows": seen,
         "departures": departures(seen),
         "preset": fields.get(PRESET, "") or preset_for(fields),
@@ -252,7 +252,7 @@ def context_rows(fields: Fields, profile: str) -> list[dict[str, Any]]:
                 _cell(
                     role, kind, bool(fields.get(f"context-{role}-{kind}")), presets.get((role, kind)), applies
                 )
-                for role in Role
+                for role in words.ROLES
             ],
         }
         for kind in OFFERED_KINDS

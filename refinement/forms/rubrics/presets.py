@@ -43,7 +43,7 @@ def with_preset_followed(fields: Fields, profile: str) -> Fields:
 
 def _table(profile: str, preset: str) -> Fields:
     rules = preset_rules_for(profile, preset)
-    return context_fields({role: rules.allowed(role) for role in Role})
+    return context_fields({role: rules.allowed(role) for role in OFFERED})
 
 
 @lru_cache(maxsize=8)

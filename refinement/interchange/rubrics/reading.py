@@ -13,6 +13,7 @@ from refinement.engine.kinds import (
     FeedbackStyle,
     Information,
     NextBase,
+    OnPlateau,
     ProblemClass,
     Role,
     Severity,
@@ -37,6 +38,7 @@ from refinement.interchange.imports.fields import (
     is_nothing,
 )
 from refinement.interchange.rubrics.evaluators import EVALUATOR, contract_pattern, contract_schema
+from refinement.interchange.rubrics.judges import JUDGES
 from refinement.interchange.rubrics.records import (
     LINE_CHARS,
     Key,
@@ -119,6 +121,7 @@ POLICY = {
     "minimum_gain": Key(number(), optional=True),
     "plateau_rounds": Key(whole(2, 1_000)),
     "plateau_window": Key(whole(1, 999)),
+    "on_plateau": Key(choice(OnPlateau)),
     "checks_in_composite": Key(flag),
     "primary_first": Key(flag),
     "penalties": Key(record(Penalties, PENALTIES)),
@@ -146,7 +149,7 @@ def check(notes: Notes, node: Node, name: str) -> Check | Missing:
 
 
 def context(notes: Notes, node: Node, name: str) -> object:
-    keys = {role.value: Key(partial(kinds_for, role), needed=True) for role in Role}
+    keys = {role.value: Key(partial(kinds_for, role), needed=True) for role in OFFERED}
     return read_record(notes, node, name, keys, ContextRules)
 
 
@@ -228,6 +231,7 @@ RUBRIC = {
     "scale": Key(record(Scale, SCALE), needed=True),
     "criteria": Key(entries(criterion)),
     "checks": Key(entries(check)),
+    "judges": Key(JUDGES, optional=True),
     "policy": Key(record(Policy, POLICY), needed=True),
     "context": Key(context),
     "background": Key(text(TEXT_CHARS)),

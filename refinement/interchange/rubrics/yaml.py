@@ -5,8 +5,10 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from enum import Enum
 
-from refinement.engine.kinds import Information
+from refinement.engine.kinds import Information, OnPlateau
+from refinement.engine.panels import Judges
 from refinement.engine.rubrics import Evaluator, Metric, Policy, Rubric
+from refinement.interchange.rubrics.judges import judges_fields
 from refinement.interchange.rubrics.reading import FORMAT, FORMAT_VERSION, rubric_from_yaml
 from refinement.interchange.rubrics.yaml_reading import MAX_BYTES, BadFile, Problem
 from refinement.interchange.rubrics.yaml_writing import entry
@@ -36,6 +38,9 @@ REMARKS: Mapping[str, tuple[str, ...]] = {
         "What the judge scores. Keys identify criteria in replies; weights apply to the composite.",
     ),
     "checks": ("Checks that need no model.",),
+    "judges": (
+        "Who judges: one judge, or a board whose judges score alone, answer each other and are merged.",
+    ),
     "policy": ("How a run proceeds, and its stop rules in order.",),
     "context": ("The kinds of information that each role may see.",),
     "background": ("Texts for the producer and, if the context rules allow it, for the judge.",),
@@ -93,6 +98,8 @@ def _fields(rubric: Rubric) -> Iterator[tuple[str, object]]:
         "checks",
         [{**_named(check, *check_names), "parameters": _sorted(check.parameters)} for check in rubric.checks],
     )
+    if rubric.judges != Judges():
+        yield "judges", judges_fields(rubric.judges)
     yield "policy", _policy(rubric.policy)
     yield (
         "context",
@@ -134,8 +141,9 @@ def _metric(metric: Metric) -> dict[str, object]:
 def _policy(policy: Policy) -> dict[str, object]:
     names = (
         "max_rounds", "stop_rules", "composite", "next_base", "feedback", "pass_threshold",
-        "perfect_score", "minimum_gain", "plateau_rounds", "plateau_window", "checks_in_composite",
-        "primary_first", "judge_limit_chars", "source_limit_chars", "producer_tokens",
+        "perfect_score", "minimum_gain", "plateau_rounds", "plateau_window",
+        *(["on_plateau"] if policy.on_plateau is not OnPlateau.STOP else []),
+        "checks_in_composite", "primary_first", "judge_limit_chars", "source_limit_chars", "producer_tokens",
         "producer_temperature", "first_number", "round_word", "composite_decimals",
     )  # fmt: skip
     return {

@@ -8,7 +8,7 @@ import pytest
 from refinement.engine.profiles import rubric_for
 from refinement.engine.types import JudgeMode, Judges, OnPlateau, PanelJudge, Rubric
 from refinement.execution.advancing import run_advance
-from refinement.models import AuditEntry, BoardVerdict, QueuedMessage, Run
+from refinement.models import AuditEntry, BoardVerdict, Notice, QueuedMessage, Run
 from refinement.providers.registry import Target
 from refinement.services.runs.hand_rounds import Edit, round_edit
 from refinement.services.runs.lifecycle import (
@@ -45,6 +45,13 @@ def asking_run(scene: Scene, definition: Rubric | None = None, **more: object) -
     run.refresh_from_db()
     assert (run.status, run.plateau_asked, run.rounds_judged) == ("paused", True, 4)
     return run
+
+
+def test_whoever_launched_the_run_is_told_once(scene, editor):
+    run = asking_run(scene, user=editor)
+    notice = Notice.objects.get()
+    assert (notice.user, notice.run, notice.kind) == (editor, run, "run_asks")
+    assert "is paused after iteration 3. Stop it, or continue" in notice.text
 
 
 def test_stopping_ends_the_run_on_its_plateau(scene, editor):

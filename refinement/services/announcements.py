@@ -1,17 +1,18 @@
-"""Announces the end of a run: notices, webhooks, review rules and the runs log."""
+"""Announces that a run ended, waits or asks: notices, webhooks, review rules and the runs log."""
 
-from refinement.execution.signals import run_ended, run_waiting
+from refinement.execution.signals import run_asking, run_ended, run_waiting
 from refinement.models import Run
-from refinement.services.notices.creating import notice_run_ended, notice_run_waits
+from refinement.services.notices.creating import notice_run_asks, notice_run_ended, notice_run_waits
 from refinement.services.reviews.rules import reviews_by_rules
 from refinement.services.runs.log import log_run_ended
-from refinement.services.webhooks.events import hook_run_finished, hook_run_waiting
+from refinement.services.webhooks.events import hook_run_asking, hook_run_finished, hook_run_waiting
 
 
 def connect() -> None:
     """Connect to the signals of execution. Called once, when Django is ready."""
     run_ended.connect(on_run_ended, dispatch_uid="refinement.announcements")
     run_waiting.connect(on_run_waiting, dispatch_uid="refinement.announcements")
+    run_asking.connect(on_run_asking, dispatch_uid="refinement.announcements")
 
 
 def on_run_ended(*, run: Run, outcome: str, **signal: object) -> None:
@@ -24,3 +25,8 @@ def on_run_ended(*, run: Run, outcome: str, **signal: object) -> None:
 def on_run_waiting(*, run: Run, reason: str, endpoint: str, **signal: object) -> None:
     notice_run_waits(run, reason=reason)
     hook_run_waiting(run, endpoint=endpoint)
+
+
+def on_run_asking(*, run: Run, round: int, **signal: object) -> None:  # noqa: A002  the signal's name
+    notice_run_asks(run, round_number=round)
+    hook_run_asking(run)

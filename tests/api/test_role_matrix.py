@@ -228,8 +228,8 @@ def call_in(project: Project) -> Call:
     """Of the run that was made last, which is the one in the address."""
     now = timezone.now()
     return Call.objects.create(
-        run=project.runs.order_by("-pk")[0], round_number=1, role="judge", attempt=1, endpoint="ollama",
-        model="x", messages=[], started_at=now, finished_at=now,
+        run=project.runs.order_by("-pk")[0], round_number=1, role="judge", purpose="score", attempt=1,
+        endpoint="ollama", model="x", messages=[], started_at=now, finished_at=now,
     )  # fmt: skip
 
 

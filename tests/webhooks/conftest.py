@@ -10,7 +10,7 @@ from refinement.services.webhooks.hooks import HookValues, webhook_create
 from refinement.webhooks.networks import PRIVATE
 from tests.webhooks.receiver import receiving, status
 
-EVERYTHING = ("run.finished", "run.waiting", "review.asked", "comment.created")
+EVERYTHING = ("run.finished", "run.waiting", "run.asking", "review.asked", "comment.created")
 
 
 @pytest.fixture(scope="package")

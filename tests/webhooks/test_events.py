@@ -5,6 +5,7 @@ import json
 import pytest
 from django.db import transaction
 
+from refinement.execution.signals import run_asking
 from refinement.models import Run, WebhookDelivery
 from refinement.services.reviews.comments import comment_edit
 from refinement.services.reviews.requests import reviews_ask
@@ -63,6 +64,18 @@ def test_a_run_that_waits_is_told_once_and_so_is_its_cancelling(hook, scene, edi
     run_cancel(run=run, user=editor)
     assert [message["event"] for message in told()] == ["run.waiting", "run.finished"]
     assert told()[1]["run"]["outcome"] == "CANCELLED"
+
+
+@pytest.mark.parametrize("blind", [False, True])
+def test_a_run_that_asks_is_told(hook, project, blind):
+    project.blind_scores = blind
+    project.save(update_fields=["blind_scores"])
+    run = finished_run(project)
+    run_asking.send(Run, run=run, round=3)
+
+    (message,) = told()
+    assert (message["event"], message["run"]["id"]) == ("run.asking", run.pk)
+    assert ("rounds" in message["run"]) is not blind
 
 
 def test_a_review_is_told_without_the_note(hook, project, editor, viewer):

@@ -116,6 +116,6 @@ def test_everything_is_in_the_audit_log(hook, owner, work):
         "webhook.remove",
     ]
     change = kept.get(action="webhook.change")
-    assert (len(change.before["events"]), change.after["events"]) == (4, ["run.waiting"])
+    assert (len(change.before["events"]), change.after["events"]) == (5, ["run.waiting"])
     with pytest.raises(NotFound):
         webhook_ping(webhook=hook, by=owner)

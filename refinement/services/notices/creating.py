@@ -17,6 +17,7 @@ from refinement.models import (
     Run,
     User,
 )
+from refinement.selectors.runs.words import round_name_in
 from refinement.texts import one_line
 
 NAME_CHARS = 80
@@ -96,6 +97,15 @@ def notice_run_waits(run: Run, *, reason: str) -> None:
     ):
         text = f"{subject(run)} is waiting for a model server: {one_line(reason, REASON_CHARS)}"
         _notify(News(NoticeKind.RUN_WAITS, run, text), people)
+
+
+def notice_run_asks(run: Run, *, round_number: int) -> None:
+    """Notify the person who launched the run that it has stopped improving and asks whether to go on."""
+    text = (
+        f"{subject(run)} has not improved lately and is paused after {round_name_in(run, round_number)}. "
+        "Stop it, or continue with two more rounds judged by a board?"
+    )
+    _notify(News(NoticeKind.RUN_ASKS, run, text), _launcher(run))
 
 
 def run_label(run: Run) -> str:

@@ -8,6 +8,7 @@ from django.db.models import Max
 from django.utils import timezone
 
 from refinement.engine.codec import rubric_from_json, rubric_to_json
+from refinement.engine.types import Outcome
 from refinement.execution.events import actor_name
 from refinement.execution.waking import wake
 from refinement.judging.same_text import plain_lines
@@ -79,10 +80,12 @@ def round_edit(*, run: Run, edit: Edit, user: User) -> Round:
 def state_after_edit(change: Change, edit: Edit) -> dict[str, object]:
     """The run's fields after the edit: queued, and extended if it had finished."""
     run = change.run
+    # An edit answers a run that asks whether to go on: it goes on, and may ask again after this round.
     if run.status == RunStatus.PAUSED and not edit.resume:
-        return {"status": RunStatus.PAUSED}
+        return {"status": RunStatus.PAUSED, "plateau_asked": False}
     queued: dict[str, object] = {
         "status": RunStatus.QUEUED,
+        "plateau_asked": False,
         "woken_at": timezone.now(),
         **STEP_RESET,
         **RELEASED,
@@ -100,6 +103,7 @@ def reopened(change: Change, rounds: int | None) -> dict[str, object]:
     return {
         "snapshot": rubric_to_json(replace(definition, policy=longer)),
         "extended_after": run.rounds_judged,
+        "plateau_accepted": False,
         "failure_role": "",
         "failure_message": "",
         **NOT_FINISHED,
@@ -131,7 +135,7 @@ def require_judged(change: Change) -> None:
 
 def unjudged_hint(run: Run) -> str:
     """What to do about an unjudged round before editing."""
-    if run.failure_role:
+    if run.outcome == Outcome.ERROR:
         return "Retry the run, and edit after the judge has scored it."
     if run.is_finished:
         return "Add more rounds, which discards it, and edit then."

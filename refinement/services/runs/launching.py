@@ -61,6 +61,7 @@ def runs_launch(
     sources: Sequence[SourceText] = (),
     producer: Target,
     judge: Target,
+    clerk: Target | None = None,
     task_type: str = "",
     tags: Sequence[str] = (),
     repeats: int = 1,
@@ -74,7 +75,7 @@ def runs_launch(
         raise ValidationError({"rubric": "This rubric is archived. Unarchive it or choose another."})
     if not 1 <= repeats <= MOST_REPEATS:
         raise ValidationError({"repeats": f"You can launch 1 to {MOST_REPEATS} runs at once."})
-    content = (version.pk, rubric_to_json(definition), task, seed, sources, producer, judge, task_type)
+    content = (version.pk, rubric_to_json(definition), task, seed, sources, producer, judge, clerk, task_type)
     fingerprint = fingerprint_of(key, user, (*content, sorted(tags), repeats))
     lock_launch(fingerprint)
     before = launched_before(project, fingerprint)
@@ -90,6 +91,7 @@ def runs_launch(
             sources=sources,
             producer=producer,
             judge=judge,
+            clerk=clerk,
             user=user,
             task_type=task_type,
             tags=tags,

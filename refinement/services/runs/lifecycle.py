@@ -15,7 +15,17 @@ from refinement.engine.stopping import spent_budget
 from refinement.engine.types import History, Outcome, Rubric, StopReason, Usage
 from refinement.execution.events import actor_name, event_record
 from refinement.execution.waking import wake
-from refinement.models import EventKind, Instruction, LiveText, Round, RoundOrigin, Run, RunStatus, User
+from refinement.models import (
+    BoardVerdict,
+    EventKind,
+    Instruction,
+    LiveText,
+    Round,
+    RoundOrigin,
+    Run,
+    RunStatus,
+    User,
+)
 from refinement.providers.registry import Target, scripted_specs
 from refinement.selectors.rubrics.commands import command_refusal
 from refinement.selectors.runs.history import definition_of_run, sources_of
@@ -56,6 +66,7 @@ REFUSALS = {
     "continue": "only a finished run can get more rounds.",
     "edit": "pause it before editing a round.",
 }
+ASKS = "waits for a decision: stop it, or continue with two more rounds judged by a board."
 MOST_MORE_ROUNDS = 50
 NOT_FOR_IMPORTED = frozenset({"retry", "continue", "edit"})
 
@@ -121,6 +132,7 @@ def run_cancel(*, run: Run, user: User | None = None) -> Run:
         stop_reason=StopReason.CANCELLED,
         why=why,
         finished_at=timezone.now(),
+        plateau_asked=False,
         **RELEASED,
     )
     LiveText.objects.filter(run=run).delete()
@@ -144,9 +156,11 @@ def run_pause(*, run: Run, user: User | None = None) -> Run:
 
 @transaction.atomic
 def run_resume(*, run: Run, user: User | None = None) -> Run:
-    """Resume a paused run."""
+    """Resume a paused run. A run that asks whether to go on needs `plateau_answer` instead."""
     run = locked(run)
     change = Change(run, user, "resume")
+    if run.status == RunStatus.PAUSED and run.plateau_asked:
+        change.refuse(ASKS)
     # A person intervened, so earlier worker crashes no longer count.
     change.apply([RunStatus.PAUSED], status=RunStatus.QUEUED, woken_at=timezone.now(), crashes=0, **RELEASED)
     change.event(EventKind.RESUMED)
@@ -171,6 +185,8 @@ def run_retry(*, run: Run, user: User | None = None) -> Run:
         **NOT_FINISHED,
         **RELEASED,
     )
+    # Judges that could not be read are asked again; the verdicts of the others are kept.
+    BoardVerdict.objects.filter(round__run=run, round__judged_at=None).exclude(problem="").delete()
     change.event(EventKind.RETRIED)
     wake(Run, run.pk)
     return run
@@ -191,6 +207,7 @@ def run_continue(*, run: Run, rounds: int, user: User | None = None) -> Run:
         status=RunStatus.QUEUED,
         snapshot=rubric_to_json(replace(definition, policy=longer)),
         extended_after=run.rounds_judged,
+        plateau_accepted=False,
         woken_at=timezone.now(),
         **STEP_RESET,
         **NOT_FINISHED,
@@ -245,16 +262,18 @@ def require_budget(change: Change, definition: Rubric) -> None:
 def run_rerun(*, run: Run, user: User | None = None) -> Run:
     """Create a new run with the same task, starting text, sources, rubric and models.
 
-    Raises WrongState if an imported run lacks some of them, or if its endpoints cannot be used again.
+    A panel that the rubric names is used again; one that the clerk composed is composed anew. Raises
+    WrongState if an imported run lacks some of them, or if its endpoints cannot be used again.
     """
     if missing := lacking(run):
         raise WrongState(
-            f"Run {run.pk} was imported without {listed(missing)}. Choose “Again, but…” to add it."
+            f"Run {run.pk} was imported without {listed(missing)}. Choose “Edit and rerun” to add it."
         )
     definition = definition_of_run(run)
     if refusal := command_refusal(definition):
         raise WrongState(refusal)
-    if scripted_specs(run.producer_endpoint, run.judge_endpoint):
+    panel = run.panel.values_list("endpoint", flat=True)
+    if scripted_specs(run.producer_endpoint, run.judge_endpoint, run.clerk_endpoint, *panel):
         raise WrongState(
             f"Run {run.pk} uses scripted replies, which only work with “wiggum refine” on the command line. "
             "Choose “Edit and rerun” to pick a model."
@@ -266,6 +285,7 @@ def run_rerun(*, run: Run, user: User | None = None) -> Run:
         seed=run.seed,
         producer=Target(run.producer_endpoint, run.producer_model),
         judge=Target(run.judge_endpoint, run.judge_model),
+        clerk=Target(run.clerk_endpoint, run.clerk_model) if run.clerk_model else None,
         definition=definition,
         user=user,
         task_type=run.task_type,

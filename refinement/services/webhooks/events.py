@@ -24,6 +24,11 @@ def hook_run_waiting(run: Run, *, endpoint: str) -> None:
     _deliver(run, WebhookEvent.RUN_WAITING, {"waiting": {"endpoint": endpoint}})
 
 
+def hook_run_asking(run: Run) -> None:
+    """A run has stopped improving and waits for a person to stop or continue it."""
+    _deliver(run, WebhookEvent.RUN_ASKING)
+
+
 def hook_review_asked(request: ReviewRequest) -> None:
     """A review was requested, by a person or by a rule."""
     asked_by = request.asked_by.display_name if request.asked_by else None

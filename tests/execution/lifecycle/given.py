@@ -103,7 +103,7 @@ def fields_of(state: str) -> dict[str, Any]:
             "lease_owner": "a worker",
             "lease_until": soon,
             "attempt": 3,
-            "calling_endpoint": "ollama",
+            "calling": {"ollama": 1},
         },
         "waiting": {
             "status": "waiting",

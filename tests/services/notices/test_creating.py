@@ -10,6 +10,7 @@ from refinement.services.notices import reading as notice_reading
 from refinement.services.notices.creating import (
     notice_decision,
     notice_review,
+    notice_run_asks,
     notice_run_ended,
     notice_run_waits,
 )
@@ -105,6 +106,21 @@ def test_waiting_is_told_once_until_it_is_read(run, editor):
     Notice.objects.update(read_at="2026-01-01T00:00Z")
     notice_run_waits(run, reason="Ollama does not answer.")
     assert len(told()) == 2
+
+
+def test_a_question_is_told_to_whoever_launched_the_run(run, editor):
+    notice_run_asks(run, round_number=3)
+    assert told() == [
+        (
+            "Edgar Editor",
+            "run_asks",
+            f"Run {run.pk}, “Write the”, has not improved lately and is paused after round 3. "
+            "Stop it, or continue with two more rounds judged by a board?",
+        )
+    ]
+    run.created_by = None
+    notice_run_asks(run, round_number=3)
+    assert len(told()) == 1
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,13 @@ from django.core import mail
 from django.utils import timezone
 
 from refinement.models import BlindReading, Membership, Notice
+from refinement.services.notices.creating import notice_run_asks
 from refinement.services.notices.mail import AT_ONCE, MOST_TRIES, mail_is_due, notices_mail
 from refinement.services.notices.reading import notice_read
 from refinement.services.upkeep import Upkeep
 from tests.execution.lifecycle.given import at_once
 from tests.views.comments.given import say, talked_run
+from tests.views.runs.finished import finished_run
 
 pytestmark = pytest.mark.django_db
 
@@ -32,6 +34,16 @@ def run(project):
 def mention(run, editor, viewer):
     say(run, editor, "Look at this,\n@Vera Viewer.", "round", 3)
     return Notice.objects.get()
+
+
+def test_a_run_that_asks_is_linked(project, editor):
+    run = finished_run(project, user=editor)
+    notice_run_asks(run, round_number=2)
+    assert notices_mail() == 1
+    (sent,) = mail.outbox
+    assert sent.to == ["edgar@example.org"]
+    assert "Stop it, or continue with two more rounds judged by a board?" in sent.body
+    assert f"https://wiggum.example.org/p/alpha/runs/{run.pk}/" in sent.body
 
 
 class Broken:

@@ -87,11 +87,12 @@ def judged_round(run: Run, rubric: Rubric, number: int, composite: Decimal, text
         round=row, position=0, key="headings", passed=number > 1, message=said, severity="warning", weight=1,
         suggestion=said, start=0, end=4,
     )  # fmt: skip
-    for role in ("producer", "judge"):
+    for role, purpose in (("producer", "revise" if number > 1 else "draft"), ("judge", "score")):
         Call.objects.create(
-            run=run, round_number=number, role=role, attempt=1, endpoint="ollama", model=f"{role}:1b",
-            messages=[{"role": "user", "content": said}], reply=text, started_at=now, finished_at=now,
-            seen=["candidate"], withheld=["history"], seconds="1.5", rung="strict", options={"num_ctx": 8192},
+            run=run, round_number=number, role=role, purpose=purpose, attempt=1, endpoint="ollama",
+            model=f"{role}:1b", messages=[{"role": "user", "content": said}], reply=text, started_at=now,
+            finished_at=now, seen=["candidate"], withheld=["history"], seconds="1.5", rung="strict",
+            options={"num_ctx": 8192},
         )  # fmt: skip
     Event.objects.create(run=run, kind="judged", actor="worker", data={"round": number})
     return row

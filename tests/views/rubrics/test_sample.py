@@ -79,7 +79,7 @@ def test_without_a_model_the_gallery_is_offered(as_editor, address, offers):
         ({"sample": " \n "}, "Paste a sample of the work."),
         ({"sample": "x" * 200_001}, "200000"),
         ({"model": ""}, "Choose a model."),
-        ({"model": "qwen"}, "ENDPOINT/MODEL"),
+        ({"model": "qwen"}, "errorlist"),
     ],
 )
 def test_what_is_missing_is_said_at_its_field(as_editor, address, changes, words):

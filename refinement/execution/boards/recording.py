@@ -15,7 +15,7 @@ from refinement.models import BoardVerdict, Call, EventKind, Round, Run
 from refinement.models import PanelJudge as PanelRow
 
 # A judge's answer is progress: its failures so far no longer count.
-ANSWERED: dict[str, object] = {"step_failures": 0, "crashes": 0}
+ANSWERED: dict[str, object] = {"step_calls": 0, "step_failures": 0, "crashes": 0}
 
 
 @retry_lost_connection

@@ -165,10 +165,10 @@ def spreads(rubric: Rubric, board: Sequence[BoardVerdict]) -> dict[str, Decimal]
 
 
 def is_dissent(rubric: Rubric, spread: Decimal) -> bool:
-    """Whether judges are still this far apart that their median hides a disagreement."""
-    width = rubric.scale.maximum - rubric.scale.minimum
-    whole_points = rubric.scale.step is not None and rubric.scale.step == 1
-    return spread >= (DISSENT_POINTS if whole_points else DISSENT_POINTS * width / 10)
+    """Whether the judges are so far apart that their median hides a disagreement."""
+    limit = DISSENT_POINTS * (rubric.scale.maximum - rubric.scale.minimum) / 10
+    # On a short scale of whole points, one point is no disagreement yet.
+    return spread >= (max(limit, DISSENT_POINTS) if rubric.scale.step == 1 else limit)
 
 
 def spokesperson(rubric: Rubric, board: Sequence[BoardVerdict]) -> BoardVerdict:

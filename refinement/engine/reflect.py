@@ -66,10 +66,10 @@ def reflect(rubric: Rubric, history: History, *, before: int | None = None) -> R
     assert best is not None
     failed = [entry for entry in rounds[1:] if _below_best(rubric, rounds, entry)]
     wins = [entry for entry in rounds[1:] if entry not in failed and _lasting(rubric, rounds, entry)]
+    # A suggestion has been tried once a later round, judged or not, has acted on it.
+    acted_on = [entry for entry in rounds if entry.number < history.rounds[-1].number]
     said = [entry.key_change or "" for entry in rounds]
-    said += [
-        verdict.asi for entry in rounds[:-1] if entry.assessment for verdict in entry.assessment.verdicts
-    ]
+    said += [verdict.asi for entry in acted_on if entry.assessment for verdict in entry.assessment.verdicts]
     return Reflection(
         best_round=best.number,
         regressed=rounds[-1] in failed,

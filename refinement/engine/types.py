@@ -75,7 +75,7 @@ class Round:
     repaired: bool = False  # the producer has repaired the candidate after that
     board: tuple[BoardVerdict, ...] = ()  # the judges that have answered so far, by seat
     summary: PanelSummary | None = None  # the board's, once it is merged
-    key_change: str | None = None  # what the clerk says has changed; None if it was not asked yet
+    key_change: str | None = None  # by the clerk; None if not asked yet, empty if it gave up
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from refinement.engine.boards import (
     is_dissent,
     judge_mode,
     lower_median,
+    may_have_board,
     merged_verdict,
     names_changes,
     quorum,
@@ -41,6 +42,7 @@ from refinement.engine.types import (
     Revise,
     Round,
     Rubric,
+    Scale,
     Score,
     Stance,
     StopReason,
@@ -204,6 +206,13 @@ def test_dissent_is_two_points_of_ten_on_every_scale():
     assert not is_dissent(rubric("ralph"), D("0.19"))
 
 
+@pytest.mark.parametrize(("maximum", "limit"), [(5, 2), (10, 2), (100, 20)])
+def test_on_a_scale_of_whole_points_dissent_is_at_least_two_points(maximum, limit):
+    of = replace(rubric("simmer"), scale=Scale(D(0), D(maximum), D(1)))
+    assert is_dissent(of, D(limit))
+    assert not is_dissent(of, D(limit - 1))
+
+
 def test_the_spokesperson_is_the_judge_closest_to_the_medians():
     board = (answer(1, 2, 2, 2), answer(2, 9, 9, 9), unreadable(3), answer(4, 6, 6, 6))
     assert spokesperson(board_rubric(), board).seat == 4
@@ -230,6 +239,23 @@ def test_auto_is_a_single_judge_for_short_and_simple_work(mode, criteria, comman
     if command:
         of = replace(of, evaluation_mode="hybrid", evaluator=replace(of.evaluator, command=("pytest",)))
     assert judge_mode(of, chars) is expected
+
+
+@pytest.mark.parametrize(
+    ("mode", "on_plateau", "expected"),
+    [
+        (JudgeMode.SINGLE, OnPlateau.STOP, False),
+        (JudgeMode.SINGLE, OnPlateau.ASK, True),
+        (JudgeMode.SINGLE, OnPlateau.BOARD, True),
+        (JudgeMode.BOARD, OnPlateau.STOP, True),
+        (JudgeMode.AUTO, OnPlateau.STOP, True),
+    ],
+)
+def test_a_board_may_judge_from_the_start_or_after_a_plateau(mode, on_plateau, expected):
+    of = board_rubric(mode, on_plateau=on_plateau)
+    assert may_have_board(of) is expected
+    checks_only = replace(rubric("ralph", on_plateau=on_plateau), judges=Judges(mode))
+    assert not may_have_board(checks_only)
 
 
 def test_the_clerk_names_changes_where_somebody_reads_them():

@@ -92,3 +92,14 @@ def test_suggestions_that_led_to_a_round_count_as_tried():
     suggested = replace(first.assessment, verdicts=(verdict(asi="Use a larger model."),))
     state = replace(state, rounds=(replace(first, assessment=suggested), state.rounds[1]))
     assert reflect(of, state).exploration == Exploration(("larger model", "shorter prompt"), ("caching",))
+
+
+def test_a_suggestion_is_tried_once_there_is_a_round_after_it_judged_or_not():
+    of = replace(rubric("simmer"), search_space="larger model; shorter prompt")
+    first = named(("5", "", None)).rounds[0]
+    judged = replace(
+        first, assessment=replace(first.assessment, verdicts=(verdict(asi="Use a larger model."),))
+    )
+    assert reflect(of, History((judged,))).exploration.tried == ()
+    waiting = History((judged, Round(2, "text")))
+    assert reflect(of, waiting, before=2).exploration.tried == ("larger model",)

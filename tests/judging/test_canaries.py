@@ -23,6 +23,7 @@ from refinement.engine.types import (
     Information,
     Metric,
     MetricValue,
+    PanelSummary,
     ProblemClass,
     Revise,
     Role,
@@ -65,6 +66,7 @@ JUDGE = {
         "canary-word 1",
     },
     Information.SEARCH_SPACE: {"canary-space"},
+    Information.PANEL_SUMMARY: {"canary-working-2", "canary-failing-2", "canary-direction-2"},
 }
 PRODUCER = {
     Information.TASK: {"canary-task"},
@@ -75,6 +77,7 @@ PRODUCER = {
     Information.SOURCES: {"canary-source-name", "canary-source-text"},
     Information.FEEDBACK: {"canary-issue-3", "canary-asi-3", "canary-failure-3", "canary-suggestion-3"},
     Information.SEARCH_SPACE: {"canary-space"},
+    Information.PANEL_SUMMARY: {"canary-working-3", "canary-failing-3", "canary-direction-3"},
 }
 
 
@@ -123,8 +126,15 @@ def measured(value: str) -> dict[str, MetricValue]:
 def past(rounds: int) -> History:
     return History(
         tuple(
-            Round(number, f"canary-candidate-{number}", assessment(number)) for number in range(1, rounds + 1)
+            Round(number, f"canary-candidate-{number}", assessment(number), summary=summary(number))
+            for number in range(1, rounds + 1)
         )
+    )
+
+
+def summary(number: int) -> PanelSummary:
+    return PanelSummary(
+        (f"canary-working-{number}",), (f"canary-failing-{number}",), f"canary-direction-{number}"
     )
 
 
@@ -219,6 +229,7 @@ def test_a_judge_never_sees_other_rounds(case, profile):
         "canary-failure", "canary-suggestion", "canary-judge", "canary-purpose", "canary-stdout-",
         "canary-stderr-", "canary-asi-3", "canary-asi-4", "1415926", "3.2718281", "53.37",
         "54.37", "3.73", "4.73", "canary-program", "canary-pattern",
+        *(f"canary-{part}-{number}" for part in ("working", "failing", "direction") for number in (1, 3, 4)),
     ]  # fmt: skip
     assert [token for token in never if token in text] == []
 
@@ -252,6 +263,7 @@ def test_a_producer_never_sees_a_score_an_evaluator_or_another_round(case, profi
         "canary-asi-2", "canary-issue-1", "canary-failure-2", "1415926", "2718281", ".37",
         "canary-example", "6180339",
         "canary-metric", "canary-program", ".73",
+        "canary-working-2", "canary-failing-2", "canary-direction-2",
     ]  # fmt: skip
     assert [token for token in never if token in text] == []
 
@@ -259,9 +271,10 @@ def test_a_producer_never_sees_a_score_an_evaluator_or_another_round(case, profi
 @each_rules
 def test_a_first_draft_knows_the_task_and_nothing_of_any_round(case):
     brief = brief_of(rubric(case.rules, case.problem_class), seed="canary-seed")
-    view = producer_view(brief, past(0), Draft())
+    view = producer_view(brief, past(NOW), Draft())
     found = present(whole(producer_prompt(view)), PRODUCER)
-    allowed = (case.rules.producer & OFFERED[Role.PRODUCER]) - {Information.CANDIDATE, Information.FEEDBACK}
+    of_rounds = {Information.CANDIDATE, Information.FEEDBACK, Information.PANEL_SUMMARY}
+    allowed = (case.rules.producer & OFFERED[Role.PRODUCER]) - of_rounds
     assert found == expected(PRODUCER, allowed)
     assert set(view.seen) == allowed
 

@@ -77,7 +77,8 @@ def judge_messages(of, number=1, evaluator=None):
 
 
 def producer_text(of, step, seed=""):
-    history = History((Round(1, "first version", Assessment(D(0), {})),))
+    judged = Assessment(D(0), dict.fromkeys(keys(of), of.scale.minimum))
+    history = History((Round(1, "first version", judged),))
     prompt = producer_prompt(producer_view(Brief("Write a guide.", of, NONCE, seed), history, step))
     system, user = prompt.messages
     assert (system.role, user.role) == ("system", "user")

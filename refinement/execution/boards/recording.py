@@ -133,7 +133,7 @@ def stances_record(
 def change_record(
     recorder: Recorder, call: Call | None, number: int, change: str, *, slots: dict[str, int], after: History
 ) -> History:
-    """Records what a round changed, in the clerk's words or, without them, in the feedback's."""
+    """Records what a round changed, in the clerk's words; empty if it could not name the change."""
     rounds = tuple(
         replace(entry, key_change=change) if entry.number == number else entry for entry in after.rounds
     )

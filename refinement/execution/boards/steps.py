@@ -60,7 +60,6 @@ from refinement.judging.boards.replies import (
     stances_schema,
 )
 from refinement.judging.context import Brief, JudgeView, judge_view
-from refinement.judging.history import assessment_of, key_change
 from refinement.judging.parsing import read_reply
 from refinement.judging.prompts import Prompt, judge_prompt
 from refinement.judging.schema import reply_limit_tokens, reply_schema
@@ -309,14 +308,13 @@ class BoardRound:
             DESCRIBE_TOKENS,
             describe_schema(),
         )
-        entry = self.history.rounds[-1]
-        wanted = key_change(entry, assessment_of(self.history, self.number - 1))
 
         def named(call: Call, change: str, progress: Progress) -> History:
             return self.changed(call, change, progress)
 
         def unnamed(call: Call | None, problem: str, progress: Progress) -> History:
-            return self.changed(call, wanted, progress)
+            # Empty: only a change that the clerk named counts as one.
+            return self.changed(call, "", progress)
 
         return Question(request, read_change, named, unnamed)
 

@@ -14,6 +14,7 @@ import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import islice
 from typing import Any
 
 from refinement.engine.boards import final_score, readable
@@ -126,8 +127,8 @@ def _first_scores(verdict: Verdict) -> tuple[OpinionScore, ...]:
 def merge_view(
     brief: Brief, panel: Sequence[PanelJudge], board: Sequence[BoardVerdict], history: History
 ) -> MergeView:
-    """Every readable verdict with its suggestion, as it stands after the deliberation."""
-    summaries = [entry.summary for entry in history.rounds if entry.summary is not None]
+    """Every readable verdict on the last round, as it stands after the deliberation, with its suggestion."""
+    summaries = [entry.summary for entry in history.rounds[:-1] if entry.summary is not None]
     return MergeView(
         nonce=brief.nonce,
         artifact_type=brief.rubric.artifact_type,
@@ -181,9 +182,10 @@ def describe_view(brief: Brief, before: str, after: str, feedback: Mapping[str, 
 
 
 def difference(before: str, after: str) -> str:
-    """The changed lines, with - and + in front of them."""
+    """The changed lines with - and + in front of them, and the lines next to them."""
     lines = difflib.unified_diff(before.splitlines(), after.splitlines(), n=1, lineterm="")
-    return "\n".join(line for line in lines if not line.startswith(("---", "+++", "@@")))
+    # The first two lines name the files. A later line that starts with @@ is never one of the texts' own.
+    return "\n".join(line for line in islice(lines, 2, None) if not line.startswith("@@"))
 
 
 def feedback_text(feedback: Mapping[str, Any]) -> str:

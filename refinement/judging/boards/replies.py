@@ -167,7 +167,7 @@ def read_merge(text: str) -> Read[Merged]:
 
 def _items(value: object) -> tuple[str, ...]:
     listed = value if isinstance(value, (list, tuple)) else [value]
-    texts = (clean(item, ITEM_CHARS) for item in listed if isinstance(item, str))
+    texts = (shorten(clean(item), ITEM_CHARS) for item in listed if isinstance(item, str))
     return tuple(dict.fromkeys(text for text in texts if text))[:ITEMS]
 
 

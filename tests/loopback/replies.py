@@ -124,7 +124,9 @@ def _typed(schema: Mapping[str, Any], score: float | None, share: float) -> Any:
         fields = schema.get("properties", {})
         return {name: instance(part, score, share) for name, part in fields.items()}
     if kind == "array":
-        items = [instance(schema["items"], score, share) for _ in range(max(1, int(schema.get("minItems", 0))))]
+        items = [
+            instance(schema["items"], score, share) for _ in range(max(1, int(schema.get("minItems", 0))))
+        ]
         return [named(item, number) for number, item in enumerate(items, start=1)]
     if kind in ("number", "integer"):
         low, high = float(schema.get("minimum", 0)), float(schema.get("maximum", 10))

@@ -51,12 +51,18 @@ def test_many_questions_are_one_query(leases, checks):
 def test_each_lost_run_is_told_to_its_own_holder(leases, checks, always):
     paused, taken, gone, *kept = leases
     Run.objects.filter(pk=paused.row.pk).update(status=RunStatus.PAUSED)
-    Run.objects.filter(pk=taken.row.pk).update(attempt=taken.attempt + 1)
+    Run.objects.filter(pk=taken.row.pk).update(lease_owner="another", attempt=taken.attempt + 1)
     Run.objects.filter(pk=gone.row.pk).delete()
     with ExitStack() as stack:
         questions = {lease: stack.enter_context(checks.using(lease)) for lease in leases}
         assert {lease for lease, ask in questions.items() if not ask()} == {paused, taken, gone}
     assert len(kept) == 2
+
+
+def test_a_step_that_is_recorded_does_not_end_the_other_calls_of_its_holder(leases, checks, always):
+    Run.objects.filter(pk=leases[0].row.pk).update(attempt=leases[0].attempt + 1)
+    with checks.using(leases[0]) as is_held:
+        assert is_held()
 
 
 def test_a_query_that_fails_is_made_again(leases, checks, always, monkeypatch):

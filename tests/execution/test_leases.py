@@ -78,19 +78,28 @@ def test_a_finished_run_is_not_taken(run):
 
 
 def test_an_expired_lease_is_taken_over_and_the_earlier_holder_is_fenced_off(run):
-    old = lease_take(Run, run.pk, "same name")
+    old = lease_take(Run, run.pk, "first")
     change(run, lease_until=past())
-    new = lease_take(Run, run.pk, "same name")
-    assert (new.attempt, new.owner) == (old.attempt + 1, old.owner)
+    new = lease_take(Run, run.pk, "second")
+    assert (new.attempt, new.owner) == (old.attempt + 1, "second")
     assert not lease_holds(old)
     assert not lease_renew(old)
-    with pytest.raises(LeaseLost, match=f"Run {run.pk} is no longer held by same name"):
+    with pytest.raises(LeaseLost, match=f"Run {run.pk} is no longer held by first"):
         lease_write(old, failure_message="late")
     run.refresh_from_db()
     assert run.failure_message == ""
     lease_write(new, failure_message="in time")
     run.refresh_from_db()
     assert run.failure_message == "in time"
+
+
+def test_an_earlier_lease_of_the_same_owner_cannot_write(run):
+    old = lease_take(Run, run.pk, "same name")
+    change(run, lease_until=past())
+    new = lease_take(Run, run.pk, "same name")
+    with pytest.raises(LeaseLost):
+        lease_write(old, failure_message="late")
+    lease_write(new, failure_message="in time")
 
 
 def test_a_paused_run_is_no_longer_held(run):

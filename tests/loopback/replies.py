@@ -45,15 +45,33 @@ class OutOfReplies(Exception):
     """The test gave fewer replies than were asked for."""
 
 
+# What a request is for, by a property that only its form has.
+PURPOSES = {"working": "merge", "judges": "compose", "change": "describe"}
+
+
+def purpose_by_schema(body: Mapping[str, Any]) -> str:
+    """score, deliberate, merge, compose or describe by the form that is wanted; write if there is none."""
+    schema = body.get("format") or (body.get("response_format") or {}).get("json_schema", {}).get("schema")
+    if not isinstance(schema, Mapping):
+        return "score" if body.get("format") or body.get("response_format") else "write"
+    properties = schema.get("properties", {})
+    if '"stance"' in json.dumps(properties.get("criteria", {})):
+        return "deliberate"
+    return next((purpose for name, purpose in PURPOSES.items() if name in properties), "score")
+
+
 def role_by_schema(body: Mapping[str, Any]) -> str:
-    """A request that wants a form is the judge's."""
-    return "judge" if body.get("format") or body.get("response_format") else "producer"
+    """Whose request it is, by the form that it wants."""
+    purpose = purpose_by_schema(body)
+    return {"write": "producer", "score": "judge", "deliberate": "judge"}.get(purpose, "clerk")
 
 
 def from_lists(lists: Mapping[str, Sequence[Answer | str]], *, cycle: bool = False) -> Replies:
-    """The k-th request of a role gets the k-th text of its list."""
+    """The k-th request of a role gets the k-th text of its list; a clerk without a list fills in its form."""
 
     def reply(asked: Asked) -> Answer | str:
+        if asked.role == "clerk" and "clerk" not in lists:
+            return json.dumps(instance(asked.schema or {}, None, 0.5))
         texts = lists.get(asked.role, ())
         if not texts or (asked.number > len(texts) and not cycle):
             raise OutOfReplies(f"no reply number {asked.number} for the {asked.role}")
@@ -106,7 +124,10 @@ def _typed(schema: Mapping[str, Any], score: float | None, share: float) -> Any:
         fields = schema.get("properties", {})
         return {name: instance(part, score, share) for name, part in fields.items()}
     if kind == "array":
-        return [instance(schema["items"], score, share)] * max(1, int(schema.get("minItems", 0)))
+        items = [
+            instance(schema["items"], score, share) for _ in range(max(1, int(schema.get("minItems", 0))))
+        ]
+        return [named(item, number) for number, item in enumerate(items, start=1)]
     if kind in ("number", "integer"):
         low, high = float(schema.get("minimum", 0)), float(schema.get("maximum", 10))
         value = score if score is not None else low + (high - low) * share
@@ -114,3 +135,8 @@ def _typed(schema: Mapping[str, Any], score: float | None, share: float) -> Any:
     if kind == "boolean":
         return True
     return "It says what it means."[: int(schema.get("maxLength", 100))]
+
+
+def named(item: Any, number: int) -> Any:
+    """An entry of a list; those with a name get one of their own."""
+    return {**item, "name": f"Judge {number}"} if isinstance(item, dict) and "name" in item else item

@@ -5,19 +5,16 @@ the answers as they arrive, so it alone writes to the database.
 """
 
 import threading
-from collections import deque
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from types import TracebackType
 from typing import Self
 
-from django.db import connections
-
 from refinement.execution.calls import Caller, PreparedCall, Request, ignore_text
 from refinement.execution.cancelling import lease_checks
-from refinement.execution.slots import NoFreeSlot
 from refinement.providers.base import CallControl, ProviderError, Reply
 
 POLL_SECONDS = 0.2  # so that an interrupt of the worker reaches the waiting thread
@@ -33,21 +30,17 @@ class Arrived:
 
 
 class CallGroup:
-    """Makes calls at once, within the endpoints' limits; the rest follow as slots become free.
+    """Makes calls at once. Leaving the block cancels those in progress.
 
-        with CallGroup(caller, slots) as group:
-            group.add(request)
-            for arrived in group.arrivals():
-                ...  # may add further calls
-
-    `slots` is how many calls each endpoint takes at once. Leaving the block cancels what is in progress.
+    with CallGroup(caller) as group:
+        group.start(request)
+        for arrived in group.arrivals():
+            ...  # may start further calls
     """
 
-    def __init__(self, caller: Caller, slots: Mapping[str, int]) -> None:
+    def __init__(self, caller: Caller) -> None:
         self._caller = caller
-        self._slots = dict(slots)
-        self._busy = dict.fromkeys(slots, 0)
-        self._waiting: dict[str, deque[Request]] = {endpoint: deque() for endpoint in slots}
+        self._busy: Counter[str] = Counter()  # calls in progress, by endpoint
         self._arrived: SimpleQueue[tuple[Request, PreparedCall, Reply | BaseException]] = SimpleQueue()
         self._threads: list[threading.Thread] = []
         self._closing = False
@@ -65,11 +58,13 @@ class CallGroup:
             thread.join()
         self._held.close()
 
-    def add(self, request: Request) -> None:
-        """Makes the call as soon as its endpoint has a free slot."""
-        endpoint, _ = self._caller.target(request.speaker)
-        self._waiting[endpoint].append(request)
-        self._start(endpoint)
+    def start(self, request: Request) -> None:
+        """Makes the call in a thread of its own."""
+        prepared = self._caller.prepare(request)
+        thread = threading.Thread(target=self._call, args=(request, prepared), daemon=True, name="board-call")
+        self._busy[prepared.row.endpoint] += 1
+        self._threads.append(thread)
+        thread.start()
 
     def arrivals(self) -> Iterator[Arrived]:
         """The calls in the order in which they end, until none is left.
@@ -81,53 +76,29 @@ class CallGroup:
                 request, prepared, result = self._arrived.get(timeout=POLL_SECONDS)
             except Empty:
                 continue
-            endpoint = prepared.row.endpoint
-            self._busy[endpoint] -= 1
+            self._busy[prepared.row.endpoint] -= 1
             if not isinstance(result, (Reply, ProviderError)):
                 raise result
             yield Arrived(request, prepared, result)
-            self._start(endpoint)
 
-    def needed(self, *more: str) -> dict[str, int]:
-        """The slots still needed at each endpoint: for calls in progress or waiting, and for `more` calls."""
-        wanted = {
-            endpoint: busy + len(self._waiting[endpoint]) + more.count(endpoint)
-            for endpoint, busy in self._busy.items()
-        }
-        return {endpoint: min(count, self._slots[endpoint]) for endpoint, count in wanted.items() if count}
-
-    def _start(self, endpoint: str) -> None:
-        while self._busy[endpoint] < self._slots[endpoint] and self._waiting[endpoint]:
-            request = self._waiting[endpoint].popleft()
-            prepared = self._caller.prepare(request)
-            thread = threading.Thread(target=self._call, args=(request, prepared), daemon=True)
-            self._busy[endpoint] += 1
-            self._threads.append(thread)
-            thread.start()
+    def slots(self, *more: str) -> dict[str, int]:
+        """The slots in use at each endpoint: by the calls in progress, and by `more` calls that follow."""
+        return {endpoint: count for endpoint, count in (self._busy + Counter(more)).items() if count > 0}
 
     def _call(self, request: Request, prepared: PreparedCall) -> None:
         result: Reply | BaseException
         try:
-            control = self._closeable(self._caller.control(self._is_held, ignore_text))
-            result = prepared.provider.complete(prepared.request, control)
+            result = prepared.provider.complete(prepared.request, self._control())
         except BaseException as error:  # noqa: BLE001  raised again in the step's thread
             result = error
-        finally:
-            connections.close_all()  # a provider may have polled the lease from this thread
         self._arrived.put((request, prepared, result))
 
-    def _closeable(self, control: CallControl) -> CallControl:
-        held = control.is_cancelled
-        return CallControl(control.deadline_seconds, lambda: self._closing or held(), control.on_text)
+    def _control(self) -> CallControl:
+        """The call's control. Its own thread has no database connection: the watcher checks the lease."""
+        control = self._caller.control(self._is_held, ignore_text)
+        own = threading.get_ident()
 
+        def is_cancelled() -> bool:
+            return self._closing or (threading.get_ident() != own and control.is_cancelled())
 
-def slots_for(caller: Caller, requests: list[Request]) -> Mapping[str, int]:
-    """The slots that these calls get at their endpoints; raises NoFreeSlot if none of them gets one."""
-    wanted: dict[str, int] = {}
-    for request in requests:
-        endpoint, _ = caller.target(request.speaker)
-        wanted[endpoint] = wanted.get(endpoint, 0) + 1
-    granted = caller.take_slots(wanted)
-    if not any(granted.values()):
-        raise NoFreeSlot(next(iter(wanted)))
-    return granted
+        return CallControl(control.deadline_seconds, is_cancelled, control.on_text)

@@ -1,6 +1,7 @@
 """The steps of a board: compose, score, deliberate, merge; and describing what a round changed."""
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -19,7 +20,7 @@ from refinement.engine.types import (
     Score,
     Verdict,
 )
-from refinement.execution.boards.asking import Progress, Question, ask_all
+from refinement.execution.boards.asking import OnAnswer, OnProblem, Progress, Question, ask_all
 from refinement.execution.boards.recording import (
     answer_record,
     change_record,
@@ -67,6 +68,15 @@ from refinement.models import Call, CallPurpose, Round
 from refinement.providers.base import Schema
 
 
+@dataclass(frozen=True, slots=True)
+class Form:
+    """The shape of a reply: its schema, its length and its reader."""
+
+    schema: Schema
+    tokens: int
+    read: Callable[[str], Read[Any]]
+
+
 class BoardRound:
     """One step of a board for the newest round: its questions, and how their answers are recorded."""
 
@@ -81,43 +91,42 @@ class BoardRound:
     def ask(self, *questions: Question) -> History:
         return ask_all(self.caller, self.recorder, self.history, questions)
 
-    def request(
+    def question(
         self,
         speaker: Speaker,
         purpose: str,
         prompt: Prompt,
-        tokens: int,
-        schema: Schema,
+        form: Form,
+        on_answer: OnAnswer,
+        on_problem: OnProblem,
         view: JudgeView | None = None,
-    ) -> Request:
-        """A request at temperature 0, within the context window of the speaker's model."""
-        window = window_for(self.caller, self.brief, speaker, self.number, purpose)
-        sources = sources_size(self.brief, Role.JUDGE) if view is not None else 0
-        return Request(
-            speaker=speaker,
-            purpose=purpose,
-            round_number=self.number,
-            prompt=prompt,
-            max_tokens=max_reply_tokens(prompt, tokens, window, sources=sources),
-            temperature=0.0,
-            schema=schema,
-            context_tokens=window,
-            seen=[kind.value for kind in view.seen] if view else [],
-            withheld=[kind.value for kind in view.withheld] if view else [],
-        )
+    ) -> Question:
+        """A question at temperature 0, within the context window of the speaker's model."""
+
+        def build() -> Request:
+            window = window_for(self.caller, self.brief, speaker, self.number, purpose)
+            sources = sources_size(self.brief, Role.JUDGE) if view is not None else 0
+            return Request(
+                speaker=speaker,
+                purpose=purpose,
+                round_number=self.number,
+                prompt=prompt,
+                max_tokens=max_reply_tokens(prompt, form.tokens, window, sources=sources),
+                temperature=0.0,
+                schema=form.schema,
+                context_tokens=window,
+                seen=[kind.value for kind in view.seen] if view else [],
+                withheld=[kind.value for kind in view.withheld] if view else [],
+            )
+
+        return Question(speaker, purpose, build, form.read, on_answer, on_problem)
 
     # --- compose ---------------------------------------------------------------------------------
 
     def compose(self) -> History:
         """The clerk composes the panel. If it cannot, the gallery's panel for the artifact type is used."""
         judges = USUAL_JUDGES
-        request = self.request(
-            Speaker(Role.CLERK),
-            CallPurpose.COMPOSE,
-            compose_prompt(compose_view(self.brief, self.history, judges)),
-            COMPOSE_TOKENS,
-            compose_schema(judges),
-        )
+        prompt = compose_prompt(compose_view(self.brief, self.history, judges))
 
         def composed(call: Call, panel: tuple[PanelJudge, ...], progress: Progress) -> History:
             return panel_record(self.recorder, call, panel, after=progress.history)
@@ -126,7 +135,16 @@ class BoardRound:
             panel = panel_for(self.rubric.artifact_type)
             return panel_record(self.recorder, call, panel, problem=problem, after=progress.history)
 
-        return self.ask(Question(request, partial(read_panel, judges=judges), composed, not_composed))
+        return self.ask(
+            self.question(
+                Speaker(Role.CLERK),
+                CallPurpose.COMPOSE,
+                prompt,
+                Form(compose_schema(judges), COMPOSE_TOKENS, partial(read_panel, judges=judges)),
+                composed,
+                not_composed,
+            )
+        )
 
     # --- score -----------------------------------------------------------------------------------
 
@@ -151,14 +169,6 @@ class BoardRound:
         view = self.judge_view(seat, evidence)
         with self.caller.heartbeat():
             prompt = judge_prompt(view)
-        request = self.request(
-            Speaker(Role.JUDGE, seat),
-            CallPurpose.SCORE,
-            prompt,
-            reply_limit_tokens(self.rubric),
-            reply_schema(self.rubric),
-            view,
-        )
         seen = view.candidate.seen_chars if view.candidate else None
 
         def scored(call: Call, verdict: Verdict, progress: Progress) -> History:
@@ -168,7 +178,9 @@ class BoardRound:
         def left_out(call: Call | None, problem: str, progress: Progress) -> History:
             return self.answered(call, BoardVerdict(seat, None, problem), None, progress)
 
-        return Question(request, self.read_verdict, scored, left_out)
+        form = Form(reply_schema(self.rubric), reply_limit_tokens(self.rubric), self.read_verdict)
+        speaker = Speaker(Role.JUDGE, seat)
+        return self.question(speaker, CallPurpose.SCORE, prompt, form, scored, left_out, view)
 
     def answered(
         self, call: Call | None, answer: BoardVerdict, seen: int | None, progress: Progress
@@ -202,14 +214,6 @@ class BoardRound:
         deliberation = deliberation_view(self.brief, self.history.panel, board, seat)
         with self.caller.heartbeat():
             prompt = deliberation_prompt(judge_prompt(view), deliberation, self.rubric)
-        request = self.request(
-            Speaker(Role.JUDGE, seat),
-            CallPurpose.DELIBERATE,
-            prompt,
-            STANCE_TOKENS * (1 + len(self.rubric.criteria)),
-            stances_schema(self.rubric),
-            view,
-        )
 
         def stated(call: Call, stances: tuple[CriterionStance, ...], progress: Progress) -> History:
             return self.deliberated(call, seat, stances, "", progress)
@@ -218,7 +222,9 @@ class BoardRound:
             return self.deliberated(call, seat, (), problem, progress)
 
         read = partial(read_stances, rubric=self.rubric, own=deliberation.own)
-        return Question(request, read, stated, silent)
+        form = Form(stances_schema(self.rubric), STANCE_TOKENS * (1 + len(self.rubric.criteria)), read)
+        speaker = Speaker(Role.JUDGE, seat)
+        return self.question(speaker, CallPurpose.DELIBERATE, prompt, form, stated, silent, view)
 
     def deliberated(
         self,
@@ -248,13 +254,7 @@ class BoardRound:
             return evidence
         checks = checks_of(self.caller, self.rubric, self.history.rounds[-1].candidate)
         board = self.history.rounds[-1].board
-        request = self.request(
-            Speaker(Role.CLERK),
-            CallPurpose.MERGE,
-            merge_prompt(merge_view(self.brief, self.history.panel, board, self.history)),
-            MERGE_TOKENS,
-            merge_schema(),
-        )
+        prompt = merge_prompt(merge_view(self.brief, self.history.panel, board, self.history))
 
         def record(call: Call | None, asi: str, result: BoardResult, progress: Progress) -> History:
             verdict = merged_verdict(self.rubric, board, asi)
@@ -285,7 +285,9 @@ class BoardRound:
             result = BoardResult(spreads(self.rubric, board), None, note)
             return record(call, speaker.verdict.asi, result, progress)
 
-        questions = [Question(request, read_merge, merged, not_merged)]
+        form = Form(merge_schema(), MERGE_TOKENS, read_merge)
+        clerk = Speaker(Role.CLERK)
+        questions = [self.question(clerk, CallPurpose.MERGE, prompt, form, merged, not_merged)]
         return self.ask(*questions, *([self.describe_question()] if describes else []))
 
     def seen_chars(self) -> int | None:
@@ -301,13 +303,7 @@ class BoardRound:
 
     def describe_question(self) -> Question:
         before, after, feedback = self.revision()
-        request = self.request(
-            Speaker(Role.CLERK),
-            CallPurpose.DESCRIBE,
-            describe_prompt(describe_view(self.brief, before, after, feedback)),
-            DESCRIBE_TOKENS,
-            describe_schema(),
-        )
+        prompt = describe_prompt(describe_view(self.brief, before, after, feedback))
 
         def named(call: Call, change: str, progress: Progress) -> History:
             return self.changed(call, change, progress)
@@ -316,7 +312,8 @@ class BoardRound:
             # Empty: only a change that the clerk named counts as one.
             return self.changed(call, "", progress)
 
-        return Question(request, read_change, named, unnamed)
+        form = Form(describe_schema(), DESCRIBE_TOKENS, read_change)
+        return self.question(Speaker(Role.CLERK), CallPurpose.DESCRIBE, prompt, form, named, unnamed)
 
     def changed(self, call: Call | None, change: str, progress: Progress) -> History:
         return change_record(

@@ -55,7 +55,7 @@ def test_it_takes_effect_with_event_audit_entry_and_message(
     run.refresh_from_db()
     assert run.status == changed.status == after["status"]
     assert run.outcome == after.get("outcome", "")
-    assert (run.lease_owner, run.lease_until, run.calling_endpoint) == ("", None, "")
+    assert (run.lease_owner, run.lease_until, run.calling) == ("", None, {})
     assert (run.next_try_at, run.waiting_for, run.waiting_endpoint) == (None, "", "")
     assert (run.finished_at is None) == (run.status != "finished")
     assert kinds(run) == [event]

@@ -316,7 +316,7 @@ def test_runs_and_trials_share_the_places(narrow: Table):
     Run.objects.update(status="paused")
     assert slot_take(trial_lease, "narrow", 1)
     Run.objects.update(status="running")
-    Run.objects.update(calling_endpoint="")
+    Run.objects.update(calling={})
     assert not slot_take(run_lease, "narrow", 1)
     lease_release(trial_lease)
     assert slot_take(run_lease, "narrow", 1)

@@ -76,7 +76,9 @@ def candidate(number: int) -> str:
 
 
 def played(stage: Stage, profile: str, evaluator: bool) -> Run:
+    """A whole run. Where the judge sees the history, the clerk names what each revision changed."""
     stage.says(
+        clerk=[json.dumps({"change": f"canary-change-{number}"}) for number in range(2, ROUNDS + 1)],
         judge=[reply(profile, number) for number in range(1, ROUNDS + 1)],
         producer=[
             f"<think>canary-musing-{number}</think>{candidate(number)}" for number in range(2, ROUNDS + 1)
@@ -106,7 +108,9 @@ def test_what_a_judge_sees_over_a_whole_run(stage, profile, evaluator):
     for number, body in enumerate(sent, start=1):
         before = set(range(1, number))
         assert found(body, "candidate") == ({1, number} if profile == "simmer" else {number})
-        assert found(body, "asi") == (before if evaluator else set())
+        # The history names each change; the last suggestion is there in its own words.
+        assert found(body, "change") == (before - {1} if evaluator else set())
+        assert found(body, "asi") == ({number - 1} & before if evaluator else set())
         for kind in ("reasoning", "improvement", "issue", "thought", "musing"):
             assert found(body, kind) == set()
         for given in ("canary-task", "canary-contract", "canary-example"):
@@ -141,11 +145,36 @@ def test_what_a_producer_sees_over_a_whole_run(stage, profile, evaluator):
             assert found(body, kind) == ({number} if kind in told else set())
         for kind in ("reasoning", "thought", "musing"):
             assert found(body, kind) == set()
+        # What works: the changes that a later round has kept.
+        assert found(body, "change") == (set(range(2, number)) if evaluator else set())
         assert "canary-suggestion" in body  # a failed check is told under every profile
         for given in ("canary-task", "canary-background", "canary-contract", "canary-space"):
             assert given in body
         for never in ("canary-purpose", "canary-example", "6180339"):
             assert never not in body
+
+
+@each_profile
+def test_a_clerk_that_names_changes_sees_what_changed_and_what_was_asked_for(stage, profile):
+    run = played(stage, profile, evaluator=True)
+    sent = bodies(stage, "clerk")
+    assert len(sent) == ROUNDS - 1
+    told = {"wiggum": {"issue"}, "ralph": {"issue", "improvement"}, "simmer": {"asi"}}[profile]
+    bases = run.rounds.order_by("number").values_list("base_round", flat=True)[1:]
+    for number, (body, base) in enumerate(zip(sent, bases, strict=True), start=2):
+        assert found(body, "candidate") == {base or number - 1, number}
+        for kind in ("issue", "asi", "improvement"):
+            assert found(body, kind) == ({number - 1} if kind in told else set())
+        for kind in ("reasoning", "thought", "musing", "change"):
+            assert found(body, kind) == set()
+        for never in ("task", "background", "contract", "space", "purpose", "example", "ideal-one"):
+            assert f"canary-{never}" not in body
+        assert not [score for score in (*ODD[profile], "6180339") if len(score) > 1 and score in body]
+
+
+def test_without_a_reader_of_the_history_no_clerk_is_asked(stage):
+    played(stage, "wiggum", evaluator=False)
+    assert bodies(stage, "clerk") == []
 
 
 @pytest.mark.parametrize("profile", ["wiggum", "ralph"])
@@ -173,6 +202,9 @@ def test_the_rows_say_what_was_seen_and_what_was_withheld(stage, profile, evalua
     run = played(stage, profile, evaluator)
     rules = context_rules_for(profile, evaluator=evaluator)
     for call in calls(run):
+        if call.role == "clerk":
+            assert (call.purpose, call.seen, call.withheld) == ("describe", [], [])
+            continue
         allowed = rules.judge if call.role == "judge" else rules.producer
         assert set(call.seen) <= {kind.value for kind in allowed}
         assert not set(call.seen) & set(call.withheld)

@@ -79,7 +79,10 @@ def test_a_candidate_that_fails_validation_is_repaired_once_before_it_is_judged(
     assert "line 3: a semicolon is missing" in asked
     assert "draft one" in asked
     written = run.calls.filter(role="producer").order_by("id")
-    assert [(call.round_number, call.attempt) for call in written] == [(1, 1), (1, 2)]
+    assert [(call.round_number, call.purpose, call.attempt) for call in written] == [
+        (1, "draft", 1),
+        (1, "repair", 1),
+    ]
     kinds = list(run.events.order_by("id").values_list("kind", flat=True))
     assert kinds.count("repaired") == 1
     judged = " ".join(texts(stage.asked("judge")[0]))

@@ -321,7 +321,8 @@ def test_simmer_goes_on_to_its_last_iteration_and_is_done(stage):
 
 
 def test_simmer_stops_on_a_plateau_and_returns_to_the_best(stage):
-    rubric = rubric_for("simmer")
+    """Where the rubric says so; otherwise a board takes over (tests/execution/boards/test_plateau.py)."""
+    rubric = changed("simmer", on_plateau="stop")
     said = [verdict(rubric, score, asi=f"direction {n}") for n, score in enumerate((7, 5, 6, 7), 1)]
     stage.says(judge=said, producer=drafts(3))
     run = stage.play(rubric, seed="The seed is the best of them.")

@@ -1,7 +1,7 @@
 // The rubric editor: adds, removes and moves rows. Without script, the form's buttons do the same.
 {
   const form = document.getElementById("rubric-editor");
-  const NOUNS = { criterion: "criterion", check: "check", metric: "metric", stop: "rule" };
+  const NOUNS = { criterion: "criterion", check: "check", metric: "metric", judge: "judge", stop: "rule" };
   const changed = () => form.dispatchEvent(new Event("editor:changed"));
   const rowsOf = (list) => [...list.children].filter((row) => row.matches("[data-row]"));
 
@@ -77,8 +77,9 @@
     return Math.max(-1, ...numbers, Number(list.dataset.highest ?? -1));
   };
 
-  const add = (noun) => {
-    const list = form.querySelector(`[data-rows="${noun}"]`);
+  // A new row at the end of the list, with these values by the last part of the field's name.
+  const append = (list, values = {}) => {
+    const noun = list.dataset.rows;
     const kind = form.querySelector("[name='add-kind']").value;
     const wanted = noun === "check" ? `[data-prototype="check"][data-kind="${kind}"]` : `[data-prototype="${noun}"]`;
     const number = String(highest(list) + 1);
@@ -94,10 +95,30 @@
     for (const top of row.querySelectorAll("[data-top]")) top.textContent = form.elements["scale-maximum"].value;
     showScript(row);
     form.dispatchEvent(new CustomEvent("editor:adding", { detail: row }));
+    for (const [part, value] of Object.entries(values)) row.querySelector(`[name$='-${part}']`).value = value;
+    if (values.name) row.querySelector("[data-title]").textContent = values.name;
     list.append(row);
+    return row;
+  };
+
+  const add = (noun) => {
+    const list = form.querySelector(`[data-rows="${noun}"]`);
+    const row = append(list);
     renumber(list);
     row.querySelector("[data-names-title]").focus();
     announce(`A new ${noun} stands in place ${rowsOf(list).length}.`);
+  };
+
+  // Other rows instead of those in the list, which can be brought back.
+  const replace = (list, entries, title) => {
+    const rows = rowsOf(list);
+    list.dataset.highest = String(highest(list));
+    for (const row of rows) row.remove();
+    for (const values of entries) append(list, values);
+    renumber(list);
+    form.querySelector("[data-undo]")?.remove();
+    if (rows.length) offerUndo(list, `${title} was replaced.`, `${title} is back.`, () => list.replaceChildren(...rows));
+    announce(`${title} has ${entries.length} rows now.`);
   };
 
   const remove = (row) => {
@@ -112,7 +133,12 @@
     if (row.querySelector("[name='primary']:checked")) form.querySelector("[name='primary'][value='']").checked = true;
     row.remove();
     renumber(list);
-    const undo = offerUndo(list, row, rows[index + 1], title, () => {
+    const back = () => {
+      if (rows[index + 1]?.isConnected) rows[index + 1].before(row);
+      else list.append(row);
+      return row;
+    };
+    const undo = offerUndo(list, `${title} was removed.`, `${title} is back.`, back, () => {
       primary.value ||= was.primary;
       docked.value ||= was.docked;
     });
@@ -120,26 +146,25 @@
     announce(`${title} was removed. It can be brought back.`);
   };
 
-  // The last removal can be undone in place.
-  const offerUndo = (list, row, before, title, asBefore) => {
+  // The last removal can be undone in place. `back` returns the row to go on with, if it is not the first one.
+  const offerUndo = (list, done, undone, back, asBefore = () => {}) => {
     form.querySelector("[data-undo]")?.remove();
     const note = document.createElement("p");
     note.className = "undo";
     note.dataset.undo = "";
-    note.append(`${title} was removed. `);
+    note.append(`${done} `);
     const button = document.createElement("button");
     button.type = "button";
     button.className = "button button-small";
     button.textContent = "Bring it back";
     button.addEventListener("click", () => {
-      if (before?.isConnected) before.before(row);
-      else list.append(row);
+      const row = back() ?? rowsOf(list)[0];
       note.remove();
       renumber(list);
       asBefore();
       changed();
       row.querySelector("[data-names-title]").focus();
-      announce(`${title} is back.`);
+      announce(undone);
     });
     note.append(button);
     list.after(note);
@@ -273,6 +298,7 @@
     form.addEventListener("click", onClick);
     form.addEventListener("keydown", onKey);
     form.addEventListener("input", onInput);
+    form.addEventListener("editor:replace", ({ detail }) => replace(detail.list, detail.entries, detail.title));
     form.addEventListener("input", (event) => {
       if (event.target.name?.endsWith("-key")) event.target.dataset.typed = "yes";
     });

@@ -15,6 +15,7 @@ from refinement.api.core.idempotency import creates, made_at
 from refinement.api.core.paging import Page, Paging, page_by_number
 from refinement.api.core.permissions import member, membership_of
 from refinement.engine.artifacts import ARTIFACT_TYPES
+from refinement.engine.panels import PANELS
 from refinement.engine.profiles import PROFILES
 from refinement.engine.types import Rubric as Definition
 from refinement.interchange.rubrics.yaml import rubric_from_fields, rubric_to_fields
@@ -49,6 +50,7 @@ class RubricLine(Schema):
     purpose: str = Field(description="The start of the purpose.")
     criteria: int
     checks: int
+    judges: str = Field(description="Who judges: single, board or auto.", examples=["board"])
     runs: int = Field(description="Number of runs; counted up to 1,000.")
     saved_at: datetime
     saved_by: str
@@ -126,11 +128,19 @@ class Card(Schema):
     paragraph: str
 
 
+class PanelSeat(Schema):
+    """A judge of a panel: a name, and how it looks at the work."""
+
+    name: str = Field(examples=["First-time reader"])
+    lens: str
+
+
 class Gallery(Schema):
-    """Profiles and kinds of work; a new rubric uses one of each."""
+    """Profiles and kinds of work; a new rubric uses one of each. Panels are for boards, by kind of work."""
 
     profiles: list[Card]
     artifacts: list[Card]
+    panels: dict[str, list[PanelSeat]] = Field(description="For `judges.panel` of a definition.")
 
 
 @router.get("/rubrics", response=Page[RubricLine])
@@ -150,6 +160,7 @@ def rubric_list(request: ApiRequest, query: Query[RubricQuery]) -> Page[RubricLi
             purpose=entry.purpose,
             criteria=entry.criteria,
             checks=entry.checks,
+            judges=entry.judges,
             runs=entry.runs,
             saved_at=entry.version.created_at,
             saved_by=author(entry.version),
@@ -168,7 +179,11 @@ def gallery_read(request: ApiRequest) -> Gallery:
         [Card(key=card.key, title=card.title, paragraph=card.paragraph) for card in kind]
         for kind in (profile_cards(), artifact_cards())
     ]
-    return Gallery(profiles=cards[0], artifacts=cards[1])
+    panels = {
+        artifact: [PanelSeat(name=judge.name, lens=judge.lens) for judge in panel]
+        for artifact, panel in PANELS.items()
+    }
+    return Gallery(profiles=cards[0], artifacts=cards[1], panels=panels)
 
 
 @router.post("/rubrics", response={201: VersionShape})

@@ -6,7 +6,8 @@ from typing import Any
 
 from refinement.engine.evaluating import command_line
 from refinement.engine.types import STOP_RULES, EvaluationMode, Role, StopReason
-from refinement.forms.rubrics.settings import SETTINGS, Kind, Setting
+from refinement.forms.rubrics.kinds import Kind, Setting
+from refinement.forms.rubrics.settings import SETTINGS
 from refinement.forms.rubrics.words import STOP_RULES as STOP_RULE_WORDS
 from refinement.judging.checks import KINDS, Parameter, ParameterType
 from refinement.judging.checks.kinds import with_defaults
@@ -34,6 +35,8 @@ def form_fields(values: Mapping[str, Any], renamed: Mapping[str, str] | None = N
         fields.update(check_fields(number, check))
     for number, metric in enumerate(values["evaluator"]["metrics"]):
         fields.update(metric_fields(number, metric))
+    for number, judge in enumerate(values["judges"]["panel"]):
+        fields.update(judge_fields(number, judge))
     fields.update(_stop_fields(values["policy"]["stop_rules"]))
     fields.update(context_fields({Role(role): set(kinds) for role, kinds in values["context"].items()}))
     fields.update(_template_fields(values["templates"]))
@@ -86,6 +89,11 @@ def metric_fields(number: int, metric: Mapping[str, Any]) -> Fields:
     texts = {"name": metric["name"], "by": by, "value": metric.get(by, ""), "order": str(number + 1)}
     fields = {start + name: str(text) for name, text in texts.items()}
     return fields | ({f"{start}lower": ON} if metric.get("lower_is_better") else {})
+
+
+def judge_fields(number: int, judge: Mapping[str, Any]) -> Fields:
+    texts = {name: str(judge.get(name, "")) for name in ("name", "lens", "model")}
+    return {f"judge-{number}-{name}": text for name, text in (texts | {"order": str(number + 1)}).items()}
 
 
 def parameter_text(parameter: Parameter, value: Any) -> str | None:

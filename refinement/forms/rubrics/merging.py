@@ -9,7 +9,7 @@ from refinement.engine.codec import rubric_to_json
 from refinement.engine.types import Information, Rubric
 from refinement.judging.context import OFFERED
 
-ROWS = ("criteria", "checks")
+ROWS = ("criteria", "checks", "panel")
 # The calibration example has its own page and is taken from the newest version.
 APART = (*ROWS, "context", "templates", "calibration_text", "calibration_scores", "profile")
 WHOLE = ("output_schema",)  # records that are taken from one side as they are
@@ -57,13 +57,25 @@ class Difference:
 
 def differences(original: Rubric, mine: Rubric, theirs: Rubric) -> list[Difference]:
     """Every place where a side differs from the common version, in page order."""
-    sides = [rubric_to_json(rubric) for rubric in (original, mine, theirs)]
+    sides = [_with_panel_rows(rubric_to_json(rubric)) for rubric in (original, mine, theirs)]
     flat = [dict(_places(side)) for side in sides]
     for rows in ROWS:
         _add_rows(rows, sides, flat)
     paths = dict.fromkeys(path for places in flat for path in places)
     found = (Difference(path, *(places.get(path) for places in flat)) for path in paths)
     return [entry for entry in found if not entry.original == entry.mine == entry.theirs]
+
+
+def _with_panel_rows(values: dict[str, Any]) -> dict[str, Any]:
+    """The definition with its panel as rows like criteria and checks; a judge's name is its key."""
+    judges = dict(values["judges"])
+    rows = [{"key": judge["name"], **judge} for judge in judges.pop("panel")]
+    return values | {"judges": judges, "panel": rows}
+
+
+def _without_panel_rows(values: dict[str, Any]) -> dict[str, Any]:
+    panel = [{name: row[name] for name in ("name", "lens", "model")} for row in values.pop("panel")]
+    return values | {"judges": values["judges"] | {"panel": panel}}
 
 
 def _places(values: Mapping[str, Any], *above: str) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -109,10 +121,10 @@ def _orders(by_key: list[dict[str, Any]]) -> list[list[str]]:
 
 def merged(original: Rubric, mine: Rubric, theirs: Rubric, choices: Mapping[str, str]) -> dict[str, Any]:
     """The JSON definition with both sides' changes. It may not be valid."""
-    values = rubric_to_json(theirs)
+    values, own = (_with_panel_rows(rubric_to_json(rubric)) for rubric in (theirs, mine))
     entries = differences(original, mine, theirs)
     for rows in ROWS:
-        values[rows] = _merged_rows(rows, rubric_to_json(mine), rubric_to_json(theirs), entries, choices)
+        values[rows] = _merged_rows(rows, own, values, entries, choices)
     primary = next((row["key"] for row in values["criteria"] if row.get("primary")), None)
     for entry in entries:
         if entry.path[0] in ROWS:
@@ -124,7 +136,7 @@ def merged(original: Rubric, mine: Rubric, theirs: Rubric, choices: Mapping[str,
             _put(values, entry.path, taken)
     for row in values["criteria"]:
         row["primary"] = row["key"] == primary
-    return values
+    return _without_panel_rows(values)
 
 
 def _put(values: dict[str, Any], path: tuple[str, ...], value: Any) -> None:

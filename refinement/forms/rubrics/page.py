@@ -1,27 +1,39 @@
 """The editor's fields as plain values for templates."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
 from refinement.engine.artifacts import ARTIFACT_TYPES
-from refinement.engine.types import STOP_RULES, Information, Role, Rubric
+from refinement.engine.panels import MOST_JUDGES, USUAL_JUDGES
+from refinement.engine.types import STOP_RULES, Information, OnPlateau, Role, Rubric
 from refinement.forms.rubrics import words
 from refinement.forms.rubrics.initial import PRESET, Fields, check_fields, criterion_fields, metric_fields
+from refinement.forms.rubrics.judges import (
+    PANEL_TYPE,
+    gallery_panels,
+    model_names,
+    model_warning,
+    panels_for_script,
+)
+from refinement.forms.rubrics.kinds import Kind, Setting
 from refinement.forms.rubrics.outputs import FOUND_BY
 from refinement.forms.rubrics.presets import preset_for, presets_by_cell
-from refinement.forms.rubrics.rows import all_numbers, place_of, row_numbers
-from refinement.forms.rubrics.settings import GROUPS, SETTINGS, Kind, Setting
+from refinement.forms.rubrics.rows import next_number, place_of, row_numbers
+from refinement.forms.rubrics.settings import GROUPS, SETTINGS
 from refinement.forms.rubrics.weights import total_of, usual_of
 from refinement.judging.checks import KINDS, ParameterType
 from refinement.judging.templating import TEMPLATE_NAMES, default_source
+from refinement.selectors.launch.available_models import Offer
 from refinement.selectors.rubrics.context_tables import KIND_LABELS, OFFERED_KINDS, departure_sentence
+from refinement.selectors.rubrics.judge_words import JUDGE_MODES, price_words
 from refinement.selectors.rubrics.words import TEMPLATE_LABELS, rule_name
 
 Errors = Mapping[str, list[str]]
 PROTOTYPE = "__n__"  # row number of the prototype that script copies
 CRITERION_PARTS = ("key", "name", "description", "ideal", "weight", "order", "was")
+JUDGE_PARTS = ("name", "lens", "model", "order")
 METRIC_PARTS = ("name", "by", "value", "lower", "order")
 CHECK_PARTS = ("key", "kind", "severity", "weight", "suggestion", "order", "was")
 PART_LABELS = {"ideal": "top of the scale", "value": "pattern or pointer", "p": ""}
@@ -41,23 +53,27 @@ class Box:
     rows: int = 1
     suggestions: str = ""
     errors: tuple[str, ...] = ()
+    warning: str = ""
 
     @property
     def described_by(self) -> str:
-        parts = ((self.help, "help"), (self.errors, "error"))
+        parts = ((self.help, "help"), (self.warning, "warning"), (self.errors, "error"))
         return " ".join(f"{self.name}-{part}" for there, part in parts if there)
 
 
-def page_values(fields: Fields, errors: Errors, base: Rubric) -> dict[str, Any]:
-    """The editor template's context for the fields."""
+def page_values(fields: Fields, errors: Errors, base: Rubric, offers: Sequence[Offer] = ()) -> dict[str, Any]:
+    """The editor template's context for the fields. `offers` are the models that are available now."""
     criteria = criterion_rows(fields, errors)
     checks = check_rows(fields, errors)
     metrics = metric_rows(fields, errors)
+    judges = judge_rows(fields, errors, offers)
     seen = context_rows(fields, base.profile)
     return {
         "fields": fields,
         "errors": errors,
-        "summary": summary(errors, criteria, checks, metrics),
+        "summary": summary(
+            errors, {"Criterion": criteria, "Check": checks, "Metric": metrics, "Judge": judges}
+        ),
         "groups": {name: [_box(setting, fields, errors) for setting in GROUPS[name]] for name in GROUPS},
         "criteria": criteria,
         "weight_total": total_of(row["weight"] for row in criteria),
@@ -65,6 +81,7 @@ def page_values(fields: Fields, errors: Errors, base: Rubric) -> dict[str, Any]:
         "kinds": KINDS.values(),
         "metrics": metrics,
         "found_by": tuple(FOUND_BY.items()),
+        **judge_values(fields, errors, judges, offers),
         "stop_rules": stop_rows(fields),
         "roles": [(role, *labels) for role, labels in words.ROLES.items()],
         "context_rows": seen,
@@ -136,6 +153,40 @@ def metric_rows(fields: Fields, errors: Errors) -> list[dict[str, Any]]:
     ]
 
 
+def judge_rows(fields: Fields, errors: Errors, offers: Sequence[Offer]) -> list[dict[str, Any]]:
+    rows = [
+        _row("judge", number, JUDGE_PARTS, fields, errors) | {"place": place}
+        for place, number in enumerate(row_numbers(fields, "judge"), start=1)
+    ]
+    return [row | {"warning": model_warning(row["model"], offers)} for row in rows]
+
+
+def judge_values(
+    fields: Fields, errors: Errors, rows: list[dict[str, Any]], offers: Sequence[Offer]
+) -> dict[str, Any]:
+    """The values of the section “Who judges”."""
+    mode = fields.get("judges-mode", "")
+    price = price_words(
+        mode,
+        len(rows),
+        deliberation=bool(fields.get("judges-deliberation")),
+        escalates=fields.get("policy-on_plateau") != OnPlateau.STOP,
+    )
+    boxes = {setting.path[-1]: _box(setting, fields, errors) for setting in GROUPS["judges"]}
+    boxes["clerk"] = replace(boxes["clerk"], warning=model_warning(boxes["clerk"].value, offers))
+    return {
+        "judges": rows,
+        "judge_boxes": boxes,
+        "judge_modes": [(key, *labels, key == mode) for key, labels in JUDGE_MODES.items()],
+        "price": price,
+        "panels": gallery_panels(fields.get("artifact_type", ""), fields.get(PANEL_TYPE, "")),
+        "panel_data": panels_for_script(),
+        "known_models": model_names(offers),
+        "most_judges": MOST_JUDGES,
+        "usual_judges": USUAL_JUDGES,
+    }
+
+
 def _row(noun: str, number: str, parts: Iterable[str], fields: Fields, errors: Errors) -> dict[str, Any]:
     start = f"{noun}-{number}"
     row: dict[str, Any] = {part: fields.get(f"{start}-{part}", "") for part in parts}
@@ -188,7 +239,8 @@ def prototypes() -> dict[str, Any]:
         row = _row("check", PROTOTYPE, CHECK_PARTS, fields, {})
         checks.append(row | {"place": PROTOTYPE, "about": kind, "boxes": parameter_boxes(row, fields, {})})
     metric = _row("metric", PROTOTYPE, METRIC_PARTS, {}, {}) | {"place": PROTOTYPE}
-    return {"criterion": criterion, "checks": checks, "metric": metric}
+    judge = _row("judge", PROTOTYPE, JUDGE_PARTS, {}, {}) | {"place": PROTOTYPE}
+    return {"criterion": criterion, "checks": checks, "metric": metric, "judge": judge}
 
 
 def empty_check(kind: str) -> dict[str, Any]:
@@ -202,25 +254,17 @@ def empty_criterion() -> dict[str, Any]:
 def with_criterion(fields: Fields) -> Fields:
     """The fields with an empty criterion added."""
     weight = usual_of(row["weight"] for row in criterion_rows(fields, {}))
-    return fields | criterion_fields(
-        _next_number(fields, "criterion"), empty_criterion() | {"weight": weight}
-    )
+    return fields | criterion_fields(next_number(fields, "criterion"), empty_criterion() | {"weight": weight})
 
 
 def with_check(fields: Fields, kind: str) -> Fields:
     """The fields with a check of this kind added."""
-    return (
-        fields | check_fields(_next_number(fields, "check"), empty_check(kind)) if kind in KINDS else fields
-    )
+    return fields | check_fields(next_number(fields, "check"), empty_check(kind)) if kind in KINDS else fields
 
 
 def with_metric(fields: Fields) -> Fields:
     """The fields with an empty metric added."""
-    return fields | metric_fields(_next_number(fields, "metric"), {"name": ""})
-
-
-def _next_number(fields: Fields, noun: str) -> int:
-    return max((int(number) for number in all_numbers(fields, noun)), default=-1) + 1
+    return fields | metric_fields(next_number(fields, "metric"), {"name": ""})
 
 
 def stop_rows(fields: Fields) -> list[dict[str, Any]]:
@@ -299,26 +343,22 @@ _LABELS = {setting.name: setting.label for setting in SETTINGS} | {
     "criteria": "Criteria",
     "checks": "Checks",
     "metrics": "Metrics",
+    "panel": "Panel",
     "note": "Note on this version",
     "rubric-editor": "This rubric",
 }
 
 
-def summary(
-    errors: Errors,
-    criteria: list[dict[str, Any]],
-    checks: list[dict[str, Any]],
-    metrics: list[dict[str, Any]],
-) -> list[tuple[str, str, str]]:
+def summary(errors: Errors, sections: Mapping[str, list[dict[str, Any]]]) -> list[tuple[str, str, str]]:
     """Every problem as (field, label, message), for the summary at the top."""
     if not errors:
         return []
     labels = dict(_LABELS)
-    for noun, rows in (("Criterion", criteria), ("Check", checks), ("Metric", metrics)):
+    for noun, rows in sections.items():
         for row in rows:
             title = row.get("name") or row.get("key")
             shown = f"{noun} {row['place']}" + (f" ({title[:40]})" if title else "")
-            for part in (*CRITERION_PARTS, *CHECK_PARTS, *METRIC_PARTS):
+            for part in (*CRITERION_PARTS, *CHECK_PARTS, *METRIC_PARTS, *JUDGE_PARTS):
                 labels[f"{row['id']}-{part}"] = f"{shown}, {PART_LABELS.get(part, part)}"
             for box in row.get("boxes", ()):
                 labels[box.name] = f"{shown}, {box.label.lower()}"

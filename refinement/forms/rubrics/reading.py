@@ -9,6 +9,7 @@ from refinement.engine.codec import BadRubric, rubric_from_json
 from refinement.engine.rubrics import FILE_NAME
 from refinement.engine.types import STOP_RULES, EvaluationMode, Handover, Role, Rubric, Scale
 from refinement.forms.rubrics.initial import Fields
+from refinement.forms.rubrics.judges import read_panel
 from refinement.forms.rubrics.outputs import read_metrics, refuse_odd_outputs
 from refinement.forms.rubrics.presets import with_preset_followed
 from refinement.forms.rubrics.rows import (
@@ -61,6 +62,7 @@ def _read(submitted: Fields, base: Rubric) -> Reading:
     checks = list(read_checks(fields, {check.key: check for check in base.checks}, problems))
     values["checks"] = [row for _, row in checks]
     values["evaluator"]["metrics"] = read_metrics(fields, problems)
+    values["judges"]["panel"] = read_panel(fields, problems)
     values["profile"] = base.profile
     policy = values["policy"]
     policy["stop_rules"] = _stop_rules(fields)
@@ -258,6 +260,7 @@ def _in_page_order(problems: dict[str, list[str]]) -> dict[str, list[str]]:
         ("name", "artifact_type", "problem_class", "purpose"),
         ("criteri",),
         ("check",),
+        ("judge", "panel", "policy-on_plateau"),
         ("scale-", "policy-"),
         ("evaluation_mode", "evaluator-", "metric"),
         ("background", "output_", "search_space"),

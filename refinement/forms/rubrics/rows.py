@@ -55,6 +55,11 @@ def row_numbers(fields: Mapping[str, str], noun: str) -> list[str]:
     return sorted(kept, key=lambda number: (place_of(fields.get(f"{noun}-{number}-order", "")), int(number)))
 
 
+def next_number(fields: Mapping[str, str], noun: str) -> int:
+    """The number of a new row of this noun."""
+    return max((int(number) for number in all_numbers(fields, noun)), default=-1) + 1
+
+
 def place_of(text: str) -> Decimal:
     """A submitted position; non-numbers come last."""
     try:

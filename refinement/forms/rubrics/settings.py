@@ -1,54 +1,14 @@
-"""Settings with one field each: form name, path in a definition, and limits."""
+"""Settings with one field each, in the groups of the editor's page."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import Decimal
-from enum import StrEnum
 from typing import Any
 
+from refinement.engine.panels import MODEL_CHARS
 from refinement.engine.rubrics import LONGEST_EVALUATION, MOST_REPEATS
 from refinement.forms.rubrics import words
-
-COLUMN_LIMIT = Decimal(99_999)  # range of the scale and weight columns
-COLUMN_PLACES = 4
-KEPT_PLACES = 6
-ANY_COUNT = Decimal(1_000_000_000)
-
-
-class Kind(StrEnum):
-    LINE = "line"
-    TEXT = "text"
-    NUMBER = "number"
-    WHOLE = "whole"
-    CHOICE = "choice"
-    FLAG = "flag"
-    WORDS = "words"
-    COMMAND = "command"
-    LINES = "lines"
-    PATTERN = "pattern"
-    SCHEMA = "schema"
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """A field. `path` is its place in a JSON definition; the form name is the path with hyphens."""
-
-    path: tuple[str, ...]
-    label: str
-    kind: Kind
-    help: str = ""
-    required: bool = False
-    limit: int = 200  # characters
-    low: Decimal | None = None
-    high: Decimal | None = None
-    places: int = KEPT_PLACES
-    choices: Mapping[Any, str] | None = None
-    rows: int = 3
-    suggestions: str = ""  # id of a datalist
-
-    @property
-    def name(self) -> str:
-        return "-".join(self.path)
+from refinement.forms.rubrics.kinds import ANY_COUNT, COLUMN_LIMIT, COLUMN_PLACES, Kind, Setting
+from refinement.selectors.rubrics.judge_words import JUDGE_MODES, ON_PLATEAU
 
 
 def _policy(name: str, label: str, kind: Kind, **more: Any) -> Setting:
@@ -327,6 +287,37 @@ EVALUATION = (
         rows=3,
     ),
 )
+JUDGES = (
+    Setting(
+        ("judges", "mode"),
+        "Judges",
+        Kind.CHOICE,
+        required=True,
+        choices={mode: label for mode, (label, _) in JUDGE_MODES.items()},
+    ),
+    Setting(
+        ("judges", "deliberation"),
+        "Deliberation",
+        Kind.FLAG,
+        "On: each judge reads the others' scores and reasons, and answers once before they are merged.",
+    ),
+    Setting(
+        ("judges", "clerk"),
+        "Clerk's model",
+        Kind.MODEL,
+        "Merges the suggested changes and names what a revision changed. Empty: the run's judge model.",
+        limit=MODEL_CHARS,
+        suggestions="known-models",
+    ),
+    _policy(
+        "on_plateau",
+        "On a plateau",
+        Kind.CHOICE,
+        required=True,
+        choices=ON_PLATEAU,
+        help="What a run does when the stop rule “The scores level off” applies.",
+    ),
+)
 TEXTS = (
     Setting(
         ("background",),
@@ -370,6 +361,7 @@ TEXTS = (
 )
 GROUPS: Mapping[str, tuple[Setting, ...]] = {
     "about": ABOUT,
+    "judges": JUDGES,
     "scale": SCALE,
     "scoring": SCORING,
     "rounds": ROUNDS,

@@ -8,14 +8,17 @@ from typing import Any
 from refinement.engine.evaluating import command_line
 from refinement.engine.types import Metric, Rubric
 from refinement.forms.rubrics import words
+from refinement.forms.rubrics.kinds import Kind
 from refinement.forms.rubrics.merging import Change, Difference
-from refinement.forms.rubrics.settings import SETTINGS, Kind
+from refinement.forms.rubrics.settings import SETTINGS
 from refinement.selectors.rubrics.context_tables import KIND_LABELS
 from refinement.selectors.rubrics.words import TEMPLATE_LABELS, metric_words, rule_name, schema_words
 
-NOUNS = {"criteria": "Criterion", "checks": "Check"}
+NOUNS = {"criteria": "Criterion", "checks": "Check", "panel": "Judge"}
 ROW_LABELS = {
     "name": "name",
+    "lens": "lens",
+    "model": "model",
     "description": "description",
     "ideal": "top of the scale",
     "weight": "weight",
@@ -44,6 +47,7 @@ def shown_difference(entry: Difference, mine: Rubric, theirs: Rubric) -> ShownDi
     names = {
         "criteria": {row.key: row.name for row in (*theirs.criteria, *mine.criteria)},
         "checks": {row.key: row.key for row in (*theirs.checks, *mine.checks)},
+        "panel": {},
     }
     original, mine_said, theirs_said = (
         _shown(entry, value, names["criteria"]) for value in (entry.original, entry.mine, entry.theirs)
@@ -56,9 +60,9 @@ def _label(path: tuple[str, ...], names: Mapping[str, Mapping[str, str]]) -> str
     if path in _SETTINGS:
         return _SETTINGS[path].label
     match path:
-        case ("criteria" | "checks" as rows, ""):
-            return f"Order of the {rows}"
-        case ("criteria" | "checks" as rows, key, *field):
+        case ("criteria" | "checks" | "panel" as rows, ""):
+            return f"Order of the {'judges' if rows == 'panel' else rows}"
+        case ("criteria" | "checks" | "panel" as rows, key, *field):
             name = f"{NOUNS[rows]} “{names[rows].get(key, key)}”"
             return f"{name}: {ROW_LABELS.get(field[0], field[0])}" if field else name
         case ("context", role, kind):
@@ -78,7 +82,7 @@ def _label(path: tuple[str, ...], names: Mapping[str, Mapping[str, str]]) -> str
 
 def _shown(entry: Difference, value: Any, names: Mapping[str, str]) -> str:
     match entry.path:
-        case ("criteria" | "checks", key) if key and value is None:
+        case ("criteria" | "checks" | "panel", key) if key and value is None:
             return "Empty"
         case ("templates", _) if value is None:
             return "Default"
@@ -86,7 +90,7 @@ def _shown(entry: Difference, value: Any, names: Mapping[str, str]) -> str:
             return names.get(value, value) if value else "None"
         case ("policy", "stop_rules"):
             return "\n".join(f"{n}. {rule_name(rule)}" for n, rule in enumerate(value or [], 1))
-        case ("criteria", ""):
+        case ("criteria" | "panel", ""):
             return "\n".join(f"{n}. {names.get(key, key)}" for n, key in enumerate(value or [], 1))
         case ("evaluator", "metrics"):
             return "\n".join(metric_words(Metric(**metric)) for metric in value or []) or "None"

@@ -8,7 +8,8 @@ from decimal import Decimal
 from enum import Enum
 from typing import Any
 
-from refinement.forms.rubrics.settings import COLUMN_LIMIT, COLUMN_PLACES, Kind, Setting
+from refinement.engine.panels import names_model
+from refinement.forms.rubrics.kinds import COLUMN_LIMIT, COLUMN_PLACES, Kind, Setting
 
 MOST_PARTS = 60  # of a command
 _NUMBER = re.compile(r"[+-]?(?:\d{1,12}(?:\.\d*)?|\.\d+)")
@@ -123,6 +124,14 @@ def schema_of(text: str) -> dict[str, Any]:
     return document
 
 
+def model_of(text: str, limit: int) -> str:
+    """A model as ENDPOINT/MODEL, or empty."""
+    model = text_within(text.strip(), limit)
+    if model and not names_model(model):
+        raise Refused("Enter ENDPOINT/MODEL, such as ollama/qwen3:14b, or leave it empty.")
+    return model
+
+
 def lines_of(text: str) -> list[str]:
     return [line for line in text.split("\n") if line.strip()]
 
@@ -144,6 +153,8 @@ def setting_value(setting: Setting, text: str) -> Any:
         return bool(text)
     if setting.kind in _WHOLE_TEXTS:
         return _WHOLE_TEXTS[setting.kind](text_within(text, setting.limit))
+    if setting.kind is Kind.MODEL:
+        return model_of(text, setting.limit)
     if not text.strip():
         if setting.required:
             raise Refused("Required.")

@@ -7,10 +7,12 @@ from decimal import Decimal
 from refinement.diffing.passages import WordDiff, word_diff
 from refinement.engine.evaluating import command_line
 from refinement.engine.kinds import Information
+from refinement.engine.panels import PanelJudge
 from refinement.engine.types import Check, Criterion, Evaluator, Rubric
 from refinement.judging.templating import TEMPLATE_NAMES
 from refinement.selectors.rubrics.context_tables import CLASS_LABELS, KIND_LABELS, ROLE_LABELS
 from refinement.selectors.rubrics.definitions import plain
+from refinement.selectors.rubrics.judge_words import COMPOSED, JUDGE_MODES, ON_PLATEAU, RUNS_MODEL
 from refinement.selectors.rubrics.words import (
     COMPOSITES,
     EVALUATION_MODES,
@@ -28,6 +30,7 @@ from refinement.selectors.rubrics.words import (
 )
 
 NOT_SET = "not set"
+WHO_JUDGES = "Who judges"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +65,7 @@ class Comparison:
 
 
 def definitions_compared(before: Rubric, after: Rubric) -> Comparison:
-    """Every field of both; criteria and checks are matched by key."""
+    """Every field of both. Criteria and checks are matched by key, judges by name."""
     left = {entry.place: entry for entry in fields_of(before, members_of(after))}
     right = {entry.place: entry for entry in fields_of(after, members_of(before))}
     differences = [_difference(left.get(place), right.get(place)) for place in _places(left, right)]
@@ -93,15 +96,16 @@ def _difference(before: Field | None, after: Field | None) -> Difference:
 
 
 def members_of(rubric: Rubric) -> frozenset[tuple[str, str]]:
-    """The criteria and checks by group and key."""
+    """The criteria and checks by group and key, and the judges by name."""
     return frozenset(
         {("Criteria", entry.key) for entry in rubric.criteria}
         | {("Checks", entry.key) for entry in rubric.checks}
+        | {(WHO_JUDGES, judge.name) for judge in rubric.judges.panel}
     )
 
 
 def fields_of(rubric: Rubric, known: frozenset[tuple[str, str]]) -> Iterator[Field]:
-    """All settings in page order. Criteria and checks missing in `known` become one field each."""
+    """All settings in page order. Criteria, checks and judges missing in `known` become one field each."""
     for group, entries in (
         ("About", _about(rubric)),
         ("Scoring", _scoring(rubric)),
@@ -109,6 +113,7 @@ def fields_of(rubric: Rubric, known: frozenset[tuple[str, str]]) -> Iterator[Fie
         ("Limits", _limits(rubric)),
         ("Criteria", {"Order": ", ".join(entry.key for entry in rubric.criteria)}),
         ("Checks", {"Order": ", ".join(entry.key for entry in rubric.checks)}),
+        (WHO_JUDGES, _judges(rubric)),
         ("Visibility", _context(rubric)),
         ("Prompts", _texts(rubric)),
         ("Calibration example", _calibration(rubric)),
@@ -116,17 +121,21 @@ def fields_of(rubric: Rubric, known: frozenset[tuple[str, str]]) -> Iterator[Fie
         yield from (Field((group, label), group, label, value) for label, value in entries.items())
         for key, values in _members(group, rubric):
             if (group, key) not in known:
-                yield Field((group, key), group, key, _summary(values))
+                yield Field((group, "", key), group, key, _summary(values))
                 continue
-            yield from (Field((group, key, name), group, f"{key} · {name}", values[name]) for name in values)
+            yield from (
+                Field((group, "", key, name), group, f"{key} · {name}", values[name]) for name in values
+            )
 
 
 def _members(group: str, rubric: Rubric) -> Iterator[tuple[str, dict[str, str]]]:
-    """The criteria or checks of a group: keys and settings."""
+    """The criteria, checks or judges of a group: keys and settings."""
     if group == "Criteria":
         yield from ((entry.key, _criterion(entry)) for entry in rubric.criteria)
     elif group == "Checks":
         yield from ((entry.key, _check(entry)) for entry in rubric.checks)
+    elif group == WHO_JUDGES:
+        yield from ((judge.name, _judge(judge)) for judge in rubric.judges.panel)
 
 
 def _summary(values: Mapping[str, str]) -> str:
@@ -179,6 +188,7 @@ def _loop(rubric: Rubric) -> dict[str, str]:
         "Stop rules, in order": "\n".join(rule_name(rule) for rule in policy.stop_rules),
         "Smallest gain": _number(policy.minimum_gain),
         "Plateau": f"after {policy.plateau_rounds}, looking at the last {policy.plateau_window}",
+        "On a plateau": ON_PLATEAU[policy.on_plateau],
         "Next revision starts from": NEXT_BASES[policy.next_base],
         "Feedback": FEEDBACK_STYLES[policy.feedback],
         "Round label": policy.round_word,
@@ -222,6 +232,20 @@ def _check(entry: Check) -> dict[str, str]:
         "suggestion": entry.suggestion,
         **parameters,
     }
+
+
+def _judges(rubric: Rubric) -> dict[str, str]:
+    judges = rubric.judges
+    return {
+        "Judges": JUDGE_MODES[judges.mode][0],
+        "Panel": ", ".join(judge.name for judge in judges.panel) or COMPOSED,
+        "Deliberation": "On" if judges.deliberation else "Off",
+        "Clerk's model": judges.clerk or RUNS_MODEL,
+    }
+
+
+def _judge(judge: PanelJudge) -> dict[str, str]:
+    return {"lens": judge.lens, "model": judge.model or RUNS_MODEL}
 
 
 def _context(rubric: Rubric) -> dict[str, str]:

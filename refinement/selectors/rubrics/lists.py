@@ -8,6 +8,7 @@ from django.core.paginator import Page, Paginator
 from django.db.models import CharField, Count, Exists, F, IntegerField, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce, Lower, Substr
 
+from refinement.engine.kinds import JudgeMode
 from refinement.engine.types import Outcome
 from refinement.models import Check, Criterion, Project, Rubric, RubricVersion, Run
 from refinement.selectors.reviews.blindness import shown_runs, without_hidden
@@ -56,6 +57,7 @@ class ListedRubric:
     runs: int
     results: Results | None = field(default=None)
     decimals: int | None = None  # of its composites
+    judges: str = JudgeMode.SINGLE  # who judges
 
     @property
     def runs_words(self) -> str:
@@ -113,6 +115,7 @@ def _newest_versions(project: Project) -> QuerySet[RubricVersion]:
             checks_count=_rows_of(Check.objects.filter(version=OuterRef("pk")).values("version")),
             runs_count=CappedCount(runs[:MOST_COUNTED]),
             decimals=F("policy__composite_decimals"),
+            judge_mode=F("judges__mode"),
         )
         .order_by(Lower("name"), "rubric_id")
     )
@@ -132,6 +135,7 @@ def _listed(row: RubricVersion, results: dict[int, Results]) -> ListedRubric:
         runs=row.runs_count,  # type: ignore[attr-defined]
         results=results.get(row.rubric_id),
         decimals=row.decimals,  # type: ignore[attr-defined]
+        judges=row.judge_mode or JudgeMode.SINGLE,  # type: ignore[attr-defined]
     )
 
 

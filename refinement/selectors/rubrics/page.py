@@ -7,6 +7,7 @@ from refinement.engine.types import Check, Criterion, Rubric
 from refinement.judging.templating import TEMPLATE_NAMES
 from refinement.selectors.rubrics.context_tables import CLASS_LABELS, ContextTable, context_table
 from refinement.selectors.rubrics.definitions import plain
+from refinement.selectors.rubrics.judge_words import JudgeFacts, judge_facts
 from refinement.selectors.rubrics.words import (
     COMPOSITES,
     EVALUATION_MODES,
@@ -52,6 +53,7 @@ class VersionFacts:
     definition: Rubric
     artifact: str
     scoring: list[tuple[str, str]]
+    judges: JudgeFacts
     loop: list[tuple[str, str]]
     limits: list[tuple[str, str]]
     stop_rules: list[StopRuleLabel]
@@ -70,6 +72,7 @@ def version_facts(definition: Rubric) -> VersionFacts:
         definition=definition,
         artifact=artifact.name if artifact else definition.artifact_type,
         scoring=_scoring(definition),
+        judges=judge_facts(definition),
         loop=_loop(definition),
         limits=_limits(definition),
         stop_rules=stop_rule_labels(definition),

@@ -16,12 +16,14 @@ from refinement.access.projects import ProjectRequest, project_view
 from refinement.engine.codec import rubric_to_json
 from refinement.engine.types import Rubric
 from refinement.forms.rubrics.initial import Fields, form_fields
+from refinement.forms.rubrics.judges import with_judge, with_panel
 from refinement.forms.rubrics.page import page_values, prototypes, with_check, with_criterion, with_metric
 from refinement.forms.rubrics.presets import with_preset, with_preset_followed
 from refinement.forms.rubrics.reading import Reading, clean_fields, read_definition
 from refinement.forms.rubrics.trying import checks_tried
 from refinement.forms.rubrics.weights import with_shares
 from refinement.forms.rubrics.words import SEVERITIES
+from refinement.selectors.launch.available_models import models_offered
 from refinement.selectors.rubrics.commands import allowed_programs
 from refinement.selectors.rubrics.definitions import definition_of
 from refinement.services.rubrics.editing import NewerVersion, version_create
@@ -71,6 +73,8 @@ CHANGES: dict[str, Callable[[Fields, str], Fields]] = {
     "add-criterion": lambda fields, _: with_criterion(fields),
     "add-check": lambda fields, _: with_check(fields, fields.get("add-kind", "")),
     "add-metric": lambda fields, _: with_metric(fields),
+    "add-judge": lambda fields, _: with_judge(fields),
+    "use-panel": lambda fields, _: with_panel(fields),
     "shares": lambda fields, _: with_shares(fields),
     "preset": with_preset,
 }
@@ -94,7 +98,7 @@ def editor_page(
     fresh: bool = False,
 ) -> HttpResponse:
     """The page, or its form as a partial for htmx; 422 with problems."""
-    page |= page_values(fields, problems or {}, base)
+    page |= page_values(fields, problems or {}, base, models_offered())
     page |= {
         "prototypes": prototypes(),
         "severities": [(severity.value, label) for severity, label in SEVERITIES.items()],

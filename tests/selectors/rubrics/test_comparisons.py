@@ -7,6 +7,8 @@ from decimal import Decimal
 import pytest
 
 from refinement.diffing.passages import word_diff
+from refinement.engine.kinds import JudgeMode, OnPlateau
+from refinement.engine.panels import PANELS, Judges
 from refinement.engine.profiles import default_rubrics, rubric_for
 from refinement.engine.types import (
     Budget,
@@ -34,6 +36,7 @@ POLICY_CHANGES = {
     "minimum_gain": Decimal("0.1"),
     "plateau_rounds": 5,
     "plateau_window": 2,
+    "on_plateau": OnPlateau.ASK,
     "checks_in_composite": True,
     "primary_first": True,
     "penalties": replace(BASE.policy.penalties, points=Decimal(2)),
@@ -65,6 +68,7 @@ CHANGES = {
     "output_pattern": "^# ",
     "search_space": "Some.",
     "templates": {"judge": "Own."},
+    "judges": Judges(JudgeMode.BOARD),
 }
 
 
@@ -180,3 +184,48 @@ def test_a_megabyte_on_each_side_takes_no_great_time_or_memory(piece):
     diff = word_diff(before, after)
     assert time.process_time() - started < 5
     assert joined(part for part in diff.before if part.kind == "changed")
+
+
+def judged_by(judges: Judges) -> Rubric:
+    return replace(BASE, judges=judges)
+
+
+@pytest.mark.parametrize(
+    ("judges", "label", "before", "after"),
+    [
+        (Judges(JudgeMode.BOARD), "Judges", "Single judge", "Board"),
+        (Judges(JudgeMode.AUTO), "Judges", "Single judge", "Automatic"),
+        (Judges(deliberation=False), "Deliberation", "On", "Off"),
+        (Judges(clerk="rack/small"), "Clerk's model", "The run's judge model", "rack/small"),
+    ],
+)
+def test_a_change_of_who_judges_is_named_in_words(judges, label, before, after):
+    (changed,) = definitions_compared(BASE, judged_by(judges)).changed
+    assert (changed.group, changed.label, changed.before, changed.after) == (
+        "Who judges",
+        label,
+        before,
+        after,
+    )
+
+
+def test_judges_of_a_panel_are_compared_by_name():
+    reader, expert, editor = PANELS["document"]
+    before = judged_by(Judges(JudgeMode.BOARD, (reader, expert)))
+    after = judged_by(Judges(JudgeMode.BOARD, (replace(reader, model="rack/qwen"), editor)))
+    changed = {
+        entry.label: (entry.before, entry.after) for entry in definitions_compared(before, after).changed
+    }
+    assert changed == {
+        "Panel": ("First-time reader, Domain expert", "First-time reader, Editor"),
+        "First-time reader · model": ("The run's judge model", "rack/qwen"),
+        "Editor": (None, f"Lens: {editor.lens}\nModel: The run's judge model"),
+        "Domain expert": (f"Lens: {expert.lens}\nModel: The run's judge model", None),
+    }
+
+
+def test_a_panel_instead_of_a_composed_one_is_named():
+    before, after = judged_by(Judges(JudgeMode.BOARD)), judged_by(Judges(JudgeMode.BOARD, PANELS["code"]))
+    panel = next(entry for entry in definitions_compared(before, after).changed if entry.label == "Panel")
+    assert panel.before == "The clerk composes 3 judges for each run"
+    assert panel.after == "Correctness reviewer, Next maintainer, Performance engineer"

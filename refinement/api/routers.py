@@ -11,6 +11,7 @@ from refinement.api.rubrics import bench, bench_compare, rubrics
 from refinement.api.rubrics import files as rubric_files
 from refinement.api.rubrics import previews as rubric_previews
 from refinement.api.runs import actions as run_actions
+from refinement.api.runs import boards as run_boards
 from refinement.api.runs import bulk as run_bulk
 from refinement.api.runs import calls as run_calls
 from refinement.api.runs import compare as run_compare
@@ -34,6 +35,7 @@ ROUTERS: list[tuple[str, Router]] = [
     (f"{PROJECT}/runs", run_calls.router),
     (f"{PROJECT}/runs", sources.router),
     (f"{PROJECT}/runs", run_actions.router),
+    (f"{PROJECT}/runs", run_boards.router),
     (f"{PROJECT}/runs", run_exports.router),
     (f"{PROJECT}/runs", comments.router),
     (f"{PROJECT}/runs", human_scores.router),

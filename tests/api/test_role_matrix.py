@@ -102,6 +102,7 @@ RULES: dict[str, Rule] = {
     "run_resumed": Rule("editor"),
     "run_retried": Rule("editor"),
     "run_continued": Rule("editor", body={"rounds": 1}),
+    "run_plateau": Rule("editor", body={"answer": "stop"}),
     "run_archived": Rule("editor"),
     "run_unarchived": Rule("editor"),
     "run_again": Rule("editor"),

@@ -36,7 +36,12 @@ class CallLine(Schema):
 
     id: int
     round_number: int
-    role: str = Field(description="producer or judge.", examples=["judge"])
+    role: str = Field(description="producer, judge or clerk.", examples=["judge"])
+    purpose: str = Field(
+        description="draft, revise, repair, score, deliberate, compose, merge or describe.",
+        examples=["score"],
+    )
+    seat: int = Field(description="The judge's seat on a board, from 1; otherwise 0.")
     attempt: int
     endpoint: str
     model: str

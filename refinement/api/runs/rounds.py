@@ -12,10 +12,12 @@ from refinement.api.core.auth import ApiRequest
 from refinement.api.core.idempotency import creates
 from refinement.api.core.paging import Page, Paging, page_by_number
 from refinement.api.core.permissions import member
+from refinement.api.runs.boards import JudgeShape, judge_shape
 from refinement.api.runs.shapes import exact
 from refinement.engine.codec import rubric_from_json
 from refinement.engine.types import MetricValue
 from refinement.models import CheckResult, EvaluatorResult, Round, Run, Verdict
+from refinement.selectors.runs.board_answers import answers_by_round
 from refinement.selectors.runs.diffs import ShownPiece, round_diff
 from refinement.selectors.runs.evaluators.metrics import metrics_by_round
 from refinement.services.runs.hand_rounds import Edit, round_edit
@@ -120,6 +122,13 @@ class RoundLine(Schema):
     seen_chars: int | None = Field(description="How much of the text the judge saw.")
     judge_attempts: int
     parse_rung: str = Field(description="How the judge's reply was parsed.")
+    key_change: str | None = Field(description="What the round changed. Null if the clerk was not asked.")
+    spread: dict[str, str] | None = Field(
+        description="Of a board: how far apart its judges' scores are, by criterion."
+    )
+    summary: dict[str, Any] | None = Field(
+        description="Of a board: working, not_working, direction, and problem if it could not be merged."
+    )
 
 
 class RoundWhole(RoundLine):
@@ -127,7 +136,8 @@ class RoundWhole(RoundLine):
 
     candidate: str
     feedback: dict[str, Any] | None = Field(description="The feedback that the producer got.")
-    verdicts: list[VerdictShape]
+    verdicts: list[VerdictShape] = Field(description="The judge's, or that of the whole board.")
+    judges: list[JudgeShape] = Field(description="What each judge of a board said; empty without one.")
     checks: list[CheckShape]
     evaluator: EvaluatorShape | None = Field(description="Null if no command ran.")
     repaired: bool = Field(description="The producer replaced a text that failed validation.")
@@ -211,6 +221,7 @@ def round_read(request: ApiRequest, run: int, number: int) -> RoundWhole:
         candidate=row.candidate,
         feedback=row.feedback,
         verdicts=[verdict_shape(verdict, number) for verdict in row.verdicts.all()],
+        judges=[judge_shape(answer) for answer in answers_by_round([row]).get(row.pk, [])],
         checks=[check_shape(result) for result in row.check_results.all()],
         evaluator=evaluator_shape(row),
         **validation_values(row),

@@ -1,6 +1,7 @@
 """Runs: list, get and launch."""
 
 import secrets
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from django.core.exceptions import ValidationError
@@ -26,6 +27,7 @@ from refinement.api.core.paging import (
 from refinement.api.core.permissions import member
 from refinement.api.core.problems import Refused, Wrong
 from refinement.api.runs.shapes import WHOLE, RunLine, RunWhole, TaggedRun, run_lines, run_whole
+from refinement.engine.types import JudgeMode, OnPlateau, Rubric
 from refinement.forms.runs.filters import RunFilterForm
 from refinement.forms.runs.overrides import rubric_overridden
 from refinement.judging.sources import LIMITS, SourceText
@@ -37,6 +39,7 @@ from refinement.selectors.runs.lists import runs_place
 from refinement.selectors.runs.orders import NEWEST, Order, Place, place_from
 from refinement.services.runs.creating import MOST_TAGS
 from refinement.services.runs.launching import MOST_REPEATS, runs_launch
+from refinement.texts import storable
 
 router = Router(tags=["Runs"])
 Sort = Literal[
@@ -93,6 +96,13 @@ class LaunchSettings(Schema):
     source_limit: Setting = Field(None, description="Maximum characters of all sources in a prompt.")
     producer_tokens: Setting = Field(None, description="Maximum tokens of a producer's reply.")
     temperature: Setting = Field(None, description="Of the producer.", examples=[0.7])
+    judges: JudgeMode | None = Field(None, description="Who judges; auto decides by rubric and text.")
+    on_plateau: OnPlateau | None = Field(
+        None, description="When scores stop improving: stop, ask a person, or let a board take over."
+    )
+    output_contract: str | None = Field(None, max_length=20_000, description="Required form of the result.")
+    background: str | None = Field(None, max_length=50_000, description="What the producer should know.")
+    search_space: str | None = Field(None, max_length=20_000, description="What may be tried.")
 
 
 class GivenSource(Schema):
@@ -114,6 +124,12 @@ class Launch(Schema):
         "",
         max_length=400,
         description="Required if the rubric has criteria.",
+        examples=["ollama/gemma3:12b"],
+    )
+    clerk: str = Field(
+        "",
+        max_length=400,
+        description="Merges a board's suggestions and names changes; by default the rubric's, or the judge.",
         examples=["ollama/gemma3:12b"],
     )
     task_type: str = Field(
@@ -204,6 +220,7 @@ def run_launch(request: ApiRequest, body: Launch) -> Launched:
         sources=sources_of(body),
         producer=producer,
         judge=target_of("judge", body.judge) if saved.criteria else producer,
+        clerk=target_of("clerk", body.clerk) if body.clerk.strip() else None,
         task_type=body.task_type,
         tags=body.tags,
         repeats=body.repeats,
@@ -224,13 +241,22 @@ def version_wanted(request: ApiRequest, reference: str) -> RubricVersion:
         raise ValidationError({"rubric": str(missing)[:1].upper() + str(missing)[1:]}) from None
 
 
-def overridden(saved: Any, settings: LaunchSettings) -> Any:
-    given = {name: str(value) for name, value in settings.model_dump(exclude_none=True).items()}
+TEXTS = ("output_contract", "background", "search_space")
+
+
+def overridden(saved: Rubric, settings: LaunchSettings) -> Rubric:
+    """The rubric with the launch's settings; raises ValidationError by setting."""
+    given = settings.model_dump(exclude_none=True)
+    texts: dict[str, Any] = {name: storable(given.pop(name)).strip() for name in TEXTS if name in given}
+    mode, on_plateau = given.pop("judges", None), given.pop("on_plateau", None)
     try:
-        return rubric_overridden(saved, given)
+        used = rubric_overridden(saved, {name: str(value) for name, value in given.items()})
     except ValidationError as refusal:
         named = {f"settings.{name}": words for name, words in refusal.message_dict.items()}
         raise ValidationError(named) from None
+    judges = replace(used.judges, mode=mode) if mode else used.judges
+    policy = replace(used.policy, on_plateau=on_plateau) if on_plateau else used.policy
+    return replace(used, judges=judges, policy=policy, **texts)
 
 
 def target_of(role: str, text: str) -> Target:

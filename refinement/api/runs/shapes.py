@@ -9,8 +9,10 @@ from typing import Any
 
 from ninja import Field, Schema
 
-from refinement.models import Run
+from refinement.engine.types import JudgeMode
+from refinement.models import Run, RunStatus
 from refinement.selectors.rubrics.definitions import plain
+from refinement.selectors.runs.board_answers import model_name
 from refinement.selectors.runs.lists import run_tags, run_values
 
 
@@ -35,6 +37,10 @@ class RunLine(Schema):
     rubric: RubricRef
     producer: str = Field(description="endpoint/model", examples=["ollama/qwen3:4b"])
     judge: str = Field(examples=["ollama/gemma3:12b"])
+    clerk: str = Field(
+        description="endpoint/model. Merges a board's suggestions and names what rounds changed.",
+        examples=["ollama/gemma3:12b"],
+    )
     kinship: str = Field(description="same_model, same_family, or empty.")
     r1: str | None = Field(description="The first round's composite.", examples=["7.4"])
     best: str | None = Field(examples=["9.1"])
@@ -62,6 +68,18 @@ class RunLine(Schema):
     archived_at: datetime | None
     waiting_for: str
     next_try_at: datetime | None
+    asking: bool = Field(description="It is paused at a plateau until somebody posts to `/plateau`.")
+    escalated_after: int = Field(description="The last round before a board took over; 0 if none did.")
+
+
+class PanelJudgeShape(Schema):
+    """A judge of the run's board."""
+
+    seat: int = Field(examples=[1])
+    name: str = Field(examples=["First-time reader"])
+    lens: str = Field(description="How this judge looks at the work.")
+    model: str = Field(description="endpoint/model", examples=["ollama/gemma3:12b"])
+    by_clerk: bool = Field(description="Composed for this run, not taken from the rubric.")
 
 
 class RunWhole(RunLine):
@@ -70,6 +88,8 @@ class RunWhole(RunLine):
     task: str
     seed: str = Field(description="The text it started from; empty if the producer wrote the first draft.")
     rubric_used: dict[str, Any] = Field(description="The rubric as this run uses it.")
+    judge_mode: str = Field(description="single or board. A board can take over on a plateau.")
+    panel: list[PanelJudgeShape] = Field(description="The board; empty before the clerk composed it.")
     rerun_of: int | None
     failure_role: str
     failure_message: str
@@ -117,11 +137,28 @@ def _person(name: str | None, email: str | None) -> str:
     return name or (email or "").partition("@")[0]
 
 
+def _clerk(endpoint: str, model: str) -> str:
+    return f"{endpoint}/{model}" if model else ""
+
+
+def _asking(status: str, asked: bool) -> bool:
+    return status == RunStatus.PAUSED and asked
+
+
+def panel_shapes(run: Run) -> list[PanelJudgeShape]:
+    same = ("seat", "name", "lens", "by_clerk")
+    return [
+        PanelJudgeShape(**{name: getattr(row, name) for name in same}, model=model_name(row))
+        for row in run.panel.all()
+    ]
+
+
 AS_THEY_ARE = (
     "title", "task_type", "status", "outcome", "stop_reason", "why", "kinship", "best_round",
     "passed_in_round", "rounds_judged", "signal_rounds", "penalty_rounds", "cut_rounds",
     "prompt_tokens", "completion_tokens", "calls_made", "decision", "chosen_round", "batch",
     "created_at", "started_at", "finished_at", "archived_at", "waiting_for", "next_try_at",
+    "escalated_after",
 )  # fmt: skip
 COLUMNS: Mapping[str, Made] = {
     "id": Made(("pk",)),
@@ -131,6 +168,8 @@ COLUMNS: Mapping[str, Made] = {
     "rubric": Made(("rubric__slug", "rubric__name", "rubric_version__number"), _rubric),
     "producer": Made(("producer_endpoint", "producer_model"), "{}/{}".format),
     "judge": Made(("judge_endpoint", "judge_model"), "{}/{}".format),
+    "clerk": Made(("clerk_endpoint", "clerk_model"), _clerk),
+    "asking": Made(("status", "plateau_asked"), _asking),
     "created_by": Made(("created_by__name", "created_by__email"), _person),
 }
 LINE: Mapping[str, Callable[[TaggedRun], Any]] = {**COLUMNS, "tags": attrgetter("tags")}
@@ -140,6 +179,8 @@ WHOLE: Mapping[str, Callable[[TaggedRun], Any]] = {
     "rubric": lambda tagged: RubricRef(**COLUMNS["rubric"](tagged)),
     "rubric_used": attrgetter("run.snapshot"),
     "rerun_of": attrgetter("run.rerun_of_id"),
+    "judge_mode": lambda tagged: tagged.run.snapshot.get("judges", {}).get("mode", JudgeMode.SINGLE),
+    "panel": lambda tagged: panel_shapes(tagged.run),
 }
 
 

@@ -1,5 +1,6 @@
 """Computes the geometry of charts for SVG templates. No Django, no I/O."""
 
+from refinement.charts.lanes import JudgeScore, Lane, LaneAxis, glyph, lane, lane_axis
 from refinement.charts.metric import MetricChart, MetricSeries, metric_chart, metric_words, value_words
 from refinement.charts.palette import DARK, LIGHT, Palette
 from refinement.charts.sparkline import Sparkline, sparkline
@@ -8,6 +9,9 @@ from refinement.charts.trajectory import Mark, Series, TrajectoryChart, trajecto
 __all__ = [
     "DARK",
     "LIGHT",
+    "JudgeScore",
+    "Lane",
+    "LaneAxis",
     "Mark",
     "MetricChart",
     "MetricSeries",
@@ -15,6 +19,9 @@ __all__ = [
     "Series",
     "Sparkline",
     "TrajectoryChart",
+    "glyph",
+    "lane",
+    "lane_axis",
     "metric_chart",
     "metric_words",
     "sparkline",

@@ -12,6 +12,7 @@ from refinement.engine.types import Scale
 LEFT, RIGHT, TOP, BOTTOM = 44.0, 18.0, 26.0, 30.0
 LEGEND_LINE = 20
 LABEL_WIDTH = 74  # width of a round's name
+SIGNS = {"penalty": -16.5, "signal": -5.5, "cut": 5.5, "split": 16.5}  # their distance from the round
 MOST_DOTTED = 60  # with more rounds, dots would hide the line
 _UNDRAWABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
 
@@ -28,7 +29,10 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A mark at a round. The kind is best, first, penalty, signal or cut."""
+    """A mark at a round. The kind is best, first, penalty, signal, cut, split or board.
+
+    `split` says that judges disagree; `board` draws a line before the round with which a board took over.
+    """
 
     kind: str
     index: int  # of the round, from 0
@@ -216,9 +220,12 @@ def _placed(frame: _Frame, series: Sequence[Series], mark: Mark, decimals: int) 
     if value is None:
         return None
     x, y = frame.x(mark.index), frame.axis.y(value)
-    if mark.kind in {"penalty", "signal", "cut"}:
+    if mark.kind == "board":
+        left = at(frame.x(mark.index) - frame.between / 2)
+        return Placed(mark.kind, left, at(TOP - 12), at(frame.axis.bottom), "board", drawable(mark.words), "start")
+    if mark.kind in SIGNS:
         # Signs are in a row at the bottom of the plot, away from the lines.
-        offset = {"penalty": -11, "signal": 0, "cut": 11}[mark.kind]
+        offset = SIGNS[mark.kind]
         return Placed(mark.kind, at(x + offset), at(frame.axis.bottom - 7), "", "", drawable(mark.words))
     above = y - 13 if y - 13 > TOP - 14 else y + 22
     star = "★ " if mark.kind == "best" else ""

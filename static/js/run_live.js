@@ -7,13 +7,15 @@
   const MAX_FAILURES = 25;
   const MAX_TEXT = 40000;
   const REFUSED = "Live updates are not available right now. This page refreshes every few seconds.";
-  const LOOP = ["run-head", "run-chart", "run-rounds"];
+  const LOOP = ["run-head", "run-chart", "run-so-far", "run-rounds"];
   const PEOPLE = ["run-talk", "round-people", "run-instructions", "run-reviews"];
   // The parts each kind of event changes. Kinds that are not listed change what the loop shows.
   const PARTS = {
     claimed: [], queued: ["run-head"], unreadable: ["run-head"], waiting: ["run-head"], paused: ["run-head"], resumed: ["run-head"],
     evaluating: [], evaluated: [], repaired: ["run-head", "run-rounds"],
-    drafted: ["run-head", "run-rounds"], revised: ["run-head", "run-rounds", "run-instructions"],
+    drafted: ["run-head", "run-rounds", "run-live"], revised: ["run-head", "run-rounds", "run-instructions", "run-live"],
+    composed: ["run-head", "run-live"], answered: ["run-live"], deliberated: ["run-live"], judged: [...LOOP, "run-live"],
+    described: ["run-chart", "run-so-far", "run-rounds"], escalated: ["run-head", "run-live"], asked: ["run-head", "run-live"],
     stopped: [...LOOP, "run-instructions", "run-reviews"],
     commented: ["run-talk"], scored: ["round-people"], decided: ["run-head"], steered: ["run-head", "run-instructions"], reviewing: ["run-reviews"],
   };

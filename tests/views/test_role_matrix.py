@@ -165,6 +165,7 @@ RULES: dict[str, Rule] = {
     "run_calls": Rule(read="viewer"),
     "run_chart": Rule(read="viewer"),
     "run_action": Rule(write="editor"),
+    "run_plateau": Rule(write="editor"),
     "run_new": Rule(read="editor", write="editor"),
     "run_estimate": Rule(write="editor"),
     "run_example": Rule(write="editor"),

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
+from django.db.models.fields.json import KT
+from django.db.models.functions import Substr
 from django.urls import reverse
 from django.utils import timezone
 
@@ -19,23 +21,36 @@ from refinement.charts import (
     trajectory_chart,
     value_words,
 )
+from refinement.engine.boards import is_dissent
 from refinement.engine.codec import rubric_from_json
 from refinement.engine.scoring import shown
 from refinement.engine.types import Rubric
+from refinement.judging.history import EDITED, KEY_CHANGE_CHARS
+from refinement.judging.length import shorten
 from refinement.models import Round, RoundOrigin, Run, RunTag
+from refinement.selectors.runs.boards import JudgeLine, has_panel, panel_lines
 from refinement.selectors.runs.evaluators.metrics import metrics_by_round
+from refinement.selectors.runs.so_far import SoFar, so_far
 from refinement.selectors.runs.words import (
     KINSHIP_SENTENCES,
     capital_round_name,
     duration,
     next_step_hint,
     origin_label,
+    plateau_words,
     state_sentence,
 )
 from refinement.selectors.score_words import composite_change, score_text
 
 MOST_LINES = 24  # criteria on the chart; the table has all
 MOST_FULL_CARDS = 8  # with more rounds, each gets a small button
+FEEDBACK_CHARS = 400  # of what the feedback asked for, to name a change by it
+# Where the feedback says what it asks for, as in `judging.history.key_change`.
+ASKED = {
+    "asked": "feedback__asi",
+    "asked_issue": "feedback__issues__0",
+    "asked_failure": "feedback__failure_texts__0",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +80,15 @@ class RoundLine:
     flags: tuple[str, ...]
     by_hand: bool = False  # edited by a person
     metrics: tuple[str, ...] = ()  # one per metric
+    key_change: str = ""  # what it changed: in the clerk's words, else in those of the feedback
+    split: tuple[str, ...] = ()  # the criteria on which the judges of a board still disagree
+    first_of_board: bool = False  # a board took over with this round
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """The flags, and what is special about a board's round."""
+        split = (f"judges split on {', '.join(self.split)}",) if self.split else ()
+        return (*(("a board took over",) if self.first_of_board else ()), *self.flags, *split)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +108,17 @@ class RunFacts:
     budgets: tuple[BudgetLine, ...]
     rounds: tuple[RoundLine, ...]
     metrics: tuple[MetricSeries, ...] = ()
+    panel: tuple[JudgeLine, ...] = ()  # its board, once it is known
+    so_far: SoFar | None = None
+    plateau: str = ""  # what happened, while the run asks how to go on
+
+    @property
+    def has_board(self) -> bool:
+        return has_panel(self.run, self.rubric.judges.mode)
+
+    @property
+    def has_splits(self) -> bool:
+        return any(line.split for line in self.rounds)
 
     @property
     def compact(self) -> bool:
@@ -104,7 +139,7 @@ class RunFacts:
 
 
 def run_facts(run: Run) -> RunFacts:
-    """The run's header and its rounds. One query for the rounds, one for metrics."""
+    """The run's header and its rounds. A fixed number of queries."""
     rubric = rubric_from_json(run.snapshot)
     policy = rubric.policy
     rows = _rounds_of(run.pk)
@@ -125,11 +160,17 @@ def run_facts(run: Run) -> RunFacts:
         budgets=budget_lines(run, rubric),
         rounds=round_lines(run, rubric, rows, metrics),
         metrics=metrics,
+        panel=panel_lines(run) if has_panel(run, rubric.judges.mode) else (),
+        so_far=so_far(run, rubric, rows, metrics),
+        plateau=plateau_words(run, rubric),
     )
 
 
 def _rounds_of(run: int) -> list[Round]:
-    return list(Round.objects.filter(run=run).order_by("number").defer("candidate", "feedback"))
+    """The rounds without their long texts, each with the start of what its feedback asked for."""
+    starts = {name: Substr(KT(path), 1, FEEDBACK_CHARS) for name, path in ASKED.items()}
+    rows = Round.objects.filter(run=run).order_by("number").defer("candidate", "feedback")
+    return list(rows.annotate(**starts))
 
 
 def tags_of(run: Run) -> list[str]:
@@ -181,7 +222,7 @@ def _round_line(run: Run, rubric: Rubric, row: Round, before: Decimal | None) ->
     delta = ""
     if row.composite is not None and before is not None:
         delta = composite_change(row.composite, before, policy.composite_decimals)
-    scores = row.scores or {}
+    scores, spread = row.scores or {}, row.spread or {}
     return RoundLine(
         number=row.number,
         name=capital_round_name(rubric, row.number),
@@ -198,7 +239,24 @@ def _round_line(run: Run, rubric: Rubric, row: Round, before: Decimal | None) ->
         ),
         flags=tuple(flags_of(run, row)),
         by_hand=row.origin == RoundOrigin.HAND,
+        key_change=key_change_of(row),
+        split=tuple(
+            criterion.name
+            for criterion in rubric.criteria
+            if criterion.key in spread and is_dissent(rubric, Decimal(spread[criterion.key]))
+        ),
+        first_of_board=run.escalated_after > 0 and row.number == run.escalated_after + 1,
     )
+
+
+def key_change_of(row: Round) -> str:
+    """What the round changed: as the clerk names it, else what the feedback before it asked for."""
+    if row.key_change:
+        return row.key_change
+    if row.origin == RoundOrigin.HAND:
+        return EDITED
+    asked = next((words for name in ASKED if (words := getattr(row, name, ""))), "")
+    return shorten(asked, KEY_CHANGE_CHARS) if asked else ""
 
 
 def flags_of(run: Run, row: Round) -> list[str]:
@@ -287,6 +345,10 @@ def marks_of(facts: RunFacts) -> list[Mark]:
     for index, line in enumerate(facts.rounds):
         if line.best:
             marks.append(Mark("best", index, "Best"))
+        if line.first_of_board:
+            marks.append(Mark("board", index, "A board took over"))
+        if line.split:
+            marks.append(Mark("split", index, f"Judges split on {', '.join(line.split)}"))
         for flag, kind in (("Ralph signal", "signal"), ("penalty", "penalty"), ("judged in part", "cut")):
             if flag in line.flags:
                 marks.append(Mark(kind, index, flag[:1].upper() + flag[1:]))

@@ -14,6 +14,7 @@ from refinement.engine.sentences import held_back
 from refinement.engine.types import Rubric, Severity
 from refinement.judging.length import judged as judged_words
 from refinement.models import CheckResult, Round, Run, Verdict
+from refinement.selectors.runs.boards import BoardFacts, CriterionBoard, board_facts
 from refinement.selectors.runs.evaluators.results import EvaluatorFacts, evaluator_facts
 from refinement.selectors.runs.words import (
     RUNG_LABELS,
@@ -48,6 +49,7 @@ class ScoreLine:
     direction: str
     reasoning: str
     improvement: str
+    board: CriterionBoard | None = None  # the judges' scores, if a board judged
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +110,7 @@ class RoundFacts:
     judge: str
     evaluator: EvaluatorFacts | None
     held_back: str = ""  # why it did not pass although its score reached the pass mark
+    board: BoardFacts | None = None  # None if one judge judges it
 
     @property
     def failed_checks(self) -> int:
@@ -116,7 +119,7 @@ class RoundFacts:
     @property
     def wordy(self) -> bool:
         """Whether the verdict is too long for a narrow column."""
-        return any(len(line.reasoning) > WORDY for line in self.scores)
+        return self.board is None and any(len(line.reasoning) > WORDY for line in self.scores)
 
 
 def round_facts(run: Run, rubric: Rubric, number: int) -> RoundFacts | None:
@@ -131,6 +134,7 @@ def round_facts(run: Run, rubric: Rubric, number: int) -> RoundFacts | None:
     shown_issues = list(verdict.issues)[:MOST_ISSUES] if verdict else []
     feedback = row.feedback or {}
     checks = check_lines(row) if rubric.checks else ()
+    board = board_facts(run, rubric, row)
     return RoundFacts(
         row=row,
         name=capital_round_name(rubric, number),
@@ -139,7 +143,7 @@ def round_facts(run: Run, rubric: Rubric, number: int) -> RoundFacts | None:
         base=capital_round_name(rubric, row.base_round) if row.base_round else "",
         note=str(feedback.get("note", "")),
         instructions=tuple(feedback.get("instructions", ())),
-        scores=score_lines(rubric, row, before, verdict),
+        scores=score_lines(rubric, row, before, verdict, board),
         issues=tuple(IssueLine(str(issue), issue_status(str(issue), later)) for issue in shown_issues),
         more_issues=len(verdict.issues) - len(shown_issues) if verdict else 0,
         asi=verdict.asi if verdict else "",
@@ -155,6 +159,7 @@ def round_facts(run: Run, rubric: Rubric, number: int) -> RoundFacts | None:
         if rubric.runs_a_command
         else None,
         held_back=held_back_sentence(rubric, row, checks),
+        board=board,
     )
 
 
@@ -194,10 +199,15 @@ def _verdicts(rounds: tuple[int, ...]) -> list[Verdict]:
 
 
 def score_lines(
-    rubric: Rubric, row: Round, before: Round | None, verdict: Verdict | None
+    rubric: Rubric,
+    row: Round,
+    before: Round | None,
+    verdict: Verdict | None,
+    board: BoardFacts | None = None,
 ) -> tuple[ScoreLine, ...]:
     if not row.scores:
         return ()
+    lanes = {entry.key: entry for entry in board.criteria} if board else {}
     said: dict[str, Mapping[str, Any]] = {entry["key"]: entry for entry in verdict.scores} if verdict else {}
     earlier = (before.scores or {}) if before else {}
     lines = []
@@ -221,6 +231,7 @@ def score_lines(
                 direction={"+": "up", "−": "down"}.get(delta[:1], ""),
                 reasoning=str(words.get("reasoning", "")),
                 improvement=str(words.get("improvement", "")),
+                board=lanes.get(criterion.key),
             )
         )
     return tuple(lines)

@@ -4,8 +4,11 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
+from refinement.engine.panels import USUAL_JUDGES
 from refinement.engine.safeguards import Kinship
+from refinement.engine.scoring import shown
 from refinement.engine.sentences import round_name
+from refinement.engine.stopping import MORE_ROUNDS
 from refinement.engine.types import Outcome, Rubric
 from refinement.models import Round, Run, RunStatus
 
@@ -79,7 +82,9 @@ def state_sentence(run: Run, rubric: Rubric) -> str:
     if run.is_finished:
         return run.why if run.why.endswith((".", "!", "?")) else f"{run.why}."
     judged = run.rounds_judged
-    done = f"{judged} of max. {rubric.policy.max_rounds} {rubric.policy.round_word}s judged"
+    done = f"{judged} of max. {rounds_at_most(run, rubric)} {rubric.policy.round_word}s judged"
+    if run.status == RunStatus.PAUSED and run.plateau_asked:
+        return f"Paused on a plateau, {done}. Decide how to go on."
     if run.status == RunStatus.PAUSED:
         return f"Paused, {done}. Resume it to continue."
     if run.status == RunStatus.WAITING:
@@ -87,6 +92,31 @@ def state_sentence(run: Run, rubric: Rubric) -> str:
     if run.status == RunStatus.QUEUED:
         return f"Queued, {done}. Starts when a worker is free."
     return f"Running, {done}."
+
+
+def rounds_at_most(run: Run, rubric: Rubric) -> int:
+    """The run's round limit, with the rounds that a board was given on a plateau."""
+    if run.escalated_after > run.extended_after:
+        return run.escalated_after + MORE_ROUNDS
+    return rubric.policy.max_rounds
+
+
+def plateau_words(run: Run, rubric: Rubric) -> str:
+    """Why a paused run asks how to go on; empty if it does not ask."""
+    if run.status != RunStatus.PAUSED or not run.plateau_asked or run.best_round is None:
+        return ""
+    window, word = rubric.policy.plateau_window, rubric.policy.round_word
+    best = f" ({shown(run.best, rubric.policy)})" if run.best is not None else ""
+    return f"None of the last {window} {word}s is better than {round_name(rubric, run.best_round)}{best}."
+
+
+def plateau_calls(rubric: Rubric, judges: int) -> int:
+    """The calls of the rounds that a board judges after a plateau; `judges` is 0 before it is composed."""
+    seats = judges or len(rubric.judges.panel) or USUAL_JUDGES
+    answers = seats * (2 if rubric.judges.deliberation else 1)
+    composed = judges or len(rubric.judges.panel)
+    # Besides the judges: the revision, the merge and the name of the change.
+    return MORE_ROUNDS * (answers + 3) + (0 if composed else 1)
 
 
 def next_step_hint(run: Run) -> str:

@@ -22,12 +22,12 @@ from refinement.selectors.runs.page import RunFacts, metric_charts_of, run_facts
 from refinement.selectors.runs.rounds import RoundFacts, round_facts
 from refinement.selectors.runs.sources import quoted_places, source_lines
 from refinement.selectors.runs.texts import candidate_text
-from refinement.selectors.runs.words import reason_label
+from refinement.selectors.runs.words import plateau_calls, reason_label
 from refinement.services.runs.lifecycle import MOST_MORE_ROUNDS
 from refinement.views.comments.context import counts_context, threads_context
 from refinement.views.runs.team import TEAM_PARTS, team_context, team_part
 
-PARTS = ("head", "chart", "rounds")  # partials a live page reloads after an event
+PARTS = ("head", "chart", "so_far", "rounds")  # partials a live page reloads after an event
 
 
 @require_safe
@@ -74,7 +74,7 @@ def shown_part(request: ProjectRequest, run: Run, part: str) -> HttpResponse:
         context |= head_context(facts)
     elif part == "chart":
         context["charts"] = charts(facts)
-    else:
+    elif part == "rounds":
         asked = request.GET.get("open", "")
         opened = facts.opened(int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 10 else None)
         context |= {"opened": opened, **counts_context(run)}
@@ -129,6 +129,7 @@ def head_context(facts: RunFacts) -> dict[str, Any]:
         "typed_tags": ", ".join(tags),
         "more_rounds": "2",
         "most_more_rounds": MOST_MORE_ROUNDS,
+        "plateau_calls": plateau_calls(rubric, len(facts.panel)) if facts.plateau else 0,
     }
 
 

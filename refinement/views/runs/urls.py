@@ -15,6 +15,7 @@ from refinement.views.runs import (
     listing,
     live,
     page,
+    plateau,
     rounds,
     saved_views,
     sources,
@@ -66,5 +67,6 @@ urlpatterns = [
         name="evaluator_trial_cancel",
     ),
     path(f"{RUN}/rounds/<int:number>/people/", rounds.run_people, name="run_people"),
+    path(f"{RUN}/plateau/", plateau.run_plateau, name="run_plateau"),
     path(f"{RUN}/do/<str:action>/", actions.run_action, name="run_action"),
 ]

@@ -26,8 +26,11 @@ from refinement.api.core.paging import (
 from refinement.api.core.permissions import member
 from refinement.api.core.problems import Refused, Wrong
 from refinement.api.runs.shapes import WHOLE, RunLine, RunWhole, TaggedRun, run_lines, run_whole
+from refinement.engine.types import Rubric
 from refinement.forms.runs.filters import RunFilterForm
+from refinement.forms.runs.judges import rubric_with_mode
 from refinement.forms.runs.overrides import rubric_overridden
+from refinement.forms.runs.texts import TEXTS, rubric_with_texts
 from refinement.judging.sources import LIMITS, SourceText
 from refinement.models import RubricVersion, Run
 from refinement.providers.registry import Target
@@ -102,6 +105,12 @@ class GivenSource(Schema):
     text: str = Field(examples=["Backups are made at 02:00."])
 
 
+def rubric_text(name: str) -> Any:
+    """A text that replaces the rubric's for this launch."""
+    text = next(text for text in TEXTS if text.name == name)
+    return Field(None, max_length=text.limit, description=f"{text.help} By default the rubric's.")
+
+
 class Launch(Schema):
     """Task, starting text, sources, rubric, models and repeats of a launch."""
 
@@ -116,6 +125,18 @@ class Launch(Schema):
         description="Required if the rubric has criteria.",
         examples=["ollama/gemma3:12b"],
     )
+    judges: Literal["", "single", "board", "auto"] = Field(
+        "", description="Who judges: one judge or a board. Empty for the rubric's choice.", examples=["board"]
+    )
+    clerk: str = Field(
+        "",
+        max_length=400,
+        description="endpoint/model of the clerk. By default the rubric's, or else the judge's.",
+        examples=["ollama/gemma3:4b"],
+    )
+    output_contract: str | None = rubric_text("output_contract")
+    background: str | None = rubric_text("background")
+    search_space: str | None = rubric_text("search_space")
     task_type: str = Field(
         "",
         max_length=200,
@@ -198,12 +219,13 @@ def run_launch(request: ApiRequest, body: Launch) -> Launched:
         project=request.project,
         user=request.user,
         version=version,
-        definition=overridden(saved, body.settings),
+        definition=definition_wanted(saved, body),
         task=body.task,
         seed=body.seed,
         sources=sources_of(body),
         producer=producer,
         judge=target_of("judge", body.judge) if saved.criteria else producer,
+        clerk=target_of("clerk", body.clerk) if body.clerk else None,
         task_type=body.task_type,
         tags=body.tags,
         repeats=body.repeats,
@@ -224,7 +246,13 @@ def version_wanted(request: ApiRequest, reference: str) -> RubricVersion:
         raise ValidationError({"rubric": str(missing)[:1].upper() + str(missing)[1:]}) from None
 
 
-def overridden(saved: Any, settings: LaunchSettings) -> Any:
+def definition_wanted(saved: Rubric, body: Launch) -> Rubric:
+    """The rubric with the launch's changes."""
+    texts = {text.name: given for text in TEXTS if (given := getattr(body, text.name)) is not None}
+    return rubric_with_mode(rubric_with_texts(overridden(saved, body.settings), texts), body.judges)
+
+
+def overridden(saved: Rubric, settings: LaunchSettings) -> Rubric:
     given = {name: str(value) for name, value in settings.model_dump(exclude_none=True).items()}
     try:
         return rubric_overridden(saved, given)

@@ -183,9 +183,10 @@ class LaunchForm(forms.Form):
         for text in TEXTS:
             self.fields[text.name] = text.field()
         if self.is_bound:
-            self.data = self.data.copy()
-            for name, text in texts_posted(self.data, shown, self.as_saved).items():
-                self.data[name] = text
+            data: Any = self.data.copy()  # type: ignore[attr-defined]  # a QueryDict or a dict
+            for name, value in texts_posted(data, shown, self.as_saved).items():
+                data[name] = value
+            self.data = data
         else:
             self.initial = {**texts_of(self.as_saved), **self.initial}
 

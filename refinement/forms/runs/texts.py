@@ -78,7 +78,7 @@ def texts_changed(saved: Rubric, used: Rubric) -> list[str]:
 
 def rubric_with_texts(rubric: Rubric, given: Mapping[str, str]) -> Rubric:
     """The rubric with the given texts. A text that was not changed stays exactly as it is."""
-    changes = {
+    changes: dict[str, Any] = {
         text.name: tidy(given[text.name]).strip()
         for text in TEXTS
         if text.name in given and not same(given[text.name], text.of(rubric))

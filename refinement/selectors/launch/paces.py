@@ -1,9 +1,8 @@
 """How long a planned run may take, from the newest calls with the same models."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from django.db.models import Avg, QuerySet
+from django.db.models import Avg
 
 from refinement.engine.types import Role
 from refinement.models import Call, Project, Run
@@ -19,7 +18,7 @@ Paces = Mapping[tuple[str, Target], float]
 def paces_in(project: Project) -> Paces:
     """Seconds per call by role and model, measured in the project's newest runs. One query."""
     newest = Run.objects.filter(project=project).order_by("-id").values("pk")[:NEWEST_RUNS]
-    rows: QuerySet[Call, dict[str, Any]] = (
+    rows = (
         Call.objects.filter(run_id__in=newest, error_kind="", seconds__gt=0)
         .order_by()
         .values("role", "endpoint", "model")

@@ -11,7 +11,7 @@ INSTRUCTION_CHARS = 3_000  # our prompt text around the data, approximately
 FEWEST_CHARS_PER_TOKEN, MOST_CHARS_PER_TOKEN = 3, 4.5
 SHORT_DRAFT_TOKENS = 300
 TERSE_VERDICT_TOKENS, TERSE_CRITERION_TOKENS = 80, 60
-TERSE_SHARE = 4  # a clerk's or a judge's short answer takes about a fourth of its limit
+TERSE_SHARE = 8  # a short answer of a clerk, or in a deliberation, takes about an eighth of its limit
 GROWTH = 2  # a revision is rarely more than twice as long as the seed
 
 
@@ -22,6 +22,7 @@ class Sizes:
     judge_prompt: int
     anchor: int  # the first version, shown to the judge from the second round on
     verdict: int
+    quoted: int  # of a verdict, for the other judges and for the clerk
     stances: int  # a judge's reply in the deliberation
     producer_prompt: int
     candidate: int
@@ -63,10 +64,11 @@ class Sizes:
             judge_prompt=fixed + example + judged_by + seen,
             anchor=anchor,
             verdict=verdict,
+            quoted=verdict if lavish else verdict // 2,
             stances=STANCE_TOKENS * (1 + len(rubric.criteria)) // share,
             producer_prompt=fixed + written_from + max(candidate, seed),
             candidate=candidate,
-            clerk_prompt=fixed,
+            clerk_prompt=fixed if lavish else fixed // 2,
             clerk_share=share,
             judges=judges,
         )
@@ -75,8 +77,8 @@ class Sizes:
         """The tokens of these calls, by role."""
         anchored = (calls.score + calls.deliberate) // rounds * (rounds - 1)
         scoring = calls.score * (self.judge_prompt + self.verdict) + anchored * self.anchor
-        reading = self.judge_prompt + self.judges * self.verdict + self.stances
-        merging = self.clerk_prompt + self.judges * (self.verdict + self.stances)
+        reading = self.judge_prompt + self.judges * self.quoted + self.stances
+        merging = self.clerk_prompt + self.judges * self.quoted
         return {
             Role.PRODUCER: calls.write * (self.producer_prompt + self.candidate),
             Role.JUDGE: scoring + calls.deliberate * reading,

@@ -5,12 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from refinement.engine.safeguards import Kinship, kinship
-from refinement.engine.types import EvaluationMode, Information, Rubric
+from refinement.engine.types import EvaluationMode, Information
 from refinement.providers.registry import Target
 from refinement.selectors.launch.available_models import Offer
-from refinement.selectors.launch.estimates import Estimate
-from refinement.selectors.launch.judging import Judging, panel_judges
 from refinement.selectors.launch.model_lists import info_of, offer_of
+from refinement.selectors.launch.plans import Plan
 from refinement.selectors.rubrics.commands import command_refusal
 
 EMBEDDED = "embedded"
@@ -23,45 +22,6 @@ class Caution:
     code: str
     title: str
     words: str
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """The planned launch, as far as it is filled in."""
-
-    seed_chars: int
-    producer: Target | None
-    judge: Target | None
-    judging: Judging
-    estimate: Estimate
-    workers: int
-    source_chars: Sequence[int] = ()
-
-    @property
-    def rubric(self) -> Rubric:
-        return self.judging.rubric
-
-    @property
-    def judges(self) -> list[tuple[str, Target]]:
-        """The name and model of each judge that scores. A panel that is not composed yet uses one model."""
-        if not self.rubric.criteria:
-            return []
-        named = [(entry.name, entry.target) for entry in self.judging.judges] or [("Judge", self.judge)]
-        return [(name, target) for name, target in named if target is not None]
-
-    @property
-    def called(self) -> list[tuple[str, Target]]:
-        """Every role with its model, as far as it can be called in this run; each model once."""
-        producer = [("producer", self.producer)] if self.producer else []
-        judging, roles = self.judging, list(self.judges)
-        if judging.may_escalate and not judging.is_board:
-            later = panel_judges(self.rubric, self.judge)
-            roles += [(entry.name, entry.target) for entry in later if entry.target]
-        if judging.clerk and (judging.has_clerk or judging.may_escalate):
-            roles.append(("clerk", judging.clerk))
-        first = {target: name for name, target in reversed(roles)}
-        judged = [(name, target) for name, target in roles if first[target] == name]
-        return [*producer, *dict.fromkeys(judged)]
 
 
 def warnings_for(plan: Plan, offers: Sequence[Offer]) -> list[Caution]:

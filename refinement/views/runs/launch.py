@@ -21,20 +21,19 @@ from refinement.models import RubricVersion, Run
 from refinement.selectors.endpoints import endpoint_specs
 from refinement.selectors.launch.available_models import Offer
 from refinement.selectors.launch.choices import (
+    Choices,
     definition_named,
     launch_choices,
     task_types,
     usual_values,
     values_of,
 )
-from refinement.selectors.launch.estimates import estimate_of
-from refinement.selectors.launch.judging import judging_of
 from refinement.selectors.launch.model_lists import facts_of, info_of, models_for_launch
-from refinement.selectors.launch.paces import duration_words, paces_in, seconds_of
-from refinement.selectors.launch.warnings import Plan, warnings_for
+from refinement.selectors.launch.paces import duration_words
+from refinement.selectors.launch.plans import plan_of
+from refinement.selectors.launch.warnings import warnings_for
 from refinement.selectors.rubrics.page import version_facts
 from refinement.selectors.runs.history import definition_of_run
-from refinement.selectors.workers import workers_alive
 from refinement.services.runs.launching import (
     Launched,
     NothingAvailable,
@@ -62,9 +61,7 @@ def run_new(request: ProjectRequest) -> HttpResponse:
     if request.method == "POST":
         return launch(request)
     initial, page = initial_values(request)
-    desk = launch_page(request, initial=initial)
-    if desk.form is not None and "from" in page:
-        add_changes(desk.form, page["from"])
+    desk = launch_page(request, initial=initial, earlier=page.get("from"))
     return shown(request, desk, **page)
 
 
@@ -163,17 +160,20 @@ def initial_values(request: ProjectRequest) -> tuple[dict[str, Any], dict[str, A
     return usual, {}
 
 
-def add_changes(form: LaunchForm, run: Run) -> None:
+def changes_of(run: Run | None, choices: Choices) -> dict[str, str]:
     """The earlier run's changes to its rubric, if the rubric is the same."""
-    if form.chosen_version.pk == run.rubric_version_id:
-        used = definition_of_run(run)
-        form.initial.update(overrides_between(form.as_saved, used))
-        form.initial.update(texts_of(used))
-        form.initial.update(judge_values(run, form.as_saved, used))
+    if run is None or choices.version.pk != run.rubric_version_id:
+        return {}
+    saved, used = choices.definition, definition_of_run(run)
+    return {**overrides_between(saved, used), **texts_of(used), **judge_values(run, saved, used)}
 
 
 def launch_page(
-    request: ProjectRequest, *, initial: dict[str, Any] | None = None, **given: Any
+    request: ProjectRequest,
+    *,
+    initial: dict[str, Any] | None = None,
+    earlier: Run | None = None,
+    **given: Any,
 ) -> LaunchPage:
     values = given.get("data", initial or {})
     choices = launch_choices(request.project, values.get("rubric") or "", values.get("version") or "")
@@ -184,7 +184,7 @@ def launch_page(
     if initial is not None:
         # The rubric that is shown, not the one requested: an archived one cannot be launched.
         page["wished"] = initial.get("rubric") not in (None, choices.version.rubric.slug)
-        initial = {**initial, "rubric": choices.version.rubric.slug}
+        initial = {**initial, **changes_of(earlier, choices), "rubric": choices.version.rubric.slug}
     form = LaunchForm(
         rubrics=choices.rubrics,
         version=choices.version,
@@ -213,42 +213,25 @@ def reference_to(version: RubricVersion) -> str:
 def panel_for(request: ProjectRequest, form: LaunchForm, offers: list[Offer]) -> dict[str, Any]:
     """Who judges, the estimate, the warnings, and details of the chosen models."""
     sketch = sketched(form)
-    judging = judging_of(
-        sketch.definition, seed_chars=sketch.seed_chars, judge=sketch.judge, clerk=sketch.clerk
-    )
-    estimate = estimate_of(
+    plan = plan_of(
+        request.project,
         sketch.definition,
         task_chars=sketch.task_chars,
         seed_chars=sketch.seed_chars,
         source_chars=sketch.source_chars,
-        repeats=sketch.repeats,
-        judging=judging,
-    )
-    plan = Plan(
-        seed_chars=sketch.seed_chars,
         producer=sketch.producer,
         judge=sketch.judge,
-        judging=judging,
-        estimate=estimate,
-        workers=workers_alive(),
-        source_chars=sketch.source_chars,
-    )
-    seconds = seconds_of(
-        estimate,
-        judging,
-        sketch.producer,
-        paces_in(request.project),
-        endpoint_specs(),
-        drafts=0 if sketch.seed_chars else 1,
+        clerk=sketch.clerk,
+        repeats=sketch.repeats,
     )
     models = [("Producer", sketch.producer)]
-    if sketch.definition.criteria and not judging.is_board:
+    if sketch.definition.criteria and not plan.judging.is_board:
         models.append(("Judge", sketch.judge))
     return {
-        "estimate": estimate,
-        "roles": [(ROLES[share.role], share) for share in estimate.roles] if len(estimate.roles) > 1 else [],
-        "judging": judging,
-        "time": duration_words(seconds) if seconds else "",
+        "estimate": plan.estimate,
+        "roles": [(ROLES[share.role], share) for share in plan.estimate.roles],
+        "judging": plan.judging,
+        "time": duration_words(plan.seconds) if plan.seconds else "",
         "cautions": warnings_for(plan, offers),
         "models": [
             (role, target, facts_of(info) if (info := info_of(offers, target)) else [])

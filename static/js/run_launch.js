@@ -2,7 +2,7 @@
 {
   const form = document.getElementById("launch-form");
   const WAIT = 350;
-  const KEPT = ["task", "start", "seed", "rubric", "version", "producer", "producer_typed", "judge", "judge_typed", "task_type", "tags", "repeats", "rounds", "threshold", "tokens", "seconds", "calls", "judge_limit", "source_limit", "producer_tokens", "temperature"];
+  const KEPT = ["task", "start", "seed", "rubric", "version", "producer", "producer_typed", "judge", "judge_typed", "judges", "clerk", "clerk_typed", "task_type", "tags", "repeats", "rounds", "threshold", "tokens", "seconds", "calls", "judge_limit", "source_limit", "producer_tokens", "temperature", "output_contract", "background", "search_space"];
   let sent = false;
   let timer = 0;
   let save = null;

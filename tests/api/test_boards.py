@@ -89,14 +89,14 @@ def test_calls_say_what_they_were_for(api_viewer, project):
 # --- launching ------------------------------------------------------------------------------------
 def test_a_launch_can_choose_who_judges(api_editor, project):
     default_rubrics_install(project=project)
-    settings = {
+    changes = {
         "judges": "board",
-        "on_plateau": "ask",
+        "settings": {"on_plateau": "ask"},
         "background": "For new colleagues.",
         "output_contract": "A heading first.",
         "search_space": "- shorter\n- longer",
     }
-    answer = api_editor.post(RUNS, LAUNCH | {"clerk": "ollama/loopback:4b", "settings": settings})
+    answer = api_editor.post(RUNS, LAUNCH | {"clerk": "ollama/loopback:4b", **changes})
     assert answer.status_code == 201, answer.content
     (made,) = answer.json()["runs"]
     assert (made["clerk"], made["judge_mode"]) == ("ollama/loopback:4b", "board")
@@ -112,7 +112,7 @@ def test_what_is_left_out_stays_as_the_rubric_says(api_editor, project):
     assert (made["judge_mode"], made["clerk"]) == ("board", "ollama/loopback:8b")
     assert [judge["name"] for judge in made["panel"]] == ["Reader", "Expert", "Editor"]
     assert made["rubric_used"]["output_contract"] == definition.output_contract
-    single = LAUNCH | {"rubric": "board", "settings": {"judges": "single"}}
+    single = LAUNCH | {"rubric": "board", "judges": "single"}
     assert api_editor.post(RUNS, single).json()["runs"][0]["judge_mode"] == "single"
 
 
@@ -120,9 +120,9 @@ def test_what_is_left_out_stays_as_the_rubric_says(api_editor, project):
     ("change", "where"),
     [
         ({"clerk": "elsewhere/model"}, "body.clerk"),
-        ({"settings": {"judges": "jury"}}, "body.settings.judges"),
+        ({"judges": "jury"}, "body.judges"),
         ({"settings": {"on_plateau": "wait"}}, "body.settings.on_plateau"),
-        ({"settings": {"background": "x" * 50_001}}, "body.settings.background"),
+        ({"background": "x" * 200_001}, "body.background"),
     ],
 )
 def test_what_cannot_be_chosen_is_told_where(api_editor, project, change, where):

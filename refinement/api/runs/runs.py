@@ -27,9 +27,11 @@ from refinement.api.core.paging import (
 from refinement.api.core.permissions import member
 from refinement.api.core.problems import Refused, Wrong
 from refinement.api.runs.shapes import WHOLE, RunLine, RunWhole, TaggedRun, run_lines, run_whole
-from refinement.engine.types import JudgeMode, OnPlateau, Rubric
+from refinement.engine.types import OnPlateau, Rubric
 from refinement.forms.runs.filters import RunFilterForm
+from refinement.forms.runs.judges import rubric_with_mode
 from refinement.forms.runs.overrides import rubric_overridden
+from refinement.forms.runs.texts import TEXTS, rubric_with_texts
 from refinement.judging.sources import LIMITS, SourceText
 from refinement.models import RubricVersion, Run
 from refinement.providers.registry import Target
@@ -39,7 +41,6 @@ from refinement.selectors.runs.lists import runs_place
 from refinement.selectors.runs.orders import NEWEST, Order, Place, place_from
 from refinement.services.runs.creating import MOST_TAGS
 from refinement.services.runs.launching import MOST_REPEATS, runs_launch
-from refinement.texts import storable
 
 router = Router(tags=["Runs"])
 Sort = Literal[
@@ -96,13 +97,9 @@ class LaunchSettings(Schema):
     source_limit: Setting = Field(None, description="Maximum characters of all sources in a prompt.")
     producer_tokens: Setting = Field(None, description="Maximum tokens of a producer's reply.")
     temperature: Setting = Field(None, description="Of the producer.", examples=[0.7])
-    judges: JudgeMode | None = Field(None, description="Who judges; auto decides by rubric and text.")
     on_plateau: OnPlateau | None = Field(
         None, description="When scores stop improving: stop, ask a person, or let a board take over."
     )
-    output_contract: str | None = Field(None, max_length=20_000, description="Required form of the result.")
-    background: str | None = Field(None, max_length=50_000, description="What the producer should know.")
-    search_space: str | None = Field(None, max_length=20_000, description="What may be tried.")
 
 
 class GivenSource(Schema):
@@ -110,6 +107,12 @@ class GivenSource(Schema):
 
     name: str = Field("", description="By default “Source” and its number.", examples=["notes.md"])
     text: str = Field(examples=["Backups are made at 02:00."])
+
+
+def rubric_text(name: str) -> Any:
+    """A text that replaces the rubric's for this launch."""
+    text = next(text for text in TEXTS if text.name == name)
+    return Field(None, max_length=text.limit, description=f"{text.help} By default the rubric's.")
 
 
 class Launch(Schema):
@@ -126,12 +129,18 @@ class Launch(Schema):
         description="Required if the rubric has criteria.",
         examples=["ollama/gemma3:12b"],
     )
+    judges: Literal["", "single", "board", "auto"] = Field(
+        "", description="Who judges: one judge or a board. Empty for the rubric's choice.", examples=["board"]
+    )
     clerk: str = Field(
         "",
         max_length=400,
-        description="Merges a board's suggestions and names changes; by default the rubric's, or the judge.",
-        examples=["ollama/gemma3:12b"],
+        description="endpoint/model of the clerk. By default the rubric's, or else the judge's.",
+        examples=["ollama/gemma3:4b"],
     )
+    output_contract: str | None = rubric_text("output_contract")
+    background: str | None = rubric_text("background")
+    search_space: str | None = rubric_text("search_space")
     task_type: str = Field(
         "",
         max_length=200,
@@ -214,7 +223,7 @@ def run_launch(request: ApiRequest, body: Launch) -> Launched:
         project=request.project,
         user=request.user,
         version=version,
-        definition=overridden(saved, body.settings),
+        definition=definition_wanted(saved, body),
         task=body.task,
         seed=body.seed,
         sources=sources_of(body),
@@ -241,22 +250,22 @@ def version_wanted(request: ApiRequest, reference: str) -> RubricVersion:
         raise ValidationError({"rubric": str(missing)[:1].upper() + str(missing)[1:]}) from None
 
 
-TEXTS = ("output_contract", "background", "search_space")
+def definition_wanted(saved: Rubric, body: Launch) -> Rubric:
+    """The rubric with the launch's changes."""
+    texts = {text.name: given for text in TEXTS if (given := getattr(body, text.name)) is not None}
+    return rubric_with_mode(rubric_with_texts(overridden(saved, body.settings), texts), body.judges)
 
 
 def overridden(saved: Rubric, settings: LaunchSettings) -> Rubric:
     """The rubric with the launch's settings; raises ValidationError by setting."""
     given = settings.model_dump(exclude_none=True)
-    texts: dict[str, Any] = {name: storable(given.pop(name)).strip() for name in TEXTS if name in given}
-    mode, on_plateau = given.pop("judges", None), given.pop("on_plateau", None)
+    on_plateau = given.pop("on_plateau", None)
     try:
         used = rubric_overridden(saved, {name: str(value) for name, value in given.items()})
     except ValidationError as refusal:
         named = {f"settings.{name}": words for name, words in refusal.message_dict.items()}
         raise ValidationError(named) from None
-    judges = replace(used.judges, mode=mode) if mode else used.judges
-    policy = replace(used.policy, on_plateau=on_plateau) if on_plateau else used.policy
-    return replace(used, judges=judges, policy=policy, **texts)
+    return replace(used, policy=replace(used.policy, on_plateau=on_plateau)) if on_plateau else used
 
 
 def target_of(role: str, text: str) -> Target:

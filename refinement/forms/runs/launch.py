@@ -8,6 +8,7 @@ from django import forms
 
 from refinement.engine.types import Rubric
 from refinement.forms.rubrics.values import tidy
+from refinement.forms.runs.judges import JUDGE_CHOICES, rubric_with_mode
 from refinement.forms.runs.overrides import OVERRIDES, rubric_overridden
 from refinement.forms.runs.sources import (
     FilesField,
@@ -17,6 +18,7 @@ from refinement.forms.runs.sources import (
     rows_posted,
     shown_rows,
 )
+from refinement.forms.runs.texts import TEXTS, rubric_with_texts, same, texts_of, texts_posted
 from refinement.judging.sources import LIMITS, BadSource, SourceText, sources_cleaned
 from refinement.models import RubricVersion
 from refinement.providers.registry import Target
@@ -102,6 +104,19 @@ class LaunchForm(forms.Form):
     producer_typed = typed_field("producer")
     judge = model_field("Judge")
     judge_typed = typed_field("judge")
+    judges = forms.ChoiceField(
+        label="Who judges",
+        required=False,
+        choices=JUDGE_CHOICES,
+        help_text="A board scores alone, answers each other once and is merged by the clerk.",
+    )
+    clerk = forms.CharField(
+        label="Clerk",
+        required=False,
+        widget=forms.Select,
+        help_text="Merges a board's suggestions and names what each round changed.",
+    )
+    clerk_typed = typed_field("clerk")
     task_type = forms.CharField(
         label="Task type",
         required=False,
@@ -132,8 +147,10 @@ class LaunchForm(forms.Form):
         definition: Rubric,
         versions: Sequence[tuple[str, str]],
         offers: Sequence[Offer],
+        shown: Rubric | None = None,
         **kwargs: Any,
     ) -> None:
+        """`shown` is the rubric that the sent page was filled with, if it is not the chosen one."""
         super().__init__(*args, **{"label_suffix": "", **kwargs})
         self.chosen_version, self.as_saved = version, definition
         self.sources = rows_posted(self.data) if self.is_bound else list(self.initial.get("sources", ()))
@@ -143,6 +160,9 @@ class LaunchForm(forms.Form):
         self.nothing_offered = not any(offer.models for offer in offers)
         for role in ("producer", "judge"):
             self._choices(role, model_choices(offers, str(self[role].value() or "")))
+        clerks = model_choices(offers, str(self["clerk"].value() or ""))
+        self._choices("clerk", [("", "The rubric's, or else the judge's model"), *clerks[1:]])
+        self._add_texts(shown or definition)
         for override in OVERRIDES:
             self.fields[override.name] = forms.CharField(
                 label=override.label,
@@ -157,6 +177,18 @@ class LaunchForm(forms.Form):
                     }
                 ),
             )
+
+    def _add_texts(self, shown: Rubric) -> None:
+        """The rubric's texts, or those of the launch. They follow the rubric unless they were changed."""
+        for text in TEXTS:
+            self.fields[text.name] = text.field()
+        if self.is_bound:
+            data: Any = self.data.copy()  # type: ignore[attr-defined]  # a QueryDict or a dict
+            for name, value in texts_posted(data, shown, self.as_saved).items():
+                data[name] = value
+            self.data = data
+        else:
+            self.initial = {**texts_of(self.as_saved), **self.initial}
 
     def _choices(self, name: str, given: list[Any], *, both: bool = False) -> None:
         field: Any = self.fields[name]
@@ -174,9 +206,27 @@ class LaunchForm(forms.Form):
         return any(field.value() or field.errors for field in self.overrides)
 
     @property
+    def texts(self) -> list[forms.BoundField]:
+        return [self[text.name] for text in TEXTS]
+
+    @property
+    def changed_texts(self) -> list[str]:
+        """The labels of the texts that differ from the rubric's."""
+        return [
+            text.label
+            for text in TEXTS
+            if not same(str(self[text.name].value() or ""), text.of(self.as_saved))
+        ]
+
+    @property
+    def texts_open(self) -> bool:
+        """Whether a text is changed for this launch, or not valid."""
+        return bool(self.changed_texts) or any(field.errors for field in self.texts)
+
+    @property
     def typed_open(self) -> bool:
         """Whether a model is entered, not valid, or none can be chosen."""
-        typed = (self["producer_typed"], self["judge_typed"])
+        typed = (self["producer_typed"], self["judge_typed"], self["clerk_typed"])
         return self.nothing_offered or any(field.value() or field.errors for field in typed)
 
     @property
@@ -202,6 +252,7 @@ class LaunchForm(forms.Form):
         else:
             self.errors.pop("judge", None)
             cleaned["judge_target"] = cleaned["producer_target"]  # never called: only checks decide
+        cleaned["clerk_target"] = self._clerk(cleaned)
         self._clean_tags(cleaned)
         return cleaned
 
@@ -263,9 +314,10 @@ class LaunchForm(forms.Form):
 
     def _definition(self, cleaned: dict[str, Any]) -> Rubric:
         try:
-            return rubric_overridden(
+            used = rubric_overridden(
                 self.as_saved, {override.name: cleaned.get(override.name, "") for override in OVERRIDES}
             )
+            return rubric_with_mode(rubric_with_texts(used, cleaned), cleaned.get("judges", ""))
         except forms.ValidationError as refusal:
             for name, words in refusal.message_dict.items():
                 self.add_error(name if name in self.fields else None, words)
@@ -284,6 +336,11 @@ class LaunchForm(forms.Form):
         except ValueError as error:
             self.add_error(field, str(error))
             return None
+
+    def _clerk(self, cleaned: dict[str, Any]) -> Target | None:
+        """The clerk's model; None for the rubric's or the judge's."""
+        chosen = cleaned.get("clerk_typed") or cleaned.get("clerk")
+        return self._target("clerk", cleaned) if chosen else None
 
     def _clean_tags(self, cleaned: dict[str, Any]) -> None:
         try:

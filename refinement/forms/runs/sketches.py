@@ -7,8 +7,10 @@ from typing import Any
 from refinement.engine.codec import BadRubric, rubric_with
 from refinement.engine.types import Rubric
 from refinement.forms.rubrics.values import Refused, tidy
+from refinement.forms.runs.judges import rubric_with_mode
 from refinement.forms.runs.launch import LaunchForm
 from refinement.forms.runs.overrides import OVERRIDES
+from refinement.forms.runs.texts import TEXTS, rubric_with_texts
 from refinement.judging.sources import MOST_SOURCES
 from refinement.providers.registry import Target
 from refinement.selectors.launch.available_models import target_typed
@@ -25,12 +27,28 @@ class Sketch:
     source_chars: tuple[int, ...]
     producer: Target | None
     judge: Target | None
+    clerk: Target | None  # None for the rubric's or the judge's
     repeats: int
 
 
 def sketched(form: LaunchForm) -> Sketch:
     """Reads a partly filled form, so that it can be estimated too."""
     values = {name: form[name].value() for name in form.fields}
+    repeats = str(values["repeats"] or 1)
+    return Sketch(
+        definition=definition_sketched(form, values),
+        task_chars=chars_of(form.data, "task", values["task"]),
+        seed_chars=seed_chars_of(form, values),
+        source_chars=source_chars_of(form),
+        producer=target_or_none(values, "producer"),
+        judge=target_or_none(values, "judge"),
+        clerk=target_or_none(values, "clerk"),
+        repeats=int(repeats) if repeats.isdigit() and 1 <= int(repeats) <= MOST_REPEATS else 1,
+    )
+
+
+def definition_sketched(form: LaunchForm, values: Mapping[str, Any]) -> Rubric:
+    """The rubric with those changes that are valid."""
     changes: dict[str, str] = {}
     for override in OVERRIDES:
         try:
@@ -42,16 +60,8 @@ def sketched(form: LaunchForm) -> Sketch:
         definition = rubric_with(form.as_saved, changes)
     except BadRubric:
         definition = form.as_saved
-    repeats = str(values["repeats"] or 1)
-    return Sketch(
-        definition=definition,
-        task_chars=chars_of(form.data, "task", values["task"]),
-        seed_chars=seed_chars_of(form, values),
-        source_chars=source_chars_of(form),
-        producer=target_or_none(values, "producer"),
-        judge=target_or_none(values, "judge"),
-        repeats=int(repeats) if repeats.isdigit() and 1 <= int(repeats) <= MOST_REPEATS else 1,
-    )
+    texts = {text.name: str(values[text.name] or "") for text in TEXTS}
+    return rubric_with_mode(rubric_with_texts(definition, texts), str(values["judges"] or ""))
 
 
 def seed_chars_of(form: LaunchForm, values: Mapping[str, Any]) -> int:

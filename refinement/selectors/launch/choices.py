@@ -63,6 +63,13 @@ def version_of(rubric: Rubric, reference: str) -> RubricVersion | None:
     return found
 
 
+def definition_named(project: Project, reference: str) -> Definition | None:
+    """The definition that `slug@3` names in this project; None if there is none."""
+    rubric = Rubric.objects.filter(project=project, slug=reference.rpartition("@")[0]).first()
+    version = version_of(rubric, reference) if rubric else None
+    return definition_of(version) if version else None
+
+
 def version_words(number: int, note: str) -> str:
     return f"Version {number}{f': {note[:NOTE_CHARS]}' if note else ''}"
 

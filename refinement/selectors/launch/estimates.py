@@ -1,17 +1,15 @@
 """Cost estimates before a launch: a range, because the number of rounds is unknown."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from refinement.engine.types import Information, Rubric, StopReason
-from refinement.judging.schema import reply_limit_tokens
+from refinement.engine.stopping import MORE_ROUNDS
+from refinement.engine.types import Role, Rubric, StopReason
 from refinement.judging.sources import fair_shares
+from refinement.selectors.launch.call_counts import Calls, board_size, calls_of, escalation_calls
+from refinement.selectors.launch.judging import Judging, judging_of
+from refinement.selectors.launch.sizes import Sizes
 
-INSTRUCTION_CHARS = 3_000  # our prompt text around the data, approximately
-FEWEST_CHARS_PER_TOKEN, MOST_CHARS_PER_TOKEN = 3, 4.5
-SHORT_DRAFT_TOKENS = 300
-TERSE_VERDICT_TOKENS, TERSE_CRITERION_TOKENS = 80, 60
-GROWTH = 2  # a revision is rarely more than twice as long as the seed
 EARLIEST = {
     StopReason.PASSED: 1,
     StopReason.QUALITY_THRESHOLD_MET: 1,
@@ -35,93 +33,81 @@ class Range:
 
 
 @dataclass(frozen=True, slots=True)
+class RoleShare:
+    """What one role takes part in the estimate."""
+
+    role: Role
+    calls: Range
+    tokens: Range
+
+
+@dataclass(frozen=True, slots=True)
 class Estimate:
     """For all repeats together. Retries are not included."""
 
     rounds: Range
     calls: Range
     tokens: Range
+    roles: tuple[RoleShare, ...]  # those that are called: producer, judges, clerk
+    round_calls: int  # to judge one round
+    more_calls: int  # the most that a plateau adds; 0 if it ends the run
+    more_tokens: int
     longest_prompt: int  # tokens of one judge call
     longest_writing: int  # tokens of one producer call, with its reply
     repeats: int
 
 
 def estimate_of(
-    rubric: Rubric, *, task_chars: int, seed_chars: int, source_chars: Sequence[int] = (), repeats: int = 1
+    rubric: Rubric,
+    *,
+    task_chars: int,
+    seed_chars: int,
+    source_chars: Sequence[int] = (),
+    repeats: int = 1,
+    judging: Judging | None = None,
 ) -> Estimate:
     """The range from a run that stops as early as its rules allow to one that uses every round."""
+    judging = judging or judging_of(rubric, seed_chars=seed_chars, judge=None)
+    rubric = judging.rubric
     rounds = Range(earliest_round(rubric), rubric.policy.max_rounds)
     sources = sum(fair_shares(source_chars, rubric.policy.source_limit_chars))
-    lean = Sizes.of(rubric, task_chars, seed_chars, sources, lavish=False)
-    lavish = Sizes.of(rubric, task_chars, seed_chars, sources, lavish=True)
-    written = 0 if seed_chars else 1
-    judged = 1 if rubric.criteria else 0
-    calls = Range(*(count * judged + count - 1 + written for count in (rounds.low, rounds.high)))
-    tokens = Range(
-        lean.tokens(rounds.low, drafts=written, judged=judged),
-        lavish.tokens(rounds.high, drafts=written, judged=judged),
-    )
-    calls, tokens = capped(calls, rubric.policy.budget.calls), capped(tokens, rubric.policy.budget.tokens)
+    lean = Sizes.of(rubric, task_chars, seed_chars, sources, judging.size, lavish=False)
+    lavish = Sizes.of(rubric, task_chars, seed_chars, sources, judging.size, lavish=True)
+    drafts = 0 if seed_chars else 1
+    few, many = (calls_of(rubric, count, drafts=drafts) for count in (rounds.low, rounds.high))
+    more = escalation_calls(rubric)
+    most = Sizes.of(rubric, task_chars, seed_chars, sources, board_size(rubric), lavish=True)
+    budget = rubric.policy.budget
+    calls = capped(Range(few.total, many.total), budget.calls)
+    tokens = capped(Range(lean.total(few, rounds.low), lavish.total(many, rounds.high)), budget.tokens)
     return Estimate(
         rounds=rounds,
         calls=calls.times(repeats),
         tokens=rounded(tokens.times(repeats)),
+        roles=shares(lean.tokens(few, rounds.low), lavish.tokens(many, rounds.high), few, many, repeats),
+        round_calls=calls_of(rubric, 1, drafts=0).total - calls_of(rubric, 1, drafts=0).compose,
+        more_calls=repeats * room(more.total, calls.high, budget.calls),
+        more_tokens=two_digits(repeats * room(most.total(more, MORE_ROUNDS), tokens.high, budget.tokens)),
         longest_prompt=lavish.judge_prompt + lavish.anchor,
         longest_writing=lavish.producer_prompt + lavish.candidate,
         repeats=repeats,
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Sizes:
-    """Parts of a call, in tokens."""
-
-    judge_prompt: int
-    anchor: int  # the first version, shown to the judge from the second round on
-    verdict: int
-    producer_prompt: int
-    candidate: int
-
-    @classmethod
-    def of(
-        cls, rubric: Rubric, task_chars: int, seed_chars: int, source_chars: int, *, lavish: bool
-    ) -> "Sizes":
-        policy = rubric.policy
-        a_token = FEWEST_CHARS_PER_TOKEN if lavish else MOST_CHARS_PER_TOKEN
-        fixed = int((INSTRUCTION_CHARS + rubric_chars(rubric) + task_chars) / a_token)
-        seed = int(seed_chars / a_token)
-        if lavish:
-            candidate = min(policy.producer_tokens, GROWTH * seed) if seed else policy.producer_tokens
-            verdict = reply_limit_tokens(rubric)
-        else:
-            candidate = min(policy.producer_tokens, seed or SHORT_DRAFT_TOKENS)
-            verdict = TERSE_VERDICT_TOKENS + TERSE_CRITERION_TOKENS * len(rubric.criteria)
-        limit = int(policy.judge_limit_chars / a_token)
-        seen = min(max(candidate, seed), limit)
-        anchor = min(candidate, limit) if Information.SEED in rubric.context.judge else 0
-        shown = len(rubric.calibration_text) if Information.CALIBRATION in rubric.context.judge else 0
-        example = min(int(shown / a_token), limit)
-        sources = int(source_chars / a_token)
-        judged_by = sources if Information.SOURCES in rubric.context.judge else 0
-        written_from = sources if Information.SOURCES in rubric.context.producer else 0
-        return cls(
-            judge_prompt=fixed + example + judged_by + seen,
-            anchor=anchor,
-            verdict=verdict,
-            producer_prompt=fixed + written_from + max(candidate, seed),
-            candidate=candidate,
+# --- ranges ---------------------------------------------------------------------------------------
+def shares(
+    lean: Mapping[Role, int], lavish: Mapping[Role, int], few: Calls, many: Calls, repeats: int
+) -> tuple[RoleShare, ...]:
+    """The part of each role that is called."""
+    return tuple(
+        RoleShare(
+            role,
+            Range(few.of(role), many.of(role)).times(repeats),
+            rounded(Range(lean[role], lavish[role]).times(repeats)),
         )
-
-    def tokens(self, rounds: int, *, drafts: int, judged: int) -> int:
-        writes = rounds - 1 + drafts
-        judging = judged * (rounds * (self.judge_prompt + self.verdict) + (rounds - 1) * self.anchor)
-        return judging + writes * (self.producer_prompt + self.candidate)
-
-
-def rubric_chars(rubric: Rubric) -> int:
-    texts = [rubric.background, rubric.output_contract, rubric.search_space]
-    texts += [part for entry in rubric.criteria for part in (entry.name, entry.description, entry.ideal)]
-    return sum(len(text) for text in texts)
+        for role in (Role.PRODUCER, Role.JUDGE, Role.CLERK)
+        if many.of(role)
+    )
 
 
 def earliest_round(rubric: Rubric) -> int:
@@ -135,6 +121,11 @@ def earliest_round(rubric: Rubric) -> int:
 
 def capped(amount: Range, limit: int | None) -> Range:
     return amount if limit is None else Range(min(amount.low, limit), min(amount.high, limit))
+
+
+def room(amount: int, used: int, limit: int | None) -> int:
+    """How much of the amount a budget leaves."""
+    return amount if limit is None else max(0, min(amount, limit - used))
 
 
 def rounded(amount: Range) -> Range:

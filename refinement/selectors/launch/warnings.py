@@ -1,14 +1,15 @@
 """Warnings before a launch. Only a disabled command prevents it."""
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from refinement.engine.safeguards import Kinship, kinship
-from refinement.engine.types import EvaluationMode, Information, Rubric
+from refinement.engine.types import EvaluationMode, Information
 from refinement.providers.registry import Target
 from refinement.selectors.launch.available_models import Offer
-from refinement.selectors.launch.estimates import Estimate
 from refinement.selectors.launch.model_lists import info_of, offer_of
+from refinement.selectors.launch.plans import Plan
 from refinement.selectors.rubrics.commands import command_refusal
 
 EMBEDDED = "embedded"
@@ -21,19 +22,6 @@ class Caution:
     code: str
     title: str
     words: str
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """The planned launch, as far as it is filled in."""
-
-    rubric: Rubric
-    seed_chars: int
-    producer: Target | None
-    judge: Target | None
-    estimate: Estimate
-    workers: int
-    source_chars: Sequence[int] = ()
 
 
 def warnings_for(plan: Plan, offers: Sequence[Offer]) -> list[Caution]:
@@ -64,20 +52,29 @@ def command_warning(plan: Plan) -> list[Caution]:
 
 
 def endpoint_warnings(plan: Plan, offers: Sequence[Offer]) -> list[Caution]:
-    roles = {"producer": plan.producer, "judge": plan.judge if plan.rubric.criteria else None}
+    """Endpoints that are missing or not ready, and models that an endpoint does not have."""
     found: dict[str, Caution] = {}
-    for role, target in roles.items():
-        if target is None:
-            continue
+    for role, target in plan.called:
         offer = offer_of(offers, target.endpoint)
-        if offer is not None and offer.problem:
+        if offer is None:
+            words = f"{role_words(role)} uses {target.endpoint}/{target.model}. The run would fail."
+            title = f"There is no endpoint {target.endpoint}"
+            found.setdefault(target.endpoint, Caution(f"no-endpoint-{target.endpoint}", title, words))
+        elif offer.problem:
             words = f"{offer.problem} The run will wait and continue when the endpoint responds."
             title = f"Endpoint {target.endpoint} is not ready"
             found.setdefault(target.endpoint, Caution(f"down-{target.endpoint}", title, words))
-        elif offer is not None and info_of(offers, target) is None:
+        elif info_of(offers, target) is None:
             words = f"{target.endpoint} has no model {target.model}. The run may fail."
-            found[role] = Caution(f"unknown-{role}", f"The {role} was not found on this endpoint", words)
+            code = f"unknown-{role.casefold().replace(' ', '-')}"
+            found[code] = Caution(code, f"{role_words(role)} was not found on this endpoint", words)
     return list(found.values())
+
+
+def role_words(role: str) -> str:
+    """A role as the subject of a sentence; a judge of a board has a name."""
+    is_role = role.casefold() in ("producer", "judge", "clerk")
+    return f"The {role.casefold()}" if is_role else f"The judge {role}"
 
 
 def worker_warning(plan: Plan) -> list[Caution]:
@@ -88,26 +85,39 @@ def worker_warning(plan: Plan) -> list[Caution]:
 
 
 def kinship_warning(plan: Plan, offers: Sequence[Offer]) -> list[Caution]:
-    if not plan.producer or not plan.judge or not plan.rubric.criteria:
-        return []
-    families = [
-        info.family if (info := info_of(offers, target)) else "" for target in (plan.producer, plan.judge)
-    ]
-    kin = kinship(
-        plan.producer.model, plan.judge.model, producer_family=families[0], judge_family=families[1]
-    )
-    if kin is None:
-        return []
-    same = "the same model" if kin is Kinship.SAME_MODEL else "of the same family"
+    """Judges that are the producer's model or of its family."""
+    related: dict[Kinship, list[str]] = {}
+    for name, target in plan.judges if plan.producer else ():
+        if kin := kinship_of(plan.producer, target, offers):
+            related.setdefault(kin, []).append(name)
     words = "Models rate their own family about 0.9 of 10 points too high. Choose a judge of another family."
-    return [Caution(kin.value, f"Producer and judge are {same}", words)]
+    return [
+        Caution(kin.value, kinship_title(kin, related[kin], board=plan.judging.is_board), words)
+        for kin in Kinship
+        if kin in related
+    ]
+
+
+def kinship_of(producer: Target | None, judge: Target, offers: Sequence[Offer]) -> Kinship | None:
+    if producer is None:
+        return None
+    families = [info.family if (info := info_of(offers, target)) else "" for target in (producer, judge)]
+    return kinship(producer.model, judge.model, producer_family=families[0], judge_family=families[1])
+
+
+def kinship_title(kin: Kinship, names: Sequence[str], *, board: bool) -> str:
+    same = "the same model" if kin is Kinship.SAME_MODEL else "of the same family"
+    if not board or names == ["Judge"]:
+        return f"Producer and {'judges' if board else 'judge'} are {same}"
+    return f"Producer and {', '.join(names)} are {same}"
 
 
 def embedded_warning(plan: Plan) -> list[Caution]:
-    if plan.judge is None or plan.judge.endpoint != EMBEDDED or not plan.rubric.criteria:
+    if not any(target.endpoint == EMBEDDED for _, target in plan.judges):
         return []
     words = "It is too small to judge well. Use it to see how a run works, not how good a text is."
-    return [Caution("embedded", "The embedded model is the judge", words)]
+    title = "The embedded model is a judge" if plan.judging.is_board else "The embedded model is the judge"
+    return [Caution("embedded", title, words)]
 
 
 def length_warnings(plan: Plan, offers: Sequence[Offer]) -> list[Caution]:
@@ -120,7 +130,8 @@ def length_warnings(plan: Plan, offers: Sequence[Offer]) -> list[Caution]:
             "the text."
         )
         found.append(Caution("long-seed", "The judge will not see the whole text", words))
-    info = info_of(offers, plan.judge) if plan.judge and plan.rubric.criteria else None
+    infos = [info for _, target in plan.judges if (info := info_of(offers, target))]
+    info = min(infos, key=lambda entry: entry.context_length or sys.maxsize, default=None)
     if info and info.context_length and plan.estimate.longest_prompt > info.context_length:
         words = (
             f"A judge prompt may grow to about {plan.estimate.longest_prompt:,} tokens, but "

@@ -69,7 +69,8 @@ def runs_launch(
 ) -> Launched:
     """Launch `repeats` runs as one batch. The same form sent twice launches once.
 
-    `key` identifies the form. Raises ValidationError.
+    `key` identifies the form. Without a `clerk`, the clerk's model is the rubric's or the judge's. Raises
+    ValidationError.
     """
     if version.rubric.archived_at is not None:
         raise ValidationError({"rubric": "This rubric is archived. Unarchive it or choose another."})

@@ -5,25 +5,35 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from refinement.access.objects import run_or_404
 from refinement.access.projects import ProjectRequest, project_view
+from refinement.engine.types import Role, Rubric
+from refinement.forms.runs.judges import judge_values
 from refinement.forms.runs.launch import LaunchForm
 from refinement.forms.runs.overrides import overrides_between
 from refinement.forms.runs.sketches import sketched
+from refinement.forms.runs.texts import texts_of
 from refinement.models import RubricVersion, Run
 from refinement.selectors.endpoints import endpoint_specs
 from refinement.selectors.launch.available_models import Offer
-from refinement.selectors.launch.choices import launch_choices, task_types, usual_values, values_of
-from refinement.selectors.launch.estimates import estimate_of
+from refinement.selectors.launch.choices import (
+    Choices,
+    definition_named,
+    launch_choices,
+    task_types,
+    usual_values,
+    values_of,
+)
 from refinement.selectors.launch.model_lists import facts_of, info_of, models_for_launch
-from refinement.selectors.launch.warnings import Plan, warnings_for
+from refinement.selectors.launch.paces import duration_words
+from refinement.selectors.launch.plans import plan_of
+from refinement.selectors.launch.warnings import warnings_for
 from refinement.selectors.rubrics.page import version_facts
 from refinement.selectors.runs.history import definition_of_run
-from refinement.selectors.workers import workers_alive
 from refinement.services.runs.launching import (
     Launched,
     NothingAvailable,
@@ -31,6 +41,8 @@ from refinement.services.runs.launching import (
     example_launch,
     runs_launch,
 )
+
+ROLES = {Role.PRODUCER: "Producer", Role.JUDGE: "Judges", Role.CLERK: "Clerk"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +61,7 @@ def run_new(request: ProjectRequest) -> HttpResponse:
     if request.method == "POST":
         return launch(request)
     initial, page = initial_values(request)
-    desk = launch_page(request, initial=initial)
-    if desk.form is not None and "from" in page:
-        add_changes(desk.form, page["from"])
+    desk = launch_page(request, initial=initial, earlier=page.get("from"))
     return shown(request, desk, **page)
 
 
@@ -60,7 +70,7 @@ def launch(request: ProjectRequest) -> HttpResponse:
     form = desk.form
     if form is None or not form.is_valid():
         return shown(request, desk, status=422)
-    panel = panel_for(form, desk.offers)
+    panel = panel_for(request, form, desk.offers)
     unseen = {caution.code for caution in panel["cautions"]} - set(request.POST.getlist("warned"))
     if unseen:
         return shown(request, desk, status=422, panel=panel, asked_first=True)
@@ -85,6 +95,7 @@ def launched_from(request: ProjectRequest, form: LaunchForm) -> Launched:
         sources=values["sources"],
         producer=values["producer_target"],
         judge=values["judge_target"],
+        clerk=values["clerk_target"],
         task_type=values["task_type"],
         tags=values["tag_names"],
         repeats=values["repeats"],
@@ -113,10 +124,10 @@ def run_estimate(request: ProjectRequest) -> HttpResponse:
         return shown(request, desk)
     form.is_valid()
     form.complain_later()
-    panel = panel_for(form, desk.offers)
+    panel = panel_for(request, form, desk.offers)
     if request.htmx and not request.htmx.boosted:
         is_shown = request.POST.get("shown") == reference_to(form.chosen_version)
-        page = desk.page | {"form": form, "panel": panel, "swap_rubric": not is_shown}
+        page = desk.page | {"form": form, "panel": panel, "swap": True, "swap_rubric": not is_shown}
         return render(request, "refinement/runs/_launch_estimate.html", page)
     return shown(request, desk, panel=panel)
 
@@ -149,14 +160,20 @@ def initial_values(request: ProjectRequest) -> tuple[dict[str, Any], dict[str, A
     return usual, {}
 
 
-def add_changes(form: LaunchForm, run: Run) -> None:
+def changes_of(run: Run | None, choices: Choices) -> dict[str, str]:
     """The earlier run's changes to its rubric, if the rubric is the same."""
-    if form.chosen_version.pk == run.rubric_version_id:
-        form.initial.update(overrides_between(form.as_saved, definition_of_run(run)))
+    if run is None or choices.version.pk != run.rubric_version_id:
+        return {}
+    saved, used = choices.definition, definition_of_run(run)
+    return {**overrides_between(saved, used), **texts_of(used), **judge_values(run, saved, used)}
 
 
 def launch_page(
-    request: ProjectRequest, *, initial: dict[str, Any] | None = None, **given: Any
+    request: ProjectRequest,
+    *,
+    initial: dict[str, Any] | None = None,
+    earlier: Run | None = None,
+    **given: Any,
 ) -> LaunchPage:
     values = given.get("data", initial or {})
     choices = launch_choices(request.project, values.get("rubric") or "", values.get("version") or "")
@@ -167,13 +184,14 @@ def launch_page(
     if initial is not None:
         # The rubric that is shown, not the one requested: an archived one cannot be launched.
         page["wished"] = initial.get("rubric") not in (None, choices.version.rubric.slug)
-        initial = {**initial, "rubric": choices.version.rubric.slug}
+        initial = {**initial, **changes_of(earlier, choices), "rubric": choices.version.rubric.slug}
     form = LaunchForm(
         rubrics=choices.rubrics,
         version=choices.version,
         definition=choices.definition,
         versions=choices.versions,
         offers=offers,
+        shown=rubric_shown(request, choices.version),
         initial={**(initial or {}), "version": reference_to(choices.version)},
         **given,
     )
@@ -182,34 +200,38 @@ def launch_page(
     return LaunchPage(form, offers, page)
 
 
+def rubric_shown(request: ProjectRequest, chosen: RubricVersion) -> Rubric | None:
+    """The rubric that the sent page was filled with; None if it is the chosen one, or not known."""
+    reference = request.POST.get("shown", "")
+    return None if reference in ("", reference_to(chosen)) else definition_named(request.project, reference)
+
+
 def reference_to(version: RubricVersion) -> str:
     return f"{version.rubric.slug}@{version.number}"
 
 
-def panel_for(form: LaunchForm, offers: list[Offer]) -> dict[str, Any]:
-    """The estimate, the warnings, and details of the chosen models."""
+def panel_for(request: ProjectRequest, form: LaunchForm, offers: list[Offer]) -> dict[str, Any]:
+    """Who judges, the estimate, the warnings, and details of the chosen models."""
     sketch = sketched(form)
-    estimate = estimate_of(
+    plan = plan_of(
+        request.project,
         sketch.definition,
         task_chars=sketch.task_chars,
         seed_chars=sketch.seed_chars,
         source_chars=sketch.source_chars,
-        repeats=sketch.repeats,
-    )
-    plan = Plan(
-        rubric=sketch.definition,
-        seed_chars=sketch.seed_chars,
         producer=sketch.producer,
         judge=sketch.judge,
-        estimate=estimate,
-        workers=workers_alive(),
-        source_chars=sketch.source_chars,
+        clerk=sketch.clerk,
+        repeats=sketch.repeats,
     )
     models = [("Producer", sketch.producer)]
-    if sketch.definition.criteria:
+    if sketch.definition.criteria and not plan.judging.is_board:
         models.append(("Judge", sketch.judge))
     return {
-        "estimate": estimate,
+        "estimate": plan.estimate,
+        "roles": [(ROLES[share.role], share) for share in plan.estimate.roles],
+        "judging": plan.judging,
+        "time": duration_words(plan.seconds) if plan.seconds else "",
         "cautions": warnings_for(plan, offers),
         "models": [
             (role, target, facts_of(info) if (info := info_of(offers, target)) else [])
@@ -219,10 +241,10 @@ def panel_for(form: LaunchForm, offers: list[Offer]) -> dict[str, Any]:
     }
 
 
-def shown(request: HttpRequest, desk: LaunchPage, status: int = 200, **more: Any) -> HttpResponse:
+def shown(request: ProjectRequest, desk: LaunchPage, status: int = 200, **more: Any) -> HttpResponse:
     page = desk.page | {"form": desk.form, **more}
     if desk.form is not None:
-        page.setdefault("panel", panel_for(desk.form, desk.offers))
+        page.setdefault("panel", panel_for(request, desk.form, desk.offers))
         if desk.form.is_bound:
             desk.form.keep_file()
     return render(request, "refinement/runs/launch.html", page, status=status)

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from refinement.engine.reflect import Exploration
 from refinement.engine.sentences import round_name
+from refinement.engine.stopping import round_limit
 from refinement.engine.types import (
     CheckResult,
     Criterion,
@@ -45,6 +46,7 @@ from refinement.judging.history import (
     named_scores,
 )
 from refinement.judging.length import Excerpt, excerpt
+from refinement.judging.lenses import Lens, lens_of
 from refinement.judging.schema import asks_about_contract, example_reply
 from refinement.judging.sources import ShownSource, SourceText, shown_sources
 
@@ -153,7 +155,7 @@ class JudgeView:
     metrics: tuple[NamedMetric, ...] = ()
     contract_violation: str | None = None
     candidate: Excerpt | None = None
-    lens: PanelJudge | None = None  # the seat on a board; None for a single judge
+    lens: Lens | None = None  # the seat on a board; None for a single judge
     seen: tuple[Information, ...] = ()
     withheld: tuple[Information, ...] = ()
 
@@ -272,7 +274,7 @@ def judge_view(
         calibration_scores=gate.let(Information.CALIBRATION_SCORES, example_scores) or (),
         seed=gate.let(Information.SEED, excerpt(seed, limit) if seed else None),
         seed_scores=gate.let(Information.SEED_SCORES, seed_scores) or (),
-        round_label=gate.let(Information.ROUND_NUMBER, _round_label(rubric, round_number)),
+        round_label=gate.let(Information.ROUND_NUMBER, _round_label(rubric, history, round_number)),
         previous_asi=gate.let(Information.PREVIOUS_ASI, asi_of(assessment_of(history, round_number - 1))),
         history=gate.let(Information.HISTORY, past) or (),
         panel_summary=gate.let(Information.PANEL_SUMMARY, learned(rubric, history, round_number)),
@@ -281,7 +283,7 @@ def judge_view(
         metrics=gate.let(Information.EVALUATOR_OUTPUT, measures) or (),
         contract_violation=gate.let(Information.OUTPUT_CONTRACT, contract_violation),
         candidate=gate.let(Information.CANDIDATE, excerpt(candidate, limit)),
-        lens=lens,
+        lens=lens_of(lens),
         seen=gate.seen,
         withheld=gate.withheld,
     )
@@ -368,8 +370,8 @@ def _evaluation_mode(rubric: Rubric, gate: Gate) -> EvaluationMode:
     return rubric.evaluation_mode if evidence else EvaluationMode.JUDGE_ONLY
 
 
-def _round_label(rubric: Rubric, number: int) -> str:
-    last = rubric.policy.max_rounds - 1 + rubric.policy.first_number
+def _round_label(rubric: Rubric, history: History, number: int) -> str:
+    last = round_limit(rubric, history) - 1 + rubric.policy.first_number
     return f"{round_name(rubric, number)} (the last is {last})"
 
 

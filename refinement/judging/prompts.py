@@ -14,7 +14,6 @@ from refinement.engine.types import (
     EvaluatorOutput,
     Information,
     MetricValue,
-    PanelJudge,
     PanelSummary,
     ProblemClass,
     Severity,
@@ -27,6 +26,7 @@ from refinement.judging.context import (
 from refinement.judging.delimiters import defuse_role_tags, fence, neutralise
 from refinement.judging.history import HistoryLine, NamedMetric, NamedScore
 from refinement.judging.length import Excerpt, excerpt
+from refinement.judging.lenses import Lens
 from refinement.judging.schema import plain, scale_in_words, takes_whole_numbers
 from refinement.judging.sources import source_blocks
 from refinement.judging.template_names import CriterionValue, FailureValue, GroupValue, InstructionValue
@@ -71,8 +71,8 @@ def judge_prompt(view: JudgeView) -> Prompt:
     return Prompt(messages, shape=view.reply_example, nonce=view.nonce)
 
 
-def _lens(judge: PanelJudge, nonce: str) -> str:
-    return render("lens", None, name=safe(judge.name, nonce), lens=safe(judge.lens, nonce))
+def _lens(lens: Lens, nonce: str) -> str:
+    return render("lens", None, name=safe(lens.name, nonce), lens=safe(lens.text, nonce))
 
 
 def producer_prompt(view: ProducerView) -> Prompt:

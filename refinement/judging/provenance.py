@@ -9,18 +9,29 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields, is_dataclass, replace
 from enum import StrEnum
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from refinement.engine.kinds import Information
-from refinement.engine.types import CheckResult
+from refinement.engine.reflect import Exploration
+from refinement.engine.types import CheckResult, PanelSummary
 from refinement.judging.context import FeedbackView, JudgeView, ProducerView
 from refinement.judging.isolation import time_limit
-from refinement.judging.prompts import Prompt, judge_prompt, producer_prompt
+from refinement.judging.lenses import Lens
+from refinement.judging.prompts import Prompt, PromptMessage, judge_prompt, producer_prompt
 from refinement.judging.sources import LABEL
 from refinement.judging.templating import TemplateFailure
 
-View = TypeVar("View", JudgeView, ProducerView)
-MARKING_SECONDS = 0.25  # a preview marks three prompts and also renders them normally
+MARKING_SECONDS = 0.25  # a preview marks several prompts and also renders them normally
+
+
+class HasNonce(Protocol):
+    """A view whose data stands between delimiters."""
+
+    @property
+    def nonce(self) -> str: ...
+
+
+View = TypeVar("View", bound=HasNonce)
 
 
 class Source(StrEnum):
@@ -44,6 +55,7 @@ class Source(StrEnum):
     PANEL_SUMMARY = "panel_summary"
     LENS = "lens"
     OPINIONS = "opinions"
+    OWN_VERDICT = "own_verdict"
     FEEDBACK = "feedback"
     ARTIFACT = "artifact"
     REPLY_FORMAT = "reply_format"
@@ -115,12 +127,12 @@ class TracedPrompt:
 
 def trace_judge(view: JudgeView) -> TracedPrompt:
     """The judge's prompt in parts."""
-    return _traced(view, judge_prompt, _marked_judge)
+    return traced(view, judge_prompt, marked_judge)
 
 
 def trace_producer(view: ProducerView) -> TracedPrompt:
     """The producer's prompt in parts, for a first draft or a revision."""
-    return _traced(view, producer_prompt, _marked_producer)
+    return traced(view, producer_prompt, _marked_producer)
 
 
 class Marks:
@@ -212,21 +224,41 @@ class Tracer(Generic[View]):
         return (self.real, frozenset()) if made is None else (made, markable)
 
 
-def _traced(view: View, make: Callable[[View], Prompt], mark: Callable[[View, Around], View]) -> TracedPrompt:
+def traced(view: View, make: Callable[[View], Prompt], mark: Callable[[View, Around], View]) -> TracedPrompt:
+    """The prompt that `make` builds, in parts. `mark` marks the view's values that are not inside a fence."""
     real: Prompt = make(view)
     marks = Marks([*(message.content for message in real.messages), *_texts(view)])
     marked, sources = Tracer(view, make, mark, real, marks).best()
     messages = tuple(
-        TracedMessage(message.role, message.content, tuple(_parts(marks, with_marks.content, view.nonce)))
+        TracedMessage(
+            message.role, message.content, tuple(_message_parts(with_marks, marks, view.nonce, real.shape))
+        )
         for message, with_marks in zip(real.messages, marked.messages, strict=True)
     )
     return TracedPrompt(messages, frozenset(Source) - sources)
 
 
-def _parts(marks: Marks, text: str, nonce: str) -> Iterator[Part]:
-    """The pieces of a message. Adjacent pieces with the same source are merged."""
+def _message_parts(marked: PromptMessage, marks: Marks, nonce: str, shape: str) -> Iterator[Part]:
+    """The pieces of a message. In a deliberation, the judge's own verdict is quoted as its message."""
+    if marked.role == "assistant":
+        return iter((Part(Source.OWN_VERDICT, marks.without(marked.content)),))
+    return _merged(_shaped(_fenced(marks.split(marked.content), nonce), shape))
+
+
+def _shaped(parts: Iterable[Part], shape: str) -> Iterator[Part]:
+    """Sets the expected reply apart, if the view did not mark it."""
+    for part in parts:
+        before, found, after = part.text.partition(shape) if shape else (part.text, "", "")
+        if part.source is not Source.WORDS or not found:
+            yield part
+            continue
+        yield from (Part(part.source, before), Part(Source.REPLY_FORMAT, found), Part(part.source, after))
+
+
+def _merged(parts: Iterable[Part]) -> Iterator[Part]:
+    """The pieces that are not empty. Adjacent ones with the same source are merged."""
     pending: Part | None = None
-    for part in _fenced(marks.split(text), nonce):
+    for part in parts:
         if not part.text:
             continue
         if pending is not None and pending.source is part.source:
@@ -260,14 +292,15 @@ def _fenced(parts: Iterable[Part], nonce: str) -> Iterator[Part]:
         yield Part(inside, part.text[start:])
 
 
-def _marked_judge(view: JudgeView, around: Around) -> JudgeView:
+def marked_judge(view: JudgeView, around: Around) -> JudgeView:
     """Marks values that are not inside a fence."""
     return replace(
         view,
-        criteria=_criteria(view.criteria, around),
+        criteria=marked_criteria(view.criteria, around),
         artifact_type=around(Source.ARTIFACT, view.artifact_type),
         reply_example=around(Source.REPLY_FORMAT, view.reply_example),
         round_label=view.round_label and around(Source.ROUND_NUMBER, view.round_label),
+        lens=view.lens and Lens(around(Source.LENS, view.lens.name), around(Source.LENS, view.lens.text)),
     )
 
 
@@ -283,11 +316,35 @@ def _marked_producer(view: ProducerView, around: Around) -> ProducerView:
     texts: dict[str, Any] = {
         name: around(source, value) for name, source in named.items() if (value := getattr(view, name))
     }
-    feedback = _feedback(view.feedback, around) if view.feedback else None
-    return replace(view, criteria=_criteria(view.criteria, around), feedback=feedback, **texts)
+    return replace(
+        view,
+        criteria=marked_criteria(view.criteria, around),
+        feedback=view.feedback and _feedback(view.feedback, around),
+        panel_summary=view.panel_summary and _summary(view.panel_summary, around),
+        exploration=view.exploration and _exploration(view.exploration, around),
+        **texts,
+    )
 
 
-def _criteria(criteria: tuple[Any, ...], around: Around) -> tuple[Any, ...]:
+def _summary(summary: PanelSummary, around: Around) -> PanelSummary:
+    def marked(text: str) -> str:
+        return around(Source.PANEL_SUMMARY, text)
+
+    return PanelSummary(
+        tuple(map(marked, summary.working)),
+        tuple(map(marked, summary.not_working)),
+        marked(summary.direction),
+    )
+
+
+def _exploration(exploration: Exploration, around: Around) -> Exploration:
+    def marked(text: str) -> str:
+        return around(Source.SEARCH_SPACE, text)
+
+    return Exploration(tuple(map(marked, exploration.tried)), tuple(map(marked, exploration.untried)))
+
+
+def marked_criteria(criteria: tuple[Any, ...], around: Around) -> tuple[Any, ...]:
     return tuple(
         replace(
             entry,

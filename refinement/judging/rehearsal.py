@@ -1,11 +1,11 @@
 """Previews the prompts of a round without sending them, built by the same code as in a run."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from decimal import Decimal
-from enum import StrEnum
+from typing import Any
 
-from refinement.engine.kinds import Information, Role
+from refinement.engine.kinds import Role
 from refinement.engine.safeguards import penalties_for
 from refinement.engine.scoring import assess
 from refinement.engine.steps import revise
@@ -14,37 +14,27 @@ from refinement.engine.types import (
     CriterionScore,
     Draft,
     History,
-    Judge,
     Revise,
     Round,
     Rubric,
     Verdict,
 )
-from refinement.judging.checks import run_checks
-from refinement.judging.context import (
-    OFFERED,
-    Brief,
-    JudgeView,
-    ProducerView,
-    calibration_of,
-    judge_view,
-    producer_view,
+from refinement.judging.boards.rehearsal import (
+    BoardRehearsal,
+    board_rehearsal,
+    describe_prompt_of,
+    stored_feedback,
 )
-from refinement.judging.provenance import SOURCE_OF, TracedPrompt, trace_judge, trace_producer
+from refinement.judging.checks import run_checks
+from refinement.judging.context import Brief, ProducerView, calibration_of, judge_view, producer_view
+from refinement.judging.contracts import contract_violation
+from refinement.judging.provenance import trace_judge, trace_producer
 from refinement.judging.sources import SourceText
+from refinement.judging.visibility import RolePrompt, role_prompt
 
 EXAMPLE_SOURCE = SourceText(
     "example.md", "An example. In a run, the text of each of its sources stands in a block like this one."
 )
-
-
-class Visibility(StrEnum):
-    """Whether a kind of information reaches a role's prompt."""
-
-    SEEN = "seen"
-    UNPRINTED = "unprinted"
-    NOTHING = "nothing"
-    WITHHELD = "withheld"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,22 +47,36 @@ class AssumedScores:
 
 
 @dataclass(frozen=True, slots=True)
-class RolePrompt:
-    """One role's prompt in a round, and the visibility of each kind of information."""
-
-    role: Role
-    prompt: TracedPrompt
-    visibility: Mapping[Information, Visibility]
-
-
-@dataclass(frozen=True, slots=True)
 class Rehearsal:
-    """The prompts for judge, first draft and next revision. Without criteria there is no judge prompt."""
+    """The prompts of a round: a single judge's or a board's, first draft, next revision, and the clerk's.
+
+    Without criteria there is neither judge nor board. `describe` is None if no change is named.
+    """
 
     judge: RolePrompt | None
     draft: RolePrompt
     revision: RolePrompt
     step: Revise
+    board: BoardRehearsal | None = None
+    describe: RolePrompt | None = None
+
+    def prompts(self) -> Iterator[tuple[str, RolePrompt]]:
+        """All prompts with their names, in the order in which a round needs them."""
+        if self.judge is not None:
+            yield "judge", self.judge
+        if self.board is not None:
+            yield from self._board_prompts(self.board)
+        if self.describe is not None:
+            yield "describe", self.describe
+        yield from (("draft", self.draft), ("revision", self.revision))
+
+    @staticmethod
+    def _board_prompts(board: BoardRehearsal) -> Iterator[tuple[str, RolePrompt]]:
+        if board.composes:
+            yield "compose", board.compose()
+        yield from ((f"judge-{seat}", board.score(seat)) for seat in board.seats)
+        yield from ((f"deliberation-{seat}", board.deliberation(seat)) for seat in board.deliberates)
+        yield "merge", board.merge()
 
 
 def brief_for(
@@ -118,44 +122,52 @@ def fits(rubric: Rubric, verdict: Verdict) -> bool:
     )
 
 
-def rehearse(brief: Brief, history: History) -> Rehearsal:
-    """The prompts for the last round of the history, which must be judged, and for the revision after it."""
+def rehearse(brief: Brief, history: History, feedback: Mapping[str, Any] | None = None) -> Rehearsal:
+    """The prompts for the last round of the history, which must be judged, and for the revision after it.
+
+    `feedback` is what led to the last round, as it is stored; by default, what follows from the history.
+    """
     last = history.rounds[-1]
     assert last.assessment is not None
     step = revise(brief.rubric, history, last, last.assessment)
-    judge = _judge_role_prompt(brief, history, Judge(last.number)) if brief.rubric.criteria else None
+    then = _when_judged(history)
+    board = board_rehearsal(brief, then)
+    given = feedback if feedback is not None else _assumed_feedback(brief.rubric, then)
     return Rehearsal(
-        judge=judge,
+        judge=_judge_role_prompt(brief, then) if brief.rubric.criteria and board is None else None,
         draft=_producer_role_prompt(producer_view(brief, History(), Draft())),
         revision=_producer_role_prompt(producer_view(brief, history, step)),
         step=step,
+        board=board,
+        describe=describe_prompt_of(brief, then, given),
     )
 
 
-def _judge_role_prompt(brief: Brief, history: History, step: Judge) -> RolePrompt:
-    view = judge_view(brief, history, step.round)
-    prompt = trace_judge(view)
-    return RolePrompt(Role.JUDGE, prompt, _visibility(view, prompt, Role.JUDGE))
+def _when_judged(history: History) -> History:
+    """The history when its last round was judged: what happened after that round was not known."""
+    last = history.rounds[-1].number
+    return replace(
+        history,
+        extended_after=history.extended_after if history.extended_after < last else 0,
+        escalated_after=history.escalated_after if history.escalated_after < last else 0,
+    )
+
+
+def _assumed_feedback(rubric: Rubric, history: History) -> dict[str, Any] | None:
+    """The feedback after the round before the last."""
+    *earlier, _ = history.rounds
+    if not earlier or earlier[-1].assessment is None:
+        return None
+    before = replace(history, rounds=tuple(earlier))
+    return stored_feedback(revise(rubric, before, earlier[-1], earlier[-1].assessment).feedback)
+
+
+def _judge_role_prompt(brief: Brief, history: History) -> RolePrompt:
+    last = history.rounds[-1]
+    violation = contract_violation(brief.rubric, last.candidate)
+    view = judge_view(brief, history, last.number, contract_violation=violation)
+    return role_prompt(Role.JUDGE, view, trace_judge(view))
 
 
 def _producer_role_prompt(view: ProducerView) -> RolePrompt:
-    prompt = trace_producer(view)
-    return RolePrompt(Role.PRODUCER, prompt, _visibility(view, prompt, Role.PRODUCER))
-
-
-def _visibility(
-    view: JudgeView | ProducerView, prompt: TracedPrompt, role: Role
-) -> dict[Information, Visibility]:
-    """The visibility of each kind that the role can ever see, in display order."""
-    return {kind: _visibility_of(kind, view, prompt) for kind in Information if kind in OFFERED[role]}
-
-
-def _visibility_of(kind: Information, view: JudgeView | ProducerView, prompt: TracedPrompt) -> Visibility:
-    if kind in view.withheld:
-        return Visibility.WITHHELD
-    if kind not in view.seen:
-        return Visibility.NOTHING
-    source = SOURCE_OF[kind]
-    # A value changed by the template cannot be found in the prompt, so it is assumed to be printed.
-    printed = source in prompt.sources or source in prompt.unmarked
-    return Visibility.SEEN if printed else Visibility.UNPRINTED
+    return role_prompt(Role.PRODUCER, view, trace_producer(view))

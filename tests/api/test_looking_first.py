@@ -7,6 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from refinement.engine.profiles import rubric_for
+from refinement.engine.types import JudgeMode, Judges
 from refinement.interchange.rubrics.yaml import rubric_to_fields
 from refinement.models import Call, Run
 from refinement.services.reviews.blind_readings import blind_reading_begin
@@ -91,6 +92,24 @@ def test_a_preview_borrows_a_run(api_viewer, project):
     assert api_viewer.post(f"{HERE}/rubrics/{run.rubric.slug}/preview", {"run": 999}).status_code == 404
     empty = api_viewer.post(f"{HERE}/rubrics/{run.rubric.slug}/preview", {})
     assert {entry["where"] for entry in empty.json()["errors"]} == {"body.task", "body.candidate"}
+
+
+def test_a_preview_of_a_board_has_each_judge_and_the_clerk(api_viewer, project):
+    judges = Judges(JudgeMode.BOARD, deliberation=True)
+    rubric_create(project=project, slug="board", definition=replace(rubric_for("simmer"), judges=judges))
+    body = {"task": "Explain.", "candidate": "A text.", "earlier": "Before.", "round": 2}
+    told = api_viewer.post(f"{HERE}/rubrics/board/preview", body).json()
+    shown = {prompt["name"]: prompt for prompt in told["prompts"]}
+    assert list(shown) == [
+        "compose", *(f"judge-{seat}" for seat in (1, 2, 3)), *(f"deliberation-{seat}" for seat in (1, 2, 3)),
+        "merge", "describe", "draft", "revision",
+    ]  # fmt: skip
+    for prompt in shown.values():
+        for message in prompt["messages"]:
+            assert "".join(part["text"] for part in message["parts"]) == message["content"]
+    assert shown["deliberation-2"]["messages"][:2] == shown["judge-2"]["messages"]
+    assert shown["merge"]["information"]["candidate"] == "withheld"
+    assert any("the clerk composes the panel" in sentence for sentence in told["assumptions"])
 
 
 def test_checks_are_tried_on_a_text(api_editor, rubrics):

@@ -7,7 +7,8 @@ import pytest
 from refinement.engine.kinds import Information
 from refinement.engine.profiles import PROFILES, rubric_for
 from refinement.engine.types import CriterionScore, Verdict
-from refinement.judging.rehearsal import AssumedScores, Visibility, assumed_history, brief_for, fits, rehearse
+from refinement.judging.rehearsal import AssumedScores, assumed_history, brief_for, fits, rehearse
+from refinement.judging.visibility import Visibility
 
 NONCE = "0123456789ab"
 

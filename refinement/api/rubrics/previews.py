@@ -18,10 +18,11 @@ from refinement.forms.rubrics.trying import TEXT_LIMIT
 from refinement.interchange.rubrics.yaml import rubric_from_fields
 from refinement.judging.checks import run_checks
 from refinement.judging.isolation import time_limit
-from refinement.judging.rehearsal import Rehearsal, RolePrompt, rehearse
+from refinement.judging.rehearsal import rehearse
 from refinement.judging.templating import TemplateFailure
+from refinement.judging.visibility import RolePrompt
 from refinement.models import Run
-from refinement.selectors.rubrics.assumptions import general_assumptions
+from refinement.selectors.rubrics.assumptions import board_assumptions, general_assumptions
 from refinement.selectors.rubrics.comparisons import definitions_compared
 from refinement.selectors.rubrics.definitions import definition_of
 from refinement.selectors.rubrics.judged_rounds import runs_with_rounds
@@ -76,7 +77,11 @@ class PreviewMessage(Schema):
 class PromptShape(Schema):
     """What a role would be sent."""
 
-    name: str = Field(description="judge, draft or revision.", examples=["judge"])
+    name: str = Field(
+        description="judge, draft, revision or describe. With a board: judge-1, deliberation-1 and so on "
+        "instead of judge, merge, and compose if the rubric has no panel.",
+        examples=["judge"],
+    )
     messages: list[PreviewMessage]
     information: dict[str, str] = Field(
         description="State of each kind: seen, unprinted, nothing or withheld.",
@@ -145,7 +150,7 @@ class VersionsCompared(Schema):
 @router.post("/rubrics/{rubric}/preview", response=PreviewShape)
 @member()
 def rubric_previewed(request: ApiRequest, rubric: str, body: PreviewNew) -> PreviewShape:
-    """Preview the prompts for judge and producer. Nothing is sent or stored."""
+    """Preview the prompts of judges, clerk and producer. Nothing is sent or stored."""
     row = rubric_or_404(request, rubric)
     version = version_or_404(row, body.version)
     definition, run = definition_of(version), run_wanted(request, body.run)
@@ -168,14 +173,19 @@ def rubric_previewed(request: ApiRequest, rubric: str, body: PreviewNew) -> Prev
             raise ValidationError({named(name): list(words) for name, words in form.errors.items()})
         last = stage.history.rounds[-1].number
         try:
-            rehearsal = rehearse(stage.brief, stage.history)
+            rehearsal = rehearse(stage.brief, stage.history, stage.feedback)
+            prompts = [prompt_shape(name, prompt) for name, prompt in rehearsal.prompts()]
         except TemplateFailure as failure:
             raise Refused(422, str(failure), "template_failure") from None
     return PreviewShape(
         version=version.number,
         round=last,
-        prompts=[prompt_shape(name, act) for name, act in acts_of(rehearsal)],
-        assumptions=[*stage.assumptions, *general_assumptions(definition, last)],
+        prompts=prompts,
+        assumptions=[
+            *stage.assumptions,
+            *board_assumptions(rehearsal.board),
+            *general_assumptions(stage.brief.rubric, last),
+        ],
     )
 
 
@@ -232,11 +242,6 @@ def run_wanted(request: ApiRequest, number: int | None) -> Run | None:
 def named(field: str) -> str:
     """Maps a form field's name to the API's."""
     return "round" if field == "number" else field
-
-
-def acts_of(rehearsal: Rehearsal) -> list[tuple[str, RolePrompt]]:
-    judge = [("judge", rehearsal.judge)] if rehearsal.judge else []
-    return [*judge, ("draft", rehearsal.draft), ("revision", rehearsal.revision)]
 
 
 def prompt_shape(name: str, act: RolePrompt) -> PromptShape:

@@ -22,6 +22,7 @@ class PreviewInput:
     brief: Brief
     history: History
     assumptions: list[str]
+    feedback: dict[str, Any] | None = None  # that led to a run's round
 
 
 def preview_input(
@@ -42,9 +43,8 @@ def preview_input(
         form.add_error("number" if newest else "run", f"Run {run.pk} {there}. Choose an existing round.")
         return None
     borrowed: PreviewHistory = preview_history(run, page["version"], definition, number or newest, form.said)
-    return PreviewInput(
-        borrowed.brief, borrowed.history, [*borrowed_assumptions(definition, borrowed, form.said)]
-    )
+    words = borrowed_assumptions(borrowed.brief.rubric, borrowed, form.said)
+    return PreviewInput(borrowed.brief, borrowed.history, [*words], borrowed.feedback)
 
 
 def code_words(nonce: str) -> str:

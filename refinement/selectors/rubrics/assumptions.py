@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from refinement.engine.sentences import round_name
 from refinement.engine.types import Rubric
+from refinement.judging.boards.rehearsal import BoardRehearsal
 from refinement.judging.rehearsal import AssumedScores
 from refinement.judging.schema import plain
 from refinement.selectors.rubrics.rehearsals import PreviewHistory
@@ -51,6 +52,16 @@ def borrowed_assumptions(rubric: Rubric, borrowed: PreviewHistory, assumed: Assu
         )
     if borrowed.began_with_seed:
         yield "The run started from an existing text, so there was no first draft."
+
+
+def board_assumptions(board: BoardRehearsal | None) -> Iterator[str]:
+    """For a board: where its judges and their verdicts come from."""
+    if board is None:
+        return
+    if board.assumes_panel:
+        yield "In a run, the clerk composes the panel. Here it is the gallery's panel for this artifact type."
+    if board.assumes_answers:
+        yield "Every judge of the board is assumed to have given the same verdict."
 
 
 def general_assumptions(rubric: Rubric, number: int) -> Iterator[str]:

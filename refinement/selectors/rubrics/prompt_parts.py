@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from refinement.engine.kinds import Information
 from refinement.judging.provenance import SOURCE_OF, Part, Source, TracedMessage
-from refinement.judging.rehearsal import RolePrompt, Visibility
+from refinement.judging.visibility import RolePrompt, Visibility
 from refinement.providers.context import CHARS_PER_TOKEN, text_size
 from refinement.selectors.rubrics.context_tables import KIND_LABELS
 
@@ -14,7 +14,8 @@ TAIL_CHARS = 4_000
 OWN_WORDS: Mapping[Source, tuple[str, str]] = {
     Source.ARTIFACT: ("K", "Kind of work"),
     Source.LENS: ("E", "Lens"),
-    Source.OPINIONS: ("D", "Other judges"),
+    Source.OPINIONS: ("D", "Judges' verdicts"),
+    Source.OWN_VERDICT: ("I", "Its own verdict"),
     Source.REPLY_FORMAT: ("J", "Reply format"),
     Source.MARKS: ("M", "Data markers"),
     Source.WORDS: ("W", "Instructions"),
@@ -110,14 +111,18 @@ class ShownPrompt:
         return sum(message.tokens for message in self.messages)
 
 
-def shown_prompt(act: RolePrompt, key: str, title: str, lead: str, template: str) -> ShownPrompt:
+def shown_prompt(
+    act: RolePrompt, key: str, title: str, lead: str, template: str, *, first: int = 0
+) -> ShownPrompt:
+    """The prompt as a section. `first` leaves out the messages before it, which stand in another section."""
     return ShownPrompt(
         key=key,
         title=title,
         lead=lead,
         template=template,
         messages=[
-            shown_message(message, f"{key}-{place}") for place, message in enumerate(act.prompt.messages, 1)
+            shown_message(message, f"{key}-{place}")
+            for place, message in enumerate(act.prompt.messages[first:], first + 1)
         ],
         fates=[(*KIND_LABELS[kind], *FATES[fate]) for kind, fate in act.visibility.items()],
         unmarked=sorted(NAMES[source][1] for source in act.prompt.unmarked),

@@ -8,7 +8,14 @@ from refinement.judging.context import Brief
 from refinement.judging.rehearsal import AssumedScores, assumed_assessment, assumed_verdict, brief_for, fits
 from refinement.models import Project, RubricVersion, Run
 from refinement.selectors.reviews.blindness import shown_runs
-from refinement.selectors.runs.history import round_of, sources_of, verdict_of, whole_rounds
+from refinement.selectors.runs.history import (
+    definition_of_run,
+    panel_of,
+    round_of,
+    sources_of,
+    verdict_of,
+    whole_rounds,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +26,7 @@ class PreviewHistory:
     brief: Brief
     history: History
     assumed: tuple[int, ...]
+    feedback: dict[str, Any] | None  # that led to the last round
     same_version: bool
     began_with_seed: bool
 
@@ -36,10 +44,14 @@ def preview_history(
 ) -> PreviewHistory:
     """The run's rounds up to this one.
 
-    Verdicts that do not fit this rubric are replaced by the assumed one.
+    Under its own version, the run's copy of the rubric counts, which may have changes for this run. Under
+    another one, verdicts that do not fit are replaced by the assumed one.
     """
-    rows = whole_rounds(run.pk).filter(number__lte=number).prefetch_related("verdicts", "check_results")
+    rows = (
+        whole_rounds(run.pk).filter(number__lte=number).prefetch_related("verdicts", "check_results", "board")
+    )
     same = run.rubric_version_id == version.pk
+    definition = definition_of_run(run) if same else definition
     rounds, assumed = [], []
     for row in rows:
         entry, is_assumed = _entry(row, definition, assumption, same=same)
@@ -48,10 +60,23 @@ def preview_history(
     return PreviewHistory(
         run=run.pk,
         brief=brief_for(definition, run.task, run.nonce, run.seed, sources_of(run)),
-        history=History(tuple(rounds)),
+        history=history_until(run, rounds, same=same),
         assumed=tuple(assumed),
+        feedback=run.rounds.values_list("feedback", flat=True).get(number=number),
         same_version=same,
         began_with_seed=bool(run.seed),
+    )
+
+
+def history_until(run: Run, rounds: list[Round], *, same: bool) -> History:
+    """The history of these rounds, with the run's board if it is judged by the run's own rubric."""
+    if not same:
+        return History(tuple(rounds))
+    return History(
+        tuple(rounds),
+        panel=panel_of(run.pk),
+        extended_after=run.extended_after,
+        escalated_after=run.escalated_after,
     )
 
 
@@ -64,7 +89,15 @@ def _entry(row: Any, definition: Rubric, assumption: AssumedScores, *, same: boo
     if usable and same:
         output = getattr(row, "evaluator_result", None) if definition.runs_a_command else None
         checks = row.check_results.all()
-        return round_of(row, definition, verdicts=row.verdicts.all(), checks=checks, output=output), False
+        entry = round_of(
+            row,
+            definition,
+            verdicts=row.verdicts.all(),
+            checks=checks,
+            output=output,
+            board=row.board.all(),
+        )
+        return entry, False
     verdict = (verdicts[0] if verdicts else None) if usable else assumed_verdict(definition, assumption)
     assessment = assumed_assessment(definition, row.text, verdict)
     return Round(row.number, row.text, assessment, row.base_round), not usable

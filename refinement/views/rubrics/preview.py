@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
 
@@ -12,13 +12,13 @@ from refinement.engine.types import Rubric
 from refinement.forms.rubrics.rehearsals import SAMPLE, PreviewForm
 from refinement.forms.rubrics.staging import PreviewInput, preview_input
 from refinement.judging.isolation import time_limit
-from refinement.judging.rehearsal import Rehearsal, rehearse
+from refinement.judging.rehearsal import rehearse
 from refinement.judging.templating import TemplateFailure
 from refinement.models import Run
-from refinement.selectors.rubrics.assumptions import general_assumptions
+from refinement.selectors.rubrics.assumptions import board_assumptions, general_assumptions
 from refinement.selectors.rubrics.definitions import definition_of
 from refinement.selectors.rubrics.judged_rounds import runs_with_rounds
-from refinement.selectors.rubrics.prompt_parts import ShownPrompt, shown_prompt
+from refinement.selectors.rubrics.preview_sections import preview_sections
 from refinement.selectors.rubrics.rehearsals import run_of
 from refinement.views.rubrics.asked import number_param
 from refinement.views.rubrics.context import rubric_context
@@ -41,10 +41,14 @@ def rubric_preview(request: ProjectRequest, rubric: str) -> HttpResponse:
             stage = preview_input(form, page, definition, run)
             if stage is not None:
                 status = 200
-                page |= performed(stage)
+                page |= performed(stage, params(request).get("show", ""))
     partial = request.htmx and not request.htmx.boosted
     template = "refinement/rubrics/_preview.html" if partial else "refinement/rubrics/preview.html"
     return render(request, template, page, status=status)
+
+
+def params(request: ProjectRequest) -> QueryDict:
+    return request.POST if request.method == "POST" else request.GET
 
 
 def version_wanted(request: ProjectRequest) -> int | None:
@@ -94,54 +98,21 @@ def preview_form(
     )
 
 
-def performed(stage: PreviewInput) -> dict[str, Any]:
-    """The three prompts, or a message on why there is none."""
+def performed(stage: PreviewInput, wanted: str) -> dict[str, Any]:
+    """The prompts, or a message on why there is none. Of several judges, only the wanted one is shown."""
     rubric, last = stage.brief.rubric, stage.history.rounds[-1]
     try:
-        rehearsal = rehearse(stage.brief, stage.history)
+        rehearsal = rehearse(stage.brief, stage.history, stage.feedback)
+        shown = preview_sections(rubric, rehearsal, last.number, wanted)
     except TemplateFailure as failure:
         return {"failure": str(failure)}
     return {
-        "acts": acts_of(rubric, rehearsal, last.number),
-        "no_judge": rehearsal.judge is None,
+        "sections": shown,
+        "no_judge": rehearsal.judge is None and rehearsal.board is None,
         "round_label": round_name(rubric, last.number),
-        "assumptions": [*stage.assumptions, *general_assumptions(rubric, last.number)],
+        "assumptions": [
+            *stage.assumptions,
+            *board_assumptions(rehearsal.board),
+            *general_assumptions(rubric, last.number),
+        ],
     }
-
-
-def acts_of(rubric: Rubric, rehearsal: Rehearsal, number: int) -> list[ShownPrompt]:
-    """The prompts in reading order."""
-    this, following = round_name(rubric, number), round_name(rubric, number + 1)
-    judge = [
-        shown_prompt(
-            act, "judge", "Judge", f"Scores the candidate in {this}.", template_words(rubric, "judge")
-        )
-        for act in (rehearsal.judge,)
-        if act is not None
-    ]
-    base = rehearsal.step.base_round
-    start = "the original prompt" if base is None else f"the text of {round_name(rubric, base)}"
-    return [
-        *judge,
-        shown_prompt(
-            rehearsal.draft,
-            "draft",
-            "Producer, first draft",
-            "Writes the first version if there is none.",
-            template_words(rubric, "draft"),
-        ),
-        shown_prompt(
-            rehearsal.revision,
-            "revision",
-            "Producer, revision",
-            f"Writes {following} after {this} is judged, starting from {start}.",
-            template_words(rubric, "revision", "feedback"),
-        ),
-    ]
-
-
-def template_words(rubric: Rubric, *names: str) -> str:
-    own = [name for name in names if name in rubric.templates]
-    if not own:
-        return "the default template"
-    return f"this rubric's template{'s' if len(own) > 1 else ''}: {', '.join(own)}"

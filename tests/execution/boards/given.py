@@ -36,7 +36,7 @@ def panel(count: int, **models: str) -> tuple[PanelJudge, ...]:
 def board_rubric(
     judges: Sequence[PanelJudge] = (), rounds: int = 1, *, deliberation: bool = True, **policy: Any
 ) -> Rubric:
-    """Simmer's three criteria on a scale of 1 to 10, judged by this panel, or by one that the clerk composes."""
+    """Simmer's three criteria on a scale of 1 to 10, judged by this panel or, without one, by the clerk's."""
     base = rubric_for("simmer")
     settings = {"max_rounds": rounds, "stop_rules": (), **policy}
     return replace(

@@ -151,7 +151,7 @@ def pass_slot_on(lease: Lease[Run], result: StepResult) -> None:
     if isinstance(result.step, Finish) or had_no_slot:
         return
     for endpoint in result.endpoints:
-        slot_offer(endpoint)
+        slot_offer(endpoint, after=lease.row.pk)
 
 
 def account(lease: Lease[Run], result: StepResult) -> None:

@@ -1,6 +1,7 @@
 """Concurrency limits of endpoints: runs and trials share an endpoint's slots, across all workers."""
 
 from collections.abc import Mapping
+from datetime import timedelta
 
 from django.db import connection, transaction
 from django.utils import timezone
@@ -12,6 +13,7 @@ from refinement.models.leased import Leased, WorkStatus
 from refinement.selectors.endpoints import NoSuchEndpoint, endpoint_spec
 
 RETRY_SECONDS = 0.5  # before work without a slot tries again, unless it is woken earlier
+OFFER_LASTS = timedelta(seconds=1)  # how long a slot is kept for the work that it was offered to
 CALLERS = (RubricProposal, BenchTrial, Run)  # first those that a user is watching; they are few
 
 
@@ -47,6 +49,7 @@ def slots_take(
             continue
         lock_slots(endpoint)
         free = limit - sum(slots_in_use(model, endpoint, lease) for model in CALLERS)
+        free -= sum(slots_offered(model, endpoint) for model in CALLERS)
         granted[endpoint] = max(0, min(wanted[endpoint], free))
     limited = {endpoint: slots for endpoint, slots in granted.items() if limits[endpoint] is not None}
     if limited:
@@ -63,14 +66,32 @@ def slots_in_use(model: type[Leased], endpoint: str, lease: Lease[Row]) -> int:
     return sum(calling.get(endpoint, 0) for calling in rows.values_list("calling", flat=True))
 
 
-def slot_offer(endpoint: str) -> None:
-    """Wakes the oldest work that waits for a slot at the endpoint. If it is too late, it waits again."""
+def slots_offered(model: type[Leased], endpoint: str) -> int:
+    """The slots that are kept for rows whose turn it is, until a worker has taken them up.
+
+    Without this, a run that has just freed its slot would take it again for its next step, every time.
+    """
+    now = timezone.now()
+    return model.objects.filter(
+        status=WorkStatus.WAITING,
+        waiting_endpoint=endpoint,
+        waiting_for=waiting_label(endpoint),
+        next_try_at__lte=now,
+        next_try_at__gt=now - OFFER_LASTS,
+    ).count()
+
+
+def slot_offer(endpoint: str, after: int = 0) -> None:
+    """Wakes the next work that waits for a slot at the endpoint. If it is too late, it waits again.
+
+    Runs take turns in the order of their keys; `after` is the key of the run that has just had its turn.
+    """
     if has_limit(endpoint):
-        any(slot_pass_on(model, endpoint) for model in CALLERS)
+        any(slot_pass_on(model, endpoint, after if model is Run else 0) for model in CALLERS)
 
 
-def slot_pass_on(model: type[Leased], endpoint: str) -> bool:
-    """Wakes the oldest row that waits for a slot; returns whether there was one."""
+def slot_pass_on(model: type[Leased], endpoint: str, after: int = 0) -> bool:
+    """Wakes the next row that waits for a slot; returns whether there was one."""
     waiting = model.objects.filter(
         status=WorkStatus.WAITING, waiting_endpoint=endpoint, waiting_for=waiting_label(endpoint)
     )
@@ -80,10 +101,11 @@ def slot_pass_on(model: type[Leased], endpoint: str) -> bool:
         lock_slots(endpoint)
         # Read under the lock: it must be later than any time another worker has set.
         now = timezone.now()
-        oldest = waiting.filter(next_try_at__gt=now).order_by("pk").values_list("pk", flat=True).first()
-        if oldest is None or not waiting.filter(pk=oldest).update(next_try_at=now, woken_at=now):
+        others = waiting.filter(next_try_at__gt=now).order_by("pk").values_list("pk", flat=True)
+        chosen = others.filter(pk__gt=after).first() or others.first()
+        if chosen is None or not waiting.filter(pk=chosen).update(next_try_at=now, woken_at=now):
             return False
-        wake(model, oldest)
+        wake(model, chosen)
     return True
 
 

@@ -108,15 +108,15 @@ def at_the_commit(countdown: Countdown, *, after: bool) -> None:
 
     commit_is_ours = at_commits(countdown, after=after)
 
-    def make_ask(ask: Callable[..., Any]) -> Callable[..., Any]:
-        def asking(self: Any, request: Any) -> Any:
-            answer = ask(self, request)
+    def make_replied(replied: Callable[..., Any]) -> Callable[..., Any]:
+        def replying(*args: Any) -> Any:
+            row = replied(*args)
             commit_is_ours()
-            return answer
+            return row
 
-        return asking
+        return replying
 
-    replace(Caller, "ask", make_ask)
+    replace(Caller, "replied", make_replied)
 
 
 def at_the_yield(countdown: Countdown, *, after: bool) -> None:
@@ -186,7 +186,7 @@ def shorten(seconds: float) -> None:
     lease = timedelta(seconds=seconds)
     for owner, name, value in (
         (leases, "LEASE", lease),
-        (calling, "RENEW_EVERY", lease / 3),
+        (calling, "RENEW_SECONDS", seconds / 3),
         (rows, "LEASE", lease),
         (consumer, "UPKEEP_SECONDS", seconds / 3),
         (waking, "RESEND_AFTER", lease),
@@ -201,13 +201,14 @@ def main() -> None:
     parser.add_argument("--point", choices=POINTS, help="where to die; nowhere unless given")
     parser.add_argument("--passes", type=int, help="die when the point is passed this often")
     parser.add_argument("--lease", type=float, help="seconds, instead of production's")
+    parser.add_argument("--threads", type=int, default=4)
     given = parser.parse_args()
     django.setup()
     if given.lease:
         shorten(given.lease)
     if given.point:
         plant(given.point, given.passes or POINTS[given.point])
-    call_command("worker", threads=4)
+    call_command("worker", threads=given.threads)
 
 
 if __name__ == "__main__":

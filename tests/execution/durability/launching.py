@@ -1,6 +1,5 @@
 """Queues runs for a stage: one line of JSON in, one line out.
 
-
 A process of its own that stays, because each new one would take a second to import everything.
 """
 
@@ -12,8 +11,11 @@ import django
 POLICY = {"policy.stop_rules": "max_rounds", "policy.max_rounds": "3"}
 
 
-def launched(tasks: list[str]) -> list[int]:
-    """The numbers of the runs, all of the same course."""
+BOARD = {"policy.stop_rules": "max_rounds", "policy.max_rounds": "2", "judges.mode": "board"}
+
+
+def launched(tasks: list[str], *, board: bool) -> list[int]:
+    """The numbers of the runs, all of the same course; a board's panel is composed by the clerk."""
     from refinement.engine.codec import rubric_with
     from refinement.providers.registry import Target
     from refinement.selectors.rubrics.definitions import definition_of, version_named
@@ -22,7 +24,7 @@ def launched(tasks: list[str]) -> list[int]:
 
     project = local_project()
     version = version_named(project, "wiggum")
-    definition = rubric_with(definition_of(version), POLICY)
+    definition = rubric_with(definition_of(version), BOARD if board else POLICY)
     models = {"producer": Target("ollama", "loopback:1b"), "judge": Target("ollama", "loopback:8b")}
     return [
         run_create(project=project, version=version, definition=definition, task=task, **models).pk
@@ -35,7 +37,8 @@ def main() -> None:
     from django.db import connection
 
     for line in sys.stdin:
-        print(json.dumps(launched(json.loads(line))), flush=True)
+        wanted = json.loads(line)
+        print(json.dumps(launched(wanted["tasks"], board=wanted["board"])), flush=True)
         connection.close()
 
 

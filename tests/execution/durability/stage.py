@@ -38,14 +38,14 @@ class Stage:
     launched: int = 0
     markers: dict[int, str] = field(default_factory=dict)
 
-    def launch(self, count: int = 1) -> list[int]:
+    def launch(self, count: int = 1, *, board: bool = False) -> list[int]:
         """Queues runs that all take the same course, each with a marker of its own."""
         markers = [marker_made(self.launched + number) for number in range(count)]
         self.launched += count
         tasks = [task_with(marker) for marker in markers]
         assert self.launcher.stdin is not None
         assert self.launcher.stdout is not None
-        self.launcher.stdin.write(json.dumps(tasks) + "\n")
+        self.launcher.stdin.write(json.dumps({"tasks": tasks, "board": board}) + "\n")
         self.launcher.stdin.flush()
         runs: list[int] = json.loads(self.launcher.stdout.readline())
         self.markers.update(zip(runs, markers, strict=True))
@@ -113,6 +113,36 @@ class Stage:
             "calls": [(*row[:4], row[4].replace(marker, "IT")) for row in calls],
             "verdicts": [(*row[:2], plain(row[2]), row[3].replace(marker, "IT")) for row in verdicts],
             "events": self.events(run),
+        }
+
+    def board_story(self, run: int) -> dict[str, Any]:
+        """The same for a board, whose judges answer in any order."""
+        marker = self.markers[run]
+        calls = self.rows.all(
+            "SELECT round_number, purpose, seat, attempt, error_kind, reply FROM refinement_call "
+            "WHERE run_id = ? ORDER BY round_number, purpose, seat, attempt",
+            run,
+        )
+        board = self.rows.all(
+            "SELECT r.number, b.seat, b.problem, b.scores, b.stances FROM refinement_boardverdict b "
+            "JOIN refinement_round r ON r.id = b.round_id WHERE r.run_id = ? ORDER BY r.number, b.seat",
+            run,
+        )
+        rounds = self.rows.all(
+            "SELECT spread, summary, key_change FROM refinement_round WHERE run_id = ? ORDER BY number", run
+        )
+        story = self.story(run)
+        texts = json.dumps(
+            {
+                "calls": calls,
+                "board": [(*row[:3], plain(row[3]), plain(row[4])) for row in board],
+                "merged": [(plain(row[0]), plain(row[1]), row[2]) for row in rounds],
+            }
+        )
+        return {
+            **{name: story[name] for name in ("figures", "rounds", "verdicts")},
+            "events": sorted(story["events"]),
+            **json.loads(texts.replace(marker, "IT")),
         }
 
     def events(self, run: int) -> list[str]:

@@ -305,7 +305,7 @@ JUDGES = (
         ("judges", "clerk"),
         "Clerk's model",
         Kind.MODEL,
-        "Merges suggestions and names what changed. Empty: the judge's model.",
+        "Merges the board's suggestions and names what each revision changed. Empty: the run's judge model.",
         limit=MODEL_CHARS,
         suggestions="known-models",
     ),

@@ -10,7 +10,7 @@
 
   // The same words as on the server, in judge_words.py.
   const price = () => {
-    const seats = count() || Number(section.dataset.usual);
+    const seats = Math.max(count() || Number(section.dataset.usual), 2);
     const calls = (form.elements["judges-deliberation"].checked ? 2 : 1) * seats + 1;
     if (mode() === "board") return `${seats} judges: ${calls} calls per round`;
     if (mode() === "auto") return `1 call per round, or ${calls} with a board of ${seats}`;

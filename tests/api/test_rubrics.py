@@ -36,6 +36,7 @@ def test_a_rubric_is_made_from_the_gallery(api_editor, api_viewer, made, editor)
     assert row.created_by == editor
     gallery = api_viewer.get("/projects/alpha/rubric-gallery").json()
     assert [card["key"] for card in gallery["profiles"]] == ["wiggum", "ralph", "simmer"]
+    assert gallery["panels"]["code"][0]["name"] == "Correctness reviewer"
     wrong = api_editor.post(RUBRICS, {"profile": "none", "artifact": "none"}).json()
     assert {entry["where"] for entry in wrong["errors"]} == {"body.name", "body.profile", "body.artifact"}
 
@@ -53,6 +54,32 @@ def test_a_save_is_a_new_version_on_top_of_what_was_read(api_editor, made):
     same = api_editor.put(f"{RUBRICS}/ours", {"definition": changed}, If_Match=done.headers["ETag"])
     assert (same.status_code, same.json()["version"]) == (200, 2)
     assert RubricVersion.objects.filter(rubric__slug="ours").count() == 2
+
+
+def test_a_board_of_the_gallery_is_saved_and_listed(api_editor, api_viewer, made):
+    read = api_editor.get(f"{RUBRICS}/ours")
+    definition = read.json()["definition"]
+    assert "judges" not in definition
+    assert definition["policy"]["on_plateau"] == "board"
+    assert api_viewer.get(RUBRICS).json()["items"][0]["judges"] == "single"
+    panel = api_editor.get("/projects/alpha/rubric-gallery").json()["panels"]["code"]
+    board = {"mode": "board", "panel": panel, "deliberation": False, "clerk": "rack/small"}
+    changed = definition | {"judges": board, "policy": definition["policy"] | {"on_plateau": "ask"}}
+    done = api_editor.put(f"{RUBRICS}/ours", {"definition": changed}, If_Match=read.headers["ETag"])
+    assert done.json()["definition"] == changed
+    assert api_viewer.get(RUBRICS).json()["items"][0]["judges"] == "board"
+
+
+def test_judges_that_are_not_valid_are_all_told_about(api_editor, made):
+    read = api_editor.get(f"{RUBRICS}/ours")
+    judges = {"mode": "jury", "panel": [{"name": "A", "lens": "a", "model": "x"}], "clerk": "x"}
+    wrong = {"definition": read.json()["definition"] | {"judges": judges}}
+    done = api_editor.put(f"{RUBRICS}/ours", wrong, If_Match=read.headers["ETag"])
+    text = done.content.decode()
+    assert done.status_code == 422
+    for words in ("mode in judges must be one of", "has 1 judge; 2 to 5", "clerk in judges must be ENDPOINT"):
+        assert words in text, text
+    assert "model in panel in judges, entry 1 must be ENDPOINT/MODEL" in text
 
 
 def test_a_definition_that_is_not_valid_is_told_about_and_changes_nothing(api_editor, made):

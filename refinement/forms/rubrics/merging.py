@@ -100,11 +100,10 @@ def _add_rows(rows: str, sides: list[dict[str, Any]], flat: list[dict[tuple[str,
     """Rows by key: by field if both sides have the row, else as a whole."""
     by_key = [{row["key"]: row for row in side[rows]} for side in sides]
     _, mine, theirs = by_key
+    apart = ("key", "name") if rows == "panel" else ("key", "primary")
     for key in dict.fromkeys([*by_key[0], *mine, *theirs]):
         for known, places in zip(by_key, flat, strict=True):
-            row = {
-                name: value for name, value in known.get(key, {}).items() if name not in ("key", "primary")
-            }
+            row = {name: value for name, value in known.get(key, {}).items() if name not in apart}
             if key in mine and key in theirs:
                 places.update({(rows, key, name): value for name, value in row.items()})
             elif row:

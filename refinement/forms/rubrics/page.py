@@ -356,7 +356,7 @@ def summary(errors: Errors, sections: Mapping[str, list[dict[str, Any]]]) -> lis
     labels = dict(_LABELS)
     for noun, rows in sections.items():
         for row in rows:
-            title = row.get("name") or row.get("key")
+            title = (row.get("name") or row.get("key") or "").strip()
             shown = f"{noun} {row['place']}" + (f" ({title[:40]})" if title else "")
             for part in (*CRITERION_PARTS, *CHECK_PARTS, *METRIC_PARTS, *JUDGE_PARTS):
                 labels[f"{row['id']}-{part}"] = f"{shown}, {PART_LABELS.get(part, part)}"

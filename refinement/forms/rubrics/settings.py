@@ -305,7 +305,7 @@ JUDGES = (
         ("judges", "clerk"),
         "Clerk's model",
         Kind.MODEL,
-        "Merges the suggested changes and names what a revision changed. Empty: the run's judge model.",
+        "Merges the board's suggestions and names what each revision changed. Empty: the run's judge model.",
         limit=MODEL_CHARS,
         suggestions="known-models",
     ),
@@ -315,7 +315,7 @@ JUDGES = (
         Kind.CHOICE,
         required=True,
         choices=ON_PLATEAU,
-        help="What a run does when the stop rule “The scores level off” applies.",
+        help="When “The scores level off” applies. Only a single judge can be followed by a board.",
     ),
 )
 TEXTS = (

@@ -43,7 +43,7 @@ def board_calls(judges: int, *, deliberation: bool) -> int:
 
 def price_words(mode: str, judges: int, *, deliberation: bool, escalates: bool = False) -> str:
     """What a round costs. `judges` is the panel's size, 0 if the clerk composes it."""
-    seats = judges or USUAL_JUDGES
+    seats = max(judges or USUAL_JUDGES, FEWEST_JUDGES)
     calls = board_calls(seats, deliberation=deliberation)
     if mode == JudgeMode.BOARD:
         return f"{seats} judges: {calls} calls per round"
@@ -62,25 +62,38 @@ class JudgeFacts:
 
 def judge_facts(rubric: Rubric) -> JudgeFacts:
     """Who judges this rubric's runs. Settings that have no effect are left out."""
-    judges, policy = rubric.judges, rubric.policy
+    judges, plateau = rubric.judges, plateau_choice(rubric)
     if not rubric.criteria:
         return JudgeFacts([("Judges", "None. Without criteria, no judge is called.")], [])
-    escalates = StopReason.PLATEAU in policy.stop_rules and policy.on_plateau is not OnPlateau.STOP
-    price = price_words(judges.mode, len(judges.panel), deliberation=judges.deliberation, escalates=escalates)
-    facts = [("Judges", ". ".join(JUDGE_MODES[judges.mode])), ("Price", f"{price}.")]
-    if judges.mode is not JudgeMode.SINGLE or escalates:
+    price = price_words(
+        judges.mode,
+        len(judges.panel),
+        deliberation=judges.deliberation,
+        escalates=plateau not in (None, OnPlateau.STOP),
+    )
+    facts = [("Judges", ". ".join(JUDGE_MODES[judges.mode])), ("Cost", f"{price}.")]
+    if judges.mode is not JudgeMode.SINGLE or plateau not in (None, OnPlateau.STOP):
         facts += _board_facts(rubric)
     elif judges.clerk:
         facts.append(("Clerk", judges.clerk))
-    if StopReason.PLATEAU in policy.stop_rules:
-        facts.append(("On a plateau", PLATEAU_SENTENCES[policy.on_plateau]))
+    if plateau is not None:
+        facts.append(("On a plateau", PLATEAU_SENTENCES[plateau]))
     return JudgeFacts(facts, [(judge.name, judge.lens, judge.model) for judge in judges.panel])
+
+
+def plateau_choice(rubric: Rubric) -> OnPlateau | None:
+    """What happens on a plateau; None without that stop rule. A board cannot be followed by another."""
+    policy = rubric.policy
+    if StopReason.PLATEAU not in policy.stop_rules:
+        return None
+    has_board = rubric.judges.mode is JudgeMode.BOARD
+    return OnPlateau.STOP if has_board and policy.on_plateau is OnPlateau.BOARD else policy.on_plateau
 
 
 def _board_facts(rubric: Rubric) -> list[tuple[str, str]]:
     judges = rubric.judges
     return [
-        ("Panel", f"{len(judges.panel)} judges" if judges.panel else f"{COMPOSED}."),
+        ("Panel", f"{len(judges.panel)} judges, see below." if judges.panel else f"{COMPOSED}."),
         ("Deliberation", "Each judge answers the others once." if judges.deliberation else "Off."),
         ("Clerk", judges.clerk or f"{RUNS_MODEL}."),
     ]

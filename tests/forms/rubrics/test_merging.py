@@ -6,6 +6,8 @@ from decimal import Decimal
 import pytest
 
 from refinement.engine.codec import rubric_from_json, rubric_to_json
+from refinement.engine.kinds import JudgeMode
+from refinement.engine.panels import PANELS
 from refinement.engine.profiles import context_rules_for, default_rubrics
 from refinement.engine.types import Check, Criterion, Evaluator, Information, Metric, Role
 from refinement.forms.rubrics.merging import Change, differences, joined_order, merged
@@ -208,3 +210,61 @@ def test_metrics_and_a_schema_are_taken_whole(base):
     assert told["evaluator", "metrics"].mine == "loss: pointer /a, lower is better"
     assert told["evaluator", "metrics"].label == "Metrics"
     assert '"type": "array"' in told["output_schema",].theirs
+
+
+def judged_by(rubric, *panel, **changes):
+    return replace(rubric, judges=replace(rubric.judges, panel=panel, **changes))
+
+
+READER, EXPERT, EDITOR = PANELS["document"]
+
+
+def test_judges_are_merged_by_name(base):
+    board = judged_by(base, READER, EXPERT, EDITOR)
+    mine = judged_by(base, READER, replace(EXPERT, model="rack/x"), EDITOR, clerk="rack/y")
+    theirs = judged_by(base, EDITOR, replace(READER, lens="Theirs."), mode=JudgeMode.AUTO)
+
+    assert changes(board, mine, theirs) == {
+        "judges.mode": Change.THEIRS,
+        "judges.clerk": Change.MINE,
+        f"panel.{READER.name}.lens": Change.THEIRS,
+        f"panel.{EXPERT.name}": Change.BOTH,
+        "panel.": Change.THEIRS,
+    }
+    found = join(board, mine, theirs).judges
+    assert (found.mode, found.clerk) == (JudgeMode.AUTO, "rack/y")
+    assert [judge.name for judge in found.panel] == [EDITOR.name, READER.name, EXPERT.name]
+    assert found.panel[1:] == (replace(READER, lens="Theirs."), replace(EXPERT, model="rack/x"))
+    chosen = merged(board, mine, theirs, {f"choose.panel.{EXPERT.name}": "theirs"})
+    assert [judge["name"] for judge in chosen["judges"]["panel"]] == [EDITOR.name, READER.name]
+
+
+def test_judges_that_both_added_are_both_kept(base):
+    board = judged_by(base, READER, EXPERT)
+    mine, theirs = (
+        judged_by(base, READER, EXPERT, EDITOR),
+        judged_by(base, *PANELS["code"][:1], READER, EXPERT),
+    )
+
+    found = join(board, mine, theirs).judges.panel
+
+    assert found == (PANELS["code"][0], READER, EXPERT, EDITOR)
+
+
+def test_changes_of_judges_are_shown_in_words(base):
+    board = judged_by(base, READER, EXPERT)
+    mine = judged_by(base, EXPERT, replace(READER, model="rack/x"), deliberation=False)
+    theirs = judged_by(base, READER, EXPERT, EDITOR, mode=JudgeMode.BOARD)
+    found = [shown_difference(entry, mine, theirs) for entry in differences(board, mine, theirs)]
+
+    assert {entry.label: (entry.original, entry.mine, entry.theirs) for entry in found} == {
+        "Judges": ("Single judge", "Single judge", "Board"),
+        "Deliberation": ("Yes", "No", "Yes"),
+        "Judge “First-time reader”: model": ("Empty", "rack/x", "Empty"),
+        "Judge “Editor”": ("Empty", "Empty", f"lens: {EDITOR.lens}"),
+        "Order of the judges": (
+            "1. First-time reader\n2. Domain expert",
+            "1. Domain expert\n2. First-time reader",
+            "1. First-time reader\n2. Domain expert",
+        ),
+    }

@@ -6,6 +6,8 @@ from decimal import Decimal
 import pytest
 
 from refinement.engine.codec import rubric_from_json, rubric_to_json
+from refinement.engine.kinds import JudgeMode
+from refinement.engine.panels import Judges, PanelJudge
 from refinement.engine.profiles import context_rules_for, default_rubrics
 from refinement.engine.types import (
     Check,
@@ -97,6 +99,12 @@ def test_a_rubric_with_everything_in_it_comes_back_as_it_was(wiggum):
         evaluator=EVALUATOR,
         output_schema={"type": "object", "required": ["é", MARKUP]},
         output_pattern="^# ",
+        judges=Judges(
+            JudgeMode.BOARD,
+            (PanelJudge("A", f"{MARKUP}\n"), PanelJudge("B", "b", "rack/a b/c:d")),
+            False,
+            "ollama/x",
+        ),
     )
     rubric = saved(everything)
 

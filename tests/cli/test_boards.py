@@ -39,7 +39,7 @@ def models(ollama_server, monkeypatch):
     """Models that always give the same scores, so that runs come to a plateau."""
     monkeypatch.setenv("WIGGUM_OLLAMA_URL", ollama_server.address)
     monkeypatch.setattr(signal, "signal", lambda number, handler: None)
-    ollama_server.any_model = True
+    ollama_server.models = ("loopback:1b", "loopback:4b", "loopback:8b", "reader:1b")
     ollama_server.replies = made_to_fit(5)
 
 

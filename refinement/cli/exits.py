@@ -14,6 +14,7 @@ class Exit(IntEnum):
     USAGE = 2  # invalid options, or a file that cannot be read
     UNAVAILABLE = 3  # something cannot be reached or is misconfigured; a run ended in ERROR
     REFUSED = 4  # not found, not allowed, or not possible in the current state
+    ASKING = 5  # a run waits for a person's decision
     INTERRUPTED = 130  # Ctrl-C; a run was cancelled
 
 

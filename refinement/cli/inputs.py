@@ -9,12 +9,14 @@ from refinement.judging.sources import SourceText, source_decoded
 
 
 def changes(options: Mapping[str, Any]) -> dict[str, str]:
-    """The changes of the rubric by --max-rounds, --threshold and --set, by path."""
+    """The changes of the rubric by --max-rounds, --threshold, --judges and --set, by path."""
     values: dict[str, str] = {}
     if options["max_rounds"] is not None:
         values["policy.max_rounds"] = str(options["max_rounds"])
     if options["threshold"] is not None:
         values["policy.pass_threshold"] = options["threshold"]
+    if options["judges"] is not None:
+        values["judges.mode"] = options["judges"]
     for setting in options["overrides"]:
         path, equals, value = setting.partition("=")
         if not equals:

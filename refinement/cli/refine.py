@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from refinement.cli.completion import complete_rubrics
-from refinement.cli.exits import OUTCOMES, BadInput
+from refinement.cli.exits import OUTCOMES, BadInput, Exit
 from refinement.cli.inputs import changes, seed_of, sources_of, text_of
 from refinement.cli.instances.base import NewRun
 from refinement.cli.options import json_option, project_option, server_options
@@ -23,11 +23,13 @@ Examples:
   wiggum refine --rubric wiggum --task "Explain our backups" \\
       --producer ollama/qwen3:14b --judge ollama/gemma3:27b > backups.md
   wiggum refine --rubric briefs@3 --task @task.md --seed draft.md --producer embedded --judge embedded
+  wiggum refine --rubric simmer --judges board --clerk ollama/qwen3:4b --task @task.md --seed draft.md \\
+      --producer ollama/qwen3:14b --judge ollama/gemma3:27b
   wiggum refine --resume 42
 
 \b
 Progress goes to stderr, the best candidate to stdout. Exit status: 0 PASS or DONE, 1 FAIL, 2 wrong usage,
-3 ERROR, 130 interrupted or cancelled.
+3 ERROR, 5 the run waits for a decision, 130 interrupted or cancelled.
 """
 
 
@@ -50,6 +52,10 @@ Progress goes to stderr, the best candidate to stdout. Exit status: 0 PASS or DO
 )
 @click.option("--producer", metavar="ENDPOINT/MODEL", help="the writer: ollama/NAME, embedded, scripted:FILE")
 @click.option("--judge", metavar="ENDPOINT/MODEL", help="the judge; not needed without criteria")
+@click.option("--clerk", metavar="ENDPOINT/MODEL", help="the clerk (default: the rubric's, or the judge)")
+@click.option(
+    "--judges", type=click.Choice(["single", "board", "auto"]), help="who judges, instead of the rubric's"
+)
 @click.option("--max-rounds", type=int, metavar="N", help="maximum number of rounds")
 @click.option("--threshold", metavar="X", help="the passing score")
 @click.option(
@@ -57,6 +63,9 @@ Progress goes to stderr, the best candidate to stdout. Exit status: 0 PASS or DO
 )
 @click.option("--detach", is_flag=True, help="leave the run to the workers and print its number")
 @click.option("--resume", type=int, metavar="RUN", help="continue an interrupted run")
+@click.option(
+    "--answer", type=click.Choice(["stop", "continue"]), help="with --resume: how a run that asks goes on"
+)
 @server_options
 @project_option
 @json_option
@@ -73,6 +82,8 @@ def refine(
     stops watching, but not the run.
     """
     options["overrides"], options["sources"] = list(overrides), list(sources)
+    if options["answer"] and options["resume"] is None:
+        raise BadInput("--answer requires --resume RUN.")
     if not server:
         managed("refine", **options)
         return
@@ -93,17 +104,21 @@ def refine_on_server(instance: "RemoteInstance", options: dict[str, Any]) -> Non
             click.echo(str(number))
         return
     print_message(f"Started run {number} on {instance.wire.server}. Watch it: wiggum run watch {number}")
-    last = watched(instance, number, as_json=False)
+    last = watched(instance, number, as_json=False, until_asking=True)
     report = instance.run_report(number)
     if as_json:
         print_json(report)
+    elif last["asking"]:
+        sys.exit(Exit.ASKING)
     elif report["best_candidate"]:
         click.echo(report["best_candidate"])
-    sys.exit(OUTCOMES[last["outcome"]])
+    sys.exit(Exit.ASKING if last["asking"] else OUTCOMES[last["outcome"]])
 
 
 def started_on_server(instance: "RemoteInstance", options: dict[str, Any]) -> int:
     if options["resume"] is not None:
+        if options["answer"]:
+            return instance.run_answer(options["resume"], options["answer"])["run"]
         return instance.run_act(options["resume"], "resume")["run"]
     for name in ("rubric", "task", "producer"):
         if not options[name]:
@@ -117,6 +132,7 @@ def started_on_server(instance: "RemoteInstance", options: dict[str, Any]) -> in
             sources=sources_of(options["sources"]),
             producer=options["producer"],
             judge=options["judge"] or "",
+            clerk=options["clerk"] or "",
             changes=changes(options),
         )
     except ValueError as error:

@@ -196,6 +196,27 @@ run_retry = action(
     "retry", "Retry runs that ended in ERROR, from their last completed step.", "is queued again"
 )
 
+ANSWER_EXAMPLES = """
+\b
+Examples:
+  wiggum run answer 42 stop          end the run; its best round is the result
+  wiggum run answer 42 continue      two more rounds, judged by a board
+"""
+
+
+@run.command("answer", epilog=ANSWER_EXAMPLES)
+@number_argument
+@click.argument("answer", type=click.Choice(["stop", "continue"]))
+@on_instance
+def run_answer(instance: Instance, number: int, answer: str, as_json: bool) -> None:
+    """Answer a run that has stopped improving and asks whether to go on."""
+    line = instance.run_answer(number, answer)
+    done = "ends with its best round" if answer == "stop" else "continues with two more rounds"
+    print_message(f"Run {number} {done}.")
+    if as_json:
+        print_json({"runs": [line]})
+
+
 EXPORT_EXAMPLES = """
 \b
 Examples:

@@ -20,7 +20,7 @@ from refinement.providers.base import (
 from refinement.providers.cancelling import calling
 
 MODEL = "scripted"
-ROLES = ("judge", "producer")
+ROLES = ("judge", "producer", "clerk")
 RETRYABLE = frozenset({ErrorKind.UNREACHABLE, ErrorKind.TIMEOUT, ErrorKind.BAD_REPLY})
 FIELDS: dict[str, tuple[type, ...]] = {
     "role": (str,),

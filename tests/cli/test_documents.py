@@ -29,7 +29,12 @@ def test_the_shapes_are_these():
     assert keys('{"pushed": [{') == {*Pushed.__annotations__, "file"}
     run = CLI.split("\nRUN has ")[1].split("A round has")[0]
     assert set(re.findall(r"`(\w+)`", run)) - {"slug"} == set(RunLine.__annotations__)
-    assert set(RunReport.__annotations__) - set(RunLine.__annotations__) == {"rounds", "best_candidate"}
+    assert set(RunReport.__annotations__) - set(RunLine.__annotations__) == {
+        "judge_mode",
+        "panel",
+        "rounds",
+        "best_candidate",
+    }
 
 
 def test_every_command_is_told():

@@ -16,6 +16,7 @@ RUN_KEYS = {
 ROUND_KEYS = {
     "round", "composite", "scores", "penalties", "checks", "issues", "asi", "seen_chars", "candidate_chars",
     "judge_attempts", "parse_rung", "signals", "metrics", "contract_violated", "contract_violation",
+    "judges", "spread", "summary", "key_change",
 }  # fmt: skip
 
 

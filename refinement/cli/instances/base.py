@@ -70,6 +70,7 @@ class RunLine(TypedDict):
     rubric: str  # slug@version
     producer: str  # endpoint/model
     judge: str
+    clerk: str
     rounds_judged: int
     composites: list[float]
     r1: float | None
@@ -81,6 +82,8 @@ class RunLine(TypedDict):
     tokens: int
     seconds: float
     waiting_for: str
+    asking: bool  # it waits for a decision: `run_answer`
+    escalated_after: int  # the last round before a board took over; 0 if none did
     created_at: str
     finished_at: str | None
 
@@ -88,6 +91,8 @@ class RunLine(TypedDict):
 class RunReport(RunLine):
     """The run with every round and the best candidate."""
 
+    judge_mode: str
+    panel: list[dict[str, Any]]
     rounds: list[dict[str, Any]]
     best_candidate: str | None
 
@@ -126,6 +131,7 @@ class NewRun(TypedDict):
     sources: list[SourceText]
     producer: str
     judge: str
+    clerk: str
     changes: dict[str, str]  # of the rubric, for this run only, by path
 
 
@@ -156,6 +162,8 @@ class Instance(Protocol):
     def run_report(self, number: int) -> RunReport: ...
 
     def run_act(self, number: int, verb: Verb) -> RunLine: ...
+
+    def run_answer(self, number: int, answer: str) -> RunLine: ...
 
     def run_document(self, number: int, form: str) -> Iterator[str]: ...
 

@@ -38,6 +38,7 @@ from refinement.services.projects.local import project_named
 from refinement.services.rubrics.editing import NewerVersion
 from refinement.services.rubrics.files import UnknownBase, rubric_push
 from refinement.services.runs.lifecycle import WrongState, run_cancel, run_pause, run_resume, run_retry
+from refinement.services.runs.plateau import plateau_answer
 from refinement.texts import label
 
 LOOK_SECONDS = 0.5
@@ -112,11 +113,24 @@ class LocalInstance:
     def run_report(self, number: int) -> RunReport:
         run = self._run(number)
         report = run_report(run)
-        return RunReport(**run_line(run), rounds=report["rounds"], best_candidate=report["best_candidate"])
+        return RunReport(
+            **run_line(run),
+            judge_mode=report["judge_mode"],
+            panel=report["panel"],
+            rounds=report["rounds"],
+            best_candidate=report["best_candidate"],
+        )
 
     def run_act(self, number: int, verb: Verb) -> RunLine:
         try:
             ACTIONS[verb](run=self._run(number))
+        except WrongState as error:
+            raise Refused(str(error)) from None
+        return self.run_line(number)
+
+    def run_answer(self, number: int, answer: str) -> RunLine:
+        try:
+            plateau_answer(run=self._run(number), answer=answer)
         except WrongState as error:
             raise Refused(str(error)) from None
         return self.run_line(number)
@@ -203,6 +217,7 @@ def run_line(run: Run) -> RunLine:
         rubric=f"{run.rubric.slug}@{run.rubric_version.number}",
         producer=f"{run.producer_endpoint}/{run.producer_model}",
         judge=f"{run.judge_endpoint}/{run.judge_model}",
+        clerk=f"{run.clerk_endpoint}/{run.clerk_model}" if run.clerk_model else "",
         rounds_judged=run.rounds_judged,
         composites=[float(score) for score in run.trajectory],
         r1=number(run.r1),
@@ -214,6 +229,8 @@ def run_line(run: Run) -> RunLine:
         tokens=run.tokens,
         seconds=float(run.model_seconds),
         waiting_for=run.waiting_for,
+        asking=run.is_asking,
+        escalated_after=run.escalated_after,
         created_at=run.created_at.isoformat(),
         finished_at=run.finished_at.isoformat() if run.finished_at else None,
     )

@@ -33,6 +33,7 @@ from refinement.interchange.rubrics.yaml import rubric_from_yaml, rubric_to_yaml
 LOOK_SECONDS = 1.0  # far below a token's rate limit
 IMPORT_SECONDS = 300.0  # the server imports every run before it responds
 YAML = {"Content-Type": "application/yaml"}
+PANEL_FIELDS = ("name", "lens", "model", "by_clerk")
 CHECK_FIELDS = ("key", "passed", "severity", "message", "suggestion")
 # The settings that --set can change for one run, with their API names.
 SETTINGS = {
@@ -45,6 +46,11 @@ SETTINGS = {
     "policy.source_limit_chars": "source_limit",
     "policy.producer_tokens": "producer_tokens",
     "policy.producer_temperature": "temperature",
+    "policy.on_plateau": "on_plateau",
+    "judges.mode": "judges",
+    "output_contract": "output_contract",
+    "background": "background",
+    "search_space": "search_space",
 }
 
 
@@ -130,20 +136,27 @@ class RemoteInstance:
         return [run_line(entry, self.project) for entry in found]
 
     def run_line(self, number: int) -> RunLine:
+        return run_line(self._run(number), self.project)
+
+    def _run(self, number: int) -> dict[str, Any]:
         with self._known(number):
-            return run_line(self.wire.json("GET", self._at(f"runs/{number}")), self.project)
+            found: dict[str, Any] = self.wire.json("GET", self._at(f"runs/{number}"))
+        return found
 
     def _known(self, number: int) -> AbstractContextManager[None]:
         return if_missing(f"run {number} does not exist in project {self.project}.")
 
     def run_report(self, number: int) -> RunReport:
-        line = self.run_line(number)
+        run = self._run(number)
+        line = run_line(run, self.project)
         place = self._at(f"runs/{number}/rounds")
         numbers = [entry["number"] for entry in self.wire.pages(place, {})]
         rounds = [self.wire.json("GET", f"{place}/{entry}") for entry in numbers]
         best = next((entry for entry in rounds if entry["number"] == line["best_round"]), None)
         return RunReport(
             **line,
+            judge_mode=run["judge_mode"],
+            panel=[{name: judge[name] for name in PANEL_FIELDS} for judge in run["panel"]],
             rounds=[round_report(entry) for entry in rounds],
             best_candidate=best["candidate"] if best else None,
         )
@@ -152,12 +165,17 @@ class RemoteInstance:
         with self._known(number):
             return run_line(self.wire.json("POST", self._at(f"runs/{number}/{verb}")), self.project)
 
+    def run_answer(self, number: int, answer: str) -> RunLine:
+        with self._known(number):
+            place = self._at(f"runs/{number}/plateau")
+            return run_line(self.wire.json("POST", place, json={"answer": answer}), self.project)
+
     def run_create(self, new: NewRun) -> RunLine:
         unknown = sorted(set(new["changes"]) - set(SETTINGS))
         if unknown:
             raise BadInput(f"{unknown[0]} cannot be changed for a single run on a server; edit the rubric.")
         settings = {SETTINGS[path]: value for path, value in new["changes"].items()}
-        body = {name: new[name] for name in ("rubric", "task", "task_type", "seed", "producer", "judge")}
+        body = {name: value for name, value in new.items() if name not in ("changes", "sources")}
         sources = [{"name": source.name, "text": source.text} for source in new["sources"]]
         headers = {"Idempotency-Key": str(uuid.uuid4())}
         given = {**body, "sources": sources, "settings": settings}
@@ -264,6 +282,7 @@ def run_line(entry: dict[str, Any], project: str) -> RunLine:
         rubric=f"{entry['rubric']['slug']}@{entry['rubric']['version']}",
         producer=entry["producer"],
         judge=entry["judge"],
+        clerk=entry["clerk"],
         rounds_judged=entry["rounds_judged"],
         composites=[float(score) for score in entry["trajectory"]],
         r1=number(entry["r1"]),
@@ -275,6 +294,8 @@ def run_line(entry: dict[str, Any], project: str) -> RunLine:
         tokens=entry["prompt_tokens"] + entry["completion_tokens"],
         seconds=float(entry["model_seconds"]),
         waiting_for=entry["waiting_for"],
+        asking=entry["asking"],
+        escalated_after=entry["escalated_after"],
         created_at=entry["created_at"],
         finished_at=entry["finished_at"],
     )
@@ -291,6 +312,8 @@ def round_report(entry: dict[str, Any]) -> dict[str, Any]:
         "candidate_chars",
         "judge_attempts",
         "signals",
+        "summary",
+        "key_change",
     )
     return {
         "round": entry["number"],
@@ -300,9 +323,23 @@ def round_report(entry: dict[str, Any]) -> dict[str, Any]:
         "checks": [{name: check[name] for name in CHECK_FIELDS} for check in entry["checks"]],
         "issues": verdict["issues"],
         "asi": verdict["asi"],
+        "judges": [judge_report(judge) for judge in entry["judges"]],
+        "spread": None if entry["spread"] is None else numbers(entry["spread"]),
         "parse_rung": entry["parse_rung"] or None,
         **{name: entry[name] for name in same},
     }
+
+
+def judge_report(judge: dict[str, Any]) -> dict[str, Any]:
+    return {
+        **{name: judge[name] for name in ("name", "model", "asi", "problem")},
+        "scores": numbers({entry["key"]: entry["score"] for entry in judge["scores"]}),
+        "revised": None if judge["revised"] is None else numbers(judge["revised"]),
+    }
+
+
+def numbers(scores: dict[str, str]) -> dict[str, float]:
+    return {key: float(score) for key, score in scores.items()}
 
 
 def number(value: str | None) -> float | None:

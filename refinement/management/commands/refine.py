@@ -12,8 +12,9 @@ from django.core.management.base import BaseCommand, CommandError
 
 from refinement.cli.exits import OUTCOMES, Exit
 from refinement.cli.inputs import changes, seed_of, sources_of, text_of
+from refinement.cli.run_words import asking_words
 from refinement.engine.codec import rubric_from_json, rubric_with
-from refinement.engine.types import Outcome
+from refinement.engine.types import JudgeMode, Outcome
 from refinement.execution.calls import LocalResources
 from refinement.execution.foreground import RunBusy, foreground_resume, run_in_foreground
 from refinement.execution.step import StepOptions
@@ -27,12 +28,14 @@ from refinement.selectors.runs.reports import run_report
 from refinement.services.projects.local import project_named
 from refinement.services.runs.creating import run_create
 from refinement.services.runs.lifecycle import WrongState, run_resume
+from refinement.services.runs.plateau import ANSWERS, plateau_answer
 
 EXIT_USAGE = Exit.USAGE
 EXIT_INTERRUPTED = Exit.INTERRUPTED
 EXIT_CODES = {Outcome(outcome): code for outcome, code in OUTCOMES.items()}
 EPILOG = (
-    "Exit status: 0 PASS or DONE, 1 FAIL, 2 wrong usage, 3 ERROR, 130 interrupted or cancelled. "
+    "Exit status: 0 PASS or DONE, 1 FAIL, 2 wrong usage, 3 ERROR, 5 waits for a decision, "
+    "130 interrupted or cancelled. "
     "Example: wiggum refine --rubric wiggum --task 'Explain our backups' "
     "--producer ollama/qwen3:14b --judge ollama/gemma3:27b"
 )
@@ -54,12 +57,17 @@ class Command(BaseCommand):
         add("--source", action="append", default=[], metavar="FILE", dest="sources")
         add("--producer", metavar="ENDPOINT/MODEL", help="the writer: ollama/NAME, embedded, scripted:FILE")
         add("--judge", metavar="ENDPOINT/MODEL", help="the judge; not needed without criteria")
+        add("--clerk", metavar="ENDPOINT/MODEL", help="the clerk (default: the rubric's, or the judge)")
+        add(
+            "--judges", choices=[mode.value for mode in JudgeMode], help="who judges, instead of the rubric's"
+        )
         add("--max-rounds", type=int, metavar="N")
         add("--threshold", metavar="X", help="the passing score")
         add("--set", action="append", default=[], metavar="policy.key=value", dest="overrides")
         add("--project", metavar="SLUG", help="the project; 'local' on an instance without accounts")
         add("--detach", action="store_true", help="queue the run for the workers and print its number")
         add("--resume", type=int, metavar="RUN", help="continue an interrupted run")
+        add("--answer", choices=ANSWERS, help="with --resume: how a run that asks goes on")
         add("--json", action="store_true", dest="as_json", help="print JSON instead of the text")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -81,7 +89,7 @@ class Command(BaseCommand):
 
     def carry_out(self, run: Run, *, as_json: bool) -> None:
         progress = Progress(sys.stderr, run, rubric_from_json(run.snapshot))
-        local = LocalResources(scripted_specs(run.producer_endpoint, run.judge_endpoint))
+        local = LocalResources(scripted_specs(*endpoints_of(run)))
         options = StepOptions(on_step=progress.step, on_text=progress.text, local=local)
         try:
             if not run.is_finished:
@@ -92,6 +100,11 @@ class Command(BaseCommand):
         except RunBusy as error:
             raise CommandError(str(error), returncode=3) from None
         run.refresh_from_db()
+        if run.is_asking:
+            progress.done(asking_words(run.pk, "wiggum refine --resume {} --answer {}"))
+            if as_json:
+                self.print_result(run, as_json=True)
+            sys.exit(Exit.ASKING)
         if not run.is_finished:
             progress.done(
                 f"Run {run.pk} is now {run.get_status_display().lower()}; another process took it over."
@@ -123,6 +136,7 @@ def created(options: dict[str, Any]) -> Run:
         raise ValueError("--judge is required, because this rubric has criteria.")
     producer = target(options["producer"], detach=options["detach"])
     judge = target(options["judge"], detach=options["detach"]) if options["judge"] else producer
+    clerk = target(options["clerk"], detach=options["detach"]) if options["clerk"] else None
     return run_create(
         project=project,
         version=version,
@@ -132,18 +146,30 @@ def created(options: dict[str, Any]) -> Run:
         sources=sources,
         producer=producer,
         judge=judge,
+        clerk=clerk,
         definition=definition,
         status=RunStatus.QUEUED if options["detach"] else RunStatus.RUNNING,
     )
 
 
 def resumed(options: dict[str, Any]) -> Run:
+    """The run to continue, answered if it asks. Raises ValueError, LookupError, RunBusy, WrongState."""
+    number, answer, detach = options["resume"], options["answer"], options["detach"]
     try:
-        if not options["detach"]:
-            return foreground_resume(options["resume"])
-        return run_resume(run=Run.objects.get(pk=options["resume"]))
+        run = Run.objects.get(pk=number)
     except Run.DoesNotExist:
-        raise LookupError(f"run {options['resume']} does not exist.") from None
+        raise LookupError(f"run {number} does not exist.") from None
+    if answer:
+        return plateau_answer(run=run, answer=answer, status="queued" if detach else "running")
+    if run.is_asking:
+        raise ValueError(f"run {number} waits for a decision: add --answer stop or --answer continue.")
+    return run_resume(run=run) if detach else foreground_resume(number)
+
+
+def endpoints_of(run: Run) -> list[str]:
+    """The endpoints of all models that the run may call."""
+    panel = run.panel.values_list("endpoint", flat=True)
+    return [run.producer_endpoint, run.judge_endpoint, run.clerk_endpoint, *panel]
 
 
 def target(text: str, *, detach: bool) -> Target:

@@ -215,6 +215,11 @@ class Run(Leased):
         return self.status == RunStatus.FINISHED
 
     @property
+    def is_asking(self) -> bool:
+        """Whether it is paused at a plateau until a person decides whether it goes on."""
+        return self.status == RunStatus.PAUSED and self.plateau_asked
+
+    @property
     def is_imported(self) -> bool:
         return self.source is not None
 

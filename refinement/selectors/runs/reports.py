@@ -1,9 +1,12 @@
 """A run as one JSON object: figures, rounds and the best candidate."""
 
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
-from refinement.models import Round, Run
+from refinement.engine.types import JudgeMode
+from refinement.models import BoardVerdict, Round, Run
+from refinement.selectors.runs.board_answers import answers_by_round, judge_report, model_name, numbers
 from refinement.selectors.runs.evaluators.metrics import RoundMetrics, counted, metric_names, metrics_by_round
 
 
@@ -13,14 +16,18 @@ def run_report(run: Run) -> dict[str, Any]:
         run.rounds.order_by("number").prefetch_related("verdicts", "check_results").defer("candidate")
     )
     metrics = metrics_by_round(rows, metric_names(run.snapshot))
+    boards = answers_by_round(rows)
     best = run.rounds.filter(number=run.best_round or 0).values_list("candidate", flat=True).first()
     return {
         "run": run.pk,
         "task_type": run.task_type,
+        "status": run.status,
+        "asking": run.is_asking,
         "outcome": run.outcome,
         "stop_reason": run.stop_reason,
         "why": run.why,
-        "rounds": [round_report(row, metrics.get(row.pk, {})) for row in rows],
+        **judging_report(run),
+        "rounds": [round_report(row, metrics.get(row.pk, {}), boards.get(row.pk, [])) for row in rows],
         "best_round": run.best_round,
         "passed_in_round": run.passed_in_round,
         "r1": number(run.r1),
@@ -33,7 +40,20 @@ def run_report(run: Run) -> dict[str, Any]:
     }
 
 
-def round_report(row: Round, metrics: RoundMetrics) -> dict[str, Any]:
+def judging_report(run: Run) -> dict[str, Any]:
+    """Who judges the run."""
+    return {
+        "judge_mode": run.snapshot.get("judges", {}).get("mode", JudgeMode.SINGLE),
+        "panel": [
+            {"name": row.name, "lens": row.lens, "model": model_name(row), "by_clerk": row.by_clerk}
+            for row in run.panel.all()
+        ],
+        "clerk": f"{run.clerk_endpoint}/{run.clerk_model}" if run.clerk_model else "",
+        "escalated_after": run.escalated_after,
+    }
+
+
+def round_report(row: Round, metrics: RoundMetrics, board: Sequence[BoardVerdict] = ()) -> dict[str, Any]:
     verdict = next(iter(row.verdicts.all()), None)
     return {
         "round": row.number,
@@ -55,6 +75,10 @@ def round_report(row: Round, metrics: RoundMetrics) -> dict[str, Any]:
         ],
         "issues": verdict.issues if verdict else [],
         "asi": verdict.asi if verdict else "",
+        "judges": [judge_report(answer) for answer in board],
+        "spread": None if row.spread is None else numbers(row.spread),
+        "summary": row.summary,
+        "key_change": row.key_change,
         "seen_chars": row.seen_chars,
         "candidate_chars": row.candidate_chars,
         "judge_attempts": row.judge_attempts,

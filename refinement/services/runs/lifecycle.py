@@ -159,7 +159,7 @@ def run_resume(*, run: Run, user: User | None = None) -> Run:
     """Resume a paused run. A run that asks whether to go on needs `plateau_answer` instead."""
     run = locked(run)
     change = Change(run, user, "resume")
-    if run.status == RunStatus.PAUSED and run.plateau_asked:
+    if run.is_asking:
         change.refuse(ASKS)
     # A person intervened, so earlier worker crashes no longer count.
     change.apply([RunStatus.PAUSED], status=RunStatus.QUEUED, woken_at=timezone.now(), crashes=0, **RELEASED)

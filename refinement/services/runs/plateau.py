@@ -13,17 +13,18 @@ ANSWERS = (STOP, CONTINUE)
 
 
 @transaction.atomic
-def plateau_answer(*, run: Run, answer: str, user: User | None = None) -> Run:
+def plateau_answer(*, run: Run, answer: str, user: User | None = None, status: str = RunStatus.QUEUED) -> Run:
     """End a run on its plateau (`stop`), or have a board judge two more rounds (`continue`).
 
-    Raises ValueError for another answer, and WrongState if the run does not ask: if two people answer at
-    once, one of them is refused.
+    With the status RUNNING, no worker is woken: the caller carries out the run itself. Raises ValueError
+    for another answer, and WrongState if the run does not ask: if two people answer at once, one of them is
+    refused.
     """
     if answer not in ANSWERS:
         raise ValueError(f"The answer is stop or continue, not {answer!r}.")
     run = locked(run)
     change = Change(run, user, f"plateau_{answer}")
-    if run.status != RunStatus.PAUSED or not run.plateau_asked:
+    if not run.is_asking:
         raise WrongState(f"Run {run.pk} does not wait for a decision. It may have been made already.")
     fields: dict[str, object] = {"plateau_accepted": True}
     if answer == CONTINUE:
@@ -31,7 +32,7 @@ def plateau_answer(*, run: Run, answer: str, user: User | None = None) -> Run:
         fields = {"escalated_after": run.rounds_judged}
     change.apply(
         [RunStatus.PAUSED],
-        status=RunStatus.QUEUED,
+        status=status,
         plateau_asked=False,
         woken_at=timezone.now(),
         crashes=0,
@@ -41,5 +42,6 @@ def plateau_answer(*, run: Run, answer: str, user: User | None = None) -> Run:
     change.event(EventKind.RESUMED, answer=answer)
     if answer == CONTINUE:
         change.event(EventKind.ESCALATED, round=run.rounds_judged)
-    wake(Run, run.pk)
+    if status == RunStatus.QUEUED:
+        wake(Run, run.pk)
     return run

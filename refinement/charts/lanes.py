@@ -71,9 +71,7 @@ def lane(scores: Sequence[JudgeScore], scale: Scale, median: Decimal | None) -> 
         width=WIDTH,
         height=at(2 * EDGE + ROW * max(1, len(scores))),
         ticks=tuple(at(_x(scale, value)) for value in _ticks(scale)),
-        marks=tuple(
-            _mark(score, scale, EDGE + ROW * (place + 0.5)) for place, score in enumerate(scores)
-        ),
+        marks=tuple(_mark(score, scale, EDGE + ROW * (place + 0.5)) for place, score in enumerate(scores)),
         median="" if x is None else at(x),
         median_left="" if x is None else at(x - MEDIAN_WIDTH / 2),
     )
@@ -116,7 +114,9 @@ def _arrow(start: float, end: float, y: float) -> str:
     if (tip - begin) * way < 1:
         return ""
     back = tip - way * 3
-    return f"M{at(begin)} {at(y)}H{at(tip)}M{at(back)} {at(y - 2.4)}L{at(tip)} {at(y)}L{at(back)} {at(y + 2.4)}"
+    return (
+        f"M{at(begin)} {at(y)}H{at(tip)}M{at(back)} {at(y - 2.4)}L{at(tip)} {at(y)}L{at(back)} {at(y + 2.4)}"
+    )
 
 
 def _x(scale: Scale, value: Decimal) -> float:

@@ -222,7 +222,9 @@ def _placed(frame: _Frame, series: Sequence[Series], mark: Mark, decimals: int) 
     x, y = frame.x(mark.index), frame.axis.y(value)
     if mark.kind == "board":
         left = at(frame.x(mark.index) - frame.between / 2)
-        return Placed(mark.kind, left, at(TOP - 12), at(frame.axis.bottom), "board", drawable(mark.words), "start")
+        return Placed(
+            mark.kind, left, at(TOP - 12), at(frame.axis.bottom), "board", drawable(mark.words), "start"
+        )
     if mark.kind in SIGNS:
         # Signs are in a row at the bottom of the plot, away from the lines.
         offset = SIGNS[mark.kind]

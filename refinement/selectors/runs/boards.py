@@ -1,4 +1,4 @@
-"""A round judged by a board: each judge's scores before and after the deliberation, and what the clerk made of it."""
+"""A round judged by a board: the judges' scores before and after the deliberation, and the clerk's merge."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -170,7 +170,9 @@ def board_of(
     lines = {entry.seat: judge_line(entry.judge) for entry in rows}
     answers = readable([board_verdict_of(entry) for entry in rows])
     said = summary or {}
-    criteria = tuple(criterion_board(rubric, entry, answers, lines, merged=merged) for entry in rubric.criteria)
+    criteria = tuple(
+        criterion_board(rubric, entry, answers, lines, merged=merged) for entry in rubric.criteria
+    )
     moves = sorted(
         (
             move

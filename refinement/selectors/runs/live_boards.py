@@ -149,7 +149,7 @@ class LiveJudge:
     judge: JudgeLine
     state: str
     silent: bool
-    problem: str
+    words: str  # the change it suggests, or why it could not be read
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,10 +172,10 @@ def live_board(run: Run, state: BoardState | None) -> LiveBoard | None:
         .select_related("judge")
         .order_by("seat")
     )
-    problems = {row.seat: row.problem or row.stances_problem for row in rows}
+    words = {row.seat: row.problem or row.asi for row in rows}
     return LiveBoard(
         judges=tuple(
-            LiveJudge(judges[seat.seat], seat.state, seat.silent, problems.get(seat.seat, ""))
+            LiveJudge(judges[seat.seat], seat.state, seat.silent, words.get(seat.seat, ""))
             for seat in state.seats
         ),
         facts=board_of(rubric_from_json(run.snapshot), rows, None, merged=False) if rows else None,

@@ -23,7 +23,9 @@ from tests.execution.wire.stage import Stage
 from tests.loopback.replies import Asked
 from tests.views.runs.finished import finished_run
 
-TASK = "Write release notes for version 2.4 of our upload service: what is new, what was fixed, how to upgrade."
+TASK = (
+    "Write release notes for version 2.4 of our upload service: what is new, what was fixed, how to upgrade."
+)
 PANEL = (
     PanelJudge("Operator", "You have to upgrade it tonight. You look for steps, times and ways back."),
     PanelJudge("Newcomer", "You read it for the first time. You look for words that nobody explains."),
@@ -87,7 +89,7 @@ No data is lost during the upgrade. Plan ten minutes; the service answers all th
 Install 2.3.6 on all nodes and run `upload-admin migrate --to 0041`. Uploads begun under 2.4 start over.
 """,
 )
-# By round and judge, in the order of the criteria: depth, relevance, completeness, grounded, specificity, structure.
+# By round and judge: depth, relevance, completeness, grounded, specificity, structure.
 SCORES = (
     {"Operator": (4, 6, 4, 3, 3, 6), "Newcomer": (5, 6, 5, 5, 4, 7), "Fact checker": (4, 6, 4, 2, 3, 6)},
     {"Operator": (6, 7, 6, 6, 6, 8), "Newcomer": (7, 7, 7, 7, 7, 8), "Fact checker": (6, 7, 6, 5, 6, 7)},
@@ -156,7 +158,7 @@ def board_replies(rubric: Rubric, *, unreadable: str = "", spoil: str = "") -> C
         fields = set((asked.schema or {}).get("properties", {}))
         if asked.schema is None:
             return TEXTS[turn("producer") % len(TEXTS)]
-        if fields == {"criteria"} or "asi" in fields and "criteria" in fields:
+        if "criteria" in fields:
             name = next(judge.name for judge in PANEL if f"Your seat: {judge.name}." in asked.prompt)
             if name == unreadable:
                 return "I would rather not say."
@@ -218,7 +220,7 @@ def board_run(stage: Stage, rubric: Rubric | None = None, **more: Any) -> Run:
 
 
 def board_rows(project: Project, **more: Any) -> Run:
-    """The same run written as rows, without any model; `spoil`, `unreadable` and fields of the run as above."""
+    """The same run written as rows, without any model; `spoil` and `unreadable` as above."""
     spoil, unreadable = more.pop("spoil", ""), more.pop("unreadable", "")
     rubric = more.pop("definition", None) or board_rubric()
     run = finished_run(

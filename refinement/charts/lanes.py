@@ -7,7 +7,7 @@ from decimal import ROUND_CEILING, Decimal
 from refinement.charts.axes import at, round_step
 from refinement.engine.types import Scale
 
-WIDTH = 220
+WIDTH = 190
 SIDE = 9.0  # left and right of the axis, so that no mark is cut
 ROW = 11.0
 EDGE = 2.0

@@ -7,6 +7,7 @@ from django import template
 from refinement.judging.parsing.partial import Entry, partial_verdict
 from refinement.models import Run, RunStatus
 from refinement.selectors.runs.live import LiveState, live_states, text_under_way
+from refinement.selectors.runs.live_boards import LiveBoard, live_board
 
 register = template.Library()
 
@@ -16,6 +17,7 @@ class LiveBlock:
     state: LiveState
     text: str
     reading: list[Entry]  # the judge's reply so far; empty for other texts
+    board: LiveBoard | None  # the judges, while a board judges a round
 
 
 @register.simple_tag
@@ -23,7 +25,8 @@ def live_of(run: Run) -> LiveBlock:
     """The run's current state, and the end of the text in progress."""
     text = text_under_way(run) if run.status == RunStatus.RUNNING else ""
     state = live_states([run.pk])[run.pk]
-    return LiveBlock(state, text, partial_verdict(text) if state.writer == "judge" else [])
+    reading = partial_verdict(text) if state.writer == "judge" else []
+    return LiveBlock(state, text, reading, live_board(run, state.board))
 
 
 @register.filter

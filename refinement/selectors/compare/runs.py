@@ -3,18 +3,21 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
 from django.db.models import F, Q
 from django.db.models.functions import Left
 
+from refinement.engine.boards import is_dissent
 from refinement.engine.codec import rubric_from_json
 from refinement.engine.scoring import shown
 from refinement.engine.sentences import round_name
 from refinement.engine.types import Rubric
-from refinement.models import Project, Round, Run, RunStatus
+from refinement.models import PanelJudge, Project, Round, Run, RunStatus
 from refinement.selectors.reviews.blindness import shown_runs
-from refinement.selectors.runs.words import duration, reason_label
-from refinement.selectors.score_words import DECIMALS_OF_RUN
+from refinement.selectors.runs.boards import has_panel
+from refinement.selectors.runs.words import duration, reason_label, rounds_at_most
+from refinement.selectors.score_words import DECIMALS_OF_RUN, score_text
 
 FEWEST, MOST = 2, 5
 SHOWN_CHARS = 20_000  # of a best candidate; the full text is a download
@@ -30,6 +33,30 @@ class Side:
     slot: int
     best: str = ""
     best_chars: int = 0
+    scores: Mapping[str, str] | None = None  # of the best round, by criterion
+    spread: Mapping[str, str] | None = None  # of its board, by criterion
+    panel: tuple[str, ...] = ()  # its board as texts, by seat
+
+    @property
+    def judges(self) -> str:
+        """Who scored the run: a board, a single judge, or one after the other."""
+        single = f"{self.run.judge_model} at {self.run.judge_endpoint}"
+        if not has_panel(self.run, self.rubric.judges.mode):
+            return f"Single judge: {single}"
+        seats = ", ".join(self.panel) or "composed by the clerk"
+        board = f"Board of {len(self.panel)}: {seats}" if self.panel else f"Board: {seats}"
+        if not self.run.escalated_after:
+            return board
+        after = round_name(self.rubric, self.run.escalated_after)
+        return f"Single judge: {single}. After {after} {board[0].lower()}{board[1:]}"
+
+    @property
+    def judges_in_brief(self) -> str:
+        """The same in a few words."""
+        if not has_panel(self.run, self.rubric.judges.mode):
+            return self.run.judge_model or "a single judge"
+        board = f"a board of {len(self.panel)}" if self.panel else "a board"
+        return f"{self.run.judge_model}, then {board}" if self.run.escalated_after else board
 
     @property
     def best_name(self) -> str:
@@ -64,18 +91,75 @@ def sides_of(project: Project, numbers: Sequence[int]) -> list[Side]:
     runs = shown_runs(project).filter(pk__in=numbers)
     found = {run.pk: run for run in runs.select_related("rubric", "rubric_version", "created_by")}
     rows = [found[number] for number in numbers if number in found]
-    bests = _beginnings(rows)
+    bests, panels = _bests(rows), _panels(rows)
     return [
-        Side(run, rubric_from_json(run.snapshot), slot, *bests.get(run.pk, ("", 0)))
+        Side(
+            run,
+            rubric_from_json(run.snapshot),
+            slot,
+            **bests.get(run.pk, {}),
+            panel=tuple(panels.get(run.pk, ())),
+        )
         for slot, run in enumerate(rows, start=1)
     ]
 
 
-def _beginnings(runs: Sequence[Run]) -> Mapping[int, tuple[str, int]]:
+def _bests(runs: Sequence[Run]) -> Mapping[int, dict[str, Any]]:
+    """The start of each run's best candidate, and its scores."""
     rounds = Round.objects.filter(_best_of(runs)).annotate(start=Left("candidate", SHOWN_CHARS))
+    columns = ("run", "start", "candidate_chars", "scores", "spread")
     return {
-        run: (start, chars) for run, start, chars in rounds.values_list("run", "start", "candidate_chars")
+        run: {"best": start, "best_chars": chars, "scores": scores, "spread": spread}
+        for run, start, chars, scores, spread in rounds.values_list(*columns)
     }
+
+
+def _panels(runs: Sequence[Run]) -> Mapping[int, list[str]]:
+    """The judges of each run's board, with their models."""
+    found: dict[int, list[str]] = {}
+    for judge in PanelJudge.objects.filter(run__in=runs).order_by("run", "seat"):
+        found.setdefault(judge.run_id, []).append(f"{judge.name} ({judge.model} at {judge.endpoint})")
+    return found
+
+
+def differing_judges(sides: Sequence[Side]) -> str:
+    """A warning if a board scored one of the runs and somebody else another; empty otherwise."""
+    boards = [side for side in sides if has_panel(side.run, side.rubric.judges.mode)]
+    if not boards or len({side.judges for side in sides}) == 1:
+        return ""
+    said = "; ".join(f"run {side.run.pk} by {side.judges_in_brief}" for side in sides)
+    return (
+        f"The scores come from different judges: {said}. "
+        "A difference between them can be the judges’ and not the texts’."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class CriterionCell:
+    """A criterion's score in a run's best round; for a board the median, with its spread."""
+
+    score: str
+    spread: str = ""
+    dissent: bool = False
+
+
+def criteria_of(sides: Sequence[Side]) -> list[tuple[str, list[CriterionCell]]]:
+    """The criteria of all runs with a cell for each run, in the order in which they appear."""
+    names: dict[str, str] = {}
+    for side in sides:
+        for criterion in side.rubric.criteria:
+            names.setdefault(criterion.key, criterion.name)
+    return [(name, [_criterion(side, key) for side in sides]) for key, name in names.items()]
+
+
+def _criterion(side: Side, key: str) -> CriterionCell:
+    score, spread = (side.scores or {}).get(key), (side.spread or {}).get(key)
+    if score is None:
+        return CriterionCell("")
+    if spread is None:
+        return CriterionCell(score_text(Decimal(score)))
+    dissent = is_dissent(side.rubric, Decimal(spread))
+    return CriterionCell(score_text(Decimal(score)), score_text(Decimal(spread)), dissent)
 
 
 def best_texts(first: Run, second: Run, most: int) -> tuple[str, str]:
@@ -149,7 +233,7 @@ def _result(side: Side) -> Cell:
 
 
 def _of_rounds(side: Side) -> str:
-    return f"of max. {side.rubric.policy.max_rounds}"
+    return f"of max. {rounds_at_most(side.run, side.rubric)}"
 
 
 def _elapsed(run: Run) -> str:

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
-from refinement.models import Run
 from refinement.selectors.compare.runs import Side
 from refinement.selectors.rubrics.comparisons import fields_of, members_of
 from refinement.selectors.runs.history import definition_of_run
@@ -41,7 +40,7 @@ def settings_compared(sides: Sequence[Side]) -> Settings:
 
 
 def _settings(sides: Sequence[Side]) -> Iterator[Setting]:
-    launches = [_launch(side.run) for side in sides]
+    launches = [_launch(side) for side in sides]
     for label in launches[0]:
         yield Setting("Launch", label, tuple(launch[label] for launch in launches))
     definitions = [definition_of_run(side.run) for side in sides]
@@ -57,14 +56,16 @@ def _settings(sides: Sequence[Side]) -> Iterator[Setting]:
             yield Setting(group, label, tuple(entry.value if entry else None for entry in found))
 
 
-def _launch(run: Run) -> dict[str, str]:
+def _launch(side: Side) -> dict[str, str]:
+    run = side.run
     return {
         "Task": run.task,
         "Task type": run.task_type,
         "Starting text": run.seed,
         "Rubric": f"{run.rubric.name}, version {run.rubric_version.number}",
         "Producer": f"{run.producer_model} at {run.producer_endpoint}",
-        "Judge": f"{run.judge_model} at {run.judge_endpoint}",
+        "Judged by": side.judges,
+        "Clerk": f"{run.clerk_model} at {run.clerk_endpoint}" if run.clerk_model else "",
         "Producer context window": _window(run.producer_context),
         "Judge context window": _window(run.judge_context),
     }

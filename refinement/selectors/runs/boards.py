@@ -1,4 +1,4 @@
-"""A round judged by a board: each judge's scores before and after the deliberation, and the merge."""
+"""A round judged by a board: the judges' scores before and after the deliberation, and the clerk's merge."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

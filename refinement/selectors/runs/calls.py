@@ -1,6 +1,6 @@
 """Model calls of a run: lists without texts, single calls in full, and who saw what in a round."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,13 +9,21 @@ from django.db.models.functions import Length, Substr
 
 from refinement.engine.types import Information, Rubric
 from refinement.judging.parsing.partial import Entry, partial_verdict
-from refinement.models import Call, Run
+from refinement.models import Call, CallPurpose, PanelJudge, Run
 from refinement.selectors.rubrics.context_tables import KIND_LABELS
 from refinement.selectors.runs.words import ERROR_LABELS, RUNG_LABELS, capital_round_name, duration
 
 PAGE_SIZE = 20
 MOST_OF_ROUND = 50
 REPLY_START = 400
+PURPOSE_WORDS: Mapping[str, str] = {
+    CallPurpose.DRAFT: "first draft",
+    CallPurpose.REVISE: "revision",
+    CallPurpose.REPAIR: "repair",
+    CallPurpose.COMPOSE: "compose the board",
+    CallPurpose.MERGE: "merge",
+    CallPurpose.DESCRIBE: "key change",
+}
 MOST_CHARS = 30_000  # per text on the page; the full text is linked
 
 
@@ -25,7 +33,7 @@ class CallLine:
 
     pk: int
     round_name: str
-    role: str
+    title: str  # who is asked, and what for
     attempt: int
     model: str
     endpoint: str
@@ -101,12 +109,33 @@ def _of_round(run: int, number: int) -> list[Call]:
     return list(_without_long_texts(Call.objects.filter(run=run, round_number=number))[:MOST_OF_ROUND])
 
 
-def call_line(rubric: Rubric, call: Call) -> CallLine:
+def call_lines(rubric: Rubric, calls: Sequence[Call]) -> list[CallLine]:
+    """The calls as lines. One query for the names of a board's judges, if there is one."""
+    judges = judge_names(calls)
+    return [call_line(rubric, call, judges) for call in calls]
+
+
+def judge_names(calls: Iterable[Call]) -> dict[int, str]:
+    """The judges of these calls' board by seat."""
+    runs = {call.run_id for call in calls if call.seat}
+    return dict(PanelJudge.objects.filter(run__in=runs).values_list("seat", "name")) if runs else {}
+
+
+def call_title(call: Call, judges: Mapping[int, str]) -> str:
+    """Who is asked and what for: `Score · Editor`, `Clerk: merge`; a single judge has its role alone."""
+    if call.seat:
+        word = "Deliberation" if call.purpose == CallPurpose.DELIBERATE else "Score"
+        return f"{word} · {judges.get(call.seat, f'judge {call.seat}')}"
+    aim = PURPOSE_WORDS.get(call.purpose, "")
+    return f"{call.role.capitalize()}: {aim}" if aim else call.role.capitalize()
+
+
+def call_line(rubric: Rubric, call: Call, judges: Mapping[int, str]) -> CallLine:
     start = getattr(call, "reply_start", "") or ""
     return CallLine(
         pk=call.pk,
         round_name=capital_round_name(rubric, call.round_number),
-        role=call.role.capitalize(),
+        title=call_title(call, judges),
         attempt=call.attempt,
         model=call.model,
         endpoint=call.endpoint,

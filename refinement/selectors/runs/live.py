@@ -9,7 +9,20 @@ from django.contrib.sessions.models import Session
 from django.db.models import F, OuterRef, Q, Subquery
 from django.utils import timezone
 
-from refinement.models import ApiToken, Event, EventKind, LiveText, Membership, Run, RunStatus
+from refinement.engine.stopping import MORE_ROUNDS
+from refinement.engine.types import Information
+from refinement.models import (
+    ApiToken,
+    Event,
+    EventKind,
+    LiveText,
+    Membership,
+    Round,
+    RoundOrigin,
+    Run,
+    RunStatus,
+)
+from refinement.selectors.runs.live_boards import BoardState, board_states, board_step
 
 MOST_EVENTS = 500  # per request; after a longer absence the page reloads anyway
 TAIL_CHARS = 40_000  # of text in progress
@@ -25,12 +38,23 @@ BESIDE = (
     EventKind.EDITED,
     EventKind.REVIEWING,
 )
+NEWEST_ROUND = {
+    "newest_round": "pk",
+    "newest_number": "number",
+    "newest_judged": "judged_at",
+    "newest_change": "key_change",
+    "newest_origin": "origin",
+}
 STATE_FIELDS = {
     "round_word": "snapshot__policy__round_word",
     "first_number": "snapshot__policy__first_number",
     "max_rounds": "snapshot__policy__max_rounds",
     "budget": "snapshot__policy__budget__tokens",
     "repeats": "snapshot__evaluator__repeat",
+    "judges": "snapshot__judges__mode",
+    "deliberation": "snapshot__judges__deliberation",
+    "clerk": "snapshot__judges__clerk",
+    "judge_sees": "snapshot__context__judge",
 }
 
 
@@ -134,8 +158,10 @@ class LiveState:
     ended_at: datetime | None
     next_try_at: datetime | None
     newest_event: int
-    writer: str  # judge or producer while replying, evaluator while its command runs; empty between steps
+    # judge, board, clerk or producer while replying, evaluator while its command runs; empty between steps
+    writer: str
     command_since: datetime | None = None  # when the command began that runs now
+    board: BoardState | None = None  # of a run whose newest round a board judges
 
     @property
     def is_finished(self) -> bool:
@@ -164,25 +190,31 @@ class LiveState:
 
 
 def live_states(run_ids: Collection[int]) -> dict[int, LiveState]:
-    """Live state of these runs. Two queries."""
+    """Live state of these runs. Two queries, and two more if one of them has a board."""
     rows = _stands(tuple(run_ids))
     steps = tuple(row["last_step"] for row in rows if row["last_step"])
     told = {event["id"]: event for event in _steps(steps)} if steps else {}
-    return {row["pk"]: state_of(row, told.get(row["last_step"])) for row in rows}
+    boards = board_states([row for row in rows if row["status"] != RunStatus.FINISHED])
+    return {row["pk"]: state_of(row, told.get(row["last_step"]), boards.get(row["pk"])) for row in rows}
 
 
 def _stands(run_ids: tuple[int, ...]) -> list[Any]:
     events = Event.objects.filter(run=OuterRef("pk")).order_by("-id").values("id")
     newest, of_the_loop = events[:1], events.exclude(kind__in=BESIDE)[:1]
+    rounds = Round.objects.filter(run=OuterRef("pk")).order_by("-number")
     stands: Any = (
         Run.objects.filter(pk__in=run_ids)
         .order_by()
-        .annotate(newest_event=Subquery(newest), last_step=Subquery(of_the_loop))
+        .annotate(
+            newest_event=Subquery(newest),
+            last_step=Subquery(of_the_loop),
+            **{name: Subquery(rounds.values(field)[:1]) for name, field in NEWEST_ROUND.items()},
+        )
         .values(
             *("pk", "status", "rounds_judged", "prompt_tokens", "completion_tokens", "calls_made", "why"),
             *("created_at", "started_at", "finished_at", "next_try_at", "waiting_for", "newest_event"),
-            "lease_owner",
-            "last_step",
+            *("lease_owner", "last_step", "escalated_after", "extended_after", "plateau_asked"),
+            *NEWEST_ROUND,
             **{name: F(path) for name, path in STATE_FIELDS.items()},
         )
     )
@@ -193,12 +225,14 @@ def _steps(events: tuple[int, ...]) -> list[Any]:
     return list(Event.objects.filter(pk__in=events).values("id", "kind", "at", "data"))
 
 
-def state_of(row: Mapping[str, Any], event: Mapping[str, Any] | None) -> LiveState:
+def state_of(
+    row: Mapping[str, Any], event: Mapping[str, Any] | None, board: BoardState | None = None
+) -> LiveState:
     return LiveState(
         status=row["status"],
-        words=status_message(row, event),
+        words=status_message(row, event, board),
         rounds=row["rounds_judged"],
-        rounds_at_most=row["max_rounds"] or 1,
+        rounds_at_most=rounds_at_most(row),
         round_word=row["round_word"] or "round",
         tokens=row["prompt_tokens"] + row["completion_tokens"],
         token_budget=row["budget"],
@@ -207,11 +241,19 @@ def state_of(row: Mapping[str, Any], event: Mapping[str, Any] | None) -> LiveSta
         ended_at=row["finished_at"],
         next_try_at=row["next_try_at"] if row["status"] == RunStatus.WAITING else None,
         newest_event=row["newest_event"] or 0,
-        writer=writer_of(event) if event and is_held(row) else "",
+        writer=WRITERS.get(current_step(row, event, board)[0], "") if event and is_held(row) else "",
         command_since=event["at"]
         if event and is_held(row) and event["kind"] == EventKind.EVALUATING
         else None,
+        board=board,
     )
+
+
+def rounds_at_most(row: Mapping[str, Any]) -> int:
+    """The round limit, with the rounds that a board was given on a plateau."""
+    if row["escalated_after"] > row["extended_after"]:
+        return int(row["escalated_after"]) + MORE_ROUNDS
+    return row["max_rounds"] or 1
 
 
 def is_held(row: Mapping[str, Any]) -> bool:
@@ -225,12 +267,32 @@ WRITERS = {
     "revise": "producer",
     "repair": "producer",
     "evaluate": "evaluator",
+    "score": "board",
+    "deliberate": "board",
+    "compose": "clerk",
+    "merge": "clerk",
+    "describe": "clerk",
 }
 
 
-def writer_of(event: Mapping[str, Any]) -> str:
-    """The role being called, from the last event; empty if the run is about to end."""
-    return WRITERS.get(step_in_progress(event)[0], "")
+def current_step(
+    row: Mapping[str, Any], event: Mapping[str, Any], board: BoardState | None
+) -> tuple[str, int]:
+    """The step carried out now, and its round; an empty step if the run is about to end."""
+    step, number = step_in_progress(event)
+    of_board = board_step(board, event, step) if board else None
+    if of_board:
+        return of_board
+    if event["kind"] == EventKind.JUDGED and names_change(row):
+        return "describe", number - 1
+    return step, number
+
+
+def names_change(row: Mapping[str, Any]) -> bool:
+    """Whether the clerk has yet to name what the newest round of a single judge changed."""
+    read = bool(row["clerk"]) or Information.HISTORY in (row["judge_sees"] or ())
+    unnamed = row["newest_change"] is None and row["newest_origin"] != RoundOrigin.HAND
+    return read and unnamed and (row["newest_number"] or 1) > 1
 
 
 def step_in_progress(event: Mapping[str, Any]) -> tuple[str, int]:
@@ -246,20 +308,24 @@ def step_in_progress(event: Mapping[str, Any]) -> tuple[str, int]:
         return ("repair" if invalid else "judge"), number
     if kind in (EventKind.DRAFTED, EventKind.REVISED, EventKind.REPAIRED, EventKind.UNREADABLE):
         return "judge", number
-    return ("revise", number + 1) if kind == EventKind.JUDGED else ("", number)
+    if kind in (EventKind.JUDGED, EventKind.DESCRIBED, EventKind.ESCALATED):
+        return "revise", number + 1
+    return "", number
 
 
-def status_message(row: Mapping[str, Any], event: Mapping[str, Any] | None) -> str:
+def status_message(
+    row: Mapping[str, Any], event: Mapping[str, Any] | None, board: BoardState | None = None
+) -> str:
     """The current status as a sentence."""
     if row["status"] == RunStatus.QUEUED:
         return "Queued. Starts when a worker is free."
     if row["status"] == RunStatus.WAITING:
         return waiting_words(row["waiting_for"])
     if row["status"] == RunStatus.PAUSED:
-        return "Paused. Resume it to continue."
+        return "Paused on a plateau." if row["plateau_asked"] else "Paused. Resume it to continue."
     if row["status"] == RunStatus.FINISHED:
         return row["why"] or "Finished."
-    return step_message(row, event)
+    return step_message(row, event, board)
 
 
 def waiting_words(reason: str) -> str:
@@ -270,7 +336,9 @@ def waiting_words(reason: str) -> str:
     return f"Waiting for a model server. {reason}"
 
 
-def step_message(row: Mapping[str, Any], event: Mapping[str, Any] | None) -> str:
+def step_message(
+    row: Mapping[str, Any], event: Mapping[str, Any] | None, board: BoardState | None = None
+) -> str:
     """The current step of a running run, from the last event."""
     if not row["lease_owner"]:
         return "Waiting for a free worker."
@@ -278,19 +346,31 @@ def step_message(row: Mapping[str, Any], event: Mapping[str, Any] | None) -> str
         return "Started by a worker."
     if event["kind"] == EventKind.FAILED:
         return "A step failed; the run is about to end."
-    step, number = step_in_progress(event)
+    step, number = current_step(row, event, board)
     shown = number - 1 + (row["first_number"] if row["first_number"] is not None else 1)
     name = f"{row['round_word'] or 'round'} {shown}".capitalize()
     if event["kind"] == EventKind.UNREADABLE:
-        return f"{name}: the judge's reply was not valid, retrying."
+        return f"{name}: {speaker_of(event, board)} reply was not valid, retrying."
     if event["kind"] == EventKind.EVALUATING:
         return f"{name}: {command_words(row, event['data'])} is running."
+    if board and step == board.step:
+        return f"{name}: {board.words}"
     return {
         "draft": f"{name}: the producer is writing the first draft.",
         "judge": f"{name}: the judge is reading the candidate.",
         "repair": f"{name}: the producer is repairing a candidate that failed validation.",
         "revise": f"{name}: the producer is writing a revision.",
+        "describe": f"{name}: the clerk is naming what changed.",
     }.get(step, "Started by a worker.")
+
+
+def speaker_of(event: Mapping[str, Any], board: BoardState | None) -> str:
+    """Whose reply an event is about, in the genitive."""
+    seat = event["data"].get("seat")
+    if seat is None:
+        return "the judge's"
+    seats = board.seats if board else ()
+    return next((f"{entry.name}'s" for entry in seats if entry.seat == seat), "the clerk's")
 
 
 def command_words(row: Mapping[str, Any], data: Mapping[str, Any]) -> str:

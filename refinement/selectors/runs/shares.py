@@ -21,7 +21,7 @@ from refinement.models import (
 )
 from refinement.models.reviews.decisions import DecisionKind
 from refinement.rendering import markdown
-from refinement.selectors.runs.calls import CallLine, CallTexts, call_line, call_texts
+from refinement.selectors.runs.calls import CallLine, CallTexts, call_lines, call_texts
 from refinement.selectors.runs.page import RunFacts
 from refinement.selectors.runs.rounds import RoundFacts, round_facts
 from refinement.selectors.runs.words import ORIGIN_LABELS, REASON_LABELS, capital_round_name, state_sentence
@@ -161,5 +161,7 @@ def shared_calls(run: Run, rubric: Rubric, number: int) -> tuple[list[SharedCall
     """The first calls of a round with their exact messages, and how many more there are."""
     rows = Call.objects.filter(run=run, round_number=number).order_by("id")
     total = rows.count()
-    shown = [SharedCall(call_line(rubric, call), call_texts(call)) for call in rows[:MOST_CALLS]]
+    calls = list(rows[:MOST_CALLS])
+    lines = call_lines(rubric, calls)
+    shown = [SharedCall(line, call_texts(call)) for line, call in zip(lines, calls, strict=True)]
     return shown, max(0, total - len(shown))

@@ -13,7 +13,7 @@ from refinement.models import Call, Run
 from refinement.selectors.runs.calls import (
     PAGE_SIZE,
     call_as_text,
-    call_line,
+    call_lines,
     call_texts,
     calls_of,
     seen_table,
@@ -45,7 +45,7 @@ def list_context(request: ProjectRequest, facts: RunFacts) -> dict[str, Any]:
         "facts": facts,
         "round_number": number,
         "page": page,
-        "calls": [call_line(facts.rubric, call) for call in rows],
+        "calls": call_lines(facts.rubric, rows),
         "seen": seen_table(rows) if number else None,
     }
 
@@ -61,7 +61,7 @@ def one_call(request: ProjectRequest, run: Run, number: int) -> HttpResponse:
         "section": "runs",
         "run": run,
         "facts": facts,
-        "call": call_line(facts.rubric, call),
+        "call": call_lines(facts.rubric, [call])[0],
         "said": call_texts(call),
     }
     return render(request, f"refinement/runs/{'_call' if partial(request) else 'call'}.html", context)

@@ -18,6 +18,8 @@ from refinement.selectors.compare.runs import (
     MOST,
     Side,
     best_texts,
+    criteria_of,
+    differing_judges,
     figures_of,
     latest_runs,
     sides_of,
@@ -47,6 +49,8 @@ def run_compare(request: ProjectRequest) -> HttpResponse:
     page |= {
         "trajectories": trajectories_of(sides),
         "figures": figures_of(sides, one_scale=shared),
+        "criteria": criteria_of(sides),
+        "differing_judges": differing_judges(sides),
         "settings": settings_compared(sides),
         "repeats": repeats_of(request.project, sides),
     }

@@ -15,7 +15,7 @@ from refinement.forms.reviews.decisions import decision_form
 from refinement.models import Round, Run
 from refinement.selectors.reviews.decisions import decisions_of
 from refinement.selectors.reviews.human_scores import newest_number, people_of
-from refinement.selectors.runs.calls import call_line, calls_of_round, said, seen_table
+from refinement.selectors.runs.calls import calls_of_round, said, seen_table
 from refinement.selectors.runs.evaluators.trials import trials_of_round
 from refinement.selectors.runs.imports import import_of
 from refinement.selectors.runs.page import RunFacts, metric_charts_of, run_facts, tags_of, trajectory_of
@@ -158,7 +158,6 @@ def round_context(request: ProjectRequest, facts: RunFacts, number: int) -> dict
         "round": found,
         "raw": raw,
         "text": candidate_text(found.row.candidate, raw=raw, **beside),
-        "calls": [call_line(facts.rubric, call) for call in calls],
         "seen": seen_table(calls),
         "quotes": source_addresses(facts.run, found),
         "previous": number - 1 if number > 1 else None,

@@ -23,6 +23,12 @@ ROW = {
     "waiting_for": "",
     "why": "",
     "repeats": None,
+    "plateau_asked": False,
+    "clerk": "",
+    "judge_sees": [],
+    "newest_number": 1,
+    "newest_change": None,
+    "newest_origin": "draft",
 }
 
 

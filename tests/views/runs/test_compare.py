@@ -102,7 +102,8 @@ def test_only_settings_that_differ_are_listed(as_viewer, project):
     answer = as_viewer.get(address(first, second))
 
     assert re.search(r"Rounds 3 5\b", text_of(answer))
-    assert row_of(answer, "Judge") == "Judge gemma3:27b at ollama llama3:70b at rack"
+    single = "Single judge: gemma3:27b at ollama Single judge: llama3:70b at rack"
+    assert row_of(answer, "Judged by") == f"Judged by {single}"
     assert "settings differ" in text_of(answer)
     assert "Producer temperature" not in text_of(answer)
 

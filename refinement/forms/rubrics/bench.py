@@ -76,16 +76,15 @@ class BenchForm(forms.Form):
         label="Who judges",
         required=False,
         choices=JUDGE_CHOICES,
-        help_text="On a board, each judge scores alone with its lens. There is no deliberation here, and no "
-        "clerk: without a panel of the rubric's, the gallery's for its kind of work is used.",
+        help_text="On a board, each judge scores alone with its lens. There is no deliberation here. If the "
+        "rubric has no panel, the gallery's for its kind of work is used.",
     )
     repeats = forms.IntegerField(
         label="Trials",
         min_value=1,
         max_value=MOST_REPEATS,
         initial=5,
-        help_text=f"1 to {MOST_REPEATS}, on a board for each judge. Three or more show how much the scores "
-        "vary.",
+        help_text=f"1 to {MOST_REPEATS} for each judge. Three or more show how much scores vary.",
     )
     temperature = forms.DecimalField(
         label="Temperature",

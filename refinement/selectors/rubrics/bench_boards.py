@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from refinement.engine.boards import is_dissent, lower_median, quorum
 from refinement.engine.types import ZERO, Rubric
-from refinement.models import Bench, BenchTrial, TrialStatus
+from refinement.models import Bench, BenchTrial, RubricVersion, TrialStatus
 from refinement.selectors.rubrics.bench import people_scores, trials_of
 from refinement.selectors.rubrics.bench_report import Line, Report, bench_report, said_scores
 from refinement.selectors.rubrics.definitions import definition_of
@@ -118,3 +118,25 @@ def report_of(bench: Bench) -> Report:
     """The test's current figures, next to human scores if any."""
     scores, _ = people_scores(bench)
     return report_for(definition_of(bench.rubric_version), bench, trials_of(bench), scores)
+
+
+def board_outcomes(benches: Sequence[Bench]) -> dict[int, dict[str, Decimal]]:
+    """Mean, lowest and highest composite of boards by test id. Four queries, or none without a board."""
+    boards = {bench.pk: bench for bench in benches if bench.panel}
+    if not boards:
+        return {}
+    wanted = {bench.rubric_version_id for bench in boards.values()}
+    versions = RubricVersion.objects.filter(pk__in=wanted).prefetch_related("criteria", "checks")
+    rubrics = {version.pk: definition_of(version) for version in versions}
+    trials: dict[int, list[BenchTrial]] = {pk: [] for pk in boards}
+    for trial in BenchTrial.objects.filter(bench__in=boards).order_by("number", "seat"):
+        trials[trial.bench_id].append(trial)
+    reports = {
+        pk: report_for(rubrics[bench.rubric_version_id], bench, trials[pk], {})
+        for pk, bench in boards.items()
+    }
+    return {
+        pk: {"mean": spread.mean, "least": spread.minimum, "most": spread.maximum}
+        for pk, report in reports.items()
+        if (spread := report.total.spread)
+    }

@@ -1,7 +1,7 @@
 """Rubric tests: start, follow, cancel, compare."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.contrib import messages
@@ -30,7 +30,12 @@ from refinement.selectors.rubrics.bench import (
     trial_or_404,
     trials_of,
 )
-from refinement.selectors.rubrics.bench_boards import board_report, report_for, report_of
+from refinement.selectors.rubrics.bench_boards import (
+    board_outcomes,
+    board_report,
+    report_for,
+    report_of,
+)
 from refinement.selectors.rubrics.bench_report import (
     Report,
     bench_comparison,
@@ -154,10 +159,20 @@ def overview_shown(
     request: ProjectRequest, page: dict[str, Any], form: BenchForm | None, status: int = 200
 ) -> HttpResponse:
     shown = Paginator(benches_of(page["rubric"]), A_PAGE).get_page(request.GET.get("page"))
-    outcomes = outcomes_of(list(shown))
-    rows = [(bench, outcomes.get(bench.pk, {})) for bench in shown]
+    outcomes, boards = outcomes_of(list(shown)), board_outcomes(list(shown))
+    rows = [(bench, outcome_of(bench, outcomes, boards)) for bench in shown]
     page |= {"form": form, "benches": rows, "page": shown, "pairs": comparable(page["rubric"])}
     return render(request, "refinement/rubrics/bench.html", page, status=status)
+
+
+def outcome_of(
+    bench: Bench, outcomes: Mapping[int, Mapping[str, Any]], boards: Mapping[int, Mapping[str, Any]]
+) -> dict[str, Any]:
+    """A line of the list: counts over all trials, and the composite of the judge or of the board."""
+    counted = dict(outcomes.get(bench.pk, {}))
+    if bench.panel:
+        counted |= boards.get(bench.pk, {"mean": None})
+    return counted
 
 
 # --- one test -------------------------------------------------------------------------------------

@@ -1,6 +1,10 @@
 """The pages of a board's bench: how it is started, and what its report shows."""
 
+from dataclasses import replace
+
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from refinement.models import Bench
 from refinement.services.rubrics.bench import bench_scores_set
@@ -48,12 +52,13 @@ def test_an_unknown_choice_is_refused_beside_its_field(table: Table, as_editor):
 def test_the_report_shows_the_board_and_each_judge(table: Table, as_viewer):
     bench = judged(table, 6, 9, 6, 7)
     page = shown(as_viewer, page_of(table, bench))
-    assert "Board of 2: Reader, Expert . No deliberation on the test bench." in page
+    assert "Board of 2: Reader, Expert " in page
     assert "Can this board be relied on here?" in page
     assert "Scores of the board" in page
     # Reader, Expert, board, between judges: the composite of both repeats.
     assert "Composite 6.00 ± 0.00 8.00 ± 1.41 6.00 ± 0.00 2.00 dissent" in page.replace("&nbsp;", " ")
-    assert "Each judge scores alone here." in page
+    assert "Each judge scores alone: there is no deliberation on the test bench." in page
+    assert "the gallery's is used" not in page
     assert "Expert repeat 2" in page
 
 
@@ -86,8 +91,6 @@ def test_what_a_judge_was_asked_is_found_by_its_seat(table: Table, as_viewer):
 
 
 def test_a_judges_name_is_data(table: Table, as_viewer):
-    from dataclasses import replace
-
     hostile = (replace(PANEL[0], name="<b>Reader</b>"), PANEL[1])
     page = as_viewer.get(page_of(table, judged(table, 6, 9, rubric=board(panel=hostile)))).content.decode()
     assert "<b>Reader" not in page
@@ -105,8 +108,23 @@ def test_a_board_is_compared_with_a_single_judge(table: Table, as_viewer):
 
 
 def test_the_list_says_that_it_was_a_board(table: Table, as_viewer):
+    judged(table, 6, 9, 7, 8)
+    page = shown(as_viewer, address(table))
+    assert "Board of 2 1 6.50 6.00 – 7.00 4 judged" in page, "the board's medians, not all judges"
+
+
+def test_more_boards_cost_no_more_queries(table: Table, as_viewer):
+    def queries() -> int:
+        with CaptureQueriesContext(connection) as captured:
+            as_viewer.get(address(table))
+        return len(captured)
+
     judged(table, 6, 9)
-    assert "Board of 2" in shown(as_viewer, address(table))
+    as_viewer.get(address(table))
+    one = queries()
+    judged(table, 6, 9)
+    judged(table, 7, 9)
+    assert queries() == one
 
 
 def test_judge_it_again_keeps_the_board(table: Table, as_editor):

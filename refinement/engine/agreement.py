@@ -1,12 +1,13 @@
-"""Statistics for the judge test bench: noise between repeats, and agreement with human scores."""
+"""Statistics about judges: noise between repeats, and agreement with human scores."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 
+from refinement.engine.boards import final_score, readable
 from refinement.engine.numbers import exact
-from refinement.engine.types import ZERO, Rubric
+from refinement.engine.types import ZERO, BoardVerdict, Rubric
 
 FEW_TRIALS = 3  # with fewer, a spread is meaningless
 GAP_SHARE = Decimal("0.05")  # default for the smallest gain to detect, as a share of the scale
@@ -143,6 +144,20 @@ def agreement_of(pairs: Sequence[tuple[Decimal, Decimal]], near: Decimal) -> Agr
         near_share=Decimal(sum(abs(gap) <= near for gap in gaps)) / count,
         order=rank_correlation(pairs),
     )
+
+
+def judge_pairs(
+    board: Sequence[BoardVerdict], person: Mapping[str, Decimal]
+) -> dict[int, list[tuple[Decimal, Decimal]]]:
+    """Each readable judge's final score beside the person's, for the criteria that both scored, by seat."""
+    return {
+        answer.seat: [
+            (final_score(answer, entry.key), person[entry.key])
+            for entry in (answer.verdict.scores if answer.verdict else ())
+            if entry.key in person
+        ]
+        for answer in readable(board)
+    }
 
 
 def rank_correlation(pairs: Sequence[tuple[Decimal, Decimal]]) -> Decimal | None:

@@ -13,6 +13,7 @@ from refinement.engine.agreement import (
     agreement_of,
     detectable_gap,
     differences_from,
+    judge_pairs,
     mean_absolute,
     near_gap,
     rank_correlation,
@@ -23,6 +24,7 @@ from refinement.engine.agreement import (
 )
 from refinement.engine.profiles import rubric_for
 from refinement.engine.rubrics import Scale
+from refinement.engine.types import BoardVerdict, CriterionScore, CriterionStance, Stance, Verdict
 
 
 def numbers(*values: str) -> list[Decimal]:
@@ -147,6 +149,28 @@ def test_agreement_worked_out_by_hand():
         pairs=3, apart=Decimal("5.5") / 3, bias=Decimal("4.5") / 3, near_share=Decimal(2) / 3, order=None
     )
     assert agreement_of([], Decimal(1)) is None
+
+
+def answer(seat, scores, stances=None):
+    """A judge's answer with these scores by key; a stance is (key, stance, score)."""
+    said = tuple(CriterionScore(key, Decimal(score)) for key, score in scores.items())
+    told = stances and tuple(CriterionStance(key, stance, Decimal(score)) for key, stance, score in stances)
+    return BoardVerdict(seat, Verdict(said), "", told)
+
+
+def test_judges_stand_beside_a_person_with_their_final_scores():
+    board = [
+        answer(1, {"depth": "5", "tone": "7"}, [("depth", Stance.CONCEDE, "8"), ("tone", Stance.AGREE, "7")]),
+        answer(2, {"depth": "9", "tone": "6"}, [("depth", Stance.CHALLENGE, "9")]),
+        BoardVerdict(3, None, "Not readable."),
+        answer(4, {"depth": "4", "tone": "4"}),
+    ]
+    assert judge_pairs(board, {"depth": Decimal(8), "other": Decimal(1)}) == {
+        1: pairs(("8", "8")),
+        2: pairs(("9", "8")),
+        4: pairs(("4", "8")),
+    }
+    assert judge_pairs(board[:1], {}) == {1: []}
 
 
 def test_a_gap_as_wide_as_allowed_is_near():

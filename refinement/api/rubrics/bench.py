@@ -15,12 +15,15 @@ from refinement.api.core.idempotency import creates, made_at
 from refinement.api.core.paging import Page, Paging, page_by_number
 from refinement.api.core.permissions import member
 from refinement.api.core.problems import Refused
+from refinement.engine.panels import MOST_JUDGES
 from refinement.judging.schema import plain, scale_in_words
 from refinement.models import Bench, BenchCall, BenchStatus, BenchTrial, CandidateOrigin, Round, RubricVersion
 from refinement.providers.registry import Target
 from refinement.selectors.launch.available_models import target_typed
 from refinement.selectors.reviews.blindness import without_hidden
 from refinement.selectors.rubrics.bench import bench_or_404, benches_of, trial_or_404, trials_of
+from refinement.selectors.rubrics.bench_boards import board_report, report_for
+from refinement.selectors.rubrics.bench_report import Line
 from refinement.selectors.rubrics.definitions import definition_of
 from refinement.services.rubrics.bench import (
     MAX_CANDIDATE_CHARS,
@@ -34,6 +37,7 @@ from refinement.services.rubrics.bench import (
 
 router = Router(tags=["Test bench"])
 LARGEST_NUMBER = 2**31 - 1
+DIGITS = Decimal("0.000001")
 MOST_MODEL_CHARS = 200
 MOST_CRITERIA = 200
 Number = Annotated[str, StringConstraints(max_length=20, pattern=r"^-?\d{1,6}(\.\d{1,3})?$")]
@@ -49,11 +53,25 @@ class BenchNew(Schema):
     task: str = Field("", max_length=MAX_TASK_CHARS, description="Defaults to the round's task.")
     version: int | None = Field(None, ge=1, le=LARGEST_NUMBER, description="Defaults to the newest.")
     judge: str = Field(max_length=400, description="endpoint/model", examples=["ollama/qwen3:14b"])
-    repeats: int = Field(5, ge=1, le=MOST_REPEATS)
+    judges: Literal["", "single", "board", "auto"] = Field(
+        "",
+        description="One judge, or each judge of a board alone, without deliberation. Empty for the rubric's "
+        "choice. Without a panel of the rubric's, the gallery's for its kind of work is used.",
+    )
+    repeats: int = Field(5, ge=1, le=MOST_REPEATS, description="On a board, for each judge.")
     temperature: Decimal = Field(Decimal(0), ge=0, le=2, decimal_places=2)
     anchored: bool = Field(
         False, description="Show the judge the rubric's calibration example and its scores, as in a run."
     )
+
+
+class BenchJudge(Schema):
+    """A judge of a board."""
+
+    seat: int
+    name: str
+    lens: str
+    model: str = Field(description="endpoint/model")
 
 
 class BenchLine(Schema):
@@ -64,6 +82,7 @@ class BenchLine(Schema):
     status: str = Field(description=f"One of {', '.join(BenchStatus.values)}.")
     title: str
     judge: str
+    panel: list[BenchJudge] = Field(description="The judges of the board; empty for a single judge.")
     repeats: int
     temperature: str
     anchored: bool
@@ -75,7 +94,8 @@ class BenchLine(Schema):
 class TrialShape(Schema):
     """A judgement; no composite until it is finished."""
 
-    number: int
+    number: int = Field(description="The repeat.")
+    seat: int = Field(description="Of the board's judge, from 1; 0 for a single judge.")
     status: str
     composite: str | None
     scores: dict[str, str] | None = Field(description="By criterion, after penalties.")
@@ -90,13 +110,32 @@ class TrialShape(Schema):
     seconds: str
 
 
+class Figure(Schema):
+    """A criterion, or the composite with an empty key, over all trials; null without enough scores."""
+
+    seat: int = Field(description="0 for the board, or for a single judge.")
+    key: str
+    mean: str | None
+    spread: str | None = Field(description="Standard deviation between the repeats.")
+    apart: str | None = Field(
+        description="Of a board: from its lowest to its highest judge, mean over the repeats."
+    )
+
+
 class BenchShape(BenchLine):
-    """A rubric test with its text and trials."""
+    """A rubric test with its text and trials. A board's scores are its judges' medians."""
 
     candidate: str
     task: str
     human_scores: dict[str, str] = Field(description="Human scores by criterion.")
+    figures: list[Figure]
     trials: list[TrialShape]
+
+
+class TrialQuery(Schema):
+    """Which judge's trial."""
+
+    seat: int = Field(0, ge=0, le=MOST_JUDGES, description="Of the board's judge; 0 for a single judge.")
 
 
 class BenchScores(Schema):
@@ -150,6 +189,7 @@ def bench_new(request: ApiRequest, rubric: str, body: BenchNew) -> BenchShape:
         task=task,
         temperature=body.temperature,
         anchored=body.anchored,
+        judges=body.judges,
         user=request.user,
     )
     values = {"slug": request.project.slug, "rubric": rubric, "bench": bench.pk}
@@ -194,9 +234,11 @@ def bench_scored(request: ApiRequest, rubric: str, bench: int, body: BenchScores
 
 @router.get("/rubrics/{rubric}/benches/{int:bench}/trials/{int:number}/calls", response=TrialCalls)
 @member()
-def trial_call_list(request: ApiRequest, rubric: str, bench: int, number: int) -> TrialCalls:
+def trial_call_list(
+    request: ApiRequest, rubric: str, bench: int, number: int, query: Query[TrialQuery]
+) -> TrialCalls:
     """List the model calls of a trial."""
-    trial = trial_or_404(bench_or_404(rubric_or_404(request, rubric), bench), number)
+    trial = trial_or_404(bench_or_404(rubric_or_404(request, rubric), bench), number, query.seat)
     return TrialCalls(items=[call_shape(row) for row in trial.calls.all()])
 
 
@@ -235,6 +277,15 @@ def bench_values(row: Bench) -> dict[str, Any]:
         "status": row.status,
         "title": row.title,
         "judge": f"{row.endpoint}/{row.model}",
+        "panel": [
+            BenchJudge(
+                seat=seat,
+                name=judge["name"],
+                lens=judge["lens"],
+                model=f"{judge['endpoint']}/{judge['model']}",
+            )
+            for seat, judge in enumerate(row.panel, start=1)
+        ],
         "repeats": row.repeats,
         "temperature": plain(row.temperature),
         "anchored": row.anchored,
@@ -245,18 +296,53 @@ def bench_values(row: Bench) -> dict[str, Any]:
 
 
 def bench_shape(row: Bench) -> BenchShape:
+    trials = trials_of(row)
     return BenchShape(
         **bench_values(row),
         candidate=row.candidate,
         task=row.task,
         human_scores=row.human_scores,
-        trials=[trial_shape(trial) for trial in trials_of(row)],
+        figures=figures_of(row, trials),
+        trials=[trial_shape(trial) for trial in trials],
     )
+
+
+def figures_of(row: Bench, trials: list[BenchTrial]) -> list[Figure]:
+    """The test's figures: the board's and then each judge's, or those of the single judge."""
+    rubric = definition_of(row.rubric_version)
+    report = report_for(rubric, row, trials, {})
+    if not row.panel:
+        return [figure(line, 0) for line in (*report.lines, report.total)]
+    board = board_report(row, rubric, trials, report, {})
+    return [
+        *(figure(line.board, 0, line.apart) for line in board.lines),
+        *(
+            figure(line, seat)
+            for seat, judge in enumerate(board.judges, start=1)
+            for line in (*judge.report.lines, judge.report.total)
+        ),
+    ]
+
+
+def figure(line: Line, seat: int, apart: Decimal | None = None) -> Figure:
+    spread = line.spread
+    return Figure(
+        seat=seat,
+        key=line.key,
+        mean=rounded(spread.mean) if spread else None,
+        spread=rounded(spread.deviation) if spread and spread.deviation is not None else None,
+        apart=None if apart is None else rounded(apart),
+    )
+
+
+def rounded(value: Decimal) -> str:
+    return plain(value.quantize(DIGITS))
 
 
 def trial_shape(row: BenchTrial) -> TrialShape:
     return TrialShape(
         number=row.number,
+        seat=row.seat,
         status=row.status,
         composite=None if row.composite is None else plain(row.composite),
         scores=row.scores,

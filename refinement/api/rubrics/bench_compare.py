@@ -8,7 +8,8 @@ from refinement.access.objects import rubric_or_404
 from refinement.api.core.auth import ApiRequest
 from refinement.api.core.permissions import member
 from refinement.selectors.rubrics.bench import bench_or_404
-from refinement.selectors.rubrics.bench_report import Line, Pair, bench_comparison, report_of, what_differs
+from refinement.selectors.rubrics.bench_boards import report_of
+from refinement.selectors.rubrics.bench_report import Line, Pair, bench_comparison, what_differs
 from refinement.selectors.rubrics.bench_words import comparison_sentence, pair_label
 from refinement.selectors.rubrics.definitions import plain
 

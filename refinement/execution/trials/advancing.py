@@ -67,7 +67,7 @@ def trial_advance(trial_id: int) -> bool:
         raise
     log.info("trial bench=%s trial=%s seconds=%.3f", lease.row.bench_id, trial_id, time.monotonic() - began)
     if called:
-        slot_offer(lease.row.bench.endpoint)
+        slot_offer(lease.row.endpoint)
     return True
 
 
@@ -87,13 +87,13 @@ def may_try_again(lease: Lease[BenchTrial]) -> bool:
 
 def trial_step(lease: Lease[BenchTrial]) -> bool:
     """Calls the judge once and records the result; False if the endpoint had no free slot."""
-    bench = lease.row.bench
+    endpoint = lease.row.endpoint
     try:
-        limits = {bench.endpoint: endpoint_spec(bench.endpoint).concurrency}
-        if not slots_take(lease, {bench.endpoint: 1}, limits)[bench.endpoint]:
+        limits = {endpoint: endpoint_spec(endpoint).concurrency}
+        if not slots_take(lease, {endpoint: 1}, limits)[endpoint]:
             spread = 1 + random.random()  # noqa: S311  jitter, not a secret
             delay = timedelta(seconds=RETRY_SECONDS * spread)
-            trial_queue_for_slot(lease, endpoint=bench.endpoint, delay=delay)
+            trial_queue_for_slot(lease, endpoint=endpoint, delay=delay)
             return False
         reply = trial_ask(lease)
     except TrialFailed as failed:

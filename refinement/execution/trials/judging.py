@@ -9,7 +9,7 @@ from functools import partial
 
 from django.utils import timezone
 
-from refinement.engine.types import History, Role, Round, Rubric, Verdict
+from refinement.engine.types import History, PanelJudge, Role, Round, Rubric, Verdict
 from refinement.execution.calls import control_of, fill, options_of, stop_if_cancelled
 from refinement.execution.cancelling import lease_checks
 from refinement.execution.judging import cut_off_complaint
@@ -58,12 +58,12 @@ class TrialFailed(Exception):
 
 def trial_ask(lease: Lease[BenchTrial]) -> TrialReply:
     """Calls the judge once; raises TrialFailed for a call without a reply, and Cancelled."""
-    bench = lease.row.bench
-    rubric = definition_of(bench.rubric_version)
-    view = bench_view(bench, rubric)
+    trial = lease.row
+    rubric = definition_of(trial.bench.rubric_version)
+    view = trial_view(trial, rubric)
     call = BenchCall(
-        trial_id=lease.row.pk,
-        number=lease.row.calls_made + 1,
+        trial_id=trial.pk,
+        number=trial.calls_made + 1,
         messages=[],
         started_at=timezone.now(),
         seen=[kind.value for kind in view.seen],
@@ -71,22 +71,22 @@ def trial_ask(lease: Lease[BenchTrial]) -> TrialReply:
     )
     clock = time.monotonic()
     try:
-        window = window_of(bench, rubric)
+        window = window_of(trial, rubric)
         with trial_heartbeat(lease):
             first = judge_prompt(view)
         prompt = conversation(lease, first)
-        request = request_for(bench, rubric, prompt, window)
+        request = request_for(trial, rubric, prompt, window)
         call.messages = [{"role": m.role, "content": storable(m.content)} for m in request.messages]
         call.options = options_of(request)
         with trial_control(lease) as control:
-            reply = provider_for(bench.endpoint).complete(request, control)
+            reply = provider_for(trial.endpoint).complete(request, control)
     except ProviderError as error:
         call.error_kind, call.error_message = error.kind.value, storable(error.message)
         finish(call, time.monotonic() - clock)
         raise TrialFailed(call, error) from error
     fill(call, reply)
     finish(call, reply.seconds or time.monotonic() - clock)
-    verdict = verdict_in(call, reply, rubric, bench.model)
+    verdict = verdict_in(call, reply, rubric, trial.model)
     return TrialReply(rubric, call, verdict, view.candidate.seen_chars if view.candidate else None)
 
 
@@ -103,22 +103,28 @@ def trial_heartbeat(lease: Lease[BenchTrial]) -> Iterator[None]:
         yield
 
 
-def bench_view(bench: Bench, rubric: Rubric) -> JudgeView:
-    """What the judge sees: the candidate as in round 1, with the calibration example if it is shown."""
+def trial_view(trial: BenchTrial, rubric: Rubric) -> JudgeView:
+    """What the judge sees: the candidate as in round 1, with the calibration example if it is shown.
+
+    A judge of a board looks through its lens.
+    """
+    bench, judge = trial.bench, trial.judge
     brief = Brief(
         task=bench.task,
         rubric=replace(rubric, calibration_text="", calibration_scores={}),
         nonce=bench.nonce,
         calibration=calibration_of(rubric) if bench.anchored else None,
     )
-    return judge_view(brief, History(rounds=(Round(1, bench.candidate),)), 1)
+    lens = PanelJudge(judge["name"], judge["lens"]) if judge else None
+    return judge_view(brief, History(rounds=(Round(1, bench.candidate),)), 1, lens=lens)
 
 
-def window_of(bench: Bench, rubric: Rubric) -> int | None:
-    """The bench's context window, sized as in a run and chosen once for all its trials."""
-    if bench.context_tokens is not None:
+def window_of(trial: BenchTrial, rubric: Rubric) -> int | None:
+    """The context window of the trial's model, sized as in a run. A single judge's is chosen only once."""
+    bench = trial.bench
+    if bench.context_tokens is not None and not trial.seat:
         return bench.context_tokens
-    info = model_info_get(bench)
+    info = model_info_get(trial)
     if info is None:
         return None
     brief = Brief(
@@ -130,14 +136,15 @@ def window_of(bench: Bench, rubric: Rubric) -> int | None:
     )
     wanted = context_tokens_for(*expected_sizes(brief, Role.JUDGE), None)
     window = wanted if info.context_length is None else min(wanted, info.context_length)
-    Bench.objects.filter(pk=bench.pk, context_tokens=None).update(context_tokens=window)
+    if not trial.seat:
+        Bench.objects.filter(pk=bench.pk, context_tokens=None).update(context_tokens=window)
     return window
 
 
-def model_info_get(bench: Bench) -> ModelInfo | None:
+def model_info_get(trial: BenchTrial) -> ModelInfo | None:
     """The model as the endpoint describes it; None if it does not describe its models."""
     try:
-        return provider_for(bench.endpoint).model_info(bench.model)
+        return provider_for(trial.endpoint).model_info(trial.model)
     except ProviderError as error:
         # Without a window, the server would use its default and may cut the prompt silently.
         if error.retryable or error.kind is ErrorKind.MODEL_MISSING:
@@ -155,11 +162,11 @@ def conversation(lease: Lease[BenchTrial], prompt: Prompt) -> Prompt:
     return prompt
 
 
-def request_for(bench: Bench, rubric: Rubric, prompt: Prompt, window: int | None) -> CompletionRequest:
+def request_for(trial: BenchTrial, rubric: Rubric, prompt: Prompt, window: int | None) -> CompletionRequest:
     return CompletionRequest(
-        model=bench.model,
+        model=trial.model,
         messages=[Message(m.role, m.content) for m in prompt.messages],
-        temperature=float(bench.temperature),
+        temperature=float(trial.bench.temperature),
         max_tokens=max_reply_tokens(prompt, reply_limit_tokens(rubric), window),
         context_tokens=window,
         schema=reply_schema(rubric),

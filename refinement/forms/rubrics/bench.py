@@ -7,6 +7,7 @@ from typing import Any
 from django import forms
 
 from refinement.engine.types import Rubric
+from refinement.forms.runs.judges import JUDGE_CHOICES
 from refinement.judging.schema import plain, scale_in_words
 from refinement.models import CandidateOrigin, RubricVersion
 from refinement.providers.registry import Target
@@ -71,12 +72,19 @@ class BenchForm(forms.Form):
         help_text="Endpoint/model, such as ollama/qwen3:14b.",
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )
+    judges = forms.ChoiceField(
+        label="Who judges",
+        required=False,
+        choices=JUDGE_CHOICES,
+        help_text="On a board, each judge scores alone with its lens. There is no deliberation here. If the "
+        "rubric has no panel, the gallery's for its kind of work is used.",
+    )
     repeats = forms.IntegerField(
         label="Trials",
         min_value=1,
         max_value=MOST_REPEATS,
         initial=5,
-        help_text=f"1 to {MOST_REPEATS}. Three or more show how much the scores vary.",
+        help_text=f"1 to {MOST_REPEATS} for each judge. Three or more show how much scores vary.",
     )
     temperature = forms.DecimalField(
         label="Temperature",

@@ -25,7 +25,7 @@ class CandidateOrigin(models.TextChoices):
 
 
 class Bench(models.Model):
-    """One text, rubric version and judge, with `repeats` trials."""
+    """One text and rubric version, judged `repeats` times by one judge or by each judge of a board."""
 
     Status = BenchStatus
     Origin = CandidateOrigin
@@ -87,6 +87,15 @@ class Bench(models.Model):
     @property
     def is_running(self) -> bool:
         return self.status == BenchStatus.RUNNING
+
+    @property
+    def judges_count(self) -> int:
+        return len(self.panel) or 1
+
+    @property
+    def trials_count(self) -> int:
+        """One for each judge in each repeat."""
+        return self.repeats * self.judges_count
 
 
 class TrialStatus(models.TextChoices):
@@ -154,6 +163,24 @@ class BenchTrial(Leased):
 
     def __str__(self) -> str:
         return f"trial {self.number} of bench {self.bench_id}"
+
+    @property
+    def judge(self) -> dict[str, str]:
+        """The judge of the board with name, lens, endpoint and model; empty for a single judge."""
+        return dict(self.bench.panel[self.seat - 1]) if self.seat else {}
+
+    @property
+    def endpoint(self) -> str:
+        return self.judge.get("endpoint", self.bench.endpoint)
+
+    @property
+    def model(self) -> str:
+        return self.judge.get("model", self.bench.model)
+
+    @property
+    def key(self) -> str:
+        """Identifies the trial on its bench's page."""
+        return f"{self.number}-{self.seat}" if self.seat else str(self.number)
 
     @property
     def tokens(self) -> int:

@@ -109,7 +109,7 @@ def kinship_title(kin: Kinship, names: Sequence[str], *, board: bool) -> str:
     same = "the same model" if kin is Kinship.SAME_MODEL else "of the same family"
     if not board or names == ["Judge"]:
         return f"Producer and {'judges' if board else 'judge'} are {same}"
-    return f"Producer and {', '.join(names)} are {same}"
+    return f"{', '.join(['Producer', *names[:-1]])} and {names[-1]} are {same}"
 
 
 def embedded_warning(plan: Plan) -> list[Caution]:

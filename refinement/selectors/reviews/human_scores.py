@@ -1,26 +1,21 @@
 """Human scores of a round next to the judge's, and their agreement over the run."""
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, NamedTuple
-
-from django.db.models import TextField
-from django.db.models.functions import Cast
 
 from refinement.engine.agreement import Agreement, agreement_of, near_gap
 from refinement.engine.scoring import shown
-from refinement.engine.types import ZERO, Rubric
+from refinement.engine.types import ZERO, JudgeMode, Rubric
 from refinement.models import BlindReading, HumanScore, Round, RubricVersion, Run, User
 from refinement.selectors.reviews.blindness import not_blind_reason_for
+from refinement.selectors.reviews.board_agreement import FEWEST_ROUNDS, JudgeLine, board_agreement
+from refinement.selectors.reviews.given import MOST_PAIRS, PersonScores, score_pairs, scores_given
 from refinement.selectors.runs.words import plain_number
 from refinement.selectors.score_words import composite_change, composite_text, score_change, score_text
 
 MOST_PEOPLE = 20  # in a round's table
-MOST_PAIRS = 2_000  # scored rounds of one run
-FEWEST_ROUNDS = 3  # below this, agreement is not reported
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +58,9 @@ class PeopleFacts:
     more: int  # people not in the table
     own: HumanScore | None
     not_blind: str  # why the reader's next score cannot be blind; empty if it can
+    who: str  # whose scores people's stand beside: the judge's or the board's
     agreement: "RunAgreement"
+    judges: tuple[JudgeLine, ...]  # of a board, and the board itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +78,8 @@ def people_of(run: Run, rubric: Rubric, row: Round, reader: User) -> PeopleFacts
     own = next((entry for entry in found if entry.author_id == reader.pk), None)
     # The reader's own column is always included.
     listed = [*([own] if own else []), *(entry for entry in found if entry is not own)][:MOST_PEOPLE]
-    given = _given(run)
+    given = scores_given(run.pk)
+    judged = [entry for entry in given if entry.judged is not None]
     readings = _readings_of(run.pk)
     since: dict[int | None, datetime] = {e.reader_id: e.began_at for e in readings if not e.given_up}
     ended = next((e for e in readings if e.reader_id == reader.pk and e.ended_at is not None), None)
@@ -91,7 +89,9 @@ def people_of(run: Run, rubric: Rubric, row: Round, reader: User) -> PeopleFacts
         more=len(found) - len(listed),
         own=own,
         not_blind=not_blind_reason_for(ended, scored=any(entry.author == reader.pk for entry in given)),
-        agreement=agreement_in(rubric, [entry for entry in given if entry.judged is not None]),
+        who="Judge" if row.spread is None else "Board",
+        agreement=agreement_in(rubric, judged),
+        judges=board_agreement(run.pk, rubric, judged),
     )
 
 
@@ -121,30 +121,6 @@ def _scores_of(row: int) -> list[HumanScore]:
 
 def _readings_of(run: int) -> list[BlindReading]:
     return list(BlindReading.objects.filter(run=run).order_by("id")[:MOST_PAIRS])
-
-
-class PersonScores(NamedTuple):
-    """One person's scores of one round, with the judge's if any.
-
-    Single scores stay JSON: few runs have enough rounds to compare them.
-    """
-
-    author: int | None
-    number: int
-    judged: Decimal | None
-    judged_scores: str | None
-    composite: Decimal
-    scores: str
-
-
-def _given(run: Run) -> list[PersonScores]:
-    return [PersonScores(*row) for row in _given_in(run.pk)]
-
-
-def _given_in(run: int) -> list[tuple[Any, ...]]:
-    judged, scores = (Cast(name, TextField()) for name in ("round__scores", "scores"))
-    fields = ("author_id", "round__number", "round__composite", judged, "composite", scores)
-    return list(HumanScore.objects.filter(run=run).order_by("id").values_list(*fields)[:MOST_PAIRS])
 
 
 def _person(entry: HumanScore, rubric: Rubric, reader: User | None, since: datetime | None) -> PersonLine:
@@ -237,24 +213,21 @@ def agreement_in(rubric: Rubric, found: Sequence[PersonScores]) -> RunAgreement:
     """Agreement over all judged rounds with human scores."""
     rounds = len({entry.number for entry in found})
     if rounds < FEWEST_ROUNDS:
-        return RunAgreement(rounds, len(found), (_too_few(rounds),) if found else ())
+        return RunAgreement(rounds, len(found), (_too_few(rounds, who_judges(rubric)),) if found else ())
     wholes = [(entry.judged, entry.composite) for entry in found if entry.judged is not None]
-    parts = [pair for entry in found for pair in _pairs(entry)]
+    parts = [pair for entry in found for pair in score_pairs(entry)]
     near = near_gap(rubric)
     whole, part = agreement_of(wholes, near), agreement_of(parts, near)
     return RunAgreement(rounds, len(found), tuple(_sentences(rubric, rounds, len(found), whole, part, near)))
 
 
-def _pairs(entry: PersonScores) -> list[tuple[Decimal, Decimal]]:
-    """Judge's and person's score of each criterion that both scored."""
-    judged: Mapping[str, str] = json.loads(entry.judged_scores or "null") or {}
-    said: Sequence[Mapping[str, Any]] = json.loads(entry.scores)
-    return [(Decimal(judged[each["key"]]), Decimal(each["score"])) for each in said if each["key"] in judged]
+def who_judges(rubric: Rubric) -> str:
+    return "board" if rubric.judges.mode is JudgeMode.BOARD else "judge"
 
 
-def _too_few(rounds: int) -> str:
+def _too_few(rounds: int, who: str) -> str:
     counted = "1 round was" if rounds == 1 else f"{rounds} rounds were"
-    return f"{counted} scored by the judge and by people. Agreement is reported from {FEWEST_ROUNDS} rounds."
+    return f"{counted} scored by the {who} and by people. Agreement is reported from {FEWEST_ROUNDS} rounds."
 
 
 def _sentences(
@@ -262,11 +235,11 @@ def _sentences(
 ) -> list[str]:
     if whole is None:
         return []
-    places = max(1, rubric.policy.composite_decimals)
+    places, who = max(1, rubric.policy.composite_decimals), who_judges(rubric)
     told = [
-        f"{rounds} rounds were scored by the judge and by people ({readings} scores). Their "
+        f"{rounds} rounds were scored by the {who} and by people ({readings} scores). Their "
         f"composites differ by {whole.apart:.{places}f} on average.",
-        _bias_words(whole.bias, places),
+        _bias_words(whole.bias, places, who),
     ]
     if part is not None:
         told.append(
@@ -278,13 +251,12 @@ def _sentences(
     return told
 
 
-def _bias_words(bias: Decimal, places: int) -> str:
+def _bias_words(bias: Decimal, places: int, who: str) -> str:
     rounded = round(bias, places)
     if rounded == 0:
         return "Neither is more lenient."
-    return (
-        f"The judge is {abs(rounded):.{places}f} {'more lenient' if rounded > 0 else 'stricter'} than people."
-    )
+    manner = "more lenient" if rounded > 0 else "stricter"
+    return f"The {who} is {abs(rounded):.{places}f} {manner} than people."
 
 
 def _order_words(order: Decimal) -> str:

@@ -69,11 +69,15 @@ def bench_or_404(rubric: Rubric, pk: int) -> Bench:
 
 def trials_of(bench: Bench) -> list[BenchTrial]:
     """The test's trials in order, without the full replies."""
-    return list(bench.trials.order_by("number"))
+    trials = list(bench.trials.order_by("number", "seat"))
+    for trial in trials:
+        trial.bench = bench
+    return trials
 
 
-def trial_or_404(bench: Bench, number: int) -> BenchTrial:
-    found = bench.trials.filter(number=number).prefetch_related("calls").first()
+def trial_or_404(bench: Bench, number: int, seat: int = 0) -> BenchTrial:
+    """The trial of this repeat, and on a board of the judge in this seat."""
+    found = bench.trials.filter(number=number, seat=seat).prefetch_related("calls").first()
     if found is None:
         raise Http404("This test has no such trial.")
     found.bench = bench

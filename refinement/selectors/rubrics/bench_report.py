@@ -15,11 +15,6 @@ from refinement.engine.agreement import (
 from refinement.engine.scoring import composite
 from refinement.engine.types import CheckResult, Rubric, Scale
 from refinement.models import Bench, BenchTrial, TrialStatus
-from refinement.selectors.rubrics.bench import (
-    people_scores,
-    trials_of,
-)
-from refinement.selectors.rubrics.definitions import definition_of
 from refinement.selectors.score_words import mean_decimals
 
 PLOT_WIDTH = 200
@@ -66,10 +61,15 @@ class Report:
     lines: tuple[Line, ...]
     total: Line
     apart: Decimal | None  # mean distance from human scores
+    is_board: bool = False  # each trial is a repeat with the board's medians
 
     @property
-    def ended(self) -> int:
-        return sum(trial.finished_at is not None for trial in self.trials)
+    def who(self) -> str:
+        return "board" if self.is_board else "judge"
+
+    @property
+    def unit(self) -> str:
+        return "repeat" if self.is_board else "trial"
 
     @property
     def done(self) -> int:
@@ -81,7 +81,9 @@ class Report:
         return mean_decimals(self.rubric.scale.minimum, self.rubric.scale.maximum)
 
 
-def bench_report(rubric: Rubric, trials: Sequence[BenchTrial], people: Mapping[str, str]) -> Report:
+def bench_report(
+    rubric: Rubric, trials: Sequence[BenchTrial], people: Mapping[str, str], *, is_board: bool = False
+) -> Report:
     """The current figures. Scores are the judge's, composites are computed as in a run."""
     given = {key: Decimal(score) for key, score in people.items()}
     said = [said_scores(trial) for trial in trials]
@@ -103,7 +105,7 @@ def bench_report(rubric: Rubric, trials: Sequence[BenchTrial], people: Mapping[s
         for criterion in rubric.criteria
     )
     total = line_of("", "Composite", [composite_of(rubric, trial) for trial in trials], rubric.scale)
-    return Report(rubric, tuple(trials), lines, total, mean_absolute(differences))
+    return Report(rubric, tuple(trials), lines, total, mean_absolute(differences), is_board)
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,8 +235,7 @@ def what_differs(before: Bench, after: Bench) -> list[str]:
     told = []
     if before.rubric_version_id != after.rubric_version_id:
         told.append(f"version {before.rubric_version.number} and version {after.rubric_version.number}")
-    if (before.endpoint, before.model) != (after.endpoint, after.model):
-        told.append(f"the judges {before.model} and {after.model}")
+    told += judges_differ(before, after)
     if before.temperature != after.temperature:
         told.append(f"temperature {before.temperature.normalize():f} and {after.temperature.normalize():f}")
     if before.task != after.task:
@@ -244,6 +245,16 @@ def what_differs(before: Bench, after: Bench) -> list[str]:
     return told
 
 
-def report_of(bench: Bench) -> Report:
-    scores, _ = people_scores(bench)
-    return bench_report(definition_of(bench.rubric_version), trials_of(bench), scores)
+def judges_differ(before: Bench, after: Bench) -> list[str]:
+    if len(before.panel) != len(after.panel):
+        return [f"{judges_label(before)} and {judges_label(after)}"]
+    if before.panel != after.panel:
+        return ["the judges of the board"]
+    if not before.panel and (before.endpoint, before.model) != (after.endpoint, after.model):
+        return [f"the judges {before.model} and {after.model}"]
+    return []
+
+
+def judges_label(bench: Bench) -> str:
+    """Who judges: a model, or a board of several judges."""
+    return f"a board of {len(bench.panel)}" if bench.panel else f"the judge {bench.model}"

@@ -52,10 +52,11 @@ def steadiness_sentence(steadiness: Steadiness, bench: Bench, report: Report) ->
     spread, digits = report.total.spread, report.digits
     assert spread is not None
     if steadiness is Steadiness.TOO_FEW:
-        scored = "One trial has" if spread.count == 1 else f"{spread.count} trials have"
-        return f"{scored} scores. At least three are needed to measure the judge's variation."
+        unit = report.unit
+        scored = f"One {unit} has" if spread.count == 1 else f"{spread.count} {unit}s have"
+        return f"{scored} scores. At least three are needed to measure the {report.who}'s variation."
     if steadiness is Steadiness.SAME:
-        same = f"Every trial gave the same composite, {rounded(spread.mean, digits)}."
+        same = f"Every {report.unit} gave the same composite, {rounded(spread.mean, digits)}."
         if bench.temperature == 0:
             same += " At temperature 0 this is expected and does not show that the score is right."
         return same
@@ -69,7 +70,7 @@ def noise_sentence(steadiness: Steadiness, report: Report) -> str:
     gap = detectable_gap(spread) or Decimal(0)
     wanted = required_gap(report.rubric)
     told = (
-        f"The composite varies by {rounded(spread.deviation, digits)} between trials. Two texts "
+        f"The composite varies by {rounded(spread.deviation, digits)} between {report.unit}s. Two texts "
         f"must differ by about {rounded(gap, digits)} before one judgement each shows which is "
         "better."
     )
@@ -101,9 +102,9 @@ def threshold_sentence(report: Report) -> list[str]:
     reached = sum(value >= mark for value in values)
     if reached in (0, len(values)):
         who = "None" if not reached else "Each"
-        return [f"{who} of the {len(values)} trials reaches the pass mark of {plain(mark)}."]
+        return [f"{who} of the {len(values)} {report.unit}s reaches the pass mark of {plain(mark)}."]
     return [
-        f"{reached} of {len(values)} trials reach the pass mark of {plain(mark)}, so whether this "
+        f"{reached} of {len(values)} {report.unit}s reach the pass mark of {plain(mark)}, so whether this "
         "text passes depends on chance."
     ]
 
@@ -114,18 +115,18 @@ def people_sentences(report: Report) -> list[str]:
     if report.apart is None:
         return []
     digits = 1 if report.digits == 2 else 2
-    told = [f"On average the judge differs from people by {rounded(report.apart, digits)}."]
+    told = [f"On average the {report.who} differs from people by {rounded(report.apart, digits)}."]
     lines = [line for line in report.lines if line.difference is not None]
     lines.sort(key=lambda line: -abs(line.difference or Decimal(0)))
-    return told + [difference_sentence(line, digits) for line in lines[:MOST_SENTENCES]]
+    return told + [difference_sentence(line, digits, report.who) for line in lines[:MOST_SENTENCES]]
 
 
-def difference_sentence(line: Line, digits: int) -> str:
+def difference_sentence(line: Line, digits: int, who: str) -> str:
     difference = line.difference or Decimal(0)
     size = rounded(abs(difference), digits)
     if not Decimal(size):
-        return f"The judge scores {line.name} the same as people."
-    return f"The judge scores {line.name} {size} {'above' if difference > 0 else 'below'} people."
+        return f"The {who} scores {line.name} the same as people."
+    return f"The {who} scores {line.name} {size} {'above' if difference > 0 else 'below'} people."
 
 
 # --- comparing ------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from django.core.exceptions import ValidationError
@@ -10,6 +10,9 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
+from refinement.engine.boards import judge_mode
+from refinement.engine.panels import panel_for
+from refinement.engine.types import JudgeMode, PanelJudge, Rubric
 from refinement.execution.leases import released
 from refinement.execution.waking import wake
 from refinement.judging.length import shorten
@@ -26,6 +29,7 @@ from refinement.models import (
 )
 from refinement.models.leased import WorkStatus
 from refinement.providers.registry import Target
+from refinement.selectors.rubrics.definitions import definition_of
 from refinement.services.audit import audit_record
 from refinement.texts import storable
 
@@ -55,11 +59,17 @@ def bench_create(
     task: str = "",
     temperature: Decimal = Decimal(0),
     anchored: bool = False,
+    judges: str = "",
     user: User | None = None,
 ) -> Bench:
-    """Create a bench and queue its trials. Raises ValidationError."""
+    """Create a bench and queue its trials: one per repeat, or one per repeat and judge of a board.
+
+    `judges` is `single`, `board` or `auto`; empty for the rubric's choice. Judges of a board without a model
+    of their own use `judge`. Raises ValidationError.
+    """
     text, task = plain_lines(storable(candidate.text)), plain_lines(storable(task)).strip()
     validate_bench(version, text, task, anchored=anchored)
+    panel = panel_to_test(definition_of(version), len(text), judges)
     bench = Bench(
         project=version.rubric.project,
         rubric_version=version,
@@ -73,6 +83,7 @@ def bench_create(
         task=task,
         endpoint=judge.endpoint,
         model=judge.model,
+        panel=[panel_values(entry, judge) for entry in panel],
         repeats=repeats,
         temperature=temperature,
         anchored=anchored,
@@ -87,7 +98,11 @@ def bench_create(
         object_id=bench.pk,
         project=bench.project,
         user=user,
-        after={"rubric": str(version), "judge": judge.model, "repeats": repeats},
+        after={
+            "rubric": str(version),
+            "judge": f"a board of {len(panel)}" if panel else judge.model,
+            "repeats": repeats,
+        },
     )
     return bench
 
@@ -97,10 +112,36 @@ def title_of(text: str) -> str:
     return shorten(text.strip("#>*-=` \t\n") or text, TITLE_CHARS)
 
 
+def panel_to_test(rubric: Rubric, chars: int, judges: str = "") -> tuple[PanelJudge, ...]:
+    """The judges of the board that tests a text of this length; empty for a single judge.
+
+    No clerk composes a panel for a test: without one of the rubric's, it is the gallery's.
+    """
+    mode = JudgeMode(judges) if judges else rubric.judges.mode
+    if judge_mode(replace(rubric, judges=replace(rubric.judges, mode=mode)), chars) is not JudgeMode.BOARD:
+        return ()
+    return rubric.judges.panel or panel_for(rubric.artifact_type)
+
+
+def panel_values(judge: PanelJudge, usual: Target) -> dict[str, str]:
+    """A judge as the bench stores it, with the usual model if it has none of its own."""
+    endpoint, _, model = judge.model.partition("/")
+    return {
+        "name": judge.name,
+        "lens": judge.lens,
+        "endpoint": endpoint or usual.endpoint,
+        "model": model or usual.model,
+    }
+
+
 def trials_start(bench: Bench) -> None:
     now = timezone.now()
-    numbers = range(1, bench.repeats + 1)
-    trials = [BenchTrial(bench=bench, number=number, woken_at=now) for number in numbers]
+    seats = range(1, len(bench.panel) + 1) if bench.panel else (0,)
+    trials = [
+        BenchTrial(bench=bench, number=number, seat=seat, woken_at=now)
+        for number in range(1, bench.repeats + 1)
+        for seat in seats
+    ]
     for trial in BenchTrial.objects.bulk_create(trials):
         wake(BenchTrial, trial.pk)
 

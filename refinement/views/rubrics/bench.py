@@ -1,6 +1,7 @@
 """Rubric tests: start, follow, cancel, compare."""
 
 import hashlib
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.contrib import messages
@@ -12,8 +13,9 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from refinement.access.objects import version_or_404
 from refinement.access.projects import ProjectRequest, project_view
+from refinement.engine.types import JudgeMode
 from refinement.forms.rubrics.bench import BenchForm, HumanScoresForm
-from refinement.models import Bench, CandidateOrigin, Rubric, RubricVersion, TrialStatus
+from refinement.models import Bench, BenchTrial, CandidateOrigin, Rubric, RubricVersion, TrialStatus
 from refinement.selectors.launch.available_models import models_offered
 from refinement.selectors.rubrics.bench import (
     bench_or_404,
@@ -28,12 +30,16 @@ from refinement.selectors.rubrics.bench import (
     trial_or_404,
     trials_of,
 )
+from refinement.selectors.rubrics.bench_boards import (
+    board_outcomes,
+    board_report,
+    report_for,
+    report_of,
+)
 from refinement.selectors.rubrics.bench_report import (
     Report,
     bench_comparison,
-    bench_report,
     readings_of,
-    report_of,
     what_differs,
 )
 from refinement.selectors.rubrics.bench_words import (
@@ -86,6 +92,7 @@ def bench_start(request: ProjectRequest, rubric: str) -> HttpResponse:
                 task=task,
                 temperature=form.cleaned_data["temperature"],
                 anchored=form.cleaned_data.get("anchored", False),
+                judges=form.cleaned_data["judges"],
                 user=request.user,
             )
         except ValidationError as refusal:
@@ -117,6 +124,7 @@ def initial_values(request: ProjectRequest, rubric: Rubric, version: RubricVersi
     if earlier is not None and again:
         for name in ("candidate", "task", "repeats", "temperature", "anchored"):
             initial[name] = getattr(earlier, name)
+        initial["judges"] = (JudgeMode.BOARD if earlier.panel else JudgeMode.SINGLE).value
     elif version.calibration_text:
         initial["source"] = CandidateOrigin.CALIBRATION
     return initial
@@ -151,10 +159,20 @@ def overview_shown(
     request: ProjectRequest, page: dict[str, Any], form: BenchForm | None, status: int = 200
 ) -> HttpResponse:
     shown = Paginator(benches_of(page["rubric"]), A_PAGE).get_page(request.GET.get("page"))
-    outcomes = outcomes_of(list(shown))
-    rows = [(bench, outcomes.get(bench.pk, {})) for bench in shown]
+    outcomes, boards = outcomes_of(list(shown)), board_outcomes(list(shown))
+    rows = [(bench, outcome_of(bench, outcomes, boards)) for bench in shown]
     page |= {"form": form, "benches": rows, "page": shown, "pairs": comparable(page["rubric"])}
     return render(request, "refinement/rubrics/bench.html", page, status=status)
+
+
+def outcome_of(
+    bench: Bench, outcomes: Mapping[int, Mapping[str, Any]], boards: Mapping[int, Mapping[str, Any]]
+) -> dict[str, Any]:
+    """A line of the list: counts over all trials, and the composite of the judge or of the board."""
+    counted = dict(outcomes.get(bench.pk, {}))
+    if bench.panel:
+        counted |= boards.get(bench.pk, {"mean": None})
+    return counted
 
 
 # --- one test -------------------------------------------------------------------------------------
@@ -183,28 +201,30 @@ def bench_polled(request: ProjectRequest, rubric: str, bench: int) -> HttpRespon
 def bench_page(request: ProjectRequest, rubric: str, pk: int) -> tuple[dict[str, Any], Report]:
     page = rubric_context(request, rubric)
     bench = bench_or_404(page["rubric"], pk)
-    trials = trials_of(bench)
+    definition, trials = definition_of(bench.rubric_version), trials_of(bench)
     scores, whose = people_scores(bench)
-    report = bench_report(definition_of(bench.rubric_version), trials, scores)
+    report = report_for(definition, bench, trials, scores)
     page |= {
         "bench": bench,
         "version": bench.rubric_version,
         "report": report,
-        "state": state_of(report),
+        "board": board_report(bench, definition, trials, report, scores) if bench.panel else None,
+        "ended": sum(trial.finished_at is not None for trial in trials),
+        "state": state_of(trials),
         "finding": finding_of(bench, report),
         "people": people_sentences(report),
         "whose": whose,
         "origin": origin_label(bench),
-        "cards": [(trial, readings_of(report.rubric, trial)) for trial in trials],
+        "cards": [(trial, readings_of(definition, trial)) for trial in trials],
         "alike": next((trial for trial in trials if trial.status == TrialStatus.DONE), None),
         "others": same_text(bench, page["rubric"]),
     }
     return page, report
 
 
-def state_of(report: Report) -> str:
+def state_of(trials: Sequence[BenchTrial]) -> str:
     """A token for the state of the page; it changes with every row."""
-    seen = [(trial.status, trial.calls_made, trial.waiting_for) for trial in report.trials]
+    seen = [(trial.status, trial.calls_made, trial.waiting_for) for trial in trials]
     return hashlib.sha256(repr(seen).encode()).hexdigest()[:16]
 
 
@@ -242,10 +262,11 @@ def rubric_bench_scores(request: ProjectRequest, rubric: str, bench: int) -> Htt
 @require_safe
 @project_view()
 def rubric_bench_said(request: ProjectRequest, rubric: str, bench: int, number: int) -> HttpResponse:
-    """The messages and reply of one trial."""
+    """The messages and reply of one trial; on a board of the judge in `seat`."""
     page = rubric_context(request, rubric)
     found = bench_or_404(page["rubric"], bench)
-    page |= {"bench": found, "version": found.rubric_version, "trial": trial_or_404(found, number)}
+    trial = trial_or_404(found, number, whole_number(request.GET.get("seat")) or 0)
+    page |= {"bench": found, "version": found.rubric_version, "trial": trial}
     partial = request.htmx and not request.htmx.boosted
     template = "_bench_said.html" if partial else "bench_said.html"
     return render(request, f"refinement/rubrics/{template}", page)

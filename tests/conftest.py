@@ -26,6 +26,7 @@ PURE = ("tests/engine/", "tests/judging/", "tests/providers/")
 # They start whole instances: little else runs beside them.
 ROOMY = (
     "tests/execution/trials/test_durability.py",
+    "tests/browser/test_board_journey.py",
     "tests/browser/test_comments_live.py",
     "tests/browser/test_journey.py",
     "tests/browser/test_launch.py",

@@ -288,7 +288,9 @@ def _fenced(parts: Iterable[Part], nonce: str) -> Iterator[Part]:
             yield Part(inside, part.text[start : match.start()])
             yield Part(Source.MARKS, match.group())
             start = match.end()
-            inside = FENCED.get(match[1] or "", Source.WORDS)
+            # Rules name delimiters in their sentences. One of data stands on a line of its own.
+            opens = match[1] if match.group().endswith("\n") else None
+            inside = FENCED.get(opens or "", Source.WORDS)
         yield Part(inside, part.text[start:])
 
 

@@ -8,6 +8,7 @@ from django.utils import timezone
 from playwright.sync_api import expect
 
 from refinement.engine.profiles import rubric_for
+from refinement.engine.types import JudgeMode, Judges, PanelJudge
 from refinement.models import Membership, Round, Verdict
 from refinement.services.rubrics.editing import rubric_create
 from tests.browser.test_accessibility import in_both_themes
@@ -68,6 +69,42 @@ def test_a_run_is_previewed_without_script(browser, site, as_owner, version):
     context.close()
 
 
+@pytest.fixture
+def board(project):
+    """A rubric whose runs a board of two judges judges."""
+    panel = (PanelJudge("Ada", "You count words."), PanelJudge("Ben", "You doubt."))
+    definition = replace(rubric_for("simmer"), judges=Judges(JudgeMode.BOARD, panel))
+    return rubric_create(project=project, slug="board", definition=definition)
+
+
+def test_a_judge_of_a_board_is_chosen_by_keyboard(signed_in, board):
+    page = signed_in
+    page.goto("/p/alpha/rubrics/board/preview/")
+    page.get_by_role("textbox", name="Candidate").fill("A text of mine.")
+    page.get_by_role("button", name="Judge 2").focus()
+    page.keyboard.press("Enter")
+    message = page.get_by_role("region", name="User message").first
+    expect(message).to_contain_text("You doubt.")
+    expect(message).to_contain_text("A text of mine.")
+    expect(page.get_by_role("button", name="Judge 2")).to_be_focused()
+    page.get_by_role("spinbutton", name="Round").fill("2")
+    page.get_by_role("button", name="Clerk").click()
+    expect(page.get_by_role("heading", name="Clerk, key change")).to_be_visible()
+    page.get_by_role("button", name="Preview").click()
+    expect(page.get_by_role("button", name="Clerk", pressed=True)).to_be_visible()
+
+
+def test_a_board_is_previewed_without_script(browser, site, as_owner, board):
+    context = browser.new_context(base_url=site, java_script_enabled=False)
+    context.add_cookies([{"name": "sessionid", "value": as_owner.cookies["sessionid"].value, "url": site}])
+    page = context.new_page()
+    page.goto("/p/alpha/rubrics/board/preview/")
+    page.get_by_role("button", name="Deliberation").click()
+    expect(page.get_by_role("heading", name="Deliberation, judge 2: Ben")).to_be_visible()
+    expect(page.get_by_role("button", name="Deliberation", pressed=True)).to_be_visible()
+    context.close()
+
+
 def test_a_calibration_example_is_taken_from_a_round_corrected_and_saved(signed_in, version):
     page = signed_in
     page.goto("/p/alpha/rubrics/house/calibration/")
@@ -112,9 +149,17 @@ def test_a_bad_file_is_told_line_by_line(signed_in, version):
 
 
 @pytest.mark.parametrize(
-    "path", ["house/preview/", "house/preview/?run=first", "house/calibration/", "import/"]
+    "path",
+    [
+        "house/preview/",
+        "house/preview/?run=first",
+        "board/preview/?round=2&show=deliberation",
+        "board/preview/?round=2&show=clerk",
+        "house/calibration/",
+        "import/",
+    ],
 )
-def test_axe_finds_nothing_serious(browser, site, as_owner, project, version, path):
+def test_axe_finds_nothing_serious(browser, site, as_owner, project, version, board, path):
     context = browser.new_context(base_url=site, bypass_csp=True)
     context.add_cookies([{"name": "sessionid", "value": as_owner.cookies["sessionid"].value, "url": site}])
     page = context.new_page()

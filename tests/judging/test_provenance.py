@@ -24,6 +24,7 @@ from refinement.engine.types import (
 from refinement.judging.context import OFFERED, Brief, Calibration, Role, judge_view, producer_view
 from refinement.judging.prompts import judge_prompt, producer_prompt
 from refinement.judging.provenance import FENCED, SOURCE_OF, Source, trace_judge, trace_producer
+from refinement.judging.sources import SourceText
 from refinement.judging.templating import check_template
 
 NONCE = "7f3a9c5e1b2d4860"
@@ -203,6 +204,19 @@ def test_a_text_cannot_pass_for_another_part():
     assert parts_of(traced, Source.TASK).strip() == "The task."
     assert "New task." in parts_of(traced, Source.CANDIDATE)
     assert "New task." in parts_of(trace_producer(revision), Source.CANDIDATE)
+
+
+def test_rules_that_name_a_delimiter_stay_instructions():
+    of = a_rubric()
+    brief = Brief("Task.", of, NONCE, sources=(SourceText("notes.txt", "The notes."),))
+    for traced in (
+        trace_judge(judge_view(brief, past(of, ["Text."]), 1)),
+        trace_producer(producer_view(brief, History(), Draft())),
+    ):
+        system, user = traced.messages
+        assert f"<<<SOURCE 1 {NONCE}>>>" in system.content
+        assert Source.SOURCES not in {part.source for part in system.parts}
+        assert Source.SOURCES in {part.source for part in user.parts}
 
 
 def test_a_withheld_kind_has_no_part():

@@ -45,7 +45,7 @@ class OutOfReplies(Exception):
     """The test gave fewer replies than were asked for."""
 
 
-# What a request is for, by a property that only its form has.
+# What a request is for, by the first property of its form.
 PURPOSES = {"working": "merge", "judges": "compose", "change": "describe"}
 
 
@@ -57,7 +57,7 @@ def purpose_by_schema(body: Mapping[str, Any]) -> str:
     properties = schema.get("properties", {})
     if '"stance"' in json.dumps(properties.get("criteria", {})):
         return "deliberate"
-    return next((purpose for name, purpose in PURPOSES.items() if name in properties), "score")
+    return PURPOSES.get(next(iter(properties), ""), "score")
 
 
 def role_by_schema(body: Mapping[str, Any]) -> str:

@@ -6,7 +6,9 @@ import pytest
 
 from refinement.engine.codec import rubric_with
 from refinement.engine.profiles import rubric_for
+from refinement.engine.types import JudgeMode, Judges, PanelJudge
 from refinement.judging import schema
+from refinement.judging.boards import replies
 from refinement.models import Project
 from refinement.providers.registry import parse_target
 from refinement.selectors.endpoints import provider_for
@@ -72,3 +74,42 @@ def test_three_real_rounds(embedded_stage, record_property):
     record_property("cached", [round(share, 2) for share in shares])
     assert len(shares) >= 3
     assert all(share >= CACHED_SHARE for share in shares[2:]), shares
+
+
+@pytest.fixture
+def _shortest_texts(monkeypatch):
+    """A board's round has five calls: a tenth of each text will do."""
+    for module, names in ((schema, BOUNDS), (replies, ("REASONING_CHARS", "ASI_CHARS", "ITEM_CHARS"))):
+        for name in names:
+            monkeypatch.setattr(module, name, getattr(module, name) // 10)
+    monkeypatch.setattr(replies, "ITEMS", 1)
+
+
+@pytest.mark.usefixtures("_shortest_texts")
+def test_two_real_rounds_of_a_board(embedded_stage):
+    """Two judges score and deliberate, and the clerk merges and names the change; nobody has to be wise."""
+    settings = {
+        "policy.max_rounds": "2",
+        "policy.producer_tokens": "40",
+        "policy.stop_rules": "max_rounds",
+    }
+    full = rubric_with(rubric_for("simmer"), settings)
+    judges = (
+        PanelJudge("Operator", "You run the restore at night, alone."),
+        PanelJudge("Newcomer", "You have never seen these servers."),
+    )
+    rubric = replace(full, criteria=full.criteria[:1], judges=Judges(JudgeMode.BOARD, judges))
+    model = parse_target("embedded")
+    run = embedded_stage.play(rubric, seed=SEED, producer=model, judge=model)
+
+    assert (run.status, run.outcome, run.stop_reason) == ("finished", "DONE", "max_rounds"), run.why
+    scale = brief_of(run).rubric.scale
+    for entry in run.rounds.all():
+        board = list(entry.board.all())
+        assert [row.problem for row in board] == ["", ""]
+        assert all(row.stances is not None for row in board)
+        assert entry.verdicts.get().judge == "board"
+        assert entry.verdicts.get().asi.strip()
+        assert scale.minimum <= entry.composite <= scale.maximum
+    assert run.rounds_judged == 2
+    assert run.calls_made == len(calls(run)) >= 5 + 1 + 6

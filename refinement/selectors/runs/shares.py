@@ -29,7 +29,7 @@ from refinement.selectors.runs.words import ORIGIN_LABELS, REASON_LABELS, capita
 MOST_LINKS = 100
 MOST_COMMENTS = 200
 MOST_DECISIONS = 50
-MOST_CALLS = 10
+MOST_CALLS = 16
 QUOTE_CHARS = 300
 DECISION_CHIPS = {
     DecisionKind.RESULT: "chip-info",

@@ -120,6 +120,14 @@ def test_on_a_server_a_run_is_judged_by_a_board_with_a_clerk(plain, served, mode
     run = Run.objects.get(pk=number)
     assert (run.clerk_model, run.panel.count()) == ("loopback:4b", 3)
     assert run.snapshot["policy"]["on_plateau"] == "ask"
+    texts = ("--set", "background=For new colleagues.", "--set", "search_space=shorter; longer")
+    arguments = (*plain, "--judges", "single", *texts, "--detach", "--json")
+    run = Run.objects.get(pk=told(called("refine", *arguments))["run"])
+    assert run.snapshot["judges"]["mode"] == "single"
+    assert (run.snapshot["background"], run.snapshot["search_space"]) == (
+        "For new colleagues.",
+        "shorter; longer",
+    )
 
 
 @pytest.mark.django_db

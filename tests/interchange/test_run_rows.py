@@ -67,6 +67,7 @@ def test_numbers_stay_numbers():
     assert row == {
         "run": "12", "title": "Backups", "improvement": "-0.5", "finished_at": "",
         "trajectory": "7.15 8.55", "tags": "", "metrics": "", "contract_violations": "0",
+        "board_rounds": "0", "key_changes": "",
     }  # fmt: skip
 
 
@@ -89,6 +90,9 @@ def test_a_line_has_the_scores_by_round_and_what_it_came_to():
         "wiggum_issues": {"r1": ["No restore."], "r2": []},
         "wiggum_metrics": {},
         "wiggum_contract_violations": {},
+        "wiggum_key_changes": {},
+        "wiggum_judges": {},
+        "wiggum_spread": {},
         "wiggum_rounds": 2,
         "final_score": 8.55,
         "final": "PASS",

@@ -17,7 +17,7 @@ SCORES = [[{"key": "depth", "score": "7", "reasoning": "…", "improvement": "�
 STANCES = [[{"key": "depth", "stance": "concede", "score": "8", "reasoning": "…"}]]
 
 
-class JudgeShape(Schema):
+class JudgeAnswers(Schema):
     """What one judge of a board said about a round."""
 
     seat: int = Field(description="In the panel, from 1.", examples=[1])
@@ -61,8 +61,8 @@ def run_plateau(request: ApiRequest, run: int, body: PlateauAnswer) -> RunWhole:
 SAME = ("seat", "scores", "stances", "asi", "contract_violation", "problem", "stances_problem")
 
 
-def judge_shape(answer: BoardVerdict) -> JudgeShape:
-    return JudgeShape(
+def judge_answers(answer: BoardVerdict) -> JudgeAnswers:
+    return JudgeAnswers(
         name=answer.judge.name,
         lens=answer.judge.lens,
         model=model_name(answer.judge),

@@ -12,7 +12,7 @@ from refinement.api.core.auth import ApiRequest
 from refinement.api.core.idempotency import creates
 from refinement.api.core.paging import Page, Paging, page_by_number
 from refinement.api.core.permissions import member
-from refinement.api.runs.boards import JudgeShape, judge_shape
+from refinement.api.runs.boards import JudgeAnswers, judge_answers
 from refinement.api.runs.shapes import exact
 from refinement.engine.codec import rubric_from_json
 from refinement.engine.types import MetricValue
@@ -137,7 +137,7 @@ class RoundWhole(RoundLine):
     candidate: str
     feedback: dict[str, Any] | None = Field(description="The feedback that the producer got.")
     verdicts: list[VerdictShape] = Field(description="The judge's, or that of the whole board.")
-    judges: list[JudgeShape] = Field(description="What each judge of a board said; empty without one.")
+    judges: list[JudgeAnswers] = Field(description="What each judge of a board said; empty without one.")
     checks: list[CheckShape]
     evaluator: EvaluatorShape | None = Field(description="Null if no command ran.")
     repaired: bool = Field(description="The producer replaced a text that failed validation.")
@@ -221,7 +221,7 @@ def round_read(request: ApiRequest, run: int, number: int) -> RoundWhole:
         candidate=row.candidate,
         feedback=row.feedback,
         verdicts=[verdict_shape(verdict, number) for verdict in row.verdicts.all()],
-        judges=[judge_shape(answer) for answer in answers_by_round([row]).get(row.pk, [])],
+        judges=[judge_answers(answer) for answer in answers_by_round([row]).get(row.pk, [])],
         checks=[check_shape(result) for result in row.check_results.all()],
         evaluator=evaluator_shape(row),
         **validation_values(row),

@@ -47,6 +47,9 @@ SETTINGS = {
     "policy.producer_tokens": "producer_tokens",
     "policy.producer_temperature": "temperature",
     "policy.on_plateau": "on_plateau",
+}
+# The same, for those that are fields of the launch itself.
+LAUNCH_FIELDS = {
     "judges.mode": "judges",
     "output_contract": "output_contract",
     "background": "background",
@@ -171,11 +174,13 @@ class RemoteInstance:
             return run_line(self.wire.json("POST", place, json={"answer": answer}), self.project)
 
     def run_create(self, new: NewRun) -> RunLine:
-        unknown = sorted(set(new["changes"]) - set(SETTINGS))
+        changes = new["changes"]
+        unknown = sorted(set(changes) - set(SETTINGS) - set(LAUNCH_FIELDS))
         if unknown:
             raise BadInput(f"{unknown[0]} cannot be changed for a single run on a server; edit the rubric.")
-        settings = {SETTINGS[path]: value for path, value in new["changes"].items()}
+        settings = {name: changes[path] for path, name in SETTINGS.items() if path in changes}
         body = {name: value for name, value in new.items() if name not in ("changes", "sources")}
+        body |= {name: changes[path] for path, name in LAUNCH_FIELDS.items() if path in changes}
         sources = [{"name": source.name, "text": source.text} for source in new["sources"]]
         headers = {"Idempotency-Key": str(uuid.uuid4())}
         given = {**body, "sources": sources, "settings": settings}

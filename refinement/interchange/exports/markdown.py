@@ -7,6 +7,7 @@ from typing import Any
 from refinement.engine.scoring import shown, shown_metric
 from refinement.engine.sentences import round_name
 from refinement.engine.types import MetricValue, Rubric
+from refinement.interchange.exports.boards_markdown import board_section, dissent_remark, judge_facts
 from refinement.interchange.exports.people_markdown import decisions_section, human_scores_section
 from refinement.interchange.imports.markdown_text import fenced, inline, table
 from refinement.judging.length import excerpt
@@ -48,7 +49,7 @@ def run_markdown(
     yield _trajectory(rubric, rounds)
     yield "\n## Rounds\n"
     for entry in rounds:
-        yield _round(rubric, entry)
+        yield _round(rubric, entry, run["panel"])
         scores = [score for score in human_scores if score["round"] == entry["number"]]
         yield human_scores_section(rubric, scores)
     yield "\n## Best candidate\n\n"
@@ -81,7 +82,7 @@ def _facts(run: Mapping[str, Any], rubric: Rubric) -> Iterator[tuple[str, str]]:
         yield "Task type", run["task_type"]
     yield "Rubric", f"{run['rubric']['name']}, version {run['rubric']['version']}"
     yield "Producer", f"{run['producer']['model']} at {run['producer']['endpoint']}"
-    yield "Judge", f"{run['judge']['model']} at {run['judge']['endpoint']}"
+    yield from judge_facts(run)
     for name in ("r1", "best", "last", "improvement"):
         value = run[name]
         yield name if name == "r1" else name.capitalize(), _score(rubric, value)
@@ -105,21 +106,26 @@ def _trajectory(rubric: Rubric, rounds: Sequence[Mapping[str, Any]]) -> str:
     if not rounds:
         return "No rounds yet.\n"
     names = [entry.name for entry in rubric.criteria] + [entry.name for entry in rubric.evaluator.metrics]
-    head = ["Round", "Composite", *(inline(name) for name in names), "Remarks"]
-    return table(head, (_trajectory_row(rubric, entry) for entry in rounds))
+    changes = any(entry["key_change"] for entry in rounds)
+    ends = ["Key change", "Remarks"] if changes else ["Remarks"]
+    head = ["Round", "Composite", *(inline(name) for name in names), *ends]
+    return table(head, (_trajectory_row(rubric, entry, changes=changes) for entry in rounds))
 
 
-def _trajectory_row(rubric: Rubric, entry: Mapping[str, Any]) -> list[str]:
+def _trajectory_row(rubric: Rubric, entry: Mapping[str, Any], *, changes: bool) -> list[str]:
     scores = entry["scores"] or {}
     remarks = [label for name, label in _FLAGS.items() if entry[name]]
     stored = (entry.get("evaluator") or {}).get("metrics")
     if entry["seen_chars"] is not None and entry["seen_chars"] < entry["candidate_chars"]:
         remarks.append(f"judged {entry['seen_chars']:,} of {entry['candidate_chars']:,} characters")
+    if dissent := dissent_remark(rubric, entry):
+        remarks.append(dissent)
     return [
         inline(round_name(rubric, entry["number"]).capitalize()),
         inline(_score(rubric, entry["composite"])),
         *(inline(scores.get(criterion.key, "")) for criterion in rubric.criteria),
         *(inline(_metric(metric.name, stored)) for metric in rubric.evaluator.metrics),
+        *([inline(entry["key_change"] or "")] if changes else []),
         inline("; ".join(remarks)),
     ]
 
@@ -135,7 +141,7 @@ def _metric(name: str, stored: Mapping[str, Sequence[str]] | None) -> str:
     return f"{shown_metric(found.value)}{spread}"
 
 
-def _round(rubric: Rubric, entry: Mapping[str, Any]) -> str:
+def _round(rubric: Rubric, entry: Mapping[str, Any], panel: Sequence[Mapping[str, Any]]) -> str:
     name = inline(round_name(rubric, entry["number"]).capitalize())
     origin = _ORIGINS.get(entry["origin"], entry["origin"])
     if entry.get("author_name"):
@@ -151,6 +157,7 @@ def _round(rubric: Rubric, entry: Mapping[str, Any]) -> str:
             "Every criterion gets the lowest score.\n"
         )
     parts += [_verdict(rubric, verdict) for verdict in entry["verdicts"]]
+    parts.append(board_section(rubric, panel, entry))
     parts += [_penalty(penalty) for penalty in entry["penalties"]]
     if entry["signals"]:
         parts.append(

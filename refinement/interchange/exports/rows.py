@@ -10,6 +10,7 @@ from typing import Any
 from refinement.interchange.exports.json import as_json
 
 Cell = str | int | Decimal | datetime | None
+ENDS = ("trajectory", "tags", "metrics", "contract_violations", "board_rounds", "key_changes")
 # Spreadsheets treat cells that start like this as formulas, some also with full-width characters.
 FORMULA_STARTS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 
@@ -24,6 +25,9 @@ class RoundSummary:
     issues: Sequence[str]
     metrics: Mapping[str, Decimal | None] = field(default_factory=dict)  # None: not found
     contract_violation: str = ""
+    key_change: str = ""
+    spread: Mapping[str, Decimal] = field(default_factory=dict)  # of a board
+    judges: Mapping[str, Mapping[str, Decimal]] = field(default_factory=dict)  # final scores by judge
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +52,16 @@ class _Line:
 def runs_csv(columns: Sequence[str], runs: Iterable[RunSummary]) -> Iterator[str]:
     """One line per run. Cells are escaped so that none is a formula."""
     writer = csv.writer(_Line())
-    yield writer.writerow([*columns, "trajectory", "tags", "metrics", "contract_violations"])
+    yield writer.writerow([*columns, *ENDS])
     for run in runs:
         path = " ".join(decimal_text(entry.composite) for entry in run.rounds)
         cells = [cell(run.facts[name]) for name in columns]
         violations = sum(bool(entry.contract_violation) for entry in run.rounds)
-        ends = (path, ", ".join(run.tags), metrics_text(run.rounds), violations)
+        boards = sum(bool(entry.judges) for entry in run.rounds)
+        changes = "; ".join(
+            f"r{entry.number}: {entry.key_change}" for entry in run.rounds if entry.key_change
+        )
+        ends = (path, ", ".join(run.tags), metrics_text(run.rounds), violations, boards, changes)
         yield writer.writerow([*cells, *(cell(value) for value in ends)])
 
 
@@ -109,6 +117,15 @@ def run_object(run: RunSummary) -> dict[str, Any]:
         "wiggum_contract_violations": {
             f"r{entry.number}": entry.contract_violation for entry in run.rounds if entry.contract_violation
         },
+        "wiggum_key_changes": {
+            f"r{entry.number}": entry.key_change for entry in run.rounds if entry.key_change
+        },
+        "wiggum_judges": {
+            f"r{entry.number}": {name: dict(scores) for name, scores in entry.judges.items()}
+            for entry in run.rounds
+            if entry.judges
+        },
+        "wiggum_spread": {f"r{entry.number}": dict(entry.spread) for entry in run.rounds if entry.spread},
         "wiggum_rounds": len(run.rounds),
         "final_score": run.best,
         "final": run.outcome,

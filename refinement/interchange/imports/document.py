@@ -3,61 +3,34 @@
 Unknown fields are collected, so that the import can report them.
 """
 
-from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from refinement.engine.evaluating import metric_number
-from refinement.engine.kinds import Outcome, Severity, StopReason
+from refinement.engine.kinds import Outcome, Severity, Stance, StopReason
+from refinement.engine.panels import LENS_CHARS, MOST_JUDGES, NAME_CHARS
 from refinement.engine.rubrics import MOST_REPEATS
+from refinement.interchange.imports.document_types import (
+    MOST_COUNT,
+    MOST_ENTRIES,
+    MOST_ROUNDS,
+    MOST_TEXT,
+    MOST_TOTAL,
+    Count,
+    Line,
+    MetricNumbers,
+    Moment,
+    Name,
+    Number,
+    Score,
+    Seat,
+    Small,
+    Text,
+    Words,
+)
 from refinement.judging.sources import MOST_CHARS, MOST_CHARS_TOGETHER, MOST_NAME_CHARS, MOST_SOURCES
 from refinement.texts import label
-
-MOST_TEXT = 10_000_000
-MOST_ENTRIES = 20_000
-MOST_ROUNDS = 1_000
-MOST_COUNT = 2**31 - 1
-MOST_TOTAL = 2**63 - 1
-
-
-def _exact(value: object) -> object:
-    """The number without float rounding. Exports write decimals as strings."""
-    if isinstance(value, bool) or (isinstance(value, str) and len(value) > 40):
-        raise ValueError("not a number")
-    return str(value) if isinstance(value, float) else value
-
-
-def _metric(text: str) -> str:
-    """A metric's number as text, as exact as in the file."""
-    if metric_number(text) is None:
-        raise ValueError("not a number")
-    return text
-
-
-def _aware(moment: datetime) -> datetime:
-    """The time with a time zone, by default UTC. Raises ValueError for implausible years."""
-    if not 1970 <= moment.year <= 2200:
-        raise ValueError("not a plausible time")
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-
-
-Moment = Annotated[datetime, AfterValidator(_aware)]
-Text = Annotated[str, Field(max_length=MOST_TEXT)]
-Line = Annotated[str, Field(max_length=400)]
-Name = Annotated[str, Field(max_length=120)]
-Count = Annotated[int, Field(ge=0, le=MOST_COUNT)]
-Number = Annotated[int, Field(ge=1, le=MOST_COUNT)]
-Small = Annotated[int, Field(ge=0, le=32_767)]
-Score = Annotated[
-    Decimal,
-    BeforeValidator(_exact),
-    Field(allow_inf_nan=False, gt=Decimal(-(10**8)), lt=Decimal(10**8)),
-]
-MetricNumber = Annotated[str, AfterValidator(_metric)]
-MetricNumbers = Annotated[list[MetricNumber], Field(max_length=MOST_REPEATS)]
-Words = Annotated[list[Text], Field(max_length=MOST_ENTRIES)]
 
 
 class Part(BaseModel):
@@ -83,6 +56,28 @@ class ModelName(Part):
     context: Count | None = None
 
 
+class ClerkName(Part):
+    endpoint: Line = ""
+    model: Annotated[str, Field(max_length=200)] = ""
+
+
+class PanelPart(Part):
+    """A judge of the run's board."""
+
+    seat: Seat
+    name: Annotated[str, Field(min_length=1, max_length=NAME_CHARS)]
+    lens: Annotated[str, Field(min_length=1, max_length=LENS_CHARS)]
+    endpoint: Line = ""
+    model: Annotated[str, Field(max_length=200)] = ""
+    by_clerk: bool = False
+
+
+def _seats_in_order(panel: list[PanelPart]) -> list[PanelPart]:
+    if [judge.seat for judge in panel] != list(range(1, len(panel) + 1)):
+        raise ValueError("the seats of a panel must be numbered from 1, without gaps")
+    return panel
+
+
 class RunPart(Part):
     """The run. Its figures are those in the file; they are recomputed on import."""
 
@@ -101,6 +96,9 @@ class RunPart(Part):
     rubric: RubricName = RubricName()
     producer: ModelName = ModelName()
     judge: ModelName = ModelName()
+    clerk: ClerkName = ClerkName()
+    panel: Annotated[list[PanelPart], Field(max_length=MOST_JUDGES), AfterValidator(_seats_in_order)] = []
+    other_contexts: Annotated[dict[Annotated[str, Field(max_length=700)], Count], Field(max_length=20)] = {}
     kinship: Literal["", "same_model", "same_family"] = ""
     status: Literal["finished"] = "finished"
     outcome: Outcome
@@ -122,7 +120,9 @@ class RunPart(Part):
     calls_made: Count = 0
     model_seconds: Score = Decimal(0)
     extended_after: Count = 0
-    failure_role: Literal["", "judge", "producer"] = ""
+    escalated_after: Count = 0
+    plateau_accepted: bool = False
+    failure_role: Literal["", "judge", "producer", "clerk"] = ""
     failure_message: Text = ""
     decision: Literal["result", "approved", "changes", "rejected"] | None = None
     chosen_round: Count | None = None
@@ -148,6 +148,40 @@ class VerdictPart(Part):
     issues: Words = []
     asi: Text = ""
     created_at: Moment | None = None
+
+
+class StancePart(Part):
+    """What a judge says about one of its scores in the deliberation."""
+
+    key: Annotated[str, Field(min_length=1, max_length=60)]
+    stance: Stance
+    score: Score
+    reasoning: Text = ""
+
+
+class BoardPart(Part):
+    """One judge's answers on a board."""
+
+    seat: Seat
+    scores: Annotated[list[VerdictScore], Field(max_length=200)] = []
+    issues: Words = []
+    asi: Text = ""
+    contract_violation: Text = ""
+    problem: Text = ""
+    seen_chars: Count | None = None
+    scored_at: Moment | None = None
+    stances: Annotated[list[StancePart], Field(max_length=200)] | None = None
+    stances_problem: Text = ""
+    deliberated_at: Moment | None = None
+
+
+class SummaryPart(Part):
+    """What the clerk says about a board's round."""
+
+    working: Words = []
+    not_working: Words = []
+    direction: Text = ""
+    problem: Text = ""
 
 
 class CheckPart(Part):
@@ -232,6 +266,10 @@ class RoundPart(Part):
     seen_chars: Count | None = None
     judge_attempts: Small = 0
     parse_rung: Annotated[str, Field(max_length=30)] = ""
+    key_change: Annotated[str, Field(max_length=60)] | None = None
+    spread: dict[str, Score] | None = None
+    summary: SummaryPart | None = None
+    board: Annotated[list[BoardPart], Field(max_length=MOST_JUDGES)] = []
     verdicts: Annotated[list[VerdictPart], Field(max_length=20)] = []
     checks: Annotated[list[CheckPart], Field(max_length=200)] = []
     evaluator: EvaluatorPart | None = None
@@ -242,6 +280,8 @@ class RoundPart(Part):
 class CallPart(Part):
     round_number: Count
     role: Annotated[str, Field(max_length=10)]
+    purpose: Annotated[str, Field(max_length=10)] = ""
+    seat: Annotated[int, Field(ge=0, le=MOST_JUDGES)] = 0
     attempt: Small
     endpoint: Line = ""
     model: Annotated[str, Field(max_length=200)] = ""
@@ -263,6 +303,14 @@ class CallPart(Part):
     complaint: Text = ""
     error_kind: Annotated[str, Field(max_length=30)] = ""
     error_message: Text = ""
+
+    @model_validator(mode="after")
+    def _with_purpose(self) -> "CallPart":
+        """Older files do not say what a call was for; a role then had one purpose per round."""
+        if not self.purpose:
+            writing = "draft" if self.round_number == 1 else "revise"
+            self.purpose = writing if self.role == "producer" else "score"
+        return self
 
 
 class EventPart(Part):

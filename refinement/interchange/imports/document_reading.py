@@ -10,7 +10,8 @@ from pydantic import ValidationError
 from refinement.engine.codec import rubric_from_json
 from refinement.engine.types import Rubric
 from refinement.interchange.exports.figures import compute
-from refinement.interchange.imports.document import MOST_ROUNDS, Part, RunDocument
+from refinement.interchange.imports.document import Part, RunDocument
+from refinement.interchange.imports.document_types import MOST_ROUNDS
 from refinement.interchange.imports.found import FoundRun, Notes, SourceFile, key_of, text_of, too_deep
 from refinement.interchange.rubrics.yaml import BadFile, rubric_from_yaml, rubric_to_yaml
 from refinement.judging.checks import is_script
@@ -113,17 +114,22 @@ def _is_whole(document: RunDocument, notes: Notes) -> bool:
     if any(score.round not in numbers for score in document.human_scores):
         notes.add(0, "human_scores", "A score belongs to a missing round. The run is not imported.")
         return False
+    seats = {judge.seat for judge in document.run.panel}
+    if any(answer.seat not in seats for entry in document.rounds for answer in entry.board):
+        notes.add(0, "board", "A judge of a board is missing in the run's panel. The run is not imported.")
+        return False
     return _has_unique_keys(document, notes)
 
 
 def _has_unique_keys(document: RunDocument, notes: Notes) -> bool:
     """Whether calls, decisions, verdicts and checks have unique keys."""
     places: list[tuple[str, list[object]]] = [
-        ("calls", [(call.round_number, call.role, call.attempt) for call in document.calls]),
+        ("calls", [(call.round_number, call.purpose, call.seat, call.attempt) for call in document.calls]),
         ("decisions", [decision.number for decision in document.decisions]),
     ]
     for entry in document.rounds:
         places.append((f"verdicts of round {entry.number}", [verdict.position for verdict in entry.verdicts]))
+        places.append((f"board of round {entry.number}", [answer.seat for answer in entry.board]))
         places.append((f"checks of round {entry.number}", [check.key for check in entry.checks]))
     for name, keys in places:
         if len(keys) != len(set(keys)):

@@ -15,6 +15,8 @@ from refinement.engine.types import Criterion, Rubric
 from refinement.interchange.exports.figures import compute, history_of
 from refinement.interchange.imports.document import RoundPart, RunDocument, RunPart, VerdictPart, VerdictScore
 from refinement.interchange.imports.written_scores import agrees
+from refinement.judging.history import KEY_CHANGE_CHARS
+from refinement.judging.length import shorten
 
 KEY_CHARS = 60
 NAME_CHARS = 160
@@ -33,6 +35,7 @@ class ForeignRound:
     asi: str = ""
     stated: Decimal | None = None  # the composite in the file
     origin: str = "revision"
+    change: str = ""  # what it changed, in the file's words
 
 
 @dataclass(slots=True)
@@ -80,6 +83,7 @@ def _round(entry: ForeignRound, foreign: ForeignRun) -> RoundPart:
         origin=entry.origin if text else "absent",  # type: ignore[arg-type]
         candidate=text,
         judged_at=EPOCH if scored else None,
+        key_change=shorten(entry.change, KEY_CHANGE_CHARS) or None,
         verdicts=[_verdict(entry, foreign)] if scored or entry.issues or entry.asi else [],
     )
 

@@ -26,6 +26,7 @@ class LineRound:
     issues: list[str] = field(default_factory=list)
     feedback: str = ""
     content: str = ""
+    change: str = ""
 
 
 class _Reader:
@@ -98,6 +99,9 @@ def rounds_of(record: Mapping[str, Any], line: int, notes: Notes) -> list[LineRo
             entry = reader.round(number)
             if entry is not None:
                 _take(reader, entry, name, value)
+    for number, change in _by_round(record.get("wiggum_key_changes"), "wiggum_key_changes", reader):
+        if number in reader.rounds and isinstance(change, str):
+            reader.rounds[number].change = change
     return [reader.rounds[number] for number in sorted(reader.rounds)]
 
 

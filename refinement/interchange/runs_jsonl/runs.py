@@ -95,6 +95,7 @@ def _round(entry: LineRound, rubric: Rubric, names: Sequence[str], line: int, no
         asi=entry.feedback,
         stated=entry.stated if names else None,
         origin="draft" if entry.number == 1 else "revision",
+        change=entry.change,
     )
     scores = entry.dims if names else ({} if entry.stated is None else {WHOLE: entry.stated})
     keys = {name: name for name in names} if set(names) == PUBLISHED else _keys(names or [WHOLE], rubric)

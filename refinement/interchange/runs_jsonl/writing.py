@@ -18,14 +18,15 @@ SCORE_FIELDS = ("wiggum_scores", "wiggum_dims", "wiggum_eval_log", "wiggum_issue
 KNOWN = frozenset(
     {
         *SCORE_FIELDS, "wiggum_rounds", "wiggum_r1", "wiggum_metrics",
-        "wiggum_contract_violations", "final_score", "final", "task", "task_type", "title",
+        "wiggum_contract_violations", "wiggum_key_changes", "wiggum_judges", "wiggum_spread",
+        "final_score", "final", "task", "task_type", "title",
         "run", "run_id", "id", "timestamp", "created_at", "started_at", "finished_at", "producer",
         "producer_model", "model", "judge", "evaluator", "evaluator_model", "judge_model", "input_tokens",
         "output_tokens", "prompt_tokens", "completion_tokens", "run_duration_s", "model_seconds",
         "final_content", "output", "content", "tags", "created_by", "stop_reason", "why", "outcome",
         "r1", "best", "best_round", "passed_in_round", "last", "improvement", "rounds", "status", "rubric",
         "rubric_version", "profile", "calls", "batch", "signal_rounds", "penalty_rounds", "cut_rounds",
-        "imported", "decision", "chosen_round", "decided_by",
+        "imported", "decision", "chosen_round", "decided_by", "clerk",
     }
 )  # fmt: skip
 

@@ -16,6 +16,7 @@ from refinement.interchange.imports.foreign_runs import (
     rounds_fitted,
 )
 from refinement.interchange.imports.found import FoundRun, Note, Notes, SourceFile, key_of
+from refinement.interchange.imports.written_scores import is_nothing
 from refinement.interchange.simmer.files import TRAJECTORY, Folder, sorted_files, title_of
 from refinement.interchange.simmer.stated import best_contradictions, stated_of
 from refinement.interchange.simmer.table import Row, Table, trajectory_table
@@ -109,12 +110,19 @@ def round_of(number: int, first: int, rubric: Rubric, folder: Folder, table: Tab
         folder.note(f"iteration-{number}-candidate.md", why)
     if row is not None:
         made.stated = row.stated
+        made.change = change_of(row)
         made.scores = row_scores(row, rubric, folder)
     elif table is not None and number in folder.candidates:
         folder.note(TRAJECTORY, f"The table has no row for iteration {number}; it is unscored.")
     if number in folder.judgments:
         add_judgment(made, rubric, folder, number)
     return made
+
+
+def change_of(row: Row) -> str:
+    """The row's key change; empty for the starting text, which changed nothing."""
+    is_seed = row.iteration == 0 and row.change.strip(" .").casefold() == "seed"
+    return "" if is_seed or is_nothing(row.change) else row.change
 
 
 def row_scores(row: Row, rubric: Rubric, folder: Folder) -> dict[str, Decimal] | None:

@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Any
 
 from refinement.engine.types import Stance
-from refinement.models import BoardVerdict, PanelJudge, Round
+from refinement.models import BoardVerdict, PanelJudge, Round, Run
 
 
 def answers_by_round(rounds: Sequence[Round]) -> dict[int, list[BoardVerdict]]:
@@ -37,6 +37,23 @@ def revised_scores(answer: BoardVerdict) -> dict[str, str] | None:
         return None
     conceded = [entry for entry in answer.stances if entry["stance"] == Stance.CONCEDE]
     return scores_by_key(answer.scores) | scores_by_key(conceded)
+
+
+PANEL_FIELDS = ("seat", "name", "lens", "endpoint", "model", "by_clerk")
+ANSWER_FIELDS = (
+    "seat", "scores", "issues", "asi", "contract_violation", "problem", "seen_chars", "scored_at", "stances",
+    "stances_problem", "deliberated_at",
+)  # fmt: skip
+
+
+def panel_values(run: Run) -> list[dict[str, Any]]:
+    """The run's panel for its JSON document."""
+    return [{name: getattr(row, name) for name in PANEL_FIELDS} for row in run.panel.all()]
+
+
+def answer_values(answer: BoardVerdict) -> dict[str, Any]:
+    """A judge's answers for the JSON document. Its name and lens are those of its seat in the panel."""
+    return {name: getattr(answer, name) for name in ANSWER_FIELDS}
 
 
 def judge_report(answer: BoardVerdict) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from django.db.models import Model, QuerySet
 
 from refinement.interchange.exports.rows import Cell, RoundSummary, RunSummary
 from refinement.models import (
+    BoardVerdict,
     Call,
     Decision,
     EvaluatorResult,
@@ -25,6 +26,12 @@ from refinement.models import (
     Source,
     Verdict,
 )
+from refinement.selectors.runs.board_answers import (
+    answer_values,
+    panel_values,
+    revised_scores,
+    scores_by_key,
+)
 from refinement.selectors.runs.evaluators.metrics import counted, metrics_of
 
 # Rows with long texts are read a few at a time, short ones by the hundred.
@@ -36,12 +43,12 @@ COLUMNS = (
     "outcome", "stop_reason", "why", "r1", "best", "best_round", "passed_in_round", "last",
     "improvement", "rounds", "signal_rounds", "penalty_rounds", "cut_rounds", "prompt_tokens",
     "completion_tokens", "calls", "model_seconds", "batch", "created_by", "created_at", "started_at",
-    "finished_at", "imported", "decision", "chosen_round", "decided_by",
+    "finished_at", "imported", "decision", "chosen_round", "decided_by", "clerk",
 )  # fmt: skip
 _ROUND_FIELDS = (
     "number", "origin", "author_name", "base_round", "feedback", "candidate", "candidate_chars",
     "candidate_cut", "created_at", "judged_at", "composite", "scores", "contract_violation", "penalties",
-    "signals", "seen_chars", "judge_attempts", "parse_rung",
+    "signals", "seen_chars", "judge_attempts", "parse_rung", "key_change", "spread", "summary",
 )  # fmt: skip
 _VERDICT_FIELDS = ("position", "judge", "scores", "issues", "asi", "created_at")
 _CHECK_FIELDS = (
@@ -57,7 +64,8 @@ VALIDATION_FIELDS = (
     "stderr_missing", "seconds", "open_to", "at",
 )  # fmt: skip
 _CALL_FIELDS = (
-    "round_number", "role", "attempt", "endpoint", "model", "messages", "options", "seen", "withheld",
+    "round_number", "role", "purpose", "seat", "attempt", "endpoint", "model", "messages", "options", "seen",
+    "withheld",
     "started_at", "finished_at", "reply", "thinking", "finish_reason", "prompt_tokens", "completion_tokens",
     "cached_tokens", "seconds", "timings", "rung", "complaint", "error_kind", "error_message",
 )  # fmt: skip
@@ -71,7 +79,8 @@ _DECISION_FIELDS = ("number", "kind", "round_number", "reason", "author_name", "
 _RUN_FIGURES = (
     "r1", "best", "last", "improvement", "best_round", "passed_in_round", "rounds_judged", "trajectory",
     "signal_rounds", "penalty_rounds", "cut_rounds", "prompt_tokens", "completion_tokens", "calls_made",
-    "model_seconds", "extended_after", "failure_role", "failure_message", "decision", "chosen_round",
+    "model_seconds", "extended_after", "escalated_after", "plateau_accepted", "failure_role",
+    "failure_message", "decision", "chosen_round",
 )  # fmt: skip
 _ROUND_TEXTS = ("round__candidate", "round__feedback")
 Row = TypeVar("Row", bound=Model)
@@ -95,6 +104,9 @@ def run_values(run: Run) -> dict[str, Any]:
         "rubric": rubric_values(run, record),
         "producer": _model_values(run, "producer"),
         "judge": _model_values(run, "judge"),
+        "clerk": {"endpoint": run.clerk_endpoint, "model": run.clerk_model},
+        "panel": panel_values(run),
+        "other_contexts": run.other_contexts,
         "kinship": run.kinship,
         "status": run.status,
         "outcome": run.outcome,
@@ -149,6 +161,9 @@ def _model_values(run: Run, role: str) -> dict[str, Any]:
 def round_values(run: Run, *, candidates: bool = True) -> Iterator[dict[str, Any]]:
     """Every round in order with its verdicts and checks; without texts unless `candidates`."""
     rows = Round.objects.filter(run=run).prefetch_related("verdicts", "check_results")
+    boards = run.panel.exists()
+    if boards:
+        rows = rows.prefetch_related("board")
     left_out = () if candidates else ("candidate", "feedback")
     fields = [name for name in _ROUND_FIELDS if name not in left_out]
     evaluated = bool(run.snapshot.get("evaluator", {}).get("command"))
@@ -160,8 +175,15 @@ def round_values(run: Run, *, candidates: bool = True) -> Iterator[dict[str, Any
             **_values(row, fields),
             "verdicts": [_values(verdict, _VERDICT_FIELDS) for verdict in row.verdicts.all()],
             "checks": [_values(result, _CHECK_FIELDS) for result in row.check_results.all()],
+            **(_board_values(row) if boards else {}),
             **(_evaluator_values(row) if evaluated else {}),
         }
+
+
+def _board_values(row: Round) -> dict[str, Any]:
+    """What each judge of a board said; no key for a round of a single judge."""
+    answers = [answer_values(answer) for answer in row.board.all()]
+    return {"board": answers} if answers else {}
 
 
 def _evaluator_values(row: Round) -> dict[str, Any]:
@@ -281,7 +303,7 @@ def _run_rows(project: Project) -> QuerySet[Run]:
         "judge_model", "status", "outcome", "stop_reason", "why", "r1", "best", "best_round",
         "passed_in_round", "last", "improvement", "rounds_judged", "signal_rounds", "penalty_rounds",
         "cut_rounds", "prompt_tokens", "completion_tokens", "calls_made", "model_seconds", "created_at",
-        "started_at", "finished_at", "source", "decision", "chosen_round",
+        "started_at", "finished_at", "source", "decision", "chosen_round", "clerk_endpoint", "clerk_model",
     )  # fmt: skip
     return runs.only(*own, *version, *person, "rubric__slug", "project_id")
 
@@ -298,6 +320,7 @@ def _facts(run: Run, original: tuple[str, int] | None, decided_by: str) -> dict[
         run.model_seconds, run.batch, run.created_by.display_name if run.created_by else "",
         run.created_at, run.started_at, run.finished_at, run.source or "", run.decision or "",
         run.chosen_round, decided_by if run.decision else "",
+        f"{run.clerk_endpoint}/{run.clerk_model}" if run.clerk_model else "",
     )  # fmt: skip
     return dict(zip(COLUMNS, values, strict=True))
 
@@ -309,14 +332,22 @@ def _rounds_of(numbers: Sequence[int]) -> Mapping[int, list[RoundSummary]]:
         issues[pk] += [str(entry) for entry in entries]
     found: dict[int, list[RoundSummary]] = defaultdict(list)
     judged = Round.objects.filter(run__in=numbers, judged_at__isnull=False).order_by("run", "number")
-    metrics = _metrics_of(numbers)
+    metrics, judges = _metrics_of(numbers), _judges_of(numbers)
     # A constraint guarantees that judged rounds have a composite.
-    for pk, run, number, composite, scores, violation in judged.values_list(
-        "pk", "run_id", "number", "composite", "scores", "contract_violation"
+    for pk, run, number, composite, scores, violation, change, spread in judged.values_list(
+        *("pk", "run_id", "number", "composite", "scores", "contract_violation", "key_change", "spread")
     ):
         exact = {key: Decimal(score) for key, score in (scores or {}).items()}
         summary = RoundSummary(
-            number, composite or Decimal(0), exact, issues[pk], metrics.get(pk, {}), violation
+            number,
+            composite or Decimal(0),
+            exact,
+            issues[pk],
+            metrics.get(pk, {}),
+            violation,
+            key_change=change or "",
+            spread={key: Decimal(points) for key, points in (spread or {}).items()},
+            judges=judges.get(pk, {}),
         )
         found[run].append(summary)
     return found
@@ -327,6 +358,16 @@ def _metrics_of(numbers: Sequence[int]) -> dict[int, Mapping[str, Decimal | None
     rows = EvaluatorResult.objects.filter(round__run__in=numbers).exclude(metrics={})
     stored = rows.values_list("round_id", "metrics")
     return {key: counted(metrics_of(metrics, metrics)) for key, metrics in stored}
+
+
+def _judges_of(numbers: Sequence[int]) -> Mapping[int, dict[str, Mapping[str, Decimal]]]:
+    """Each board's judges with their final scores, by the round's key. Unreadable ones are left out."""
+    found: dict[int, dict[str, Mapping[str, Decimal]]] = defaultdict(dict)
+    rows = BoardVerdict.objects.filter(round__run__in=numbers, problem="").select_related("judge")
+    for row in rows.order_by("round", "seat"):
+        scores = revised_scores(row) or scores_by_key(row.scores)
+        found[row.round_id][row.judge.name] = {key: Decimal(score) for key, score in scores.items()}
+    return found
 
 
 def _original_rubrics(runs: Iterable[Run]) -> dict[int, tuple[str, int]]:

@@ -21,6 +21,7 @@ from refinement.models import (
 )
 from refinement.models.reviews.decisions import DecisionKind
 from refinement.rendering import markdown
+from refinement.selectors.runs.boards import BoardFacts
 from refinement.selectors.runs.calls import CallLine, CallTexts, call_lines, call_texts
 from refinement.selectors.runs.page import RunFacts
 from refinement.selectors.runs.rounds import RoundFacts, round_facts
@@ -29,7 +30,7 @@ from refinement.selectors.runs.words import ORIGIN_LABELS, REASON_LABELS, capita
 MOST_LINKS = 100
 MOST_COMMENTS = 200
 MOST_DECISIONS = 50
-MOST_CALLS = 10
+MOST_CALLS = 16
 QUOTE_CHARS = 300
 DECISION_CHIPS = {
     DecisionKind.RESULT: "chip-info",
@@ -105,7 +106,7 @@ def without_names(facts: RunFacts) -> RunFacts:
     edited = Round.objects.filter(run=facts.run, author_name__gt="")
     by_hand = set(edited.values_list("number", flat=True))
     rounds = tuple(
-        replace(line, origin=ORIGIN_LABELS["hand"]) if line.number in by_hand else line
+        replace(line, origin=ORIGIN_LABELS["hand"], key_change="") if line.number in by_hand else line
         for line in facts.rounds
     )
     return replace(facts, rounds=rounds)
@@ -114,7 +115,20 @@ def without_names(facts: RunFacts) -> RunFacts:
 def shared_round(run: Run, rubric: Rubric, number: int) -> RoundFacts | None:
     """One round without people's names."""
     found = round_facts(run, rubric, number)
-    return found and replace(found, origin=ORIGIN_LABELS[found.row.origin], instructions=())
+    if found is None:
+        return None
+    board = found.board and without_errors(found.board)
+    return replace(found, origin=ORIGIN_LABELS[found.row.origin], instructions=(), board=board)
+
+
+def without_errors(board: BoardFacts) -> BoardFacts:
+    """A board's facts without the details of what went wrong, which may name servers."""
+    return replace(
+        board,
+        unread=tuple(replace(entry, problem="") for entry in board.unread),
+        silent=tuple(replace(entry, problem="") for entry in board.silent),
+        problem="The suggestions could not be merged, so one of them is used." if board.problem else "",
+    )
 
 
 def shared_decisions(run: Run, rubric: Rubric) -> list[SharedDecision]:

@@ -1,8 +1,9 @@
 """Writes one imported run in one transaction."""
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 from django.db import transaction
@@ -13,6 +14,7 @@ from refinement.engine.codec import rubric_to_json
 from refinement.engine.types import Rubric
 from refinement.execution.events import actor_name
 from refinement.interchange.imports.document import (
+    BoardPart,
     Part,
     RepeatPart,
     RoundPart,
@@ -25,6 +27,7 @@ from refinement.interchange.imports.foreign_runs import EPOCH
 from refinement.interchange.imports.found import FoundRun
 from refinement.judging.sources import SourceText
 from refinement.models import (
+    BoardVerdict,
     Call,
     CheckResult,
     Decision,
@@ -33,6 +36,7 @@ from refinement.models import (
     Event,
     HumanScore,
     Instruction,
+    PanelJudge,
     Project,
     Round,
     Run,
@@ -53,7 +57,8 @@ OWN_FIELDS = (
     "task_type", "batch", "started_at", "archived_at", "kinship", "outcome", "stop_reason", "why", "r1",
     "best", "last", "improvement", "best_round", "passed_in_round", "rounds_judged", "trajectory",
     "signal_rounds", "penalty_rounds", "cut_rounds", "prompt_tokens", "completion_tokens", "calls_made",
-    "model_seconds", "extended_after", "failure_role", "failure_message", "task", "seed", "calibration",
+    "model_seconds", "extended_after", "escalated_after", "plateau_accepted", "other_contexts",
+    "failure_role", "failure_message", "task", "seed", "calibration",
 )  # fmt: skip
 
 
@@ -93,6 +98,7 @@ def run_import(*, project: Project, found: FoundRun, user: User | None = None) -
     import_record(run, found, document.run, user)
     sources_write(run, document, definition)
     rounds = rounds_write(run, document)
+    boards_write(run, document, rounds)
     people_write(run, document, rounds)
     Call.objects.bulk_create([Call(run=run, **fields_of(entry)) for entry in document.calls], batch_size=50)
     events = Event.objects.bulk_create(
@@ -116,6 +122,8 @@ def run_row(document: RunDocument, definition: Rubric, *, source: str) -> Run:
     return Run(
         **{name: getattr(part, name) for name in OWN_FIELDS},
         **models,
+        clerk_endpoint=part.clerk.endpoint,
+        clerk_model=part.clerk.model,
         source=source,
         title=part.title or (title_of(part.task) if part.task.strip() else ""),
         snapshot={**snapshot, "calibration_text": "", "calibration_scores": {}},
@@ -201,6 +209,9 @@ def round_row(run: Run, entry: RoundPart) -> Round:
         entry,
         "created_at",
         "verdicts",
+        "board",
+        "spread",
+        "summary",
         "checks",
         "evaluator",
         "evaluator_repeats",
@@ -214,9 +225,43 @@ def round_row(run: Run, entry: RoundPart) -> Round:
     return Round(
         run=run,
         candidate_chars=len(entry.candidate),
-        scores=None if entry.scores is None else {key: f"{score:f}" for key, score in entry.scores.items()},
+        scores=score_texts(entry.scores),
+        spread=score_texts(entry.spread),
+        summary=fields_of(entry.summary) if entry.summary else None,
         penalties=[{**fields_of(part), "points": f"{part.points:f}"} for part in entry.penalties],
         **values,
+    )
+
+
+def score_texts(scores: Mapping[str, Decimal] | None) -> dict[str, str] | None:
+    return None if scores is None else {key: f"{score:f}" for key, score in scores.items()}
+
+
+def boards_write(run: Run, document: RunDocument, rounds: dict[int, Round]) -> None:
+    """Create the panel, and each judge's answers."""
+    panel = PanelJudge.objects.bulk_create(
+        PanelJudge(run=run, **fields_of(part)) for part in document.run.panel
+    )
+    judges = {row.seat: row for row in panel}
+    parts = [(rounds[entry.number], part) for entry in document.rounds for part in entry.board]
+    rows = BoardVerdict.objects.bulk_create(
+        [answer_row(row, judges[part.seat], part) for row, part in parts], batch_size=50
+    )
+    keep_times(BoardVerdict.objects, "scored_at", rows, [part for _, part in parts])
+
+
+def answer_row(row: Round, judge: PanelJudge, part: BoardPart) -> BoardVerdict:
+    return BoardVerdict(
+        round=row,
+        judge=judge,
+        scores=[{**fields_of(score), "score": f"{score.score:f}"} for score in part.scores],
+        stances=None
+        if part.stances is None
+        else [
+            {**fields_of(entry), "stance": entry.stance.value, "score": f"{entry.score:f}"}
+            for entry in part.stances
+        ],
+        **fields_of(part, "scores", "stances", "scored_at"),
     )
 
 

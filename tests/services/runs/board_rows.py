@@ -47,7 +47,10 @@ def add_board(run: Run, row: Round, *, unread: bool) -> None:
     call_of(run, row, "clerk", "merge", 0)
     Verdict.objects.filter(round=row).update(judge="board")
     Round.objects.filter(pk=row.pk).update(
-        spread=dict.fromkeys(row.scores, "2"), summary=SUMMARY, key_change=f"adds example {row.number}"
+        spread=dict.fromkeys(row.scores, "2"),
+        summary=SUMMARY,
+        key_change=f"adds example {row.number}",
+        penalties=[],
     )
 
 

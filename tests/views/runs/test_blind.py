@@ -13,10 +13,13 @@ from refinement.models import (
     AuditEntry,
     Bench,
     BlindReading,
+    BoardVerdict,
     CandidateOrigin,
     Comment,
     HumanScore,
+    PanelJudge,
     ReviewRequest,
+    Round,
     Run,
     Thread,
     ThreadPlace,
@@ -41,7 +44,8 @@ HTMX = {"HX-Request": "true"}
 # Scores as stored and as rounded on pages, and a word for each text. Words are long: a page's random tokens
 # must not contain one by chance.
 NUMBERS = ("7.3519", "7.35", "8.6273", "8.63", "6.4481", "6.45", "3.1875", "3.19")
-WORDS = ("Zverdict", "Zwhystopped", "Zscorenote", "Zreason", "Zdecision", "Zcomment", "Zaudit")
+BOARD = ("Zseat", "Zlens", "Zboardscore", "Zboardasi", "Zstance", "Zsummary", "Zkeychange")
+WORDS = ("Zverdict", "Zwhystopped", "Zscorenote", "Zreason", "Zdecision", "Zcomment", "Zaudit", *BOARD)
 SENTINELS = (*NUMBERS, *WORDS)
 
 
@@ -68,7 +72,23 @@ def run(project, owner, outsider) -> Run:
         version=made.rubric_version, candidate=Candidate("Zverdict", CandidateOrigin.ROUND, row),
         judge=Target("ollama", "loopback:8b"), repeats=1,
     )  # fmt: skip
+    add_board(made, row)
     return made
+
+
+def add_board(run: Run, row: Round) -> None:
+    """A board's answers on the round, with a word for each of their texts."""
+    judge = PanelJudge.objects.create(
+        run=run, seat=1, name="Zseat", lens="Zlens", endpoint="ollama", model="x", by_clerk=True
+    )
+    key = run.snapshot["criteria"][0]["key"]
+    BoardVerdict.objects.create(
+        round=row, judge=judge, seat=1, asi="Zboardasi",
+        scores=[{"key": key, "score": "3.1875", "reasoning": "Zboardscore", "improvement": ""}],
+        stances=[{"key": key, "stance": "concede", "score": "3.1875", "reasoning": "Zstance"}],
+    )  # fmt: skip
+    summary = {"working": ["Zsummary"], "not_working": [], "direction": "Zsummary", "problem": ""}
+    Round.objects.filter(pk=row.pk).update(spread={key: "3.1875"}, summary=summary, key_change="Zkeychange")
 
 
 def everywhere(run: Run) -> Iterator[str]:

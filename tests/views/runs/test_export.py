@@ -121,10 +121,13 @@ def rebuilt(document, original):
         "rubric",
         "producer",
         "judge",
+        "clerk",
+        "panel",
         "imported",
     }
     plain = {name: value for name, value in said.items() if name not in elsewhere}
-    models = {f"{role}_{name}": value for role in ("producer", "judge") for name, value in said[role].items()}
+    roles = ("producer", "judge", "clerk")
+    models = {f"{role}_{name}": value for role in roles for name, value in said[role].items()}
     run = Run.objects.create(
         project=original.project, rubric=original.rubric, rubric_version=original.rubric_version,
         created_by=original.created_by, **plain, **models,

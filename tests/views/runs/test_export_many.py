@@ -49,7 +49,8 @@ def test_every_run_is_a_row_newest_first(as_viewer, project, editor):
         "created_by": "Edgar Editor", "created_at": "", "started_at": "", "finished_at": "",
         "imported": "", "decision": "", "chosen_round": "", "decided_by": "", "trajectory": "7.15 8.6 8.3",
         "tags": "docs, guide",
-        "metrics": "", "contract_violations": "0",
+        "metrics": "", "contract_violations": "0", "board_rounds": "0", "key_changes": "",
+        "clerk": "ollama/gemma3:27b",
     }  # fmt: skip
 
 
@@ -157,7 +158,7 @@ def test_queries_grow_with_the_parts_and_not_with_the_runs(as_viewer, project, m
 
     assert (one[0], three[0], four[0]) == (1, 3, 4)
     assert three[1] == one[1]
-    assert four[1] - three[1] == 6  # runs, rounds, verdicts, metrics, tags, decisions
+    assert four[1] - three[1] == 7  # runs, rounds, verdicts, judges, metrics, tags, decisions
 
 
 @pytest.mark.parametrize("form", ["json", "md", "xlsx"])

@@ -10,10 +10,20 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from refinement.models import BlindReading, Comment, Decision, HumanScore, Round, ShareLink, Thread
+from refinement.models import (
+    BlindReading,
+    BoardVerdict,
+    Comment,
+    Decision,
+    HumanScore,
+    Round,
+    ShareLink,
+    Thread,
+)
 from refinement.services.projects.settings import project_settings_change, settings_mark
 from refinement.services.runs.shares import share_link_make, share_link_revoke
 from refinement.views.sharing.shared import GUESSES
+from tests.services.runs.board_rows import board_run
 from tests.views.rubrics.given import HOSTILE
 from tests.views.runs.finished import finished_run
 from wiggum_site.log_lines import REDACTED, LineFormatter
@@ -323,3 +333,16 @@ def test_a_judge_of_many_words_is_folded(anonymous, shared, project):
     assert '<details class="score">' in page
     assert "round-wordy" in page
     assert "Show all 2,380 characters" in page
+
+
+def test_a_boards_round_shows_its_judges(anonymous, shared, project):
+    run = board_run(project)
+    BoardVerdict.objects.filter(round__run=run).exclude(problem="").update(problem="http://10.0.0.7 refused.")
+    address = shared(run=run)
+    page = read(anonymous, f"{address}2/")
+
+    for words in ("Reader", "Expert answers.", "Be concrete.", "adds example 2", "What the board asked for"):
+        assert words in page, words
+    assert "10.0.0.7" not in page
+    links = re.findall(r'(?:href|src|action)="([^"]*)"', page)
+    assert [link for link in links if not link.startswith((address, "/static/", "#"))] == []

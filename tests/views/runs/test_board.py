@@ -192,7 +192,9 @@ def test_a_board_that_took_over_is_marked_in_the_chart_and_the_table(as_viewer, 
 
 def test_without_a_clerk_the_feedback_names_the_change(as_viewer, project):
     run = finished_run(project, ["5", "6", "7"])
-    run.rounds.filter(number=2).update(feedback={"from_round": 1, "asi": "Name the port. " * 20, "issues": []})
+    run.rounds.filter(number=2).update(
+        feedback={"from_round": 1, "asi": "Name the port. " * 20, "issues": []}
+    )
     run.rounds.filter(number=3).update(feedback={"from_round": 2, "asi": "", "issues": ["The rollback."]})
     text = page(as_viewer, run)
     cells = re.findall(r'<td class="key-change"><bdi>([^<]*)</bdi>', text)

@@ -176,7 +176,7 @@ def test_the_trajectory_marks_dissent_and_names_changes(as_viewer, project):
     assert text.count("chart-mark-split") == 6  # three rounds, for a wide page and for a phone
     assert "Judges split on Grounded" in text
     table = words(text)
-    assert "Key change Remarks" in table
+    assert "Change Key change Depth" in table
     assert "Adds fixes and upgrade steps" in table
     assert "judges split on Grounded" in table
 

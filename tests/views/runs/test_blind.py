@@ -44,8 +44,8 @@ HTMX = {"HX-Request": "true"}
 # Scores as stored and as rounded on pages, and a word for each text. Words are long: a page's random tokens
 # must not contain one by chance.
 NUMBERS = ("7.3519", "7.35", "8.6273", "8.63", "6.4481", "6.45", "3.1875", "3.19")
-BOARD = ("Zseat", "Zlens", "Zboardscore", "Zboardasi", "Zstance", "Zsummary", "Zkeychange")
-WORDS = ("Zverdict", "Zwhystopped", "Zscorenote", "Zreason", "Zdecision", "Zcomment", "Zaudit", *BOARD)
+WORDS = ("Zverdict", "Zwhystopped", "Zscorenote", "Zreason", "Zdecision", "Zcomment", "Zaudit",
+         "Zstance", "Zadvice", "Zsummary", "Zdirection", "Zchange")  # fmt: skip
 SENTINELS = (*NUMBERS, *WORDS)
 
 
@@ -60,6 +60,7 @@ def run(project, owner, outsider) -> Run:
     colleague = member(project, "editor", "milo@example.org", "Milo Editor")
     keys = [entry["key"] for entry in made.snapshot["criteria"]]
     row = made.rounds.get(number=2)
+    board_said(made, row)
     said = Reading(dict.fromkeys(keys, Decimal("3.1875")), {keys[0]: "Zreason"}, "Zscorenote")
     human_score_give(run=made, row=row, user=colleague, submitted=said, seen_version=0)
     decision_make(run=made, kind="rejected", reason="Zdecision", seen=0, user=colleague)
@@ -72,23 +73,25 @@ def run(project, owner, outsider) -> Run:
         version=made.rubric_version, candidate=Candidate("Zverdict", CandidateOrigin.ROUND, row),
         judge=Target("ollama", "loopback:8b"), repeats=1,
     )  # fmt: skip
-    add_board(made, row)
     return made
 
 
-def add_board(run: Run, row: Round) -> None:
-    """A board's answers on the round, with a word for each of their texts."""
-    judge = PanelJudge.objects.create(
-        run=run, seat=1, name="Zseat", lens="Zlens", endpoint="ollama", model="x", by_clerk=True
+def board_said(run: Run, row: Round) -> None:
+    """A board took over before this round, and all that it and its clerk say is recognisable."""
+    Run.objects.filter(pk=run.pk).update(escalated_after=1)
+    keys = [entry["key"] for entry in run.snapshot["criteria"]]
+    scores = [{"key": key, "score": "7.3519", "reasoning": "Zverdict"} for key in keys]
+    stances = [{**entry, "stance": "challenge", "reasoning": "Zstance"} for entry in scores]
+    said = {"scores": scores, "stances": stances, "asi": "Zadvice"}
+    for seat in (1, 2):
+        judge = PanelJudge.objects.create(
+            run=run, seat=seat, name=f"Judge {seat}", lens="Zlens", endpoint="ollama", model="gemma3:27b"
+        )
+        BoardVerdict.objects.create(round=row, judge=judge, seat=seat, **said)
+    summary = {"working": ["Zsummary"], "not_working": [], "direction": "Zdirection", "problem": ""}
+    Round.objects.filter(pk=row.pk).update(
+        key_change="Zchange", summary=summary, spread=dict.fromkeys(keys, "3.1875")
     )
-    key = run.snapshot["criteria"][0]["key"]
-    BoardVerdict.objects.create(
-        round=row, judge=judge, seat=1, asi="Zboardasi",
-        scores=[{"key": key, "score": "3.1875", "reasoning": "Zboardscore", "improvement": ""}],
-        stances=[{"key": key, "stance": "concede", "score": "3.1875", "reasoning": "Zstance"}],
-    )  # fmt: skip
-    summary = {"working": ["Zsummary"], "not_working": [], "direction": "Zsummary", "problem": ""}
-    Round.objects.filter(pk=row.pk).update(spread={key: "3.1875"}, summary=summary, key_change="Zkeychange")
 
 
 def everywhere(run: Run) -> Iterator[str]:
@@ -115,7 +118,9 @@ def asked_for(run: Run) -> Iterator[str]:
     base, rubric = f"/p/{run.project.slug}/", f"/p/{run.project.slug}/rubrics/{run.rubric.slug}/"
     other = Run.objects.filter(project=run.project).exclude(pk=run.pk).first()
     yield from (f"{base}runs/{run.pk}/rounds/{number}/" for number in (1, 2, 3))
-    yield from (f"{base}runs/{run.pk}/?part={part}&open=2&fresh=1" for part in ("head", "chart", "rounds"))
+    yield from (
+        f"{base}runs/{run.pk}/?part={part}&open=2&fresh=1" for part in ("head", "chart", "rounds", "so_far")
+    )
     yield f"{base}runs/{run.pk}/rounds/2/people/"
     yield f"{base}runs/{run.pk}/rounds/2/?view=raw"
     yield f"{base}runs/{run.pk}/calls/?round=2"

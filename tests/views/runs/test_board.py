@@ -176,7 +176,7 @@ def test_the_trajectory_marks_dissent_and_names_changes(as_viewer, project):
     assert text.count("chart-mark-split") == 6  # three rounds, for a wide page and for a phone
     assert "Judges split on Grounded" in text
     table = words(text)
-    assert "Key change Remarks" in table
+    assert "Change Key change Depth" in table
     assert "Adds fixes and upgrade steps" in table
     assert "judges split on Grounded" in table
 
@@ -192,8 +192,9 @@ def test_a_board_that_took_over_is_marked_in_the_chart_and_the_table(as_viewer, 
 
 def test_without_a_clerk_the_feedback_names_the_change(as_viewer, project):
     run = finished_run(project, ["5", "6", "7"])
-    asked = {"from_round": 1, "asi": "Name the port. " * 20, "issues": []}
-    run.rounds.filter(number=2).update(feedback=asked)
+    run.rounds.filter(number=2).update(
+        feedback={"from_round": 1, "asi": "Name the port. " * 20, "issues": []}
+    )
     run.rounds.filter(number=3).update(feedback={"from_round": 2, "asi": "", "issues": ["The rollback."]})
     text = page(as_viewer, run)
     cells = re.findall(r'<td class="key-change"><bdi>([^<]*)</bdi>', text)

@@ -1,12 +1,15 @@
 """What was said: every call, light in the list, whole by itself."""
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from refinement.engine.profiles import rubric_for
 from refinement.models import Call
 from tests.execution.wire.stage import verdict
 from tests.loopback.faults import Fault
 from tests.loopback.replies import Answer
+from tests.views.runs.board_guide import board_rows
 from tests.views.runs.finished import finished_run
 from tests.views.runs.guide import guide_run
 
@@ -105,3 +108,31 @@ def test_a_judge_s_reply_begins_with_what_it_says(as_viewer, project):
     assert '<b><bdi>Depth</bdi></b> <span class="num">7</span>' in page
     assert "It &lt;b&gt;names&lt;/b&gt; the steps." in page
     assert "{&quot;criteria" not in page
+
+
+def test_a_board_s_calls_say_who_is_asked_and_what_for(as_viewer, project):
+    run = board_rows(project)
+    text = text_of(as_viewer, run, "?round=3")
+    for title in (
+        "Producer: revision", "Score · Operator", "Deliberation · Fact checker", "Clerk: merge",
+        "Clerk: key change",
+    ):  # fmt: skip
+        assert f"<b><bdi>{title}</bdi></b>" in text, title
+    call = run.calls.get(round_number=3, purpose="deliberate", seat=2)
+    assert "Deliberation · Newcomer" in text_of(as_viewer, run, f"?call={call.pk}")
+
+
+def test_a_single_judge_s_calls_have_their_roles(as_viewer, project):
+    text = text_of(as_viewer, finished_run(project, ["5", "6"]))
+    for title in ("Producer: first draft", "Producer: revision", "Judge"):
+        assert f"<b><bdi>{title}</bdi></b>" in text, title
+
+
+def test_the_names_of_a_board_s_judges_cost_one_query(as_viewer, project):
+    counts = []
+    for run in (finished_run(project), board_rows(project)):
+        for _ in range(2):
+            with CaptureQueriesContext(connection) as queries:
+                text_of(as_viewer, run)
+        counts.append([query["sql"] for query in queries if "paneljudge" in query["sql"]])
+    assert [len(count) for count in counts] == [0, 2]  # the head's panel, and the calls' judges

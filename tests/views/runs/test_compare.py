@@ -14,6 +14,7 @@ from refinement.models import Run
 from refinement.providers.registry import Target
 from refinement.services.rubrics.editing import rubric_create
 from refinement.services.runs.creating import run_create
+from tests.views.runs.board_guide import board_rows
 from tests.views.runs.finished import finished_run
 
 pytestmark = pytest.mark.django_db
@@ -106,6 +107,31 @@ def test_only_settings_that_differ_are_listed(as_viewer, project):
     assert row_of(answer, "Judged by") == f"Judged by {single}"
     assert "settings differ" in text_of(answer)
     assert "Producer temperature" not in text_of(answer)
+
+
+def test_a_board_beside_a_single_judge(as_viewer, project):
+    single, board = finished_run(project), board_rows(project)
+    answer = as_viewer.get(address(single, board))
+
+    said = f"run {single.pk} by gemma3:27b; run {board.pk} by a board of 3."
+    assert f"The scores come from different judges: {said}" in text_of(answer)
+    seats = ", ".join(f"{name} (gemma3:27b at ollama)" for name in ("Operator", "Newcomer", "Fact checker"))
+    assert row_of(answer, "Judged by").endswith(f"Board of 3: {seats}")
+    assert row_of(answer, "Grounded") == "Grounded 8.6 7.5 spread 3 split"
+    assert row_of(answer, "Completeness") == "Completeness 8.6 8 spread 0.5"
+
+
+def test_two_runs_of_the_same_judges_have_no_such_warning(as_viewer, project):
+    for runs in ([finished_run(project), finished_run(project)], [board_rows(project), board_rows(project)]):
+        assert "different judges" not in text_of(as_viewer.get(address(*runs)))
+
+
+def test_a_board_that_took_over_is_said(as_viewer, project):
+    base = rubric_for("wiggum")
+    first = board_rows(project, definition=base, escalated_after=2)
+    answer = as_viewer.get(address(first, finished_run(project, definition=base)))
+    assert "Single judge: gemma3:27b at ollama. After round 2 board of 3: Operator" in text_of(answer)
+    assert f"run {first.pk} by gemma3:27b, then a board of 3" in text_of(answer)
 
 
 def test_the_same_settings_are_said_to_be_the_same(as_viewer, project):

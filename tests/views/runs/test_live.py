@@ -9,6 +9,7 @@ from refinement.services.rubrics.editing import default_rubrics_install
 from refinement.services.runs.lifecycle import run_cancel
 from tests.models.given import a_run
 from tests.views.rubrics.given import HOSTILE
+from tests.views.runs import board_guide
 
 pytestmark = pytest.mark.django_db
 
@@ -104,3 +105,31 @@ def test_what_a_producer_writes_and_what_is_not_json_stays_text(as_viewer, run, 
     assert "live-entry" not in page
     assert re.search(r'id="live-reading"[^>]* hidden>', page)
     assert not re.search(r'id="live-text"[^>]* hidden>', page)
+
+
+# --- a board --------------------------------------------------------------------------------------
+def test_the_judges_of_a_board_are_listed_with_the_scores_so_far(as_viewer, project):
+    found = board_guide.under_way(project)
+    page = as_viewer.get(address(found)).content.decode()
+    assert "2 of 3 have answered. Waiting for Fact checker." in page
+    assert page.count(">scored</span>") == 2
+    assert page.count(">scoring</span>") == 1
+    assert page.count('<svg class="lane"') == 6
+    assert "lane-after" not in page  # not final
+    assert "lane-median" not in page
+    assert "Say what happens to uploads that are under way" in page
+
+
+def test_a_judge_that_could_not_be_read_is_marked(as_viewer, project):
+    found = board_guide.under_way(project)
+    found.rounds.get(number=3).board.filter(seat=2).update(problem=HOSTILE, scores=[])
+    page = as_viewer.get(address(found)).content.decode()
+    assert page.count(">could not be read</span>") == 1
+    assert "<script>alert" not in page
+
+
+def test_a_board_adds_a_fixed_number_of_queries_to_the_block(as_viewer, project, django_assert_num_queries):
+    found = board_guide.under_way(project)
+    as_viewer.get(address(found))
+    with django_assert_num_queries(12):
+        as_viewer.get(address(found), headers={"HX-Request": "true"})

@@ -4,7 +4,9 @@ import re
 
 import pytest
 
+from refinement.interchange.exports.rows import ENDS
 from refinement.selectors.runs import exports as run_exports
+from refinement.selectors.runs.board_answers import ANSWER_FIELDS, PANEL_FIELDS
 from tests.house.processes import ROOT
 
 TEXT = (ROOT / "docs/run-json.md").read_text()
@@ -12,8 +14,13 @@ NAMED = set(re.findall(r"`(\w+)`", TEXT))
 
 
 def test_every_column_is_named_in_its_order():
-    told = re.search(r"The columns are (.*?) and `tags`", TEXT, re.S)[1]
-    assert re.findall(r"`(\w+)`", told) == [*run_exports.COLUMNS, "trajectory"]
+    told = re.search(r"The columns are (.*? and `key_changes`)", TEXT, re.S)[1]
+    assert re.findall(r"`(\w+)`", told) == [*run_exports.COLUMNS, *ENDS]
+
+
+@pytest.mark.parametrize("fields", [PANEL_FIELDS, ANSWER_FIELDS])
+def test_every_field_of_a_board_is_named(fields):
+    assert set(fields) - NAMED == set()
 
 
 @pytest.mark.parametrize(

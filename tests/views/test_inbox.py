@@ -188,20 +188,20 @@ def test_hostile_words_and_names_are_shown_as_text(as_viewer, project, editor, v
 # --- settings ---------------------------------------------------------------------------------------
 def test_everything_is_told_until_somebody_chooses(as_viewer):
     text = as_viewer.get("/account/notices/").content.decode()
-    assert text.count("checked") == 6
+    assert text.count("checked") == 7
     assert "This instance sends no mail." in text
     assert 'name="mail"' not in text
 
 
 def test_what_is_chosen_is_kept(as_viewer, viewer, settings):
     settings.MAIL_CONFIGURED = True
-    assert as_viewer.get("/account/notices/").content.decode().count("checked") == 12
+    assert as_viewer.get("/account/notices/").content.decode().count("checked") == 14
     as_viewer.post("/account/notices/", {"inbox": ["mention", "odd"], "mail": ["review"]})
     chosen = {row.kind: (row.inbox, row.mail) for row in NoticeChoice.objects.filter(user=viewer)}
     assert chosen.pop("mention") == (True, False)
     assert chosen.pop("review") == (False, True)
     assert set(chosen.values()) == {(False, False)}
-    assert len(chosen) == 4
+    assert len(chosen) == 5
     assert as_viewer.get("/account/notices/").content.decode().count("checked") == 2
     assert AuditEntry.objects.filter(action="person.notices").count() == 1
 

@@ -146,4 +146,4 @@ def test_the_comparison_and_a_long_strip_name_who_edited(as_editor, project):
     assert page.count(f"Round {number} (edited by Edgar Editor)") == 2
     strip = as_editor.get(f"/p/alpha/runs/{run.pk}/").content.decode()
     assert "round-strip-compact" in strip
-    assert f'title="Round {number}, edited by Edgar Editor, not judged yet"' in strip
+    assert f'title="Round {number}, edited by Edgar Editor, not judged yet' in strip

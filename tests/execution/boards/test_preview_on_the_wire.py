@@ -7,6 +7,10 @@ import pytest
 
 from refinement.engine.profiles import rubric_for
 from refinement.engine.types import (
+    CheckResult,
+    Feedback,
+    FeedbackStyle,
+    Instruction,
     JudgeMode,
     Judges,
     OnPlateau,
@@ -15,6 +19,9 @@ from refinement.engine.types import (
     StopReason,
 )
 from refinement.execution.advancing import run_advance
+from refinement.execution.record_values import feedback_values
+from refinement.judging.boards.context import feedback_text
+from refinement.judging.boards.rehearsal import stored_feedback
 from refinement.judging.rehearsal import AssumedScores, Rehearsal, rehearse
 from refinement.judging.sources import SourceText
 from refinement.models import Call, Run
@@ -187,3 +194,10 @@ def test_a_round_that_no_board_has_judged_is_assumed(scene):
     assert rehearsal.board is None
     assert rehearsal.judge is not None
     assert rehearsal.describe is None
+
+
+def test_assumed_feedback_reads_like_stored_feedback():
+    failed = CheckResult("heading", False, "It has no heading.", suggestion="Add one.")
+    told = (Instruction(1, "Eve", "Keep the table."),)
+    feedback = Feedback(FeedbackStyle.ASI, 1, ("Vague.",), "Cut it.", (failed,), "A note.", told)
+    assert feedback_text(stored_feedback(feedback)) == feedback_text(feedback_values(feedback))

@@ -66,7 +66,7 @@ def test_ralph_s_reasons(as_viewer, stage, shares, reason, words):
 
 
 def test_a_plateau(as_viewer, stage):
-    rubric = changed("simmer", max_rounds="6", stop_rules="max_rounds, plateau")
+    rubric = changed("simmer", max_rounds="6", stop_rules="max_rounds, plateau", on_plateau="stop")
     stage.says(judge=scored(rubric, (8, 7, 6, 7, 6, 5)), producer=drafts(6))
     run = stage.play(rubric)
     assert run.stop_reason == "plateau"

@@ -99,6 +99,7 @@ class Caller:
     specs: dict[str, EndpointSpec] = field(default_factory=dict)
     seats: dict[int, tuple[str, str]] = field(default_factory=dict)  # targets of the board's judges
     endpoints: set[str] = field(default_factory=set)  # that the step has called
+    scripted: dict[str, int] = field(default_factory=dict)  # lines of a script used so far, by role
 
     @property
     def run(self) -> Run:
@@ -137,8 +138,11 @@ class Caller:
         consumed, role = None, speaker.role.value
         spec = self.spec(endpoint)
         if spec.kind == SCRIPTED:
-            # Line k of a script for a role answers the run's call k to it, in whatever process.
-            consumed = {role: Call.objects.filter(run=self.run, role=role).count()}
+            # Line k of a script for a role answers the run's call k to it, in whatever process. Calls of this
+            # step that are not recorded yet count, too: a board makes several at once.
+            if role not in self.scripted:
+                self.scripted[role] = Call.objects.filter(run=self.run, role=role).count()
+            consumed = {role: self.scripted[role]}
         return build(spec, consumed=consumed, foreground=endpoint in self.local.endpoints)
 
     def attempt(self, speaker: Speaker, round_number: int, purpose: str) -> int:
@@ -177,7 +181,10 @@ class Caller:
         row.seen, row.withheld = request.seen, request.withheld
         row.started_at = timezone.now()
         self.endpoints.add(row.endpoint)
-        return PreparedCall(row, self.provider(request.speaker), self.completion(row.model, request))
+        prepared = PreparedCall(row, self.provider(request.speaker), self.completion(row.model, request))
+        if row.role in self.scripted:
+            self.scripted[row.role] += 1
+        return prepared
 
     def ask(self, request: Request) -> tuple[Call, Reply]:
         """Calls the speaker's model; returns the reply and its unsaved row.

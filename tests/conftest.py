@@ -30,6 +30,7 @@ ROOMY = (
     "tests/browser/test_comments_live.py",
     "tests/browser/test_journey.py",
     "tests/browser/test_launch.py",
+    "tests/browser/test_live_board.py",
     "tests/browser/test_live_connection.py",
     "tests/browser/test_live_reading.py",
     "tests/evals/test_command.py",

@@ -1,5 +1,6 @@
 """A board on a real instance: an open page follows its judges by the event stream, up to the merge."""
 
+import asyncio
 import threading
 from collections.abc import Iterator
 
@@ -36,11 +37,11 @@ class Gates:
         self.said = board_replies(rubric_for("wiggum"))
         self.newcomer, self.clerk = threading.Event(), threading.Event()
 
-    def reply(self, asked: Asked) -> str:
+    async def reply(self, asked: Asked) -> str:
         if asked.schema is None or "Your seat: Newcomer." in asked.prompt:
-            self.newcomer.wait(PATIENCE / 1000)
+            await asyncio.to_thread(self.newcomer.wait, PATIENCE / 1000)
         elif "You are the clerk" in asked.prompt:
-            self.clerk.wait(PATIENCE / 1000)
+            await asyncio.to_thread(self.clerk.wait, PATIENCE / 1000)
         return self.said(asked)
 
 

@@ -2,7 +2,7 @@
 
 import itertools
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -38,7 +38,7 @@ class Asked:
         return "\n".join(str(message.get("content") or "") for message in self.body.get("messages", ()))
 
 
-Replies = Callable[[Asked], Answer | str]
+Replies = Callable[[Asked], Answer | str | Awaitable[Answer | str]]
 
 
 class OutOfReplies(Exception):

@@ -13,7 +13,18 @@ from typing import Any
 
 from refinement.engine.metrics import run_metrics
 from refinement.engine.steps import next_step
-from refinement.engine.types import Draft, Finish, History, Judge, Revise, Rubric, Step, Usage
+from refinement.engine.types import (
+    Draft,
+    Escalate,
+    Finish,
+    History,
+    Judge,
+    Merge,
+    Revise,
+    Rubric,
+    Step,
+    Usage,
+)
 from refinement.execution.record_values import feedback_values
 from refinement.models import Call, Run
 from refinement.selectors.runs.history import brief_of, history_of
@@ -83,15 +94,16 @@ def marker_problems(run: Run) -> Iterator[str]:
 
 
 def call_problems(run: Run) -> Iterator[str]:
-    attempts: dict[tuple[int, str], list[Call]] = {}
+    attempts: dict[tuple[int, str, int], list[Call]] = {}
     for call in run.calls.order_by("attempt"):
-        attempts.setdefault((call.round_number, call.role), []).append(call)
-    for (number, role), calls in attempts.items():
+        attempts.setdefault((call.round_number, call.purpose, call.seat), []).append(call)
+    for (number, purpose, seat), calls in attempts.items():
+        what = f"{purpose} (seat {seat}) of round {number}"
         if [call.attempt for call in calls] != list(range(1, len(calls) + 1)):
-            yield f"the {role}'s attempts in round {number} are {[call.attempt for call in calls]}"
+            yield f"the attempts for {what} are {[call.attempt for call in calls]}"
         good = [call for call in calls if not call.error_kind and not call.complaint]
         if len(good) > 1:
-            yield f"the {role} of round {number} replied {len(good)} times"
+            yield f"{what} was answered {len(good)} times"
     if run.calls_made != sum(len(calls) for calls in attempts.values()):
         yield f"counts {run.calls_made} calls but has {run.calls.count()}"
 
@@ -100,17 +112,25 @@ def step_problems(run: Run, rubric: Rubric, history: History) -> Iterator[str]:
     """The engine, given the history round by round, must decide the same steps."""
     rows = {row.number: row for row in run.rounds.all()}
     instructions = instructions_by_round(run)
-    before = History(usage=Usage())
+    before = History(usage=Usage(), panel=history.panel)
     for entry in history.rounds:
         row = rows[entry.number]
-        extended = history.extended_after if entry.number > history.extended_after else 0
-        before = replace(before, extended_after=extended, instructions=instructions.get(entry.number, ()))
+        took_over = history.escalated_after and entry.number == history.escalated_after + 1
+        if took_over and not isinstance(next_step(rubric, before), Escalate):
+            yield f"a board took over after round {history.escalated_after} without a plateau"
+        before = replace(
+            before,
+            extended_after=history.extended_after if entry.number > history.extended_after else 0,
+            escalated_after=history.escalated_after if entry.number > history.escalated_after else 0,
+            instructions=instructions.get(entry.number, ()),
+        )
         # A round written by a user is not a step of the engine; the steps after it are.
         problem = "" if entry.by_hand else step_difference(next_step(rubric, before), entry.number, row)
         if problem:
             yield problem
         waiting = replace(before, rounds=(*before.rounds, replace(entry, assessment=None)))
-        if next_step(rubric, waiting) != Judge(entry.number):
+        judging = next_step(rubric, waiting)
+        if not isinstance(judging, (Judge, Merge)) or judging.round != entry.number:
             yield f"round {entry.number} should not have been judged"
         before = replace(before, rounds=(*before.rounds, entry))
     end = next_step(rubric, history)

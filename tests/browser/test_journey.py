@@ -160,7 +160,7 @@ def compare_with_the_first(page: Page) -> None:
     page.get_by_role("checkbox", name=re.compile(r"^Run 1 ")).check()
     page.get_by_role("button", name="Compare the chosen runs").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("2 runs compared")
-    expect(page.get_by_role("row", name=re.compile("^Judge "))).to_contain_text("loopback")
+    expect(page.get_by_role("row", name=re.compile("^Judged by "))).to_contain_text("loopback")
     expect(page.locator(".chart-wide .chart")).to_be_visible()
 
 

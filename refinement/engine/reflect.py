@@ -64,8 +64,13 @@ def reflect(rubric: Rubric, history: History, *, before: int | None = None) -> R
         return Reflection(exploration=exploration_of(rubric.search_space, ()))
     best = best_round(rubric, rounds)
     assert best is not None
-    failed = [entry for entry in rounds[1:] if _below_best(rubric, rounds, entry)]
-    wins = [entry for entry in rounds[1:] if entry not in failed and _lasting(rubric, rounds, entry)]
+    failed: list[Round] = []
+    wins: list[Round] = []
+    # A board's scores are not compared with those of the single judge before it.
+    for alike in _by_judges(rounds, history.escalated_after):
+        worse = [entry for entry in alike[1:] if _below_best(rubric, alike, entry)]
+        wins += [entry for entry in alike[1:] if entry not in worse and _lasting(rubric, alike, entry)]
+        failed += worse
     # A suggestion has been tried once a later round, judged or not, has acted on it.
     acted_on = [entry for entry in rounds if entry.number < history.rounds[-1].number]
     said = [entry.key_change or "" for entry in rounds]
@@ -77,6 +82,12 @@ def reflect(rubric: Rubric, history: History, *, before: int | None = None) -> R
         failed=_named(failed),
         exploration=exploration_of(rubric.search_space, said),
     )
+
+
+def _by_judges(rounds: Sequence[Round], escalated_after: int) -> tuple[list[Round], list[Round]]:
+    """The rounds of the run's first judges, and those of the board that took over."""
+    first = [entry for entry in rounds if not escalated_after or entry.number <= escalated_after]
+    return first, [entry for entry in rounds if entry not in first]
 
 
 def _named(rounds: Iterable[Round]) -> tuple[tuple[int, str], ...]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from refinement.engine.artifacts import ARTIFACT_TYPES
 from refinement.engine.profiles import simmer_rubric
-from refinement.engine.types import Check, Criterion, JudgeMode, Judges, Rubric
+from refinement.engine.types import Check, Criterion, JudgeMode, Judges, OnPlateau, Rubric
 from refinement.judging.boards.prompts import clerk_prompt
 from refinement.judging.boards.replies import Complaint, Read, read_object
 from refinement.judging.checks import check_problems
@@ -104,7 +104,9 @@ def read_proposal(text: str, goal: str) -> Read[Rubric]:
     def read(found: Mapping[str, Any]) -> Rubric:
         kind = str(found.get("artifact_type") or "").strip().lower().replace(" ", "-").replace("_", "-")
         base = simmer_rubric(ARTIFACT_TYPES.get(kind, ARTIFACT_TYPES["document"]))
-        mode = str(found.get("judges") or "").strip().lower()
+        board = str(found.get("judges") or "").strip().lower() == JudgeMode.BOARD
+        if board:  # there is no other board to continue with
+            base = replace(base, policy=replace(base.policy, on_plateau=OnPlateau.STOP))
         return replace(
             base,
             name=shorten(clean(str(found.get("name") or "")), NAME_CHARS) or base.name,
@@ -112,7 +114,7 @@ def read_proposal(text: str, goal: str) -> Read[Rubric]:
             criteria=_criteria(found.get("criteria")),
             output_contract=clean(str(found.get("output_contract") or ""), 2 * TEXT_CHARS),
             checks=_checks(found.get("checks")),
-            judges=Judges(JudgeMode.BOARD if mode == JudgeMode.BOARD else JudgeMode.SINGLE),
+            judges=Judges(JudgeMode.BOARD if board else JudgeMode.SINGLE),
         )
 
     return read_object(text, read)

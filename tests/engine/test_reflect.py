@@ -103,3 +103,10 @@ def test_a_suggestion_is_tried_once_there_is_a_round_after_it_judged_or_not():
     assert reflect(of, History((judged,))).exploration.tried == ()
     waiting = History((judged, Round(2, "text")))
     assert reflect(of, waiting, before=2).exploration.tried == ("larger model",)
+
+
+def test_a_board_that_took_over_is_not_compared_with_the_judge_before_it():
+    state = named(("8", "", None), ("9", "a table", 1), ("6", "a list", 2), ("7", "an example", 3))
+    found = reflect(rubric("simmer"), replace(state, escalated_after=2))
+    assert (found.best_round, found.failed, found.regressed) == (2, (), False)
+    assert reflect(rubric("simmer"), state).failed == ((3, "a list"), (4, "an example"))

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from refinement.engine.codec import rubric_from_json, rubric_to_json
-from refinement.engine.types import JudgeMode
+from refinement.engine.types import JudgeMode, OnPlateau
 from refinement.judging.proposals import CHECKS, proposal_prompt, proposal_schema, read_proposal
 
 NONCE = "7f3a9c5e1b2d4860"
@@ -44,7 +44,7 @@ def test_a_proposal_becomes_an_ordinary_rubric():
         ("length", {"maximum": 300, "unit": "words"}),
         ("no-placeholders", {}),
     ]
-    assert rubric.judges.mode is JudgeMode.BOARD
+    assert (rubric.judges.mode, rubric.policy.on_plateau) == (JudgeMode.BOARD, OnPlateau.STOP)
     assert rubric.purpose == GOAL
     assert rubric_from_json(rubric_to_json(rubric)) == rubric
 

@@ -292,4 +292,4 @@ def move_note(before: Decimal, after: Decimal, entry: CriterionBoard) -> str:
         return kept
     gap = after - Decimal(entry.median)
     still = f"{score_text(abs(gap))} {'above' if gap > 0 else 'below'} the median"
-    return f"{kept}, {still}" if kept else f"still {still}"
+    return f"{kept}, {still}" if kept else f"now {still}"

@@ -31,6 +31,7 @@ class BoardState:
     named: bool  # what the round changed is named, or needs no name
     seats: tuple[Seat, ...]
     deliberates: bool
+    written: bool = True  # False while the producer writes the first draft
 
     @property
     def step(self) -> str:
@@ -102,6 +103,7 @@ def board_state(
         named=number == 1 or row["newest_change"] is not None or row["newest_origin"] == RoundOrigin.HAND,
         seats=tuple(seat_of(judge, answers.get(judge["seat"])) for judge in panel),
         deliberates=row["deliberation"] is not False,
+        written=row["newest_round"] is not None,
     )
 
 
@@ -164,7 +166,7 @@ class LiveBoard:
 
 def live_board(run: Run, state: BoardState | None) -> LiveBoard | None:
     """The judges at work; None unless a board judges the newest round now. Three queries."""
-    if state is None or state.judged or not state.seats:
+    if state is None or not state.written or state.judged or not state.seats:
         return None
     judges = {row.seat: judge_line(row) for row in PanelJudge.objects.filter(run=run.pk)}
     rows = list(

@@ -211,6 +211,8 @@ def round_lines(
     before: Decimal | None = None
     words = [value_words(series) for series in metrics]
     for place, row in enumerate(rows):
+        if run.escalated_after and row.number == run.escalated_after + 1:
+            before = None  # a board took over: its scores are not compared with those of the judge before it
         line = _round_line(run, rubric, row, before)
         lines.append(replace(line, metrics=tuple(values[place] for values in words)))
         before = row.composite if row.composite is not None else before

@@ -6,6 +6,7 @@ from django.test.utils import CaptureQueriesContext
 
 from refinement.models import BoardVerdict, Event, PanelJudge, Round, Run
 from refinement.selectors.runs.live import live_states
+from refinement.selectors.runs.live_boards import live_board
 from tests.views.runs.board_guide import at_plateau, under_way
 from tests.views.runs.finished import finished_run
 
@@ -123,3 +124,10 @@ def test_boards_cost_two_more_queries_however_many_are_watched(project):
     with CaptureQueriesContext(connection) as queries:
         live_states([finished_run(project).pk])
     assert len([query for query in queries if "paneljudge" in query["sql"]]) == 0
+
+
+def test_no_judge_is_at_work_while_the_first_draft_is_written(project):
+    run = under_way(project, answered=0)
+    assert live_board(run, state(run).board) is not None
+    Round.objects.filter(run=run).delete()
+    assert live_board(run, state(run).board) is None

@@ -47,7 +47,7 @@ class InstructionSize:
 def window_for(caller: Caller, brief: Brief, speaker: Speaker, round_number: int, purpose: str) -> int | None:
     """The context window in tokens for the speaker's model, chosen before its first call in the run.
 
-    One model has one window, whoever uses it: it is sized for all of them. None if the endpoint does not
+    One model has one window, sized for everyone who uses it. None if the endpoint does not
     describe its models. The choice is set on the run and saved with the call. Raises CallFailed if the
     endpoint cannot be reached, and ProviderError if it lacks the model.
     """

@@ -6,8 +6,8 @@ from django import template
 
 from refinement.judging.parsing.partial import Entry, partial_verdict
 from refinement.models import Run, RunStatus
+from refinement.selectors.runs.boards.live import LiveBoard, live_board
 from refinement.selectors.runs.live import LiveState, live_states, text_under_way
-from refinement.selectors.runs.live_boards import LiveBoard, live_board
 
 register = template.Library()
 

@@ -6,7 +6,7 @@ import pytest
 
 from refinement.interchange.exports.rows import ENDS
 from refinement.selectors.runs import exports as run_exports
-from refinement.selectors.runs.board_answers import ANSWER_FIELDS, PANEL_FIELDS
+from refinement.selectors.runs.boards.answers import ANSWER_FIELDS, PANEL_FIELDS
 from tests.house.processes import ROOT
 
 TEXT = (ROOT / "docs/run-json.md").read_text()

@@ -9,7 +9,7 @@ from refinement.api.core.auth import ApiRequest
 from refinement.api.core.permissions import member
 from refinement.api.runs.shapes import RunWhole, run_whole
 from refinement.models import BoardVerdict
-from refinement.selectors.runs.board_answers import model_name, revised_scores
+from refinement.selectors.runs.boards.answers import model_name, revised_scores
 from refinement.services.runs.plateau import plateau_answer
 
 router = Router(tags=["Actions"])

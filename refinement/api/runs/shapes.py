@@ -12,7 +12,7 @@ from ninja import Field, Schema
 from refinement.engine.types import JudgeMode
 from refinement.models import Run, RunStatus
 from refinement.selectors.rubrics.definitions import plain
-from refinement.selectors.runs.board_answers import model_name
+from refinement.selectors.runs.boards.answers import model_name
 from refinement.selectors.runs.lists import run_tags, run_values
 
 

@@ -127,7 +127,7 @@ def _first_scores(verdict: Verdict) -> tuple[OpinionScore, ...]:
 def merge_view(
     brief: Brief, panel: Sequence[PanelJudge], board: Sequence[BoardVerdict], history: History
 ) -> MergeView:
-    """Every readable verdict on the last round, as it stands after the deliberation, with its suggestion."""
+    """Every readable verdict on the last round, with its suggestion, after the deliberation."""
     summaries = [entry.summary for entry in history.rounds[:-1] if entry.summary is not None]
     return MergeView(
         nonce=brief.nonce,

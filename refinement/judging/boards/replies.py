@@ -1,6 +1,6 @@
 """The shapes of a board's and the clerk's replies: schema, example and reader for each.
 
-A reader returns what was said, or a precise complaint for the model. It never raises.
+A reader returns the answer, or a precise complaint for the model. It never raises.
 """
 
 import json

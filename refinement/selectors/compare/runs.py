@@ -15,7 +15,7 @@ from refinement.engine.sentences import round_name
 from refinement.engine.types import Rubric
 from refinement.models import PanelJudge, Project, Round, Run, RunStatus
 from refinement.selectors.reviews.blindness import shown_runs
-from refinement.selectors.runs.boards import has_panel
+from refinement.selectors.runs.boards.rounds import has_panel
 from refinement.selectors.runs.words import duration, reason_label, rounds_at_most
 from refinement.selectors.score_words import DECIMALS_OF_RUN, score_text
 

@@ -26,7 +26,7 @@ from refinement.models import (
     Source,
     Verdict,
 )
-from refinement.selectors.runs.board_answers import (
+from refinement.selectors.runs.boards.answers import (
     answer_values,
     panel_values,
     revised_scores,

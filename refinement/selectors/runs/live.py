@@ -22,7 +22,7 @@ from refinement.models import (
     Run,
     RunStatus,
 )
-from refinement.selectors.runs.live_boards import BoardState, board_states, board_step
+from refinement.selectors.runs.boards.live import BoardState, board_states, board_step
 
 MOST_EVENTS = 500  # per request; after a longer absence the page reloads anyway
 TAIL_CHARS = 40_000  # of text in progress

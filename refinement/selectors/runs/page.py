@@ -28,9 +28,9 @@ from refinement.engine.types import Rubric
 from refinement.judging.history import EDITED, KEY_CHANGE_CHARS
 from refinement.judging.length import shorten
 from refinement.models import Round, RoundOrigin, Run, RunTag
-from refinement.selectors.runs.boards import JudgeLine, has_panel, panel_lines
+from refinement.selectors.runs.boards.rounds import JudgeLine, has_panel, panel_lines
+from refinement.selectors.runs.boards.so_far import SoFar, so_far
 from refinement.selectors.runs.evaluators.metrics import metrics_by_round
-from refinement.selectors.runs.so_far import SoFar, so_far
 from refinement.selectors.runs.words import (
     KINSHIP_SENTENCES,
     capital_round_name,

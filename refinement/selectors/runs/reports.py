@@ -6,7 +6,7 @@ from typing import Any
 
 from refinement.engine.types import JudgeMode
 from refinement.models import BoardVerdict, Round, Run
-from refinement.selectors.runs.board_answers import answers_by_round, judge_report, model_name, numbers
+from refinement.selectors.runs.boards.answers import answers_by_round, judge_report, model_name, numbers
 from refinement.selectors.runs.evaluators.metrics import RoundMetrics, counted, metric_names, metrics_by_round
 
 

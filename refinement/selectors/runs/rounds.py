@@ -14,7 +14,7 @@ from refinement.engine.sentences import held_back
 from refinement.engine.types import Rubric, Severity
 from refinement.judging.length import judged as judged_words
 from refinement.models import CheckResult, Round, Run, Verdict
-from refinement.selectors.runs.boards import BoardFacts, CriterionBoard, board_facts
+from refinement.selectors.runs.boards.rounds import BoardFacts, CriterionBoard, board_facts
 from refinement.selectors.runs.evaluators.results import EvaluatorFacts, evaluator_facts
 from refinement.selectors.runs.words import (
     RUNG_LABELS,

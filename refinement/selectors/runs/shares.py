@@ -21,7 +21,7 @@ from refinement.models import (
 )
 from refinement.models.reviews.decisions import DecisionKind
 from refinement.rendering import markdown
-from refinement.selectors.runs.boards import BoardFacts
+from refinement.selectors.runs.boards.rounds import BoardFacts
 from refinement.selectors.runs.calls import CallLine, CallTexts, call_lines, call_texts
 from refinement.selectors.runs.page import RunFacts
 from refinement.selectors.runs.rounds import RoundFacts, round_facts

@@ -262,7 +262,7 @@ def require_budget(change: Change, definition: Rubric) -> None:
 def run_rerun(*, run: Run, user: User | None = None) -> Run:
     """Create a new run with the same task, starting text, sources, rubric and models.
 
-    A panel that the rubric names is used again; one that the clerk composed is composed anew. Raises
+    A panel that the rubric names is used again; one that the clerk composed is composed again. Raises
     WrongState if an imported run lacks some of them, or if its endpoints cannot be used again.
     """
     if missing := lacking(run):

@@ -7,7 +7,7 @@ from typing import Any
 from refinement.engine.codec import rubric_from_json
 from refinement.engine.types import JudgeMode
 from refinement.models import BoardVerdict, EventKind, PanelJudge, RoundOrigin, Run
-from refinement.selectors.runs.boards import BoardFacts, JudgeLine, board_of, judge_line
+from refinement.selectors.runs.boards.rounds import BoardFacts, JudgeLine, board_of, judge_line
 
 WAITING, ANSWERED, DELIBERATED, UNREADABLE = "waiting", "answered", "deliberated", "unreadable"
 

@@ -35,6 +35,9 @@ class CallTransport(httpx.BaseTransport):
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         call = current_call()
         request.extensions = {**request.extensions, "trace": call.trace}
+        # httpcore can hand a connection that has just become idle to another thread before it closes it; then
+        # the end of this call would end that one, too. A connection with this header never becomes idle.
+        request.headers["Connection"] = "close"
         return call.run(partial(self._inner.handle_request, request))
 
 

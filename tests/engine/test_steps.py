@@ -270,6 +270,35 @@ def test_the_sentence_compares_only_the_rounds_that_the_rule_did():
     )
 
 
+@pytest.mark.parametrize(
+    ("scores", "base", "added"),
+    [
+        (("7", "8", "5", "6"), 2, "extended_after"),  # the first extra round is worse than the best
+        (("7", "8", "5", "6"), 2, "escalated_after"),
+        (("7", "8", "5", "8"), 4, "extended_after"),  # a tie is not worse
+        (("7", "8", "5", "8.5"), 4, "escalated_after"),
+        (("7", "8", "5", "8.5", "6"), 4, "extended_after"),  # the best may be an extra round
+    ],
+)
+def test_extra_rounds_never_start_from_a_worse_round_than_the_best(scores, base, added):
+    of = rubric("wiggum", max_rounds=9, stop_rules=())
+    named = tuple(replace(entry, key_change="x") for entry in rounds(*scores))
+    step = next_step(of, History(named, **{added: 3}))
+    assert isinstance(step, Revise)
+    assert step.base_round == base
+    assert bool(step.feedback.note) == (base != len(scores))
+    assert step.feedback.from_round == len(scores)
+
+
+def test_extra_rounds_follow_the_policy_otherwise():
+    after_three = replace(history("7", "8", "5", "6"), extended_after=3)
+    assert next_step(rubric("ralph", max_rounds=9, stop_rules=()), after_three).base_round is None
+    edited = replace(after_three.rounds[3], by_hand=True)
+    later = Round(5, "later", scored("5"))
+    by_hand = replace(after_three, rounds=(*after_three.rounds[:3], edited, later))
+    assert next_step(rubric("wiggum", max_rounds=9, stop_rules=()), by_hand).base_round == 5
+
+
 def test_round_names():
     assert round_name(1) == "round 1"
 

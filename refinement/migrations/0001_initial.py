@@ -1066,6 +1066,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('name', models.CharField(max_length=80)),
                 ('query', models.CharField(blank=True, max_length=2000)),
+                ('shared', models.BooleanField(default=False)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('created_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL)),
                 ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='saved_views', to='refinement.project')),
@@ -1745,7 +1746,11 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='savedview',
-            constraint=models.UniqueConstraint(fields=('project', 'name'), name='saved_view_name_unique'),
+            constraint=models.UniqueConstraint(condition=models.Q(('shared', True)), fields=('project', 'name'), name='shared_view_name_unique'),
+        ),
+        migrations.AddConstraint(
+            model_name='savedview',
+            constraint=models.UniqueConstraint(condition=models.Q(('shared', False)), fields=('project', 'created_by', 'name'), name='private_view_name_unique'),
         ),
         migrations.AddIndex(
             model_name='sharelink',

@@ -104,6 +104,8 @@ class Run(Leased):
     clerk_model = models.CharField(max_length=200, blank=True)
     # Context windows of models that neither the producer nor the judge uses, by "ENDPOINT/MODEL".
     other_contexts = models.JSONField(default=dict, blank=True)
+    # Prices of its models at its launch, by "ENDPOINT/MODEL": per million tokens of prompts and of replies.
+    prices = models.JSONField(default=dict, blank=True)
 
     status = models.CharField(max_length=10, choices=RunStatus, default=RunStatus.QUEUED)
     outcome = models.CharField(max_length=10, blank=True, choices=[(o.value, o.value) for o in Outcome])
@@ -127,6 +129,9 @@ class Run(Leased):
     completion_tokens = models.PositiveBigIntegerField(default=0)
     calls_made = models.PositiveIntegerField(default=0)
     model_seconds = models.DecimalField(max_digits=14, decimal_places=3, default=0)
+    cost = models.DecimalField(
+        max_digits=16, decimal_places=8, null=True, blank=True
+    )  # of calls with a price
 
     # Of the current step: calls so far, consecutive failures, unreadable replies.
     step_calls = models.PositiveSmallIntegerField(default=0)

@@ -156,7 +156,6 @@ RULES: dict[str, Rule] = {
     "run_score": Rule(read="viewer", write="viewer"),
     "run_score_blind": Rule(write="viewer"),
     "run_score_reveal": Rule(write="viewer"),
-    "run_score_calibration": Rule(write="editor", data={"edited_from": "1"}),
     "run_decide": Rule(
         write="editor", data={"kind": "approved", "round": "1", "reason": "Good.", "seen": "0"}
     ),

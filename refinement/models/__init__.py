@@ -45,6 +45,7 @@ from refinement.models.system.webhooks import (
     WebhookAttempt,
     WebhookDelivery,
     WebhookEvent,
+    WebhookFormat,
 )
 from refinement.models.system.workers import WorkerBeat
 
@@ -125,5 +126,6 @@ __all__ = [
     "WebhookAttempt",
     "WebhookDelivery",
     "WebhookEvent",
+    "WebhookFormat",
     "WorkerBeat",
 ]

@@ -87,7 +87,7 @@ def answer_of(facts: RunFacts) -> Answer:
         outcome=run.outcome or RunStatus(run.status).label,
         look=LOOKS.get(run.outcome, "") if run.outcome else "info",
         number=number,
-        result=capital_round_name(rubric, number) if number else "",
+        result=capital_round_name(number) if number else "",
         chosen=run.chosen_round is not None and run.chosen_round == number,
         first=facts.r1 if number != 1 else "",
         score="" if composite is None else shown(composite, rubric.policy),

@@ -873,6 +873,7 @@ class Migration(migrations.Migration):
                 ('completion_tokens', models.PositiveBigIntegerField(default=0)),
                 ('calls_made', models.PositiveIntegerField(default=0)),
                 ('model_seconds', models.DecimalField(decimal_places=3, default=0, max_digits=14)),
+                ('idle_seconds', models.PositiveBigIntegerField(default=0)),
                 ('cost', models.DecimalField(blank=True, decimal_places=8, max_digits=16, null=True)),
                 ('step_calls', models.PositiveSmallIntegerField(default=0)),
                 ('step_failures', models.PositiveSmallIntegerField(default=0)),

@@ -1,5 +1,6 @@
 """Runs: one task and one artifact taken through the loop."""
 
+from datetime import datetime, timedelta
 from typing import ClassVar
 
 from django.conf import settings
@@ -129,6 +130,7 @@ class Run(Leased):
     completion_tokens = models.PositiveBigIntegerField(default=0)
     calls_made = models.PositiveIntegerField(default=0)
     model_seconds = models.DecimalField(max_digits=14, decimal_places=3, default=0)
+    idle_seconds = models.PositiveBigIntegerField(default=0)  # paused or finished, before it went on
     cost = models.DecimalField(
         max_digits=16, decimal_places=8, null=True, blank=True
     )  # of calls with a price
@@ -227,6 +229,11 @@ class Run(Leased):
     @property
     def is_imported(self) -> bool:
         return self.source is not None
+
+    @property
+    def worked_since(self) -> datetime | None:
+        """Its start, moved forward by the time in which it was paused or finished. Clocks count from it."""
+        return self.started_at and self.started_at + timedelta(seconds=self.idle_seconds)
 
     @property
     def tokens(self) -> int:

@@ -185,11 +185,12 @@ def _tag_names(run: int) -> list[str]:
 
 
 def time_label(run: Run) -> str:
-    """From its first step to its end, or until now."""
-    if run.started_at is None:
+    """How long it worked, without the time in which it was paused or finished."""
+    since = run.worked_since
+    if since is None:
         return ""
     end = run.finished_at or timezone.now()
-    return duration(max(0.0, (end - run.started_at).total_seconds()))
+    return duration(max(0.0, (end - since).total_seconds()))
 
 
 def budget_lines(run: Run, rubric: Rubric) -> tuple[BudgetLine, ...]:

@@ -17,6 +17,7 @@ from refinement.execution.events import actor_name, event_record
 from refinement.execution.waking import wake
 from refinement.models import (
     BoardVerdict,
+    Event,
     EventKind,
     Instruction,
     LiveText,
@@ -162,10 +163,26 @@ def run_resume(*, run: Run, user: User | None = None) -> Run:
     if run.is_asking:
         change.refuse(ASKS)
     # A person intervened, so earlier worker crashes no longer count.
-    change.apply([RunStatus.PAUSED], status=RunStatus.QUEUED, woken_at=timezone.now(), crashes=0, **RELEASED)
+    change.apply(
+        [RunStatus.PAUSED],
+        status=RunStatus.QUEUED,
+        woken_at=timezone.now(),
+        crashes=0,
+        idle_seconds=idle_seconds(run),
+        **RELEASED,
+    )
     change.event(EventKind.RESUMED)
     wake(Run, run.pk)
     return run
+
+
+def idle_seconds(run: Run) -> int:
+    """How long the run has been idle in all, if it goes on now after a pause or after its end."""
+    since = run.finished_at
+    if since is None:
+        pauses = Event.objects.filter(run=run, kind__in=(EventKind.PAUSED, EventKind.ASKED)).order_by("-id")
+        since = pauses.values_list("at", flat=True).first()
+    return run.idle_seconds + (round((timezone.now() - since).total_seconds()) if since else 0)
 
 
 @transaction.atomic
@@ -181,6 +198,7 @@ def run_retry(*, run: Run, user: User | None = None) -> Run:
         failure_role="",
         failure_message="",
         woken_at=timezone.now(),
+        idle_seconds=idle_seconds(run),
         **STEP_RESET,
         **NOT_FINISHED,
         **RELEASED,
@@ -209,6 +227,7 @@ def run_continue(*, run: Run, rounds: int, user: User | None = None) -> Run:
         extended_after=run.rounds_judged,
         plateau_accepted=False,
         woken_at=timezone.now(),
+        idle_seconds=idle_seconds(run),
         **STEP_RESET,
         **NOT_FINISHED,
         **RELEASED,

@@ -116,8 +116,8 @@ def revision_base(rubric: Rubric, history: History, last: Round) -> tuple[int | 
         best = best_round(rubric, history.rounds)
         if best is not None and best.number != last.number and is_worse(rubric, last, best):
             return best.number, (
-                f"{round_name(rubric, last.number).capitalize()} was worse than "
-                f"{round_name(rubric, best.number)}; this revision starts again from the better one."
+                f"{round_name(last.number).capitalize()} was worse than "
+                f"{round_name(best.number)}; this revision starts again from the better one."
             )
     return last.number, ""
 

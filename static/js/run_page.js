@@ -1,4 +1,4 @@
-// A run's page: values at the pointer, chart download, arrow keys between rounds.
+// A run's page: copying the result, values at the pointer, chart download, arrow keys between rounds.
 {
   // The run was launched, so delete the launch draft.
   if (document.querySelector("#run-live:not([hidden])")) Drafts.forget("wiggum:launch:", (draft) => draft.launched);
@@ -41,6 +41,19 @@
     event.preventDefault();
     const done = await asPicture(link.href, link.download).catch(() => false);
     if (!done && readout()) readout().textContent = "The image could not be created. Download the SVG instead.";
+  });
+
+  // Copies the text behind the link; without a clipboard the link opens it.
+  document.addEventListener("click", async (event) => {
+    const link = event.target.closest?.("[data-copy-text]");
+    if (!link || !navigator.clipboard || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    const words = link.textContent;
+    const answer = await fetch(link.href).catch(() => null);
+    const done = answer?.ok && (await navigator.clipboard.writeText(await answer.text()).then(() => true, () => false));
+    if (!done) return location.assign(link.href);
+    link.textContent = link.dataset.done;
+    setTimeout(() => (link.textContent = words), 2000);
   });
 
   const reveal = () => {

@@ -110,6 +110,7 @@ class RunFacts:
     metrics: tuple[MetricSeries, ...] = ()
     panel: tuple[JudgeLine, ...] = ()  # its board, once it is known
     so_far: SoFar | None = None
+    result: Round | None = None  # the round a person chose, else the best one; without its text
     plateau: str = ""  # what happened, while the run asks how to go on
 
     @property
@@ -162,6 +163,7 @@ def run_facts(run: Run) -> RunFacts:
         metrics=metrics,
         panel=panel_lines(run) if has_panel(run, rubric.judges.mode) else (),
         so_far=so_far(run, rubric, rows, metrics),
+        result=next((row for row in rows if row.number == (run.chosen_round or run.best_round)), None),
         plateau=plateau_words(run, rubric),
     )
 

@@ -136,9 +136,10 @@ def task_type_cleaned(text: str) -> str:
 
 
 def title_of(task: str) -> str:
-    """The first line of the task that has text, for lists."""
+    """The first line of the task that has text, without the period of a single sentence."""
     first = next((line.strip() for line in task.splitlines() if line.strip(" #*->`")), task)
-    return shorten(first.lstrip("#*->` ") or first, TITLE_CHARS)
+    title = first.lstrip("#*->` ") or first
+    return shorten(title if title.endswith("..") else title.removesuffix("."), TITLE_CHARS)
 
 
 @transaction.atomic

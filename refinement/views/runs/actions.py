@@ -25,6 +25,7 @@ from refinement.services.runs.lifecycle import (
     run_resume,
     run_retry,
 )
+from refinement.services.runs.renaming import run_rename
 from refinement.views.runs.page import partial, shown_run
 
 
@@ -67,6 +68,11 @@ def unarchive(request: ProjectRequest, run: Run, user: User) -> str:
     return "Run unarchived."
 
 
+def rename(request: ProjectRequest, run: Run, user: User) -> str:
+    run_rename(run=run, title=request.POST.get("title", ""), user=user)
+    return "Run renamed."
+
+
 def tags(request: ProjectRequest, run: Run, user: User) -> str:
     kept = tags_set(run=run, names=[request.POST.get("tags", "")])
     return f"Tags saved: {', '.join(kept)}." if kept else "Tags removed."
@@ -80,6 +86,7 @@ ACTIONS: dict[str, Callable[[ProjectRequest, Run, User], str]] = {
     "continue": more,
     "archive": archive,
     "unarchive": unarchive,
+    "rename": rename,
     "tags": tags,
 }
 
@@ -115,6 +122,8 @@ def typed(request: ProjectRequest, invalid: ValidationError) -> dict[str, Any]:
     kept: dict[str, Any] = {"wrong": invalid.message_dict}
     if "tags" in request.POST:
         kept["typed_tags"] = request.POST["tags"]
+    if "title" in request.POST:
+        kept["typed_title"] = request.POST["title"]
     if "rounds" in request.POST:
         kept["more_rounds"] = request.POST["rounds"]
     return kept

@@ -882,6 +882,7 @@ class Migration(migrations.Migration):
                 ('extended_after', models.PositiveIntegerField(default=0)),
                 ('escalated_after', models.PositiveIntegerField(default=0)),
                 ('plateau_asked', models.BooleanField(default=False)),
+                ('pause_after_round', models.BooleanField(default=False)),
                 ('plateau_accepted', models.BooleanField(default=False)),
                 ('decision', models.CharField(blank=True, max_length=10, null=True)),
                 ('chosen_round', models.PositiveIntegerField(blank=True, null=True)),
@@ -1016,7 +1017,7 @@ class Migration(migrations.Migration):
             name='Event',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('queued', 'Queued'), ('claimed', 'Taken by a worker'), ('drafted', 'First draft written'), ('revised', 'Revision written'), ('evaluating', 'Evaluator started'), ('evaluated', 'Evaluator ended'), ('repaired', 'Candidate repaired'), ('composed', 'Board composed'), ('answered', 'A judge answered'), ('deliberated', 'A judge deliberated'), ('judged', 'Judged'), ('described', 'Change named'), ('escalated', 'Board took over'), ('asked', 'Waiting for a decision'), ('unreadable', 'Judge asked again'), ('failed', 'Step given up'), ('waiting', 'Waiting'), ('paused', 'Paused'), ('resumed', 'Resumed'), ('retried', 'Retried'), ('extended', 'More rounds asked for'), ('stopped', 'Stopped'), ('commented', 'Comments changed'), ('scored', 'Scored by a person'), ('decided', 'Decided by a person'), ('steered', 'Instruction given'), ('edited', 'Edited by hand'), ('reviewing', 'Reviews changed')], max_length=20)),
+                ('kind', models.CharField(choices=[('queued', 'Queued'), ('claimed', 'Taken by a worker'), ('drafted', 'First draft written'), ('revised', 'Revision written'), ('evaluating', 'Evaluator started'), ('evaluated', 'Evaluator ended'), ('repaired', 'Candidate repaired'), ('composed', 'Board composed'), ('answered', 'A judge answered'), ('deliberated', 'A judge deliberated'), ('judged', 'Judged'), ('described', 'Change named'), ('escalated', 'Board took over'), ('asked', 'Waiting for a decision'), ('unreadable', 'Judge asked again'), ('failed', 'Step given up'), ('waiting', 'Waiting'), ('paused', 'Paused'), ('resumed', 'Resumed'), ('retried', 'Retried'), ('extended', 'More rounds asked for'), ('stopped', 'Stopped'), ('commented', 'Comments changed'), ('scored', 'Scored by a person'), ('decided', 'Decided by a person'), ('steered', 'Instruction given'), ('edited', 'Edited by hand'), ('reviewing', 'Reviews changed'), ('pausing', 'Pause after this round')], max_length=20)),
                 ('at', models.DateTimeField(auto_now_add=True)),
                 ('actor', models.CharField(max_length=120)),
                 ('data', models.JSONField(blank=True, default=dict)),

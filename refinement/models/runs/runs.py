@@ -144,6 +144,7 @@ class Run(Leased):
     # On a plateau: the last round before a board took over, and whether a person is asked or chose to stop.
     escalated_after = models.PositiveIntegerField(default=0)
     plateau_asked = models.BooleanField(default=False)
+    pause_after_round = models.BooleanField(default=False)  # a person asked for it
     plateau_accepted = models.BooleanField(default=False)
     rerun_of = models.ForeignKey("self", models.SET_NULL, null=True, blank=True, related_name="reruns")
     # From the newest decision of a person. The judge's fields are separate.

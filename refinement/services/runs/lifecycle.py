@@ -45,6 +45,7 @@ RELEASED: dict[str, object] = {
     "next_try_at": None,
     "waiting_for": "",
     "waiting_endpoint": "",
+    "pause_after_round": False,
 }
 NOT_FINISHED: dict[str, object] = {
     "outcome": "",
@@ -95,6 +96,9 @@ class Change:
         if not changed:
             self.refuse()
         self.run.refresh_from_db()
+        self.audit(before, state_of(self.run))
+
+    def audit(self, before: dict[str, object], after: dict[str, object]) -> None:
         audit_record(
             action=f"run.{self.verb}",
             object_type="run",
@@ -102,7 +106,7 @@ class Change:
             project=self.run.project,
             user=self.user,
             before=before,
-            after=state_of(self.run),
+            after=after,
         )
 
     def refuse(self, message: str = "") -> NoReturn:
@@ -152,6 +156,21 @@ def run_pause(*, run: Run, user: User | None = None) -> Run:
     change.apply(GOING, status=RunStatus.PAUSED, **RELEASED)
     LiveText.objects.filter(run=run).delete()
     change.event(EventKind.PAUSED)
+    return run
+
+
+@transaction.atomic
+def run_pause_later(*, run: Run, wanted: bool = True, user: User | None = None) -> Run:
+    """Pause the run once its round is judged, or take that back. The worker goes on undisturbed."""
+    run = locked(run)
+    change = Change(run, user, "pause")
+    if run.status not in GOING:
+        change.refuse()
+    if run.pause_after_round != wanted:
+        run.pause_after_round = wanted
+        run.save(update_fields=["pause_after_round"])
+        change.audit({"pause_after_round": not wanted}, {"pause_after_round": wanted})
+        change.event(EventKind.PAUSING)
     return run
 
 

@@ -107,7 +107,7 @@ def demo_rubrics(project: Project, owner: User) -> list[tuple[RubricVersion, Def
         "house-style": [("First version.", replace(ralph, name="House style"))],
         "answers": [
             ("First version.", replace(simmer, name="Answers for customers")),
-            ("Six iterations.", named(simmer, "Answers for customers", max_rounds="6")),
+            ("Six rounds.", named(simmer, "Answers for customers", max_rounds="6")),
         ],
     }
     return [pair for slug, versions in edits.items() for pair in saved(project, owner, slug, versions)]

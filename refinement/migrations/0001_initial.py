@@ -839,7 +839,7 @@ class Migration(migrations.Migration):
                 ('archived_at', models.DateTimeField(blank=True, null=True)),
                 ('title', models.CharField(blank=True, max_length=160)),
                 ('task_type', models.CharField(blank=True, max_length=50)),
-                ('source', models.CharField(blank=True, choices=[('simmer', 'Simmer folder'), ('jsonl', 'runs.jsonl'), ('wiggum', "Wiggum's own JSON")], max_length=10, null=True)),
+                ('source', models.CharField(blank=True, choices=[('simmer', 'Simmer folder'), ('jsonl', 'runs.jsonl'), ('wiggum', "Wiggum's own JSON"), ('example', 'Prepared example')], max_length=10, null=True)),
                 ('batch', models.CharField(blank=True, max_length=16)),
                 ('nonce', models.CharField(max_length=32)),
                 ('producer_endpoint', models.CharField(max_length=400)),

@@ -69,6 +69,7 @@ REFUSALS = {
     "edit": "pause it before editing a round.",
 }
 ASKS = "waits for a decision: stop it, or continue with two more rounds judged by a board."
+READ_ONLY = "is the prepared example. No model wrote it, so it is read-only and cannot run."
 MOST_MORE_ROUNDS = 50
 NOT_FOR_IMPORTED = frozenset({"retry", "continue", "edit"})
 
@@ -87,6 +88,8 @@ class Change:
 
     def apply(self, allowed: Collection[str], **fields: object) -> None:
         """Update the run if it is in one of the allowed states. Raises WrongState otherwise."""
+        if self.run.is_example:
+            self.refuse(READ_ONLY)
         if self.run.is_imported and self.verb in NOT_FOR_IMPORTED:
             self.refuse("was imported and cannot continue. Rerun it instead.")
         before = state_of(self.run)
@@ -303,6 +306,8 @@ def run_rerun(*, run: Run, user: User | None = None) -> Run:
     A panel that the rubric names is used again; one that the clerk composed is composed again. Raises
     WrongState if an imported run lacks some of them, or if its endpoints cannot be used again.
     """
+    if run.is_example:
+        raise WrongState(f"Run {run.pk} {READ_ONLY}")
     if missing := lacking(run):
         raise WrongState(
             f"Run {run.pk} was imported without {listed(missing)}. Choose “Edit and rerun” to add it."

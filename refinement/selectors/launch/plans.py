@@ -10,6 +10,7 @@ from refinement.selectors.endpoints import endpoint_specs
 from refinement.selectors.launch.estimates import Estimate, Range, estimate_of
 from refinement.selectors.launch.judging import Judging, judging_of, panel_judges
 from refinement.selectors.launch.paces import paces_in, seconds_of
+from refinement.selectors.projects.budgets import NO_BUDGET, Budget, budget_of
 from refinement.selectors.workers import workers_alive
 
 
@@ -24,6 +25,7 @@ class Plan:
     estimate: Estimate
     workers: int
     source_chars: Sequence[int] = ()
+    budget: Budget = NO_BUDGET
     seconds: Range | None = None  # of one run; None if its models have not been used here yet
 
     @property
@@ -85,5 +87,6 @@ def plan_of(
         estimate=estimate,
         workers=workers_alive(),
         source_chars=source_chars,
+        budget=budget_of(project),
         seconds=seconds_of(estimate, judging, producer, paces, specs, drafts=drafts),
     )

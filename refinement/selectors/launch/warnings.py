@@ -28,6 +28,7 @@ def warnings_for(plan: Plan, offers: Sequence[Offer]) -> list[Caution]:
     """All warnings for the plan, most important first."""
     return [
         *command_warning(plan),
+        *budget_warning(plan),
         *endpoint_warnings(plan, offers),
         *worker_warning(plan),
         *kinship_warning(plan, offers),
@@ -48,6 +49,14 @@ def command_warning(plan: Plan) -> list[Caution]:
     if plan.rubric.runs_a_command and Information.EVALUATOR_OUTPUT not in plan.rubric.context.judge:
         words = "The command runs, but the rubric's visibility table hides its output from the judge."
         return [Caution("unseen-command", "The judge does not see the evaluator output", words)]
+    return []
+
+
+def budget_warning(plan: Plan) -> list[Caution]:
+    if plan.budget.refusal:
+        return [Caution("budget", "The budget is used up", plan.budget.refusal)]
+    if plan.budget.warning:
+        return [Caution("budget-close", "The budget is nearly used up", plan.budget.warning)]
     return []
 
 

@@ -142,6 +142,9 @@ def run_example(request: ProjectRequest) -> HttpResponse:
     except NothingAvailable as nothing:
         messages.error(request, str(nothing))
         return redirect("project_home", request.project.slug)
+    except ValidationError as refusal:
+        messages.error(request, refusal.messages[0])
+        return redirect("project_home", request.project.slug)
     messages.info(request, choice.why)
     return redirect("run_page", request.project.slug, launched.runs[0].pk)
 

@@ -71,7 +71,8 @@ def launch(request: ProjectRequest) -> HttpResponse:
     if form is None or not form.is_valid():
         return shown(request, desk, status=422)
     panel = panel_for(request, form, desk.offers)
-    unseen = {caution.code for caution in panel["cautions"]} - set(request.POST.getlist("warned"))
+    cautions = {caution.code for caution in panel["cautions"] if not caution.blocks}
+    unseen = cautions - set(request.POST.getlist("warned"))
     if unseen:
         return shown(request, desk, status=422, panel=panel, asked_first=True)
     try:

@@ -62,8 +62,9 @@ class Migration(migrations.Migration):
                 ('password', models.CharField(max_length=128, verbose_name='password')),
                 ('last_login', models.DateTimeField(blank=True, null=True, verbose_name='last login')),
                 ('is_superuser', models.BooleanField(default=False, help_text='Designates that this user has all permissions without explicitly assigning them.', verbose_name='superuser status')),
-                ('email', models.EmailField(max_length=254, unique=True, verbose_name='mail address')),
+                ('email', models.EmailField(max_length=254, unique=True, verbose_name='email')),
                 ('name', models.CharField(blank=True, max_length=120)),
+                ('time_zone', models.CharField(blank=True, max_length=64)),
                 ('is_active', models.BooleanField(default=True)),
                 ('is_staff', models.BooleanField(default=False)),
                 ('date_joined', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
@@ -397,6 +398,7 @@ class Migration(migrations.Migration):
                 ('role', models.CharField(choices=[('viewer', 'Viewer'), ('editor', 'Editor'), ('owner', 'Owner')], max_length=10)),
                 ('digest', models.CharField(max_length=64, unique=True)),
                 ('email', models.EmailField(blank=True, max_length=254, verbose_name='sent to')),
+                ('note', models.CharField(blank=True, max_length=120)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('expires_at', models.DateTimeField()),
                 ('used_at', models.DateTimeField(blank=True, null=True)),
@@ -1086,6 +1088,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('name', models.CharField(max_length=80)),
                 ('query', models.CharField(blank=True, max_length=2000)),
+                ('shared', models.BooleanField(default=False)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('created_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL)),
                 ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='saved_views', to='refinement.project')),
@@ -1217,6 +1220,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('address', models.CharField(max_length=500)),
+                ('format', models.CharField(choices=[('wiggum', 'Wiggum (signed JSON)'), ('slack', 'Slack'), ('teams', 'Microsoft Teams'), ('discord', 'Discord')], default='wiggum', max_length=10)),
                 ('events', models.JSONField(default=list)),
                 ('note', models.CharField(blank=True, max_length=120)),
                 ('sealed_secret', models.TextField()),
@@ -1765,7 +1769,11 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='savedview',
-            constraint=models.UniqueConstraint(fields=('project', 'name'), name='saved_view_name_unique'),
+            constraint=models.UniqueConstraint(condition=models.Q(('shared', True)), fields=('project', 'name'), name='shared_view_name_unique'),
+        ),
+        migrations.AddConstraint(
+            model_name='savedview',
+            constraint=models.UniqueConstraint(condition=models.Q(('shared', False)), fields=('project', 'created_by', 'name'), name='private_view_name_unique'),
         ),
         migrations.AddIndex(
             model_name='sharelink',

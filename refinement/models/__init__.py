@@ -46,6 +46,7 @@ from refinement.models.system.webhooks import (
     WebhookAttempt,
     WebhookDelivery,
     WebhookEvent,
+    WebhookFormat,
 )
 from refinement.models.system.workers import WorkerBeat
 
@@ -127,5 +128,6 @@ __all__ = [
     "WebhookAttempt",
     "WebhookDelivery",
     "WebhookEvent",
+    "WebhookFormat",
     "WorkerBeat",
 ]

@@ -29,8 +29,9 @@ class UserManager(BaseUserManager["User"]):
 class User(AbstractBaseUser, PermissionsMixin):
     """An account on this instance. `is_superuser` marks administrators."""
 
-    email = models.EmailField("mail address", max_length=254, unique=True)
+    email = models.EmailField("email", max_length=254, unique=True)
     name = models.CharField(max_length=120, blank=True)
+    time_zone = models.CharField(max_length=64, blank=True)  # empty: the browser's
     is_active = models.BooleanField(default=True)
     is_staff = models.BooleanField(default=False)
     date_joined = models.DateTimeField(default=timezone.now, editable=False)
@@ -135,6 +136,7 @@ class Invitation(models.Model):
     role = models.CharField(max_length=10, choices=MemberRole)
     digest = models.CharField(max_length=64, unique=True)
     email = models.EmailField("sent to", max_length=254, blank=True)
+    note = models.CharField(max_length=120, blank=True)  # whom it is for
     created_by = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField()

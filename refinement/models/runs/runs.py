@@ -253,18 +253,26 @@ class RunTag(models.Model):
 
 
 class SavedView(models.Model):
-    """Named filters and sort order of the list of runs, shared in the project."""
+    """Named filters and sort order of the list of runs: its maker's own, or shared in the project."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="saved_views")
     name = models.CharField(max_length=80)
     query = models.CharField(max_length=2000, blank=True)  # the list's query string
+    shared = models.BooleanField(default=False)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         ordering: ClassVar = ["name"]
         constraints: ClassVar = [
-            models.UniqueConstraint(fields=["project", "name"], name="saved_view_name_unique")
+            models.UniqueConstraint(
+                fields=["project", "name"], condition=models.Q(shared=True), name="shared_view_name_unique"
+            ),
+            models.UniqueConstraint(
+                fields=["project", "created_by", "name"],
+                condition=models.Q(shared=False),
+                name="private_view_name_unique",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -28,6 +28,7 @@ from refinement.models import (
     User,
 )
 from refinement.providers.registry import Target, scripted_specs
+from refinement.selectors.projects.budgets import budget_of
 from refinement.selectors.rubrics.commands import command_refusal
 from refinement.selectors.runs.history import definition_of_run, sources_of
 from refinement.selectors.runs.imports import lacking, listed
@@ -314,6 +315,8 @@ def run_rerun(*, run: Run, user: User | None = None) -> Run:
         )
     definition = definition_of_run(run)
     if refusal := command_refusal(definition):
+        raise WrongState(refusal)
+    if refusal := budget_of(run.project).refusal:
         raise WrongState(refusal)
     panel = run.panel.values_list("endpoint", flat=True)
     if scripted_specs(run.producer_endpoint, run.judge_endpoint, run.clerk_endpoint, *panel):

@@ -75,6 +75,7 @@ class Rule:
 
 RULES: dict[str, Rule] = {
     "project_home": Rule(read="viewer"),
+    "project_jump": Rule(read="viewer"),
     "member_list": Rule(read="viewer"),
     "member_leave": Rule(write="viewer"),
     "member_role": Rule(write="owner", data={"role": "editor"}),

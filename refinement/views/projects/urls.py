@@ -2,11 +2,12 @@
 
 from django.urls import path
 
-from refinement.views.projects import home, settings
+from refinement.views.projects import home, jump, settings
 
 urlpatterns = [
     path("", home.home, name="home"),
     path("p/<slug:slug>/", home.project_home, name="project_home"),
+    path("p/<slug:slug>/jump/", jump.project_jump, name="project_jump"),
     path("projects/new/", home.project_new, name="project_new"),
     path("p/<slug:slug>/settings/", settings.project_settings, name="project_settings"),
 ]

@@ -345,6 +345,21 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='ModelPrice',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('endpoint', models.CharField(max_length=200)),
+                ('model', models.CharField(max_length=200)),
+                ('prompt', models.DecimalField(decimal_places=4, max_digits=12)),
+                ('completion', models.DecimalField(decimal_places=4, max_digits=12)),
+                ('changed_at', models.DateTimeField(auto_now=True)),
+            ],
+            options={
+                'ordering': ['endpoint', 'model'],
+                'constraints': [models.UniqueConstraint(fields=('endpoint', 'model'), name='model_price_unique'), models.CheckConstraint(condition=models.Q(('completion__gte', 0), ('prompt__gte', 0)), name='model_price_not_negative')],
+            },
+        ),
+        migrations.CreateModel(
             name='NoticeChoice',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -363,6 +378,8 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('blind_scores', models.BooleanField(default=False)),
                 ('sharing', models.BooleanField(default=True)),
+                ('monthly_cost', models.DecimalField(blank=True, decimal_places=2, max_digits=12, null=True)),
+                ('monthly_tokens', models.PositiveBigIntegerField(blank=True, null=True)),
                 ('members', models.ManyToManyField(related_name='projects', through='refinement.Membership', to=settings.AUTH_USER_MODEL)),
             ],
             options={
@@ -804,6 +821,7 @@ class Migration(migrations.Migration):
                 ('clerk_endpoint', models.CharField(blank=True, max_length=400)),
                 ('clerk_model', models.CharField(blank=True, max_length=200)),
                 ('other_contexts', models.JSONField(blank=True, default=dict)),
+                ('prices', models.JSONField(blank=True, default=dict)),
                 ('status', models.CharField(choices=[('queued', 'Queued'), ('running', 'Running'), ('waiting', 'Waiting'), ('paused', 'Paused'), ('finished', 'Finished')], default='queued', max_length=10)),
                 ('outcome', models.CharField(blank=True, choices=[('PASS', 'PASS'), ('FAIL', 'FAIL'), ('DONE', 'DONE'), ('ERROR', 'ERROR'), ('CANCELLED', 'CANCELLED')], max_length=10)),
                 ('stop_reason', models.CharField(blank=True, choices=[('passed', 'passed'), ('max_rounds', 'max_rounds'), ('cycling', 'cycling'), ('perfect_score', 'perfect_score'), ('quality_threshold_met', 'quality_threshold_met'), ('score_regression', 'score_regression'), ('no_improvement', 'no_improvement'), ('max_iterations_reached', 'max_iterations_reached'), ('plateau', 'plateau'), ('budget_tokens', 'budget_tokens'), ('budget_seconds', 'budget_seconds'), ('budget_calls', 'budget_calls'), ('judge_failed', 'judge_failed'), ('producer_failed', 'producer_failed'), ('internal_error', 'internal_error'), ('cancelled', 'cancelled'), ('imported', 'imported')], max_length=30)),
@@ -822,6 +840,7 @@ class Migration(migrations.Migration):
                 ('completion_tokens', models.PositiveBigIntegerField(default=0)),
                 ('calls_made', models.PositiveIntegerField(default=0)),
                 ('model_seconds', models.DecimalField(decimal_places=3, default=0, max_digits=14)),
+                ('cost', models.DecimalField(blank=True, decimal_places=8, max_digits=16, null=True)),
                 ('step_calls', models.PositiveSmallIntegerField(default=0)),
                 ('step_failures', models.PositiveSmallIntegerField(default=0)),
                 ('step_unreadable', models.PositiveSmallIntegerField(default=0)),
@@ -1015,6 +1034,7 @@ class Migration(migrations.Migration):
                 ('attempt', models.PositiveSmallIntegerField()),
                 ('endpoint', models.CharField(max_length=400)),
                 ('model', models.CharField(max_length=200)),
+                ('cost', models.DecimalField(blank=True, decimal_places=8, max_digits=16, null=True)),
                 ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='calls', to='refinement.run')),
             ],
             options={
@@ -1068,6 +1088,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('name', models.CharField(max_length=80)),
                 ('query', models.CharField(blank=True, max_length=2000)),
+                ('shared', models.BooleanField(default=False)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('created_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL)),
                 ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='saved_views', to='refinement.project')),
@@ -1748,7 +1769,11 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='savedview',
-            constraint=models.UniqueConstraint(fields=('project', 'name'), name='saved_view_name_unique'),
+            constraint=models.UniqueConstraint(condition=models.Q(('shared', True)), fields=('project', 'name'), name='shared_view_name_unique'),
+        ),
+        migrations.AddConstraint(
+            model_name='savedview',
+            constraint=models.UniqueConstraint(condition=models.Q(('shared', False)), fields=('project', 'created_by', 'name'), name='private_view_name_unique'),
         ),
         migrations.AddIndex(
             model_name='sharelink',

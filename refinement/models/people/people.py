@@ -69,6 +69,9 @@ class Project(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     blind_scores = models.BooleanField(default=False)  # people score before they see others' scores
     sharing = models.BooleanField(default=True)  # share links are enabled
+    # The budget for runs launched in a calendar month; None for no limit.
+    monthly_cost = models.DecimalField(max_digits=12, decimal_places=2, null=True, blank=True)
+    monthly_tokens = models.PositiveBigIntegerField(null=True, blank=True)
     members: "models.ManyToManyField[User, Membership]" = models.ManyToManyField(
         User, through="Membership", related_name="projects"
     )

@@ -14,7 +14,7 @@ from refinement.charts import DARK, LIGHT
 from refinement.forms.reviews.decisions import decision_form
 from refinement.models import Round, Run
 from refinement.selectors.reviews.decisions import decisions_of
-from refinement.selectors.reviews.human_scores import newest_number, people_of
+from refinement.selectors.reviews.human_scores import people_of
 from refinement.selectors.runs.calls import calls_of_round, said, seen_table
 from refinement.selectors.runs.evaluators.trials import trials_of_round
 from refinement.selectors.runs.imports import import_of
@@ -194,7 +194,6 @@ def people_context(request: ProjectRequest, facts: RunFacts, row: Round) -> dict
         "people": people,
         "can_edit": can_edit(request),
         "not_blind": people.not_blind,
-        "newest_version": newest_number(facts.run) if people.people and can_edit(request) else None,
     }
 
 

@@ -1220,7 +1220,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('address', models.CharField(max_length=500)),
-                ('format', models.CharField(choices=[('wiggum', 'Wiggum (signed JSON)'), ('slack', 'Slack'), ('teams', 'Microsoft Teams'), ('discord', 'Discord')], default='wiggum', max_length=10)),
+                ('format', models.CharField(choices=[('wiggum', 'JSON, signed'), ('slack', 'Slack'), ('teams', 'Microsoft Teams'), ('discord', 'Discord')], default='wiggum', max_length=10)),
                 ('events', models.JSONField(default=list)),
                 ('note', models.CharField(blank=True, max_length=120)),
                 ('sealed_secret', models.TextField()),

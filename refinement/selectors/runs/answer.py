@@ -72,7 +72,6 @@ class Answer:
     people: PeopleGap | None
     checks: CheckCount | None
     doubts: tuple[Doubt, ...]
-    demo: bool
 
 
 def answer_of(facts: RunFacts) -> Answer:
@@ -94,7 +93,6 @@ def answer_of(facts: RunFacts) -> Answer:
         people=people,
         checks=checks,
         doubts=tuple(doubts_of(facts, row, people, checks)) if row and run.is_finished else (),
-        demo=EMBEDDED in (run.producer_endpoint, run.judge_endpoint),
     )
 
 

@@ -377,7 +377,7 @@ class Migration(migrations.Migration):
             name='NoticeChoice',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('mention', 'Somebody mentions you'), ('reply', 'Somebody answers in a thread of yours'), ('review', 'You are asked for a review'), ('run_ended', 'A run of yours has ended'), ('run_waits', 'A run of yours waits'), ('run_asks', 'A run of yours asks whether to go on'), ('decision', 'Somebody decides about a run of yours')], max_length=10)),
+                ('kind', models.CharField(choices=[('mention', 'Someone mentions you'), ('reply', 'Someone replies in your thread'), ('review', 'Your review is requested'), ('run_ended', 'Your run finishes'), ('run_waits', 'Your run waits for a model server'), ('run_asks', 'Your run needs a decision'), ('decision', 'Someone decides on your run')], max_length=10)),
                 ('inbox', models.BooleanField(default=True)),
                 ('mail', models.BooleanField(default=True)),
                 ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='notice_choices', to=settings.AUTH_USER_MODEL)),
@@ -839,7 +839,7 @@ class Migration(migrations.Migration):
                 ('archived_at', models.DateTimeField(blank=True, null=True)),
                 ('title', models.CharField(blank=True, max_length=160)),
                 ('task_type', models.CharField(blank=True, max_length=50)),
-                ('source', models.CharField(blank=True, choices=[('simmer', 'Simmer folder'), ('jsonl', 'runs.jsonl'), ('wiggum', "Wiggum's own JSON")], max_length=10, null=True)),
+                ('source', models.CharField(blank=True, choices=[('simmer', 'Simmer folder'), ('jsonl', 'runs.jsonl'), ('wiggum', "Wiggum's own JSON"), ('example', 'Prepared example')], max_length=10, null=True)),
                 ('batch', models.CharField(blank=True, max_length=16)),
                 ('nonce', models.CharField(max_length=32)),
                 ('producer_endpoint', models.CharField(max_length=400)),
@@ -882,6 +882,7 @@ class Migration(migrations.Migration):
                 ('extended_after', models.PositiveIntegerField(default=0)),
                 ('escalated_after', models.PositiveIntegerField(default=0)),
                 ('plateau_asked', models.BooleanField(default=False)),
+                ('pause_after_round', models.BooleanField(default=False)),
                 ('plateau_accepted', models.BooleanField(default=False)),
                 ('decision', models.CharField(blank=True, max_length=10, null=True)),
                 ('chosen_round', models.PositiveIntegerField(blank=True, null=True)),
@@ -939,7 +940,7 @@ class Migration(migrations.Migration):
             name='Notice',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('mention', 'Somebody mentions you'), ('reply', 'Somebody answers in a thread of yours'), ('review', 'You are asked for a review'), ('run_ended', 'A run of yours has ended'), ('run_waits', 'A run of yours waits'), ('run_asks', 'A run of yours asks whether to go on'), ('decision', 'Somebody decides about a run of yours')], max_length=10)),
+                ('kind', models.CharField(choices=[('mention', 'Someone mentions you'), ('reply', 'Someone replies in your thread'), ('review', 'Your review is requested'), ('run_ended', 'Your run finishes'), ('run_waits', 'Your run waits for a model server'), ('run_asks', 'Your run needs a decision'), ('decision', 'Someone decides on your run')], max_length=10)),
                 ('actor_name', models.CharField(blank=True, max_length=120)),
                 ('text', models.TextField()),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
@@ -1016,7 +1017,7 @@ class Migration(migrations.Migration):
             name='Event',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('queued', 'Queued'), ('claimed', 'Taken by a worker'), ('drafted', 'First draft written'), ('revised', 'Revision written'), ('evaluating', 'Evaluator started'), ('evaluated', 'Evaluator ended'), ('repaired', 'Candidate repaired'), ('composed', 'Board composed'), ('answered', 'A judge answered'), ('deliberated', 'A judge deliberated'), ('judged', 'Judged'), ('described', 'Change named'), ('escalated', 'Board took over'), ('asked', 'Waiting for a decision'), ('unreadable', 'Judge asked again'), ('failed', 'Step given up'), ('waiting', 'Waiting'), ('paused', 'Paused'), ('resumed', 'Resumed'), ('retried', 'Retried'), ('extended', 'More rounds asked for'), ('stopped', 'Stopped'), ('commented', 'Comments changed'), ('scored', 'Scored by a person'), ('decided', 'Decided by a person'), ('steered', 'Instruction given'), ('edited', 'Edited by hand'), ('reviewing', 'Reviews changed')], max_length=20)),
+                ('kind', models.CharField(choices=[('queued', 'Queued'), ('claimed', 'Taken by a worker'), ('drafted', 'First draft written'), ('revised', 'Revision written'), ('evaluating', 'Evaluator started'), ('evaluated', 'Evaluator ended'), ('repaired', 'Candidate repaired'), ('composed', 'Board composed'), ('answered', 'A judge answered'), ('deliberated', 'A judge deliberated'), ('judged', 'Judged'), ('described', 'Change named'), ('escalated', 'Board took over'), ('asked', 'Waiting for a decision'), ('unreadable', 'Judge asked again'), ('failed', 'Step given up'), ('waiting', 'Waiting'), ('paused', 'Paused'), ('resumed', 'Resumed'), ('retried', 'Retried'), ('extended', 'More rounds asked for'), ('stopped', 'Stopped'), ('commented', 'Comments changed'), ('scored', 'Scored by a person'), ('decided', 'Decided by a person'), ('steered', 'Instruction given'), ('edited', 'Edited by hand'), ('reviewing', 'Reviews changed'), ('pausing', 'Pause after this round')], max_length=20)),
                 ('at', models.DateTimeField(auto_now_add=True)),
                 ('actor', models.CharField(max_length=120)),
                 ('data', models.JSONField(blank=True, default=dict)),
@@ -1284,7 +1285,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('address', models.CharField(max_length=500)),
-                ('format', models.CharField(choices=[('wiggum', 'Wiggum (signed JSON)'), ('slack', 'Slack'), ('teams', 'Microsoft Teams'), ('discord', 'Discord')], default='wiggum', max_length=10)),
+                ('format', models.CharField(choices=[('wiggum', 'JSON, signed'), ('slack', 'Slack'), ('teams', 'Microsoft Teams'), ('discord', 'Discord')], default='wiggum', max_length=10)),
                 ('events', models.JSONField(default=list)),
                 ('note', models.CharField(blank=True, max_length=120)),
                 ('sealed_secret', models.TextField()),

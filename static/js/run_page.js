@@ -66,17 +66,18 @@
   reveal();
   document.addEventListener("htmx:afterSettle", reveal);
 
-  // New rounds do not replace a diff or a view the user just opened.
+  // What is new does not replace a diff or a view the reader opened.
   const asked = new Set();
   const byReader = (detail) => detail.elt?.closest?.("#run-rounds li, #round-text");
   document.addEventListener("htmx:beforeRequest", ({ detail }) => byReader(detail) && asked.add(detail.xhr));
   document.addEventListener("htmx:afterRequest", ({ detail }) => asked.delete(detail.xhr));
-  document.addEventListener("htmx:oobBeforeSwap", ({ detail }) => {
-    if (detail.target?.id !== "round") return;
-    const [here, next] = [detail.target, detail.fragment].map((part) => part.querySelector("#round-text"));
-    const open = here?.querySelector(".tabs [aria-current]");
-    const elsewhere = asked.size || (open && !open.matches("li:first-child > *"));
-    if (here && next && elsewhere) next.dataset.fixed = "";
+  document.addEventListener("htmx:beforeSwap", ({ detail }) => {
+    const text = document.getElementById("round-text");
+    if (!text || detail.target?.id !== "run-page") return;
+    const open = text.querySelector(".tabs [aria-current]");
+    text.toggleAttribute("data-kept", Boolean(asked.size || (open && !open.matches("li:first-child > *"))));
+    // Comments that were unfolded stay so.
+    document.querySelector("#run-talk[hx-get*='all='], #run-talk[hx-get*='thread=']")?.setAttribute("data-kept", "");
   });
 
   // Left and right arrows move between rounds while a round button has the focus.

@@ -75,7 +75,6 @@ class Answer:
     people: PeopleGap | None
     checks: CheckCount | None
     doubts: tuple[Doubt, ...]
-    demo: bool
 
 
 def people_scores(run: Run) -> dict[int, list[HumanScore]]:
@@ -114,7 +113,6 @@ def answer_of(facts: RunFacts, scores: Mapping[int, Sequence[HumanScore]]) -> An
         people=people,
         checks=checks,
         doubts=tuple(doubts_of(facts, row, people, checks)) if row and run.is_finished else (),
-        demo=EMBEDDED in (run.producer_endpoint, run.judge_endpoint),
     )
 
 

@@ -37,6 +37,7 @@ BESIDE = (
     EventKind.STEERED,
     EventKind.EDITED,
     EventKind.REVIEWING,
+    EventKind.PAUSING,
 )
 NEWEST_ROUND = {
     "newest_round": "pk",

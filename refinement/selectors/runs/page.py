@@ -130,11 +130,11 @@ class RunFacts:
         return [criterion.name for criterion in self.rubric.criteria]
 
     def opened(self, wanted: int | None = None) -> int | None:
-        """The round to open: the requested one, else the best, else the newest."""
+        """The round to open: the requested one, the best once the run ended or asks, else the newest."""
         numbers = [line.number for line in self.rounds]
         if wanted is not None:
             return wanted if wanted in numbers else None
-        if self.run.is_finished and self.run.best_round in numbers:
+        if (self.run.is_finished or self.run.is_asking) and self.run.best_round in numbers:
             return self.run.best_round
         return numbers[-1] if numbers else None
 

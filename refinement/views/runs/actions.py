@@ -21,6 +21,7 @@ from refinement.services.runs.lifecycle import (
     run_cancel,
     run_continue,
     run_pause,
+    run_pause_later,
     run_rerun,
     run_resume,
     run_retry,
@@ -31,12 +32,22 @@ from refinement.views.runs.page import partial, shown_run
 
 def cancel(request: ProjectRequest, run: Run, user: User) -> str:
     run_cancel(run=run, user=user)
-    return "Run cancelled. Judged rounds are kept."
+    return "Run stopped. Judged rounds are kept."
 
 
 def pause(request: ProjectRequest, run: Run, user: User) -> str:
     run_pause(run=run, user=user)
     return "Run paused. Resume it to continue."
+
+
+def pause_later(request: ProjectRequest, run: Run, user: User) -> str:
+    run_pause_later(run=run, user=user)
+    return "The run pauses after this round."
+
+
+def go_on(request: ProjectRequest, run: Run, user: User) -> str:
+    run_pause_later(run=run, wanted=False, user=user)
+    return "The run does not pause."
 
 
 def resume(request: ProjectRequest, run: Run, user: User) -> str:
@@ -81,6 +92,8 @@ def tags(request: ProjectRequest, run: Run, user: User) -> str:
 ACTIONS: dict[str, Callable[[ProjectRequest, Run, User], str]] = {
     "cancel": cancel,
     "pause": pause,
+    "pause-later": pause_later,
+    "go-on": go_on,
     "resume": resume,
     "retry": retry,
     "continue": more,

@@ -11,7 +11,7 @@ HTMX = {"HX-Request": "true"}
 GOING = {"queued", "running", "waiting"}
 # action: the states in which it is possible, and the words that say it was done
 ACTIONS = {
-    "cancel": (GOING | {"paused"}, "Run cancelled"),
+    "cancel": (GOING | {"paused"}, "Run stopped"),
     "pause": (GOING, "Run paused"),
     "resume": ({"paused"}, "Run resumed"),
     "retry": ({"ERROR"}, "Run retried"),
@@ -55,7 +55,20 @@ def test_an_action_is_done_or_refused_in_words(as_editor, scene, state, action, 
     assert ("<html" in text) is not script
 
 
-@pytest.mark.parametrize("action", [*ACTIONS, "rerun", "archive", "unarchive", "rename", "tags"])
+@pytest.mark.parametrize("state", STATES)
+def test_a_run_is_paused_after_its_round_or_not_after_all(as_editor, scene, state):
+    run = scene.in_state(state)
+    asked = as_editor.post(address(run, "pause-later"), follow=True)
+    run.refresh_from_db()
+    assert (asked.status_code, run.pause_after_round) == ((200, True) if state in GOING else (422, False))
+    as_editor.post(address(run, "go-on"))
+    run.refresh_from_db()
+    assert not run.pause_after_round
+
+
+@pytest.mark.parametrize(
+    "action", [*ACTIONS, "pause-later", "go-on", "rerun", "archive", "unarchive", "rename", "tags"]
+)
 def test_a_viewer_may_not_and_an_outsider_finds_nothing(as_viewer, as_outsider, as_owner, project, action):
     run = finished_run(project)
     before = Run.objects.values().get(pk=run.pk)

@@ -19,9 +19,10 @@ from refinement.selectors.reviews.decisions import decisions_of
 from refinement.selectors.reviews.human_scores import people_of
 from refinement.selectors.runs.answer import answer_of, people_means, people_scores
 from refinement.selectors.runs.calls import calls_of_round, said, seen_table
+from refinement.selectors.runs.charts import metric_charts_of, trajectory_of
 from refinement.selectors.runs.evaluators.trials import trials_of_round
 from refinement.selectors.runs.imports import import_of
-from refinement.selectors.runs.page import RunFacts, metric_charts_of, run_facts, tags_of, trajectory_of
+from refinement.selectors.runs.page import RunFacts, run_facts, tags_of
 from refinement.selectors.runs.rounds import RoundFacts, round_facts
 from refinement.selectors.runs.sources import quoted_places, source_lines
 from refinement.selectors.runs.texts import candidate_text

@@ -12,8 +12,9 @@ from refinement.access.limits import Limit
 from refinement.models import Run, ShareLink
 from refinement.selectors.reviews.human_scores import readings_of
 from refinement.selectors.runs.calls import said
+from refinement.selectors.runs.charts import metric_charts_of, trajectory_of
 from refinement.selectors.runs.diffs import round_diff
-from refinement.selectors.runs.page import RunFacts, metric_charts_of, run_facts, trajectory_of
+from refinement.selectors.runs.page import RunFacts, run_facts
 from refinement.selectors.runs.shares import (
     reads_blind,
     shared_calls,

@@ -107,6 +107,7 @@ RULES: dict[str, Rule] = {
     "administration_projects": Rule(read=ADMINISTRATOR),
     "project_adopt": Rule(write=ADMINISTRATOR),
     "administration_system": Rule(read=ADMINISTRATOR),
+    "connect": Rule(read=PERSON, write=ADMINISTRATOR),
     "endpoint_new": Rule(read=ADMINISTRATOR, write=ADMINISTRATOR),
     "endpoint_page": Rule(read=ADMINISTRATOR, write=ADMINISTRATOR),
     "endpoint_remove": Rule(write=ADMINISTRATOR),

@@ -1,5 +1,6 @@
 """Runs: one task and one artifact taken through the loop."""
 
+from datetime import datetime, timedelta
 from typing import ClassVar
 
 from django.conf import settings
@@ -132,6 +133,7 @@ class Run(Leased):
     completion_tokens = models.PositiveBigIntegerField(default=0)
     calls_made = models.PositiveIntegerField(default=0)
     model_seconds = models.DecimalField(max_digits=14, decimal_places=3, default=0)
+    idle_seconds = models.PositiveBigIntegerField(default=0)  # paused or finished, before it went on
     cost = models.DecimalField(
         max_digits=16, decimal_places=8, null=True, blank=True
     )  # of calls with a price
@@ -145,6 +147,7 @@ class Run(Leased):
     # On a plateau: the last round before a board took over, and whether a person is asked or chose to stop.
     escalated_after = models.PositiveIntegerField(default=0)
     plateau_asked = models.BooleanField(default=False)
+    pause_after_round = models.BooleanField(default=False)  # a person asked for it
     plateau_accepted = models.BooleanField(default=False)
     rerun_of = models.ForeignKey("self", models.SET_NULL, null=True, blank=True, related_name="reruns")
     # From the newest decision of a person. The judge's fields are separate.
@@ -235,6 +238,11 @@ class Run(Leased):
     def is_example(self) -> bool:
         """Whether it is the project's prepared example: archived, read-only and never run."""
         return self.source == RunSource.EXAMPLE
+
+    @property
+    def worked_since(self) -> datetime | None:
+        """Its start, moved forward by the time in which it was paused or finished. Clocks count from it."""
+        return self.started_at and self.started_at + timedelta(seconds=self.idle_seconds)
 
     @property
     def tokens(self) -> int:

@@ -65,6 +65,7 @@ ACTIONS = {
     "run.pause": "paused a run",
     "run.plateau_continue": "continued a run after its plateau",
     "run.plateau_stop": "stopped a run at its plateau",
+    "run.rename": "renamed a run",
     "run.rerun": "reran a run",
     "run.resume": "resumed a run",
     "run.retry": "retried a run",

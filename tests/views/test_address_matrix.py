@@ -64,6 +64,8 @@ RULES: dict[str, Rule] = {
     "join": FORM,
     "shared_run": Rule(read=ANYONE),
     "shared_round": Rule(read=ANYONE),
+    "help": Rule(read=PERSON),
+    "help_page": Rule(read=PERSON),
     "inbox": Rule(read=PERSON),
     "inbox_read_all": Rule(write=PERSON),
     "inbox_open": Rule(read=PERSON, odd=NOT_THEIRS),
@@ -110,6 +112,8 @@ RULES: dict[str, Rule] = {
     "endpoint_new": Rule(read=ADMINISTRATOR, write=ADMINISTRATOR),
     "endpoint_page": Rule(read=ADMINISTRATOR, write=ADMINISTRATOR),
     "endpoint_remove": Rule(write=ADMINISTRATOR),
+    "administration_prices": Rule(read=ADMINISTRATOR, write=ADMINISTRATOR),
+    "price_remove": Rule(write=ADMINISTRATOR),
     "administration_audit": Rule(read=ADMINISTRATOR),
     "administration_audit_export": Rule(read=ADMINISTRATOR),
 }
@@ -146,9 +150,11 @@ STAGE: dict[str, Callable[[Project, User], Any]] = {
     "number": lambda project, owner: 1,
     "pk": passkey_of,
     "notice": notice_of,
+    "page": lambda project, owner: "loop",
     "session": lambda project, owner: SessionInfo.objects.create(user=owner, session_key="x").pk,
     "person": lambda project, owner: owner.pk,
     "project": lambda project, owner: project.pk,
+    "price": lambda project, owner: 1,
     "endpoint": lambda project, owner: (
         Endpoint.objects.get_or_create(name="gpu", defaults={"kind": "ollama", "url": "http://127.0.0.1:1"})[
             0

@@ -75,6 +75,10 @@ class Rule:
 
 RULES: dict[str, Rule] = {
     "project_home": Rule(read="viewer"),
+    "prepared_open": Rule(write="viewer"),
+    "prepared_play": Rule(read="viewer"),
+    "prepared_delete": Rule(write="editor"),
+    "project_jump": Rule(read="viewer"),
     "member_list": Rule(read="viewer"),
     "member_leave": Rule(write="viewer"),
     "member_role": Rule(write="owner", data={"role": "editor"}),
@@ -157,7 +161,6 @@ RULES: dict[str, Rule] = {
     "run_score": Rule(read="viewer", write="viewer"),
     "run_score_blind": Rule(write="viewer"),
     "run_score_reveal": Rule(write="viewer"),
-    "run_score_calibration": Rule(write="editor", data={"edited_from": "1"}),
     "run_decide": Rule(
         write="editor", data={"kind": "approved", "round": "1", "reason": "Good.", "seen": "0"}
     ),

@@ -38,7 +38,7 @@ DECISIONS = [
     (DecisionKind.CHANGES.value, "Changes requested"),
     (DecisionKind.REJECTED.value, "Rejected"),
 ]
-IMPORTED = [(ANY_IMPORTED, "Any import"), *RunSource.choices]
+IMPORTED = [(ANY_IMPORTED, "Any import"), *RunSource.choices[:-1]]
 REVIEWS = [(MINE, "Waiting for me")]
 CHOSEN = (
     *("outcome", "status", "decision", "review", "rubric", "tag", "person", "task_type"),

@@ -104,6 +104,7 @@ RULES: dict[str, Rule] = {
     "run_training_file": Rule(read="viewer", values={"form": "sft"}),
     "run_import": Rule(read="editor", write="editor"),
     "run_import_batch": Rule(read="editor", write="editor", authors=True),
+    "run_columns": Rule(write="viewer"),
     "run_bulk": Rule(write="viewer"),
     "run_view_save": Rule(write="viewer"),
     "run_view_delete": Rule(write="editor"),

@@ -148,9 +148,10 @@ def label_of(title: str) -> str:
 
 
 def title_of(task: str) -> str:
-    """The first line of the task that has text, for lists."""
+    """The first line of the task that has text, without the period of a single sentence."""
     first = next((line.strip() for line in task.splitlines() if line.strip(" #*->`")), task)
-    return shorten(first.lstrip("#*->` ") or first, TITLE_CHARS)
+    title = first.lstrip("#*->` ") or first
+    return shorten(title if title.endswith("..") else title.removesuffix("."), TITLE_CHARS)
 
 
 @transaction.atomic

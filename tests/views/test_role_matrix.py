@@ -75,6 +75,10 @@ class Rule:
 
 RULES: dict[str, Rule] = {
     "project_home": Rule(read="viewer"),
+    "prepared_open": Rule(write="viewer"),
+    "prepared_play": Rule(read="viewer"),
+    "prepared_delete": Rule(write="editor"),
+    "project_jump": Rule(read="viewer"),
     "member_list": Rule(read="viewer"),
     "member_leave": Rule(write="viewer"),
     "member_role": Rule(write="owner", data={"role": "editor"}),
@@ -100,8 +104,9 @@ RULES: dict[str, Rule] = {
     "run_training_file": Rule(read="viewer", values={"form": "sft"}),
     "run_import": Rule(read="editor", write="editor"),
     "run_import_batch": Rule(read="editor", write="editor", authors=True),
+    "run_columns": Rule(write="viewer"),
     "run_bulk": Rule(write="viewer"),
-    "run_view_save": Rule(write="editor"),
+    "run_view_save": Rule(write="viewer"),
     "run_view_delete": Rule(write="editor"),
     "rubric_bench": Rule(read="viewer", write="editor"),
     "rubric_bench_compare": Rule(read="viewer"),
@@ -157,7 +162,6 @@ RULES: dict[str, Rule] = {
     "run_score": Rule(read="viewer", write="viewer"),
     "run_score_blind": Rule(write="viewer"),
     "run_score_reveal": Rule(write="viewer"),
-    "run_score_calibration": Rule(write="editor", data={"edited_from": "1"}),
     "run_decide": Rule(
         write="editor", data={"kind": "approved", "round": "1", "reason": "Good.", "seen": "0"}
     ),
@@ -281,7 +285,7 @@ STAGE: dict[str, Callable[[Project], object]] = {
     "bench": lambda project: bench_in(project).pk,
     "trial": lambda project: trial_in(project).pk,
     "proposal": lambda project: proposal_in(project).pk,
-    "view": lambda project: SavedView.objects.create(project=project, name="Ours").pk,
+    "view": lambda project: SavedView.objects.create(project=project, name="Ours", shared=True).pk,
     "run": lambda project: the_run(project).pk,
     "thread": lambda project: comment_in(project).thread_id,
     "comment": lambda project: comment_in(project).pk,
@@ -388,7 +392,8 @@ def test_only_those_who_may_are_let_in(request, project, name):
 def put_back(project: Project, values: dict[str, object]) -> None:
     """What the one before was let to delete is there again for the next."""
     if "view" in values:
-        SavedView.objects.get_or_create(pk=values["view"], project=project, defaults={"name": "Ours"})
+        shared = {"name": "Ours", "shared": True}
+        SavedView.objects.get_or_create(pk=values["view"], project=project, defaults=shared)
     if "webhook" in values and not project.webhooks.exists():
         Webhook.objects.create(pk=values["webhook"], project=project, address="https://hooks.example.org/")
 

@@ -1,5 +1,6 @@
 """Runs: one task and one artifact taken through the loop."""
 
+from datetime import datetime, timedelta
 from typing import ClassVar
 
 from django.conf import settings
@@ -66,11 +67,12 @@ class RunStatus(models.TextChoices):
 
 
 class RunSource(models.TextChoices):
-    """The file type of an imported run."""
+    """The file type of an imported run; `example` is the prepared example, which no model wrote."""
 
     SIMMER = "simmer", "Simmer folder"
     JSONL = "jsonl", "runs.jsonl"
     WIGGUM = "wiggum", "Wiggum's own JSON"
+    EXAMPLE = "example", "Prepared example"
 
 
 class Run(Leased):
@@ -88,7 +90,9 @@ class Run(Leased):
 
     title = models.CharField(max_length=TITLE_CHARS, blank=True)  # for lists
     task_type = models.CharField(max_length=TASK_TYPE_CHARS, blank=True)  # a label such as "how-to"
-    source = models.CharField(max_length=10, null=True, blank=True, choices=RunSource)  # imported runs only
+    source = models.CharField(
+        max_length=10, null=True, blank=True, choices=RunSource
+    )  # of a run not made here
     batch = models.CharField(max_length=16, blank=True)  # shared by runs that were launched together
     nonce = models.CharField(max_length=32)
     producer_endpoint = models.CharField(max_length=400)
@@ -104,6 +108,8 @@ class Run(Leased):
     clerk_model = models.CharField(max_length=200, blank=True)
     # Context windows of models that neither the producer nor the judge uses, by "ENDPOINT/MODEL".
     other_contexts = models.JSONField(default=dict, blank=True)
+    # Prices of its models at its launch, by "ENDPOINT/MODEL": per million tokens of prompts and of replies.
+    prices = models.JSONField(default=dict, blank=True)
 
     status = models.CharField(max_length=10, choices=RunStatus, default=RunStatus.QUEUED)
     outcome = models.CharField(max_length=10, blank=True, choices=[(o.value, o.value) for o in Outcome])
@@ -127,6 +133,10 @@ class Run(Leased):
     completion_tokens = models.PositiveBigIntegerField(default=0)
     calls_made = models.PositiveIntegerField(default=0)
     model_seconds = models.DecimalField(max_digits=14, decimal_places=3, default=0)
+    idle_seconds = models.PositiveBigIntegerField(default=0)  # paused or finished, before it went on
+    cost = models.DecimalField(
+        max_digits=16, decimal_places=8, null=True, blank=True
+    )  # of calls with a price
 
     # Of the current step: calls so far, consecutive failures, unreadable replies.
     step_calls = models.PositiveSmallIntegerField(default=0)
@@ -137,6 +147,7 @@ class Run(Leased):
     # On a plateau: the last round before a board took over, and whether a person is asked or chose to stop.
     escalated_after = models.PositiveIntegerField(default=0)
     plateau_asked = models.BooleanField(default=False)
+    pause_after_round = models.BooleanField(default=False)  # a person asked for it
     plateau_accepted = models.BooleanField(default=False)
     rerun_of = models.ForeignKey("self", models.SET_NULL, null=True, blank=True, related_name="reruns")
     # From the newest decision of a person. The judge's fields are separate.
@@ -147,9 +158,9 @@ class Run(Leased):
     # Long texts last: SQLite reads a row from its start, and lists do not need them.
     why = models.TextField(blank=True)
     failure_message = models.TextField(blank=True)
+    snapshot = models.JSONField()
     task = models.TextField()
     seed = models.TextField(blank=True)
-    snapshot = models.JSONField()
     calibration = models.JSONField(null=True, blank=True)
 
     class Meta:
@@ -221,7 +232,17 @@ class Run(Leased):
 
     @property
     def is_imported(self) -> bool:
-        return self.source is not None
+        return self.source is not None and not self.is_example
+
+    @property
+    def is_example(self) -> bool:
+        """Whether it is the project's prepared example: archived, read-only and never run."""
+        return self.source == RunSource.EXAMPLE
+
+    @property
+    def worked_since(self) -> datetime | None:
+        """Its start, moved forward by the time in which it was paused or finished. Clocks count from it."""
+        return self.started_at and self.started_at + timedelta(seconds=self.idle_seconds)
 
     @property
     def tokens(self) -> int:
@@ -248,18 +269,26 @@ class RunTag(models.Model):
 
 
 class SavedView(models.Model):
-    """Named filters and sort order of the list of runs, shared in the project."""
+    """Named filters and sort order of the list of runs: its maker's own, or shared in the project."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="saved_views")
     name = models.CharField(max_length=80)
     query = models.CharField(max_length=2000, blank=True)  # the list's query string
+    shared = models.BooleanField(default=False)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         ordering: ClassVar = ["name"]
         constraints: ClassVar = [
-            models.UniqueConstraint(fields=["project", "name"], name="saved_view_name_unique")
+            models.UniqueConstraint(
+                fields=["project", "name"], condition=models.Q(shared=True), name="shared_view_name_unique"
+            ),
+            models.UniqueConstraint(
+                fields=["project", "created_by", "name"],
+                condition=models.Q(shared=False),
+                name="private_view_name_unique",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -47,7 +47,7 @@ class Side:
         board = f"Board of {len(self.panel)}: {seats}" if self.panel else f"Board: {seats}"
         if not self.run.escalated_after:
             return board
-        after = round_name(self.rubric, self.run.escalated_after)
+        after = round_name(self.run.escalated_after)
         return f"Single judge: {single}. After {after} {board[0].lower()}{board[1:]}"
 
     @property
@@ -60,7 +60,7 @@ class Side:
 
     @property
     def best_name(self) -> str:
-        return round_name(self.rubric, self.run.best_round) if self.run.best_round else ""
+        return round_name(self.run.best_round) if self.run.best_round else ""
 
     @property
     def is_cut(self) -> bool:
@@ -237,9 +237,9 @@ def _of_rounds(side: Side) -> str:
 
 
 def _elapsed(run: Run) -> str:
-    if not run.started_at or not run.finished_at:
+    if not run.worked_since or not run.finished_at:
         return "not finished" if run.started_at else "not started"
-    return duration((run.finished_at - run.started_at).total_seconds())
+    return duration((run.finished_at - run.worked_since).total_seconds())
 
 
 def _findings(run: Run) -> str:

@@ -8,7 +8,7 @@ from decimal import Decimal
 from refinement.engine.agreement import Agreement, agreement_of, near_gap
 from refinement.engine.scoring import shown
 from refinement.engine.types import ZERO, JudgeMode, Rubric
-from refinement.models import BlindReading, HumanScore, Round, RubricVersion, Run, User
+from refinement.models import BlindReading, HumanScore, Round, Run, User
 from refinement.selectors.reviews.blindness import not_blind_reason_for
 from refinement.selectors.reviews.board_agreement import FEWEST_ROUNDS, JudgeLine, board_agreement
 from refinement.selectors.reviews.given import MOST_PAIRS, PersonScores, score_pairs, scores_given
@@ -141,16 +141,6 @@ def _person(entry: HumanScore, rubric: Rubric, reader: User | None, since: datet
             if said["reason"]
         ),
     )
-
-
-def newest_number(run: Run) -> int:
-    """The newest version number of the run's rubric."""
-    return _newest_number(run.rubric_id)[0]
-
-
-def _newest_number(rubric: int) -> list[int]:
-    rows = RubricVersion.objects.filter(rubric=rubric).order_by("-number")
-    return list(rows.values_list("number", flat=True)[:1])
 
 
 def scores_in(entry: HumanScore) -> dict[str, Decimal]:

@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 from django.db.models.functions import Left
 
 from refinement.judging.length import shorten
-from refinement.models import Project, Round, Rubric, Run
+from refinement.models import HumanScore, Project, Round, Rubric, Run
 from refinement.selectors.reviews.blindness import shown_runs, without_hidden
 from refinement.selectors.score_words import composite_text
 
@@ -35,12 +35,13 @@ class RoundChoice:
 
 @dataclass(frozen=True, slots=True)
 class JudgedText:
-    """A round's text with the judge's scores before penalties."""
+    """A round's text with its scores: a person's, or the judge's before penalties."""
 
     run: int
     number: int
     text: str
     scores: dict[str, Decimal]
+    scored_by: str = ""  # empty: the judge
 
 
 def runs_with_rounds(project: Project, also: Run | None = None) -> list[RunChoice]:
@@ -93,6 +94,21 @@ def judged_text(rubric: Rubric, value: str) -> JudgedText | None:
     ).prefetch_related("verdicts")
     row = without_hidden(rows, "run").first()
     return None if row is None else JudgedText(int(run), int(number), row.candidate, said_scores(row))
+
+
+def scored_text(rubric: Rubric, value: str) -> JudgedText | None:
+    """The round of a person's score with this id, if it belongs to a run of this rubric."""
+    if not (value.isascii() and value.isdigit() and len(value) < 10):
+        return None
+    rows = HumanScore.objects.filter(
+        pk=int(value), run__project=rubric.project, run__rubric_version__rubric=rubric
+    ).select_related("round")
+    score = without_hidden(rows, "run").first()
+    if score is None:
+        return None
+    scores = {entry["key"]: Decimal(entry["score"]) for entry in score.scores}
+    row = score.round
+    return JudgedText(score.run_id, row.number, row.candidate, scores, score.author_name)
 
 
 def said_scores(row: Round) -> dict[str, Decimal]:

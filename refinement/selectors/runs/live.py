@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.contrib.sessions.models import Session
@@ -37,6 +37,7 @@ BESIDE = (
     EventKind.STEERED,
     EventKind.EDITED,
     EventKind.REVIEWING,
+    EventKind.PAUSING,
 )
 NEWEST_ROUND = {
     "newest_round": "pk",
@@ -46,8 +47,6 @@ NEWEST_ROUND = {
     "newest_origin": "origin",
 }
 STATE_FIELDS = {
-    "round_word": "snapshot__policy__round_word",
-    "first_number": "snapshot__policy__first_number",
     "max_rounds": "snapshot__policy__max_rounds",
     "budget": "snapshot__policy__budget__tokens",
     "repeats": "snapshot__evaluator__repeat",
@@ -150,7 +149,6 @@ class LiveState:
     words: str
     rounds: int
     rounds_at_most: int
-    round_word: str
     tokens: int
     token_budget: int | None
     calls: int
@@ -169,7 +167,7 @@ class LiveState:
 
     @property
     def rounds_words(self) -> str:
-        noun = self.round_word if self.rounds_at_most == 1 else f"{self.round_word}s"
+        noun = "round" if self.rounds_at_most == 1 else "rounds"
         return f"{self.rounds} of {self.rounds_at_most} {noun} judged"
 
     @property
@@ -212,7 +210,15 @@ def _stands(run_ids: tuple[int, ...]) -> list[Any]:
         )
         .values(
             *("pk", "status", "rounds_judged", "prompt_tokens", "completion_tokens", "calls_made", "why"),
-            *("created_at", "started_at", "finished_at", "next_try_at", "waiting_for", "newest_event"),
+            *(
+                "created_at",
+                "started_at",
+                "idle_seconds",
+                "finished_at",
+                "next_try_at",
+                "waiting_for",
+                "newest_event",
+            ),
             *("lease_owner", "last_step", "escalated_after", "extended_after", "plateau_asked"),
             *NEWEST_ROUND,
             **{name: F(path) for name, path in STATE_FIELDS.items()},
@@ -233,11 +239,10 @@ def state_of(
         words=status_message(row, event, board),
         rounds=row["rounds_judged"],
         rounds_at_most=rounds_at_most(row),
-        round_word=row["round_word"] or "round",
         tokens=row["prompt_tokens"] + row["completion_tokens"],
         token_budget=row["budget"],
         calls=row["calls_made"],
-        began_at=row["started_at"],
+        began_at=row["started_at"] and row["started_at"] + timedelta(seconds=row["idle_seconds"]),
         ended_at=row["finished_at"],
         next_try_at=row["next_try_at"] if row["status"] == RunStatus.WAITING else None,
         newest_event=row["newest_event"] or 0,
@@ -347,8 +352,7 @@ def step_message(
     if event["kind"] == EventKind.FAILED:
         return "A step failed; the run is about to end."
     step, number = current_step(row, event, board)
-    shown = number - 1 + (row["first_number"] if row["first_number"] is not None else 1)
-    name = f"{row['round_word'] or 'round'} {shown}".capitalize()
+    name = f"Round {number}"
     if event["kind"] == EventKind.UNREADABLE:
         return f"{name}: {speaker_of(event, board)} reply was not valid, retrying."
     if event["kind"] == EventKind.EVALUATING:

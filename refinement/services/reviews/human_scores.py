@@ -15,12 +15,11 @@ from refinement.engine.codec import rubric_from_json
 from refinement.engine.scoring import composite
 from refinement.execution.events import actor_name, event_record
 from refinement.judging.schema import plain, scale_in_words
-from refinement.models import BlindReading, EventKind, HumanScore, Round, Rubric, RubricVersion, Run, User
+from refinement.models import BlindReading, EventKind, HumanScore, Round, Run, User
 from refinement.selectors.runs.history import check_result_of
 from refinement.services.audit import audit_record
 from refinement.services.reviews.blind_readings import blind_reading_end, blind_reading_move, open_reading
 from refinement.services.reviews.requests import review_done
-from refinement.services.rubrics.calibration import calibration_set
 from refinement.texts import storable
 
 REASON_CHARS = 2_000
@@ -174,24 +173,3 @@ def _audited(row: Round, score: HumanScore) -> dict[str, object]:
         "blind": score.blind,
         "note": score.note,
     }
-
-
-def calibration_from_human_score(
-    *, rubric: Rubric, score: HumanScore, edited_from: int, user: User
-) -> RubricVersion:
-    """Save a rubric version with the scored round as its calibration example.
-
-    Scores of removed criteria are left out."""
-    row = score.round
-    keys = RubricVersion.objects.filter(rubric=rubric, number=edited_from).values_list("criteria__key")
-    known = {key for (key,) in keys}
-    return calibration_set(
-        rubric=rubric,
-        text=row.candidate,
-        scores={entry["key"]: Decimal(entry["score"]) for entry in score.scores if entry["key"] in known},
-        edited_from=edited_from,
-        user=user,
-        note=f"Example from round {row.number} of run {score.run_id}, as {score.author_name} scored it."[
-            :400
-        ],
-    )

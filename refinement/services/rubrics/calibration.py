@@ -27,15 +27,20 @@ def calibration_set(
     edited_from: int,
     user: User | None = None,
     note: str = "",
-) -> RubricVersion:
-    """Save a rubric version with this calibration example. Raises ValidationError, NewerVersion."""
+) -> RubricVersion | None:
+    """Save a rubric version with this calibration example. Return None if it has this example already.
+
+    Raises ValidationError, NewerVersion."""
     definition = definition_to_edit(rubric, edited_from)
     text = storable(text).replace("\r\n", "\n")
     validate_calibration(definition, text, scores)
     ordered = {entry.key: scores[entry.key] for entry in definition.criteria if entry.key in scores}
+    changed = replace(definition, calibration_text=text, calibration_scores=ordered)
+    if changed == definition:
+        return None
     return version_create(
         rubric=rubric,
-        definition=replace(definition, calibration_text=text, calibration_scores=ordered),
+        definition=changed,
         user=user,
         note=note or SET,
         edited_from=edited_from,

@@ -1,7 +1,7 @@
 """Launch runs: one or several per form, never twice for the same form, and an example run."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
@@ -10,12 +10,17 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from refinement.engine.codec import rubric_to_json
+from refinement.engine.safeguards import kinship
 from refinement.engine.types import EvaluationMode, Rubric
 from refinement.judging.sources import SourceText
 from refinement.models import AuditEntry, Project, RubricVersion, Run, User
 from refinement.providers.base import ModelInfo
+from refinement.providers.context import text_size
 from refinement.providers.registry import EndpointSpec, Target
 from refinement.selectors.launch.available_models import Offer
+from refinement.selectors.launch.contexts import TextSizes, judge_problem, writer_problem
+from refinement.selectors.launch.judging import judging_of
+from refinement.selectors.launch.model_lists import models_for_launch
 from refinement.selectors.rubrics.definitions import definition_of
 from refinement.services.audit import audit_record
 from refinement.services.runs.creating import run_create
@@ -49,7 +54,31 @@ class Launched:
     is_new: bool
 
 
-@transaction.atomic
+def contexts_check(
+    *,
+    definition: Rubric,
+    task: str,
+    seed: str,
+    sources: Sequence[SourceText] = (),
+    producer: Target,
+    judge: Target,
+) -> None:
+    """Raises ValidationError if a text is certainly too long for the model that has to read it.
+
+    Asks model servers for their context lengths, if the texts are long: not in a transaction.
+    """
+    sizes = TextSizes(text_size(task), text_size(seed), [text_size(source.text) for source in sources])
+    if not sizes.may_be_long:
+        return
+    offers = models_for_launch()
+    if found := writer_problem(sizes, definition, producer, offers):
+        raise ValidationError({found[0]: found[1]})
+    judging = judging_of(definition, seed_chars=len(seed), judge=judge)
+    judges = [entry.target for entry in judging.judges if entry.target] or [judge]
+    if problem := judge_problem(sizes, definition, judges, offers):
+        raise ValidationError({"judge": problem})
+
+
 def runs_launch(
     *,
     project: Project,
@@ -76,38 +105,42 @@ def runs_launch(
         raise ValidationError({"rubric": "This rubric is archived. Unarchive it or choose another."})
     if not 1 <= repeats <= MOST_REPEATS:
         raise ValidationError({"repeats": f"You can launch 1 to {MOST_REPEATS} runs at once."})
+    contexts_check(
+        definition=definition, task=task, seed=seed, sources=sources, producer=producer, judge=judge
+    )
     content = (version.pk, rubric_to_json(definition), task, seed, sources, producer, judge, clerk, task_type)
     fingerprint = fingerprint_of(key, user, (*content, sorted(tags), repeats))
-    lock_launch(fingerprint)
-    before = launched_before(project, fingerprint)
-    if before:
-        return Launched(before, is_new=False)
-    made = [
-        run_create(
+    with transaction.atomic():
+        lock_launch(fingerprint)
+        before = launched_before(project, fingerprint)
+        if before:
+            return Launched(before, is_new=False)
+        made = [
+            run_create(
+                project=project,
+                version=version,
+                definition=definition,
+                task=task,
+                seed=seed,
+                sources=sources,
+                producer=producer,
+                judge=judge,
+                clerk=clerk,
+                user=user,
+                task_type=task_type,
+                tags=tags,
+                batch=fingerprint[:BATCH_CHARS] if repeats > 1 else "",
+            )
+            for _ in range(repeats)
+        ]
+        audit_record(
+            action="run.launch",
+            object_type="launch",
+            object_id=fingerprint,
             project=project,
-            version=version,
-            definition=definition,
-            task=task,
-            seed=seed,
-            sources=sources,
-            producer=producer,
-            judge=judge,
-            clerk=clerk,
             user=user,
-            task_type=task_type,
-            tags=tags,
-            batch=fingerprint[:BATCH_CHARS] if repeats > 1 else "",
+            after={"runs": [run.pk for run in made]},
         )
-        for _ in range(repeats)
-    ]
-    audit_record(
-        action="run.launch",
-        object_type="launch",
-        object_id=fingerprint,
-        project=project,
-        user=user,
-        after={"runs": [run.pk for run in made]},
-    )
     return Launched(made, is_new=True)
 
 
@@ -135,24 +168,53 @@ class NothingAvailable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The model of the example run, and why it was chosen."""
+    """The models of the example run, and why they were chosen."""
 
-    target: Target
+    producer: Target
+    judge: Target
     why: str
 
 
 def example_choice(specs: Sequence[EndpointSpec], offers: Sequence[Offer]) -> Choice:
-    """A model from Ollama if available, else from another endpoint, else the embedded model."""
+    """Models from Ollama if available, else from other endpoints, else the embedded model.
+
+    The judge is from another family than the writer where there is one.
+    """
     models = {offer.endpoint: [info for info in offer.models if can_chat(info)] for offer in offers}
     for kind in ("ollama", "openai_compatible", "embedded"):
         for spec in specs:
             if spec.kind == kind and models.get(spec.name):
-                info = best_of(models[spec.name])
-                return Choice(Target(spec.name, info.name), why_chosen(kind, spec.name, info))
+                writer = best_of(models[spec.name])
+                places = [spec, *(other for other in specs if other.kind != "embedded" and other != spec)]
+                found = None if kind == "embedded" else other_family(writer, places, models)
+                judge = found or (spec.name, writer)
+                return Choice(
+                    Target(spec.name, writer.name),
+                    Target(judge[0], judge[1].name),
+                    why_chosen(kind, (spec.name, writer), judge),
+                )
     raise NothingAvailable(
         "No model is available. Start Ollama and pull a model (ollama pull qwen3:4b), "
         "or ask an administrator to set up an endpoint, then try again."
     )
+
+
+def other_family(
+    writer: ModelInfo, places: Sequence[EndpointSpec], models: Mapping[str, Sequence[ModelInfo]]
+) -> tuple[str, ModelInfo] | None:
+    """The best model that loads quickly and is not related to the writer, with its endpoint."""
+    for spec in places:
+        unrelated = [
+            info
+            for info in models.get(spec.name, ())
+            if (info.size_bytes or 0) <= LARGEST_QUICK
+            and kinship(
+                writer.name, info.name, producer_family=writer.family, judge_family=info.family
+            ) is None
+        ]  # fmt: skip
+        if unrelated:
+            return spec.name, best_of(unrelated)
+    return None
 
 
 def can_chat(info: ModelInfo) -> bool:
@@ -168,16 +230,19 @@ def best_of(models: Sequence[ModelInfo]) -> ModelInfo:
     return max(quick, key=lambda info: info.size_bytes or 0)
 
 
-def why_chosen(kind: str, endpoint: str, info: ModelInfo) -> str:
+def why_chosen(kind: str, writer: tuple[str, ModelInfo], judge: tuple[str, ModelInfo]) -> str:
+    names = [f"{info.name} on {endpoint}" for endpoint, info in (writer, judge)]
     if kind == "embedded":
         return (
-            f"This example uses the embedded model {info.name}, because no other model is available. It is "
+            f"This example uses the demo model {writer[1].name}, because no other model is available. It is "
             "too small to judge well: it shows how a run works, not how good a text is."
         )
-    return (
-        f"This example uses {info.name} on {endpoint} as producer and judge: the largest model that loads "
-        "quickly. For reliable scores, choose a judge from another model family."
-    )
+    if writer == judge:
+        return (
+            f"This example uses {names[0]} as writer and judge: the largest model that loads quickly. For "
+            "reliable scores, choose a judge from another model family."
+        )
+    return f"In this example {names[0]} writes and {names[1]} judges: two families, largest models first."
 
 
 def example_version(project: Project) -> RubricVersion:
@@ -191,7 +256,7 @@ def example_version(project: Project) -> RubricVersion:
     raise NothingAvailable("This project has no active rubric. Create one from the gallery first.")
 
 
-def example_launch(*, project: Project, user: User, target: Target) -> Launched:
+def example_launch(*, project: Project, user: User, choice: Choice) -> Launched:
     """Launch a short example run. A second launch within seconds returns the first run."""
     version = example_version(project)
     definition = definition_of(version)
@@ -214,8 +279,8 @@ def example_launch(*, project: Project, user: User, target: Target) -> Launched:
         definition=replace(definition, policy=policy, evaluation_mode=EvaluationMode.JUDGE_ONLY),
         task=EXAMPLE_TASK,
         seed=EXAMPLE_SEED,
-        producer=target,
-        judge=target,
+        producer=choice.producer,
+        judge=choice.judge,
         tags=[EXAMPLE_TAG],
         key=f"example at {timezone.now():%s}",
     )

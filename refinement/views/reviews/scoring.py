@@ -15,7 +15,7 @@ from refinement.engine.codec import rubric_from_json
 from refinement.engine.types import Rubric
 from refinement.forms.reviews.human_scores import HumanScoreForm, score_initial
 from refinement.judging.schema import scale_in_words
-from refinement.models import BlindReading, HumanScore, Round, RubricVersion, Run
+from refinement.models import BlindReading, HumanScore, Round, Run
 from refinement.selectors.runs.calls import said
 from refinement.selectors.runs.sources import source_lines
 from refinement.selectors.runs.texts import candidate_text
@@ -27,10 +27,8 @@ from refinement.services.reviews.blind_readings import (
 )
 from refinement.services.reviews.human_scores import (
     ScoreConflict,
-    calibration_from_human_score,
     human_score_give,
 )
-from refinement.services.rubrics.editing import NewerVersion
 
 PLAIN = "text/plain; charset=utf-8"
 
@@ -73,7 +71,7 @@ def score_saved(request: ProjectRequest, run: Run, row: Round) -> HttpResponse:
     except ValidationError as error:
         form.take_over(error)
         return score_page(request, run, row, rubric, form, status=422)
-    messages.success(request, f"Your scores of {capital_round_name(rubric, row.number).lower()} are saved.")
+    messages.success(request, f"Your scores of {capital_round_name(row.number).lower()} are saved.")
     address = reverse(
         "run_score" if onward else "run_round", args=[request.project.slug, run.pk, onward or row.number]
     )
@@ -104,46 +102,6 @@ def run_score_reveal(request: ProjectRequest, run: int) -> HttpResponse:
     if blind_reading_give_up(run=found, user=request.user):
         messages.success(request, "Scores are visible now. Your scores from now on are marked as not blind.")
     return redirect("run_page", request.project.slug, run)
-
-
-@require_POST
-@project_view(role="editor")
-def run_score_calibration(request: ProjectRequest, run: int, number: int) -> HttpResponse:
-    """Makes a person's scores of the round the calibration example of the rubric's next version."""
-    found = run_or_404(request, run)
-    row = round_or_404(found, number)
-    told, version = calibration_from_scores(request, found, row)
-    if version is None:
-        messages.error(request, f"Nothing was saved. {told}")
-        return redirect("run_round", request.project.slug, run, number)
-    messages.success(request, told)
-    return redirect("rubric_calibration", request.project.slug, found.rubric.slug)
-
-
-def calibration_from_scores(
-    request: ProjectRequest, run: Run, row: Round
-) -> tuple[str, RubricVersion | None]:
-    """The new version with a message; None if it could not be saved."""
-    score, edited_from = (_number(request.POST.get(name, "")) for name in ("score", "edited_from"))
-    kept = HumanScore.objects.filter(round=row, pk=score).select_related("round").first()
-    if kept is None:
-        return "Score not found for this round.", None
-    run.rubric.project = request.project
-    try:
-        version = calibration_from_human_score(
-            rubric=run.rubric, score=kept, edited_from=edited_from, user=request.user
-        )
-    except NewerVersion as newer:
-        return (
-            f"Version {newer.newest} of the rubric was saved since you opened this page. Check it, "
-            "then choose the example again."
-        ), None
-    except ValidationError as refused:
-        return " ".join(refused.messages), None
-    return (
-        f"The calibration example of {run.rubric.name} is now this text with the scores by "
-        f"{kept.author_name}: version {version.number}."
-    ), version
 
 
 def next_number(request: ProjectRequest, run: Run, row: Round) -> int | None:
@@ -207,12 +165,8 @@ def score_page(
 def round_choices(run: Run, rubric: Rubric, scored: set[int]) -> list[tuple[int, str, bool]]:
     """Every round's number and name, and whether this user has scored it."""
     numbers = run.rounds.order_by("number").values_list("number", flat=True)
-    return [(number, capital_round_name(rubric, number), number in scored) for number in numbers]
+    return [(number, capital_round_name(number), number in scored) for number in numbers]
 
 
 def _name(run: Run, row: Round) -> str:
-    return capital_round_name(rubric_from_json(run.snapshot), row.number)
-
-
-def _number(text: str) -> int:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
+    return capital_round_name(row.number)

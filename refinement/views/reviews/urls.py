@@ -16,9 +16,6 @@ urlpatterns = [
     path("p/<slug:slug>/runs/<int:run>/reviewed/", queue.review_close, name="review_close"),
     path(f"{RUN}/score/<int:number>/", scoring.run_score, name="run_score"),
     path(f"{RUN}/score/<int:number>/blind/", scoring.run_score_blind, name="run_score_blind"),
-    path(
-        f"{RUN}/score/<int:number>/calibration/", scoring.run_score_calibration, name="run_score_calibration"
-    ),
     path(f"{RUN}/score/reveal/", scoring.run_score_reveal, name="run_score_reveal"),
     path(f"{RUN}/decide/", deciding.run_decide, name="run_decide"),
 ]

@@ -14,12 +14,13 @@ from refinement.forms.rubrics.calibration import SCORE, CalibrationForm, calibra
 from refinement.judging.context import permitted
 from refinement.judging.schema import plain, scale_in_words
 from refinement.selectors.rubrics.definitions import definition_of
-from refinement.selectors.rubrics.judged_rounds import JudgedText, judged_rounds, judged_text
+from refinement.selectors.rubrics.judged_rounds import JudgedText, judged_rounds, judged_text, scored_text
 from refinement.services.rubrics.calibration import calibration_remove, calibration_set
 from refinement.services.rubrics.editing import NewerVersion
 from refinement.views.rubrics.context import rubric_context
 
 REMOVE = "remove"
+NOTE_CHARS = 400
 UNSEEN = {
     Information.CALIBRATION: "the calibration example",
     Information.CALIBRATION_SCORES: "its scores",
@@ -35,7 +36,7 @@ def rubric_calibration(request: HttpRequest, slug: str, rubric: str) -> HttpResp
 
 @project_view()
 def calibration_show(request: ProjectRequest, rubric: str) -> HttpResponse:
-    """The current example, or the form filled with a judged round's text and scores."""
+    """The current example, or the form filled with a round's text and its scores, by a judge or a person."""
     page = rubric_context(request, rubric)
     definition = definition_of(page["version"])
     initial = calibration_initial(definition, page["version"].number)
@@ -47,20 +48,22 @@ def calibration_show(request: ProjectRequest, rubric: str) -> HttpResponse:
 
 
 def taken_round(request: ProjectRequest, page: dict[str, Any]) -> JudgedText | None:
-    """The round in the query string; fills an editor's form."""
-    named = request.GET.get("round", "")
-    if not named or not page["can_edit"]:
-        return None
-    taken = judged_text(page["rubric"], named)
-    if taken is None:
-        raise Http404("Judged round not found among this rubric's runs.")
-    return taken
+    """The round or the person's score in the query string; fills an editor's form."""
+    for name, find in (("score", scored_text), ("round", judged_text)):
+        named = request.GET.get(name, "")
+        if named and page["can_edit"]:
+            taken = find(page["rubric"], named)
+            if taken is None:
+                raise Http404(f"No such {name} among this rubric's runs.")
+            return taken
+    return None
 
 
 def from_round(definition: Rubric, taken: JudgedText, initial: dict[str, Any]) -> dict[str, Any]:
     keys = {criterion.key for criterion in definition.criteria}
     scores = {SCORE + key: plain(score) for key, score in taken.scores.items() if key in keys}
-    note = f"From round {taken.number} of run {taken.run}."
+    by = f", as {taken.scored_by} scored it" if taken.scored_by else ""
+    note = f"Calibration example from round {taken.number} of run {taken.run}{by}."[:NOTE_CHARS]
     return {"edited_from": initial["edited_from"], "text": taken.text, "note": note, **scores}
 
 
@@ -97,7 +100,7 @@ def calibration_saved(request: ProjectRequest, page: dict[str, Any], form: Calib
         version = calibration_remove(**given)
         return f"Example removed: version {version.number}." if version else "There is no example to remove."
     version = calibration_set(text=form.cleaned_data["text"], scores=form.scores, **given)
-    return f"Calibration example saved: version {version.number}."
+    return f"Calibration example saved: version {version.number}." if version else "No changes to save."
 
 
 def conflict_page(

@@ -11,6 +11,7 @@ from refinement.access.objects import rubric_or_404, version_or_404
 from refinement.access.projects import ProjectRequest, project_view
 from refinement.forms.rubrics.library import DuplicateForm
 from refinement.models import Rubric
+from refinement.selectors.rubrics.definitions import definition_of
 from refinement.services.rubrics.editing import NewerVersion
 from refinement.services.rubrics.editing import rubric_archive as archive
 from refinement.services.rubrics.editing import rubric_duplicate as duplicate
@@ -27,9 +28,9 @@ def rubric_restore(request: ProjectRequest, rubric: str) -> HttpResponse:
     if number is None or seen is None:
         messages.error(request, "Nothing was restored. Choose a version from this list and try again.")
         return redirect("rubric_versions", request.project.slug, rubric)
-    version_or_404(row, number)
-    if number == seen:
-        messages.info(request, f"Version {number} is already the newest.")
+    earlier = version_or_404(row, number)
+    if number == seen or definition_of(earlier) == definition_of(version_or_404(row, None)):
+        messages.info(request, f"No changes to save: the newest version is the same as version {number}.")
         return redirect("rubric_versions", request.project.slug, rubric)
     try:
         version = restore(rubric=row, number=number, edited_from=seen, user=request.user)

@@ -128,7 +128,7 @@ def _save(request: ProjectRequest, page: dict[str, Any], base: Rubric, fields: F
     if reading.definition is None:
         return editor_page(request, page, base, fields, reading.problems)
     if reading.definition == base and page["version"].number == page["newest"]:
-        messages.info(request, f"No changes. Version {page['newest']} stays the newest.")
+        messages.info(request, "No changes to save.")
         return _back(request, page, fields)
     return _write(request, page, base, fields, fields, reading)
 

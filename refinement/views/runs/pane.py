@@ -40,7 +40,7 @@ def pane_context(
     before = base_of(facts, found)
     other = number_from(request.GET.get("from"), 1 if asked == START else before or 0)
     view = TEXT if asked in COMPARED and not other else asked
-    name = round_name(facts.rubric, before) if before else ""
+    name = round_name(before) if before else ""
     pane = Pane(view, asked, before, name, len(calls))
     if view in COMPARED:
         return {"pane": pane, **diff_context(facts, other, found.row.number, sides=view == SIDES)}

@@ -17,10 +17,8 @@ from refinement.services.reviews.human_scores import (
     REASON_CHARS,
     Reading,
     ScoreConflict,
-    calibration_from_human_score,
     human_score_give,
 )
-from refinement.services.rubrics.editing import NewerVersion, version_create
 from refinement.services.runs.lifecycle import WrongState, run_continue
 from tests.views.runs.finished import finished_run
 
@@ -195,33 +193,6 @@ def test_more_rounds_do_not_throw_away_what_people_scored(run, viewer, owner):
     with pytest.raises(WrongState, match="people scored"):
         run_continue(run=run, rounds=2, user=owner)
     assert HumanScore.objects.count() == 1
-
-
-# --- as the rubric's calibration example ------------------------------------------------------------
-def test_a_scored_round_becomes_the_calibration_example_of_a_new_version(run, viewer, editor):
-    kept = give(run, viewer, said(run, "6", depth="9"))
-    version = calibration_from_human_score(rubric=run.rubric, score=kept, edited_from=1, user=editor)
-    assert version.number == 2
-    assert version.calibration_text == kept.round.candidate
-    assert version.calibration_scores["depth"] == "9"
-    assert version.note == f"Example from round 2 of run {run.pk}, as Vera Viewer scored it."
-    run.rubric_version.refresh_from_db()
-    assert run.rubric_version.calibration_text == ""
-
-
-def test_an_example_on_top_of_a_newer_version_is_refused(run, viewer, editor):
-    kept = give(run, viewer, said(run))
-    version_create(rubric=run.rubric, definition=rubric_for("wiggum"), user=editor, edited_from=1)
-    with pytest.raises(NewerVersion):
-        calibration_from_human_score(rubric=run.rubric, score=kept, edited_from=1, user=editor)
-
-
-def test_a_criterion_that_is_gone_is_left_out_of_the_example(run, viewer, editor):
-    kept = give(run, viewer, said(run, "6"))
-    fewer = replace(rubric_for("wiggum"), criteria=rubric_for("wiggum").criteria[:2])
-    version_create(rubric=run.rubric, definition=fewer, user=editor, edited_from=1)
-    version = calibration_from_human_score(rubric=run.rubric, score=kept, edited_from=2, user=editor)
-    assert version.calibration_scores == {"depth": "6", "relevance": "6"}
 
 
 @pytest.mark.django_db(transaction=True)

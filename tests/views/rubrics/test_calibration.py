@@ -80,6 +80,13 @@ def test_an_editor_sets_it_as_a_new_version(as_editor, editor, project):
     assert 'value="3.25"' in page
 
 
+def test_saving_it_unchanged_adds_no_version(as_editor, project):
+    version = a_rubric(project, **EXAMPLE)
+    answer = as_editor.post(PAGE, filled("An old example.", depth="4.50"), follow=True)
+    assert "No changes to save." in answer.content.decode()
+    assert version.rubric.versions.count() == 1
+
+
 def test_an_editor_removes_it(as_editor, project):
     version = a_rubric(project, **EXAMPLE)
     assert "Remove the example" in as_editor.get(PAGE).content.decode()
@@ -100,7 +107,7 @@ def test_it_is_filled_from_a_judged_round_with_what_the_judge_said(as_editor, pr
     page = as_editor.get(f"{PAGE}?round={run.pk}-1").content.decode()
     assert "A judged text.</textarea>" in page
     assert page.count('value="6.5"') == len(KEYS)  # before points were taken off
-    assert f"From round 1 of run {run.pk}." in page
+    assert f"Calibration example from round 1 of run {run.pk}." in page
     assert "not saved yet" in page
     assert version.rubric.versions.count() == 1
 

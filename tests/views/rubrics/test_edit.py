@@ -104,7 +104,7 @@ def test_nothing_changed_is_no_new_version(as_editor, address, version):
     answer = as_editor.post(address, typed(version), follow=True)
 
     assert version.rubric.versions.count() == 1
-    assert "No changes." in answer.content.decode()
+    assert "No changes to save." in answer.content.decode()
 
 
 def test_problems_stand_beside_their_fields_and_in_a_list(as_editor, address, version):

@@ -44,8 +44,15 @@ def test_somebody_who_saved_meanwhile_is_not_overwritten(as_editor, project, fir
 
 def test_the_newest_is_not_restored_over_itself(as_editor, first, address):
     answer = as_editor.post(address, {"version": 1, "edited_from": 1}, follow=True)
-    assert "is already the newest" in answer.content.decode()
+    assert "No changes to save" in answer.content.decode()
     assert first.rubric.versions.count() == 1
+
+
+def test_an_identical_version_is_not_added(as_editor, first, address):
+    saved_again(first, purpose="The first.")
+    answer = as_editor.post(address, {"version": 1, "edited_from": 2}, follow=True)
+    assert "No changes to save: the newest version is the same as version 1." in answer.content.decode()
+    assert first.rubric.versions.count() == 2
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """A run that stopped improving: what its page says, and an editor's answer to it."""
 
+import re
+
 import pytest
 
 from refinement.models import Run
@@ -26,8 +28,8 @@ def test_the_page_says_what_happened_and_offers_both_answers(as_editor, project)
     run = at_plateau(project)
     text = as_editor.get(home(run)).content.decode()
     for words in (
-        "Paused on a plateau, 4 of max. 8 iterations judged. Decide how to go on.",
-        "None of the last 3 iterations is better than iteration 1 (7.3).",
+        "Paused on a plateau, 4 of max. 8 rounds judged. Decide how to go on.",
+        "None of the last 3 rounds is better than round 2 (7.3).",
         "Run 2 more rounds with a board",
         "Stop here",
         "About 19 model calls.",
@@ -36,6 +38,7 @@ def test_the_page_says_what_happened_and_offers_both_answers(as_editor, project)
     ):
         assert words in text, words
     assert "act-resume" not in text  # it would ask again at once
+    assert re.search(rf'href="{home(run)}rounds/2/"[^>]* aria-current="true"', text)  # the best
 
 
 def test_a_run_with_a_board_goes_on_with_it(as_editor, project):

@@ -5,8 +5,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from refinement.engine.profiles import rubric_for
-from refinement.models import HumanScore, Membership, Rubric, User
-from refinement.services.rubrics.editing import version_create
+from refinement.models import HumanScore, Membership, User
+from refinement.services.rubrics.editing import rubric_create
 from tests.views.rubrics.given import HOSTILE
 from tests.views.runs.finished import finished_run
 
@@ -185,39 +185,23 @@ def test_the_part_alone_for_open_pages(as_viewer, run):
 
 
 # --- as the rubric's calibration example ------------------------------------------------------------
-def test_an_editor_makes_it_the_calibration_example_with_one_click(as_editor, as_viewer, run):
+def test_an_editor_is_led_to_the_calibration_page_and_nothing_is_saved_yet(as_editor, as_viewer, run):
     as_viewer.post(address(run), filled(run, "6"))
     score = HumanScore.objects.get()
-    page = text_of(as_editor.get(f"/p/alpha/runs/{run.pk}/rounds/2/"))
-    assert "Use as calibration example" in page
+    link = f"/p/alpha/rubrics/{run.rubric.slug}/calibration/?score={score.pk}"
+    assert f'href="{link}"' in text_of(as_editor.get(f"/p/alpha/runs/{run.pk}/rounds/2/"))
     assert "Use as calibration example" not in text_of(as_viewer.get(f"/p/alpha/runs/{run.pk}/rounds/2/"))
-    sent = as_editor.post(
-        address(run, 2, "calibration/"), {"score": score.pk, "edited_from": "1"}, follow=True
-    )
-    assert "with the scores by Vera Viewer: version 2." in text_of(sent)
-    newest = Rubric.objects.get(pk=run.rubric_id).versions.order_by("-number").first()
-    assert (newest.number, newest.calibration_text) == (2, score.round.candidate)
-    assert newest.calibration_scores["depth"] == "6"
-
-
-def test_a_newer_version_is_told_and_nothing_is_saved(as_editor, as_viewer, editor, run):
-    as_viewer.post(address(run), filled(run, "6"))
-    version_create(rubric=run.rubric, definition=rubric_for("wiggum"), user=editor, edited_from=1)
-    sent = as_editor.post(
-        address(run, 2, "calibration/"),
-        {"score": HumanScore.objects.get().pk, "edited_from": "1"},
-        follow=True,
-    )
-    assert "Version 2 of the rubric was saved since you opened this page" in text_of(sent)
-    assert run.rubric.versions.count() == 2
-
-
-def test_a_score_of_another_round_is_not_taken(as_editor, as_viewer, run):
-    as_viewer.post(address(run), filled(run, "6"))
-    sent = as_editor.post(
-        address(run, 1, "calibration/"),
-        {"score": HumanScore.objects.get().pk, "edited_from": "1"},
-        follow=True,
-    )
-    assert "Score not found for this round" in text_of(sent)
+    page = text_of(as_editor.get(link))
+    assert f"{score.round.candidate}</textarea>" in page
+    assert page.count('value="6"') == len(rubric_for("wiggum").criteria)
+    assert f"Calibration example from round 2 of run {run.pk}, as Vera Viewer scored it." in page
+    assert "not saved yet" in page
     assert run.rubric.versions.count() == 1
+
+
+def test_scores_of_other_rubrics_are_not_taken(as_editor, as_viewer, run, project):
+    as_viewer.post(address(run), filled(run, "6"))
+    rubric_create(project=project, slug="second", definition=rubric_for("wiggum"))
+    link = f"/p/alpha/rubrics/second/calibration/?score={HumanScore.objects.get().pk}"
+    assert as_editor.get(link).status_code == 404
+    assert as_editor.get(f"/p/alpha/rubrics/{run.rubric.slug}/calibration/?score=x").status_code == 404

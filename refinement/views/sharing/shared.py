@@ -28,7 +28,7 @@ from refinement.selectors.runs.shares import (
 from refinement.selectors.runs.texts import candidate_text
 from refinement.selectors.runs.words import reason_label
 from refinement.services.runs.shares import ShareGone, share_link_for, share_link_opened
-from refinement.views.runs.page import marks_of
+from refinement.views.runs.pane import marks_of
 
 View = Literal["text", "raw", "diff", "calls"]
 TITLE = "Scores by round"

@@ -123,7 +123,7 @@ def test_the_two_that_are_always_there_are_described_in_words(db, monkeypatch):
         "ollama": (False, f"Ollama is not responding at {NOWHERE}. Start it or set WIGGUM_OLLAMA_URL."),
         "embedded": (
             True,
-            "Embedded model: OK. For trying things out; too small to judge well.",
+            "Demo model: OK. Fine for a tour; too small to judge well.",
         ),
     }
 

@@ -126,7 +126,7 @@ def chart_of(told: Example, rounds: int, *, width: int, height: int, name: str) 
         [Series("Composite", values, 0, strong=True)],
         told.rubric.scale,
         told.rubric.policy.pass_threshold,
-        [Mark("best" if place == best else "first", place) for place in range(len(shown))],
+        [Mark("best" if place == best else "score", place) for place in range(len(shown))],
         labels=[f"Round {entry.round.number}" for entry in told.rounds],
         width=width,
         height=height,

@@ -113,7 +113,7 @@ def test_both_lines_are_in_the_chart_and_in_its_table(as_viewer, project):
     page = answer.content.decode()
     assert "chart-series-1" in page
     assert "chart-series-2" in page
-    assert "threshold 9" in page
+    assert "chart-threshold" in page
     assert row_of(answer, "Round 2") == "Round 2 8.60 9.10"
     assert row_of(answer, "Round 3") == "Round 3 8.30 –"
     assert "different scales" not in page

@@ -152,6 +152,8 @@ def test_a_run_on_models_with_a_price_tells_what_it_may_cost(as_editor):
     assert "<dt>Cost</dt>" in answer.content.decode()
     twice = as_editor.post(ESTIMATE, filled(repeats="2"), headers=HTMX).context["panel"]["cost"]
     assert twice.high > cost.high
+    limited = as_editor.post(ESTIMATE, filled(tokens="1000"), headers=HTMX).context["panel"]["cost"]
+    assert limited.high <= Decimal("0.01")  # all of them at the higher price
 
 
 def test_without_prices_there_is_no_cost(as_editor):

@@ -45,9 +45,9 @@ def test_a_rubric_from_the_gallery_by_keyboard(signed_in, rubrics):
 
 def test_the_list_follows_what_is_typed(signed_in, rubrics):
     signed_in.goto(f"{rubrics}/")
-    signed_in.get_by_role("searchbox").fill("creative")
+    signed_in.get_by_role("searchbox").fill("placeholders")
     expect(signed_in.locator("#rubric-list tbody tr")).to_have_count(1)
-    expect(signed_in).to_have_url(f"{signed_in.url.split('/p/')[0]}{rubrics}/?q=creative")
+    expect(signed_in).to_have_url(f"{signed_in.url.split('/p/')[0]}{rubrics}/?q=placeholders")
 
     signed_in.get_by_role("searchbox").fill("no such thing")
     expect(signed_in.get_by_text("Nothing matches")).to_be_visible()
@@ -70,7 +70,7 @@ def test_duplicate_and_archive(signed_in, rubrics):
     signed_in.goto(f"{rubrics}/wiggum/")
     signed_in.get_by_text("Duplicate", exact=True).first.click()
     signed_in.get_by_role("button", name="Duplicate").click()
-    expect(signed_in.get_by_role("heading", level=1)).to_have_text("Copy of Wiggum six dimensions")
+    expect(signed_in.get_by_role("heading", level=1)).to_have_text("Copy of Technical guide")
 
     signed_in.get_by_role("button", name="Archive").click()
     expect(signed_in.get_by_role("status")).to_contain_text("archived.")

@@ -19,6 +19,7 @@ env.check_endpoints()
 WORKER_THREADS = env.number("WIGGUM_WORKER_THREADS", 32, minimum=1, maximum=512)
 # A file to which a line is appended for each run that ends.
 RUNS_LOG = env.append_file("WIGGUM_RUNS_LOG")
+CURRENCY = env.text("WIGGUM_CURRENCY", "$")  # in front of amounts of money
 
 # --- security ---------------------------------------------------------------------------------
 DEBUG = env.flag("DEBUG", False)

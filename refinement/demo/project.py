@@ -15,15 +15,16 @@ from refinement.engine.profiles import rubric_for
 from refinement.engine.types import Rubric as Definition
 from refinement.models import AuditEntry, MemberRole, Membership, Project, Rubric, RubricVersion, Run, User
 from refinement.services.audit import audit_record
+from refinement.services.people.setup_links import DEMO_DOMAIN
 from refinement.services.rubrics.editing import rubric_create, version_create
 
 ACTION = "demo.seed"
 PEOPLE = (
-    ("Edgar Holm", "edgar.holm@demo.example", MemberRole.OWNER),
-    ("Mina Okafor", "mina.okafor@demo.example", MemberRole.EDITOR),
-    ("Jonas Lindqvist", "jonas.lindqvist@demo.example", MemberRole.EDITOR),
-    ("Priya Raman", "priya.raman@demo.example", MemberRole.EDITOR),
-    ("Tomás Rey", "tomas.rey@demo.example", MemberRole.VIEWER),
+    ("Edgar Holm", "edgar.holm", MemberRole.OWNER),
+    ("Mina Okafor", "mina.okafor", MemberRole.EDITOR),
+    ("Jonas Lindqvist", "jonas.lindqvist", MemberRole.EDITOR),
+    ("Priya Raman", "priya.raman", MemberRole.EDITOR),
+    ("Tomás Rey", "tomas.rey", MemberRole.VIEWER),
 )
 STORIES_A_VERSION = 20
 
@@ -76,7 +77,8 @@ def demo_project(slug: str) -> Project:
 def demo_people(project: Project) -> list[User]:
     """Five people who cannot sign in. Administrators of the instance become owners."""
     people = []
-    for name, email, role in PEOPLE:
+    for name, address, role in PEOPLE:
+        email = f"{address}{DEMO_DOMAIN}"
         user = User.objects.filter(email=email).first() or User.objects.create_user(email, None, name=name)
         Membership.objects.get_or_create(project=project, user=user, defaults={"role": role})
         people.append(user)
@@ -105,7 +107,7 @@ def demo_rubrics(project: Project, owner: User) -> list[tuple[RubricVersion, Def
         "house-style": [("First version.", replace(ralph, name="House style"))],
         "answers": [
             ("First version.", replace(simmer, name="Answers for customers")),
-            ("Six iterations.", named(simmer, "Answers for customers", max_rounds="6")),
+            ("Six rounds.", named(simmer, "Answers for customers", max_rounds="6")),
         ],
     }
     return [pair for slug, versions in edits.items() for pair in saved(project, owner, slug, versions)]

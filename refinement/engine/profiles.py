@@ -122,7 +122,6 @@ RALPH_POLICY = Policy(
     perfect_score=Decimal(1),
     minimum_gain=Decimal("0.05"),
     checks_in_composite=True,
-    round_word="iteration",
 )
 SIMMER_POLICY = Policy(
     max_rounds=4,
@@ -132,8 +131,6 @@ SIMMER_POLICY = Policy(
     feedback=FeedbackStyle.ASI,
     primary_first=True,
     on_plateau=OnPlateau.BOARD,
-    first_number=0,
-    round_word="iteration",
     composite_decimals=1,
 )
 

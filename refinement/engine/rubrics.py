@@ -208,8 +208,6 @@ class Policy:
     source_limit_chars: int = 60_000  # of all sources together, in each prompt
     producer_tokens: int = 4_096  # limit for one reply
     producer_temperature: Decimal = Decimal("0.7")
-    first_number: int = 1  # the displayed number of the first round; Simmer counts from 0
-    round_word: str = "round"
     composite_decimals: int = 2
 
     def __post_init__(self) -> None:

@@ -9,19 +9,19 @@ from refinement.engine.stopping import round_limit
 from refinement.engine.types import Assessment, Failure, History, Round, Rubric, StopReason
 
 
-def round_name(rubric: Rubric, number: int) -> str:
-    """The displayed name of a round: `round 2`, or `iteration 1` if counting starts at 0."""
-    return f"{rubric.policy.round_word} {number - 1 + rubric.policy.first_number}"
+def round_name(number: int) -> str:
+    """The displayed name of a round: `round 2`."""
+    return f"round {number}"
 
 
 def why_stopped(rubric: Rubric, history: History, reason: StopReason) -> str:
     """Why the run stopped, why the result did not pass despite its score, and which round is the result."""
     assessed = history.assessed
     if not assessed:
-        return f"Stopped before any {rubric.policy.round_word} was judged: {budget_sentence(rubric, reason)}."
+        return f"Stopped before any round was judged: {budget_sentence(rubric, reason)}."
     describe = SENTENCES.get(reason)
     cause = describe(rubric, history) if describe else budget_sentence(rubric, reason)
-    ended = f"Stopped after {round_name(rubric, assessed[-1].number)}: {cause}."
+    ended = f"Stopped after {round_name(assessed[-1].number)}: {cause}."
     best = assessment_of(best_of(rubric, history))
     return f"{ended}{result_sentence(rubric, assessed)}{blocked_sentence(rubric, best)}"
 
@@ -31,7 +31,7 @@ def result_sentence(rubric: Rubric, assessed: tuple[Round, ...]) -> str:
     best = best_round(rubric, assessed)
     if best is None or best.number == assessed[-1].number:
         return ""
-    return f" {round_name(rubric, best.number).capitalize()} is the result."
+    return f" {round_name(best.number).capitalize()} is the result."
 
 
 def blocked_sentence(rubric: Rubric, assessment: Assessment) -> str:
@@ -82,7 +82,7 @@ def assessment_of(entry: Round) -> Assessment:
 
 def passed_sentence(rubric: Rubric, history: History) -> str:
     score = shown(history.window[-1].composite, rubric.policy)
-    return f"{score} reaches the threshold of {rubric.policy.pass_threshold}"
+    return f"{score} reaches the pass mark of {rubric.policy.pass_threshold}"
 
 
 def perfect_sentence(rubric: Rubric, history: History) -> str:
@@ -91,15 +91,15 @@ def perfect_sentence(rubric: Rubric, history: History) -> str:
 
 def limit_sentence(rubric: Rubric, history: History) -> str:
     policy = rubric.policy
-    limit = f"reached the {round_limit(rubric, history)}-{policy.round_word} limit"
+    limit = f"reached the {round_limit(rubric, history)}-round limit"
     if policy.pass_threshold is None:
         return limit
     reached = reaches_threshold(rubric, assessment_of(best_of(rubric, history)))
-    return f"{limit}, {'at' if reached else 'below'} the threshold of {policy.pass_threshold}"
+    return f"{limit}, {'at' if reached else 'below'} the pass mark of {policy.pass_threshold}"
 
 
 def cycling_sentence(rubric: Rubric, history: History) -> str:
-    return f"all scores are the same as in {round_name(rubric, history.assessed[-2].number)}"
+    return f"all scores are the same as in {round_name(history.assessed[-2].number)}"
 
 
 def regression_sentence(rubric: Rubric, history: History) -> str:
@@ -123,10 +123,10 @@ def no_improvement_sentence(rubric: Rubric, history: History) -> str:
 
 
 def plateau_sentence(rubric: Rubric, history: History) -> str:
-    window, word = rubric.policy.plateau_window, rubric.policy.round_word
+    window = rubric.policy.plateau_window
     before = replace(history, rounds=history.compared[:-window])
-    name = round_name(rubric, best_of(rubric, before).number)
-    return f"none of the last {window} {word}s is better than {name}"
+    name = round_name(best_of(rubric, before).number)
+    return f"none of the last {window} rounds is better than {name}"
 
 
 def budget_sentence(rubric: Rubric, reason: StopReason) -> str:

@@ -112,14 +112,21 @@ def revision_base(rubric: Rubric, history: History, last: Round) -> tuple[int | 
     """
     if rubric.policy.next_base is NextBase.ORIGINAL and not last.by_hand:
         return None, ""
-    if rubric.policy.next_base is NextBase.LATEST_OR_BEST:
+    if rubric.policy.next_base is NextBase.LATEST_OR_BEST or is_extra(history, last):
         best = best_round(rubric, history.rounds)
         if best is not None and best.number != last.number and is_worse(rubric, last, best):
             return best.number, (
-                f"{round_name(rubric, last.number).capitalize()} was worse than "
-                f"{round_name(rubric, best.number)}; this revision starts again from the better one."
+                f"{round_name(last.number).capitalize()} was worse than "
+                f"{round_name(best.number)}; this revision starts again from the better one."
             )
     return last.number, ""
+
+
+def is_extra(history: History, last: Round) -> bool:
+    """Whether the last round was added to the run. Extra rounds build on its best, or on a person's edit."""
+    after = max(history.extended_after, history.escalated_after)
+    added = [entry for entry in history.rounds if entry.number > after]
+    return 0 < after < last.number and not any(entry.by_hand for entry in added)
 
 
 def is_worse(rubric: Rubric, last: Round, best: Round) -> bool:

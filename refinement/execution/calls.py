@@ -23,6 +23,7 @@ from refinement.judging.isolation import while_waiting
 from refinement.judging.prompts import Prompt
 from refinement.models import Call, PanelJudge, Run
 from refinement.models.runs.calls import Exchange
+from refinement.pricing import cost_of
 from refinement.providers.base import (
     CallControl,
     Cancelled,
@@ -207,6 +208,7 @@ class Caller:
         """The call's row, filled in with the reply."""
         row = prepared.row
         fill(row, reply)
+        row.cost = cost_of(self.run.prices, row.endpoint, row.model, row.prompt_tokens, row.completion_tokens)
         took = (timezone.now() - row.started_at).total_seconds()
         self.tokens += reply.prompt_tokens + reply.completion_tokens
         self.seconds += took

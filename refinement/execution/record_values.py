@@ -51,6 +51,7 @@ def usage_values(run: Run, call: Call) -> dict[str, Any]:
         "completion_tokens": run.completion_tokens + call.completion_tokens,
         "calls_made": run.calls_made + 1,
         "model_seconds": Decimal(run.model_seconds) + Decimal(str(call.seconds)),
+        "cost": run.cost if call.cost is None else (run.cost or 0) + call.cost,
     }
 
 

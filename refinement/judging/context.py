@@ -371,8 +371,8 @@ def _evaluation_mode(rubric: Rubric, gate: Gate) -> EvaluationMode:
 
 
 def _round_label(rubric: Rubric, history: History, number: int) -> str:
-    last = round_limit(rubric, history) - 1 + rubric.policy.first_number
-    return f"{round_name(rubric, number)} (the last is {last})"
+    last = round_limit(rubric, history)
+    return f"{round_name(number)} (the last is {last})"
 
 
 def _bounded(evaluator: EvaluatorOutput | None) -> EvaluatorOutput | None:

@@ -65,7 +65,7 @@ def _line(
 ) -> HistoryLine:
     driver = assessment_of(history, entry.number - 1)
     return HistoryLine(
-        label=round_name(rubric, entry.number),
+        label=round_name(entry.number),
         composite=round(assessment.composite, rubric.policy.composite_decimals),
         scores=named_scores(rubric, assessment.scores),
         key_change=key_change(entry, driver),

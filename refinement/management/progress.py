@@ -48,7 +48,7 @@ class Progress:
         if isinstance(step, (Finish, Escalate, AskPlateau)):
             return
         self.round, self.pieces = step.round, 0
-        self.doing = f"{round_name(self.rubric, step.round)}: {self.description(step)}"
+        self.doing = f"{round_name(step.round)}: {self.description(step)}"
         self.say(self.doing)
 
     def description(self, step: WorkStep) -> str:
@@ -81,7 +81,7 @@ class Progress:
         )
         if self.run.rounds_judged > before and self.run.last is not None and self.run.best is not None:
             places = self.rubric.policy.composite_decimals
-            name = round_name(self.rubric, self.run.rounds_judged)
+            name = round_name(self.run.rounds_judged)
             self.say(f"{name}: {self.run.last:.{places}f} (best {self.run.best:.{places}f})", lasting=True)
 
     def text(self, piece: str) -> None:

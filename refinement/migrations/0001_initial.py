@@ -62,8 +62,9 @@ class Migration(migrations.Migration):
                 ('password', models.CharField(max_length=128, verbose_name='password')),
                 ('last_login', models.DateTimeField(blank=True, null=True, verbose_name='last login')),
                 ('is_superuser', models.BooleanField(default=False, help_text='Designates that this user has all permissions without explicitly assigning them.', verbose_name='superuser status')),
-                ('email', models.EmailField(max_length=254, unique=True, verbose_name='mail address')),
+                ('email', models.EmailField(max_length=254, unique=True, verbose_name='email')),
                 ('name', models.CharField(blank=True, max_length=120)),
+                ('time_zone', models.CharField(blank=True, max_length=64)),
                 ('is_active', models.BooleanField(default=True)),
                 ('is_staff', models.BooleanField(default=False)),
                 ('date_joined', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
@@ -344,6 +345,21 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='ModelPrice',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('endpoint', models.CharField(max_length=200)),
+                ('model', models.CharField(max_length=200)),
+                ('prompt', models.DecimalField(decimal_places=4, max_digits=12)),
+                ('completion', models.DecimalField(decimal_places=4, max_digits=12)),
+                ('changed_at', models.DateTimeField(auto_now=True)),
+            ],
+            options={
+                'ordering': ['endpoint', 'model'],
+                'constraints': [models.UniqueConstraint(fields=('endpoint', 'model'), name='model_price_unique'), models.CheckConstraint(condition=models.Q(('completion__gte', 0), ('prompt__gte', 0)), name='model_price_not_negative')],
+            },
+        ),
+        migrations.CreateModel(
             name='NoticeChoice',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -362,6 +378,8 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('blind_scores', models.BooleanField(default=False)),
                 ('sharing', models.BooleanField(default=True)),
+                ('monthly_cost', models.DecimalField(blank=True, decimal_places=2, max_digits=12, null=True)),
+                ('monthly_tokens', models.PositiveBigIntegerField(blank=True, null=True)),
                 ('members', models.ManyToManyField(related_name='projects', through='refinement.Membership', to=settings.AUTH_USER_MODEL)),
             ],
             options={
@@ -380,6 +398,7 @@ class Migration(migrations.Migration):
                 ('role', models.CharField(choices=[('viewer', 'Viewer'), ('editor', 'Editor'), ('owner', 'Owner')], max_length=10)),
                 ('digest', models.CharField(max_length=64, unique=True)),
                 ('email', models.EmailField(blank=True, max_length=254, verbose_name='sent to')),
+                ('note', models.CharField(blank=True, max_length=120)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('expires_at', models.DateTimeField()),
                 ('used_at', models.DateTimeField(blank=True, null=True)),
@@ -802,6 +821,7 @@ class Migration(migrations.Migration):
                 ('clerk_endpoint', models.CharField(blank=True, max_length=400)),
                 ('clerk_model', models.CharField(blank=True, max_length=200)),
                 ('other_contexts', models.JSONField(blank=True, default=dict)),
+                ('prices', models.JSONField(blank=True, default=dict)),
                 ('status', models.CharField(choices=[('queued', 'Queued'), ('running', 'Running'), ('waiting', 'Waiting'), ('paused', 'Paused'), ('finished', 'Finished')], default='queued', max_length=10)),
                 ('outcome', models.CharField(blank=True, choices=[('PASS', 'PASS'), ('FAIL', 'FAIL'), ('DONE', 'DONE'), ('ERROR', 'ERROR'), ('CANCELLED', 'CANCELLED')], max_length=10)),
                 ('stop_reason', models.CharField(blank=True, choices=[('passed', 'passed'), ('max_rounds', 'max_rounds'), ('cycling', 'cycling'), ('perfect_score', 'perfect_score'), ('quality_threshold_met', 'quality_threshold_met'), ('score_regression', 'score_regression'), ('no_improvement', 'no_improvement'), ('max_iterations_reached', 'max_iterations_reached'), ('plateau', 'plateau'), ('budget_tokens', 'budget_tokens'), ('budget_seconds', 'budget_seconds'), ('budget_calls', 'budget_calls'), ('judge_failed', 'judge_failed'), ('producer_failed', 'producer_failed'), ('internal_error', 'internal_error'), ('cancelled', 'cancelled'), ('imported', 'imported')], max_length=30)),
@@ -820,6 +840,7 @@ class Migration(migrations.Migration):
                 ('completion_tokens', models.PositiveBigIntegerField(default=0)),
                 ('calls_made', models.PositiveIntegerField(default=0)),
                 ('model_seconds', models.DecimalField(decimal_places=3, default=0, max_digits=14)),
+                ('cost', models.DecimalField(blank=True, decimal_places=8, max_digits=16, null=True)),
                 ('step_calls', models.PositiveSmallIntegerField(default=0)),
                 ('step_failures', models.PositiveSmallIntegerField(default=0)),
                 ('step_unreadable', models.PositiveSmallIntegerField(default=0)),
@@ -1013,6 +1034,7 @@ class Migration(migrations.Migration):
                 ('attempt', models.PositiveSmallIntegerField()),
                 ('endpoint', models.CharField(max_length=400)),
                 ('model', models.CharField(max_length=200)),
+                ('cost', models.DecimalField(blank=True, decimal_places=8, max_digits=16, null=True)),
                 ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='calls', to='refinement.run')),
             ],
             options={
@@ -1066,6 +1088,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('name', models.CharField(max_length=80)),
                 ('query', models.CharField(blank=True, max_length=2000)),
+                ('shared', models.BooleanField(default=False)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('created_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL)),
                 ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='saved_views', to='refinement.project')),
@@ -1197,6 +1220,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('address', models.CharField(max_length=500)),
+                ('format', models.CharField(choices=[('wiggum', 'Wiggum (signed JSON)'), ('slack', 'Slack'), ('teams', 'Microsoft Teams'), ('discord', 'Discord')], default='wiggum', max_length=10)),
                 ('events', models.JSONField(default=list)),
                 ('note', models.CharField(blank=True, max_length=120)),
                 ('sealed_secret', models.TextField()),
@@ -1745,7 +1769,11 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='savedview',
-            constraint=models.UniqueConstraint(fields=('project', 'name'), name='saved_view_name_unique'),
+            constraint=models.UniqueConstraint(condition=models.Q(('shared', True)), fields=('project', 'name'), name='shared_view_name_unique'),
+        ),
+        migrations.AddConstraint(
+            model_name='savedview',
+            constraint=models.UniqueConstraint(condition=models.Q(('shared', False)), fields=('project', 'created_by', 'name'), name='private_view_name_unique'),
         ),
         migrations.AddIndex(
             model_name='sharelink',

@@ -38,6 +38,7 @@ from refinement.models.runs.sources import Source
 from refinement.models.runs.steering import Instruction
 from refinement.models.system.endpoints import Endpoint
 from refinement.models.system.metrics import MetricTotal
+from refinement.models.system.prices import ModelPrice
 from refinement.models.system.queue import MessageState, QueuedMessage
 from refinement.models.system.webhooks import (
     DeliveryStatus,
@@ -45,6 +46,7 @@ from refinement.models.system.webhooks import (
     WebhookAttempt,
     WebhookDelivery,
     WebhookEvent,
+    WebhookFormat,
 )
 from refinement.models.system.workers import WorkerBeat
 
@@ -89,6 +91,7 @@ __all__ = [
     "Membership",
     "MessageState",
     "MetricTotal",
+    "ModelPrice",
     "Notice",
     "NoticeChoice",
     "NoticeKind",
@@ -125,5 +128,6 @@ __all__ = [
     "WebhookAttempt",
     "WebhookDelivery",
     "WebhookEvent",
+    "WebhookFormat",
     "WorkerBeat",
 ]

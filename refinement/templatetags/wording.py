@@ -9,6 +9,7 @@ from django.utils import timezone
 from django.utils.timesince import timesince
 
 from refinement.engine.types import Outcome
+from refinement.pricing import money as money_text
 from refinement.selectors.score_words import composite_text, score_text
 
 register = template.Library()
@@ -85,6 +86,12 @@ def exact_text(moment: datetime) -> str:
 def grouped(number: int) -> str:
     """An integer with thousands separators."""
     return f"{number:,}"
+
+
+@register.filter
+def money(amount: Decimal) -> str:
+    """An amount in the instance's currency."""
+    return money_text(amount)
 
 
 @register.filter

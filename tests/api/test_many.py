@@ -46,7 +46,7 @@ def test_people_are_asked_about_many_runs_or_about_none(api_editor, runs, viewer
 
 
 def test_a_view_is_kept_and_used_and_forgotten(api_editor, api_viewer, runs):
-    body = {"name": "Good", "filters": {"best_min": "8.5"}, "sort": "-best"}
+    body = {"name": "Good", "filters": {"best_min": "8.5"}, "sort": "-best", "shared": True}
     made = api_editor.post(f"{HERE}/runs/views", body).json()
     assert made["filters"] == {"best_min": "8.5", "sort": "-best"}
     assert api_viewer.get(f"{HERE}/runs/views").json()["items"] == [made]
@@ -58,6 +58,17 @@ def test_a_view_is_kept_and_used_and_forgotten(api_editor, api_viewer, runs):
     assert api_editor.delete(f"{HERE}/runs/views/{made['id']}").status_code == 204
     assert api_editor.delete(f"{HERE}/runs/views/{made['id']}").status_code == 404
     assert SavedView.objects.count() == 0
+
+
+def test_a_private_view_is_its_makers_alone(api_editor, api_viewer, runs):
+    mine = api_viewer.post(f"{HERE}/runs/views", {"name": "Mine"}).json()
+    assert mine["shared"] is False
+    assert api_viewer.get(f"{HERE}/runs/views").json()["items"] == [mine]
+    assert api_editor.get(f"{HERE}/runs/views").json()["items"] == []
+    assert api_editor.delete(f"{HERE}/runs/views/{mine['id']}").status_code == 404
+    shared = api_viewer.post(f"{HERE}/runs/views", {"name": "Ours", "shared": True})
+    assert shared.status_code == 403
+    assert api_viewer.delete(f"{HERE}/runs/views/{mine['id']}").status_code == 204
 
 
 def test_a_link_is_made_opened_and_revoked(api_editor, api_owner, client, project, runs):

@@ -82,7 +82,7 @@ def run_the_example(page: Page) -> None:
 
 def watch_it_to_its_end(page: Page, patience: float) -> None:
     why = page.locator(".run-why")
-    expect(why).to_contain_text("Stopped after iteration", timeout=patience)
+    expect(why).to_contain_text("Stopped after round", timeout=patience)
     expect(page.locator("#run-live")).to_be_hidden()
     assert page.evaluate("document.body.dataset.watched") == "yes"
 
@@ -112,7 +112,7 @@ def test_from_nothing_to_an_exported_comparison(begin: Begin, tmp_path: Path) ->
         expect(page.locator("#live-text")).to_contain_text("Every night at two", timeout=PATIENCE)
         expect(page.locator("#run-rounds li")).to_have_count(3, timeout=PATIENCE)
         watch_it_to_its_end(page, PATIENCE)
-        expect(page.locator(".run-sentence")).to_contain_text("reached the 3-iteration limit")
+        expect(page.locator(".run-sentence")).to_contain_text("reached the 3-round limit")
         expect(page.locator("#run-rounds")).to_contain_text("8.0")
 
         compare_first_and_best(page)
@@ -125,7 +125,7 @@ def test_from_nothing_to_an_exported_comparison(begin: Begin, tmp_path: Path) ->
         page.goto(page.url.split("/runs/")[0] + "/runs/1/")
         launch_again_with_another_judge(page)
         expect(page).to_have_url(re.compile(r"/runs/2/$"))
-        expect(page.locator(".run-why")).to_contain_text("Stopped after iteration", timeout=PATIENCE)
+        expect(page.locator(".run-why")).to_contain_text("Stopped after round", timeout=PATIENCE)
 
         compare_with_the_first(page)
         rows = list(csv.DictReader(saved_from_menu(page, "Table (CSV)", tmp_path).open(newline="")))
@@ -178,7 +178,7 @@ def export_everything(page: Page, tmp_path: Path) -> None:
     assert document["run"]["snapshot"]["name"]
     assert len(document["calls"]) == 5
     report = saved(page, "Report", tmp_path).read_text()
-    assert "Iteration 2 is the result." in report
+    assert "Round 3 is the result." in report
     assert saved(page, "Best candidate", tmp_path).read_text() == TEXTS[1]
 
 

@@ -122,7 +122,7 @@ def test_it_works_without_script(browser, site, as_owner, runs):
 
 @pytest.mark.parametrize("width", [1440, 390])
 def test_lists_and_home_are_accessible_and_fit(browser, site, as_owner, project, runs, width):
-    SavedView.objects.create(project=project, name="Ours", query="outcome=PASS")
+    SavedView.objects.create(project=project, name="Ours", query="outcome=PASS", shared=True)
     context = browser.new_context(base_url=site, bypass_csp=True, viewport={"width": width, "height": 900})
     context.add_cookies([{"name": "sessionid", "value": as_owner.cookies["sessionid"].value, "url": site}])
     page = context.new_page()

@@ -33,7 +33,7 @@ def runs(site, project, owner) -> list[Run]:
         finished_run(project, user=owner, candidates=texts, tags=["docs"], signal_rounds=1, batch="one"),
         finished_run(
             project, ["8.3", "9.1"], user=owner, candidates=[FIRST, OTHER], outcome="PASS",
-            stop_reason="passed", why="Stopped after round 2: 9.10 reaches the threshold of 9.0.",
+            stop_reason="passed", why="Stopped after round 2: 9.10 reaches the pass mark of 9.0.",
             batch="one",
         ),
         finished_run(project, ["0.4", "0.9"], definition=ralph, user=owner, candidates=texts[:2]),

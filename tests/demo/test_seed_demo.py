@@ -30,6 +30,8 @@ from refinement.models import (
 )
 from refinement.selectors.runs.history import history_of
 from refinement.selectors.runs.search import hits
+from refinement.services.people.accounts import first_person_create
+from refinement.services.people.setup_links import setup_link_make
 from tests.views.runs.listed import runs_of
 
 pytestmark = pytest.mark.django_db
@@ -186,3 +188,15 @@ def test_many_runs_are_written_with_few_statements(monkeypatch):
     with CaptureQueriesContext(connection) as many:
         seed(runs=100, project="many")
     assert len(many) < len(few) * 3
+
+
+def test_demo_people_do_not_lock_the_first_person_out():
+    seed(runs=5)
+    token = setup_link_make()
+    assert token
+    user = first_person_create(
+        token=token, name="Ada", email="ada@example.org", password="seven quiet rivers", project_name="Docs"
+    )
+    owned = Membership.objects.filter(user=user, role="owner").values_list("project__slug", flat=True)
+    assert sorted(owned) == ["demo", "docs"]
+    assert setup_link_make() is None

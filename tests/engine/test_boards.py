@@ -308,7 +308,7 @@ def test_a_plateau_brings_in_a_board_for_two_more_rounds():
     end = next_step(of, replace(escalated, rounds=more))
     assert isinstance(end, Finish)
     assert (end.reason, end.best_round) == (StopReason.MAX_ROUNDS, 1)
-    assert "reached the 6-iteration limit" in end.why
+    assert "reached the 6-round limit" in end.why
 
 
 def test_rounds_added_later_count_from_the_policy_again():

@@ -49,7 +49,7 @@ def test_a_run_that_passed_returns_a_round_that_passed():
     step = next_step(rubric("wiggum"), seen)
     assert (step.outcome, step.reason, step.best_round) == (Outcome.PASS, StopReason.PASSED, 2)
     assert step.passed_in_round == 2
-    assert step.why == "Stopped after round 2: 9.10 reaches the threshold of 9.0."
+    assert step.why == "Stopped after round 2: 9.10 reaches the pass mark of 9.0."
 
 
 @pytest.mark.parametrize(
@@ -57,18 +57,18 @@ def test_a_run_that_passed_returns_a_round_that_passed():
     [
         (
             [checked("9.2", "error")] * 3,
-            "Stopped after round 3: reached the 3-round limit, at the threshold of 9.0. "
+            "Stopped after round 3: reached the 3-round limit, at the pass mark of 9.0. "
             "Round 1 is the result. Score 9.20 reached the pass mark, but the check “check-error” failed.",
         ),
         (
             [scored("8"), replace(scored("9.2"), checks=checks(False, True, False, False)), scored("8.1")],
-            "Stopped after round 3: reached the 3-round limit, at the threshold of 9.0. "
+            "Stopped after round 3: reached the 3-round limit, at the pass mark of 9.0. "
             "Round 2 is the result. Score 9.20 reached the pass mark, but the checks “check-0”, “check-2” "
             "and “check-3” failed.",
         ),
         (
             [scored("7"), scored("8"), checked("8.9", "error")],
-            "Stopped after round 3: reached the 3-round limit, below the threshold of 9.0.",
+            "Stopped after round 3: reached the 3-round limit, below the pass mark of 9.0.",
         ),
     ],
 )

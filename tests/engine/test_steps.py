@@ -113,7 +113,7 @@ def test_simmer_goes_back_to_the_best_after_a_regression():
     assert (step.round, step.base_round, step.feedback.asi) == (4, 2, "latest")
     assert step.feedback.from_round == 3
     assert step.feedback.note == (
-        "Iteration 2 was worse than iteration 1; this revision starts again from the better one."
+        "Round 3 was worse than round 2; this revision starts again from the better one."
     )
 
 
@@ -174,48 +174,47 @@ def plain_simmer(**policy):
 @pytest.mark.parametrize(
     ("of", "composites", "expected"),
     [
-        (rubric("wiggum"), ["9.1"], "Stopped after round 1: 9.10 reaches the threshold of 9.0."),
+        (rubric("wiggum"), ["9.1"], "Stopped after round 1: 9.10 reaches the pass mark of 9.0."),
         (
             rubric("wiggum"),
             ["7", "8.7", "8.3"],
-            "Stopped after round 3: reached the 3-round limit, below the threshold of 9.0. "
+            "Stopped after round 3: reached the 3-round limit, below the pass mark of 9.0. "
             "Round 2 is the result.",
         ),
         (
             rubric("wiggum", stop_rules=()),
             ["9", "8", "8.3"],
-            "Stopped after round 3: reached the 3-round limit, at the threshold of 9.0. "
+            "Stopped after round 3: reached the 3-round limit, at the pass mark of 9.0. "
             "Round 1 is the result.",
         ),
         (
             rubric("ralph", max_rounds=1),
             [".5"],
-            "Stopped after iteration 1: reached the 1-iteration limit, below the threshold of 0.8.",
+            "Stopped after round 1: reached the 1-round limit, below the pass mark of 0.8.",
         ),
-        (plain_simmer(max_rounds=1), ["5"], "Stopped after iteration 0: reached the 1-iteration limit."),
-        (rubric("ralph"), ["1"], "Stopped after iteration 1: 1.00 is a perfect score."),
-        (rubric("ralph"), [".85"], "Stopped after iteration 1: 0.85 reaches the threshold of 0.8."),
+        (plain_simmer(max_rounds=1), ["5"], "Stopped after round 1: reached the 1-round limit."),
+        (rubric("ralph"), ["1"], "Stopped after round 1: 1.00 is a perfect score."),
+        (rubric("ralph"), [".85"], "Stopped after round 1: 0.85 reaches the pass mark of 0.8."),
         (
             rubric("ralph"),
             [".7", ".6"],
-            "Stopped after iteration 2: the score fell from 0.70 to 0.60. Iteration 1 is the result.",
+            "Stopped after round 2: the score fell from 0.70 to 0.60. Round 1 is the result.",
         ),
         (
             rubric("ralph"),
             [".7", ".72"],
-            "Stopped after iteration 2: the gain of 0.02 is below the minimum of 0.05.",
+            "Stopped after round 2: the gain of 0.02 is below the minimum of 0.05.",
         ),
         (
             rubric("ralph"),
             [".1", ".2", ".3"],
-            "Stopped after iteration 3: reached the 3-iteration limit, below the threshold of 0.8.",
+            "Stopped after round 3: reached the 3-round limit, below the pass mark of 0.8.",
         ),
-        (plain_simmer(), ["5", "6", "7", "8"], "Stopped after iteration 3: reached the 4-iteration limit."),
+        (plain_simmer(), ["5", "6", "7", "8"], "Stopped after round 4: reached the 4-round limit."),
         (
             plain_simmer(max_rounds=8, on_plateau=OnPlateau.STOP),
             ["6", "5", "6", "5"],
-            "Stopped after iteration 3: none of the last 3 iterations is better than iteration 0. "
-            "Iteration 0 is the result.",
+            "Stopped after round 4: none of the last 3 rounds is better than round 1. Round 1 is the result.",
         ),
     ],
 )
@@ -241,19 +240,16 @@ def test_the_sentence_names_the_primary_criterion_that_fell():
         (Round(1, "a", scored("5", usefulness="7")), Round(2, "b", scored("6", usefulness="6.50")))
     )
     assert next_step(of, fell).why == (
-        "Stopped after iteration 1: Usefulness fell from 7 to 6.5. Iteration 0 is the result."
+        "Stopped after round 2: Usefulness fell from 7 to 6.5. Round 1 is the result."
     )
     level = History((Round(1, "a", scored("5", usefulness="7")), Round(2, "b", scored("4", usefulness="7"))))
-    assert next_step(of, level).why.startswith("Stopped after iteration 1: the score fell from 5.0 to 4.0.")
+    assert next_step(of, level).why.startswith("Stopped after round 2: the score fell from 5.0 to 4.0.")
 
 
 def test_the_plateau_sentence_names_the_best_round_before_the_window():
     assert sentence(
         rubric("simmer", max_rounds=9, on_plateau=OnPlateau.STOP), "4", "5", "6", "7", "6", "6", "7"
-    ) == (
-        "Stopped after iteration 6: none of the last 3 iterations is better than iteration 3. "
-        "Iteration 3 is the result."
-    )
+    ) == ("Stopped after round 7: none of the last 3 rounds is better than round 4. Round 4 is the result.")
 
 
 def test_a_pass_that_scored_lower_is_a_regression_of_the_score():
@@ -270,15 +266,41 @@ def test_the_sentence_compares_only_the_rounds_that_the_rule_did():
     of = rubric("simmer", max_rounds=12, on_plateau=OnPlateau.STOP)
     seen = replace(history("9", "5", "5", "5", "4", "4", "4"), extended_after=4)
     assert next_step(of, seen).why == (
-        "Stopped after iteration 6: none of the last 3 iterations is better than iteration 3. "
-        "Iteration 0 is the result."
+        "Stopped after round 7: none of the last 3 rounds is better than round 4. Round 1 is the result."
     )
 
 
+@pytest.mark.parametrize(
+    ("scores", "base", "added"),
+    [
+        (("7", "8", "5", "6"), 2, "extended_after"),  # the first extra round is worse than the best
+        (("7", "8", "5", "6"), 2, "escalated_after"),
+        (("7", "8", "5", "8"), 4, "extended_after"),  # a tie is not worse
+        (("7", "8", "5", "8.5"), 4, "escalated_after"),
+        (("7", "8", "5", "8.5", "6"), 4, "extended_after"),  # the best may be an extra round
+    ],
+)
+def test_extra_rounds_never_start_from_a_worse_round_than_the_best(scores, base, added):
+    of = rubric("wiggum", max_rounds=9, stop_rules=())
+    named = tuple(replace(entry, key_change="x") for entry in rounds(*scores))
+    step = next_step(of, History(named, **{added: 3}))
+    assert isinstance(step, Revise)
+    assert step.base_round == base
+    assert bool(step.feedback.note) == (base != len(scores))
+    assert step.feedback.from_round == len(scores)
+
+
+def test_extra_rounds_follow_the_policy_otherwise():
+    after_three = replace(history("7", "8", "5", "6"), extended_after=3)
+    assert next_step(rubric("ralph", max_rounds=9, stop_rules=()), after_three).base_round is None
+    edited = replace(after_three.rounds[3], by_hand=True)
+    later = Round(5, "later", scored("5"))
+    by_hand = replace(after_three, rounds=(*after_three.rounds[:3], edited, later))
+    assert next_step(rubric("wiggum", max_rounds=9, stop_rules=()), by_hand).base_round == 5
+
+
 def test_round_names():
-    assert round_name(rubric("wiggum"), 1) == "round 1"
-    assert round_name(rubric("simmer"), 1) == "iteration 0"
-    assert round_name(rubric("ralph"), 2) == "iteration 2"
+    assert round_name(1) == "round 1"
 
 
 def test_failure_sentence():

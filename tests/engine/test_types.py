@@ -231,7 +231,7 @@ def test_ralph_is_as_published():
 def test_simmer_is_as_published():
     of = rubric_for("simmer")
     assert (of.scale, of.policy.max_rounds, of.policy.pass_threshold) == (WHOLE, 4, None)
-    assert (of.policy.plateau_rounds, of.policy.plateau_window, of.policy.first_number) == (4, 3, 0)
+    assert (of.policy.plateau_rounds, of.policy.plateau_window) == (4, 3)
     assert of.policy.primary_first
 
 

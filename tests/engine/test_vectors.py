@@ -24,7 +24,7 @@ def test_simmer_follows_its_primary_criterion_to_the_best_round():
     seen = simmered(("4", "6.7"), ("5", "6.0"), ("6", "5.5"), ("7", "5.0"))
     step = next_step(rubric("simmer"), seen)
     assert (step.outcome, step.reason, step.best_round) == (Outcome.DONE, StopReason.MAX_ROUNDS, 4)
-    assert step.why == "Stopped after iteration 3: reached the 4-iteration limit."
+    assert step.why == "Stopped after round 4: reached the 4-round limit."
     for count in (1, 2, 3):
         revision = next_step(rubric("simmer"), History(seen.rounds[:count]))
         assert (revision.base_round, revision.feedback.note) == (count, "")
@@ -35,8 +35,7 @@ def test_simmer_reaches_its_plateau():
     step = next_step(of, simmered(("6", "6"), ("6", "5"), ("6", "6"), ("5", "9")))
     assert (step.outcome, step.reason, step.best_round) == (Outcome.DONE, StopReason.PLATEAU, 1)
     assert step.why == (
-        "Stopped after iteration 3: none of the last 3 iterations is better than iteration 0. "
-        "Iteration 0 is the result."
+        "Stopped after round 4: none of the last 3 rounds is better than round 1. Round 1 is the result."
     )
 
 

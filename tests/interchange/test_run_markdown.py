@@ -80,7 +80,7 @@ def test_nothing_leaves_its_fence(text):
 
 
 @pytest.mark.parametrize(
-    "text", ["8.60 reaches the threshold of 9.0: it passed (twice)!", "qwen3:14b", "a - b"]
+    "text", ["8.60 reaches the pass mark of 9.0: it passed (twice)!", "qwen3:14b", "a - b"]
 )
 def test_ordinary_words_read_as_they_are(text):
     assert inline(text) == text

@@ -64,7 +64,7 @@ SPACE = {"- larger engine", "- colder kitchen"}
 EXPLORED = {"tried so far:\n- larger engine", "not tried yet:\n- colder kitchen"}
 SUMMARY = {"canary-working-3", "canary-failing-3", "canary-direction-3"}
 LASTED = {"canary-change-2"}  # of the named changes, the one that a later round kept
-ROUND_NUMBER = {"This is canary-word 4"}
+ROUND_NUMBER = {"This is round 4"}
 CANDIDATE = {"canary-candidate-4", "canary-common"}
 BASE = {"canary-candidate-3", "canary-common"}
 JUDGES = {f"canary-judge-{seat}" for seat in SEATS}
@@ -101,7 +101,7 @@ def rubric(profile: str, *, evaluator: bool) -> Rubric:
         context=context_rules_for(profile, evaluator=evaluator),
         criteria=(Criterion("quality", "canary-name", "canary-description", "canary-ideal"),),
         policy=replace(
-            base.policy, first_number=1, round_word="canary-word", max_rounds=9, composite_decimals=2,
+            base.policy, max_rounds=9, composite_decimals=2,
             penalties=replace(base.policy.penalties, criterion=None),
         ),
         background="canary-background",

@@ -41,7 +41,7 @@ NOW = 3  # the round that is judged, or revised from
 JUDGE = {
     Information.TASK: {"canary-task", "canary-type"},
     Information.CRITERIA: {"canary-name", "canary-description", "canary-ideal"},
-    Information.ROUND_NUMBER: {"canary-word"},
+    Information.ROUND_NUMBER: {"This is round 3"},
     Information.CANDIDATE: {"canary-candidate-3"},
     Information.BACKGROUND: {"canary-background"},
     Information.OUTPUT_CONTRACT: {"canary-contract", "canary-violation"},
@@ -63,7 +63,7 @@ JUDGE = {
         "52.37",
         "(quality 1.2718281)",
         "2.2718281",
-        "canary-word 1",
+        "round 1: composite",
     },
     Information.SEARCH_SPACE: {"canary-space"},
     Information.PANEL_SUMMARY: {"canary-working-2", "canary-failing-2", "canary-direction-2"},
@@ -89,7 +89,7 @@ def rubric(rules: ContextRules, problem_class: ProblemClass, profile: str = "sim
         problem_class=problem_class,
         criteria=(Criterion("quality", "canary-name", "canary-description", "canary-ideal"),),
         policy=replace(
-            base.policy, first_number=1, round_word="canary-word", max_rounds=9, composite_decimals=2,
+            base.policy, max_rounds=9, composite_decimals=2,
             penalties=replace(base.policy.penalties, criterion=None),
         ),
         background="canary-background",
@@ -207,8 +207,7 @@ def test_a_judge_sees_exactly_what_it_may(case, profile):
 
     allowed = case.rules.judge & OFFERED[Role.JUDGE]
     visible = expected(JUDGE, allowed)
-    if Information.HISTORY in allowed:  # its lines name their rounds by the same word, and their scores
-        visible[Information.ROUND_NUMBER] = {"canary-word"}
+    if Information.HISTORY in allowed:  # its lines name their scores
         visible[Information.SEED_SCORES] = JUDGE[Information.SEED_SCORES]
     assert present(text, JUDGE) == visible
     both = {Information.HISTORY, Information.EVALUATOR_OUTPUT} <= allowed

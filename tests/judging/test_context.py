@@ -58,7 +58,7 @@ def test_round_one_has_no_seed_no_history_and_no_previous_asi():
     assert view.candidate is not None
     assert view.candidate.text == "first"
     assert (view.seed, view.seed_scores, view.history, view.previous_asi) == (None, (), (), None)
-    assert view.round_label == "iteration 0 (the last is 3)"
+    assert view.round_label == "round 1 (the last is 4)"
     assert Information.SEED not in view.seen
     assert Information.SEED not in view.withheld
 
@@ -80,7 +80,7 @@ def test_the_seed_scores_of_a_complete_failure_are_those_of_the_history():
     assert view.seed_scores == view.history[0].scores
     user = judge_prompt(view).messages[1].content
     assert fence(NONCE, "SEED SCORES").around("depth 1") in user
-    assert "iteration 0: composite 1 (depth 1); seed" in user
+    assert "round 1: composite 1 (depth 1); seed" in user
 
 
 def test_a_calibration_example_is_there_from_round_one_beside_the_seed():
@@ -120,7 +120,7 @@ def test_an_unscored_first_round_gives_a_seed_without_scores():
 
 def test_people_and_judges_count_rounds_alike():
     view = judge_view(brief("simmer"), History((Round(1, "seed"),)), 1)
-    assert view.round_label == "iteration 0 (the last is 3)"
+    assert view.round_label == "round 1 (the last is 4)"
 
 
 def test_a_long_candidate_and_a_long_seed_are_cut_at_the_judges_limit():
@@ -146,8 +146,8 @@ def test_a_long_candidate_and_a_long_seed_are_cut_at_the_judges_limit():
 def test_history_says_in_a_line_what_each_round_set_out_to_change(driver, change):
     rounds = (Round(1, "a", driver), Round(2, "b", told(score="8")), Round(3, "c"))
     first, second = judge_view(brief(), History(rounds), 3).history
-    assert (first.label, first.key_change) == ("iteration 0", "seed")
-    assert (second.label, second.composite) == ("iteration 1", D(8))
+    assert (first.label, first.key_change) == ("round 1", "seed")
+    assert (second.label, second.composite) == ("round 2", D(8))
     assert [(entry.name, entry.score) for entry in second.scores] == [("depth", D(7))]
     assert len(second.key_change) < 60
     if change is None:

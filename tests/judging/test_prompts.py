@@ -171,16 +171,16 @@ def test_what_changes_stands_in_order_before_the_candidate():
     places = [user.index(fence(NONCE, label).opening) for label in labels]
     assert places == sorted(places)
     assert "exit code 2\nstdout: empty\nstderr:\nwarning" in user
-    assert "iteration 0: composite 1 (clarity 1, completeness 1, usefulness 1); seed" in user
-    assert "iteration 1: composite 2 (clarity 2, completeness 2, usefulness 2); direction 1" in user
-    assert "This is iteration 2 (the last is 3)." in user
+    assert "round 1: composite 1 (clarity 1, completeness 1, usefulness 1); seed" in user
+    assert "round 2: composite 2 (clarity 2, completeness 2, usefulness 2); direction 1" in user
+    assert "This is round 3 (the last is 4)." in user
 
 
 def test_a_history_of_checks_alone_names_no_scores():
     of = rubric("ralph", EvaluationMode.HYBRID)
     rounds = (Round(1, "a", Assessment(D("0.5"), {})), Round(2, "b"))
     user = judge_prompt(judge_view(Brief("t", of, NONCE), History(rounds), 2)).messages[1].content
-    assert "iteration 1: composite 0.5; seed" in user
+    assert "round 1: composite 0.5; seed" in user
 
 
 def test_a_cut_candidate_is_announced():

@@ -186,7 +186,7 @@ def test_each_part_has_its_own_source():
     }.items():
         assert parts_of(judge, source).strip() == text
     assert "; seed" in parts_of(judge, Source.HISTORY)
-    assert parts_of(judge, Source.ROUND_NUMBER) == "iteration 1 (the last is 3)"
+    assert parts_of(judge, Source.ROUND_NUMBER) == "round 2 (the last is 4)"
     assert of.criteria[0].description in parts_of(judge, Source.CRITERIA)
     assert parts_of(judge, Source.REPLY_FORMAT).startswith("{")
     assert parts_of(draft, Source.TASK) == parts_of(revision, Source.TASK) == "The task."

@@ -50,10 +50,10 @@ def told(stream: io.StringIO, run: Run) -> str:
 def test_a_line_a_step(run):
     lines = [line.rsplit(" · ", 2) for line in told(io.StringIO(), run).splitlines()]
     assert [line[0] for line in lines] == [
-        "iteration 0: writer:1b is writing the first draft",
-        "iteration 0: judge:8b is judging",
-        "iteration 0: 6.5 (best 6.5)",
-        "iteration 1: writer:1b is revising",
+        "round 1: writer:1b is writing the first draft",
+        "round 1: judge:8b is judging",
+        "round 1: 6.5 (best 6.5)",
+        "round 2: writer:1b is revising",
         "waiting to retry: the server is away.",
         "DONE: Enough.",
     ]
@@ -65,14 +65,14 @@ def test_a_bar_on_a_terminal(run, monkeypatch):
     monkeypatch.setattr(progress_module, "REDRAW_SECONDS", -1.0)
     text = told(Terminal(), run)
     drawn = text.split("\r\x1b[K")[1:]
-    assert drawn[0].startswith("░" * 20 + " iteration 0: writer:1b is writing the first draft")
+    assert drawn[0].startswith("░" * 20 + " round 1: writer:1b is writing the first draft")
     assert " · 1 piece · " in drawn[1]
-    assert "iteration 0: 6.5 (best 6.5)\n" in drawn
-    assert any(line.startswith("█" * 5 + "░" * 15 + " iteration 1: writer:1b is revising") for line in drawn)
+    assert "round 1: 6.5 (best 6.5)\n" in drawn
+    assert any(line.startswith("█" * 5 + "░" * 15 + " round 2: writer:1b is revising") for line in drawn)
     assert drawn[-1] == "DONE: Enough.\n"
 
 
 def test_a_rubric_of_checks_alone_has_no_judge_to_name(run):
     stream = io.StringIO()
     Progress(stream, run, rubric_for("ralph")).step(Judge(1))
-    assert stream.getvalue().startswith("iteration 1: running checks")
+    assert stream.getvalue().startswith("round 1: running checks")

@@ -274,8 +274,8 @@ def test_the_words_follow_how_the_run_stands(hasty):
     from refinement.selectors.runs.live import state_of
 
     row = {
-        "status": "waiting", "why": "", "rounds_judged": 1, "max_rounds": 3, "round_word": "round",
-        "first_number": 1, "prompt_tokens": 10, "completion_tokens": 5, "budget": None, "calls_made": 1,
+        "status": "waiting", "why": "", "rounds_judged": 1, "max_rounds": 3,
+        "prompt_tokens": 10, "completion_tokens": 5, "budget": None, "calls_made": 1,
         "started_at": None, "finished_at": None, "next_try_at": datetime(2026, 1, 1, tzinfo=UTC),
         "waiting_for": "It is away.", "newest_event": 0, "escalated_after": 0, "extended_after": 0,
     }  # fmt: skip

@@ -110,6 +110,8 @@ RULES: dict[str, Rule] = {
     "endpoint_new": Rule(read=ADMINISTRATOR, write=ADMINISTRATOR),
     "endpoint_page": Rule(read=ADMINISTRATOR, write=ADMINISTRATOR),
     "endpoint_remove": Rule(write=ADMINISTRATOR),
+    "administration_prices": Rule(read=ADMINISTRATOR, write=ADMINISTRATOR),
+    "price_remove": Rule(write=ADMINISTRATOR),
     "administration_audit": Rule(read=ADMINISTRATOR),
     "administration_audit_export": Rule(read=ADMINISTRATOR),
 }
@@ -149,6 +151,7 @@ STAGE: dict[str, Callable[[Project, User], Any]] = {
     "session": lambda project, owner: SessionInfo.objects.create(user=owner, session_key="x").pk,
     "person": lambda project, owner: owner.pk,
     "project": lambda project, owner: project.pk,
+    "price": lambda project, owner: 1,
     "endpoint": lambda project, owner: (
         Endpoint.objects.get_or_create(name="gpu", defaults={"kind": "ollama", "url": "http://127.0.0.1:1"})[
             0

@@ -101,7 +101,7 @@ RULES: dict[str, Rule] = {
     "run_import": Rule(read="editor", write="editor"),
     "run_import_batch": Rule(read="editor", write="editor", authors=True),
     "run_bulk": Rule(write="viewer"),
-    "run_view_save": Rule(write="editor"),
+    "run_view_save": Rule(write="viewer"),
     "run_view_delete": Rule(write="editor"),
     "rubric_bench": Rule(read="viewer", write="editor"),
     "rubric_bench_compare": Rule(read="viewer"),
@@ -279,7 +279,7 @@ STAGE: dict[str, Callable[[Project], object]] = {
     "bench": lambda project: bench_in(project).pk,
     "trial": lambda project: trial_in(project).pk,
     "proposal": lambda project: proposal_in(project).pk,
-    "view": lambda project: SavedView.objects.create(project=project, name="Ours").pk,
+    "view": lambda project: SavedView.objects.create(project=project, name="Ours", shared=True).pk,
     "run": lambda project: the_run(project).pk,
     "thread": lambda project: comment_in(project).thread_id,
     "comment": lambda project: comment_in(project).pk,
@@ -386,7 +386,8 @@ def test_only_those_who_may_are_let_in(request, project, name):
 def put_back(project: Project, values: dict[str, object]) -> None:
     """What the one before was let to delete is there again for the next."""
     if "view" in values:
-        SavedView.objects.get_or_create(pk=values["view"], project=project, defaults={"name": "Ours"})
+        shared = {"name": "Ours", "shared": True}
+        SavedView.objects.get_or_create(pk=values["view"], project=project, defaults=shared)
     if "webhook" in values and not project.webhooks.exists():
         Webhook.objects.create(pk=values["webhook"], project=project, address="https://hooks.example.org/")
 

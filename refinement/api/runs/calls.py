@@ -15,6 +15,7 @@ from refinement.models import Call, Event
 from refinement.selectors.runs.calls import calls_of
 from refinement.streaming.responses import events_streamed
 
+EXACT = ("seconds", "cost")
 router = Router(tags=["Calls and events"])
 LARGEST_NUMBER = 2**31 - 1
 STREAM = {
@@ -52,6 +53,7 @@ class CallLine(Schema):
     prompt_tokens: int
     completion_tokens: int
     cached_tokens: int | None
+    cost: str | None = Field(description="In the instance's currency; null if the model has no price.")
     rung: str = Field(description="How the reply was parsed.")
     complaint: str = Field(description="What was wrong with the reply.")
     error_kind: str
@@ -141,5 +143,5 @@ def reader_of(request: ApiRequest) -> str:
 
 
 def values(row: Call, shape: type[Schema]) -> dict[str, Any]:
-    plain = {name: getattr(row, name) for name in shape.model_fields if name not in ("id", "seconds")}
-    return plain | {"id": row.pk, "seconds": exact(row.seconds)}
+    plain = {name: getattr(row, name) for name in shape.model_fields if name not in ("id", *EXACT)}
+    return plain | {"id": row.pk, **{name: exact(getattr(row, name)) for name in EXACT}}

@@ -125,7 +125,7 @@ def run_example(request: ApiRequest) -> RunWhole:
     """Launch a small example run on the best available model. 409 if there is none."""
     try:
         choice = example_choice(endpoint_specs(), models_for_launch())
-        launched = example_launch(project=request.project, user=request.user, target=choice.target)
+        launched = example_launch(project=request.project, user=request.user, choice=choice)
     except NothingAvailable as nothing:
         raise Refused(409, str(nothing), "no_model") from None
     made_at(request, run_address(request, launched.runs[0].pk))

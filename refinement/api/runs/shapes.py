@@ -57,6 +57,10 @@ class RunLine(Schema):
     completion_tokens: int
     calls_made: int
     model_seconds: str = Field(examples=["42.5"])
+    cost: str | None = Field(
+        description="Of the calls to models with a price, in the instance's currency; null without any.",
+        examples=["0.1742"],
+    )
     decision: str | None = Field(description="The decision: approved, result, changes or rejected.")
     chosen_round: int | None = Field(description="The round that people chose as the result.")
     tags: list[str]
@@ -163,7 +167,7 @@ AS_THEY_ARE = (
 COLUMNS: Mapping[str, Made] = {
     "id": Made(("pk",)),
     **{name: Made((name,)) for name in AS_THEY_ARE},
-    **{name: Made((name,), exact) for name in ("r1", "best", "last", "improvement", "model_seconds")},
+    **{name: Made((name,), exact) for name in ("r1", "best", "last", "improvement", "model_seconds", "cost")},
     "trajectory": Made(("trajectory",), lambda scores: [exact(Decimal(score)) for score in scores]),
     "rubric": Made(("rubric__slug", "rubric__name", "rubric_version__number"), _rubric),
     "producer": Made(("producer_endpoint", "producer_model"), "{}/{}".format),

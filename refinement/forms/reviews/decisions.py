@@ -63,9 +63,7 @@ def decision_form(
 ) -> DecisionForm:
     """The form for a run's current state; the current result is preselected."""
     words = {run.best_round: ", the judge's best", run.chosen_round: ", chosen"}
-    rounds = [
-        (number, f"{round_name(rubric, number).capitalize()}{words.get(number, '')}") for number in numbers
-    ]
+    rounds = [(number, f"{round_name(number).capitalize()}{words.get(number, '')}") for number in numbers]
     standing = run.chosen_round or run.best_round or (numbers[-1] if numbers else None)
     initial = {"seen": seen, "round": standing}
     return DecisionForm(data, rounds=rounds, decided=bool(run.decision), initial=initial)

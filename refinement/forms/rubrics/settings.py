@@ -136,15 +136,6 @@ ROUNDS = (
         required=True,
         help="The best of the last rounds must beat the best before them.",
     ),
-    _policy(
-        "round_word",
-        "Round label",
-        Kind.LINE,
-        required=True,
-        limit=20,
-        help="Such as round or iteration.",
-    ),
-    _whole("first_number", "First round number", 0, 1, required=True, help="0 or 1."),
 )
 LIMITS = (
     _whole(

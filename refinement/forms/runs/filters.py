@@ -229,7 +229,7 @@ class RunFilterForm(forms.Form):
 
 
 class ViewNameForm(forms.Form):
-    """The name of a saved view."""
+    """The name of a saved view, and who sees it."""
 
     name = forms.CharField(
         label="View name",
@@ -237,3 +237,4 @@ class ViewNameForm(forms.Form):
         error_messages={"required": "Enter a name."},
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
+    shared = forms.BooleanField(label="Share with the project", required=False)

@@ -121,7 +121,7 @@ def _rounds(document: RunDocument, rubric: Rubric, history: History) -> list[str
         computed = made.assessment.composite
         if entry.composite is not None and entry.composite.quantize(SIX) != computed.quantize(SIX):
             differences.append(
-                f"For {round_name(rubric, entry.number)} the file states {entry.composite:f}; "
+                f"For {round_name(entry.number)} the file states {entry.composite:f}; "
                 f"its scores give {shown(computed, rubric.policy)}."
             )
         entry.composite = computed

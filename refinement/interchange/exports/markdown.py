@@ -56,7 +56,7 @@ def run_markdown(
     if best is None:
         yield "No candidate has been judged.\n"
     else:
-        yield f"{inline(round_name(rubric, run['best_round']).capitalize())} is the result.\n\n{fenced(best)}"
+        yield f"{inline(round_name(run['best_round']).capitalize())} is the result.\n\n{fenced(best)}"
     yield f"\n## Task\n\n{fenced(run['task'])}"
     if sources:
         yield f"\n## Sources\n\n{_sources(sources)}"
@@ -121,7 +121,7 @@ def _trajectory_row(rubric: Rubric, entry: Mapping[str, Any], *, changes: bool) 
     if dissent := dissent_remark(rubric, entry):
         remarks.append(dissent)
     return [
-        inline(round_name(rubric, entry["number"]).capitalize()),
+        inline(round_name(entry["number"]).capitalize()),
         inline(_score(rubric, entry["composite"])),
         *(inline(scores.get(criterion.key, "")) for criterion in rubric.criteria),
         *(inline(_metric(metric.name, stored)) for metric in rubric.evaluator.metrics),
@@ -142,13 +142,13 @@ def _metric(name: str, stored: Mapping[str, Sequence[str]] | None) -> str:
 
 
 def _round(rubric: Rubric, entry: Mapping[str, Any], panel: Sequence[Mapping[str, Any]]) -> str:
-    name = inline(round_name(rubric, entry["number"]).capitalize())
+    name = inline(round_name(entry["number"]).capitalize())
     origin = _ORIGINS.get(entry["origin"], entry["origin"])
     if entry.get("author_name"):
         origin = f"an edit by {inline(entry['author_name'])}"
     parts = [f"\n### {name}\n\nThe candidate is {origin} of {entry['candidate_chars']:,} characters"]
     if entry["base_round"]:
-        parts.append(f", made from {inline(round_name(rubric, entry['base_round']))}")
+        parts.append(f", made from {inline(round_name(entry['base_round']))}")
     judged = "" if entry["composite"] is None else f"; composite {inline(_score(rubric, entry['composite']))}"
     parts.append(f"{judged or '; not judged'}.\n")
     if entry["contract_violation"]:

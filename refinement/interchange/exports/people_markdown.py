@@ -25,7 +25,7 @@ def decisions_section(rubric: Rubric, decisions: Sequence[Mapping[str, Any]]) ->
         [
             f"{entry['at']:%Y-%m-%d %H:%M %Z}",
             inline(entry["author_name"]),
-            inline(_decision(rubric, entry)),
+            inline(_decision(entry)),
             inline(entry["reason"]),
         ]
         for entry in decisions
@@ -36,9 +36,9 @@ def decisions_section(rubric: Rubric, decisions: Sequence[Mapping[str, Any]]) ->
     )
 
 
-def _decision(rubric: Rubric, entry: Mapping[str, Any]) -> str:
+def _decision(entry: Mapping[str, Any]) -> str:
     label = DECIDED.get(entry["kind"], entry["kind"])
-    return f"{label}: {round_name(rubric, entry['round_number'])}" if entry["round_number"] else label
+    return f"{label}: {round_name(entry['round_number'])}" if entry["round_number"] else label
 
 
 def human_scores_section(rubric: Rubric, readings: Sequence[Mapping[str, Any]]) -> str:

@@ -113,7 +113,7 @@ def _why(document: RunDocument, foreign: ForeignRun) -> str:
     assessed = history_of(document, rubric).assessed
     if not assessed:
         return "Imported. No round has all its scores, so there is no best round."
-    after = round_name(rubric, document.rounds[-1].number)
+    after = round_name(document.rounds[-1].number)
     return (
         f"Imported. The run ended after {after}; the file does not say why."
         f"{result_sentence(rubric, assessed) if len(assessed) > 1 else ''}"
@@ -124,7 +124,7 @@ def composite_differences(foreign: ForeignRun, document: RunDocument) -> list[st
     """Composites in the file that differ from those computed from its scores."""
     computed = {entry.number: entry.composite for entry in document.rounds}
     return [
-        f"For {round_name(foreign.rubric, entry.number)} the file states a composite of {entry.stated:f}; "
+        f"For {round_name(entry.number)} the file states a composite of {entry.stated:f}; "
         f"its scores give {shown(value, foreign.rubric.policy)}."
         for entry in foreign.rounds
         if entry.stated is not None
@@ -153,12 +153,9 @@ def criteria_of(names: Sequence[str], primary: Sequence[bool] = ()) -> tuple[Cri
     )
 
 
-def rounds_fitted(rubric: Rubric, *, rounds: int, first_number: int | None = None) -> Rubric:
-    """The rubric with this number of rounds and this first round number."""
-    policy = replace(rubric.policy, max_rounds=max(rounds, 1))
-    if first_number is not None:
-        policy = replace(policy, first_number=first_number)
-    return replace(rubric, policy=policy)
+def rounds_fitted(rubric: Rubric, *, rounds: int) -> Rubric:
+    """The rubric with this number of rounds."""
+    return replace(rubric, policy=replace(rubric.policy, max_rounds=max(rounds, 1)))
 
 
 def imported_name(names: Sequence[str]) -> str:

@@ -130,8 +130,6 @@ POLICY = {
     "source_limit_chars": Key(whole(1, 500_000)),
     "producer_tokens": Key(whole(1, 10_000_000)),
     "producer_temperature": Key(number()),
-    "first_number": Key(whole(0, 1)),
-    "round_word": Key(text(20, needed=True)),
     "composite_decimals": Key(whole(0, 6)),
 }
 

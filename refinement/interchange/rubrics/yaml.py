@@ -144,7 +144,7 @@ def _policy(policy: Policy) -> dict[str, object]:
         "perfect_score", "minimum_gain", "plateau_rounds", "plateau_window",
         *(["on_plateau"] if policy.on_plateau is not OnPlateau.STOP else []),
         "checks_in_composite", "primary_first", "judge_limit_chars", "source_limit_chars", "producer_tokens",
-        "producer_temperature", "first_number", "round_word", "composite_decimals",
+        "producer_temperature", "composite_decimals",
     )  # fmt: skip
     return {
         **_named(policy, *names),

@@ -191,7 +191,7 @@ def _state(
     if stated and score is not None and best and not agrees(stated.value, score):
         contradictions.append(
             f"The file states a final score of {stated.value:f}; its best is "
-            f"{round_name(rubric, best.number)} with {shown(score, rubric.policy)}."
+            f"{round_name(best.number)} with {shown(score, rubric.policy)}."
         )
     threshold = rubric.policy.pass_threshold
     if score is not None and threshold is not None and foreign.outcome in (Outcome.PASS, Outcome.FAIL):
@@ -199,7 +199,7 @@ def _state(
         if passes is not (foreign.outcome is Outcome.PASS):
             how = "reaches" if passes else "is below"
             contradictions.append(
-                f"The file says {foreign.outcome}; {shown(score, rubric.policy)} {how} the threshold of "
+                f"The file says {foreign.outcome}; {shown(score, rubric.policy)} {how} the pass mark of "
                 f"{threshold} of the published loop."
             )
     count = record.get("wiggum_rounds")

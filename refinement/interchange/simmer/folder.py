@@ -63,7 +63,7 @@ def _fill(found: FoundRun, folder: Folder, table: Table | None) -> None:
         folder.note(TRAJECTORY, "Nothing to import: the table is empty and there is no candidate.")
         return
     first, last = min(numbers), max(numbers)
-    rubric = rounds_fitted(rubric_of(table, folder), rounds=last - first + 1, first_number=first)
+    rubric = rounds_fitted(rubric_of(table, folder), rounds=last - first + 1)
     rounds = [round_of(number, first, rubric, folder, table) for number in range(first, last + 1)]
     foreign = ForeignRun(rubric=rubric, rounds=rounds, title=found.title)
     if rounds[0].origin == "seed" and rounds[0].candidate:

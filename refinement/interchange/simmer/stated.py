@@ -6,8 +6,6 @@ from decimal import Decimal
 from typing import Any
 
 from refinement.engine.scoring import best_round, shown
-from refinement.engine.sentences import round_name
-from refinement.engine.types import Rubric
 from refinement.interchange.exports.figures import history_of
 from refinement.interchange.imports.document import RunDocument
 from refinement.interchange.imports.foreign_runs import ForeignRun
@@ -123,13 +121,13 @@ def best_contradictions(foreign: ForeignRun, document: RunDocument, folder: Fold
     computed = "there is no best round"
     if best is not None and best.assessment is not None:
         composite = shown(best.assessment.composite, rubric.policy)
-        computed = f"it is {round_name(rubric, best.number)} ({composite})"
+        computed = f"it is {iteration_name(best.number, first)} ({composite})"
     composites = {entry.number: entry.composite for entry in document.rounds}
     for entry in foreign.stated["best"]:
         number = entry["round"]
         if number is None:
             continue
-        name, score = round_name(rubric, number), composites.get(number)
+        name, score = iteration_name(number, first), composites.get(number)
         if best is None or number != best.number:
             contradictions.append(f"Line {entry['line']} names {name} as best; by the scores {computed}.")
         if entry["score"] is not None and score is not None and not agrees(Decimal(entry["score"]), score):
@@ -137,10 +135,10 @@ def best_contradictions(foreign: ForeignRun, document: RunDocument, folder: Fold
             contradictions.append(
                 f"Line {entry['line']} states {entry['score']} for {name}; its scores give {value}."
             )
-    contradictions += result_contradictions(rubric, folder, best.number if best else None, first)
+    contradictions += result_contradictions(folder, best.number if best else None, first)
 
 
-def result_contradictions(rubric: Rubric, folder: Folder, best: int | None, first: int) -> list[str]:
+def result_contradictions(folder: Folder, best: int | None, first: int) -> list[str]:
     if folder.result is None:
         return []
     result = folder.result.strip()
@@ -151,5 +149,12 @@ def result_contradictions(rubric: Rubric, folder: Folder, best: int | None, firs
         return [f"The text of {RESULT} is not one of the candidates."]
     if best is None or best in same:
         return []
-    name = round_name(rubric, same[0])
-    return [f"The text of {RESULT} is {name}'s; by the scores the best is {round_name(rubric, best)}."]
+    return [
+        f"The text of {RESULT} is that of {iteration_name(same[0], first)}; "
+        f"by the scores the best is {iteration_name(best, first)}."
+    ]
+
+
+def iteration_name(number: int, first: int) -> str:
+    """The round's name in the folder, where `first` is the number of the first iteration."""
+    return f"iteration {number - 1 + first}"

@@ -29,8 +29,9 @@ class UserManager(BaseUserManager["User"]):
 class User(AbstractBaseUser, PermissionsMixin):
     """An account on this instance. `is_superuser` marks administrators."""
 
-    email = models.EmailField("mail address", max_length=254, unique=True)
+    email = models.EmailField("email", max_length=254, unique=True)
     name = models.CharField(max_length=120, blank=True)
+    time_zone = models.CharField(max_length=64, blank=True)  # empty: the browser's
     is_active = models.BooleanField(default=True)
     is_staff = models.BooleanField(default=False)
     date_joined = models.DateTimeField(default=timezone.now, editable=False)
@@ -68,6 +69,9 @@ class Project(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     blind_scores = models.BooleanField(default=False)  # people score before they see others' scores
     sharing = models.BooleanField(default=True)  # share links are enabled
+    # The budget for runs launched in a calendar month; None for no limit.
+    monthly_cost = models.DecimalField(max_digits=12, decimal_places=2, null=True, blank=True)
+    monthly_tokens = models.PositiveBigIntegerField(null=True, blank=True)
     members: "models.ManyToManyField[User, Membership]" = models.ManyToManyField(
         User, through="Membership", related_name="projects"
     )
@@ -132,6 +136,7 @@ class Invitation(models.Model):
     role = models.CharField(max_length=10, choices=MemberRole)
     digest = models.CharField(max_length=64, unique=True)
     email = models.EmailField("sent to", max_length=254, blank=True)
+    note = models.CharField(max_length=120, blank=True)  # whom it is for
     created_by = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField()

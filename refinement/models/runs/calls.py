@@ -59,6 +59,8 @@ class Call(Exchange):
     attempt = models.PositiveSmallIntegerField()
     endpoint = models.CharField(max_length=400)
     model = models.CharField(max_length=200)
+    # None if the model has no price.
+    cost = models.DecimalField(max_digits=16, decimal_places=8, null=True, blank=True)
 
     class Meta:
         ordering: ClassVar = ["id"]

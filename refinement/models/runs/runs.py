@@ -104,6 +104,8 @@ class Run(Leased):
     clerk_model = models.CharField(max_length=200, blank=True)
     # Context windows of models that neither the producer nor the judge uses, by "ENDPOINT/MODEL".
     other_contexts = models.JSONField(default=dict, blank=True)
+    # Prices of its models at its launch, by "ENDPOINT/MODEL": per million tokens of prompts and of replies.
+    prices = models.JSONField(default=dict, blank=True)
 
     status = models.CharField(max_length=10, choices=RunStatus, default=RunStatus.QUEUED)
     outcome = models.CharField(max_length=10, blank=True, choices=[(o.value, o.value) for o in Outcome])
@@ -127,6 +129,9 @@ class Run(Leased):
     completion_tokens = models.PositiveBigIntegerField(default=0)
     calls_made = models.PositiveIntegerField(default=0)
     model_seconds = models.DecimalField(max_digits=14, decimal_places=3, default=0)
+    cost = models.DecimalField(
+        max_digits=16, decimal_places=8, null=True, blank=True
+    )  # of calls with a price
 
     # Of the current step: calls so far, consecutive failures, unreadable replies.
     step_calls = models.PositiveSmallIntegerField(default=0)
@@ -248,18 +253,26 @@ class RunTag(models.Model):
 
 
 class SavedView(models.Model):
-    """Named filters and sort order of the list of runs, shared in the project."""
+    """Named filters and sort order of the list of runs: its maker's own, or shared in the project."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="saved_views")
     name = models.CharField(max_length=80)
     query = models.CharField(max_length=2000, blank=True)  # the list's query string
+    shared = models.BooleanField(default=False)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         ordering: ClassVar = ["name"]
         constraints: ClassVar = [
-            models.UniqueConstraint(fields=["project", "name"], name="saved_view_name_unique")
+            models.UniqueConstraint(
+                fields=["project", "name"], condition=models.Q(shared=True), name="shared_view_name_unique"
+            ),
+            models.UniqueConstraint(
+                fields=["project", "created_by", "name"],
+                condition=models.Q(shared=False),
+                name="private_view_name_unique",
+            ),
         ]
 
     def __str__(self) -> str:

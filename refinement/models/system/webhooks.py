@@ -22,6 +22,13 @@ class WebhookEvent(models.TextChoices):
 PING = "ping"  # the event of a test message
 
 
+class WebhookFormat(models.TextChoices):
+    WIGGUM = "wiggum", "Wiggum (signed JSON)"
+    SLACK = "slack", "Slack"
+    TEAMS = "teams", "Microsoft Teams"
+    DISCORD = "discord", "Discord"
+
+
 class DeliveryStatus(models.TextChoices):
     QUEUED = "queued", "Queued"
     RUNNING = "running", "Sending"
@@ -35,6 +42,7 @@ class Webhook(models.Model):
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="webhooks")
     address = models.CharField(max_length=500)
+    format = models.CharField(max_length=10, choices=WebhookFormat, default=WebhookFormat.WIGGUM)
     events = models.JSONField(default=list)
     note = models.CharField(max_length=120, blank=True)
     sealed_secret = models.TextField()  # encrypted; shown once

@@ -85,7 +85,7 @@ def trajectories_of(sides: Sequence[Side]) -> Trajectories:
         for limit in [side.rubric.policy.pass_threshold]
     }
     decimals = max(side.rubric.policy.composite_decimals for side in sides) if shared else 0
-    names = _round_names(sides, max(map(len, columns)))
+    names = _round_names(max(map(len, columns)))
     drawn = partial(
         trajectory_chart,
         [_series(side, column) for side, column in zip(sides, columns, strict=True)],
@@ -121,11 +121,8 @@ def _best(side: Side, index: int) -> list[Mark]:
     return [Mark("best", number - 1, f"best of run {side.run.pk}", series=index)] if number else []
 
 
-def _round_names(sides: Sequence[Side], count: int) -> list[str]:
-    """Round labels; the runs' own word for a round if they all use the same one."""
-    words = {(side.rubric.policy.round_word, side.rubric.policy.first_number) for side in sides}
-    word, first = words.pop() if len(words) == 1 else ("round", 1)
-    return [f"{word.capitalize()} {first + index}" for index in range(count)]
+def _round_names(count: int) -> list[str]:
+    return [f"Round {index + 1}" for index in range(count)]
 
 
 def _words(value: Decimal | None, decimals: int, *, shared: bool) -> str:

@@ -47,7 +47,7 @@ class Side:
         board = f"Board of {len(self.panel)}: {seats}" if self.panel else f"Board: {seats}"
         if not self.run.escalated_after:
             return board
-        after = round_name(self.rubric, self.run.escalated_after)
+        after = round_name(self.run.escalated_after)
         return f"Single judge: {single}. After {after} {board[0].lower()}{board[1:]}"
 
     @property
@@ -60,7 +60,7 @@ class Side:
 
     @property
     def best_name(self) -> str:
-        return round_name(self.rubric, self.run.best_round) if self.run.best_round else ""
+        return round_name(self.run.best_round) if self.run.best_round else ""
 
     @property
     def is_cut(self) -> bool:

@@ -36,6 +36,8 @@ ACTIONS = {
     "person.password": "changed a password",
     "person.promote": "made a user an administrator",
     "person.reset": "reset a user’s sign-in",
+    "price.remove": "removed a model’s price",
+    "price.set": "set a model’s price",
     "project.create": "created the project",
     "project.settings": "changed the project’s settings",
     "review.ask": "requested a review",

@@ -197,7 +197,7 @@ def thread_line(
     line = ThreadLine(
         row=row,
         about=about_label(shown.rubric, row),
-        round_name=capital_round_name(shown.rubric, row.round_number or 0) if elsewhere else "",
+        round_name=capital_round_name(row.round_number or 0) if elsewhere else "",
         line=None,
         found="",
         comments=tuple(comment_line(each, reader, called.get(each.pk, ())) for each in comments),
@@ -236,7 +236,7 @@ def about_label(rubric: Rubric, row: Thread) -> str:
         return f"Issue {(row.position or 0) + 1}"
     words = {
         ThreadPlace.RUN: "The run",
-        ThreadPlace.ROUND: capital_round_name(rubric, row.round_number or 0),
+        ThreadPlace.ROUND: capital_round_name(row.round_number or 0),
         ThreadPlace.ASI: "The ASI",
         ThreadPlace.PASSAGE: "A passage",
     }

@@ -68,7 +68,7 @@ def _newest(run: int) -> list[Decision]:
 
 def decision_line(row: Decision, rubric: Rubric) -> DecisionLine:
     """The decision as text: `approved round 3`."""
-    named = round_name(rubric, row.round_number) if row.round_number else ""
+    named = round_name(row.round_number) if row.round_number else ""
     if row.kind == DecisionKind.RESULT:
         did = f"chose {named} as the result"
     else:
@@ -80,7 +80,7 @@ def judge_result(run: Run, rubric: Rubric) -> str:
     """The judge's result in brief: `FAIL, best round 2 at 8.60`."""
     said = [run.outcome or "not finished"]
     if run.best_round and run.best is not None:
-        said.append(f"best {round_name(rubric, run.best_round)} at {shown(run.best, rubric.policy)}")
+        said.append(f"best {round_name(run.best_round)} at {shown(run.best, rubric.policy)}")
     else:
         said.append("nothing judged")
     return ", ".join(said)

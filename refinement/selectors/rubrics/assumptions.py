@@ -67,9 +67,9 @@ def board_assumptions(board: BoardRehearsal | None) -> Iterator[str]:
 def general_assumptions(rubric: Rubric, number: int) -> Iterator[str]:
     """Notes that apply to any text."""
     if number > 1 and rubric.criteria:
-        yield f"Where the judge may see the first version, the text of {round_name(rubric, 1)} is used."
+        yield f"Where the judge may see the first version, the text of {round_name(1)} is used."
     if number >= rubric.policy.max_rounds:
-        last = round_name(rubric, rubric.policy.max_rounds)
+        last = round_name(rubric.policy.max_rounds)
         yield (
             f"A run with this rubric ends after {last}. There is a revision only if more rounds are "
             "requested."

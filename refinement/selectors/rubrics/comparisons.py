@@ -191,8 +191,6 @@ def _loop(rubric: Rubric) -> dict[str, str]:
         "On a plateau": ON_PLATEAU[policy.on_plateau],
         "Next revision starts from": NEXT_BASES[policy.next_base],
         "Feedback": FEEDBACK_STYLES[policy.feedback],
-        "Round label": policy.round_word,
-        "First round number": str(policy.first_number),
     }
 
 

@@ -30,15 +30,15 @@ PROFILE_TEXTS: Mapping[str, tuple[str, str]] = {
     "ralph": (
         "Ralph: checks must pass",
         "For results that can be tested automatically: length, headings, valid JSON, forbidden "
-        "words. Checks decide; you can add criteria. Each iteration starts from your prompt with "
-        "the failures appended, and the run stops when enough checks pass or an iteration brings "
+        "words. Checks decide; you can add criteria. Each round starts from your prompt with "
+        "the failures appended, and the run stops when enough checks pass or a round brings "
         "no gain.",
     ),
     "simmer": (
-        "Simmer: improve every iteration",
-        "For open-ended work where you want the best result of a few iterations. A judge scores "
+        "Simmer: improve every round",
+        "For open-ended work where you want the best result of a few rounds. A judge scores "
         "two or three criteria for the kind of work and names the one change that would help most. "
-        "There is no pass mark: the best iteration is the result, and the primary criterion breaks "
+        "There is no pass mark: the best round is the result, and the primary criterion breaks "
         "ties.",
     ),
 }

@@ -42,7 +42,7 @@ class Page:
 
     @property
     def this(self) -> str:
-        return round_name(self.rubric, self.number)
+        return round_name(self.number)
 
 
 def preview_sections(rubric: Rubric, rehearsal: Rehearsal, number: int, wanted: str) -> PreviewSections:
@@ -136,8 +136,8 @@ def clerk_sections(page: Page, board: BoardRehearsal | None) -> list[ShownPrompt
 
 
 def producer_sections(page: Page) -> list[ShownPrompt]:
-    following, base = round_name(page.rubric, page.number + 1), page.rehearsal.step.base_round
-    start = "the original prompt" if base is None else f"the text of {round_name(page.rubric, base)}"
+    following, base = round_name(page.number + 1), page.rehearsal.step.base_round
+    start = "the original prompt" if base is None else f"the text of {round_name(base)}"
     return [
         shown_prompt(
             page.rehearsal.draft,

@@ -105,9 +105,8 @@ def pass_mark_label(rubric: Rubric) -> str:
 
 
 def rounds_words(policy: Policy) -> str:
-    noun = policy.round_word if policy.max_rounds == 1 else f"{policy.round_word}s"
-    counted = f", numbered from {policy.first_number}" if policy.first_number != 1 else ""
-    return f"At most {policy.max_rounds} {noun}{counted}"
+    noun = "round" if policy.max_rounds == 1 else "rounds"
+    return f"At most {policy.max_rounds} {noun}"
 
 
 def budget_words(budget: Budget) -> list[str]:
@@ -154,29 +153,29 @@ def _without_errors(rubric: Rubric) -> str:
 def _limit_rule(rubric: Rubric) -> str:
     policy = rubric.policy
     if policy.max_rounds == 1:
-        return f"The only {policy.round_word} is judged."
-    return f"All {policy.max_rounds} {policy.round_word}s are judged."
+        return "The only round is judged."
+    return f"All {policy.max_rounds} rounds are judged."
 
 
 def _cycling_rule(rubric: Rubric) -> str:
-    return f"Every criterion has the same score as in the previous {rubric.policy.round_word}."
+    return "Every criterion has the same score as in the previous round."
 
 
 def _regression_rule(rubric: Rubric) -> str:
-    return f"{_ranked_by(rubric)} is lower than in the previous {rubric.policy.round_word}."
+    return f"{_ranked_by(rubric)} is lower than in the previous round."
 
 
 def _gain_rule(rubric: Rubric) -> str:
     minimum = rubric.policy.minimum_gain
     if minimum is None:
         return "Never applies: no minimum gain is set."
-    return f"The gain over the previous {rubric.policy.round_word} is less than {plain(minimum)}."
+    return f"The gain over the previous round is less than {plain(minimum)}."
 
 
 def _plateau_rule(rubric: Rubric) -> str:
     policy = rubric.policy
     return (
-        f"After {policy.plateau_rounds} {policy.round_word}s or more, none of the last "
+        f"After {policy.plateau_rounds} rounds or more, none of the last "
         f"{policy.plateau_window} is better than the best before them."
     )
 

@@ -134,7 +134,7 @@ def call_line(rubric: Rubric, call: Call, judges: Mapping[int, str]) -> CallLine
     start = getattr(call, "reply_start", "") or ""
     return CallLine(
         pk=call.pk,
-        round_name=capital_round_name(rubric, call.round_number),
+        round_name=capital_round_name(call.round_number),
         title=call_title(call, judges),
         attempt=call.attempt,
         model=call.model,

@@ -67,8 +67,8 @@ def round_diff(
     return RoundDiff(
         before=rows[a],
         after=rows[b],
-        before_name=capital_round_name(rubric, a),
-        after_name=capital_round_name(rubric, b),
+        before_name=capital_round_name(a),
+        after_name=capital_round_name(b),
         diff=diff,
         pieces=() if sides else shown_pieces(pieces, traced),
         rows=tuple(side_by_side(pieces)) if sides else (),
@@ -153,7 +153,7 @@ def requests_between(run: Run, rubric: Rubric, a: int, b: int, *, named: bool = 
 def requests_of(rubric: Rubric, feedback: Any, *, several: bool, named: bool = True) -> list[Request]:
     if not feedback:
         return []
-    of = f" of {capital_round_name(rubric, feedback['from_round']).lower()}" if several else ""
+    of = f" of {capital_round_name(feedback['from_round']).lower()}" if several else ""
     found = [
         Request(f"instruction by {said['author']}" if named else "instruction", str(said["text"]))
         for said in feedback.get("instructions", ())

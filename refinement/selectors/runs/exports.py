@@ -43,7 +43,7 @@ COLUMNS = (
     "outcome", "stop_reason", "why", "r1", "best", "best_round", "passed_in_round", "last",
     "improvement", "rounds", "signal_rounds", "penalty_rounds", "cut_rounds", "prompt_tokens",
     "completion_tokens", "calls", "model_seconds", "batch", "created_by", "created_at", "started_at",
-    "finished_at", "imported", "decision", "chosen_round", "decided_by", "clerk",
+    "finished_at", "imported", "decision", "chosen_round", "decided_by", "clerk", "cost",
 )  # fmt: skip
 _ROUND_FIELDS = (
     "number", "origin", "author_name", "base_round", "feedback", "candidate", "candidate_chars",
@@ -304,6 +304,7 @@ def _run_rows(project: Project) -> QuerySet[Run]:
         "passed_in_round", "last", "improvement", "rounds_judged", "signal_rounds", "penalty_rounds",
         "cut_rounds", "prompt_tokens", "completion_tokens", "calls_made", "model_seconds", "created_at",
         "started_at", "finished_at", "source", "decision", "chosen_round", "clerk_endpoint", "clerk_model",
+        "cost",
     )  # fmt: skip
     return runs.only(*own, *version, *person, "rubric__slug", "project_id")
 
@@ -320,7 +321,7 @@ def _facts(run: Run, original: tuple[str, int] | None, decided_by: str) -> dict[
         run.model_seconds, run.batch, run.created_by.display_name if run.created_by else "",
         run.created_at, run.started_at, run.finished_at, run.source or "", run.decision or "",
         run.chosen_round, decided_by if run.decision else "",
-        f"{run.clerk_endpoint}/{run.clerk_model}" if run.clerk_model else "",
+        f"{run.clerk_endpoint}/{run.clerk_model}" if run.clerk_model else "", run.cost,
     )  # fmt: skip
     return dict(zip(COLUMNS, values, strict=True))
 

@@ -25,7 +25,7 @@ Key: TypeAlias = tuple[int, Any]
 SHOWN_FIELDS = (
     *("title", "task_type", "status", "outcome", "stop_reason", "why"),
     *("producer_model", "judge_model", "kinship"),
-    *("r1", "best", "best_round", "improvement", "trajectory", "rounds_judged", "model_seconds"),
+    *("r1", "best", "best_round", "improvement", "trajectory", "rounds_judged", "model_seconds", "cost"),
     *("signal_rounds", "penalty_rounds", "cut_rounds", "prompt_tokens", "completion_tokens"),
     *("created_at", "archived_at", "waiting_for", "next_try_at", "started_at", "finished_at", "batch"),
     *("decision", "chosen_round", "source", "last", "calls_made", "producer_endpoint", "judge_endpoint"),

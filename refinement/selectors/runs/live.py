@@ -46,8 +46,6 @@ NEWEST_ROUND = {
     "newest_origin": "origin",
 }
 STATE_FIELDS = {
-    "round_word": "snapshot__policy__round_word",
-    "first_number": "snapshot__policy__first_number",
     "max_rounds": "snapshot__policy__max_rounds",
     "budget": "snapshot__policy__budget__tokens",
     "repeats": "snapshot__evaluator__repeat",
@@ -150,7 +148,6 @@ class LiveState:
     words: str
     rounds: int
     rounds_at_most: int
-    round_word: str
     tokens: int
     token_budget: int | None
     calls: int
@@ -169,7 +166,7 @@ class LiveState:
 
     @property
     def rounds_words(self) -> str:
-        noun = self.round_word if self.rounds_at_most == 1 else f"{self.round_word}s"
+        noun = "round" if self.rounds_at_most == 1 else "rounds"
         return f"{self.rounds} of {self.rounds_at_most} {noun} judged"
 
     @property
@@ -233,7 +230,6 @@ def state_of(
         words=status_message(row, event, board),
         rounds=row["rounds_judged"],
         rounds_at_most=rounds_at_most(row),
-        round_word=row["round_word"] or "round",
         tokens=row["prompt_tokens"] + row["completion_tokens"],
         token_budget=row["budget"],
         calls=row["calls_made"],
@@ -347,8 +343,7 @@ def step_message(
     if event["kind"] == EventKind.FAILED:
         return "A step failed; the run is about to end."
     step, number = current_step(row, event, board)
-    shown = number - 1 + (row["first_number"] if row["first_number"] is not None else 1)
-    name = f"{row['round_word'] or 'round'} {shown}".capitalize()
+    name = f"Round {number}"
     if event["kind"] == EventKind.UNREADABLE:
         return f"{name}: {speaker_of(event, board)} reply was not valid, retrying."
     if event["kind"] == EventKind.EVALUATING:

@@ -152,7 +152,7 @@ def run_facts(run: Run) -> RunFacts:
         kinship=KINSHIP_SENTENCES.get(run.kinship, ""),
         r1="" if run.r1 is None else shown(run.r1, policy),
         best="" if run.best is None else shown(run.best, policy),
-        best_name=capital_round_name(rubric, run.best_round) if run.best_round else "",
+        best_name=capital_round_name(run.best_round) if run.best_round else "",
         gain=""
         if run.best is None or run.r1 is None
         else composite_change(run.best, run.r1, policy.composite_decimals),
@@ -227,7 +227,7 @@ def _round_line(run: Run, rubric: Rubric, row: Round, before: Decimal | None) ->
     scores, spread = row.scores or {}, row.spread or {}
     return RoundLine(
         number=row.number,
-        name=capital_round_name(rubric, row.number),
+        name=capital_round_name(row.number),
         composite=row.composite,
         score="" if row.composite is None else shown(row.composite, policy),
         delta=delta,
@@ -308,7 +308,7 @@ def trajectory_of(
         width=width,
         height=height,
         name=name,
-        title=title or f"Scores of run {facts.run.pk} by {rubric.policy.round_word}",
+        title=title or f"Scores of run {facts.run.pk} by round",
         palette=palette,
         legend=legend,
     )

@@ -137,10 +137,10 @@ def round_facts(run: Run, rubric: Rubric, number: int) -> RoundFacts | None:
     board = board_facts(run, rubric, row)
     return RoundFacts(
         row=row,
-        name=capital_round_name(rubric, number),
+        name=capital_round_name(number),
         composite="" if row.composite is None else shown(row.composite, rubric.policy),
         origin=origin_label(row),
-        base=capital_round_name(rubric, row.base_round) if row.base_round else "",
+        base=capital_round_name(row.base_round) if row.base_round else "",
         note=str(feedback.get("note", "")),
         instructions=tuple(feedback.get("instructions", ())),
         scores=score_lines(rubric, row, before, verdict, board),
@@ -299,7 +299,7 @@ def direction_effect(
                 if again
                 else "The next verdict asks for something else."
             )
-    return DirectionEffect(capital_round_name(rubric, after.number), after.number, word, tuple(sentences))
+    return DirectionEffect(capital_round_name(after.number), after.number, word, tuple(sentences))
 
 
 def direction_hidden(verdict: Verdict, after: Round) -> list[str]:

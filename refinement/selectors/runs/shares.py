@@ -138,7 +138,7 @@ def shared_decisions(run: Run, rubric: Rubric) -> list[SharedDecision]:
         SharedDecision(
             words=row.get_kind_display(),
             look=DECISION_CHIPS.get(DecisionKind(row.kind), ""),
-            about=capital_round_name(rubric, row.round_number) if row.round_number else "",
+            about=capital_round_name(row.round_number) if row.round_number else "",
             reason=row.reason,
             at=row.at,
         )
@@ -163,7 +163,7 @@ def _shared_comment(row: Comment, rubric: Rubric, *, answers: bool) -> SharedCom
         author=row.author_name,
         at=row.created_at,
         answers=answers,
-        about=capital_round_name(rubric, thread.round_number) if thread.round_number else "",
+        about=capital_round_name(thread.round_number) if thread.round_number else "",
         quote="" if answers else thread.quote[:QUOTE_CHARS],
         resolved=thread.is_resolved and not answers,
         rendered=markdown(row.body),

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from refinement.engine import types as engine
+from refinement.engine.sentences import round_name
 from refinement.models import Event, EventKind, Instruction, Run, RunStatus
-from refinement.selectors.runs.words import round_name_in
 
 MOST_SHOWN = 50
 
@@ -42,7 +42,7 @@ def steering_of(run: Run) -> Steering:
     """One query."""
     rows = _newest(run.pk)
     waiting = [row for row in rows if row.used_in_round is None]
-    used = [(row, round_name_in(run, row.used_in_round)) for row in rows if row.used_in_round is not None]
+    used = [(row, round_name(row.used_in_round)) for row in rows if row.used_in_round is not None]
     return Steering(waiting, used[:MOST_SHOWN], max(0, len(rows) - MOST_SHOWN))
 
 

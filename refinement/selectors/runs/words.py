@@ -82,7 +82,7 @@ def state_sentence(run: Run, rubric: Rubric) -> str:
     if run.is_finished:
         return run.why if run.why.endswith((".", "!", "?")) else f"{run.why}."
     judged = run.rounds_judged
-    done = f"{judged} of max. {rounds_at_most(run, rubric)} {rubric.policy.round_word}s judged"
+    done = f"{judged} of max. {rounds_at_most(run, rubric)} rounds judged"
     if run.status == RunStatus.PAUSED and run.plateau_asked:
         return f"Paused on a plateau, {done}. Decide how to go on."
     if run.status == RunStatus.PAUSED:
@@ -105,9 +105,9 @@ def plateau_words(run: Run, rubric: Rubric) -> str:
     """Why a paused run asks how to go on; empty if it does not ask."""
     if run.status != RunStatus.PAUSED or not run.plateau_asked or run.best_round is None:
         return ""
-    window, word = rubric.policy.plateau_window, rubric.policy.round_word
+    window = rubric.policy.plateau_window
     best = f" ({shown(run.best, rubric.policy)})" if run.best is not None else ""
-    return f"None of the last {window} {word}s is better than {round_name(rubric, run.best_round)}{best}."
+    return f"None of the last {window} rounds is better than {round_name(run.best_round)}{best}."
 
 
 def plateau_calls(rubric: Rubric, judges: int) -> int:
@@ -150,14 +150,8 @@ def penalty_sentence(penalty: Mapping[str, Any], rubric: Rubric) -> str:
     )
 
 
-def round_name_in(run: Run, number: int) -> str:
-    """The round's name, read from the snapshot without building a rubric."""
-    policy = run.snapshot["policy"]
-    return f"{policy['round_word']} {number - 1 + policy['first_number']}"
-
-
-def capital_round_name(rubric: Rubric, number: int) -> str:
-    name = round_name(rubric, number)
+def capital_round_name(number: int) -> str:
+    name = round_name(number)
     return name[:1].upper() + name[1:]
 
 

@@ -39,4 +39,4 @@ def imported_name(name: str) -> str:
 
 def unfitted(definition: Definition) -> Definition:
     """The definition without what differs between runs of one rubric."""
-    return replace(definition, policy=replace(definition.policy, max_rounds=1, first_number=0))
+    return replace(definition, policy=replace(definition.policy, max_rounds=1))

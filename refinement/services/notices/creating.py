@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from django.conf import settings
 
+from refinement.engine.sentences import round_name
 from refinement.models import (
     Comment,
     Decision,
@@ -17,7 +18,6 @@ from refinement.models import (
     Run,
     User,
 )
-from refinement.selectors.runs.words import round_name_in
 from refinement.texts import one_line
 
 NAME_CHARS = 80
@@ -102,7 +102,7 @@ def notice_run_waits(run: Run, *, reason: str) -> None:
 def notice_run_asks(run: Run, *, round_number: int) -> None:
     """Notify the person who launched the run that it has stopped improving and asks whether to go on."""
     text = (
-        f"{subject(run)} has not improved lately and is paused after {round_name_in(run, round_number)}. "
+        f"{subject(run)} has not improved lately and is paused after {round_name(round_number)}. "
         "Stop it, or continue with two more rounds judged by a board?"
     )
     _notify(News(NoticeKind.RUN_ASKS, run, text), _launcher(run))

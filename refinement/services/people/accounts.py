@@ -5,7 +5,7 @@ from django.utils.text import slugify
 
 from refinement.models import MemberRole, Membership, Project, SetupLink, User
 from refinement.services.audit import audit_record
-from refinement.services.people.setup_links import setup_link_digest
+from refinement.services.people.setup_links import accounts, setup_link_digest
 from refinement.services.rubrics.editing import default_rubrics_install
 
 SLUG_LENGTH = 54  # of the field's 60 characters; the rest is for a number
@@ -17,7 +17,7 @@ class SetupLinkSpent(Exception):
 
 def setup_link_open(token: str) -> bool:
     """Whether this token can still create the first account."""
-    return SetupLink.objects.filter(digest=setup_link_digest(token)).exists() and not User.objects.exists()
+    return SetupLink.objects.filter(digest=setup_link_digest(token)).exists() and not accounts().exists()
 
 
 @transaction.atomic
@@ -25,8 +25,8 @@ def first_person_create(*, token: str, name: str, email: str, password: str, pro
     """Create the first administrator and their project. Raises SetupLinkSpent."""
     _spend_setup_links(token)
     user = User.objects.create_superuser(email, password, name=name)
-    # Projects created by the command line before the first account have no members.
-    for project in Project.objects.filter(memberships__isnull=True):
+    # Projects created by the command line before the first account have no members, or only demo people.
+    for project in Project.objects.exclude(memberships__user__in=accounts()):
         Membership.objects.create(project=project, user=user, role=MemberRole.OWNER)
     project_create(owner=user, name=project_name)
     return user
@@ -36,7 +36,7 @@ def _spend_setup_links(token: str) -> None:
     # All links are locked in one order and deleted together, so only one of several concurrent requests
     # succeeds, even with different links.
     digests = SetupLink.objects.select_for_update().order_by("pk").values_list("digest", flat=True)
-    if setup_link_digest(token) not in list(digests) or User.objects.exists():
+    if setup_link_digest(token) not in list(digests) or accounts().exists():
         raise SetupLinkSpent
     SetupLink.objects.all().delete()
 

@@ -31,6 +31,7 @@ from refinement.models import (
 )
 from refinement.models.runs.runs import TASK_TYPE_CHARS, TITLE_CHARS
 from refinement.providers.registry import Target, parse_target
+from refinement.selectors.prices import prices_for
 from refinement.selectors.rubrics.commands import command_refusal
 from refinement.selectors.rubrics.definitions import definition_of
 from refinement.services.audit import audit_record
@@ -100,6 +101,8 @@ def run_create(
         status=status,
         woken_at=timezone.now(),
     )
+    panel = panel_rows(run, used.judges.panel)
+    run.prices = prices_for([producer, judge, scribe, *(Target(row.endpoint, row.model) for row in panel)])
     run.save(force_insert=True)
     event_record(run.pk, EventKind.QUEUED, actor=actor_name(user), user=user)
     audit_record(
@@ -110,7 +113,7 @@ def run_create(
         user=user,
         after={"rubric": str(version), "producer": producer.model, "judge": judge.model},
     )
-    PanelJudge.objects.bulk_create(panel_rows(run, used.judges.panel))
+    PanelJudge.objects.bulk_create(panel)
     if kept:
         sources_create(run=run, sources=kept, limit=used.policy.source_limit_chars)
     if tags:

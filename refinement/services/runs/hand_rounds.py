@@ -8,13 +8,13 @@ from django.db.models import Max
 from django.utils import timezone
 
 from refinement.engine.codec import rubric_from_json, rubric_to_json
+from refinement.engine.sentences import round_name
 from refinement.engine.types import Outcome
 from refinement.execution.events import actor_name
 from refinement.execution.waking import wake
 from refinement.judging.same_text import plain_lines
 from refinement.models import EventKind, Round, RoundOrigin, Run, RunStatus, User
 from refinement.selectors.projects.lists import NotFound
-from refinement.selectors.runs.words import round_name_in
 from refinement.services.runs.creating import MAX_TEXT_CHARS
 from refinement.services.runs.lifecycle import (
     MOST_MORE_ROUNDS,
@@ -124,7 +124,7 @@ def require_newest(run: Run, newest: int) -> None:
     if last is None or now < newest:
         raise RoundConflict("A round was removed while you were editing.")
     how = f"{last.author_name} saved" if last.origin == RoundOrigin.HAND else "The run added"
-    raise RoundConflict(f"{how} {round_name_in(run, now)} while you were editing.")
+    raise RoundConflict(f"{how} {round_name(now)} while you were editing.")
 
 
 def require_judged(change: Change) -> None:
@@ -154,5 +154,5 @@ def validate_edit(run: Run, base: int, text: str) -> None:
     if len(text) > MAX_TEXT_CHARS:
         raise ValidationError({"text": f"The text is longer than {MAX_TEXT_CHARS:,} characters."})
     if text.strip() == plain_lines(before).strip():
-        unchanged = f"The text is the same as {round_name_in(run, base)}. Change it before saving."
+        unchanged = f"The text is the same as {round_name(base)}. Change it before saving."
         raise ValidationError({"text": unchanged})

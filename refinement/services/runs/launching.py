@@ -1,7 +1,7 @@
 """Launch runs: one or several per form, never twice for the same form, and an example run."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
@@ -10,6 +10,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from refinement.engine.codec import rubric_to_json
+from refinement.engine.safeguards import kinship
 from refinement.engine.types import EvaluationMode, Rubric
 from refinement.judging.sources import SourceText
 from refinement.models import AuditEntry, Project, RubricVersion, Run, User
@@ -135,24 +136,53 @@ class NothingAvailable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The model of the example run, and why it was chosen."""
+    """The models of the example run, and why they were chosen."""
 
-    target: Target
+    producer: Target
+    judge: Target
     why: str
 
 
 def example_choice(specs: Sequence[EndpointSpec], offers: Sequence[Offer]) -> Choice:
-    """A model from Ollama if available, else from another endpoint, else the embedded model."""
+    """Models from Ollama if available, else from other endpoints, else the embedded model.
+
+    The judge is from another family than the writer where there is one.
+    """
     models = {offer.endpoint: [info for info in offer.models if can_chat(info)] for offer in offers}
     for kind in ("ollama", "openai_compatible", "embedded"):
         for spec in specs:
             if spec.kind == kind and models.get(spec.name):
-                info = best_of(models[spec.name])
-                return Choice(Target(spec.name, info.name), why_chosen(kind, spec.name, info))
+                writer = best_of(models[spec.name])
+                places = [spec, *(other for other in specs if other.kind != "embedded" and other != spec)]
+                found = None if kind == "embedded" else other_family(writer, places, models)
+                judge = found or (spec.name, writer)
+                return Choice(
+                    Target(spec.name, writer.name),
+                    Target(judge[0], judge[1].name),
+                    why_chosen(kind, (spec.name, writer), judge),
+                )
     raise NothingAvailable(
         "No model is available. Start Ollama and pull a model (ollama pull qwen3:4b), "
         "or ask an administrator to set up an endpoint, then try again."
     )
+
+
+def other_family(
+    writer: ModelInfo, places: Sequence[EndpointSpec], models: Mapping[str, Sequence[ModelInfo]]
+) -> tuple[str, ModelInfo] | None:
+    """The best model that loads quickly and is not related to the writer, with its endpoint."""
+    for spec in places:
+        unrelated = [
+            info
+            for info in models.get(spec.name, ())
+            if (info.size_bytes or 0) <= LARGEST_QUICK
+            and kinship(
+                writer.name, info.name, producer_family=writer.family, judge_family=info.family
+            ) is None
+        ]  # fmt: skip
+        if unrelated:
+            return spec.name, best_of(unrelated)
+    return None
 
 
 def can_chat(info: ModelInfo) -> bool:
@@ -168,16 +198,19 @@ def best_of(models: Sequence[ModelInfo]) -> ModelInfo:
     return max(quick, key=lambda info: info.size_bytes or 0)
 
 
-def why_chosen(kind: str, endpoint: str, info: ModelInfo) -> str:
+def why_chosen(kind: str, writer: tuple[str, ModelInfo], judge: tuple[str, ModelInfo]) -> str:
+    names = [f"{info.name} on {endpoint}" for endpoint, info in (writer, judge)]
     if kind == "embedded":
         return (
-            f"This example uses the embedded model {info.name}, because no other model is available. It is "
+            f"This example uses the demo model {writer[1].name}, because no other model is available. It is "
             "too small to judge well: it shows how a run works, not how good a text is."
         )
-    return (
-        f"This example uses {info.name} on {endpoint} as producer and judge: the largest model that loads "
-        "quickly. For reliable scores, choose a judge from another model family."
-    )
+    if writer == judge:
+        return (
+            f"This example uses {names[0]} as writer and judge: the largest model that loads quickly. For "
+            "reliable scores, choose a judge from another model family."
+        )
+    return f"In this example {names[0]} writes and {names[1]} judges: two families, largest models first."
 
 
 def example_version(project: Project) -> RubricVersion:
@@ -191,7 +224,7 @@ def example_version(project: Project) -> RubricVersion:
     raise NothingAvailable("This project has no active rubric. Create one from the gallery first.")
 
 
-def example_launch(*, project: Project, user: User, target: Target) -> Launched:
+def example_launch(*, project: Project, user: User, choice: Choice) -> Launched:
     """Launch a short example run. A second launch within seconds returns the first run."""
     version = example_version(project)
     definition = definition_of(version)
@@ -214,8 +247,8 @@ def example_launch(*, project: Project, user: User, target: Target) -> Launched:
         definition=replace(definition, policy=policy, evaluation_mode=EvaluationMode.JUDGE_ONLY),
         task=EXAMPLE_TASK,
         seed=EXAMPLE_SEED,
-        producer=target,
-        judge=target,
+        producer=choice.producer,
+        judge=choice.judge,
         tags=[EXAMPLE_TAG],
         key=f"example at {timezone.now():%s}",
     )

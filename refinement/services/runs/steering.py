@@ -6,6 +6,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 
+from refinement.engine.sentences import round_name
 from refinement.execution.events import actor_name, event_record
 from refinement.execution.windows import STEERING_CHARS
 from refinement.judging.same_text import plain_lines
@@ -13,7 +14,6 @@ from refinement.models import EventKind, Instruction, Run, User
 from refinement.providers.context import text_size
 from refinement.selectors.projects.lists import NotFound
 from refinement.selectors.runs.steering import being_used, instructions_waiting
-from refinement.selectors.runs.words import round_name_in
 from refinement.services.audit import audit_record
 from refinement.services.runs.lifecycle import WrongState, locked
 from refinement.services.runs.steering_room import steering_capacity
@@ -52,7 +52,7 @@ def instruction_withdraw(*, run: Run, number: int, user: User) -> Instruction:
     if instruction is None:
         raise NotFound("This run has no such instruction.")
     if instruction.used_in_round is not None:
-        name = round_name_in(run, instruction.used_in_round)
+        name = round_name(instruction.used_in_round)
         raise WrongState(f"{name.capitalize()} already used this instruction. It cannot be withdrawn.")
     if instruction.withdrawn_at is not None:
         raise WrongState("This instruction is already withdrawn.")

@@ -71,7 +71,7 @@ def score_saved(request: ProjectRequest, run: Run, row: Round) -> HttpResponse:
     except ValidationError as error:
         form.take_over(error)
         return score_page(request, run, row, rubric, form, status=422)
-    messages.success(request, f"Your scores of {capital_round_name(rubric, row.number).lower()} are saved.")
+    messages.success(request, f"Your scores of {capital_round_name(row.number).lower()} are saved.")
     address = reverse(
         "run_score" if onward else "run_round", args=[request.project.slug, run.pk, onward or row.number]
     )
@@ -165,8 +165,8 @@ def score_page(
 def round_choices(run: Run, rubric: Rubric, scored: set[int]) -> list[tuple[int, str, bool]]:
     """Every round's number and name, and whether this user has scored it."""
     numbers = run.rounds.order_by("number").values_list("number", flat=True)
-    return [(number, capital_round_name(rubric, number), number in scored) for number in numbers]
+    return [(number, capital_round_name(number), number in scored) for number in numbers]
 
 
 def _name(run: Run, row: Round) -> str:
-    return capital_round_name(rubric_from_json(run.snapshot), row.number)
+    return capital_round_name(row.number)

@@ -109,7 +109,7 @@ def performed(stage: PreviewInput, wanted: str) -> dict[str, Any]:
     return {
         "sections": shown,
         "no_judge": rehearsal.judge is None and rehearsal.board is None,
-        "round_label": round_name(rubric, last.number),
+        "round_label": round_name(last.number),
         "assumptions": [
             *stage.assumptions,
             *board_assumptions(rehearsal.board),

@@ -8,7 +8,6 @@ from django.views.decorators.http import require_http_methods
 
 from refinement.access.objects import run_or_404
 from refinement.access.projects import ProjectRequest, project_view
-from refinement.engine.codec import rubric_from_json
 from refinement.forms.runs.hand_rounds import HandRoundForm
 from refinement.models import Round, Run
 from refinement.selectors.runs.words import capital_round_name
@@ -50,7 +49,7 @@ def run_round_edit(request: ProjectRequest, run: int, number: int) -> HttpRespon
     except ValidationError as invalid:
         form.take_over(invalid)
         return editor_page(request, found, row, form, status=422)
-    name = capital_round_name(rubric_from_json(found.snapshot), added.number)
+    name = capital_round_name(added.number)
     messages.success(request, f"Your text is {name.lower()}. The judge is next.")
     return redirect("run_round", request.project.slug, run, added.number)
 
@@ -74,15 +73,14 @@ def moved_page(request: ProjectRequest, run: Run, row: Round, words: str) -> Htt
 def editor_page(
     request: ProjectRequest, run: Run, row: Round, form: HandRoundForm, *, status: int = 200, **more: str
 ) -> HttpResponse:
-    rubric = rubric_from_json(run.snapshot)
     context = {
         "section": "runs",
         "run": run,
         "row": row,
         "form": form,
-        "name": capital_round_name(rubric, row.number),
+        "name": capital_round_name(row.number),
         "newest": newest_round(run),
-        "newest_name": capital_round_name(rubric, newest_round(run)),
+        "newest_name": capital_round_name(newest_round(run)),
         "closed": run.status not in EDITABLE,
         "unjudged": unjudged_hint(run) if run.rounds.filter(judged_at__isnull=True).exists() else "",
         **more,

@@ -138,7 +138,7 @@ def run_example(request: ProjectRequest) -> HttpResponse:
     """Starts a small example run on the best available model."""
     try:
         choice = example_choice(endpoint_specs(), models_for_launch())
-        launched = example_launch(project=request.project, user=request.user, target=choice.target)
+        launched = example_launch(project=request.project, user=request.user, choice=choice)
     except NothingAvailable as nothing:
         messages.error(request, str(nothing))
         return redirect("project_home", request.project.slug)

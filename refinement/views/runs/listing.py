@@ -14,6 +14,7 @@ from refinement.models import Run
 from refinement.selectors.runs.filter_options import run_options
 from refinement.selectors.runs.lists import RunsPage, runs_page
 from refinement.selectors.runs.orders import Place, place_from
+from refinement.selectors.runs.saved_views import views_of
 from refinement.selectors.score_words import decimals_of
 
 
@@ -67,7 +68,7 @@ def _context(
         "first_page": place is None,
         "following": form.query(after=str(page.following)) if page.following else "",
         "previous": form.query(before=str(page.previous)) if page.previous else "",
-        "views": list(project.saved_views.select_related("created_by")),
+        "views": list(views_of(project, request.user)),
         "can_edit": request.membership.can_edit,
         "never_ran": nothing and not Run.objects.filter(project=project).exists(),
     }

@@ -79,7 +79,7 @@ def test_a_complete_failure_is_at_the_bottom_whatever_the_judge_says(stage):
     assert "When this version was tried, it failed completely." in told
     later = texts(stage.asked("judge")[1])[-1]
     assert "\nclarity 1, completeness 1, usefulness 1\n<<<END SEED SCORES" in later
-    assert "iteration 0: composite 1 (clarity 1, completeness 1, usefulness 1); seed" in later
+    assert "round 1: composite 1 (clarity 1, completeness 1, usefulness 1); seed" in later
     assert "Mend the import." in told
     assert "broken" not in told
     again = history_of(Run.objects.get(pk=run.pk), rubric, whole=True)

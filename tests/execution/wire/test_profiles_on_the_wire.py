@@ -78,13 +78,13 @@ def candidate_seen(entry: Entry, run: Run) -> str:
 
 # --- wiggum -----------------------------------------------------------------------------------
 WIGGUM = [
-    ((8.3, 8.7, 9.1), "PASS", "passed", 3, "Stopped after round 3: 9.10 reaches the threshold of 9.0."),
+    ((8.3, 8.7, 9.1), "PASS", "passed", 3, "Stopped after round 3: 9.10 reaches the pass mark of 9.0."),
     (
         (7.0, 8.7, 8.3),
         "FAIL",
         "max_rounds",
         2,
-        "Stopped after round 3: reached the 3-round limit, below the threshold of 9.0. "
+        "Stopped after round 3: reached the 3-round limit, below the pass mark of 9.0. "
         "Round 2 is the result.",
     ),
     (
@@ -94,13 +94,13 @@ WIGGUM = [
         1,
         "Stopped after round 2: all scores are the same as in round 1. Round 1 is the result.",
     ),
-    ((9.0,), "PASS", "passed", 1, "Stopped after round 1: 9.00 reaches the threshold of 9.0."),
+    ((9.0,), "PASS", "passed", 1, "Stopped after round 1: 9.00 reaches the pass mark of 9.0."),
     (
         (0, 1, 0),
         "FAIL",
         "max_rounds",
         2,
-        "Stopped after round 3: reached the 3-round limit, below the threshold of 9.0. "
+        "Stopped after round 3: reached the 3-round limit, below the pass mark of 9.0. "
         "Round 2 is the result.",
     ),
 ]
@@ -209,7 +209,7 @@ def test_a_candidate_cut_by_its_limit_is_said_to_be_cut(stage):
 # --- ralph ------------------------------------------------------------------------------------
 RALPH = [
     ((0.3, 1.0), {}, "PASS", "perfect_score", 2, "1.00 is a perfect score"),
-    ((0.4, 0.7, 0.9), {}, "PASS", "quality_threshold_met", 3, "0.90 reaches the threshold of 0.8"),
+    ((0.4, 0.7, 0.9), {}, "PASS", "quality_threshold_met", 3, "0.90 reaches the pass mark of 0.8"),
     ((0.5, 0.7, 0.6), {}, "FAIL", "score_regression", 2, "the score fell from 0.70 to 0.60"),
     ((0.5, 0.5), {}, "FAIL", "no_improvement", 1, "the gain of 0.00 is below the minimum of 0.05"),
     (
@@ -218,7 +218,7 @@ RALPH = [
         "FAIL",
         "max_iterations_reached",
         3,
-        "reached the 3-iteration limit, below the threshold of 0.8",
+        "reached the 3-round limit, below the pass mark of 0.8",
     ),
     (
         (0.7, 0.8, 0.7),
@@ -312,7 +312,7 @@ def test_simmer_goes_on_to_its_last_iteration_and_is_done(stage):
     stage.says(judge=[verdict(rubric, score) for score in (4, 5, 6, 7)], producer=drafts(3))
     run = stage.play(rubric, seed="A seed.")
     assert (run.outcome, run.stop_reason) == ("DONE", "max_rounds")
-    assert run.why == "Stopped after iteration 3: reached the 4-iteration limit."
+    assert run.why == "Stopped after round 4: reached the 4-round limit."
     assert composites(run) == [4, 5, 6, 7]
     assert figures(run) == (4, 7, 7, 3)
     assert (run.best_round, run.calls_made) == (4, 7)
@@ -328,8 +328,7 @@ def test_simmer_stops_on_a_plateau_and_returns_to_the_best(stage):
     run = stage.play(rubric, seed="The seed is the best of them.")
     assert (run.outcome, run.stop_reason, run.best_round) == ("DONE", "plateau", 1)
     assert run.why == (
-        "Stopped after iteration 3: none of the last 3 iterations is better than iteration 0. "
-        "Iteration 0 is the result."
+        "Stopped after round 4: none of the last 3 rounds is better than round 1. Round 1 is the result."
     )
     bases = list(run.rounds.order_by("number").values_list("base_round", flat=True))
     assert bases == [None, 1, 1, 1]
@@ -337,7 +336,7 @@ def test_simmer_stops_on_a_plateau_and_returns_to_the_best(stage):
     assert "The seed is the best of them." in again
     assert draft(1) not in again
     assert "direction 2" in again
-    assert "Iteration 1 was worse than iteration 0" in again
+    assert "Round 2 was worse than round 1" in again
 
 
 def test_simmers_best_round_goes_by_the_primary_criterion(stage):

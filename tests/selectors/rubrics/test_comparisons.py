@@ -45,8 +45,6 @@ POLICY_CHANGES = {
     "source_limit_chars": 1,
     "producer_tokens": 1,
     "producer_temperature": Decimal(1),
-    "first_number": 0,
-    "round_word": "turn",
     "composite_decimals": 1,
 }
 CHANGES = {

@@ -18,8 +18,6 @@ __all__ = ["ollama_server", "scene"]
 ROW = {
     "status": "running",
     "lease_owner": "me",
-    "round_word": "iteration",
-    "first_number": 0,
     "waiting_for": "",
     "why": "",
     "repeats": None,
@@ -45,23 +43,23 @@ def ran(command: str = "evaluator", number: int = 1, **more: int) -> dict[str, o
         (
             {},
             ("claimed", {"step": "draft", "round": 1}),
-            "Iteration 0: the producer is writing the first draft.",
+            "Round 1: the producer is writing the first draft.",
         ),
-        ({}, ("claimed", {"step": "judge", "round": 2}), "Iteration 1: the judge is reading the candidate."),
-        ({}, ("claimed", {"step": "revise", "round": 3}), "Iteration 2: the producer is writing a revision."),
-        ({}, ("drafted", {"round": 1}), "Iteration 0: the judge is reading the candidate."),
-        ({}, ("revised", {"round": 2}), "Iteration 1: the judge is reading the candidate."),
-        ({}, ("judged", {"round": 1}), "Iteration 1: the producer is writing a revision."),
+        ({}, ("claimed", {"step": "judge", "round": 2}), "Round 2: the judge is reading the candidate."),
+        ({}, ("claimed", {"step": "revise", "round": 3}), "Round 3: the producer is writing a revision."),
+        ({}, ("drafted", {"round": 1}), "Round 1: the judge is reading the candidate."),
+        ({}, ("revised", {"round": 2}), "Round 2: the judge is reading the candidate."),
+        ({}, ("judged", {"round": 1}), "Round 2: the producer is writing a revision."),
         ({"lease_owner": ""}, ("judged", {"round": 1}), "Waiting for a free worker."),
         ({}, ("failed", {"role": "judge"}), "A step failed; the run is about to end."),
         ({}, ("unreadable", {"round": 1}), "was not valid, retrying."),
-        ({}, ("evaluating", ran()), "Iteration 0: the evaluator is running."),
-        ({"repeats": 5}, ("evaluating", ran(number=2)), "Iteration 0: the evaluator (2 of 5) is running."),
-        ({}, ("evaluating", ran("validation")), "Iteration 0: the validation command is running."),
-        ({}, ("evaluated", ran(exit_code=1)), "Iteration 0: the judge is reading the candidate."),
+        ({}, ("evaluating", ran()), "Round 1: the evaluator is running."),
+        ({"repeats": 5}, ("evaluating", ran(number=2)), "Round 1: the evaluator (2 of 5) is running."),
+        ({}, ("evaluating", ran("validation")), "Round 1: the validation command is running."),
+        ({}, ("evaluated", ran(exit_code=1)), "Round 1: the judge is reading the candidate."),
         ({}, ("evaluated", ran("validation", exit_code=1)), "the producer is repairing a candidate"),
         ({}, ("evaluated", ran("validation", number=2, exit_code=1)), "the judge is reading the candidate"),
-        ({}, ("repaired", {"round": 1}), "Iteration 0: the judge is reading the candidate."),
+        ({}, ("repaired", {"round": 1}), "Round 1: the judge is reading the candidate."),
         (
             {"status": "waiting", "waiting_for": "a free slot at lab"},
             None,
@@ -87,11 +85,7 @@ def test_a_run_is_told_as_it_stands(scene: Scene):
     run = scene.launch(rubric(2))
     advance(run, steps=1)
     state = live_states([run.pk])[run.pk]
-    assert (state.rounds_words, state.round_word, state.calls_words) == (
-        "1 of 2 rounds judged",
-        "round",
-        "1 call",
-    )
+    assert (state.rounds_words, state.calls_words) == ("1 of 2 rounds judged", "1 call")
     assert (state.words, state.writer) == ("Waiting for a free worker.", "")
     assert state.newest_event == run.events.latest("id").pk
 

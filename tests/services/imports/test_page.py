@@ -80,7 +80,7 @@ def test_the_imported_run_is_marked_everywhere(as_editor, project, editor):
     page = as_editor.get(f"/p/alpha/runs/{run.pk}/").content.decode()
     assert "More rounds" not in page
     assert "cannot be rerun unchanged" in page
-    assert "has no text of iteration" in page
+    assert "has no text of round" in page
     table = b"".join(as_editor.get("/p/alpha/runs/export/csv/")).decode()
     assert ",simmer," in table
     report = b"".join(as_editor.get(f"/p/alpha/runs/{run.pk}/export/md/")).decode()

@@ -122,7 +122,7 @@ def test_an_irregular_folder_keeps_what_is_there_and_names_what_is_not():
 def test_a_stated_composite_that_the_scores_do_not_come_to_is_told():
     found = simmer_run("", folder(TABLE.replace("6.6 ", "8.0 "), iteration_1_candidate="One"))
     assert found.stated["contradictions"] == [
-        "For iteration 1 the file states a composite of 8.0; its scores give 6.6."
+        "For round 1 the file states a composite of 8.0; its scores give 6.6."
     ]
 
 
@@ -149,7 +149,7 @@ def test_the_dialect_with_rounds_by_name():
     assert found.document.run.outcome == "PASS"
     assert found.stated["contradictions"] == [
         "The file states a final score of 8.55; its best is round 2 with 8.30.",
-        "The file says PASS; 8.30 is below the threshold of 9.0 of the published loop.",
+        "The file says PASS; 8.30 is below the pass mark of 9.0 of the published loop.",
     ]
 
 

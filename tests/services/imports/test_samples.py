@@ -30,7 +30,7 @@ EXPECTED = {
         ["4.75", "4.50", "4.25", "4.50", "4.25", "4.00"],
         [
             "Line 14 names iteration 5 as best; by the scores it is iteration 0 (4.8).",
-            "The text of result.md is iteration 5's; by the scores the best is iteration 0.",
+            "The text of result.md is that of iteration 5; by the scores the best is iteration 0.",
         ],
     ),
     "simmer-plateau-test": (

@@ -51,7 +51,7 @@ def test_whoever_launched_the_run_is_told_once(scene, editor):
     run = asking_run(scene, user=editor)
     notice = Notice.objects.get()
     assert (notice.user, notice.run, notice.kind) == (editor, run, "run_asks")
-    assert "is paused after iteration 3. Stop it, or continue" in notice.text
+    assert "is paused after round 4. Stop it, or continue" in notice.text
 
 
 def test_stopping_ends_the_run_on_its_plateau(scene, editor):

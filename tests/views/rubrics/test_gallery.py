@@ -24,7 +24,7 @@ def test_every_start_is_explained_with_its_defaults(as_editor, address):
     for words in (
         "0 to 10, decimals allowed",
         "9 or more of 10",
-        "At most 4 iterations",
+        "At most 4 rounds",
         "Depth 25 %",
         "The scores level off.",
     ):

@@ -44,7 +44,7 @@ def row_of(answer, label):
 def test_figures_stand_side_by_side(as_viewer, project):
     first = finished_run(project)
     second = finished_run(
-        project, ["8.3", "9.1"], outcome="PASS", stop_reason="passed", why="9.10 reaches the threshold of 9.0"
+        project, ["8.3", "9.1"], outcome="PASS", stop_reason="passed", why="9.10 reaches the pass mark of 9.0"
     )
     answer = as_viewer.get(address(first, second))
 
@@ -56,7 +56,7 @@ def test_figures_stand_side_by_side(as_viewer, project):
     assert row_of(answer, "Tokens") == "Tokens 18,420 18,420"
     assert row_of(answer, "Result") == "Result FAIL round limit reached PASS"
     assert row_of(answer, "Duration") == "Duration 1 m 52 s 1 m 52 s"
-    assert "9.10 reaches the threshold of 9.0" in text_of(answer)
+    assert "9.10 reaches the pass mark of 9.0" in text_of(answer)
 
 
 def test_both_lines_are_in_the_chart_and_in_its_table(as_viewer, project):

@@ -35,7 +35,7 @@ OLLAMA = Offer(
 @pytest.mark.parametrize(
     ("known", "chosen", "words"),
     [
-        ([TINY, LAB, OLLAMA], ("ollama", "qwen3:14b"), "the largest model that loads quickly"),
+        ([TINY, OLLAMA], ("ollama", "qwen3:14b"), "the largest model that loads quickly"),
         ([TINY, LAB, Offer("ollama", problem="away")], ("lab", "lab-model"), "lab-model on lab"),
         ([TINY, Offer("lab", problem="away")], ("embedded", "smollm2-135m"), "too small to judge well"),
         ([Offer("ollama", OLLAMA.models[-1:])], ("ollama", "llama:70b"), "llama:70b"),
@@ -43,8 +43,24 @@ OLLAMA = Offer(
 )
 def test_the_best_model_is_chosen_and_said(known, chosen, words):
     choice = example_choice(SPECS, known)
-    assert (choice.target.endpoint, choice.target.model) == chosen
+    assert (choice.producer.endpoint, choice.producer.model) == chosen
+    assert choice.judge == choice.producer
     assert words in choice.why
+
+
+@pytest.mark.parametrize(
+    ("known", "judge"),
+    [
+        ([OLLAMA, TINY, LAB], ("lab", "lab-model")),
+        ([Offer("ollama", (*OLLAMA.models, ModelInfo("gemma3:4b")))], ("ollama", "gemma3:4b")),
+        ([Offer("ollama", (*OLLAMA.models, ModelInfo("own:1b", family="gemma3")))], ("ollama", "own:1b")),
+    ],
+)
+def test_the_judge_is_of_another_family_where_there_is_one(known, judge):
+    choice = example_choice(SPECS, known)
+    assert choice.producer.model == "qwen3:14b"
+    assert (choice.judge.endpoint, choice.judge.model) == judge
+    assert "two families" in choice.why
 
 
 @pytest.mark.parametrize(

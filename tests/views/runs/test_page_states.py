@@ -32,8 +32,8 @@ def scored(rubric, scores):
 
 
 JUDGED = [
-    ((9.5,), "passed", "9.50 reaches the threshold of 9.0"),
-    ((7, 8, 8.5), "max_rounds", "reached the 3-round limit, below the threshold"),
+    ((9.5,), "passed", "9.50 reaches the pass mark of 9.0"),
+    ((7, 8, 8.5), "max_rounds", "reached the 3-round limit, below the pass mark"),
     ((6.5, 6.5), "cycling", "all scores are the same as in round 1"),
 ]
 
@@ -48,10 +48,10 @@ def test_wiggum_s_reasons(as_viewer, stage, scores, reason, words):
 
 CHECKED = [
     ((1.0,), "perfect_score", "is a perfect score"),
-    ((0.4, 0.8), "quality_threshold_met", "reaches the threshold"),
+    ((0.4, 0.8), "quality_threshold_met", "reaches the pass mark"),
     ((0.6, 0.3), "score_regression", "the score fell from"),
     ((0.6, 0.6), "no_improvement", "is below the minimum"),
-    ((0.3, 0.5, 0.7), "max_iterations_reached", "reached the 3-iteration limit"),
+    ((0.3, 0.5, 0.7), "max_iterations_reached", "reached the 3-round limit"),
 ]
 
 
@@ -71,8 +71,8 @@ def test_a_plateau(as_viewer, stage):
     run = stage.play(rubric)
     assert run.stop_reason == "plateau"
     text = page(as_viewer, run)
-    assert "none of the last 3 iterations is better than iteration 0" in text
-    assert "Iteration 0" in text
+    assert "none of the last 3 rounds is better than round 1" in text
+    assert "Round 1" in text
 
 
 @pytest.mark.parametrize(("budget", "unit"), [("tokens", "token"), ("calls", "call"), ("seconds", "second")])

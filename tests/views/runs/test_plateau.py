@@ -26,8 +26,8 @@ def test_the_page_says_what_happened_and_offers_both_answers(as_editor, project)
     run = at_plateau(project)
     text = as_editor.get(home(run)).content.decode()
     for words in (
-        "Paused on a plateau, 4 of max. 8 iterations judged. Decide how to go on.",
-        "None of the last 3 iterations is better than iteration 1 (7.3).",
+        "Paused on a plateau, 4 of max. 8 rounds judged. Decide how to go on.",
+        "None of the last 3 rounds is better than round 2 (7.3).",
         "Run 2 more rounds with a board",
         "Stop here",
         "About 19 model calls.",

@@ -70,10 +70,10 @@ def so_far(
 def card_of(rubric: Rubric, found: Reflection, direction: Round | None) -> SoFar:
     def changes(named: Sequence[tuple[int, str]]) -> tuple[Change, ...]:
         newest = list(named)[-MOST_LINES:]
-        return tuple(Change(round_name(rubric, number), number, text) for number, text in newest)
+        return tuple(Change(round_name(number), number, text) for number, text in newest)
 
     return SoFar(
-        best=round_name(rubric, found.best_round) if found.best_round else "",
+        best=round_name(found.best_round) if found.best_round else "",
         best_number=found.best_round,
         regressed=found.regressed,
         wins=changes(found.wins),
@@ -81,7 +81,7 @@ def card_of(rubric: Rubric, found: Reflection, direction: Round | None) -> SoFar
         tried=found.exploration.tried,
         untried=found.exploration.untried,
         direction=str(direction.summary["direction"]) if direction and direction.summary else "",
-        direction_round=round_name(rubric, direction.number) if direction else "",
+        direction_round=round_name(direction.number) if direction else "",
     )
 
 

@@ -278,3 +278,15 @@ def _yes(flag: bool) -> str:
 def _number(value: int | Decimal | None) -> str:
     # 9 and 9.0 are the same pass mark.
     return NOT_SET if value is None else f"{Decimal(value).normalize():,f}"
+
+
+def comparable(before: Rubric, after: Rubric) -> bool:
+    """Whether scores under both definitions mean the same: same criteria, weights, scale and rules."""
+    return _what_scores_mean(before) == _what_scores_mean(after)
+
+
+def _what_scores_mean(rubric: Rubric) -> tuple[object, ...]:
+    policy = rubric.policy
+    criteria = {(entry.key, entry.description, entry.ideal, entry.weight) for entry in rubric.criteria}
+    checks = rubric.checks if policy.checks_in_composite else None
+    return criteria, rubric.scale, policy.composite, policy.penalties, checks

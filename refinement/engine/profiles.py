@@ -216,7 +216,7 @@ def wiggum_rubric() -> Rubric:
     return Rubric(
         name="Wiggum six dimensions",
         profile="wiggum",
-        purpose="Technical writing, weighed on six dimensions. Passes at 9.0 of 10.",
+        purpose="Technical writing, scored on six criteria. Passes at 9.0 of 10.",
         scale=WIGGUM_SCALE,
         policy=WIGGUM_POLICY,
         context=context_rules_for("wiggum"),
@@ -231,7 +231,7 @@ def ralph_rubric() -> Rubric:
     return Rubric(
         name="Ralph checks",
         profile="ralph",
-        purpose="Checks that need no model decide; what fails is fed back until four fifths hold.",
+        purpose="Checks decide, without a judge. Failures go back to the writer until 80 % hold.",
         scale=RALPH_SCALE,
         policy=RALPH_POLICY,
         context=context_rules_for("ralph"),

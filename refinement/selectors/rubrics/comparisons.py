@@ -172,7 +172,7 @@ def _scoring(rubric: Rubric) -> dict[str, str]:
     policy = rubric.policy
     return {
         "Scale": scale_words(rubric.scale),
-        "Composite": COMPOSITES[policy.composite],
+        "Score": COMPOSITES[policy.composite],
         "Checks count in the composite": _yes(policy.checks_in_composite),
         "Pass mark": _number(policy.pass_threshold),
         "Perfect score": _number(policy.perfect_score),
@@ -199,8 +199,8 @@ def _limits(rubric: Rubric) -> dict[str, str]:
     return {
         "Judge's limit, in characters": f"{policy.judge_limit_chars:,}",
         "Sources in a prompt, in characters": f"{policy.source_limit_chars:,}",
-        "Producer's limit, in tokens": f"{policy.producer_tokens:,}",
-        "Producer temperature": plain(policy.producer_temperature),
+        "Writer's limit, in tokens": f"{policy.producer_tokens:,}",
+        "Writer temperature": plain(policy.producer_temperature),
         "Token budget": _number(budget.tokens),
         "Time budget, in seconds": _number(budget.seconds),
         "Call budget": _number(budget.calls),

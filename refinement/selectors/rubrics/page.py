@@ -59,6 +59,7 @@ class VersionFacts:
     scoring: list[tuple[str, str]]
     judges: JudgeFacts
     loop: list[tuple[str, str]]
+    evaluation: list[tuple[str, str]]
     limits: list[tuple[str, str]]
     stop_rules: list[StopRuleLabel]
     criteria: list[WeighedCriterion]
@@ -80,6 +81,7 @@ def version_facts(definition: Rubric) -> VersionFacts:
         scoring=_scoring(definition),
         judges=judge_facts(definition),
         loop=_loop(definition),
+        evaluation=_evaluation(definition),
         limits=_limits(definition),
         stop_rules=stop_rule_labels(definition),
         criteria=weighed_criteria(definition),
@@ -124,15 +126,18 @@ def _scoring(definition: Rubric) -> list[tuple[str, str]]:
 
 
 def _loop(definition: Rubric) -> list[tuple[str, str]]:
-    policy, (mode, meaning) = definition.policy, EVALUATION_MODES[definition.evaluation_mode]
+    policy = definition.policy
     return [
         ("Rounds", rounds_words(policy)),
-        ("Revision starts from", NEXT_BASES[policy.next_base]),
         ("Feedback", FEEDBACK_STYLES[policy.feedback]),
+        ("Revision starts from", NEXT_BASES[policy.next_base]),
         ("Problem class", CLASS_LABELS[definition.problem_class]),
-        ("Evaluation", f"{mode}. {meaning}"),
-        *evaluator_labels(definition),
     ]
+
+
+def _evaluation(definition: Rubric) -> list[tuple[str, str]]:
+    mode, meaning = EVALUATION_MODES[definition.evaluation_mode]
+    return [("Evaluation", f"{mode}. {meaning}"), *evaluator_labels(definition)]
 
 
 def _limits(definition: Rubric) -> list[tuple[str, str]]:

@@ -103,7 +103,7 @@ def test_an_editor_removes_it(as_editor, project):
 def test_it_is_filled_from_a_judged_round_with_what_the_judge_said(as_editor, project):
     version = a_rubric(project)
     run = a_judged_round(project, version)
-    assert f"Run {run.pk}, round 1, composite 6.00" in as_editor.get(PAGE).content.decode()
+    assert f"Run {run.pk}, round 1, score 6.00" in as_editor.get(PAGE).content.decode()
     page = as_editor.get(f"{PAGE}?round={run.pk}-1").content.decode()
     assert "A judged text.</textarea>" in page
     assert page.count('value="6.5"') == len(KEYS)  # before points were taken off

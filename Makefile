@@ -10,7 +10,7 @@ FAST_TESTS := tests/engine tests/judging tests/interchange tests/diffing tests/c
 	--ignore tests/judging/test_hostile.py --ignore tests/judging/test_isolation.py
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-dev up worker chromium bubblewrap test check types fast-tests lint lock
+.PHONY: help install install-dev up worker chromium bubblewrap test check types fast-tests lint lock migration
 
 help:  ## list all targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1 : /'
@@ -47,6 +47,11 @@ lint: install-dev  ## check style, types, migrations and production settings
 	$(BIN)/python manage.py makemigrations --check --dry-run && \
 	WIGGUM_HTTPS=1 ALLOWED_HOSTS=example.org \
 	$(BIN)/python manage.py check --deploy --fail-level WARNING
+
+migration: install-dev  ## write the initial migration anew from the models
+	@data=$$(mktemp -d) && trap 'rm -rf "$$data"' EXIT && \
+	WIGGUM_DATA_DIR="$$data" $(BIN)/python -m refinement.management.initial_migration
+	@$(BIN)/ruff check --fix --quiet refinement/migrations
 
 lock:  ## update the pinned requirements from pyproject.toml
 	@command -v uv >/dev/null || { echo "make lock: uv is not installed. Install it, then try again."; exit 1; }

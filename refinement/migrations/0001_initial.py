@@ -1,4 +1,4 @@
-"""All tables, and the triggers that guard and index them (`triggers/`)."""
+"""All tables, and the triggers that guard and index them. `make migration` writes it."""
 
 import uuid
 
@@ -9,7 +9,9 @@ import django.utils.timezone
 from django.conf import settings
 from django.db import migrations, models
 
-from refinement.migrations.triggers import audit, rubric_versions, search
+import refinement.migrations.triggers.audit
+import refinement.migrations.triggers.rubric_versions
+import refinement.migrations.triggers.search
 
 
 class Migration(migrations.Migration):
@@ -71,6 +73,9 @@ class Migration(migrations.Migration):
                 ('groups', models.ManyToManyField(blank=True, help_text='The groups this user belongs to. A user will get all permissions granted to each of their groups.', related_name='user_set', related_query_name='user', to='auth.group', verbose_name='groups')),
                 ('user_permissions', models.ManyToManyField(blank=True, help_text='Specific permissions for this user.', related_name='user_set', related_query_name='user', to='auth.permission', verbose_name='user permissions')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(django.db.models.functions.text.Lower('email'), name='user_email_unique_case_insensitive')],
+            },
         ),
         migrations.CreateModel(
             name='Bench',
@@ -139,6 +144,8 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['number', 'seat'],
+                'indexes': [models.Index(fields=['status', 'lease_until'], name='trial_status_lease'), models.Index(fields=['status', 'next_try_at'], name='trial_status_next_try')],
+                'constraints': [models.UniqueConstraint(fields=('bench', 'number', 'seat'), name='trial_unique_in_bench'), models.CheckConstraint(condition=models.Q(('status__in', ['queued', 'running', 'waiting', 'done', 'failed', 'cancelled'])), name='trial_status_known'), models.CheckConstraint(condition=models.Q(models.Q(('composite__isnull', False), ('scores__isnull', False), ('status', 'done')), models.Q(models.Q(('status', 'done'), _negated=True), ('composite__isnull', True), ('scores__isnull', True)), _connector='OR'), name='trial_done_has_composite'), models.CheckConstraint(condition=models.Q(models.Q(('status', 'failed'), _negated=True), models.Q(('error', ''), _negated=True), _connector='OR'), name='trial_failed_has_words')],
             },
         ),
         migrations.CreateModel(
@@ -168,6 +175,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['number'],
+                'constraints': [models.UniqueConstraint(fields=('trial', 'number'), name='bench_call_unique_in_trial')],
             },
         ),
         migrations.CreateModel(
@@ -198,6 +206,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['version'],
+                'constraints': [models.UniqueConstraint(fields=('comment', 'version'), name='comment_edit_unique')],
             },
         ),
         migrations.CreateModel(
@@ -266,6 +275,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'abstract': False,
+                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('exit_code__isnull', False), ('stopped', '')), models.Q(('exit_code__isnull', True), models.Q(('stopped', ''), _negated=True)), _connector='OR'), name='evaluatortrialresult_ended_or_was_stopped')],
             },
         ),
         migrations.CreateModel(
@@ -278,6 +288,9 @@ class Migration(migrations.Migration):
                 ('last_used_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='external_identities', to=settings.AUTH_USER_MODEL)),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('issuer', 'subject'), name='external_identity_unique'), models.UniqueConstraint(fields=('issuer', 'user'), name='external_identity_one_a_person')],
+            },
         ),
         migrations.CreateModel(
             name='IdempotencyKey',
@@ -321,6 +334,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['position'],
+                'constraints': [models.UniqueConstraint(fields=('batch', 'position'), name='import_file_unique')],
             },
         ),
         migrations.CreateModel(
@@ -363,11 +377,14 @@ class Migration(migrations.Migration):
             name='NoticeChoice',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('mention', 'Somebody mentions you'), ('reply', 'Somebody answers in a thread of yours'), ('review', 'You are asked for a review'), ('run_ended', 'A run of yours has ended'), ('run_waits', 'A run of yours waits'), ('run_asks', 'A run of yours asks whether to go on'), ('decision', 'Somebody decides about a run of yours')], max_length=10)),
+                ('kind', models.CharField(choices=[('mention', 'Someone mentions you'), ('reply', 'Someone replies in your thread'), ('review', 'Your review is requested'), ('run_ended', 'Your run finishes'), ('run_waits', 'Your run waits for a model server'), ('run_asks', 'Your run needs a decision'), ('decision', 'Someone decides on your run')], max_length=10)),
                 ('inbox', models.BooleanField(default=True)),
                 ('mail', models.BooleanField(default=True)),
                 ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='notice_choices', to=settings.AUTH_USER_MODEL)),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('user', 'kind'), name='notice_choice_unique')],
+            },
         ),
         migrations.CreateModel(
             name='Project',
@@ -409,6 +426,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-id'],
+                'constraints': [models.CheckConstraint(condition=models.Q(('role__in', ['viewer', 'editor', 'owner'])), name='invitation_role_known'), models.CheckConstraint(condition=models.Q(('used_at__isnull', True), ('revoked_at__isnull', True), _connector='OR'), name='invitation_used_or_revoked')],
             },
         ),
         migrations.AddField(
@@ -443,6 +461,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-id'],
+                'indexes': [models.Index(fields=['project', '-id'], name='audit_of_project'), models.Index(fields=['project', 'user', '-id'], name='audit_of_person'), models.Index(fields=['project', 'action', '-id'], name='audit_of_action'), models.Index(fields=['object_type', 'object_id'], name='audit_of_object')],
             },
         ),
         migrations.CreateModel(
@@ -464,6 +483,8 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-id'],
+                'indexes': [models.Index(fields=['project', '-id'], name='api_token_of_project')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('role__in', ['viewer', 'editor', 'owner'])), name='api_token_role_known')],
             },
         ),
         migrations.CreateModel(
@@ -545,6 +566,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'abstract': False,
+                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('exit_code__isnull', False), ('stopped', '')), models.Q(('exit_code__isnull', True), models.Q(('stopped', ''), _negated=True)), _connector='OR'), name='evaluatorresult_ended_or_was_stopped')],
             },
         ),
         migrations.CreateModel(
@@ -569,6 +591,7 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ['number'],
                 'abstract': False,
+                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('exit_code__isnull', False), ('stopped', '')), models.Q(('exit_code__isnull', True), models.Q(('stopped', ''), _negated=True)), _connector='OR'), name='evaluatorrepeat_ended_or_was_stopped'), models.UniqueConstraint(fields=('round', 'number'), name='evaluator_repeat_unique_in_round')],
             },
         ),
         migrations.CreateModel(
@@ -588,6 +611,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['position'],
+                'constraints': [models.UniqueConstraint(fields=('round', 'key'), name='check_result_unique_in_round')],
             },
         ),
         migrations.CreateModel(
@@ -610,6 +634,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['seat'],
+                'constraints': [models.UniqueConstraint(fields=('round', 'seat'), name='board_verdict_unique_in_round')],
             },
         ),
         migrations.AddField(
@@ -630,6 +655,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['name', 'id'],
+                'constraints': [models.UniqueConstraint(fields=('project', 'slug'), name='rubric_slug_unique_in_project')],
             },
         ),
         migrations.CreateModel(
@@ -648,6 +674,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['id'],
+                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('kind', 'failed'), _negated=True), ('rubric__isnull', False), _connector='OR'), name='review_rule_failed_has_rubric'), models.CheckConstraint(condition=models.Q(models.Q(('kind', 'sample'), _negated=True), models.Q(('percent__gte', 1), ('percent__lte', 100)), _connector='OR'), name='review_rule_sample_has_percent')],
             },
         ),
         migrations.CreateModel(
@@ -681,6 +708,8 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-id'],
+                'indexes': [models.Index(fields=['status', 'lease_until'], name='proposal_status_lease'), models.Index(fields=['created_by', '-id'], name='proposal_of_person')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('status__in', ['queued', 'running', 'waiting', 'done', 'failed', 'cancelled'])), name='proposal_status_known'), models.CheckConstraint(condition=models.Q(models.Q(('status', 'failed'), _negated=True), models.Q(('error', ''), _negated=True), _connector='OR'), name='proposal_failed_has_words')],
             },
         ),
         migrations.CreateModel(
@@ -710,6 +739,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['number'],
+                'constraints': [models.UniqueConstraint(fields=('proposal', 'number'), name='proposal_call_unique')],
             },
         ),
         migrations.CreateModel(
@@ -745,6 +775,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-number'],
+                'constraints': [models.UniqueConstraint(fields=('rubric', 'number'), name='rubric_version_unique'), models.CheckConstraint(condition=models.Q(('number__gte', 1)), name='rubric_version_from_one'), models.CheckConstraint(condition=models.Q(('scale_minimum__lt', models.F('scale_maximum'))), name='scale_has_a_range'), models.CheckConstraint(condition=models.Q(('scale_step__isnull', True), ('scale_step__gt', 0), _connector='OR'), name='scale_step_positive')],
             },
         ),
         migrations.CreateModel(
@@ -762,6 +793,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['position'],
+                'constraints': [models.UniqueConstraint(fields=('version', 'key'), name='criterion_key_unique'), models.UniqueConstraint(fields=('version', 'position'), name='criterion_position_unique'), models.UniqueConstraint(condition=models.Q(('primary', True)), fields=('version',), name='criterion_one_primary'), models.CheckConstraint(condition=models.Q(('weight__gt', 0)), name='criterion_weight_positive')],
             },
         ),
         migrations.CreateModel(
@@ -779,6 +811,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['position'],
+                'constraints': [models.UniqueConstraint(fields=('version', 'key'), name='check_key_unique'), models.UniqueConstraint(fields=('version', 'position'), name='check_position_unique'), models.CheckConstraint(condition=models.Q(('weight__gt', 0)), name='check_weight_positive')],
             },
         ),
         migrations.AddField(
@@ -806,7 +839,7 @@ class Migration(migrations.Migration):
                 ('archived_at', models.DateTimeField(blank=True, null=True)),
                 ('title', models.CharField(blank=True, max_length=160)),
                 ('task_type', models.CharField(blank=True, max_length=50)),
-                ('source', models.CharField(blank=True, choices=[('simmer', 'Simmer folder'), ('jsonl', 'runs.jsonl'), ('wiggum', "Wiggum's own JSON")], max_length=10, null=True)),
+                ('source', models.CharField(blank=True, choices=[('simmer', 'Simmer folder'), ('jsonl', 'runs.jsonl'), ('wiggum', "Wiggum's own JSON"), ('example', 'Prepared example')], max_length=10, null=True)),
                 ('batch', models.CharField(blank=True, max_length=16)),
                 ('nonce', models.CharField(max_length=32)),
                 ('producer_endpoint', models.CharField(max_length=400)),
@@ -840,6 +873,7 @@ class Migration(migrations.Migration):
                 ('completion_tokens', models.PositiveBigIntegerField(default=0)),
                 ('calls_made', models.PositiveIntegerField(default=0)),
                 ('model_seconds', models.DecimalField(decimal_places=3, default=0, max_digits=14)),
+                ('idle_seconds', models.PositiveBigIntegerField(default=0)),
                 ('cost', models.DecimalField(blank=True, decimal_places=8, max_digits=16, null=True)),
                 ('step_calls', models.PositiveSmallIntegerField(default=0)),
                 ('step_failures', models.PositiveSmallIntegerField(default=0)),
@@ -848,15 +882,16 @@ class Migration(migrations.Migration):
                 ('extended_after', models.PositiveIntegerField(default=0)),
                 ('escalated_after', models.PositiveIntegerField(default=0)),
                 ('plateau_asked', models.BooleanField(default=False)),
+                ('pause_after_round', models.BooleanField(default=False)),
                 ('plateau_accepted', models.BooleanField(default=False)),
                 ('decision', models.CharField(blank=True, max_length=10, null=True)),
                 ('chosen_round', models.PositiveIntegerField(blank=True, null=True)),
                 ('failure_role', models.CharField(blank=True, max_length=10)),
                 ('why', models.TextField(blank=True)),
                 ('failure_message', models.TextField(blank=True)),
+                ('snapshot', models.JSONField()),
                 ('task', models.TextField()),
                 ('seed', models.TextField(blank=True)),
-                ('snapshot', models.JSONField()),
                 ('calibration', models.JSONField(blank=True, null=True)),
                 ('created_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL)),
                 ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='runs', to='refinement.project')),
@@ -866,6 +901,8 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-id'],
+                'indexes': [models.Index(fields=['project', '-id'], name='run_project_newest'), models.Index(fields=['status', 'lease_until'], name='run_status_lease'), models.Index(fields=['status', 'next_try_at'], name='run_status_next_try'), models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', '-id', 'archived_at', 'created_at', 'r1', 'best', 'source', 'signal_rounds', 'penalty_rounds', 'cut_rounds', 'outcome', 'stop_reason', 'status', 'rubric', 'task_type', 'producer_model', 'judge_model', 'created_by', 'kinship', 'decision'], name='run_in_use'), models.Index(condition=models.Q(('archived_at__isnull', False)), fields=['project', '-id', 'archived_at', 'created_at', 'r1', 'best', 'source', 'signal_rounds', 'penalty_rounds', 'cut_rounds', 'outcome', 'stop_reason', 'status', 'rubric', 'task_type', 'producer_model', 'judge_model', 'created_by', 'kinship', 'decision', 'improvement', 'rounds_judged', 'model_seconds', 'prompt_tokens', 'completion_tokens'], name='run_archived'), models.Index(fields=['project', 'created_at'], name='run_by_date'), models.Index(condition=models.Q(('archived_at__isnull', True), ('source__isnull', False)), fields=['project', '-id', 'archived_at', 'created_at', 'source'], name='run_imported'), models.Index(condition=models.Q(('archived_at__isnull', True), ('source__isnull', False)), fields=['project', 'source', '-id', 'archived_at', 'created_at'], name='run_by_source'), models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', 'outcome', '-id', 'archived_at', 'created_at'], name='run_by_outcome'), models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', 'stop_reason', '-id', 'archived_at', 'created_at'], name='run_by_reason'), models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', 'status', '-id', 'archived_at', 'created_at'], name='run_by_status'), models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', 'rubric', '-id', 'archived_at', 'created_at'], name='run_by_rubric'), models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', 'task_type', '-id', 'archived_at', 'created_at'], name='run_by_task_type'), models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', 'producer_model', '-id', 'archived_at', 'created_at'], name='run_by_producer'), models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', 'judge_model', '-id', 'archived_at', 'created_at'], name='run_by_judge'), models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', 'created_by', '-id', 'archived_at', 'created_at'], name='run_by_person'), models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', 'kinship', '-id', 'archived_at', 'created_at'], name='run_by_kinship'), models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', 'decision', '-id', 'archived_at', 'created_at'], name='run_by_decision'), models.Index(condition=models.Q(('archived_at__isnull', True), ('signal_rounds__gt', 0)), fields=['project', '-id', 'archived_at', 'created_at', 'signal_rounds'], name='run_with_signal'), models.Index(condition=models.Q(('archived_at__isnull', True), ('penalty_rounds__gt', 0)), fields=['project', '-id', 'archived_at', 'created_at', 'penalty_rounds'], name='run_with_penalty'), models.Index(condition=models.Q(('archived_at__isnull', True), ('cut_rounds__gt', 0)), fields=['project', '-id', 'archived_at', 'created_at', 'cut_rounds'], name='run_with_cut'), models.Index(condition=models.Q(('archived_at__isnull', True), ('best__isnull', False)), fields=['project', '-best', '-id', 'archived_at', 'created_at', 'r1', 'source', 'signal_rounds', 'penalty_rounds', 'cut_rounds', 'outcome', 'stop_reason', 'status', 'rubric', 'task_type', 'producer_model', 'judge_model', 'created_by', 'kinship', 'decision'], name='run_best_first'), models.Index(condition=models.Q(('archived_at__isnull', True), ('r1__isnull', False)), fields=['project', '-r1', '-id', 'archived_at', 'created_at', 'best', 'source', 'signal_rounds', 'penalty_rounds', 'cut_rounds', 'outcome', 'stop_reason', 'status', 'rubric', 'task_type', 'producer_model', 'judge_model', 'created_by', 'kinship', 'decision'], name='run_r1_first'), models.Index(condition=models.Q(('archived_at__isnull', True), ('improvement__isnull', False)), fields=['project', '-improvement', '-id', 'archived_at', 'created_at', 'r1', 'best', 'source', 'signal_rounds', 'penalty_rounds', 'cut_rounds', 'outcome', 'stop_reason', 'status', 'rubric', 'task_type', 'producer_model', 'judge_model', 'created_by', 'kinship', 'decision'], name='run_improvement_first'), models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', '-rounds_judged', '-id', 'archived_at', 'created_at', 'r1', 'best', 'source', 'signal_rounds', 'penalty_rounds', 'cut_rounds', 'outcome', 'stop_reason', 'status', 'rubric', 'task_type', 'producer_model', 'judge_model', 'created_by', 'kinship', 'decision'], name='run_rounds_first'), models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', '-model_seconds', '-id', 'archived_at', 'created_at', 'r1', 'best', 'source', 'signal_rounds', 'penalty_rounds', 'cut_rounds', 'outcome', 'stop_reason', 'status', 'rubric', 'task_type', 'producer_model', 'judge_model', 'created_by', 'kinship', 'decision'], name='run_time_first'), models.Index(models.F('project'), models.OrderBy(django.db.models.expressions.CombinedExpression(models.F('prompt_tokens'), '+', models.F('completion_tokens')), descending=True), models.OrderBy(models.F('id'), descending=True), models.F('archived_at'), models.F('created_at'), models.F('r1'), models.F('best'), models.F('source'), models.F('signal_rounds'), models.F('penalty_rounds'), models.F('cut_rounds'), models.F('outcome'), models.F('stop_reason'), models.F('status'), models.F('rubric'), models.F('task_type'), models.F('producer_model'), models.F('judge_model'), models.F('created_by'), models.F('kinship'), models.F('decision'), models.F('prompt_tokens'), models.F('completion_tokens'), condition=models.Q(('archived_at__isnull', True)), name='run_tokens_first')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('status__in', ['queued', 'running', 'waiting', 'paused', 'finished'])), name='run_status_known'), models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', False), ('status', 'finished'), models.Q(('outcome', ''), _negated=True), models.Q(('stop_reason', ''), _negated=True)), models.Q(models.Q(('status', 'finished'), _negated=True), ('finished_at__isnull', True), ('outcome', ''), ('stop_reason', '')), _connector='OR'), name='run_finished_has_outcome_and_reason'), models.CheckConstraint(condition=models.Q(models.Q(('status', 'waiting'), _negated=True), ('next_try_at__isnull', False), _connector='OR'), name='run_waiting_has_next_try')],
             },
         ),
         migrations.AddField(
@@ -890,6 +927,8 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['id'],
+                'indexes': [models.Index(condition=models.Q(('closed_at__isnull', True)), fields=['reviewer', 'project', 'id'], name='review_request_waiting'), models.Index(fields=['run', 'id'], name='review_request_of_run'), models.Index(fields=['project', '-id'], name='review_request_newest')],
+                'constraints': [models.UniqueConstraint(condition=models.Q(('closed_at__isnull', True)), fields=('run', 'reviewer'), name='review_request_one_open')],
             },
         ),
         migrations.AddField(
@@ -901,7 +940,7 @@ class Migration(migrations.Migration):
             name='Notice',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('mention', 'Somebody mentions you'), ('reply', 'Somebody answers in a thread of yours'), ('review', 'You are asked for a review'), ('run_ended', 'A run of yours has ended'), ('run_waits', 'A run of yours waits'), ('run_asks', 'A run of yours asks whether to go on'), ('decision', 'Somebody decides about a run of yours')], max_length=10)),
+                ('kind', models.CharField(choices=[('mention', 'Someone mentions you'), ('reply', 'Someone replies in your thread'), ('review', 'Your review is requested'), ('run_ended', 'Your run finishes'), ('run_waits', 'Your run waits for a model server'), ('run_asks', 'Your run needs a decision'), ('decision', 'Someone decides on your run')], max_length=10)),
                 ('actor_name', models.CharField(blank=True, max_length=120)),
                 ('text', models.TextField()),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
@@ -917,6 +956,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-id'],
+                'indexes': [models.Index(fields=['user', '-id'], name='notice_newest'), models.Index(condition=models.Q(('read_at__isnull', True)), fields=['user'], name='notice_unread'), models.Index(condition=models.Q(('mail_due', True)), fields=['id'], name='notice_to_mail')],
             },
         ),
         migrations.CreateModel(
@@ -930,6 +970,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['position'],
+                'constraints': [models.UniqueConstraint(fields=('run', 'attempt', 'position'), name='live_text_in_order')],
             },
         ),
         migrations.CreateModel(
@@ -946,6 +987,8 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['id'],
+                'indexes': [models.Index(fields=['run', 'id'], name='instruction_of_run')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('text', ''), _negated=True), name='instruction_not_empty'), models.CheckConstraint(condition=models.Q(('used_in_round__isnull', True), ('withdrawn_at__isnull', True), _connector='OR'), name='instruction_used_or_withdrawn')],
             },
         ),
         migrations.CreateModel(
@@ -966,13 +1009,15 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['id'],
+                'indexes': [models.Index(fields=['run', 'id'], name='human_score_of_run')],
+                'constraints': [models.UniqueConstraint(fields=('round', 'author'), name='human_score_one_a_person')],
             },
         ),
         migrations.CreateModel(
             name='Event',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('queued', 'Queued'), ('claimed', 'Taken by a worker'), ('drafted', 'First draft written'), ('revised', 'Revision written'), ('evaluating', 'Evaluator started'), ('evaluated', 'Evaluator ended'), ('repaired', 'Candidate repaired'), ('composed', 'Board composed'), ('answered', 'A judge answered'), ('deliberated', 'A judge deliberated'), ('judged', 'Judged'), ('described', 'Change named'), ('escalated', 'Board took over'), ('asked', 'Waiting for a decision'), ('unreadable', 'Judge asked again'), ('failed', 'Step given up'), ('waiting', 'Waiting'), ('paused', 'Paused'), ('resumed', 'Resumed'), ('retried', 'Retried'), ('extended', 'More rounds asked for'), ('stopped', 'Stopped'), ('commented', 'Comments changed'), ('scored', 'Scored by a person'), ('decided', 'Decided by a person'), ('steered', 'Instruction given'), ('edited', 'Edited by hand'), ('reviewing', 'Reviews changed')], max_length=20)),
+                ('kind', models.CharField(choices=[('queued', 'Queued'), ('claimed', 'Taken by a worker'), ('drafted', 'First draft written'), ('revised', 'Revision written'), ('evaluating', 'Evaluator started'), ('evaluated', 'Evaluator ended'), ('repaired', 'Candidate repaired'), ('composed', 'Board composed'), ('answered', 'A judge answered'), ('deliberated', 'A judge deliberated'), ('judged', 'Judged'), ('described', 'Change named'), ('escalated', 'Board took over'), ('asked', 'Waiting for a decision'), ('unreadable', 'Judge asked again'), ('failed', 'Step given up'), ('waiting', 'Waiting'), ('paused', 'Paused'), ('resumed', 'Resumed'), ('retried', 'Retried'), ('extended', 'More rounds asked for'), ('stopped', 'Stopped'), ('commented', 'Comments changed'), ('scored', 'Scored by a person'), ('decided', 'Decided by a person'), ('steered', 'Instruction given'), ('edited', 'Edited by hand'), ('reviewing', 'Reviews changed'), ('pausing', 'Pause after this round')], max_length=20)),
                 ('at', models.DateTimeField(auto_now_add=True)),
                 ('actor', models.CharField(max_length=120)),
                 ('data', models.JSONField(blank=True, default=dict)),
@@ -981,6 +1026,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['id'],
+                'indexes': [models.Index(fields=['run', 'id'], name='event_of_run')],
             },
         ),
         migrations.CreateModel(
@@ -998,6 +1044,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['number'],
+                'constraints': [models.UniqueConstraint(fields=('run', 'number'), name='decision_unique_in_run'), models.CheckConstraint(condition=models.Q(('reason', ''), _negated=True), name='decision_has_reason'), models.CheckConstraint(condition=models.Q(models.Q(('kind', 'result'), _negated=True), ('round_number__isnull', False), _connector='OR'), name='decision_result_names_round')],
             },
         ),
         migrations.AddField(
@@ -1039,6 +1086,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['id'],
+                'constraints': [models.UniqueConstraint(fields=('run', 'round_number', 'purpose', 'seat', 'attempt'), name='call_unique_in_run')],
             },
         ),
         migrations.CreateModel(
@@ -1052,6 +1100,10 @@ class Migration(migrations.Migration):
                 ('reader', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='blind_readings', to=settings.AUTH_USER_MODEL)),
                 ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='blind_readings', to='refinement.run')),
             ],
+            options={
+                'indexes': [models.Index(condition=models.Q(('ended_at__isnull', True)), fields=['reader', 'run'], name='blind_reading_open')],
+                'constraints': [models.UniqueConstraint(condition=models.Q(('ended_at__isnull', True)), fields=('run', 'reader'), name='blind_reading_one_open')],
+            },
         ),
         migrations.CreateModel(
             name='RunImport',
@@ -1069,6 +1121,10 @@ class Migration(migrations.Migration):
                 ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='refinement.project')),
                 ('run', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='imported', to='refinement.run')),
             ],
+            options={
+                'indexes': [models.Index(fields=['project', 'name'], name='run_import_by_name')],
+                'constraints': [models.UniqueConstraint(fields=('project', 'key'), name='run_import_once'), models.CheckConstraint(condition=models.Q(('key', ''), _negated=True), name='run_import_has_key')],
+            },
         ),
         migrations.CreateModel(
             name='RunTag',
@@ -1080,6 +1136,8 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['name'],
+                'indexes': [models.Index(fields=['project', 'name', '-run'], name='run_tag_newest')],
+                'constraints': [models.UniqueConstraint(fields=('run', 'name'), name='run_tag_unique'), models.CheckConstraint(condition=models.Q(('name', ''), _negated=True), name='run_tag_not_empty')],
             },
         ),
         migrations.CreateModel(
@@ -1095,6 +1153,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['name'],
+                'constraints': [models.UniqueConstraint(condition=models.Q(('shared', True)), fields=('project', 'name'), name='shared_view_name_unique'), models.UniqueConstraint(condition=models.Q(('shared', False)), fields=('project', 'created_by', 'name'), name='private_view_name_unique')],
             },
         ),
         migrations.CreateModel(
@@ -1132,6 +1191,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-id'],
+                'indexes': [models.Index(fields=['run', '-id'], name='share_link_of_run'), models.Index(fields=['project', '-id'], name='share_link_of_project')],
             },
         ),
         migrations.CreateModel(
@@ -1147,6 +1207,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['position'],
+                'constraints': [models.UniqueConstraint(fields=('run', 'position'), name='source_unique_in_run'), models.CheckConstraint(condition=models.Q(('name', ''), _negated=True), name='source_has_name'), models.CheckConstraint(condition=models.Q(('shown_chars__lte', models.F('chars'))), name='source_shown_within_text')],
             },
         ),
         migrations.CreateModel(
@@ -1169,6 +1230,8 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['id'],
+                'indexes': [models.Index(fields=['run', 'id'], name='thread_of_run')],
+                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('place', 'run'), ('round_number__isnull', True)), models.Q(models.Q(('place', 'run'), _negated=True), ('round_number__isnull', False)), _connector='OR'), name='thread_place_has_round'), models.CheckConstraint(condition=models.Q(models.Q(('place', 'passage'), _negated=True), models.Q(models.Q(('quote', ''), _negated=True), ('quote_start__isnull', False)), _connector='OR'), name='thread_passage_is_quoted'), models.CheckConstraint(condition=models.Q(models.Q(('place', 'criterion'), _negated=True), models.Q(('key', ''), _negated=True), _connector='OR'), name='thread_criterion_has_key'), models.CheckConstraint(condition=models.Q(models.Q(('place', 'issue'), _negated=True), ('position__isnull', False), _connector='OR'), name='thread_issue_has_position')],
             },
         ),
         migrations.AddField(
@@ -1197,6 +1260,7 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ['number'],
                 'abstract': False,
+                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('exit_code__isnull', False), ('stopped', '')), models.Q(('exit_code__isnull', True), models.Q(('stopped', ''), _negated=True)), _connector='OR'), name='validationresult_ended_or_was_stopped'), models.UniqueConstraint(fields=('round', 'number'), name='validation_unique_in_round')],
             },
         ),
         migrations.CreateModel(
@@ -1213,6 +1277,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['position'],
+                'constraints': [models.UniqueConstraint(fields=('round', 'position'), name='verdict_unique_in_round')],
             },
         ),
         migrations.CreateModel(
@@ -1220,7 +1285,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('address', models.CharField(max_length=500)),
-                ('format', models.CharField(choices=[('wiggum', 'Wiggum (signed JSON)'), ('slack', 'Slack'), ('teams', 'Microsoft Teams'), ('discord', 'Discord')], default='wiggum', max_length=10)),
+                ('format', models.CharField(choices=[('wiggum', 'JSON, signed'), ('slack', 'Slack'), ('teams', 'Microsoft Teams'), ('discord', 'Discord')], default='wiggum', max_length=10)),
                 ('events', models.JSONField(default=list)),
                 ('note', models.CharField(blank=True, max_length=120)),
                 ('sealed_secret', models.TextField()),
@@ -1232,6 +1297,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['id'],
+                'indexes': [models.Index(condition=models.Q(('active', True)), fields=['project'], name='webhook_active')],
             },
         ),
         migrations.CreateModel(
@@ -1261,6 +1327,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-id'],
+                'indexes': [models.Index(fields=['webhook', '-id'], name='delivery_of_webhook'), models.Index(fields=['created_at'], name='delivery_by_age'), models.Index(condition=models.Q(('status__in', ['queued', 'running', 'waiting'])), fields=['webhook', 'status'], name='delivery_to_send')],
             },
         ),
         migrations.CreateModel(
@@ -1277,63 +1344,8 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['number'],
+                'constraints': [models.UniqueConstraint(fields=('delivery', 'number'), name='webhook_attempt_once')],
             },
-        ),
-        migrations.AddConstraint(
-            model_name='user',
-            constraint=models.UniqueConstraint(django.db.models.functions.text.Lower('email'), name='user_email_unique_case_insensitive'),
-        ),
-        migrations.AddIndex(
-            model_name='benchtrial',
-            index=models.Index(fields=['status', 'lease_until'], name='trial_status_lease'),
-        ),
-        migrations.AddIndex(
-            model_name='benchtrial',
-            index=models.Index(fields=['status', 'next_try_at'], name='trial_status_next_try'),
-        ),
-        migrations.AddConstraint(
-            model_name='benchtrial',
-            constraint=models.UniqueConstraint(fields=('bench', 'number', 'seat'), name='trial_unique_in_bench'),
-        ),
-        migrations.AddConstraint(
-            model_name='benchtrial',
-            constraint=models.CheckConstraint(condition=models.Q(('status__in', ['queued', 'running', 'waiting', 'done', 'failed', 'cancelled'])), name='trial_status_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='benchtrial',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('composite__isnull', False), ('scores__isnull', False), ('status', 'done')), models.Q(models.Q(('status', 'done'), _negated=True), ('composite__isnull', True), ('scores__isnull', True)), _connector='OR'), name='trial_done_has_composite'),
-        ),
-        migrations.AddConstraint(
-            model_name='benchtrial',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('status', 'failed'), _negated=True), models.Q(('error', ''), _negated=True), _connector='OR'), name='trial_failed_has_words'),
-        ),
-        migrations.AddConstraint(
-            model_name='benchcall',
-            constraint=models.UniqueConstraint(fields=('trial', 'number'), name='bench_call_unique_in_trial'),
-        ),
-        migrations.AddConstraint(
-            model_name='commentedit',
-            constraint=models.UniqueConstraint(fields=('comment', 'version'), name='comment_edit_unique'),
-        ),
-        migrations.AddConstraint(
-            model_name='evaluatortrialresult',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('exit_code__isnull', False), ('stopped', '')), models.Q(('exit_code__isnull', True), models.Q(('stopped', ''), _negated=True)), _connector='OR'), name='evaluatortrialresult_ended_or_was_stopped'),
-        ),
-        migrations.AddConstraint(
-            model_name='externalidentity',
-            constraint=models.UniqueConstraint(fields=('issuer', 'subject'), name='external_identity_unique'),
-        ),
-        migrations.AddConstraint(
-            model_name='externalidentity',
-            constraint=models.UniqueConstraint(fields=('issuer', 'user'), name='external_identity_one_a_person'),
-        ),
-        migrations.AddConstraint(
-            model_name='importfile',
-            constraint=models.UniqueConstraint(fields=('batch', 'position'), name='import_file_unique'),
-        ),
-        migrations.AddConstraint(
-            model_name='noticechoice',
-            constraint=models.UniqueConstraint(fields=('user', 'kind'), name='notice_choice_unique'),
         ),
         migrations.AddConstraint(
             model_name='membership',
@@ -1343,14 +1355,6 @@ class Migration(migrations.Migration):
             model_name='membership',
             constraint=models.CheckConstraint(condition=models.Q(('role__in', ['viewer', 'editor', 'owner'])), name='membership_role_known'),
         ),
-        migrations.AddConstraint(
-            model_name='invitation',
-            constraint=models.CheckConstraint(condition=models.Q(('role__in', ['viewer', 'editor', 'owner'])), name='invitation_role_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='invitation',
-            constraint=models.CheckConstraint(condition=models.Q(('used_at__isnull', True), ('revoked_at__isnull', True), _connector='OR'), name='invitation_used_or_revoked'),
-        ),
         migrations.AddIndex(
             model_name='importbatch',
             index=models.Index(fields=['created_at'], name='import_batch_oldest'),
@@ -1358,30 +1362,6 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='importbatch',
             constraint=models.CheckConstraint(condition=models.Q(('done__lte', models.F('total'))), name='import_batch_done'),
-        ),
-        migrations.AddIndex(
-            model_name='auditentry',
-            index=models.Index(fields=['project', '-id'], name='audit_of_project'),
-        ),
-        migrations.AddIndex(
-            model_name='auditentry',
-            index=models.Index(fields=['project', 'user', '-id'], name='audit_of_person'),
-        ),
-        migrations.AddIndex(
-            model_name='auditentry',
-            index=models.Index(fields=['project', 'action', '-id'], name='audit_of_action'),
-        ),
-        migrations.AddIndex(
-            model_name='auditentry',
-            index=models.Index(fields=['object_type', 'object_id'], name='audit_of_object'),
-        ),
-        migrations.AddIndex(
-            model_name='apitoken',
-            index=models.Index(fields=['project', '-id'], name='api_token_of_project'),
-        ),
-        migrations.AddConstraint(
-            model_name='apitoken',
-            constraint=models.CheckConstraint(condition=models.Q(('role__in', ['viewer', 'editor', 'owner'])), name='api_token_role_known'),
         ),
         migrations.AddIndex(
             model_name='evaluatortrial',
@@ -1398,102 +1378,6 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='evaluatortrial',
             constraint=models.CheckConstraint(condition=models.Q(models.Q(('status', 'failed'), _negated=True), models.Q(('error', ''), _negated=True), _connector='OR'), name='evaluator_trial_failed_has_words'),
-        ),
-        migrations.AddConstraint(
-            model_name='evaluatorresult',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('exit_code__isnull', False), ('stopped', '')), models.Q(('exit_code__isnull', True), models.Q(('stopped', ''), _negated=True)), _connector='OR'), name='evaluatorresult_ended_or_was_stopped'),
-        ),
-        migrations.AddConstraint(
-            model_name='evaluatorrepeat',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('exit_code__isnull', False), ('stopped', '')), models.Q(('exit_code__isnull', True), models.Q(('stopped', ''), _negated=True)), _connector='OR'), name='evaluatorrepeat_ended_or_was_stopped'),
-        ),
-        migrations.AddConstraint(
-            model_name='evaluatorrepeat',
-            constraint=models.UniqueConstraint(fields=('round', 'number'), name='evaluator_repeat_unique_in_round'),
-        ),
-        migrations.AddConstraint(
-            model_name='checkresult',
-            constraint=models.UniqueConstraint(fields=('round', 'key'), name='check_result_unique_in_round'),
-        ),
-        migrations.AddConstraint(
-            model_name='boardverdict',
-            constraint=models.UniqueConstraint(fields=('round', 'seat'), name='board_verdict_unique_in_round'),
-        ),
-        migrations.AddConstraint(
-            model_name='rubric',
-            constraint=models.UniqueConstraint(fields=('project', 'slug'), name='rubric_slug_unique_in_project'),
-        ),
-        migrations.AddConstraint(
-            model_name='reviewrule',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('kind', 'failed'), _negated=True), ('rubric__isnull', False), _connector='OR'), name='review_rule_failed_has_rubric'),
-        ),
-        migrations.AddConstraint(
-            model_name='reviewrule',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('kind', 'sample'), _negated=True), models.Q(('percent__gte', 1), ('percent__lte', 100)), _connector='OR'), name='review_rule_sample_has_percent'),
-        ),
-        migrations.AddIndex(
-            model_name='rubricproposal',
-            index=models.Index(fields=['status', 'lease_until'], name='proposal_status_lease'),
-        ),
-        migrations.AddIndex(
-            model_name='rubricproposal',
-            index=models.Index(fields=['created_by', '-id'], name='proposal_of_person'),
-        ),
-        migrations.AddConstraint(
-            model_name='rubricproposal',
-            constraint=models.CheckConstraint(condition=models.Q(('status__in', ['queued', 'running', 'waiting', 'done', 'failed', 'cancelled'])), name='proposal_status_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='rubricproposal',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('status', 'failed'), _negated=True), models.Q(('error', ''), _negated=True), _connector='OR'), name='proposal_failed_has_words'),
-        ),
-        migrations.AddConstraint(
-            model_name='proposalcall',
-            constraint=models.UniqueConstraint(fields=('proposal', 'number'), name='proposal_call_unique'),
-        ),
-        migrations.AddConstraint(
-            model_name='rubricversion',
-            constraint=models.UniqueConstraint(fields=('rubric', 'number'), name='rubric_version_unique'),
-        ),
-        migrations.AddConstraint(
-            model_name='rubricversion',
-            constraint=models.CheckConstraint(condition=models.Q(('number__gte', 1)), name='rubric_version_from_one'),
-        ),
-        migrations.AddConstraint(
-            model_name='rubricversion',
-            constraint=models.CheckConstraint(condition=models.Q(('scale_minimum__lt', models.F('scale_maximum'))), name='scale_has_a_range'),
-        ),
-        migrations.AddConstraint(
-            model_name='rubricversion',
-            constraint=models.CheckConstraint(condition=models.Q(('scale_step__isnull', True), ('scale_step__gt', 0), _connector='OR'), name='scale_step_positive'),
-        ),
-        migrations.AddConstraint(
-            model_name='criterion',
-            constraint=models.UniqueConstraint(fields=('version', 'key'), name='criterion_key_unique'),
-        ),
-        migrations.AddConstraint(
-            model_name='criterion',
-            constraint=models.UniqueConstraint(fields=('version', 'position'), name='criterion_position_unique'),
-        ),
-        migrations.AddConstraint(
-            model_name='criterion',
-            constraint=models.UniqueConstraint(condition=models.Q(('primary', True)), fields=('version',), name='criterion_one_primary'),
-        ),
-        migrations.AddConstraint(
-            model_name='criterion',
-            constraint=models.CheckConstraint(condition=models.Q(('weight__gt', 0)), name='criterion_weight_positive'),
-        ),
-        migrations.AddConstraint(
-            model_name='check',
-            constraint=models.UniqueConstraint(fields=('version', 'key'), name='check_key_unique'),
-        ),
-        migrations.AddConstraint(
-            model_name='check',
-            constraint=models.UniqueConstraint(fields=('version', 'position'), name='check_position_unique'),
-        ),
-        migrations.AddConstraint(
-            model_name='check',
-            constraint=models.CheckConstraint(condition=models.Q(('weight__gt', 0)), name='check_weight_positive'),
         ),
         migrations.AddIndex(
             model_name='bench',
@@ -1519,126 +1403,6 @@ class Migration(migrations.Migration):
             model_name='bench',
             constraint=models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', True), ('status', 'running')), models.Q(models.Q(('status', 'running'), _negated=True), ('finished_at__isnull', False)), _connector='OR'), name='bench_ended_has_time'),
         ),
-        migrations.AddIndex(
-            model_name='run',
-            index=models.Index(fields=['project', '-id'], name='run_project_newest'),
-        ),
-        migrations.AddIndex(
-            model_name='run',
-            index=models.Index(fields=['status', 'lease_until'], name='run_status_lease'),
-        ),
-        migrations.AddIndex(
-            model_name='run',
-            index=models.Index(fields=['status', 'next_try_at'], name='run_status_next_try'),
-        ),
-        migrations.AddIndex(
-            model_name='run',
-            index=models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', '-id', 'archived_at', 'created_at', 'r1', 'best', 'source', 'signal_rounds', 'penalty_rounds', 'cut_rounds', 'outcome', 'stop_reason', 'status', 'rubric', 'task_type', 'producer_model', 'judge_model', 'created_by', 'kinship', 'decision'], name='run_in_use'),
-        ),
-        migrations.AddIndex(
-            model_name='run',
-            index=models.Index(condition=models.Q(('archived_at__isnull', False)), fields=['project', '-id', 'archived_at', 'created_at', 'r1', 'best', 'source', 'signal_rounds', 'penalty_rounds', 'cut_rounds', 'outcome', 'stop_reason', 'status', 'rubric', 'task_type', 'producer_model', 'judge_model', 'created_by', 'kinship', 'decision', 'improvement', 'rounds_judged', 'model_seconds', 'prompt_tokens', 'completion_tokens'], name='run_archived'),
-        ),
-        migrations.AddIndex(
-            model_name='run',
-            index=models.Index(fields=['project', 'created_at'], name='run_by_date'),
-        ),
-        migrations.AddIndex(
-            model_name='run',
-            index=models.Index(condition=models.Q(('archived_at__isnull', True), ('source__isnull', False)), fields=['project', '-id', 'archived_at', 'created_at', 'source'], name='run_imported'),
-        ),
-        migrations.AddIndex(
-            model_name='run',
-            index=models.Index(condition=models.Q(('archived_at__isnull', True), ('source__isnull', False)), fields=['project', 'source', '-id', 'archived_at', 'created_at'], name='run_by_source'),
-        ),
-        migrations.AddIndex(
-            model_name='run',
-            index=models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', 'outcome', '-id', 'archived_at', 'created_at'], name='run_by_outcome'),
-        ),
-        migrations.AddIndex(
-            model_name='run',
-            index=models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', 'stop_reason', '-id', 'archived_at', 'created_at'], name='run_by_reason'),
-        ),
-        migrations.AddIndex(
-            model_name='run',
-            index=models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', 'status', '-id', 'archived_at', 'created_at'], name='run_by_status'),
-        ),
-        migrations.AddIndex(
-            model_name='run',
-            index=models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', 'rubric', '-id', 'archived_at', 'created_at'], name='run_by_rubric'),
-        ),
-        migrations.AddIndex(
-            model_name='run',
-            index=models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', 'task_type', '-id', 'archived_at', 'created_at'], name='run_by_task_type'),
-        ),
-        migrations.AddIndex(
-            model_name='run',
-            index=models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', 'producer_model', '-id', 'archived_at', 'created_at'], name='run_by_producer'),
-        ),
-        migrations.AddIndex(
-            model_name='run',
-            index=models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', 'judge_model', '-id', 'archived_at', 'created_at'], name='run_by_judge'),
-        ),
-        migrations.AddIndex(
-            model_name='run',
-            index=models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', 'created_by', '-id', 'archived_at', 'created_at'], name='run_by_person'),
-        ),
-        migrations.AddIndex(
-            model_name='run',
-            index=models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', 'kinship', '-id', 'archived_at', 'created_at'], name='run_by_kinship'),
-        ),
-        migrations.AddIndex(
-            model_name='run',
-            index=models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', 'decision', '-id', 'archived_at', 'created_at'], name='run_by_decision'),
-        ),
-        migrations.AddIndex(
-            model_name='run',
-            index=models.Index(condition=models.Q(('archived_at__isnull', True), ('signal_rounds__gt', 0)), fields=['project', '-id', 'archived_at', 'created_at', 'signal_rounds'], name='run_with_signal'),
-        ),
-        migrations.AddIndex(
-            model_name='run',
-            index=models.Index(condition=models.Q(('archived_at__isnull', True), ('penalty_rounds__gt', 0)), fields=['project', '-id', 'archived_at', 'created_at', 'penalty_rounds'], name='run_with_penalty'),
-        ),
-        migrations.AddIndex(
-            model_name='run',
-            index=models.Index(condition=models.Q(('archived_at__isnull', True), ('cut_rounds__gt', 0)), fields=['project', '-id', 'archived_at', 'created_at', 'cut_rounds'], name='run_with_cut'),
-        ),
-        migrations.AddIndex(
-            model_name='run',
-            index=models.Index(condition=models.Q(('archived_at__isnull', True), ('best__isnull', False)), fields=['project', '-best', '-id', 'archived_at', 'created_at', 'r1', 'source', 'signal_rounds', 'penalty_rounds', 'cut_rounds', 'outcome', 'stop_reason', 'status', 'rubric', 'task_type', 'producer_model', 'judge_model', 'created_by', 'kinship', 'decision'], name='run_best_first'),
-        ),
-        migrations.AddIndex(
-            model_name='run',
-            index=models.Index(condition=models.Q(('archived_at__isnull', True), ('r1__isnull', False)), fields=['project', '-r1', '-id', 'archived_at', 'created_at', 'best', 'source', 'signal_rounds', 'penalty_rounds', 'cut_rounds', 'outcome', 'stop_reason', 'status', 'rubric', 'task_type', 'producer_model', 'judge_model', 'created_by', 'kinship', 'decision'], name='run_r1_first'),
-        ),
-        migrations.AddIndex(
-            model_name='run',
-            index=models.Index(condition=models.Q(('archived_at__isnull', True), ('improvement__isnull', False)), fields=['project', '-improvement', '-id', 'archived_at', 'created_at', 'r1', 'best', 'source', 'signal_rounds', 'penalty_rounds', 'cut_rounds', 'outcome', 'stop_reason', 'status', 'rubric', 'task_type', 'producer_model', 'judge_model', 'created_by', 'kinship', 'decision'], name='run_improvement_first'),
-        ),
-        migrations.AddIndex(
-            model_name='run',
-            index=models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', '-rounds_judged', '-id', 'archived_at', 'created_at', 'r1', 'best', 'source', 'signal_rounds', 'penalty_rounds', 'cut_rounds', 'outcome', 'stop_reason', 'status', 'rubric', 'task_type', 'producer_model', 'judge_model', 'created_by', 'kinship', 'decision'], name='run_rounds_first'),
-        ),
-        migrations.AddIndex(
-            model_name='run',
-            index=models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', '-model_seconds', '-id', 'archived_at', 'created_at', 'r1', 'best', 'source', 'signal_rounds', 'penalty_rounds', 'cut_rounds', 'outcome', 'stop_reason', 'status', 'rubric', 'task_type', 'producer_model', 'judge_model', 'created_by', 'kinship', 'decision'], name='run_time_first'),
-        ),
-        migrations.AddIndex(
-            model_name='run',
-            index=models.Index(models.F('project'), models.OrderBy(django.db.models.expressions.CombinedExpression(models.F('prompt_tokens'), '+', models.F('completion_tokens')), descending=True), models.OrderBy(models.F('id'), descending=True), models.F('archived_at'), models.F('created_at'), models.F('r1'), models.F('best'), models.F('source'), models.F('signal_rounds'), models.F('penalty_rounds'), models.F('cut_rounds'), models.F('outcome'), models.F('stop_reason'), models.F('status'), models.F('rubric'), models.F('task_type'), models.F('producer_model'), models.F('judge_model'), models.F('created_by'), models.F('kinship'), models.F('decision'), models.F('prompt_tokens'), models.F('completion_tokens'), condition=models.Q(('archived_at__isnull', True)), name='run_tokens_first'),
-        ),
-        migrations.AddConstraint(
-            model_name='run',
-            constraint=models.CheckConstraint(condition=models.Q(('status__in', ['queued', 'running', 'waiting', 'paused', 'finished'])), name='run_status_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='run',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', False), ('status', 'finished'), models.Q(('outcome', ''), _negated=True), models.Q(('stop_reason', ''), _negated=True)), models.Q(models.Q(('status', 'finished'), _negated=True), ('finished_at__isnull', True), ('outcome', ''), ('stop_reason', '')), _connector='OR'), name='run_finished_has_outcome_and_reason'),
-        ),
-        migrations.AddConstraint(
-            model_name='run',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('status', 'waiting'), _negated=True), ('next_try_at__isnull', False), _connector='OR'), name='run_waiting_has_next_try'),
-        ),
         migrations.AddConstraint(
             model_name='round',
             constraint=models.UniqueConstraint(fields=('run', 'number'), name='round_unique_in_run'),
@@ -1655,22 +1419,6 @@ class Migration(migrations.Migration):
             model_name='round',
             constraint=models.CheckConstraint(condition=models.Q(models.Q(('composite__isnull', True), ('judged_at__isnull', True), ('scores__isnull', True)), models.Q(('composite__isnull', False), ('judged_at__isnull', False), ('scores__isnull', False)), _connector='OR'), name='round_judged_has_composite'),
         ),
-        migrations.AddIndex(
-            model_name='reviewrequest',
-            index=models.Index(condition=models.Q(('closed_at__isnull', True)), fields=['reviewer', 'project', 'id'], name='review_request_waiting'),
-        ),
-        migrations.AddIndex(
-            model_name='reviewrequest',
-            index=models.Index(fields=['run', 'id'], name='review_request_of_run'),
-        ),
-        migrations.AddIndex(
-            model_name='reviewrequest',
-            index=models.Index(fields=['project', '-id'], name='review_request_newest'),
-        ),
-        migrations.AddConstraint(
-            model_name='reviewrequest',
-            constraint=models.UniqueConstraint(condition=models.Q(('closed_at__isnull', True)), fields=('run', 'reviewer'), name='review_request_one_open'),
-        ),
         migrations.AddConstraint(
             model_name='paneljudge',
             constraint=models.UniqueConstraint(fields=('run', 'seat'), name='panel_judge_unique_in_run'),
@@ -1680,178 +1428,19 @@ class Migration(migrations.Migration):
             constraint=models.CheckConstraint(condition=models.Q(('seat__gte', 1)), name='panel_seat_from_one'),
         ),
         migrations.AddIndex(
-            model_name='notice',
-            index=models.Index(fields=['user', '-id'], name='notice_newest'),
-        ),
-        migrations.AddIndex(
-            model_name='notice',
-            index=models.Index(condition=models.Q(('read_at__isnull', True)), fields=['user'], name='notice_unread'),
-        ),
-        migrations.AddIndex(
-            model_name='notice',
-            index=models.Index(condition=models.Q(('mail_due', True)), fields=['id'], name='notice_to_mail'),
-        ),
-        migrations.AddConstraint(
-            model_name='livetext',
-            constraint=models.UniqueConstraint(fields=('run', 'attempt', 'position'), name='live_text_in_order'),
-        ),
-        migrations.AddIndex(
-            model_name='instruction',
-            index=models.Index(fields=['run', 'id'], name='instruction_of_run'),
-        ),
-        migrations.AddConstraint(
-            model_name='instruction',
-            constraint=models.CheckConstraint(condition=models.Q(('text', ''), _negated=True), name='instruction_not_empty'),
-        ),
-        migrations.AddConstraint(
-            model_name='instruction',
-            constraint=models.CheckConstraint(condition=models.Q(('used_in_round__isnull', True), ('withdrawn_at__isnull', True), _connector='OR'), name='instruction_used_or_withdrawn'),
-        ),
-        migrations.AddIndex(
-            model_name='humanscore',
-            index=models.Index(fields=['run', 'id'], name='human_score_of_run'),
-        ),
-        migrations.AddConstraint(
-            model_name='humanscore',
-            constraint=models.UniqueConstraint(fields=('round', 'author'), name='human_score_one_a_person'),
-        ),
-        migrations.AddIndex(
-            model_name='event',
-            index=models.Index(fields=['run', 'id'], name='event_of_run'),
-        ),
-        migrations.AddConstraint(
-            model_name='decision',
-            constraint=models.UniqueConstraint(fields=('run', 'number'), name='decision_unique_in_run'),
-        ),
-        migrations.AddConstraint(
-            model_name='decision',
-            constraint=models.CheckConstraint(condition=models.Q(('reason', ''), _negated=True), name='decision_has_reason'),
-        ),
-        migrations.AddConstraint(
-            model_name='decision',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('kind', 'result'), _negated=True), ('round_number__isnull', False), _connector='OR'), name='decision_result_names_round'),
-        ),
-        migrations.AddConstraint(
-            model_name='call',
-            constraint=models.UniqueConstraint(fields=('run', 'round_number', 'purpose', 'seat', 'attempt'), name='call_unique_in_run'),
-        ),
-        migrations.AddIndex(
-            model_name='blindreading',
-            index=models.Index(condition=models.Q(('ended_at__isnull', True)), fields=['reader', 'run'], name='blind_reading_open'),
-        ),
-        migrations.AddConstraint(
-            model_name='blindreading',
-            constraint=models.UniqueConstraint(condition=models.Q(('ended_at__isnull', True)), fields=('run', 'reader'), name='blind_reading_one_open'),
-        ),
-        migrations.AddIndex(
-            model_name='runimport',
-            index=models.Index(fields=['project', 'name'], name='run_import_by_name'),
-        ),
-        migrations.AddConstraint(
-            model_name='runimport',
-            constraint=models.UniqueConstraint(fields=('project', 'key'), name='run_import_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='runimport',
-            constraint=models.CheckConstraint(condition=models.Q(('key', ''), _negated=True), name='run_import_has_key'),
-        ),
-        migrations.AddIndex(
-            model_name='runtag',
-            index=models.Index(fields=['project', 'name', '-run'], name='run_tag_newest'),
-        ),
-        migrations.AddConstraint(
-            model_name='runtag',
-            constraint=models.UniqueConstraint(fields=('run', 'name'), name='run_tag_unique'),
-        ),
-        migrations.AddConstraint(
-            model_name='runtag',
-            constraint=models.CheckConstraint(condition=models.Q(('name', ''), _negated=True), name='run_tag_not_empty'),
-        ),
-        migrations.AddConstraint(
-            model_name='savedview',
-            constraint=models.UniqueConstraint(condition=models.Q(('shared', True)), fields=('project', 'name'), name='shared_view_name_unique'),
-        ),
-        migrations.AddConstraint(
-            model_name='savedview',
-            constraint=models.UniqueConstraint(condition=models.Q(('shared', False)), fields=('project', 'created_by', 'name'), name='private_view_name_unique'),
-        ),
-        migrations.AddIndex(
-            model_name='sharelink',
-            index=models.Index(fields=['run', '-id'], name='share_link_of_run'),
-        ),
-        migrations.AddIndex(
-            model_name='sharelink',
-            index=models.Index(fields=['project', '-id'], name='share_link_of_project'),
-        ),
-        migrations.AddConstraint(
-            model_name='source',
-            constraint=models.UniqueConstraint(fields=('run', 'position'), name='source_unique_in_run'),
-        ),
-        migrations.AddConstraint(
-            model_name='source',
-            constraint=models.CheckConstraint(condition=models.Q(('name', ''), _negated=True), name='source_has_name'),
-        ),
-        migrations.AddConstraint(
-            model_name='source',
-            constraint=models.CheckConstraint(condition=models.Q(('shown_chars__lte', models.F('chars'))), name='source_shown_within_text'),
-        ),
-        migrations.AddIndex(
-            model_name='thread',
-            index=models.Index(fields=['run', 'id'], name='thread_of_run'),
-        ),
-        migrations.AddConstraint(
-            model_name='thread',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('place', 'run'), ('round_number__isnull', True)), models.Q(models.Q(('place', 'run'), _negated=True), ('round_number__isnull', False)), _connector='OR'), name='thread_place_has_round'),
-        ),
-        migrations.AddConstraint(
-            model_name='thread',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('place', 'passage'), _negated=True), models.Q(models.Q(('quote', ''), _negated=True), ('quote_start__isnull', False)), _connector='OR'), name='thread_passage_is_quoted'),
-        ),
-        migrations.AddConstraint(
-            model_name='thread',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('place', 'criterion'), _negated=True), models.Q(('key', ''), _negated=True), _connector='OR'), name='thread_criterion_has_key'),
-        ),
-        migrations.AddConstraint(
-            model_name='thread',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('place', 'issue'), _negated=True), ('position__isnull', False), _connector='OR'), name='thread_issue_has_position'),
-        ),
-        migrations.AddIndex(
             model_name='comment',
             index=models.Index(fields=['run', 'id'], name='comment_of_run'),
         ),
-        migrations.AddConstraint(
-            model_name='validationresult',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('exit_code__isnull', False), ('stopped', '')), models.Q(('exit_code__isnull', True), models.Q(('stopped', ''), _negated=True)), _connector='OR'), name='validationresult_ended_or_was_stopped'),
+        migrations.RunPython(
+            code=refinement.migrations.triggers.rubric_versions.add_triggers,
+            reverse_code=refinement.migrations.triggers.rubric_versions.drop_triggers,
         ),
-        migrations.AddConstraint(
-            model_name='validationresult',
-            constraint=models.UniqueConstraint(fields=('round', 'number'), name='validation_unique_in_round'),
+        migrations.RunPython(
+            code=refinement.migrations.triggers.audit.add_triggers,
+            reverse_code=refinement.migrations.triggers.audit.drop_triggers,
         ),
-        migrations.AddConstraint(
-            model_name='verdict',
-            constraint=models.UniqueConstraint(fields=('round', 'position'), name='verdict_unique_in_round'),
+        migrations.RunPython(
+            code=refinement.migrations.triggers.search.add_search,
+            reverse_code=refinement.migrations.triggers.search.drop_search,
         ),
-        migrations.AddIndex(
-            model_name='webhook',
-            index=models.Index(condition=models.Q(('active', True)), fields=['project'], name='webhook_active'),
-        ),
-        migrations.AddIndex(
-            model_name='webhookdelivery',
-            index=models.Index(fields=['webhook', '-id'], name='delivery_of_webhook'),
-        ),
-        migrations.AddIndex(
-            model_name='webhookdelivery',
-            index=models.Index(fields=['created_at'], name='delivery_by_age'),
-        ),
-        migrations.AddIndex(
-            model_name='webhookdelivery',
-            index=models.Index(condition=models.Q(('status__in', ['queued', 'running', 'waiting'])), fields=['webhook', 'status'], name='delivery_to_send'),
-        ),
-        migrations.AddConstraint(
-            model_name='webhookattempt',
-            constraint=models.UniqueConstraint(fields=('delivery', 'number'), name='webhook_attempt_once'),
-        ),
-        migrations.RunPython(rubric_versions.add_triggers, rubric_versions.drop_triggers),
-        migrations.RunPython(audit.add_triggers, audit.drop_triggers),
-        migrations.RunPython(search.add_search, search.drop_search),
     ]

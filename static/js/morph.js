@@ -16,11 +16,15 @@
       if (["value", "checked"].includes(name)) return !edited(element);
       // New elements are still empty here; the server sets only their initial state.
       if (name === "open" && element.matches("details")) return !element.hasChildNodes();
+      // The form for a comment on a passage is shown and hidden by script.
+      if (name === "hidden" && element.id === "talk-passage") return false;
       // Scripts mark the focused element, for example while they suggest names.
       return !(change === "remove" && element === document.activeElement);
     },
     beforeNodeMorphed: (old, next) => {
       if (old.nodeName === "SELECT") chosen.set(old, old.value);
+      // The reader looks at something else here.
+      if (old.dataset && "kept" in old.dataset) return false;
       // The content of a fixed element depends on its id alone, and scripts draw into it.
       return !(next.dataset && "fixed" in next.dataset && old.id === next.id);
     },

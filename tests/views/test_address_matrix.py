@@ -57,13 +57,15 @@ RULES: dict[str, Rule] = {
     "readyz": Rule(read=ANYONE, odd=dict.fromkeys(PEOPLE, "503")),  # no worker runs here
     "metrics": Rule(read=ADMINISTRATOR, odd={ANYONE: "sign in"}),  # or Prometheus with its token
     "api_docs": Rule(read=PERSON),
-    "home": Rule(read=PERSON),
+    "home": Rule(read=ANYONE, odd={ANYONE: "sign in"}),  # or how to set up, before there is an account
     "project_new": Rule(read=ADMINISTRATOR, write=ADMINISTRATOR),
     "theme": Rule(write=ANYONE, data={"theme": "dark"}),
     "welcome": FORM,
     "join": FORM,
     "shared_run": Rule(read=ANYONE),
     "shared_round": Rule(read=ANYONE),
+    "help": Rule(read=PERSON),
+    "help_page": Rule(read=PERSON),
     "inbox": Rule(read=PERSON),
     "inbox_read_all": Rule(write=PERSON),
     "inbox_open": Rule(read=PERSON, odd=NOT_THEIRS),
@@ -107,6 +109,7 @@ RULES: dict[str, Rule] = {
     "administration_projects": Rule(read=ADMINISTRATOR),
     "project_adopt": Rule(write=ADMINISTRATOR),
     "administration_system": Rule(read=ADMINISTRATOR),
+    "connect": Rule(read=PERSON, write=ADMINISTRATOR),
     "endpoint_new": Rule(read=ADMINISTRATOR, write=ADMINISTRATOR),
     "endpoint_page": Rule(read=ADMINISTRATOR, write=ADMINISTRATOR),
     "endpoint_remove": Rule(write=ADMINISTRATOR),
@@ -148,6 +151,7 @@ STAGE: dict[str, Callable[[Project, User], Any]] = {
     "number": lambda project, owner: 1,
     "pk": passkey_of,
     "notice": notice_of,
+    "page": lambda project, owner: "loop",
     "session": lambda project, owner: SessionInfo.objects.create(user=owner, session_key="x").pk,
     "person": lambda project, owner: owner.pk,
     "project": lambda project, owner: project.pk,

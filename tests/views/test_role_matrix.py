@@ -75,6 +75,10 @@ class Rule:
 
 RULES: dict[str, Rule] = {
     "project_home": Rule(read="viewer"),
+    "prepared_open": Rule(write="viewer"),
+    "prepared_play": Rule(read="viewer"),
+    "prepared_delete": Rule(write="editor"),
+    "project_jump": Rule(read="viewer"),
     "member_list": Rule(read="viewer"),
     "member_leave": Rule(write="viewer"),
     "member_role": Rule(write="owner", data={"role": "editor"}),
@@ -100,6 +104,7 @@ RULES: dict[str, Rule] = {
     "run_training_file": Rule(read="viewer", values={"form": "sft"}),
     "run_import": Rule(read="editor", write="editor"),
     "run_import_batch": Rule(read="editor", write="editor", authors=True),
+    "run_columns": Rule(write="viewer"),
     "run_bulk": Rule(write="viewer"),
     "run_view_save": Rule(write="viewer"),
     "run_view_delete": Rule(write="editor"),
@@ -137,6 +142,7 @@ RULES: dict[str, Rule] = {
     "run_threads": Rule(read="viewer", write="viewer"),
     "thread_reply": Rule(write="viewer"),
     "thread_resolve": Rule(write="viewer"),
+    "thread_instruct": Rule(write="editor"),
     "comment_page": Rule(read="viewer"),
     "comment_edit": Rule(read="viewer", write="viewer", authors=True),
     "comment_delete": Rule(write="owner"),

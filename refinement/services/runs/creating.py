@@ -4,7 +4,7 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import replace
 
-from django.core.exceptions import ValidationError
+from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
 from django.db import transaction
 from django.utils import timezone
 
@@ -32,6 +32,7 @@ from refinement.models import (
 from refinement.models.runs.runs import TASK_TYPE_CHARS, TITLE_CHARS
 from refinement.providers.registry import Target, parse_target
 from refinement.selectors.prices import prices_for
+from refinement.selectors.projects.budgets import budget_of
 from refinement.selectors.rubrics.commands import command_refusal
 from refinement.selectors.rubrics.definitions import definition_of
 from refinement.services.audit import audit_record
@@ -55,6 +56,7 @@ def run_create(
     seed: str = "",
     definition: engine.Rubric | None = None,
     user: User | None = None,
+    title: str = "",
     status: str = RunStatus.QUEUED,
     task_type: str = "",
     tags: Sequence[str] = (),
@@ -64,7 +66,7 @@ def run_create(
     """Create and queue a run with a snapshot of everything needed to replay it.
 
     `definition` is the version's definition with changes for this run. The clerk's model is `clerk`, else
-    the rubric's, else the judge's. Raises ValidationError.
+    the rubric's, else the judge's. Without a `title`, it is made from the task. Raises ValidationError.
     """
     used = definition or definition_of(version)
     text, seed_text = storable(task).strip(), storable(seed)
@@ -73,6 +75,8 @@ def run_create(
     scribe = clerk or (parse_target(used.judges.clerk) if used.judges.clerk else judge)
     validate_texts(text, seed_text, has_seed=bool(seed))
     kept = sources_validate(sources)
+    if refusal := budget_of(project).refusal:
+        raise ValidationError({NON_FIELD_ERRORS: refusal})
     if refusal := command_refusal(used):
         raise ValidationError({"rubric": refusal})
     kin = kinship(producer.model, judge.model) if used.criteria else None
@@ -81,7 +85,7 @@ def run_create(
         rubric_version=version,
         rubric_id=version.rubric_id,
         created_by=user,
-        title=title_of(text),
+        title=label_of(title) or title_of(text),
         task_type=task_type_cleaned(task_type),
         batch=batch,
         task=text,
@@ -135,10 +139,19 @@ def task_type_cleaned(text: str) -> str:
     return cleaned
 
 
+def label_of(title: str) -> str:
+    """A title as it is stored: one line. Raises ValidationError."""
+    cleaned = " ".join(storable(title).split())
+    if len(cleaned) > TITLE_CHARS:
+        raise ValidationError({"title": f"A title has at most {TITLE_CHARS} characters."})
+    return cleaned
+
+
 def title_of(task: str) -> str:
-    """The first line of the task that has text, for lists."""
+    """The first line of the task that has text, without the period of a single sentence."""
     first = next((line.strip() for line in task.splitlines() if line.strip(" #*->`")), task)
-    return shorten(first.lstrip("#*->` ") or first, TITLE_CHARS)
+    title = first.lstrip("#*->` ") or first
+    return shorten(title if title.endswith("..") else title.removesuffix("."), TITLE_CHARS)
 
 
 @transaction.atomic

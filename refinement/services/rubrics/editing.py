@@ -214,7 +214,7 @@ def default_rubrics_install(*, project: Project, user: User | None = None) -> No
     ]
     for version in versions:
         version.created_by = user
-        version.note = "As published."
+        version.note = "Created with the project."
     RubricVersion.objects.bulk_create(versions)
     pairs = list(zip(versions, wanted.values(), strict=True))
     Criterion.objects.bulk_create(row for version, of in pairs for row in criterion_rows(version, of))

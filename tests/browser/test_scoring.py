@@ -103,11 +103,12 @@ def test_a_draft_survives_leaving_and_goes_with_the_submission(signed_in, run, h
 def test_one_person_sees_at_once_what_another_scores_and_decides(signed_in, another, run, home, editor):
     signed_in.goto(home)
     people = signed_in.locator("#round-people")
-    expect(people.get_by_text("Nobody has scored this round yet.")).to_be_visible()
+    expect(people).to_be_hidden()
     another.goto(f"{home}score/2/")
     fill_by_keyboard(another, "6")
     another.keyboard.press("Control+Enter")
     expect(another.get_by_text("are saved.")).to_be_visible()
+    people.get_by_text("People’s scores").click()
     expect(people.get_by_role("columnheader", name="Vera Viewer")).to_be_visible()
     decision_make(run=run, kind="approved", reason="Fine.", seen=0, user=editor, round_number=3)
     expect(signed_in.get_by_text("approved round 3").first).to_be_visible()
@@ -125,6 +126,7 @@ def test_blind_until_submitted(another, run, home):
     fill_by_keyboard(another)
     another.get_by_role("button", name="Submit and show the scores").click()
     expect(another.get_by_text("8.60").first).to_be_visible()
+    another.locator("#people-fold > summary").click()
     expect(another.locator(".people-table .chip", has_text="blind")).to_be_visible()
 
 
@@ -141,7 +143,6 @@ def test_looking_is_asked_about_first(another, viewer, run, home):
 
 def test_a_decision_of_somebody_else_is_shown_and_nothing_typed_is_lost(signed_in, run, home, editor):
     signed_in.goto(home)
-    signed_in.get_by_role("link", name="Decide", exact=True).click()
     signed_in.locator("#decide summary").click()
     signed_in.get_by_label("Reject the run").check()
     signed_in.get_by_label("Reason", exact=True).fill("I typed this.")
@@ -162,7 +163,7 @@ def test_a_decision_being_typed_outlives_news_of_the_run(signed_in, run, home, v
     signed_in.get_by_label("Reason", exact=True).fill("Being typed.")
     scored(run, viewer)
     decision_make(run=run, kind="approved", reason="Fine.", seen=0, user=editor, round_number=3)
-    expect(signed_in.locator(".run-decided")).to_be_visible()
+    expect(signed_in.locator("#run-decision .chip")).to_be_visible()
     expect(signed_in.get_by_label("Reason", exact=True)).to_have_value("Being typed.")
 
 

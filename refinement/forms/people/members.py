@@ -56,17 +56,17 @@ def _day(label: str) -> forms.DateField:
 class AuditFilterForm(forms.Form):
     """All filters are optional. Invalid values are reported at their field and ignored."""
 
-    person = _chosen("Who")
-    action = _chosen("What")
-    object_type = _chosen("Kind of object")
+    person = _chosen("Person")
+    action = _chosen("Action")
+    object_type = _chosen("Type")
     object_id = forms.CharField(
-        label="Object ID",
+        label="ID",
         required=False,
         max_length=40,
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
     project = _chosen("Project")
-    since = _day("From")
+    since = _day("Since")
     until = _day("Until")
 
     def __init__(

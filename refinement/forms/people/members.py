@@ -23,11 +23,19 @@ class InvitationForm(forms.Form):
     )
     days = forms.ChoiceField(label="Expires after", choices=LIFETIMES, initial="7")
     email = forms.EmailField(
-        label="Send to",
+        label="Email",
         required=False,
         max_length=254,
-        help_text="An email address. Leave empty to share the link yourself.",
+        help_text="Sends the link. Leave empty to share it yourself.",
         widget=forms.EmailInput(attrs={"autocomplete": "off"}),
+    )
+
+    note = forms.CharField(
+        label="Note",
+        required=False,
+        max_length=120,
+        help_text="Whom it is for, such as “Mo from support”. Only owners see it.",
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
 
     def __init__(self, *args: Any, can_mail: bool, **kwargs: Any) -> None:

@@ -1,10 +1,21 @@
 """Looks up the objects of a URL in the request's project. Raises Http404 for other projects' objects."""
 
+from django.db.models import OuterRef, Subquery
 from django.http import Http404
 
 from refinement.access.blindness import ReadsBlind
 from refinement.access.projects import ProjectRequest
-from refinement.models import Comment, HumanScore, MemberRole, Round, Rubric, RubricVersion, Run, Thread
+from refinement.models import (
+    Comment,
+    Event,
+    HumanScore,
+    MemberRole,
+    Round,
+    Rubric,
+    RubricVersion,
+    Run,
+    Thread,
+)
 from refinement.selectors.projects.lists import RANKS
 from refinement.selectors.reviews.blindness import not_blind_reason
 from refinement.selectors.reviews.comments import Reader
@@ -15,6 +26,8 @@ LONG_TEXTS = ("task", "seed", "snapshot", "calibration")
 def run_or_404(request: ProjectRequest, run_id: int, *, whole: bool = True, blind: bool = False) -> Run:
     """The project's run with this number; without its long texts unless `whole`.
 
+    Its `newest_event` is read with it: an open page asks for everything that happened after that.
+
     Raises ReadsBlind if the user is scoring it blind, unless the view passes `blind`: it shows no scores.
     """
     if not blind and run_id in request.blind_runs:
@@ -23,11 +36,14 @@ def run_or_404(request: ProjectRequest, run_id: int, *, whole: bool = True, blin
     if not runs:
         raise Http404("There is no such run in this project.")
     runs[0].project = request.project
+    request.read_only = runs[0].is_example
     return runs[0]
 
 
 def _runs_numbered(project: int, number: int, whole: bool) -> list[Run]:
+    newest = Event.objects.filter(run=OuterRef("pk")).order_by("-id").values("id")[:1]
     runs = Run.objects.filter(project=project).select_related("rubric_version", "rubric", "created_by")
+    runs = runs.annotate(newest_event=Subquery(newest))
     return list((runs if whole else runs.defer(*LONG_TEXTS)).filter(pk=number).order_by("pk"))
 
 
@@ -51,7 +67,8 @@ def version_or_404(rubric: Rubric, number: int | None = None) -> RubricVersion:
 
 
 def can_edit(request: ProjectRequest) -> bool:
-    return RANKS[MemberRole(request.membership.role)] >= RANKS[MemberRole.EDITOR]
+    """Whether the user may change what the page is about."""
+    return not request.read_only and RANKS[MemberRole(request.membership.role)] >= RANKS[MemberRole.EDITOR]
 
 
 def reader_of(request: ProjectRequest) -> Reader:

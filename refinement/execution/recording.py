@@ -233,6 +233,12 @@ class Recorder:
         self.event(EventKind.ASKED, round=number)
         run_asking.send(Run, run=self.run, round=number)
 
+    @transaction.atomic
+    def pause(self) -> None:
+        """Pauses the run between two rounds, as a person asked for it."""
+        lease_release(self.lease, status=RunStatus.PAUSED, pause_after_round=False)
+        self.event(EventKind.PAUSED)
+
     @retry_lost_connection
     @transaction.atomic
     def waiting(self, call: Call, *, until: datetime, reason: str, endpoint: str) -> None:

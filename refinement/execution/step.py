@@ -38,7 +38,7 @@ from refinement.execution.recording import Recorder
 from refinement.execution.slots import NoFreeSlot
 from refinement.judging.context import Brief
 from refinement.judging.templating import TemplateFailure
-from refinement.models import EventKind
+from refinement.models import EventKind, Run
 from refinement.providers.base import Cancelled, ErrorKind, ProviderError
 from refinement.providers.retrying import delay_before
 from refinement.selectors.runs.steering import instructions_waiting
@@ -120,6 +120,9 @@ def step_carry_out(
         elif isinstance(step, AskPlateau):
             recorder.ask_plateau(step.round)
             result = StepResult(step)
+        elif isinstance(step, Revise) and pause_is_due(recorder.lease.row.pk):
+            recorder.pause()
+            result = StepResult()
         else:
             result = carry_out(
                 caller, recorder, brief, history, with_instructions(recorder, brief, history, step), options
@@ -133,6 +136,11 @@ def step_carry_out(
         seconds=time.monotonic() - began,
         endpoints=frozenset(caller.endpoints),
     )
+
+
+def pause_is_due(run_id: int) -> bool:
+    """Whether a person asked meanwhile to pause the run after its round."""
+    return Run.objects.filter(pk=run_id, pause_after_round=True).exists()
 
 
 def claim_record(recorder: Recorder, step: Step) -> None:

@@ -21,6 +21,8 @@
     },
     beforeNodeMorphed: (old, next) => {
       if (old.nodeName === "SELECT") chosen.set(old, old.value);
+      // The reader looks at something else here.
+      if (old.dataset && "kept" in old.dataset) return false;
       // The content of a fixed element depends on its id alone, and scripts draw into it.
       return !(next.dataset && "fixed" in next.dataset && old.id === next.id);
     },

@@ -1,5 +1,5 @@
-// Keeps a run's page up to date. The event stream reports what happened (without one, the page polls),
-// and the parts of the page that an event changes are fetched and merged in.
+// Keeps a run's page up to date. The event stream reports that something happened (without one, the page
+// polls); then the page is fetched again and merged into what is shown, so it looks as after a reload.
 {
   const POLL_MS = 2000;
   const HIDDEN_MS = 15000; // a hidden tab closes its connection
@@ -7,20 +7,8 @@
   const MAX_FAILURES = 25;
   const MAX_TEXT = 40000;
   const REFUSED = "Live updates are not available right now. This page refreshes every few seconds.";
-  const LOOP = ["run-head", "run-chart", "run-so-far", "run-rounds"];
-  const PEOPLE = ["run-talk", "round-people", "run-instructions", "run-reviews"];
-  // The parts each kind of event changes. Kinds that are not listed change what the loop shows.
-  const PARTS = {
-    claimed: [], queued: ["run-head"], unreadable: ["run-head"], waiting: ["run-head"], paused: ["run-head"], resumed: ["run-head"],
-    evaluating: [], evaluated: [], repaired: ["run-head", "run-rounds"],
-    drafted: ["run-head", "run-rounds", "run-live"], revised: ["run-head", "run-rounds", "run-instructions", "run-live"],
-    composed: ["run-head", "run-live"], answered: ["run-live"], deliberated: ["run-live"], judged: [...LOOP, "run-live"],
-    described: ["run-chart", "run-so-far", "run-rounds"], escalated: ["run-head", "run-live"], asked: ["run-head", "run-live"],
-    stopped: [...LOOP, "run-instructions", "run-reviews"],
-    commented: ["run-talk"], scored: ["round-people"], decided: ["run-head"], steered: ["run-head", "run-instructions"], reviewing: ["run-reviews"],
-  };
-  const STATUSES = { queued: "Queued", running: "Running", waiting: "Waiting", paused: "Paused", finished: "Finished" };
 
+  const page = () => document.getElementById("run-page");
   const block = () => document.getElementById("run-live");
   const part = (name) => block()?.querySelector(`[data-live-${name}]`);
   let source = null;
@@ -33,6 +21,7 @@
   let retrying = 0;
   let hiding = 0;
   let refreshing = 0;
+  let merging = false;
 
   const write = (name, words) => {
     const place = part(name);
@@ -44,24 +33,37 @@
     part("notice")?.toggleAttribute("hidden", !words);
   };
 
-  // --- parts of the page ----------------------------------------------------------------------------
-  const load = (id) => {
-    const place = document.getElementById(id);
-    const address = place?.getAttribute("hx-get");
-    return address ? htmx.ajax("GET", address, { source: place, target: place }).catch(() => {}) : null;
+  // --- the page --------------------------------------------------------------------------------------
+  // The run's own address, or that of the round that the reader opened.
+  const address = () => {
+    const run = page().dataset.address;
+    const round = document.querySelector("#run-rounds [aria-current]");
+    return `${location.pathname !== run && round ? round.getAttribute("href") : run}?part=page`;
   };
 
-  const stale = new Set();
-  const refresh = (ids) => {
-    for (const id of ids) stale.add(id);
-    // Batches events into one request, with jitter so that pages do not all send at once.
-    refreshing ||= setTimeout(() => {
-      refreshing = 0;
-      const waiting = [...stale];
-      stale.clear();
-      waiting.forEach(load);
-    }, 150 + Math.random() * 150);
+  const merge = async () => {
+    refreshing = 0;
+    const asked = address();
+    merging = true;
+    await htmx.ajax("GET", asked, { source: page(), target: page(), swap: "morph" }).catch(() => {});
+    merging = false;
+    tick();
+    if (asked !== address()) refresh(); // the reader went elsewhere meanwhile
   };
+
+  // Batches events into one request, with jitter so that pages do not all send at once.
+  const refresh = () => {
+    refreshing ||= setTimeout(() => (merging ? later() : merge()), 150 + Math.random() * 150);
+  };
+  const later = () => {
+    refreshing = 0;
+    refresh();
+  };
+
+  document.addEventListener("htmx:beforeSwap", ({ detail }) => {
+    if (merging && detail.target === page() && detail.requestConfig.path.endsWith("?part=page"))
+      detail.shouldSwap &&= detail.requestConfig.path === address();
+  });
 
   // --- the reply in progress --------------------------------------------------------------------------
   const following = (place, work) => {
@@ -111,13 +113,8 @@
   const onState = (data) => {
     const place = block();
     if (!place) return;
-    const over = data.status === "finished";
-    if ((place.dataset.status === "finished") !== over) refresh([...LOOP, ...PEOPLE, ...(over ? [] : ["run-live"])]);
-    else if (place.dataset.status !== data.status) refresh(["run-head"]);
-    place.dataset.status = data.status;
-    place.hidden = over;
+    if (place.dataset.status !== data.status) refresh();
     for (const name of ["words", "rounds", "tokens", "calls"]) write(name, data[name]);
-    write("status", STATUSES[data.status] ?? data.status);
     if (part("progress")) part("progress").value = data.judged;
     part("since")?.setAttribute("data-live-since", data.began ?? "");
     part("next")?.setAttribute("data-live-next", data.next_try ?? "");
@@ -150,7 +147,7 @@
     text: onText,
     reading: onReading,
     state: onState,
-    event: (data) => refresh(PARTS[data.kind] ?? LOOP),
+    event: () => refresh(),
     blind: () => location.reload(),
     gone: () => stop("Live updates stopped: you no longer have access to this run."),
   };
@@ -181,8 +178,9 @@
   const poll = async () => {
     const before = block()?.dataset.after;
     if (before && !document.hidden) {
-      await load("run-live");
-      if (block() && block().dataset.after !== before) refresh([...LOOP, ...PEOPLE]);
+      const place = block();
+      await htmx.ajax("GET", place.getAttribute("hx-get"), { source: place, target: place }).catch(() => {});
+      if (block()?.dataset.after !== before) await merge();
       tick();
       if (polling) notice(REFUSED);
     }

@@ -1,4 +1,4 @@
-// A run's page: values at the pointer, chart download, arrow keys between rounds.
+// A run's page: copying the result, values at the pointer, chart download, arrow keys between rounds.
 {
   // The run was launched, so delete the launch draft.
   if (document.querySelector("#run-live:not([hidden])")) Drafts.forget("wiggum:launch:", (draft) => draft.launched);
@@ -43,6 +43,19 @@
     if (!done && readout()) readout().textContent = "The image could not be created. Download the SVG instead.";
   });
 
+  // Copies the text behind the link; without a clipboard the link opens it.
+  document.addEventListener("click", async (event) => {
+    const link = event.target.closest?.("[data-copy-text]");
+    if (!link || !navigator.clipboard || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    const words = link.textContent;
+    const answer = await fetch(link.href).catch(() => null);
+    const done = answer?.ok && (await navigator.clipboard.writeText(await answer.text()).then(() => true, () => false));
+    if (!done) return location.assign(link.href);
+    link.textContent = link.dataset.done;
+    setTimeout(() => (link.textContent = words), 2000);
+  });
+
   const reveal = () => {
     for (const link of document.querySelectorAll("[data-png]")) link.hidden = false;
     // On phones the tabs scroll sideways; scroll to the open one.
@@ -53,17 +66,18 @@
   reveal();
   document.addEventListener("htmx:afterSettle", reveal);
 
-  // New rounds do not replace a diff or a view the user just opened.
+  // What is new does not replace a diff or a view the reader opened.
   const asked = new Set();
   const byReader = (detail) => detail.elt?.closest?.("#run-rounds li, #round-text");
   document.addEventListener("htmx:beforeRequest", ({ detail }) => byReader(detail) && asked.add(detail.xhr));
   document.addEventListener("htmx:afterRequest", ({ detail }) => asked.delete(detail.xhr));
-  document.addEventListener("htmx:oobBeforeSwap", ({ detail }) => {
-    if (detail.target?.id !== "round") return;
-    const [here, next] = [detail.target, detail.fragment].map((part) => part.querySelector("#round-text"));
-    const open = here?.querySelector(".tabs [aria-current]");
-    const elsewhere = asked.size || (open && !open.matches("li:first-child > *"));
-    if (here && next && elsewhere) next.dataset.fixed = "";
+  document.addEventListener("htmx:beforeSwap", ({ detail }) => {
+    const text = document.getElementById("round-text");
+    if (!text || detail.target?.id !== "run-page") return;
+    const open = text.querySelector(".tabs [aria-current]");
+    text.toggleAttribute("data-kept", Boolean(asked.size || (open && !open.matches("li:first-child > *"))));
+    // Comments that were unfolded stay so.
+    document.querySelector("#run-talk[hx-get*='all='], #run-talk[hx-get*='thread=']")?.setAttribute("data-kept", "");
   });
 
   // Left and right arrows move between rounds while a round button has the focus.

@@ -73,7 +73,7 @@ def make_the_first_account(page: Page) -> None:
 
 
 def run_the_example(page: Page) -> None:
-    page.get_by_role("button", name="Run the example").click()
+    page.get_by_role("button", name=re.compile("Run a sample task|try the demo model")).click()
     expect(page).to_have_url(re.compile(r"/p/docs-team/runs/1/$"), timeout=PATIENCE)
     # A mark that a load of the page would wipe away: all that follows must come by itself.
     page.evaluate("document.body.dataset.watched = 'yes'")

@@ -7,6 +7,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import watched
+from tests.loopback.faults import Fault
+from tests.loopback.replies import Asked, made_to_fit
 from tests.loopback.server import LoopbackServer
 from tests.prepared import prepared_copy
 from tests.streaming.served import Served
@@ -29,6 +31,12 @@ from refinement.models import Event, Run
 Run.objects.filter(pk={run}).update(status="paused", outcome="", stop_reason="", finished_at=None, why="")
 print("told", Event.objects.create(run_id={run}, kind="extended", actor="Edgar", data={{}}).pk)
 """
+# What a page says, without its times: they go on.
+SAID = """() => {
+  const main = document.querySelector("main").cloneNode(true);
+  main.querySelectorAll("time, script").forEach((part) => part.remove());
+  return main.textContent.replace(/\\s+/g, " ");
+}"""
 HIDE = """(hidden) => {
   Object.defineProperty(document, "hidden", {configurable: true, get: () => hidden});
   document.dispatchEvent(new Event("visibilitychange"));
@@ -66,6 +74,36 @@ def test_a_lost_connection_is_said_and_found_again(page: Page, served: Served):
     expect(notice).to_be_hidden(timeout=PATIENCE)
     served.shell(RESUME.format(run=run))
     expect(page.locator("#run-head .chip").first).to_have_text(re.compile("PASS|FAIL"), timeout=PATIENCE)
+
+
+def test_a_run_that_fails_at_once_is_shown_with_its_error(page: Page, served: Served):
+    run = served.launch(then=PAUSE)
+    page.goto(f"/p/alpha/runs/{run}/")
+    served.server.faults = [Fault("context_exceeded")]
+    served.shell(RESUME.format(run=run))
+    expect(page.locator("#run-head")).to_contain_text("ERROR", timeout=PATIENCE)
+    expect(page.get_by_role("button", name="Retry")).to_be_visible()
+    expect(page.locator("#run-live")).to_be_hidden()
+    served.server.faults = []
+
+
+def test_a_run_that_ends_looks_as_after_a_reload_at_its_best_round(page: Page, served: Served):
+    scores = iter((5, 8, 6))
+    text = made_to_fit()
+
+    def reply(asked: Asked) -> object:
+        return made_to_fit(next(scores))(asked) if asked.schema else text(asked)
+
+    served.server.replies = reply
+    run = served.launch(rounds=3, then=PAUSE)
+    page.goto(f"/p/alpha/runs/{run}/")
+    served.shell(RESUME.format(run=run))
+    expect(page.locator("#run-rounds [aria-current]")).to_contain_text("Round 2", timeout=PATIENCE)
+    expect(page.locator("#run-head")).to_contain_text("FAIL", timeout=PATIENCE)
+    expect(page.locator("#run-page.htmx-request")).to_have_count(0)
+    said = page.evaluate(SAID)
+    page.reload()
+    assert page.evaluate(SAID) == said
 
 
 def test_a_hidden_tab_gives_its_connection_up_and_takes_it_again(page: Page, served: Served):

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from refinement.models import Run
+from refinement.models import Event, Run
 from tests.browser.test_accessibility import in_both_themes
 from tests.views.rubrics.given import HOSTILE
 from tests.views.runs.finished import finished_run
@@ -52,37 +52,35 @@ def test_what_was_clicked_last_is_shown_whatever_comes_first(signed_in, home):
     expect(shown.get_by_role("link", name="Model calls")).to_have_attribute("aria-current", "true")
 
 
-# What an open page asks for when something has happened to a round that was not judged yet.
-NEWS = """() => {
-  const run = location.pathname.replace(/(rounds|diff).*/, "");
-  const options = {source: "#run-rounds", target: "#run-rounds", swap: "outerHTML"};
-  return htmx.ajax("GET", `${run}?part=rounds&open=2&fresh=1`, options);
-}"""
+def something_happens(run):
+    """An open page hears of it and asks for the page again."""
+    Event.objects.create(run=run, kind="commented", actor="Edgar", data={})
 
 
-def test_who_looks_at_a_difference_is_not_taken_back_by_what_is_new(signed_in, home):
+def test_who_looks_at_a_difference_is_not_taken_back_by_what_is_new(signed_in, home, run):
     signed_in.goto(f"{home}rounds/2/")
     difference = signed_in.locator("#round-text").get_by_role("link", name="Diff to the one before")
     difference.click()
     expect(difference).to_have_attribute("aria-current", "true")
-    with signed_in.expect_response("**part=rounds**"):
-        signed_in.evaluate(NEWS)
-    expect(signed_in.locator("#run-rounds.htmx-swapping, #run-rounds.htmx-request")).to_have_count(0)
+    with signed_in.expect_response("**rounds/2/?part=page"):
+        something_happens(run)
+    expect(signed_in.locator("#run-page.htmx-swapping, #run-page.htmx-request")).to_have_count(0)
     expect(difference).to_have_attribute("aria-current", "true")
     signed_in.get_by_role("link", name="Candidate", exact=True).click()
     expect(signed_in.locator("#round-text ins")).to_have_count(0)
     signed_in.evaluate("() => { document.getElementById('round').dataset.before = 'yes'; }")
-    signed_in.evaluate(NEWS)
+    something_happens(run)
     expect(signed_in.locator("#round[data-before]")).to_have_count(0)  # who reads the text gets what is new
 
 
-def test_what_is_asked_for_is_not_lost_to_what_is_new(signed_in, home):
+def test_what_is_asked_for_is_not_lost_to_what_is_new(signed_in, home, run):
     held = []
     signed_in.goto(f"{home}rounds/2/")
     signed_in.route("**/diff/**", lambda route: held.append(route))
     difference = signed_in.locator("#round-text").get_by_role("link", name="Diff to the one before")
     difference.click()
-    signed_in.evaluate(NEWS)
+    with signed_in.expect_response("**rounds/2/?part=page"):
+        something_happens(run)
     signed_in.evaluate("() => fetch(location.href).then((answer) => answer.text())")
     for route in held:
         route.continue_()

@@ -75,6 +75,9 @@ class Rule:
 
 RULES: dict[str, Rule] = {
     "project_home": Rule(read="viewer"),
+    "prepared_open": Rule(write="viewer"),
+    "prepared_play": Rule(read="viewer"),
+    "prepared_delete": Rule(write="editor"),
     "project_jump": Rule(read="viewer"),
     "member_list": Rule(read="viewer"),
     "member_leave": Rule(write="viewer"),
@@ -101,6 +104,7 @@ RULES: dict[str, Rule] = {
     "run_training_file": Rule(read="viewer", values={"form": "sft"}),
     "run_import": Rule(read="editor", write="editor"),
     "run_import_batch": Rule(read="editor", write="editor", authors=True),
+    "run_columns": Rule(write="viewer"),
     "run_bulk": Rule(write="viewer"),
     "run_view_save": Rule(write="viewer"),
     "run_view_delete": Rule(write="editor"),

@@ -38,6 +38,7 @@ class EventKind(models.TextChoices):
     STEERED = "steered", "Instruction given"
     EDITED = "edited", "Edited by hand"
     REVIEWING = "reviewing", "Reviews changed"
+    PAUSING = "pausing", "Pause after this round"
 
 
 class Event(models.Model):

@@ -110,6 +110,7 @@ class RunFacts:
     metrics: tuple[MetricSeries, ...] = ()
     panel: tuple[JudgeLine, ...] = ()  # its board, once it is known
     so_far: SoFar | None = None
+    result: Round | None = None  # the round a person chose, else the best one; without its text
     plateau: str = ""  # what happened, while the run asks how to go on
 
     @property
@@ -129,11 +130,11 @@ class RunFacts:
         return [criterion.name for criterion in self.rubric.criteria]
 
     def opened(self, wanted: int | None = None) -> int | None:
-        """The round to open: the requested one, else the best, else the newest."""
+        """The round to open: the requested one, the best once the run ended or asks, else the newest."""
         numbers = [line.number for line in self.rounds]
         if wanted is not None:
             return wanted if wanted in numbers else None
-        if self.run.is_finished and self.run.best_round in numbers:
+        if (self.run.is_finished or self.run.is_asking) and self.run.best_round in numbers:
             return self.run.best_round
         return numbers[-1] if numbers else None
 
@@ -162,6 +163,7 @@ def run_facts(run: Run) -> RunFacts:
         metrics=metrics,
         panel=panel_lines(run) if has_panel(run, rubric.judges.mode) else (),
         so_far=so_far(run, rubric, rows, metrics),
+        result=next((row for row in rows if row.number == (run.chosen_round or run.best_round)), None),
         plateau=plateau_words(run, rubric),
     )
 
@@ -183,11 +185,12 @@ def _tag_names(run: int) -> list[str]:
 
 
 def time_label(run: Run) -> str:
-    """From its first step to its end, or until now."""
-    if run.started_at is None:
+    """How long it worked, without the time in which it was paused or finished."""
+    since = run.worked_since
+    if since is None:
         return ""
     end = run.finished_at or timezone.now()
-    return duration(max(0.0, (end - run.started_at).total_seconds()))
+    return duration(max(0.0, (end - since).total_seconds()))
 
 
 def budget_lines(run: Run, rubric: Rubric) -> tuple[BudgetLine, ...]:

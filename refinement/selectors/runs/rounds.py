@@ -117,6 +117,10 @@ class RoundFacts:
         return sum(not check.passed for check in self.checks)
 
     @property
+    def passed_checks(self) -> tuple[CheckLine, ...]:
+        return tuple(check for check in self.checks if check.passed)
+
+    @property
     def wordy(self) -> bool:
         """Whether the verdict is too long for a narrow column."""
         return self.board is None and any(len(line.reasoning) > WORDY for line in self.scores)

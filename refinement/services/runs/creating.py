@@ -4,7 +4,7 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import replace
 
-from django.core.exceptions import ValidationError
+from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
 from django.db import transaction
 from django.utils import timezone
 
@@ -32,6 +32,7 @@ from refinement.models import (
 from refinement.models.runs.runs import TASK_TYPE_CHARS, TITLE_CHARS
 from refinement.providers.registry import Target, parse_target
 from refinement.selectors.prices import prices_for
+from refinement.selectors.projects.budgets import budget_of
 from refinement.selectors.rubrics.commands import command_refusal
 from refinement.selectors.rubrics.definitions import definition_of
 from refinement.services.audit import audit_record
@@ -73,6 +74,8 @@ def run_create(
     scribe = clerk or (parse_target(used.judges.clerk) if used.judges.clerk else judge)
     validate_texts(text, seed_text, has_seed=bool(seed))
     kept = sources_validate(sources)
+    if refusal := budget_of(project).refusal:
+        raise ValidationError({NON_FIELD_ERRORS: refusal})
     if refusal := command_refusal(used):
         raise ValidationError({"rubric": refusal})
     kin = kinship(producer.model, judge.model) if used.criteria else None
@@ -136,9 +139,10 @@ def task_type_cleaned(text: str) -> str:
 
 
 def title_of(task: str) -> str:
-    """The first line of the task that has text, for lists."""
+    """The first line of the task that has text, without the period of a single sentence."""
     first = next((line.strip() for line in task.splitlines() if line.strip(" #*->`")), task)
-    return shorten(first.lstrip("#*->` ") or first, TITLE_CHARS)
+    title = first.lstrip("#*->` ") or first
+    return shorten(title if title.endswith("..") else title.removesuffix("."), TITLE_CHARS)
 
 
 @transaction.atomic

@@ -21,21 +21,33 @@ from refinement.services.runs.lifecycle import (
     run_cancel,
     run_continue,
     run_pause,
+    run_pause_later,
     run_rerun,
     run_resume,
     run_retry,
 )
+from refinement.services.runs.renaming import run_rename
 from refinement.views.runs.page import partial, shown_run
 
 
 def cancel(request: ProjectRequest, run: Run, user: User) -> str:
     run_cancel(run=run, user=user)
-    return "Run cancelled. Judged rounds are kept."
+    return "Run stopped. Judged rounds are kept."
 
 
 def pause(request: ProjectRequest, run: Run, user: User) -> str:
     run_pause(run=run, user=user)
     return "Run paused. Resume it to continue."
+
+
+def pause_later(request: ProjectRequest, run: Run, user: User) -> str:
+    run_pause_later(run=run, user=user)
+    return "The run pauses after this round."
+
+
+def go_on(request: ProjectRequest, run: Run, user: User) -> str:
+    run_pause_later(run=run, wanted=False, user=user)
+    return "The run does not pause."
 
 
 def resume(request: ProjectRequest, run: Run, user: User) -> str:
@@ -67,6 +79,11 @@ def unarchive(request: ProjectRequest, run: Run, user: User) -> str:
     return "Run unarchived."
 
 
+def rename(request: ProjectRequest, run: Run, user: User) -> str:
+    run_rename(run=run, title=request.POST.get("title", ""), user=user)
+    return "Run renamed."
+
+
 def tags(request: ProjectRequest, run: Run, user: User) -> str:
     kept = tags_set(run=run, names=[request.POST.get("tags", "")])
     return f"Tags saved: {', '.join(kept)}." if kept else "Tags removed."
@@ -75,11 +92,14 @@ def tags(request: ProjectRequest, run: Run, user: User) -> str:
 ACTIONS: dict[str, Callable[[ProjectRequest, Run, User], str]] = {
     "cancel": cancel,
     "pause": pause,
+    "pause-later": pause_later,
+    "go-on": go_on,
     "resume": resume,
     "retry": retry,
     "continue": more,
     "archive": archive,
     "unarchive": unarchive,
+    "rename": rename,
     "tags": tags,
 }
 
@@ -115,6 +135,8 @@ def typed(request: ProjectRequest, invalid: ValidationError) -> dict[str, Any]:
     kept: dict[str, Any] = {"wrong": invalid.message_dict}
     if "tags" in request.POST:
         kept["typed_tags"] = request.POST["tags"]
+    if "title" in request.POST:
+        kept["typed_title"] = request.POST["title"]
     if "rounds" in request.POST:
         kept["more_rounds"] = request.POST["rounds"]
     return kept

@@ -15,6 +15,7 @@ from refinement.forms.reviews.decisions import decision_form
 from refinement.models import Round, Run
 from refinement.selectors.reviews.decisions import decisions_of
 from refinement.selectors.reviews.human_scores import people_of
+from refinement.selectors.runs.answer import answer_of
 from refinement.selectors.runs.calls import calls_of_round, said, seen_table
 from refinement.selectors.runs.evaluators.trials import trials_of_round
 from refinement.selectors.runs.imports import import_of
@@ -27,7 +28,7 @@ from refinement.services.runs.lifecycle import MOST_MORE_ROUNDS
 from refinement.views.comments.context import counts_context, threads_context
 from refinement.views.runs.team import TEAM_PARTS, team_context, team_part
 
-PARTS = ("head", "chart", "so_far", "rounds")  # partials a live page reloads after an event
+PARTS = ("head", "chart", "so_far", "rounds", "decision")  # partials a live page reloads after an event
 
 
 @require_safe
@@ -71,7 +72,10 @@ def shown_part(request: ProjectRequest, run: Run, part: str) -> HttpResponse:
     facts = run_facts(run)
     context = {"section": "runs", "run": run, "facts": facts, "can_edit": can_edit(request), "alone": True}
     if part == "head":
-        context |= head_context(facts)
+        context |= head_context(facts) | team_context(request, run)
+    elif part == "decision":
+        decided = decisions_of(run, facts.rubric)
+        context |= {"decided": decided, **decide_context(request, facts, decided.seen)}
     elif part == "chart":
         context["charts"] = charts(facts)
     elif part == "rounds":
@@ -103,8 +107,6 @@ def run_context(request: ProjectRequest, run: Run, number: int | None = None) ->
         **decide_context(request, facts, head["decided"].seen),
         **team_context(request, run),
         "charts": charts(facts),
-        "task": said("task", run.task),
-        "sources": source_lines(run, facts.rubric),
         **(round_context(request, facts, opened) if opened else threads_context(request, facts, None)),
     }
 
@@ -122,9 +124,12 @@ def head_context(facts: RunFacts) -> dict[str, Any]:
     run, rubric = facts.run, facts.rubric
     tags = tags_of(run)
     return {
+        "answer": answer_of(facts),
         "decided": decisions_of(run, rubric),
         "imported": import_of(run, rubric, {line.number: line.composite for line in facts.rounds}),
         "reason": reason_label(run),
+        "task": said("task", run.task),
+        "sources": source_lines(run, rubric),
         "tags": tags,
         "typed_tags": ", ".join(tags),
         "more_rounds": "2",

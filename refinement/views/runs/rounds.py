@@ -14,11 +14,11 @@ from refinement.views.runs.page import partial, people_context, round_context, s
 @require_safe
 @project_view()
 def run_round(request: ProjectRequest, run: int, number: int) -> HttpResponse:
-    """The round; with `form=text` its full candidate as plain text."""
+    """The round; `part=page` the whole page around it, `form=text` its full candidate as plain text."""
     found = run_or_404(request, run)
     if request.GET.get("form") == "text":
         return candidate_as_text(found, number)
-    if not partial(request):
+    if not partial(request) or request.GET.get("part") == "page":
         return shown_run(request, found, number)
     facts = run_facts(found)
     context = {"section": "runs", "run": found, "facts": facts, **round_context(request, facts, number)}

@@ -10,11 +10,12 @@ from refinement.services.runs.lifecycle import (
     run_cancel,
     run_continue,
     run_pause,
+    run_pause_later,
     run_rerun,
     run_resume,
     run_retry,
 )
-from tests.execution.lifecycle.given import FINISHED, STATES, Scene, kinds, messages, row_of
+from tests.execution.lifecycle.given import FINISHED, STATES, Scene, advance, kinds, messages, row_of, rubric
 
 pytestmark = pytest.mark.django_db
 GOING = {"queued", "running", "waiting"}
@@ -155,3 +156,24 @@ def test_an_outcome_that_has_changed_since_is_looked_at_anew(scene: Scene, edito
     with pytest.raises(WrongState):
         service(run=held, user=editor)
     assert row_of(held)["outcome"] == now
+
+
+def test_a_run_pauses_after_its_round_and_goes_on_from_there(scene: Scene):
+    scene.says(5.0, 6.0, 7.0)
+    run = scene.launch(rubric(3))
+    run_pause_later(run=run)
+    advance(run)
+    assert (run.status, run.rounds_judged, run.pause_after_round) == ("paused", 1, False)
+    assert kinds(run)[-1] == "paused"
+    assert scene.asked() == 1  # nothing of the next round was begun
+    run_resume(run=run)
+    advance(run)
+    assert (run.status, run.rounds_judged) == ("finished", 3)
+
+
+def test_a_run_that_ends_with_its_round_does_not_pause(scene: Scene):
+    scene.says(5.0)
+    run = scene.launch(rubric(1))
+    run_pause_later(run=run)
+    advance(run)
+    assert (run.status, run.outcome) == ("finished", "FAIL")

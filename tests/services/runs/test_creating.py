@@ -186,7 +186,8 @@ def test_an_empty_definition_is_the_versions_own(project):
 @pytest.mark.parametrize(
     ("task", "title"),
     [
-        ("Explain the backups.\nIn detail.", "Explain the backups."),
+        ("Explain the backups.\nIn detail.", "Explain the backups"),
+        ("And so on...", "And so on..."),
         ("\n\n# A heading\n\nText", "A heading"),
         ("---\n- first\n", "first"),
         ("***", "***"),

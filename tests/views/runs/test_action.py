@@ -2,16 +2,16 @@
 
 import pytest
 
-from refinement.models import Run
+from refinement.models import AuditEntry, Run
 from tests.execution.lifecycle.given import STATES, Scene
-from tests.views.runs.finished import finished_run
+from tests.views.runs.finished import TASK, finished_run
 
 pytestmark = pytest.mark.django_db
 HTMX = {"HX-Request": "true"}
 GOING = {"queued", "running", "waiting"}
 # action: the states in which it is possible, and the words that say it was done
 ACTIONS = {
-    "cancel": (GOING | {"paused"}, "Run cancelled"),
+    "cancel": (GOING | {"paused"}, "Run stopped"),
     "pause": (GOING, "Run paused"),
     "resume": ({"paused"}, "Run resumed"),
     "retry": ({"ERROR"}, "Run retried"),
@@ -55,7 +55,20 @@ def test_an_action_is_done_or_refused_in_words(as_editor, scene, state, action, 
     assert ("<html" in text) is not script
 
 
-@pytest.mark.parametrize("action", [*ACTIONS, "rerun", "archive", "unarchive", "tags"])
+@pytest.mark.parametrize("state", STATES)
+def test_a_run_is_paused_after_its_round_or_not_after_all(as_editor, scene, state):
+    run = scene.in_state(state)
+    asked = as_editor.post(address(run, "pause-later"), follow=True)
+    run.refresh_from_db()
+    assert (asked.status_code, run.pause_after_round) == ((200, True) if state in GOING else (422, False))
+    as_editor.post(address(run, "go-on"))
+    run.refresh_from_db()
+    assert not run.pause_after_round
+
+
+@pytest.mark.parametrize(
+    "action", [*ACTIONS, "pause-later", "go-on", "rerun", "archive", "unarchive", "rename", "tags"]
+)
 def test_a_viewer_may_not_and_an_outsider_finds_nothing(as_viewer, as_outsider, as_owner, project, action):
     run = finished_run(project)
     before = Run.objects.values().get(pk=run.pk)
@@ -114,3 +127,19 @@ def test_running_it_again_leads_to_the_new_run(as_editor, project, script):
     assert again.rerun_of == run
     text = as_editor.get(target).content.decode()
     assert f"the same task, rubric and models as run {run.pk}" in text
+
+
+def test_renaming(as_editor, as_viewer, project):
+    run = finished_run(project)
+    assert as_viewer.post(address(run, "rename"), {"title": "Mine"}).status_code == 403
+    as_editor.post(address(run, "rename"), {"title": "  Ingest \n guide "})
+    run.refresh_from_db()
+    assert run.title == "Ingest guide"
+    entry = AuditEntry.objects.get(action="run.rename")
+    assert (entry.before, entry.after) == ({"title": TASK}, {"title": "Ingest guide"})
+    refused = as_editor.post(address(run, "rename"), {"title": "x" * 161})
+    assert refused.status_code == 422
+    assert "at most 160 characters" in refused.content.decode()
+    as_editor.post(address(run, "rename"), {"title": " "})
+    run.refresh_from_db()
+    assert run.title == TASK, "an empty title is made from the task again"

@@ -299,7 +299,6 @@ def test_a_project_that_scores_blind_offers_nothing_else(as_viewer, viewer, run,
     data = {"version": "0", **{f"score-{key}": "6" for key in keys}}
     assert as_viewer.post(address, data).status_code == 422
     assert not HumanScore.objects.filter(author=viewer).exists()
-    assert address.encode() + b'"' not in as_viewer.get(f"/p/alpha/runs/{run.pk}/rounds/2/").content
     as_viewer.post(f"{address}blind/")
     as_viewer.post(address, data)
     assert HumanScore.objects.get(author=viewer).blind

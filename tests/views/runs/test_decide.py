@@ -36,7 +36,7 @@ def test_the_head_shows_the_judge_and_the_person(as_editor, as_viewer, run):
     assert (sent.status_code, sent["Location"]) == (302, address(run))
     text = " ".join(text_of(as_viewer.get(address(run))).split())
     assert "The judge: FAIL, best round 2 at 8.60." in text
-    assert "Edgar Editor</bdi> approved round 3</b>" in text
+    assert "Edgar Editor</bdi></b> approved round 3</span>" in text
     assert "It reads well." in text
     assert "FAIL" in text  # the judge's own outcome is still there
 
@@ -78,7 +78,7 @@ def test_withdrawing_is_offered_only_where_something_stands(as_editor, run):
     assert "Withdraw the decision" in text_of(as_editor.get(address(run)))
     decided(as_editor, run, "withdrawn", reason="Too early.", seen="1")
     text = text_of(as_editor.get(address(run)))
-    assert "No decision yet" in text
+    assert "<b>none yet</b>" in text
     assert "Too early." in text
 
 

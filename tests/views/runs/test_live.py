@@ -5,11 +5,13 @@ import re
 import pytest
 
 from refinement.models import Event, LiveText, Run
+from refinement.selectors.runs.live import live_states
 from refinement.services.rubrics.editing import default_rubrics_install
 from refinement.services.runs.lifecycle import run_cancel
 from tests.models.given import a_run
 from tests.views.rubrics.given import HOSTILE
 from tests.views.runs import board_guide
+from tests.views.runs.finished import finished_run
 
 pytestmark = pytest.mark.django_db
 
@@ -44,6 +46,30 @@ def test_a_partial_answers_htmx(as_viewer, run):
     assert "<html" not in page
     assert page.strip().startswith("<section")
     assert f'data-after="{run.events.latest("id").pk}"' in page
+
+
+def test_what_happens_while_a_page_is_built_reaches_it_by_the_stream(as_viewer, run, monkeypatch):
+    """The page names the state it was built from: a run that ended meanwhile is news to it."""
+    Run.objects.filter(pk=run.pk).update(status="running", lease_owner="a worker")
+    before = run.events.latest("id").pk
+
+    def ends_meanwhile(numbers):
+        run_cancel(run=run)
+        return live_states(numbers)
+
+    monkeypatch.setattr("refinement.templatetags.live.live_states", ends_meanwhile)
+    page = as_viewer.get(f"/p/alpha/runs/{run.pk}/").content.decode()
+    assert f'data-status="running" data-after="{before}"' in page
+
+
+def test_an_open_page_is_merged_whole_with_the_round_that_its_reader_opened(as_viewer, project):
+    """It looks as after a reload, and messages that were shown stay."""
+    run = finished_run(project, ["7.15", "8.6", "8.3"])
+    for path, opened in ((f"/p/alpha/runs/{run.pk}/", 2), (f"/p/alpha/runs/{run.pk}/rounds/3/", 3)):
+        page = as_viewer.get(f"{path}?part=page", headers={"HX-Request": "true"}).content.decode()
+        assert page.strip().startswith('<div id="run-page"')
+        assert re.search(rf'href="/p/alpha/runs/{run.pk}/rounds/{opened}/"[^>]* aria-current="true"', page)
+        assert 'id="messages"' not in page
 
 
 def test_what_a_model_writes_is_text(as_viewer, run):

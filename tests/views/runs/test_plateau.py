@@ -1,5 +1,7 @@
 """A run that stopped improving: what its page says, and an editor's answer to it."""
 
+import re
+
 import pytest
 
 from refinement.models import Run
@@ -36,6 +38,7 @@ def test_the_page_says_what_happened_and_offers_both_answers(as_editor, project)
     ):
         assert words in text, words
     assert "act-resume" not in text  # it would ask again at once
+    assert re.search(rf'href="{home(run)}rounds/2/"[^>]* aria-current="true"', text)  # the best
 
 
 def test_a_run_with_a_board_goes_on_with_it(as_editor, project):

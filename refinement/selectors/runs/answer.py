@@ -1,0 +1,176 @@
+"""The answer at the top of a run's page: the outcome, the result, why, and what to doubt about it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from refinement.engine.scoring import shown
+from refinement.engine.types import ZERO, Rubric
+from refinement.models import BoardVerdict, CheckResult, HumanScore, Round, Run, RunStatus
+from refinement.selectors.runs.page import RunFacts
+from refinement.selectors.runs.words import capital_round_name
+
+WIDE_GAP = Decimal("0.15")  # of the scale: from here people and the judge disagree
+EMBEDDED = "embedded"
+VALID_RUNGS = ("", "strict", "embedded")
+LOOKS = {"PASS": "ok", "FAIL": "bad", "ERROR": "warn", "DONE": "info"}
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """A reason not to take the outcome at its word."""
+
+    title: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class PersonScore:
+    name: str
+    initials: str
+    score: str
+    blind: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleGap:
+    """People's scores of the result, and how far their mean is from the judge's."""
+
+    people: tuple[PersonScore, ...]
+    mean: Decimal
+    shown: str
+    gap: Decimal
+    words: str
+    wide: bool
+
+    @property
+    def all_blind(self) -> bool:
+        return all(person.blind for person in self.people)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckCount:
+    failed: int
+    total: int
+
+    @property
+    def passed(self) -> int:
+        return self.total - self.failed
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer bar."""
+
+    outcome: str
+    look: str
+    number: int | None  # of the result
+    result: str
+    chosen: bool  # a person chose it
+    first: str
+    score: str
+    people: PeopleGap | None
+    checks: CheckCount | None
+    doubts: tuple[Doubt, ...]
+
+
+def answer_of(facts: RunFacts) -> Answer:
+    """The answer. At most three queries."""
+    run, rubric = facts.run, facts.rubric
+    row = facts.result
+    number = row.number if row else None
+    people = people_gap(run, rubric, row) if row else None
+    checks = checks_of(row) if row and rubric.checks else None
+    composite = row.composite if row else None
+    return Answer(
+        outcome=run.outcome or RunStatus(run.status).label,
+        look=LOOKS.get(run.outcome, "") if run.outcome else "info",
+        number=number,
+        result=capital_round_name(number) if number else "",
+        chosen=run.chosen_round is not None and run.chosen_round == number,
+        first=facts.r1 if number != 1 else "",
+        score="" if composite is None else shown(composite, rubric.policy),
+        people=people,
+        checks=checks,
+        doubts=tuple(doubts_of(facts, row, people, checks)) if row and run.is_finished else (),
+    )
+
+
+def people_gap(run: Run, rubric: Rubric, row: Round) -> PeopleGap | None:
+    """People's scores of the round; None if nobody scored it. One query."""
+    rows = _human_scores(row.pk)
+    if not rows:
+        return None
+    mean = sum((entry.composite for entry in rows), ZERO) / len(rows)
+    gap = ZERO if row.composite is None else mean - row.composite
+    who = "judge" if row.spread is None else "board"
+    far = f"{shown(abs(gap), rubric.policy)} {'above' if gap > 0 else 'below'} the {who}"
+    near = shown(abs(gap), rubric.policy) == shown(ZERO, rubric.policy)
+    return PeopleGap(
+        people=tuple(
+            PersonScore(e.author_name, initials(e), shown(e.composite, rubric.policy), e.blind) for e in rows
+        ),
+        mean=mean,
+        shown=shown(mean, rubric.policy),
+        gap=gap,
+        words="" if row.composite is None else f"as the {who}" if near else far,
+        wide=abs(gap) >= WIDE_GAP * (rubric.scale.maximum - rubric.scale.minimum),
+    )
+
+
+def initials(entry: HumanScore) -> str:
+    return "".join(word[0] for word in entry.author_name.split()[:2]).upper() or "?"
+
+
+def _human_scores(row: int) -> list[HumanScore]:
+    return list(HumanScore.objects.filter(round=row).defer("scores", "note").order_by("id")[:50])
+
+
+def checks_of(row: Round) -> CheckCount | None:
+    """How many of the round's checks failed. One query."""
+    passed = list(CheckResult.objects.filter(round=row.pk).values_list("passed", flat=True))
+    return CheckCount(passed.count(False), len(passed)) if passed else None
+
+
+def doubts_of(
+    facts: RunFacts, row: Round, people: PeopleGap | None, checks: CheckCount | None
+) -> list[Doubt]:
+    """Everything that qualifies the result, most important first."""
+    found = []
+    if people and people.wide:
+        found.append(Doubt("People disagree", f"People score it {people.shown}: {people.words}."))
+    if checks and checks.failed:
+        found.append(Doubt("Failed checks", f"{checks.failed} of {checks.total} checks failed."))
+    if facts.kinship:
+        found.append(Doubt("Related judge", facts.kinship))
+    if row.signals:
+        found.append(Doubt("Judge check", "The text changed, but what the judge says of it hardly did."))
+    if row.seen_chars is not None and row.seen_chars < row.candidate_chars:
+        words = f"The judge saw {row.seen_chars:,} of {row.candidate_chars:,} characters."
+        found.append(Doubt("Judged in part", words))
+    if row.penalties:
+        found.append(Doubt("Penalty", "Points were deducted for calls that look invented."))
+    if row.contract_violation:
+        found.append(Doubt("Output contract", "The text violates the rubric's output contract."))
+    if row.candidate_cut:
+        found.append(Doubt("Cut off", "The writer's reply reached its length limit."))
+    return [*found, *reply_doubts(facts, row)]
+
+
+def reply_doubts(facts: RunFacts, row: Round) -> list[Doubt]:
+    """Replies that could not be read, or only with help. One query for a board."""
+    found = []
+    if facts.has_board:
+        unread = _unread(row.pk)
+        if unread:
+            found.append(Doubt("Missing judges", f"No valid scores from {', '.join(unread)}."))
+    elif row.judge_attempts > 1:
+        found.append(Doubt("Invalid replies", f"Valid scores only at try {row.judge_attempts}."))
+    elif row.parse_rung not in VALID_RUNGS:
+        found.append(Doubt("Repaired reply", "The judge's reply was malformed and had to be repaired."))
+    return found
+
+
+def _unread(row: int) -> Sequence[str]:
+    rows = BoardVerdict.objects.filter(round=row).exclude(problem="").order_by("seat")
+    return list(rows.values_list("judge__name", flat=True))

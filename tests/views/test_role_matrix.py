@@ -142,6 +142,7 @@ RULES: dict[str, Rule] = {
     "run_threads": Rule(read="viewer", write="viewer"),
     "thread_reply": Rule(write="viewer"),
     "thread_resolve": Rule(write="viewer"),
+    "thread_instruct": Rule(write="editor"),
     "comment_page": Rule(read="viewer"),
     "comment_edit": Rule(read="viewer", write="viewer", authors=True),
     "comment_delete": Rule(write="owner"),

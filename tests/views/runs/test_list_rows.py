@@ -70,7 +70,7 @@ def test_queued_runs_of_all_projects_stand_in_one_line(as_viewer, address, proje
     runs_of(other_project, 2, status="queued")
     runs_of(project, status="queued")
     [row] = as_viewer.get(address).context["rows"]
-    assert row.state.note == "2 before it"
+    assert row.state.note == "3rd in line"
 
 
 def test_a_pass_with_a_failed_check_says_so(as_viewer, address, project):

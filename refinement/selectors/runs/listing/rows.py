@@ -71,6 +71,7 @@ class Row:
     more_tags: str
     more_title: str
     source: str
+    source_title: str
     rubric: str
     rubric_slug: str
     version: int
@@ -116,7 +117,8 @@ def _row(entry: Listed, facts: RowFacts, excerpt: Excerpt | None, now: datetime)
         tags=entry.all_tags[:TAGS],
         more_tags=f"+{len(hidden)}" if hidden else "",
         more_title=", ".join(hidden),
-        source=run.get_source_display() if run.source else "",
+        source="example" if run.is_example else "imported" if run.source else "",
+        source_title=run.get_source_display() if run.source else "",
         rubric=run.rubric.name,
         rubric_slug=run.rubric.slug,
         version=run.rubric_version.number,

@@ -9,7 +9,6 @@ from django.utils.http import urlencode
 from refinement.models import MemberRole
 from refinement.selectors.people.audit import AuditFilters, AuditOptions
 
-ROLE_HELP = "Viewers read. Editors launch runs and change rubrics. Owners also manage members."
 LIFETIMES = [("1", "1 day"), ("7", "7 days"), ("30", "30 days")]
 NO_DATE = {"invalid": "Enter a date such as 2026-03-31."}
 NUMBER_CHARS = 18  # the largest id has more digits
@@ -18,9 +17,7 @@ NUMBER_CHARS = 18  # the largest id has more digits
 class InvitationForm(forms.Form):
     """A new invitation."""
 
-    role = forms.ChoiceField(
-        label="Role", choices=MemberRole.choices, initial=MemberRole.EDITOR, help_text=ROLE_HELP
-    )
+    role = forms.ChoiceField(label="Role", choices=MemberRole.choices, initial=MemberRole.EDITOR)
     days = forms.ChoiceField(label="Expires after", choices=LIFETIMES, initial="7")
     email = forms.EmailField(
         label="Email",

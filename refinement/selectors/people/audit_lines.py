@@ -115,6 +115,8 @@ def _name(entry: AuditEntry, objects: Objects, otherwise: str) -> str:
     run = _run_number(entry)
     if run is not None:
         return objects.runs.get(run) or f"run {run}"
+    if otherwise == "a run":
+        return otherwise
     if entry.object_type == "rubric":
         known = objects.rubrics.get(_number(entry.object_id) or 0)
         return known[1] if known else str(_value(entry, "name") or f"rubric {entry.object_id}")

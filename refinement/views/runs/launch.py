@@ -285,9 +285,9 @@ def panel_for(request: ProjectRequest, form: LaunchForm, offers: list[Offer]) ->
 
 
 def model_words(offers: list[Offer], target: Target | None) -> str:
-    """What is known of a chosen model."""
+    """What is known of a chosen model: its size and context."""
     info = info_of(offers, target) if target else None
-    return ", ".join(facts_of(info)) if info else ""
+    return ", ".join(facts_of(info)[-2:]) if info else ""
 
 
 def shown(request: ProjectRequest, desk: LaunchPage, status: int = 200, **more: Any) -> HttpResponse:

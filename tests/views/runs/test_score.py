@@ -175,15 +175,6 @@ def test_agreement_is_told_from_three_rounds_on(as_viewer, run):
         assert words in text, words
 
 
-def test_the_part_alone_for_open_pages(as_viewer, run):
-    reviewers(run, 1)
-    part = as_viewer.get(f"/p/alpha/runs/{run.pk}/rounds/2/people/", headers=HTMX)
-    assert text_of(part).strip().startswith("<section")
-    assert "Reviewer 0" in text_of(part)
-    assert as_viewer.get(f"/p/alpha/runs/{run.pk}/rounds/2/people/").status_code == 302
-    assert as_viewer.get(f"/p/alpha/runs/{run.pk}/rounds/9/people/", headers=HTMX).status_code == 404
-
-
 # --- as the rubric's calibration example ------------------------------------------------------------
 def test_an_editor_is_led_to_the_calibration_page_and_nothing_is_saved_yet(as_editor, as_viewer, run):
     as_viewer.post(address(run), filled(run, "6"))

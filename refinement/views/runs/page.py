@@ -25,6 +25,7 @@ from refinement.selectors.runs.sources import quoted_places, source_lines
 from refinement.selectors.runs.words import plateau_calls, reason_label
 from refinement.services.runs.lifecycle import MOST_MORE_ROUNDS
 from refinement.views.comments.context import counts_context, threads_context
+from refinement.views.reviews.queue import scores_first
 from refinement.views.runs.pane import pane_context
 from refinement.views.runs.team import TEAM_PARTS, team_context, team_part
 
@@ -42,7 +43,7 @@ def run_page(request: ProjectRequest, run: int) -> HttpResponse:
         return team_part(request, found, request.GET["part"])
     if partial(request) and request.GET.get("part") in PARTS:
         return shown_part(request, found, request.GET["part"])
-    return shown_run(request, found)
+    return scores_first(request, found) or shown_run(request, found)
 
 
 @require_safe

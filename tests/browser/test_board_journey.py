@@ -110,7 +110,7 @@ def rubric_from_a_sample(page: Page) -> None:
     page.get_by_role("button", name="Propose a rubric").click()
     expect(page).to_have_url(re.compile(r"/new/sample/1/edit/$"), timeout=PATIENCE)
     expect(page.get_by_text("nothing is saved yet")).to_be_visible()
-    expect(page.locator("#criteria .entry-title")).to_contain_text(["Findability", "Completeness"])
+    expect(page.locator("#criteria li [data-title]")).to_contain_text(["Findability", "Completeness"])
 
 
 def set_up_the_board(page: Page) -> None:
@@ -121,6 +121,7 @@ def set_up_the_board(page: Page) -> None:
     page.get_by_role("button", name="Use this panel").focus()
     page.keyboard.press("Enter")
     expect(page.locator("#judges [data-row=judge]")).to_have_count(3)
+    page.locator("#stopping > summary").click()
     page.get_by_label("On a plateau").select_option("ask")
     page.locator("[name='policy-max_rounds'], [name='max_rounds']").first.fill("8")
     page.get_by_role("button", name="Create rubric").last.press("Enter")
@@ -129,10 +130,11 @@ def set_up_the_board(page: Page) -> None:
 
 def launch(page: Page, judges: str = "") -> None:
     page.goto(f"{page.url.split('/p/')[0]}/p/docs-team/runs/new/?rubric=help-center-answers")
-    page.get_by_label("Task", exact=True).fill("Explain how to reset a password.")
+    page.get_by_label("What should be written?").fill("Explain how to reset a password.")
     page.locator("select[name=producer]").select_option("ollama/qwen3:14b")
     page.locator("select[name=judge]").select_option("ollama/gemma3:27b")
     if judges:
+        page.locator("#launch-sentence").click()
         page.locator("select[name=judges]").select_option(judges)
     page.get_by_role("button", name="Launch").first.click()
     expect(page).to_have_url(re.compile(r"/runs/\d+/$"), timeout=PATIENCE)

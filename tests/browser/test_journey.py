@@ -138,7 +138,7 @@ def test_from_nothing_to_an_exported_comparison(begin: Begin, tmp_path: Path) ->
 
 def launch_again_with_another_judge(page: Page) -> None:
     page.get_by_role("link", name="Edit and rerun").click()
-    expect(page.get_by_label("Task", exact=True)).to_have_value(re.compile("nightly backups"))
+    expect(page.get_by_label("What should be written?")).to_have_value(re.compile("nightly backups"))
     judge = page.get_by_label("Judge", exact=True)
     used = judge.input_value()
     other = next(

@@ -129,7 +129,7 @@ def test_a_rubric_goes_to_another_project_as_a_file(signed_in, version, owner, o
     assert file.name == "house-v1.yaml"
     page.goto("/p/beta/rubrics/import/")
     page.locator("#id_file").set_input_files(file)
-    page.get_by_role("button", name="Check and import").click()
+    page.get_by_role("button", name="Import", exact=True).click()
     expect(page.get_by_role("heading", name="House style")).to_be_visible()
     with page.expect_download() as again:
         page.evaluate("location.assign('/p/beta/rubrics/house-style/export.yaml')")
@@ -141,7 +141,7 @@ def test_a_bad_file_is_told_line_by_line(signed_in, version):
     page = signed_in
     page.goto("/p/alpha/rubrics/import/")
     page.get_by_label("Or paste text").fill("wiggum_rubric: 1\nname: x\nnmae: y\n")
-    page.get_by_role("button", name="Check and import").click()
+    page.get_by_role("button", name="Import", exact=True).click()
     alert = page.get_by_role("alert")
     expect(alert).to_contain_text("Line 3")
     expect(alert).to_contain_text("Unknown key 'nmae'")
@@ -165,7 +165,7 @@ def test_axe_finds_nothing_serious(browser, site, as_owner, project, version, bo
     page = context.new_page()
     page.goto("/p/alpha/rubrics/" + path.replace("first", str(project.runs.get().pk)))
     if path == "import/":
-        page.get_by_role("button", name="Check and import").click()
+        page.get_by_role("button", name="Import", exact=True).click()
         page.get_by_text("Choose a file or paste its text.").wait_for()
     page.evaluate("for (const folded of document.querySelectorAll('main details')) folded.open = true")
     assert in_both_themes(page) == []

@@ -159,7 +159,6 @@ RULES: dict[str, Rule] = {
     "run_round_edit": Rule(read="editor", write="editor"),
     "run_page": Rule(read="viewer"),
     "run_round": Rule(read="viewer"),
-    "run_people": Rule(read="viewer"),
     "run_score": Rule(read="viewer", write="viewer"),
     "run_score_blind": Rule(write="viewer"),
     "run_score_reveal": Rule(write="viewer"),

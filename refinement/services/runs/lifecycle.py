@@ -202,7 +202,7 @@ def run_resume(*, run: Run, user: User | None = None) -> Run:
 def idle_seconds(run: Run) -> int:
     """How long the run has been idle in all, if it goes on now after a pause or after its end."""
     since = run.finished_at
-    if since is None:
+    if run.status == RunStatus.PAUSED:
         pauses = Event.objects.filter(run=run, kind__in=(EventKind.PAUSED, EventKind.ASKED)).order_by("-id")
         since = pauses.values_list("at", flat=True).first()
     return run.idle_seconds + (round((timezone.now() - since).total_seconds()) if since else 0)

@@ -118,10 +118,7 @@ def asked_for(run: Run) -> Iterator[str]:
     base, rubric = f"/p/{run.project.slug}/", f"/p/{run.project.slug}/rubrics/{run.rubric.slug}/"
     other = Run.objects.filter(project=run.project).exclude(pk=run.pk).first()
     yield from (f"{base}runs/{run.pk}/rounds/{number}/" for number in (1, 2, 3))
-    yield from (
-        f"{base}runs/{run.pk}/?part={part}&open=2&fresh=1" for part in ("head", "chart", "rounds", "so_far")
-    )
-    yield f"{base}runs/{run.pk}/rounds/2/people/"
+    yield f"{base}runs/{run.pk}/rounds/2/?part=page"
     yield f"{base}runs/{run.pk}/rounds/2/?view=raw"
     yield f"{base}runs/{run.pk}/calls/?round=2"
     yield f"{base}runs/{run.pk}/score/2/?view=raw"
@@ -306,8 +303,7 @@ def test_a_project_that_scores_blind_offers_nothing_else(as_viewer, viewer, run,
 
 
 def test_outsiders_and_other_runs_are_not_found(as_outsider, as_viewer, run):
-    for rest in ("score/1/", "rounds/1/people/"):
-        assert as_outsider.get(f"/p/alpha/runs/{run.pk}/{rest}").status_code == 404
+    assert as_outsider.get(f"/p/alpha/runs/{run.pk}/score/1/").status_code == 404
     assert as_viewer.get(f"/p/alpha/runs/{run.pk}/score/9/").status_code == 404
     assert as_viewer.get(f"/p/alpha/runs/{run.pk + 99}/score/1/").status_code == 404
 

@@ -80,5 +80,11 @@ def _places(numbers: Sequence[int]) -> dict[int, str]:
 
 def _place(place: int | None) -> str:
     if place is None:
-        return f"after {MOST_QUEUED} others"
-    return "next in line" if place == 1 else f"{place - 1} before it"
+        return f"{MOST_QUEUED}+ ahead"
+    return "next in line" if place == 1 else f"{ordinal(place)} in line"
+
+
+def ordinal(number: int) -> str:
+    """1st, 2nd, 3rd, 4th, 11th."""
+    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"

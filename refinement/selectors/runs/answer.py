@@ -72,6 +72,7 @@ class Answer:
     chosen: bool  # a person chose it
     first: str
     score: str
+    why: str  # without what the result says already
     people: PeopleGap | None
     checks: CheckCount | None
     doubts: tuple[Doubt, ...]
@@ -110,6 +111,9 @@ def answer_of(facts: RunFacts, scores: Mapping[int, Sequence[HumanScore]]) -> An
         chosen=run.chosen_round is not None and run.chosen_round == number,
         first=facts.r1 if number != 1 else "",
         score="" if composite is None else shown(composite, rubric.policy),
+        why=facts.sentence.replace(f" {capital_round_name(number)} is the result.", "")
+        if number
+        else facts.sentence,
         people=people,
         checks=checks,
         doubts=tuple(doubts_of(facts, row, people, checks)) if row and run.is_finished else (),

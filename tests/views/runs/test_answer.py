@@ -90,6 +90,13 @@ def test_failed_checks_are_counted_and_a_doubt(as_viewer, project):
     assert "1 doubt Failed checks" in text
 
 
+def test_the_result_is_named_once(as_viewer, project):
+    run = finished_run(project, ["9", "8"], why="Stopped after round 2: the limit. Round 1 is the result.")
+    text = answer(as_viewer, run)
+    assert "Round 1 is the result: 9.00 Stopped after round 2: the limit." in text
+    assert text.count("is the result") == 1
+
+
 def test_a_chosen_round_is_the_result(as_viewer, project):
     run = passed(project, chosen_round=1)
     assert "Round 1 is the result: 7.00" in answer(as_viewer, run)

@@ -27,25 +27,20 @@ from refinement.selectors.runs.rounds import RoundFacts, round_facts
 from refinement.selectors.runs.sources import quoted_places, source_lines
 from refinement.selectors.runs.words import plateau_calls, reason_label
 from refinement.services.runs.lifecycle import MOST_MORE_ROUNDS
-from refinement.views.comments.context import counts_context, threads_context
+from refinement.views.comments.context import threads_context
+from refinement.views.reviews.queue import scores_first
 from refinement.views.runs.pane import pane_context
-from refinement.views.runs.team import TEAM_PARTS, team_context, team_part
-
-PARTS = ("head", "chart", "so_far", "rounds", "decision")  # partials a live page reloads after an event
+from refinement.views.runs.team import team_context
 
 
 @require_safe
 @project_view()
 def run_page(request: ProjectRequest, run: int) -> HttpResponse:
-    """The run with its best round open, or its newest while running; `part` requests a partial."""
+    """The run with its best round open, or its newest while running."""
     found = run_or_404(request, run)
     if request.GET.get("form") == "task":
         return HttpResponse(found.task, content_type="text/plain; charset=utf-8")
-    if partial(request) and request.GET.get("part") in TEAM_PARTS:
-        return team_part(request, found, request.GET["part"])
-    if partial(request) and request.GET.get("part") in PARTS:
-        return shown_part(request, found, request.GET["part"])
-    return shown_run(request, found)
+    return scores_first(request, found) or shown_run(request, found)
 
 
 @require_safe
@@ -68,26 +63,6 @@ def shown_run(
     context = run_context(request, run, number) | more
     name = "_page" if partial(request) else "page"
     return render(request, f"refinement/runs/{name}.html", context, status=status)
-
-
-def shown_part(request: ProjectRequest, run: Run, part: str) -> HttpResponse:
-    """One part. The open round is reloaded only if it had no verdict yet."""
-    facts = run_facts(run)
-    context = {"section": "runs", "run": run, "facts": facts, "can_edit": can_edit(request), "alone": True}
-    if part == "head":
-        context |= head_context(facts, people_scores(run)) | team_context(request, run)
-    elif part == "decision":
-        decided = decisions_of(run, facts.rubric)
-        context |= {"decided": decided, **decide_context(request, facts, decided.seen)}
-    elif part == "chart":
-        context["charts"] = charts(facts, people_means(people_scores(run)))
-    elif part == "rounds":
-        asked = request.GET.get("open", "")
-        opened = facts.opened(int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 10 else None)
-        context |= {"opened": opened, **counts_context(run)}
-        if opened is not None and request.GET.get("fresh"):
-            context |= round_context(request, facts, opened)
-    return render(request, f"refinement/runs/_{part}.html", context)
 
 
 def partial(request: ProjectRequest) -> bool:

@@ -112,8 +112,8 @@ def test_one_person_sees_at_once_what_another_scores_and_decides(signed_in, anot
     fill_by_keyboard(another, "6")
     another.keyboard.press("Control+Enter")
     expect(another.get_by_text("are saved.")).to_be_visible()
-    expect(people.locator("th", has_text="Vera Viewer")).to_be_attached()
-    expect(people).to_be_visible()
+    people.get_by_text("People’s scores").click()
+    expect(people.get_by_role("columnheader", name="Vera Viewer")).to_be_visible()
     decision_make(run=run, kind="approved", reason="Fine.", seen=0, user=editor, round_number=3)
     expect(signed_in.get_by_text("approved round 3").first).to_be_visible()
 
@@ -166,7 +166,7 @@ def test_a_decision_being_typed_outlives_news_of_the_run(signed_in, run, home, v
     signed_in.get_by_label("Reason", exact=True).fill("Being typed.")
     scored(run, viewer)
     decision_make(run=run, kind="approved", reason="Fine.", seen=0, user=editor, round_number=3)
-    expect(signed_in.get_by_text("approved round 3").first).to_be_visible()
+    expect(signed_in.locator("#run-decision .chip")).to_be_visible()
     expect(signed_in.get_by_label("Reason", exact=True)).to_have_value("Being typed.")
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from playwright.sync_api import expect
 
-from refinement.engine.profiles import rubric_for
+from refinement.engine.profiles import default_rubrics, rubric_for
 from refinement.engine.types import Information
 from refinement.models import Rubric
 from refinement.services.rubrics.editing import default_rubrics_install, version_create
@@ -18,7 +18,7 @@ def rubrics(site, project, owner):
     """The published rubrics, one of them with a second version and runs."""
     default_rubrics_install(project=project, user=owner)
     rubric = Rubric.objects.get(slug="wiggum")
-    base = rubric_for("wiggum")
+    base = default_rubrics()["wiggum"]
     changed = replace(
         base,
         purpose="Guides for people on call.",

@@ -50,7 +50,7 @@ def elsewhere():
 def test_a_link_is_made_and_a_stranger_reads_the_run(signed_in, browser, site, project):
     run = finished_run(project)
     signed_in.goto(f"/p/{project.slug}/runs/{run.pk}/")
-    signed_in.locator("summary", has_text="Export").click()
+    signed_in.locator("#run-export > summary").click()
     signed_in.get_by_role("link", name="Share link").click()
     signed_in.get_by_label("Note").fill("For the board")
     signed_in.get_by_role("button", name="Create link").click()

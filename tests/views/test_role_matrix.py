@@ -148,6 +148,7 @@ RULES: dict[str, Rule] = {
     "comment_delete": Rule(write="owner"),
     "comment_history": Rule(read="viewer"),
     "review_list": Rule(read="viewer"),
+    "review_next": Rule(read="viewer"),
     "review_ask": Rule(read="editor", write="editor"),
     "review_rules": Rule(read="viewer", write="editor"),
     "review_rule_end": Rule(write="editor"),

@@ -14,7 +14,17 @@ def answer_of(sides: Sequence[Side], *, one_scale: bool) -> str:
         both = "Both results are" if len(sides) == 2 else "All results are"
         return f"{both} the identical text. Differences in scores are the judge’s."
     same = [f"{_runs(group)} have identical text." for group in groups]
-    return " ".join([*_better(sides, one_scale=one_scale), *same])
+    return " ".join([*_better(sides, one_scale=one_scale), *same, *_unlike(sides)])
+
+
+def _unlike(sides: Sequence[Side]) -> list[str]:
+    """What keeps the scores from being compared."""
+    tasks = len({side.run.task for side in sides}) > 1
+    rubrics = len({side.run.rubric_version_id for side in sides}) > 1
+    if not tasks and not rubrics:
+        return []
+    what = "tasks and rubrics" if tasks and rubrics else "tasks" if tasks else "rubrics"
+    return [f"Compare with care: the {what} differ."]
 
 
 def _better(sides: Sequence[Side], *, one_scale: bool) -> list[str]:

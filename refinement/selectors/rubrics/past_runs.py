@@ -55,12 +55,11 @@ def past_scores(rubric: Rubric, scale: Scale) -> PastScores:
             rubric_version__scale_minimum=scale.minimum,
             rubric_version__scale_maximum=scale.maximum,
             outcome__in=(Outcome.PASS, Outcome.FAIL, Outcome.DONE),
-            best__isnull=False,
         )
         .order_by("-id")
         .values_list("outcome", "best", "snapshot__policy__pass_threshold")[:LATEST]
     )
-    kept = list(rows)
+    kept = [(outcome, best, mark) for outcome, best, mark in rows if best is not None]
     scores = tuple(best for outcome, best, mark in kept if not _held_back(outcome, best, mark))
     return PastScores(len(kept), scores)
 

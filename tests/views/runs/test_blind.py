@@ -248,7 +248,8 @@ def test_submitting_ends_it_and_the_score_is_marked(as_viewer, viewer, run):
     sent = as_viewer.post(
         f"/p/alpha/runs/{run.pk}/score/2/", {"version": "0", **{f"score-{key}": "6" for key in keys}}
     )
-    assert sent["Location"].startswith(f"/p/alpha/runs/{run.pk}/rounds/2/")
+    assert sent["Location"].startswith(f"/p/alpha/runs/{run.pk}/score/2/?scored=2")
+    assert b"8.63" in as_viewer.get(sent["Location"]).content
     assert HumanScore.objects.get(author=viewer).blind
     assert b"8.63" in as_viewer.get(f"/p/alpha/runs/{run.pk}/").content
 
@@ -263,7 +264,7 @@ def test_staying_blind_goes_to_the_next_round_without_a_gap(as_viewer, viewer, r
     assert sent["Location"].startswith(f"/p/alpha/runs/{run.pk}/score/1/")
     assert as_viewer.get(f"/p/alpha/runs/{run.pk}/").status_code == 302
     sent = as_viewer.post(f"/p/alpha/runs/{run.pk}/score/1/", data)
-    assert sent["Location"].startswith(f"/p/alpha/runs/{run.pk}/rounds/1/")
+    assert sent["Location"].startswith(f"/p/alpha/runs/{run.pk}/score/1/")
     assert list(HumanScore.objects.filter(author=viewer).values_list("blind", flat=True)) == [True] * 3
     assert BlindReading.objects.filter(reader=viewer).count() == 1
 

@@ -62,7 +62,7 @@ def test_from_the_form_to_a_page_that_moves_by_itself(live_page: Page, served: S
     expect(live_page.get_by_text("Producer and judge are of the same family.")).to_be_visible()
     live_page.get_by_label("Task", exact=True).press("Control+Enter")
     live_page.wait_for_url(A_RUN, timeout=30_000)
-    expect(live_page.get_by_text("Round 1: the producer is writing the first draft.")).to_be_visible(
+    expect(live_page.get_by_text("Round 1: the writer is writing the first draft.")).to_be_visible(
         timeout=30_000
     )
 

@@ -23,6 +23,7 @@ COPY wiggum_site wiggum_site
 COPY refinement refinement
 COPY templates templates
 COPY static static
+COPY docs docs
 # The files belong to root, so the app cannot change them. It cannot write bytecode either: compile it now.
 RUN pip install --no-index --no-deps --no-build-isolation --editable . \
     && python -m compileall -q wiggum_site refinement

@@ -6,6 +6,7 @@ from django.conf import settings
 from django.http import HttpRequest
 
 from refinement.models import Project, User
+from refinement.selectors.help import topic_of
 from refinement.selectors.reviews.notices import unread_count, unread_words
 from refinement.selectors.reviews.requests import projects_with_reviews
 from refinement.views.account.theme import theme_of
@@ -51,6 +52,12 @@ class Navigation:
             count = unread_count(user) if isinstance(user, User) else 0
             self._unread = unread_words(count) if count else ""
         return self._unread
+
+    @property
+    def help(self) -> str:
+        """The URL of the help page for this page."""
+        match = getattr(self._request, "resolver_match", None)
+        return topic_of(match.url_name or "" if match else "")
 
     @property
     def project(self) -> Project | None:

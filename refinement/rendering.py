@@ -4,6 +4,7 @@ Raw HTML is shown as text, no external content is loaded, and links use only htt
 """
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
 
 import cmarkgfm  # type: ignore[import-untyped]
@@ -17,6 +18,7 @@ MOST_HTML_CHARS = 1_000_000
 MOST_GROWTH, GROWTH_FROM = 8, 10_000
 SHORT, REMEMBERED = 2_000, 1_024  # longest text to cache, and size of the cache
 
+Filter = Callable[[str, str, str], str | None]
 _TAGS = frozenset(
     {
         *("h1", "h2", "h3", "h4", "h5", "h6", "p", "br", "hr", "blockquote", "pre", "code", "em", "strong"),
@@ -35,6 +37,7 @@ _BOXES = (
     ('<input type="checkbox" disabled="" />', "☐"),
 )
 _TAG = re.compile(r"<(/?)[a-z][^>]*?(/?)>")
+_HEADING = re.compile(r"<h([1-6])>(.*?)</h\1>", re.DOTALL)
 _VOID = ("<br", "<hr", "<img", "<input")
 MOST_DEPTH = 100  # sanitising takes quadratic time in the depth
 
@@ -52,7 +55,25 @@ def _cached(text: str) -> SafeString | None:
     return _rendered(text)
 
 
-def _rendered(text: str) -> SafeString | None:
+def document(text: str, link: Callable[[str], str | None]) -> SafeString:
+    """A shipped document as HTML: `link` resolves its relative links, and headings can be linked to."""
+
+    def filtered(tag: str, attribute: str, value: str) -> str | None:
+        shown = _filtered(tag, attribute, value)
+        return link(value) if attribute == "href" and shown is None else shown
+
+    html = (_rendered(text, filtered) or "").replace("<pre>", '<pre tabindex="0">')  # scrolled by keyboard
+    return mark_safe(_HEADING.sub(_anchored, html))  # noqa: S308  sanitised above
+
+
+def _anchored(heading: re.Match[str]) -> str:
+    level, words = heading.groups()
+    plain = re.sub(r"<[^>]*>|&\w+;", "", words).lower()
+    anchor = re.sub(r"[^\w -]", "", plain).replace(" ", "-")
+    return f'<h{level} id="{anchor}">{words}</h{level}>'
+
+
+def _rendered(text: str, filtered: Filter | None = None) -> SafeString | None:
     harmless = text.translate(_SPECIAL).replace("![", f"{_PICTURE}[")
     html: str = cmarkgfm.github_flavored_markdown_to_html(_TAG_START.sub(_LESS, harmless))
     most = min(MOST_HTML_CHARS, GROWTH_FROM + MOST_GROWTH * len(text))
@@ -67,7 +88,7 @@ def _rendered(text: str) -> SafeString | None:
         attributes=_ATTRIBUTES,
         url_schemes=_SCHEMES,
         link_rel="nofollow noopener noreferrer",
-        attribute_filter=_filtered,
+        attribute_filter=filtered or _filtered,
     )
     html = clean.replace(_LESS, "&lt;").replace(_PICTURE, "!")
     return None if len(html) > most else mark_safe(html)  # noqa: S308  the output is sanitised

@@ -2,6 +2,7 @@
 
 from refinement.views.account import urls as account
 from refinement.views.comments import urls as comments
+from refinement.views.help import urls as help_pages
 from refinement.views.imports import urls as imports
 from refinement.views.notices import urls as notices
 from refinement.views.people import urls as people
@@ -16,6 +17,7 @@ from refinement.views.webhooks import urls as webhooks
 urlpatterns = [
     *projects.urlpatterns,
     *account.urlpatterns,
+    *help_pages.urlpatterns,
     *notices.urlpatterns,
     *people.urlpatterns,
     *system.urlpatterns,

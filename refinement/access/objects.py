@@ -36,6 +36,7 @@ def run_or_404(request: ProjectRequest, run_id: int, *, whole: bool = True, blin
     if not runs:
         raise Http404("There is no such run in this project.")
     runs[0].project = request.project
+    request.read_only = runs[0].is_example
     return runs[0]
 
 
@@ -66,7 +67,8 @@ def version_or_404(rubric: Rubric, number: int | None = None) -> RubricVersion:
 
 
 def can_edit(request: ProjectRequest) -> bool:
-    return RANKS[MemberRole(request.membership.role)] >= RANKS[MemberRole.EDITOR]
+    """Whether the user may change what the page is about."""
+    return not request.read_only and RANKS[MemberRole(request.membership.role)] >= RANKS[MemberRole.EDITOR]
 
 
 def reader_of(request: ProjectRequest) -> Reader:

@@ -33,6 +33,7 @@ class ProjectRequest(SignedInRequest):
     project: Project
     membership: Membership
     blind_runs: dict[int, int]  # runs that the user is scoring blind, each with its current round
+    read_only: bool  # the page is about the prepared example, which nobody can change
 
 
 class ProjectDecorator(Protocol):
@@ -69,6 +70,7 @@ def project_view(role: Literal["viewer", "editor", "owner"] = "viewer") -> Proje
 def project_access(request: ProjectRequest, membership: Membership, least: MemberRole) -> Iterator[None]:
     """Check the role, and hide the runs that the user is scoring blind. Raises PermissionDenied."""
     request.project, request.membership = membership.project, membership
+    request.read_only = False
     if RANKS[MemberRole(membership.role)] < RANKS[least]:
         raise PermissionDenied(_too_low(membership, least))
     reads_blind: bool = membership.reads_blind  # type: ignore[attr-defined]

@@ -1,6 +1,7 @@
 """Projects of the current user or token, and their settings."""
 
 from datetime import datetime
+from decimal import Decimal
 
 from django.http import HttpResponse
 from ninja import Field, Query, Router, Schema
@@ -9,11 +10,18 @@ from refinement.api.core.auth import ApiRequest
 from refinement.api.core.etags import IF_MATCH, changed_meanwhile, etag, require_match, tagged
 from refinement.api.core.paging import Page, Paging, page_by_number
 from refinement.api.core.permissions import limited, member
+from refinement.api.runs.shapes import exact
 from refinement.models import Membership, Project
 from refinement.selectors.projects.lists import memberships_of
-from refinement.services.projects.settings import SettingsChanged, project_settings_change, settings_mark
+from refinement.services.projects.settings import (
+    SETTINGS,
+    SettingsChanged,
+    project_settings_change,
+    settings_mark,
+)
 
 router = Router(tags=["Projects"])
+BUDGET = ("monthly_cost", "monthly_tokens")
 
 
 class ProjectLine(Schema):
@@ -30,14 +38,18 @@ class ProjectSettings(ProjectLine):
 
     blind_scores: bool = Field(description="Members score before they see others' scores.")
     sharing: bool = Field(description="Runs can be shared with people without an account.")
+    monthly_cost: str | None = Field(description="The budget of a month; null for no limit.", examples=["50"])
+    monthly_tokens: int | None = Field(description="The same in tokens.", examples=[5_000_000])
 
 
 class SettingsChange(Schema):
-    """Settings to change; omitted ones stay."""
+    """Settings to change; omitted ones stay. A budget of null is no limit."""
 
     name: str | None = Field(None, min_length=1, max_length=120)
     blind_scores: bool | None = None
     sharing: bool | None = None
+    monthly_cost: Decimal | None = Field(None, gt=0, max_digits=12, decimal_places=2)
+    monthly_tokens: int | None = Field(None, ge=1, le=10**15)
 
 
 @router.get("", response=Page[ProjectLine])
@@ -66,8 +78,12 @@ def project_change(
     """Change project settings. Requires the `ETag` you read."""
     project = request.project
     require_match(request, settings_tag(project))
-    given = body.model_dump(exclude_none=True)
-    now = {name: getattr(project, name) for name in ("name", "blind_scores", "sharing")}
+    given = {
+        name: value
+        for name, value in body.model_dump(exclude_unset=True).items()
+        if value is not None or name in BUDGET
+    }
+    now = {name: getattr(project, name) for name in SETTINGS}
     try:
         project_settings_change(
             project=project, by=request.user, seen=settings_mark(project), **{**now, **given}
@@ -93,5 +109,9 @@ def line(membership: Membership) -> ProjectLine:
 def shown(request: ApiRequest) -> ProjectSettings:
     project = request.project
     return ProjectSettings(
-        **line(request.membership).model_dump(), blind_scores=project.blind_scores, sharing=project.sharing
+        **line(request.membership).model_dump(),
+        blind_scores=project.blind_scores,
+        sharing=project.sharing,
+        monthly_cost=exact(project.monthly_cost),
+        monthly_tokens=project.monthly_tokens,
     )

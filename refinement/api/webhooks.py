@@ -15,7 +15,14 @@ from refinement.api.core.idempotency import creates, made_at
 from refinement.api.core.paging import Page, Paging, page_by_number
 from refinement.api.core.permissions import member
 from refinement.api.core.problems import Refused
-from refinement.models import DeliveryStatus, Webhook, WebhookAttempt, WebhookDelivery, WebhookEvent
+from refinement.models import (
+    DeliveryStatus,
+    Webhook,
+    WebhookAttempt,
+    WebhookDelivery,
+    WebhookEvent,
+    WebhookFormat,
+)
 from refinement.selectors.webhooks import deliveries_of, delivery_of, webhook_of, webhooks_of
 from refinement.services.webhooks.hooks import (
     HookValues,
@@ -32,6 +39,7 @@ from refinement.webhooks.addresses import MOST_CHARS
 
 router = Router(tags=["Webhooks"])
 EVENTS = ", ".join(WebhookEvent.values)
+FORMATS = ", ".join(WebhookFormat.values)
 ADDRESS = Field(
     max_length=MOST_CHARS,
     description="A public http or https URL without a user name.",
@@ -46,6 +54,7 @@ class WebhookNew(Schema):
     events: list[str] = Field(max_length=20, description=f"Any of {EVENTS}.", examples=[["run.finished"]])
     note: str = Field("", max_length=240)
     active: bool = True
+    format: str = Field("wiggum", max_length=10, description=f"One of {FORMATS}.")
 
 
 class WebhookEdit(Schema):
@@ -55,6 +64,7 @@ class WebhookEdit(Schema):
     events: list[str] | None = Field(None, max_length=20)
     note: str | None = Field(None, max_length=240)
     active: bool | None = None
+    format: str | None = Field(None, max_length=10)
 
 
 class WebhookShape(Schema):
@@ -65,12 +75,13 @@ class WebhookShape(Schema):
     events: list[str]
     note: str
     active: bool
+    format: str
     created_by: str | None
     created_at: datetime
 
 
 class WebhookMade(WebhookShape):
-    """A webhook with its secret, which is returned once; null when the response is repeated."""
+    """A webhook with its secret, returned once; null in a repeated response, and for chats."""
 
     secret: str | None
 
@@ -142,7 +153,8 @@ def webhook_new(request: ApiRequest, body: WebhookNew) -> WebhookMade:
     kept: dict[str, object] = request.checked_hook  # type: ignore[attr-defined]
     hook, secret = webhook_create_checked(project=request.project, by=request.user, checked=kept)
     made_at(request, hook_address(request, hook), hook_tag(hook))
-    return WebhookMade(**hook_shape(hook).model_dump(), secret=secret)
+    shown = secret if hook.format == WebhookFormat.WIGGUM else None
+    return WebhookMade(**hook_shape(hook).model_dump(), secret=shown)
 
 
 @router.get("/{int:webhook}", response=WebhookShape)
@@ -165,7 +177,7 @@ def webhook_changed(
     """
     found = webhook_of(request.project, webhook)
     require_match(request, hook_tag(found))
-    now = HookValues(found.address, found.events, found.note, found.active)
+    now = HookValues(found.address, found.events, found.note, found.active, found.format)
     given = body.model_dump(exclude_none=True)
     values = HookValues(**{name: given.get(name, getattr(now, name)) for name in now.__slots__})
     try:
@@ -245,6 +257,7 @@ def hook_shape(hook: Webhook) -> WebhookShape:
         events=hook.events,
         note=hook.note,
         active=hook.active,
+        format=hook.format,
         created_by=hook.created_by.display_name if hook.created_by else None,
         created_at=hook.created_at,
     )

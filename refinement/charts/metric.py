@@ -6,7 +6,8 @@ from decimal import Decimal
 
 from refinement.charts.axes import ValueAxis, at, value_axis
 from refinement.charts.palette import LIGHT, Palette
-from refinement.charts.trajectory import LEFT, MOST_DOTTED, RIGHT, Dot, Label, drawable
+from refinement.charts.parts import Dot, Label, drawable
+from refinement.charts.trajectory import LEFT, MOST_DOTTED, RIGHT, right_room
 from refinement.engine.scoring import shown_metric
 from refinement.engine.types import MetricValue, Scale
 
@@ -76,11 +77,13 @@ def metric_chart(
     width: int = 900,
     name: str = "metric",
     palette: Palette = LIGHT,
+    ends: bool = False,
 ) -> MetricChart:
-    """The chart's geometry. `labels` name the rounds, one for each value."""
+    """The chart's geometry. `labels` name the rounds, one for each value. `ends` as in the trajectory."""
+    room = right_room(width) if ends else RIGHT
     foot = HEIGHT - BOTTOM
     axis = metric_axis([value for value in series.values if value], foot)
-    between = (width - LEFT - RIGHT) / max(len(series.values), 1)
+    between = (width - LEFT - room) / max(len(series.values), 1)
     xs = [LEFT + between * (index + 0.5) for index in range(len(series.values))]
     drawn = [(x, value) for x, value in zip(xs, series.values, strict=True) if value]
     dotted = len(drawn) <= MOST_DOTTED
@@ -89,13 +92,13 @@ def metric_chart(
         width=width,
         height=HEIGHT,
         left=at(LEFT),
-        right=at(width - RIGHT),
+        right=at(width - room),
         top=at(TOP),
         bottom=at(foot),
         title=drawable(series.name),
         direction="lower is better" if series.lower_is_better else "",
         description=description(series, labels),
-        grid=tuple(Label(at(LEFT - 9), at(axis.y(tick)), tick_text(tick), "end") for tick in ends(axis)),
+        grid=tuple(Label(at(LEFT - 9), at(axis.y(tick)), tick_text(tick), "end") for tick in end_ticks(axis)),
         pieces=tuple(pieces(axis, xs, series.values)),
         dots=tuple(Dot(at(x), at(axis.y(value.value))) for x, value in drawn) if dotted else (),
         whiskers=tuple(whisker(axis, x, value) for x, value in drawn if value.low != value.high),
@@ -122,7 +125,7 @@ def metric_axis(values: Sequence[MetricValue], foot: float) -> ValueAxis:
     return value_axis([low, high], Scale(low - room, high + room), top=TOP, bottom=foot, most=4)
 
 
-def ends(axis: ValueAxis) -> list[Decimal]:
+def end_ticks(axis: ValueAxis) -> list[Decimal]:
     """The lowest and the highest tick: a small chart has no room for more."""
     ticks = axis.ticks
     return [ticks[0], ticks[-1]]

@@ -17,6 +17,7 @@ class Palette:
     star: str
     warn: str
     bad: str
+    people: str
     series: tuple[str, ...]
 
     def colour(self, slot: int) -> str:
@@ -37,7 +38,8 @@ LIGHT = Palette(
     star="#d99a00",
     warn="#7c5000",
     bad="#ad231b",
-    series=("#1f5fd0", "#0b7d71", "#a93f85", "#ab5a0a", "#614cc0", "#53701a"),
+    people="#7a3fb0",
+    series=("#1f5fd0", "#0b7d71", "#a93f85", "#ab5a0a", "#614cc0", "#53701a", "#b8324a", "#6d5a4c"),
 )
 DARK = Palette(
     paper="#171b23",
@@ -48,5 +50,6 @@ DARK = Palette(
     star="#f2c14b",
     warn="#f0c060",
     bad="#ff948c",
-    series=("#7fa9ff", "#4fc9bb", "#e58cc6", "#eda25a", "#a99af0", "#a8c866"),
+    people="#c99cf5",
+    series=("#7fa9ff", "#4fc9bb", "#e58cc6", "#eda25a", "#a99af0", "#a8c866", "#ff8fa0", "#cdb3a0"),
 )

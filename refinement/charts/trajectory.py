@@ -1,97 +1,25 @@
 """A line chart of scores by round, for one run or several."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
 from refinement.charts.axes import ValueAxis, at, label_every, value_axis
+from refinement.charts.ends import end_labels
+from refinement.charts.labels import Box, settle
+from refinement.charts.legend import LEGEND_LINE, legend_places, legend_rows
 from refinement.charts.palette import LIGHT, Palette
+from refinement.charts.parts import Column, Dot, End, Label, Line, Mark, Placed, Series, drawable
 from refinement.engine.types import Scale
 
 LEFT, RIGHT, TOP, BOTTOM = 44.0, 18.0, 26.0, 30.0
-LEGEND_LINE = 20
+ENDS = 124.0  # room on the right for the names of lines; on a phone less
+NARROW_ENDS, NARROW = 84.0, 600
+FLOOR = 8.0  # below the plot if the rounds are named elsewhere
 LABEL_WIDTH = 74  # width of a round's name
+PREFIXES = {"best": "★ ", "people": "people "}
 SIGNS = {"penalty": -16.5, "signal": -5.5, "cut": 5.5, "split": 16.5}  # their distance from the round
 MOST_DOTTED = 60  # with more rounds, dots would hide the line
-_UNDRAWABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
-
-
-@dataclass(frozen=True, slots=True)
-class Series:
-    """One line with a value or None for each round. Slot 0 uses the text colour."""
-
-    name: str
-    values: Sequence[Decimal | None]
-    slot: int
-    strong: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """A mark at a round. The kind is best, first, penalty, signal, cut, split or board.
-
-    `split` says that judges disagree; `board` draws a line before the round with which a board took over.
-    """
-
-    kind: str
-    index: int  # of the round, from 0
-    words: str = ""
-    series: int = 0  # index of the line
-
-
-@dataclass(frozen=True, slots=True)
-class Dot:
-    x: str
-    y: str
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A drawn line. Missing values split it into pieces."""
-
-    name: str
-    slot: int
-    strong: bool
-    colour: str
-    dash: str
-    pieces: tuple[str, ...]
-    dots: tuple[Dot, ...]
-    legend_x: str
-    legend_y: str
-
-
-@dataclass(frozen=True, slots=True)
-class Placed:
-    """A mark with its position and its text."""
-
-    kind: str
-    x: str
-    y: str
-    text_y: str
-    text: str
-    words: str
-    anchor: str = "middle"
-
-
-@dataclass(frozen=True, slots=True)
-class Label:
-    x: str
-    y: str
-    text: str
-    anchor: str = "middle"
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """All values of one round, for hover and keyboard access."""
-
-    index: int
-    left: str
-    width: str
-    x: str
-    words: str
-    href: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +39,8 @@ class TrajectoryChart:
     marks: tuple[Placed, ...]
     columns: tuple[Column, ...]
     threshold: Label | None
+    threshold_y: str
+    ends: tuple[End, ...]
     title: str
     description: str
     palette: Palette
@@ -124,10 +54,15 @@ class _Frame:
     width: int
     rounds: int
     axis: ValueAxis
+    right: float = RIGHT
 
     @property
     def between(self) -> float:
-        return (self.width - LEFT - RIGHT) / max(self.rounds, 1)
+        return (self.width - LEFT - self.right) / max(self.rounds, 1)
+
+    @property
+    def bounds(self) -> Box:
+        return Box(LEFT, 0, self.width - self.right, self.axis.bottom)
 
     def x(self, index: int) -> float:
         return LEFT + self.between * (index + 0.5)
@@ -148,44 +83,49 @@ def trajectory_chart(
     title: str = "Scores by round",
     palette: Palette = LIGHT,
     legend: bool = False,
+    ends: bool = False,
+    axis_labels: bool = True,
 ) -> TrajectoryChart:
-    """The chart's geometry. `labels` (by default `1`, `2`, …) and `hrefs` name and link the rounds."""
+    """The chart's geometry. `labels` (by default `1`, `2`, …) and `hrefs` name and link the rounds.
+
+    With `ends`, lines are named where they end. Without `axis_labels`, what stands below names the rounds.
+    """
     rounds = max((len(entry.values) for entry in series), default=0)
     names = [drawable(text) for text in labels] or [str(number + 1) for number in range(rounds)]
     drawn = [value for entry in series for value in entry.values if value is not None]
-    ends = [*drawn, threshold] if threshold is not None else drawn
-    rows = _legend_rows(series, width) if legend else 0
-    foot = height - BOTTOM
-    axis = value_axis(ends, scale, top=TOP, bottom=foot, most=7)
-    frame = _Frame(width, rounds, axis)
+    drawn += [mark.value for mark in marks if mark.value is not None]
+    spanned = [*drawn, threshold] if threshold is not None else drawn
+    rows = legend_rows(series, LEFT, width - RIGHT) if legend else 0
+    foot = height - (BOTTOM if axis_labels else FLOOR)
+    axis = value_axis(spanned, scale, top=TOP, bottom=foot, most=7)
+    frame = _Frame(width, rounds, axis, right_room(width) if ends else RIGHT)
+    placed, pass_label = _settled(frame, series, marks, decimals, threshold)
     return TrajectoryChart(
         name=name,
         width=width,
         height=height + rows * LEGEND_LINE,
         left=at(LEFT),
-        right=at(width - RIGHT),
+        right=at(width - frame.right),
         top=at(TOP),
         bottom=at(foot),
         grid=tuple(
             Label(at(LEFT - 9), at(axis.y(tick)), f"{tick.normalize():f}", "end") for tick in axis.ticks
         ),
-        rounds=_round_labels(frame, names, foot),
+        rounds=_round_labels(frame, names, foot) if axis_labels else (),
         lines=tuple(
-            _line(frame, entry, palette, place) for entry, place in _legend_places(series, width, height)
+            _line(frame, entry, palette, place)
+            for entry, place in legend_places(series, LEFT, width - RIGHT, height)
         ),
-        marks=tuple(filter(None, (_placed(frame, series, mark, decimals) for mark in marks))),
+        marks=placed,
         columns=_columns(frame, series, names, hrefs, decimals, marks),
-        threshold=None if threshold is None else _threshold(frame, threshold),
+        threshold=pass_label,
+        threshold_y="" if threshold is None else at(axis.y(threshold)),
+        ends=end_labels(series, frame.x, axis, width - frame.right, width, palette) if ends else (),
         title=drawable(title),
         description=_description(series, threshold, decimals),
         palette=palette,
         legend=legend,
     )
-
-
-def drawable(text: str) -> str:
-    """The text without characters that XML does not allow or that change the text direction."""
-    return _UNDRAWABLE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def shown(value: Decimal, decimals: int) -> str:
@@ -215,23 +155,47 @@ def _line(frame: _Frame, series: Series, palette: Palette, place: tuple[str, str
     )
 
 
-def _placed(frame: _Frame, series: Sequence[Series], mark: Mark, decimals: int) -> Placed | None:
+def right_room(width: int) -> float:
+    """The room for the names of lines."""
+    return NARROW_ENDS if width < NARROW else ENDS
+
+
+def _settled(
+    frame: _Frame, series: Sequence[Series], marks: Sequence[Mark], decimals: int, threshold: Decimal | None
+) -> tuple[tuple[Placed, ...], Label | None]:
+    """The marks and the pass mark's label, at places where none covers another."""
+    taken: list[Box] = []
+    found = [_placed(frame, series, mark, decimals, taken) for mark in marks]
+    label = None if threshold is None else _threshold(frame, threshold, taken)
+    return tuple(filter(None, found)), label
+
+
+def _placed(
+    frame: _Frame, series: Sequence[Series], mark: Mark, decimals: int, taken: list[Box]
+) -> Placed | None:
     value = _value_at(series[mark.series], mark.index) if mark.series < len(series) else None
+    value = value if mark.value is None else mark.value
     if value is None:
         return None
-    x, y = frame.x(mark.index), frame.axis.y(value)
+    x, y, words = frame.x(mark.index), frame.axis.y(value), drawable(mark.words)
     if mark.kind == "board":
         left = at(frame.x(mark.index) - frame.between / 2)
-        return Placed(
-            mark.kind, left, at(TOP - 12), at(frame.axis.bottom), "board", drawable(mark.words), "start"
-        )
+        return Placed(mark.kind, left, at(TOP - 12), at(frame.axis.bottom), "board", words, "start")
     if mark.kind in SIGNS:
         # Signs are in a row at the bottom of the plot, away from the lines.
         offset = SIGNS[mark.kind]
-        return Placed(mark.kind, at(x + offset), at(frame.axis.bottom - 7), "", "", drawable(mark.words))
-    above = y - 13 if y - 13 > TOP - 14 else y + 22
-    star = "★ " if mark.kind == "best" else ""
-    return Placed(mark.kind, at(x), at(y), at(above), f"{star}{shown(value, decimals)}", drawable(mark.words))
+        return Placed(mark.kind, at(x + offset), at(frame.axis.bottom - 7), "", "", words)
+    text = f"{PREFIXES.get(mark.kind, '')}{shown(value, decimals)}"
+    text_x, text_y, anchor = settle(label_places(x, y, mark.kind), text, taken, frame.bounds)
+    return Placed(mark.kind, at(x), at(y), at(text_y), text, words, anchor, at(text_x))
+
+
+def label_places(x: float, y: float, kind: str) -> list[tuple[float, float, str]]:
+    """Where the label of a point may stand, the best place first."""
+    above, below = (x, y - 12, "middle"), (x, y + 21, "middle")
+    beside = [(x - 11, y + 4, "end"), (x + 11, y + 4, "start")]
+    far = [(x, y - 26, "middle"), (x, y + 35, "middle")]
+    return [*beside, above, below, *far] if kind == "people" else [above, below, *beside, *far]
 
 
 def _value_at(series: Series, index: int) -> Decimal | None:
@@ -243,7 +207,7 @@ def _round_labels(frame: _Frame, names: Sequence[str], foot: float) -> tuple[Lab
         return ()
     longest = max(len(name) for name in names)
     label_width = max(24.0, min(longest * 6.6 + 12, LABEL_WIDTH * 2))
-    every = label_every(len(names), max(1, int((frame.width - LEFT - RIGHT) / label_width)))
+    every = label_every(len(names), max(1, int((frame.width - LEFT - frame.right) / label_width)))
     return tuple(
         Label(at(frame.x(index)), at(foot + 20), name)
         for index, name in enumerate(names)
@@ -285,8 +249,13 @@ def _columns(
     return tuple(columns)
 
 
-def _threshold(frame: _Frame, threshold: Decimal) -> Label:
-    return Label(at(frame.width - RIGHT), at(frame.axis.y(threshold)), f"{threshold.normalize():f}", "end")
+def _threshold(frame: _Frame, threshold: Decimal, taken: list[Box]) -> Label:
+    """The pass mark's label, at an end of its line that no other label covers."""
+    y, text = frame.axis.y(threshold), f"pass mark {threshold.normalize():f}"
+    ends = [(LEFT + 4, "start"), (frame.width - frame.right - 4, "end")]
+    places = [(x, y + off, anchor) for off in (-5, 14) for x, anchor in ends]
+    x, label_y, anchor = settle(places, text, taken, frame.bounds)
+    return Label(at(x), at(label_y), text, anchor)
 
 
 def _description(series: Sequence[Series], threshold: Decimal | None, decimals: int) -> str:
@@ -298,23 +267,5 @@ def _description(series: Sequence[Series], threshold: Decimal | None, decimals: 
         more = f" and {len(values) - 12} more" if len(values) > 12 else ""
         parts.append(f"{drawable(entry.name)}: {scores or 'no score yet'}{more}.")
     if threshold is not None:
-        parts.append(f"Threshold {threshold.normalize():f}.")
+        parts.append(f"Pass mark {threshold.normalize():f}.")
     return " ".join(parts)
-
-
-def _legend_places(series: Sequence[Series], width: int, height: int) -> list[tuple[Series, tuple[str, str]]]:
-    """The position of each line in the legend below the chart."""
-    places = []
-    x, y = LEFT, height + 6.0
-    for entry in series:
-        entry_width = 34 + len(entry.name) * 6.8
-        if x + entry_width > width - RIGHT and x > LEFT:
-            x, y = LEFT, y + LEGEND_LINE
-        places.append((entry, (at(x), at(y))))
-        x += entry_width
-    return places
-
-
-def _legend_rows(series: Sequence[Series], width: int) -> int:
-    heights = {place[1] for _, place in _legend_places(series, width, 0)}
-    return len(heights)

@@ -15,11 +15,12 @@ from django.utils import timezone
 from refinement.execution.leases import Lease, LeaseLost, due_and_free, lease_release, lease_take
 from refinement.execution.waking import wake
 from refinement.interchange.exports.json import as_json
-from refinement.models import DeliveryStatus, Run, Webhook, WebhookAttempt, WebhookDelivery
+from refinement.models import DeliveryStatus, Run, Webhook, WebhookAttempt, WebhookDelivery, WebhookFormat
 from refinement.models.leased import WorkStatus
 from refinement.models.system.webhooks import PING
 from refinement.texts import storable
 from refinement.vault import Unreadable, unsealed
+from refinement.webhooks.formats import body_of
 from refinement.webhooks.sending import WHOLE_SECONDS, Attempted, post
 from refinement.webhooks.signing import signature_header
 
@@ -48,9 +49,8 @@ def delivery_make(
     now = timezone.now()
     delivery = WebhookDelivery(webhook=webhook, run=run, event=event, most_tries=MAX_TRIES, woken_at=now)
     project = {"slug": webhook.project.slug, "name": webhook.project.name}
-    delivery.payload = as_json(
-        {"id": str(delivery.key), "event": event, "created_at": now, "project": project, **about}
-    )
+    payload = {"id": str(delivery.key), "event": event, "created_at": now, "project": project, **about}
+    delivery.payload = as_json(body_of(webhook.format, payload))
     delivery.save()
     wake(WebhookDelivery, delivery.pk)
     return delivery
@@ -85,19 +85,24 @@ def attempt_send(delivery: WebhookDelivery) -> Attempted:
     """Sends one POST. No transaction is open here: the receiver may be slow."""
     if delivery.tries > delivery.most_tries:  # the last try was never recorded: its worker was lost
         return Attempted(None, WORKER_LOST, "", 0)
-    try:
-        secret = unsealed(PURPOSE, delivery.webhook.sealed_secret)
-    except Unreadable:
-        return Attempted(None, UNREADABLE_SECRET, "", 0)
     body = delivery.payload.encode()
-    headers = {
-        "Content-Type": "application/json; charset=utf-8",
-        "User-Agent": "Wiggum",
+    headers = {"Content-Type": "application/json; charset=utf-8", "User-Agent": "Wiggum"}
+    if delivery.webhook.format == WebhookFormat.WIGGUM:
+        try:
+            headers |= signed_headers(delivery, body)
+        except Unreadable:
+            return Attempted(None, UNREADABLE_SECRET, "", 0)
+    return post(delivery.webhook.address, headers=headers, body=body, allowed=settings.WEBHOOK_NETWORKS)
+
+
+def signed_headers(delivery: WebhookDelivery, body: bytes) -> dict[str, str]:
+    """The headers that tell receivers of our own format who sent it. Raises Unreadable."""
+    secret = unsealed(PURPOSE, delivery.webhook.sealed_secret)
+    return {
         "Wiggum-Event": delivery.event,
         "Wiggum-Delivery": str(delivery.key),
         "Wiggum-Signature": signature_header(secret, body, int(time.time())),
     }
-    return post(delivery.webhook.address, headers=headers, body=body, allowed=settings.WEBHOOK_NETWORKS)
 
 
 @transaction.atomic

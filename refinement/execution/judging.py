@@ -184,7 +184,11 @@ def verdict_get(
         round_number=step.round,
         prompt=prompt,
         max_tokens=max_reply_tokens(
-            prompt, reply_limit_tokens(rubric), window, sources=sources_size(brief, Role.JUDGE)
+            prompt,
+            reply_limit_tokens(rubric),
+            window,
+            role=Role.JUDGE,
+            sources=sources_size(brief, Role.JUDGE),
         ),
         temperature=0.0,
         schema=reply_schema(rubric),

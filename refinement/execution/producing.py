@@ -83,6 +83,7 @@ def candidate_ask(
             policy.producer_tokens,
             window,
             instruction_size(view),
+            role=Role.PRODUCER,
             sources=sources_size(brief, Role.PRODUCER),
         ),
         temperature=float(policy.producer_temperature),

@@ -34,6 +34,7 @@ STEERING_CHARS = 8_000  # of all pending instructions for one revision: they sha
 LEAST_REPLY_TOKENS = 64
 VERDICT_CHARS = 3_000  # of a judge's issues and suggestion
 SUMMARY_CHARS = 2_500  # of a board's summary
+SPOKEN = {Role.PRODUCER: "writer", Role.JUDGE: "judge", Role.CLERK: "clerk"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,13 +147,14 @@ def max_reply_tokens(
     window: int | None,
     instructions: InstructionSize | None = None,
     *,
+    role: Role,
     sources: int = 0,
 ) -> int:
     """The reply's token limit: `wanted`, or less if the prompt leaves less of the window.
 
     Raises ProviderError (context_exceeded) if too little is left for a useful reply. `instructions` are
-    those of a revision: they need enough tokens left to write the whole text again. `sources` is the size
-    of the prompt's sources, for the message.
+    those of a revision: they need enough tokens left to write the whole text again. `role` and `sources`, the
+    size of the prompt's sources, are for the message.
     """
     if window is None:
         return wanted
@@ -169,19 +171,22 @@ def max_reply_tokens(
     if left < min(wanted, LEAST_REPLY_TOKENS):
         raise ProviderError(
             ErrorKind.CONTEXT_EXCEEDED,
-            f"The prompt takes about {used:,} of the model's {window:,} context tokens, which leaves too "
-            f"little for a reply. {shorter_prompt(sources)}, or choose a model with a longer context.",
+            f"The {SPOKEN[role]}'s prompt takes about {used:,} of its model's {window:,} context tokens, "
+            f"which leaves too little for a reply. {shorter_prompt(role, sources)}, or choose a "
+            f"{SPOKEN[role]} with a longer context.",
             retryable=False,
         )
     return min(wanted, left)
 
 
-def shorter_prompt(sources: int) -> str:
-    """What shortens a prompt that is too long."""
+def shorter_prompt(role: Role, sources: int) -> str:
+    """What shortens a role's prompt that is too long."""
     if sources:
         tokens = sources // CHARS_PER_TOKEN
         return (
             f"The run's sources take about {tokens:,} of them. Rerun it with fewer or shorter sources, or "
             "with a lower limit on the sources in a prompt"
         )
-    return "Shorten the text, lower the rubric's limit on what the judge sees"
+    if role is Role.JUDGE:
+        return "Shorten the text, lower the rubric's limit on what the judge sees"
+    return "Rerun it with a shorter text"

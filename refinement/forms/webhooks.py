@@ -2,7 +2,7 @@
 
 from django import forms
 
-from refinement.models import WebhookEvent
+from refinement.models import WebhookEvent, WebhookFormat
 from refinement.services.webhooks.hooks import NOTE_CHARS, HookValues
 from refinement.webhooks.addresses import MOST_CHARS
 
@@ -15,6 +15,12 @@ class WebhookForm(forms.Form):
         max_length=MOST_CHARS,
         help_text="Such as https://example.org/wiggum. Redirects are not followed.",
         widget=forms.TextInput(attrs={"autocomplete": "off", "inputmode": "url", "spellcheck": "false"}),
+    )
+    format = forms.ChoiceField(
+        label="Format",
+        choices=WebhookFormat.choices,
+        initial=WebhookFormat.WIGGUM,
+        help_text="Slack, Teams and Discord get one short message, at the URL of an incoming webhook.",
     )
     events = forms.MultipleChoiceField(
         label="Events",
@@ -41,4 +47,4 @@ class WebhookForm(forms.Form):
     def values(self) -> HookValues:
         """The values for the service."""
         kept = self.cleaned_data
-        return HookValues(kept["address"], kept["events"], kept["note"], kept["active"])
+        return HookValues(kept["address"], kept["events"], kept["note"], kept["active"], kept["format"])

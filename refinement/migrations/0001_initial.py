@@ -377,7 +377,7 @@ class Migration(migrations.Migration):
             name='NoticeChoice',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('mention', 'Somebody mentions you'), ('reply', 'Somebody answers in a thread of yours'), ('review', 'You are asked for a review'), ('run_ended', 'A run of yours has ended'), ('run_waits', 'A run of yours waits'), ('run_asks', 'A run of yours asks whether to go on'), ('decision', 'Somebody decides about a run of yours')], max_length=10)),
+                ('kind', models.CharField(choices=[('mention', 'Someone mentions you'), ('reply', 'Someone replies in your thread'), ('review', 'Your review is requested'), ('run_ended', 'Your run finishes'), ('run_waits', 'Your run waits for a model server'), ('run_asks', 'Your run needs a decision'), ('decision', 'Someone decides on your run')], max_length=10)),
                 ('inbox', models.BooleanField(default=True)),
                 ('mail', models.BooleanField(default=True)),
                 ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='notice_choices', to=settings.AUTH_USER_MODEL)),
@@ -839,7 +839,7 @@ class Migration(migrations.Migration):
                 ('archived_at', models.DateTimeField(blank=True, null=True)),
                 ('title', models.CharField(blank=True, max_length=160)),
                 ('task_type', models.CharField(blank=True, max_length=50)),
-                ('source', models.CharField(blank=True, choices=[('simmer', 'Simmer folder'), ('jsonl', 'runs.jsonl'), ('wiggum', "Wiggum's own JSON")], max_length=10, null=True)),
+                ('source', models.CharField(blank=True, choices=[('simmer', 'Simmer folder'), ('jsonl', 'runs.jsonl'), ('wiggum', "Wiggum's own JSON"), ('example', 'Prepared example')], max_length=10, null=True)),
                 ('batch', models.CharField(blank=True, max_length=16)),
                 ('nonce', models.CharField(max_length=32)),
                 ('producer_endpoint', models.CharField(max_length=400)),
@@ -873,6 +873,7 @@ class Migration(migrations.Migration):
                 ('completion_tokens', models.PositiveBigIntegerField(default=0)),
                 ('calls_made', models.PositiveIntegerField(default=0)),
                 ('model_seconds', models.DecimalField(decimal_places=3, default=0, max_digits=14)),
+                ('idle_seconds', models.PositiveBigIntegerField(default=0)),
                 ('cost', models.DecimalField(blank=True, decimal_places=8, max_digits=16, null=True)),
                 ('step_calls', models.PositiveSmallIntegerField(default=0)),
                 ('step_failures', models.PositiveSmallIntegerField(default=0)),
@@ -939,7 +940,7 @@ class Migration(migrations.Migration):
             name='Notice',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('mention', 'Somebody mentions you'), ('reply', 'Somebody answers in a thread of yours'), ('review', 'You are asked for a review'), ('run_ended', 'A run of yours has ended'), ('run_waits', 'A run of yours waits'), ('run_asks', 'A run of yours asks whether to go on'), ('decision', 'Somebody decides about a run of yours')], max_length=10)),
+                ('kind', models.CharField(choices=[('mention', 'Someone mentions you'), ('reply', 'Someone replies in your thread'), ('review', 'Your review is requested'), ('run_ended', 'Your run finishes'), ('run_waits', 'Your run waits for a model server'), ('run_asks', 'Your run needs a decision'), ('decision', 'Someone decides on your run')], max_length=10)),
                 ('actor_name', models.CharField(blank=True, max_length=120)),
                 ('text', models.TextField()),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
@@ -1284,7 +1285,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('address', models.CharField(max_length=500)),
-                ('format', models.CharField(choices=[('wiggum', 'Wiggum (signed JSON)'), ('slack', 'Slack'), ('teams', 'Microsoft Teams'), ('discord', 'Discord')], default='wiggum', max_length=10)),
+                ('format', models.CharField(choices=[('wiggum', 'JSON, signed'), ('slack', 'Slack'), ('teams', 'Microsoft Teams'), ('discord', 'Discord')], default='wiggum', max_length=10)),
                 ('events', models.JSONField(default=list)),
                 ('note', models.CharField(blank=True, max_length=120)),
                 ('sealed_secret', models.TextField()),

@@ -58,6 +58,8 @@ def run_source(run: Run) -> dict[str, str]:
     """Where an imported run came from."""
     if run.source is None:
         return {}
+    if run.is_example:
+        return {"before": " ", "words": "example", "title": "Prepared example: no model ran"}
     return {"before": " ", "words": "imported", "title": f"Imported from: {RunSource(run.source).label}"}
 
 

@@ -2,7 +2,7 @@
 {
   const TYPED = /(?:^|[^\p{L}\p{N}_.@+-])@([^\s@][^@\n]{0,39}|)$/u;
   const ASK_AFTER = 120;
-  const state = { area: null, list: null, people: [], active: -1, start: 0, asked: 0, timer: 0 };
+  const state = { area: null, list: null, people: [], active: -1, start: 0, asked: 0, timer: 0, chosen: "" };
 
   const close = () => {
     clearTimeout(state.timer);
@@ -21,8 +21,8 @@
 
   const choose = (index) => {
     const { area, start } = state;
-    const words = `@${state.people[index].write} `;
-    area.setRangeText(words, start, area.selectionStart, "end");
+    state.chosen = `@${state.people[index].write} `;
+    area.setRangeText(state.chosen, start, area.selectionStart, "end");
     close();
     area.focus();
     area.dispatchEvent(new Event("input", { bubbles: true }));
@@ -77,12 +77,13 @@
     if (state.area !== area) close();
     state.area = area;
     const found = area.selectionStart === area.selectionEnd && TYPED.exec(area.value.slice(Math.max(0, area.selectionStart - 60), area.selectionStart));
-    if (!found) {
+    state.start = found ? area.selectionStart - found[1].length - 1 : 0;
+    // A chosen name is complete: what follows it is text.
+    if (!found || (state.chosen && area.value.startsWith(state.chosen, state.start))) {
       close();
       return;
     }
     area.setAttribute("aria-autocomplete", "list");
-    state.start = area.selectionStart - found[1].length - 1;
     clearTimeout(state.timer);
     state.timer = setTimeout(() => ask(found[1]), ASK_AFTER);
   });

@@ -48,3 +48,15 @@ def test_the_head_is_that_of_the_answer(api_viewer, api_nobody, project):
     assert (file.status_code, file.headers["Content-Type"], file.content) == (200, "application/json", b"")
     assert api_viewer.ask("HEAD", f"{HERE}/runs/{run.pk}/pause").status_code == 405
     assert api_nobody.ask("HEAD", f"{HERE}/runs").status_code == 401
+
+
+def test_a_budget_is_set_kept_and_removed(api_owner, project):
+    def change(values):
+        tag = api_owner.get("/projects/alpha").headers["ETag"]
+        return api_owner.patch("/projects/alpha", values, If_Match=tag).json()
+
+    assert change({"monthly_cost": "12.5", "monthly_tokens": 100})["monthly_cost"] == "12.5"
+    kept = change({"name": "Beta"})
+    assert (kept["monthly_cost"], kept["monthly_tokens"]) == ("12.5", 100)
+    assert change({"monthly_cost": None})["monthly_cost"] is None
+    assert api_owner.get("/projects/alpha").json()["monthly_tokens"] == 100

@@ -26,9 +26,13 @@ def inspect(browser, site):
             context.add_cookies([{"name": "sessionid", "value": session, "url": site}])
         return context.new_page()
 
-    def look(path: str, session: str | None = None, width: int = 1280) -> list[str]:
+    def look(path: str, session: str | None = None, width: int = 1280, dialog: str = "") -> list[str]:
         page = pages.get((session, width)) or pages.setdefault((session, width), opened(session, width))
         page.goto(path)
+        if dialog:
+            page.keyboard.press(dialog)
+            page.locator("dialog[open] h2").first.wait_for()
+            return in_both_themes(page)
         for menu in page.locator("details.menu > summary").all():
             menu.click()
         return in_both_themes(page)
@@ -76,9 +80,17 @@ def test_the_first_run(inspect):
     assert inspect(f"/welcome/{setup_link_make()}/") == []
 
 
-@pytest.mark.parametrize("path", ["/", "/account/", "/account/password/", "/projects/new/", "/p/none/"])
+@pytest.mark.parametrize(
+    "path",
+    ["/", "/account/", "/account/password/", "/projects/new/", "/p/none/", "/help/", "/help/webhooks/"],
+)
 def test_pages_behind_the_login(inspect, as_owner, path):
     assert inspect(path, session=as_owner.cookies["sessionid"].value) == []
+
+
+@pytest.mark.parametrize("key", ["Control+k", "?"])
+def test_the_dialogs_of_every_page(inspect, as_owner, project, key):
+    assert inspect("/account/", session=as_owner.cookies["sessionid"].value, dialog=key) == []
 
 
 def test_a_form_with_errors(browser, site):

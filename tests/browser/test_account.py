@@ -1,7 +1,11 @@
 """Signing in and out, the theme, menus and the keyboard."""
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
+
+from tests.views.runs.listed import runs_of
 
 PAPER_DARK = "rgb(15, 18, 24)"
 PAPER_LIGHT = "rgb(246, 247, 249)"
@@ -63,7 +67,7 @@ def test_the_system_decides_where_nobody_chose(page):
 
 def test_menus_close_on_escape_and_on_a_click_elsewhere(signed_in, project):
     signed_in.goto(f"/p/{project.slug}/")
-    menu = signed_in.locator("details.menu-end")
+    menu = signed_in.locator("details.menu-end", has_text="Your account")
     for close in (lambda: signed_in.keyboard.press("Escape"), lambda: signed_in.locator("h1").click()):
         menu.locator("summary").click()
         expect(menu).to_have_attribute("open", "")
@@ -74,7 +78,7 @@ def test_menus_close_on_escape_and_on_a_click_elsewhere(signed_in, project):
 def test_the_first_tab_offers_to_skip_to_the_content(signed_in, project):
     signed_in.goto(f"/p/{project.slug}/")
     signed_in.keyboard.press("Tab")
-    skip = signed_in.get_by_role("link", name="Skip to the content")
+    skip = signed_in.get_by_role("link", name="Skip to content")
     expect(skip).to_be_focused()
     expect(skip).to_be_in_viewport()
 
@@ -102,3 +106,28 @@ def test_nothing_is_wider_than_a_phone(signed_in, path):
     signed_in.goto(path)
 
     assert signed_in.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+def test_the_palette_opens_a_run_by_keyboard_alone(signed_in, project):
+    run = runs_of(project, title="Upload service 2.4")[0]
+    signed_in.goto(f"/p/{project.slug}/")
+    signed_in.keyboard.press("Control+k")
+    expect(signed_in.get_by_role("dialog", name="Search or jump to")).to_be_visible()
+    signed_in.keyboard.type("upload serv")
+    expect(signed_in.locator("#palette-results")).to_have_attribute("data-words", "upload serv")
+    signed_in.keyboard.press("ArrowDown")
+    expect(signed_in.locator(".palette-item", has_text="Upload service 2.4")).to_be_focused()
+    signed_in.keyboard.press("Enter")
+    expect(signed_in).to_have_url(re.compile(rf"/runs/{run.pk}/$"))
+
+    signed_in.keyboard.press("Control+k")
+    signed_in.keyboard.type("theme dark")
+    expect(signed_in.locator("#palette-results")).to_have_attribute("data-words", "theme dark")
+    signed_in.keyboard.press("Enter")
+    expect(signed_in.locator("html")).to_have_attribute("data-theme", "dark")
+    expect(signed_in.get_by_role("dialog")).to_be_hidden()
+
+    signed_in.keyboard.press("?")
+    expect(signed_in.get_by_role("heading", name="Keyboard shortcuts")).to_be_visible()
+    signed_in.keyboard.press("Escape")
+    expect(signed_in.get_by_role("dialog")).to_be_hidden()

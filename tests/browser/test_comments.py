@@ -10,6 +10,7 @@ from tests.browser.test_runs_accessibility import opened, tab_to
 from tests.views.comments.given import answer, quote, say, talked_run
 
 __all__ = ["opened"]
+ASKED_MS = 400  # longer than names wait before they are asked for
 SELECT = """([selector, words]) => {
   const root = document.querySelector(selector);
   const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
@@ -100,9 +101,17 @@ def test_a_teammate_is_completed_and_told_by_keyboard_alone(signed_in, home, vie
     signed_in.keyboard.press("ArrowUp")
     signed_in.keyboard.press("Enter")
     expect(signed_in.locator("#thread-body")).to_have_value("Look, @Vera Viewer ")
+    signed_in.keyboard.press("Enter")  # a chosen name is not chosen again
+    signed_in.wait_for_timeout(ASKED_MS)
+    expect(names).to_be_hidden()
     signed_in.keyboard.type("here.")
-    signed_in.keyboard.press("Tab")
-    signed_in.keyboard.press("Enter")
+    expect(signed_in.locator("#thread-body")).to_have_value("Look, @Vera Viewer \nhere.")
+    signed_in.keyboard.type(" @e")
+    expect(names.get_by_role("option")).to_have_count(1)
+    send = signed_in.get_by_role("button", name="Comment", exact=True)
+    assert names.bounding_box()["y"] + names.bounding_box()["height"] <= send.bounding_box()["y"]
+    signed_in.keyboard.press("Escape")
+    signed_in.keyboard.press("Control+Enter")
     expect(talk(signed_in).locator(".mention")).to_have_text("Vera Viewer")
     assert list(Comment.objects.get().mentioned.all()) == [viewer]
 

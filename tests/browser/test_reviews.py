@@ -39,7 +39,7 @@ def at(page: Page, run: Run, place: str, *, script: bool = True) -> None:
 def test_the_queue_is_worked_through_by_keyboard_alone(signed_in: Page, queue: list[Run], owner):
     page = signed_in
     page.goto("/p/alpha/")
-    reach(page, "Reviews 3 wait for you")
+    reach(page, "Reviews 3 waiting for you")
     page.keyboard.press("Enter")
     expect(page).to_have_url(f"{page.url.split('/p/')[0]}{LIST}")
     reach(page, "Start reviewing")

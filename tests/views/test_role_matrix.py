@@ -75,6 +75,10 @@ class Rule:
 
 RULES: dict[str, Rule] = {
     "project_home": Rule(read="viewer"),
+    "prepared_open": Rule(write="viewer"),
+    "prepared_play": Rule(read="viewer"),
+    "prepared_delete": Rule(write="editor"),
+    "project_jump": Rule(read="viewer"),
     "member_list": Rule(read="viewer"),
     "member_leave": Rule(write="viewer"),
     "member_role": Rule(write="owner", data={"role": "editor"}),

@@ -43,7 +43,8 @@ class WarningShape(Schema):
     code: str = Field(
         description="down-ENDPOINT, no-endpoint-ENDPOINT, unknown-producer, unknown-judge, unknown-clerk, "
         "unknown-NAME for a judge of a board, no-worker, same_model, same_family, embedded, long-seed, "
-        "context, hidden-sources-ROLE, long-sources, producer-context or uncalibrated.",
+        "context, hidden-sources-ROLE, long-sources, producer-context, "
+        "too-long-writer, too-long-judge, budget, budget-close or uncalibrated.",
         examples=["same_model"],
     )
     title: str

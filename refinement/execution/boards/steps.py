@@ -111,7 +111,7 @@ class BoardRound:
                 purpose=purpose,
                 round_number=self.number,
                 prompt=prompt,
-                max_tokens=max_reply_tokens(prompt, form.tokens, window, sources=sources),
+                max_tokens=max_reply_tokens(prompt, form.tokens, window, role=speaker.role, sources=sources),
                 temperature=0.0,
                 schema=form.schema,
                 context_tokens=window,

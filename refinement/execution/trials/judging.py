@@ -167,7 +167,7 @@ def request_for(trial: BenchTrial, rubric: Rubric, prompt: Prompt, window: int |
         model=trial.model,
         messages=[Message(m.role, m.content) for m in prompt.messages],
         temperature=float(trial.bench.temperature),
-        max_tokens=max_reply_tokens(prompt, reply_limit_tokens(rubric), window),
+        max_tokens=max_reply_tokens(prompt, reply_limit_tokens(rubric), window, role=Role.JUDGE),
         context_tokens=window,
         schema=reply_schema(rubric),
         role=Role.JUDGE.value,

@@ -1,5 +1,7 @@
 """Forms for share links and project settings."""
 
+from decimal import Decimal
+
 from django import forms
 
 from refinement.services.runs.shares import LIFETIMES
@@ -54,5 +56,22 @@ class ProjectSettingsForm(forms.Form):
         label="Allow share links",
         required=False,
         help_text="If disabled, all share links of this project stop working immediately.",
+    )
+    monthly_cost = forms.DecimalField(
+        label="Monthly budget",
+        required=False,
+        min_value=Decimal("0.01"),
+        max_digits=12,
+        decimal_places=2,
+        help_text="In the instance's currency. When it is used up, no runs can be launched. Empty: no limit.",
+        widget=forms.TextInput(attrs={"autocomplete": "off", "inputmode": "decimal"}),
+    )
+    monthly_tokens = forms.IntegerField(
+        label="Monthly tokens",
+        required=False,
+        min_value=1,
+        max_value=10**15,
+        help_text="The same in tokens. Empty: no limit.",
+        widget=forms.TextInput(attrs={"autocomplete": "off", "inputmode": "numeric"}),
     )
     seen = forms.CharField(widget=forms.HiddenInput, required=False, max_length=64)

@@ -38,7 +38,7 @@ DECISIONS = [
     (DecisionKind.CHANGES.value, "Changes requested"),
     (DecisionKind.REJECTED.value, "Rejected"),
 ]
-IMPORTED = [(ANY_IMPORTED, "Any import"), *RunSource.choices]
+IMPORTED = [(ANY_IMPORTED, "Any import"), *RunSource.choices[:-1]]
 CHOSEN = (
     *("outcome", "reason", "status", "decision", "rubric", "producer", "judge", "person"),
     *("task_type", "tag", "kinship", "mark", "imported"),

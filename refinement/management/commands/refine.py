@@ -27,6 +27,7 @@ from refinement.selectors.rubrics.definitions import definition_of, version_name
 from refinement.selectors.runs.reports import run_report
 from refinement.services.projects.local import project_named
 from refinement.services.runs.creating import run_create
+from refinement.services.runs.launching import contexts_check
 from refinement.services.runs.lifecycle import WrongState, run_resume
 from refinement.services.runs.plateau import ANSWERS, plateau_answer
 
@@ -137,6 +138,9 @@ def created(options: dict[str, Any]) -> Run:
     producer = target(options["producer"], detach=options["detach"])
     judge = target(options["judge"], detach=options["detach"]) if options["judge"] else producer
     clerk = target(options["clerk"], detach=options["detach"]) if options["clerk"] else None
+    contexts_check(
+        definition=definition, task=task, seed=seed, sources=sources, producer=producer, judge=judge
+    )
     return run_create(
         project=project,
         version=version,

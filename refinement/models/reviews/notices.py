@@ -11,13 +11,13 @@ from refinement.models.runs.runs import Run
 
 
 class NoticeKind(models.TextChoices):
-    MENTION = "mention", "Somebody mentions you"
-    REPLY = "reply", "Somebody answers in a thread of yours"
-    REVIEW = "review", "You are asked for a review"
-    RUN_ENDED = "run_ended", "A run of yours has ended"
-    RUN_WAITS = "run_waits", "A run of yours waits"
-    RUN_ASKS = "run_asks", "A run of yours asks whether to go on"
-    DECISION = "decision", "Somebody decides about a run of yours"
+    MENTION = "mention", "Someone mentions you"
+    REPLY = "reply", "Someone replies in your thread"
+    REVIEW = "review", "Your review is requested"
+    RUN_ENDED = "run_ended", "Your run finishes"
+    RUN_WAITS = "run_waits", "Your run waits for a model server"
+    RUN_ASKS = "run_asks", "Your run needs a decision"
+    DECISION = "decision", "Someone decides on your run"
 
 
 class Notice(models.Model):

@@ -1,5 +1,6 @@
 """Runs: one task and one artifact taken through the loop."""
 
+from datetime import datetime, timedelta
 from typing import ClassVar
 
 from django.conf import settings
@@ -66,11 +67,12 @@ class RunStatus(models.TextChoices):
 
 
 class RunSource(models.TextChoices):
-    """The file type of an imported run."""
+    """The file type of an imported run; `example` is the prepared example, which no model wrote."""
 
     SIMMER = "simmer", "Simmer folder"
     JSONL = "jsonl", "runs.jsonl"
     WIGGUM = "wiggum", "Wiggum's own JSON"
+    EXAMPLE = "example", "Prepared example"
 
 
 class Run(Leased):
@@ -88,7 +90,9 @@ class Run(Leased):
 
     title = models.CharField(max_length=TITLE_CHARS, blank=True)  # for lists
     task_type = models.CharField(max_length=TASK_TYPE_CHARS, blank=True)  # a label such as "how-to"
-    source = models.CharField(max_length=10, null=True, blank=True, choices=RunSource)  # imported runs only
+    source = models.CharField(
+        max_length=10, null=True, blank=True, choices=RunSource
+    )  # of a run not made here
     batch = models.CharField(max_length=16, blank=True)  # shared by runs that were launched together
     nonce = models.CharField(max_length=32)
     producer_endpoint = models.CharField(max_length=400)
@@ -129,6 +133,7 @@ class Run(Leased):
     completion_tokens = models.PositiveBigIntegerField(default=0)
     calls_made = models.PositiveIntegerField(default=0)
     model_seconds = models.DecimalField(max_digits=14, decimal_places=3, default=0)
+    idle_seconds = models.PositiveBigIntegerField(default=0)  # paused or finished, before it went on
     cost = models.DecimalField(
         max_digits=16, decimal_places=8, null=True, blank=True
     )  # of calls with a price
@@ -227,7 +232,17 @@ class Run(Leased):
 
     @property
     def is_imported(self) -> bool:
-        return self.source is not None
+        return self.source is not None and not self.is_example
+
+    @property
+    def is_example(self) -> bool:
+        """Whether it is the project's prepared example: archived, read-only and never run."""
+        return self.source == RunSource.EXAMPLE
+
+    @property
+    def worked_since(self) -> datetime | None:
+        """Its start, moved forward by the time in which it was paused or finished. Clocks count from it."""
+        return self.started_at and self.started_at + timedelta(seconds=self.idle_seconds)
 
     @property
     def tokens(self) -> int:

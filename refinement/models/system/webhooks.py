@@ -12,18 +12,18 @@ from refinement.models.runs.runs import Run
 
 
 class WebhookEvent(models.TextChoices):
-    RUN_FINISHED = "run.finished", "A run has ended"
-    RUN_WAITING = "run.waiting", "A run waits for a model server"
-    RUN_ASKING = "run.asking", "A run waits for a decision"
-    REVIEW_ASKED = "review.asked", "Somebody is asked for a review"
-    COMMENT_CREATED = "comment.created", "Somebody comments on a run"
+    RUN_FINISHED = "run.finished", "Run finished"
+    RUN_WAITING = "run.waiting", "Run waits for a model server"
+    RUN_ASKING = "run.asking", "Run needs a decision"
+    REVIEW_ASKED = "review.asked", "Review requested"
+    COMMENT_CREATED = "comment.created", "New comment"
 
 
 PING = "ping"  # the event of a test message
 
 
 class WebhookFormat(models.TextChoices):
-    WIGGUM = "wiggum", "Wiggum (signed JSON)"
+    WIGGUM = "wiggum", "JSON, signed"
     SLACK = "slack", "Slack"
     TEAMS = "teams", "Microsoft Teams"
     DISCORD = "discord", "Discord"

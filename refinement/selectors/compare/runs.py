@@ -237,9 +237,9 @@ def _of_rounds(side: Side) -> str:
 
 
 def _elapsed(run: Run) -> str:
-    if not run.started_at or not run.finished_at:
+    if not run.worked_since or not run.finished_at:
         return "not finished" if run.started_at else "not started"
-    return duration((run.finished_at - run.started_at).total_seconds())
+    return duration((run.finished_at - run.worked_since).total_seconds())
 
 
 def _findings(run: Run) -> str:

@@ -7,9 +7,11 @@ from refinement.engine.types import Rubric
 from refinement.models import Project
 from refinement.providers.registry import Target
 from refinement.selectors.endpoints import endpoint_specs
+from refinement.selectors.launch.contexts import TextSizes
 from refinement.selectors.launch.estimates import Estimate, Range, estimate_of
 from refinement.selectors.launch.judging import Judging, judging_of, panel_judges
 from refinement.selectors.launch.paces import paces_in, seconds_of
+from refinement.selectors.projects.budgets import NO_BUDGET, Budget, budget_of
 from refinement.selectors.workers import workers_alive
 
 
@@ -23,8 +25,14 @@ class Plan:
     judging: Judging
     estimate: Estimate
     workers: int
+    task_chars: int = 0
     source_chars: Sequence[int] = ()
+    budget: Budget = NO_BUDGET
     seconds: Range | None = None  # of one run; None if its models have not been used here yet
+
+    @property
+    def sizes(self) -> TextSizes:
+        return TextSizes(self.task_chars, self.seed_chars, self.source_chars)
 
     @property
     def rubric(self) -> Rubric:
@@ -84,6 +92,8 @@ def plan_of(
         judging=judging,
         estimate=estimate,
         workers=workers_alive(),
+        task_chars=task_chars,
         source_chars=source_chars,
+        budget=budget_of(project),
         seconds=seconds_of(estimate, judging, producer, paces, specs, drafts=drafts),
     )

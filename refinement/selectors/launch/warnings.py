@@ -1,4 +1,4 @@
-"""Warnings before a launch. Only a disabled command prevents it."""
+"""Warnings before a launch."""
 
 import sys
 from collections.abc import Sequence
@@ -8,6 +8,7 @@ from refinement.engine.safeguards import Kinship, kinship
 from refinement.engine.types import EvaluationMode, Information
 from refinement.providers.registry import Target
 from refinement.selectors.launch.available_models import Offer
+from refinement.selectors.launch.contexts import judge_problem, writer_problem
 from refinement.selectors.launch.model_lists import info_of, offer_of
 from refinement.selectors.launch.plans import Plan
 from refinement.selectors.rubrics.commands import command_refusal
@@ -22,12 +23,15 @@ class Caution:
     code: str
     title: str
     words: str
+    blocks: bool = False  # the launch is refused
 
 
 def warnings_for(plan: Plan, offers: Sequence[Offer]) -> list[Caution]:
     """All warnings for the plan, most important first."""
     return [
         *command_warning(plan),
+        *budget_warning(plan),
+        *too_long_warnings(plan, offers),
         *endpoint_warnings(plan, offers),
         *worker_warning(plan),
         *kinship_warning(plan, offers),
@@ -39,15 +43,33 @@ def warnings_for(plan: Plan, offers: Sequence[Offer]) -> list[Caution]:
 
 
 def command_warning(plan: Plan) -> list[Caution]:
-    """The one warning that prevents a launch, shown before the user submits."""
+    """A command that is off, missing or hidden from the judge."""
     if refusal := command_refusal(plan.rubric):
-        return [Caution("command", "The evaluator command is not allowed", refusal)]
+        return [Caution("command", "The evaluator command is not allowed", refusal, blocks=True)]
     if plan.rubric.evaluation_mode is EvaluationMode.RUNNABLE and not plan.rubric.evaluator.command:
         words = "The rubric's evaluation needs a command, but none is set. Only the judge will score."
         return [Caution("no-command", "No evaluator command", words)]
     if plan.rubric.runs_a_command and Information.EVALUATOR_OUTPUT not in plan.rubric.context.judge:
         words = "The command runs, but the rubric's visibility table hides its output from the judge."
         return [Caution("unseen-command", "The judge does not see the evaluator output", words)]
+    return []
+
+
+def budget_warning(plan: Plan) -> list[Caution]:
+    if plan.budget.refusal:
+        return [Caution("budget", "The budget is used up", plan.budget.refusal, blocks=True)]
+    if plan.budget.warning:
+        return [Caution("budget-close", "The budget is nearly used up", plan.budget.warning)]
+    return []
+
+
+def too_long_warnings(plan: Plan, offers: Sequence[Offer]) -> list[Caution]:
+    """Texts that a model certainly cannot read; the launch is refused."""
+    if found := writer_problem(plan.sizes, plan.rubric, plan.producer, offers):
+        return [Caution("too-long-writer", "Too long for the writer", found[1], blocks=True)]
+    judges = [target for _, target in plan.judges]
+    if problem := judge_problem(plan.sizes, plan.rubric, judges, offers):
+        return [Caution("too-long-judge", "Too long for the judge", problem, blocks=True)]
     return []
 
 

@@ -1,8 +1,10 @@
 """The answer at the top of a run's page: the outcome, the result, why, and what to doubt about it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+
+from django.db.models import F
 
 from refinement.engine.scoring import shown
 from refinement.engine.types import ZERO, Rubric
@@ -11,6 +13,7 @@ from refinement.selectors.runs.page import RunFacts
 from refinement.selectors.runs.words import capital_round_name
 
 WIDE_GAP = Decimal("0.15")  # of the scale: from here people and the judge disagree
+MOST_SCORES = 500
 EMBEDDED = "embedded"
 VALID_RUNGS = ("", "strict", "embedded")
 LOOKS = {"PASS": "ok", "FAIL": "bad", "ERROR": "warn", "DONE": "info"}
@@ -72,15 +75,31 @@ class Answer:
     people: PeopleGap | None
     checks: CheckCount | None
     doubts: tuple[Doubt, ...]
-    demo: bool
 
 
-def answer_of(facts: RunFacts) -> Answer:
-    """The answer. At most three queries."""
+def people_scores(run: Run) -> dict[int, list[HumanScore]]:
+    """People's scores of the run by round. One query."""
+    found: dict[int, list[HumanScore]] = {}
+    for entry in _human_scores(run.pk):
+        found.setdefault(entry.number, []).append(entry)  # type: ignore[attr-defined]
+    return found
+
+
+def people_means(scores: Mapping[int, Sequence[HumanScore]]) -> dict[int, Decimal]:
+    """People's mean composites by round."""
+    return {number: mean_of(rows) for number, rows in scores.items()}
+
+
+def mean_of(rows: Sequence[HumanScore]) -> Decimal:
+    return sum((entry.composite for entry in rows), ZERO) / len(rows)
+
+
+def answer_of(facts: RunFacts, scores: Mapping[int, Sequence[HumanScore]]) -> Answer:
+    """The answer, with people's scores by round. At most two queries."""
     run, rubric = facts.run, facts.rubric
     row = facts.result
     number = row.number if row else None
-    people = people_gap(run, rubric, row) if row else None
+    people = gap_of(rubric, row, scores.get(row.number, [])) if row else None
     checks = checks_of(row) if row and rubric.checks else None
     composite = row.composite if row else None
     return Answer(
@@ -94,16 +113,14 @@ def answer_of(facts: RunFacts) -> Answer:
         people=people,
         checks=checks,
         doubts=tuple(doubts_of(facts, row, people, checks)) if row and run.is_finished else (),
-        demo=EMBEDDED in (run.producer_endpoint, run.judge_endpoint),
     )
 
 
-def people_gap(run: Run, rubric: Rubric, row: Round) -> PeopleGap | None:
-    """People's scores of the round; None if nobody scored it. One query."""
-    rows = _human_scores(row.pk)
+def gap_of(rubric: Rubric, row: Round, rows: Sequence[HumanScore]) -> PeopleGap | None:
+    """People's scores of the round beside the judge's; None if nobody scored it."""
     if not rows:
         return None
-    mean = sum((entry.composite for entry in rows), ZERO) / len(rows)
+    mean = mean_of(rows)
     gap = ZERO if row.composite is None else mean - row.composite
     who = "judge" if row.spread is None else "board"
     far = f"{shown(abs(gap), rubric.policy)} {'above' if gap > 0 else 'below'} the {who}"
@@ -124,8 +141,9 @@ def initials(entry: HumanScore) -> str:
     return "".join(word[0] for word in entry.author_name.split()[:2]).upper() or "?"
 
 
-def _human_scores(row: int) -> list[HumanScore]:
-    return list(HumanScore.objects.filter(round=row).defer("scores", "note").order_by("id")[:50])
+def _human_scores(run: int) -> list[HumanScore]:
+    rows = HumanScore.objects.filter(run=run).annotate(number=F("round__number"))
+    return list(rows.defer("scores", "note").order_by("id")[:MOST_SCORES])
 
 
 def checks_of(row: Round) -> CheckCount | None:

@@ -50,7 +50,7 @@ class ImportFacts:
 
 def import_of(run: Run, rubric: Rubric, composites: Mapping[int, Decimal | None]) -> ImportFacts | None:
     """The import record of an imported run; no query for other runs."""
-    if run.source is None:
+    if run.source is None or run.is_example:
         return None
     record = RunImport.objects.get(run=run)
     stated = record.stated
@@ -86,7 +86,7 @@ def _row(row: Mapping[str, Any], rubric: Rubric, composites: Mapping[int, Decima
 
 def import_sentence(run: Run) -> str:
     """Where the run came from, for a report; empty for runs launched here."""
-    if run.source is None:
+    if run.source is None or run.is_example:
         return ""
     record = RunImport.objects.get(run=run)
     told = record.stated.get("contradictions", ())

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.contrib.sessions.models import Session
@@ -222,7 +222,15 @@ def _stands(run_ids: tuple[int, ...]) -> list[Any]:
         )
         .values(
             *("pk", "status", "rounds_judged", "prompt_tokens", "completion_tokens", "calls_made", "why"),
-            *("created_at", "started_at", "finished_at", "next_try_at", "waiting_for", "newest_event"),
+            *(
+                "created_at",
+                "started_at",
+                "idle_seconds",
+                "finished_at",
+                "next_try_at",
+                "waiting_for",
+                "newest_event",
+            ),
             *("lease_owner", "last_step", "escalated_after", "extended_after", "plateau_asked"),
             *NEWEST_ROUND,
             **{name: F(path) for name, path in STATE_FIELDS.items()},
@@ -248,7 +256,7 @@ def state_of(
         tokens=row["prompt_tokens"] + row["completion_tokens"],
         token_budget=row["budget"],
         calls=row["calls_made"],
-        began_at=row["started_at"],
+        began_at=row["started_at"] and row["started_at"] + timedelta(seconds=row["idle_seconds"]),
         ended_at=row["finished_at"],
         next_try_at=row["next_try_at"] if row["status"] == RunStatus.WAITING else None,
         newest_event=row["newest_event"] or 0,

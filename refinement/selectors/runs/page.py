@@ -1,6 +1,6 @@
 """A run page: header facts, a row per round, and the trajectory."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
@@ -185,11 +185,12 @@ def _tag_names(run: int) -> list[str]:
 
 
 def time_label(run: Run) -> str:
-    """From its first step to its end, or until now."""
-    if run.started_at is None:
+    """How long it worked, without the time in which it was paused or finished."""
+    since = run.worked_since
+    if since is None:
         return ""
     end = run.finished_at or timezone.now()
-    return duration(max(0.0, (end - run.started_at).total_seconds()))
+    return duration(max(0.0, (end - since).total_seconds()))
 
 
 def budget_lines(run: Run, rubric: Rubric) -> tuple[BudgetLine, ...]:
@@ -292,8 +293,14 @@ def trajectory_of(
     links: bool = True,
     hrefs: Sequence[str] = (),
     title: str = "",
+    people: Mapping[int, Decimal] | None = None,
+    ends: bool = False,
 ) -> TrajectoryChart:
-    """Chart of the composite and every criterion by round. `hrefs` replaces the links to round pages."""
+    """Chart of the composite and every criterion by round. `hrefs` replaces the links to round pages.
+
+    `people` are people's mean scores by round. With `ends`, the lines are named where they end, and the
+    rounds below the chart, unless there are too many.
+    """
     rubric = facts.rubric
     series = [Series("Composite", [line.composite for line in facts.rounds], 0, strong=True)]
     for place, criterion in enumerate(rubric.criteria[:MOST_LINES]):
@@ -303,7 +310,7 @@ def trajectory_of(
         series,
         rubric.scale,
         rubric.policy.pass_threshold,
-        marks_of(facts),
+        marks_of(facts, people or {}),
         labels=[line.name for line in facts.rounds],
         hrefs=hrefs or ([round_address(facts.run, line.number) for line in facts.rounds] if links else ()),
         decimals=rubric.policy.composite_decimals,
@@ -313,6 +320,8 @@ def trajectory_of(
         title=title or f"Scores of run {facts.run.pk} by round",
         palette=palette,
         legend=legend,
+        ends=ends,
+        axis_labels=facts.compact or not ends,
     )
 
 
@@ -333,22 +342,25 @@ def metric_series(rubric: Rubric, rows: Sequence[Round]) -> tuple[MetricSeries, 
     )
 
 
-def metric_charts_of(facts: RunFacts, *, width: int = 900, name: str = "metric") -> list[MetricChart]:
+def metric_charts_of(
+    facts: RunFacts, *, width: int = 900, name: str = "metric", ends: bool = False
+) -> list[MetricChart]:
     """A small chart for each metric, to stand under a trajectory of the same width."""
     labels = [line.name for line in facts.rounds]
     return [
-        metric_chart(series, labels, width=width, name=f"{name}-{place}")
+        metric_chart(series, labels, width=width, name=f"{name}-{place}", ends=ends)
         for place, series in enumerate(facts.metrics)
     ]
 
 
-def marks_of(facts: RunFacts) -> list[Mark]:
+def marks_of(facts: RunFacts, people: Mapping[int, Decimal]) -> list[Mark]:
     judged = [index for index, line in enumerate(facts.rounds) if line.composite is not None]
-    ends = dict.fromkeys([*judged[:1], *judged[-1:]])
-    marks = [Mark("first", index) for index in ends if not facts.rounds[index].best]
+    named = [*judged[:1], *judged[-1:]] if facts.compact else judged
+    marks = [Mark("best", index, "Best") for index in judged if facts.rounds[index].best]
+    marks += [Mark("score", index) for index in dict.fromkeys(named) if not facts.rounds[index].best]
     for index, line in enumerate(facts.rounds):
-        if line.best:
-            marks.append(Mark("best", index, "Best"))
+        if line.number in people:
+            marks.append(Mark("people", index, "People", value=people[line.number]))
         if line.first_of_board:
             marks.append(Mark("board", index, "A board took over"))
         if line.split:

@@ -14,7 +14,7 @@ from refinement.engine.codec import rubric_from_json
 from refinement.engine.scoring import gain, rank
 from refinement.engine.types import ZERO, Outcome
 from refinement.interchange.exports.training_pairs import Example, Origin, Text
-from refinement.models import DecisionKind, Project, Round, RoundOrigin, Run
+from refinement.models import DecisionKind, Project, Round, RoundOrigin, Run, RunSource
 from refinement.selectors.runs.history import history_of
 
 RUNS_A_PART = 100
@@ -72,7 +72,8 @@ def _pairs(run: Run, least: Decimal) -> list[tuple[int, int]]:
 
 def _runs(project: Project, numbers: Sequence[int], choice: TrainingChoice) -> Iterator[Run]:
     """The runs in order, in chunks. Runs without a task are left out."""
-    rows = Run.objects.filter(project=project, rounds_judged__gt=0).select_related("rubric", "rubric_version")
+    rows = Run.objects.filter(project=project, rounds_judged__gt=0).exclude(source=RunSource.EXAMPLE)
+    rows = rows.select_related("rubric", "rubric_version")
     if not choice.with_imported:
         rows = rows.filter(source__isnull=True)
     for start in range(0, len(numbers), RUNS_A_PART):

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from decimal import Decimal
 
 from django.db import transaction
 
@@ -9,7 +10,7 @@ from refinement.models import Project, User
 from refinement.services.audit import audit_record
 from refinement.services.people.memberships import project_lock, require_owner
 
-SETTINGS = ("name", "blind_scores", "sharing")
+SETTINGS = ("name", "blind_scores", "sharing", "monthly_cost", "monthly_tokens")
 
 
 class SettingsChanged(Exception):
@@ -22,20 +23,37 @@ class SettingsChanged(Exception):
 
 def settings_mark(project: Project) -> str:
     """A fingerprint of the settings. Forms send it back, to detect concurrent changes."""
-    values = json.dumps([getattr(project, name) for name in SETTINGS])
+    values = json.dumps([getattr(project, name) for name in SETTINGS], default=str)
     return hashlib.sha256(values.encode()).hexdigest()[:16]
 
 
 @transaction.atomic
 def project_settings_change(
-    *, project: Project, by: User, seen: str, name: str, blind_scores: bool, sharing: bool
+    *,
+    project: Project,
+    by: User,
+    seen: str,
+    name: str,
+    blind_scores: bool,
+    sharing: bool,
+    monthly_cost: Decimal | None = None,
+    monthly_tokens: int | None = None,
 ) -> bool:
-    """Change the settings. Return False if nothing changed. Raises SettingsChanged, PermissionDenied."""
+    """Change the settings. Return False if nothing changed. Raises SettingsChanged, PermissionDenied.
+
+    A budget of None is no limit.
+    """
     project_lock(project)
     require_owner(project, by)
     fresh = Project.objects.get(pk=project.pk)
     before = {key: getattr(fresh, key) for key in SETTINGS}
-    after = {"name": name.strip(), "blind_scores": blind_scores, "sharing": sharing}
+    after = {
+        "name": name.strip(),
+        "blind_scores": blind_scores,
+        "sharing": sharing,
+        "monthly_cost": monthly_cost,
+        "monthly_tokens": monthly_tokens,
+    }
     if before == after:
         return False
     if seen != settings_mark(fresh):
@@ -50,7 +68,12 @@ def project_settings_change(
         object_id=fresh.pk,
         project=fresh,
         user=by,
-        before=before,
-        after=after,
+        before=_recorded(before),
+        after=_recorded(after),
     )
     return True
+
+
+def _recorded(values: dict[str, object]) -> dict[str, object]:
+    """The values as the audit log stores them."""
+    return {key: str(value) if isinstance(value, Decimal) else value for key, value in values.items()}

@@ -4,7 +4,7 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import replace
 
-from django.core.exceptions import ValidationError
+from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
 from django.db import transaction
 from django.utils import timezone
 
@@ -32,6 +32,7 @@ from refinement.models import (
 from refinement.models.runs.runs import TASK_TYPE_CHARS, TITLE_CHARS
 from refinement.providers.registry import Target, parse_target
 from refinement.selectors.prices import prices_for
+from refinement.selectors.projects.budgets import budget_of
 from refinement.selectors.rubrics.commands import command_refusal
 from refinement.selectors.rubrics.definitions import definition_of
 from refinement.services.audit import audit_record
@@ -73,6 +74,8 @@ def run_create(
     scribe = clerk or (parse_target(used.judges.clerk) if used.judges.clerk else judge)
     validate_texts(text, seed_text, has_seed=bool(seed))
     kept = sources_validate(sources)
+    if refusal := budget_of(project).refusal:
+        raise ValidationError({NON_FIELD_ERRORS: refusal})
     if refusal := command_refusal(used):
         raise ValidationError({"rubric": refusal})
     kin = kinship(producer.model, judge.model) if used.criteria else None

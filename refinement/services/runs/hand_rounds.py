@@ -22,6 +22,7 @@ from refinement.services.runs.lifecycle import (
     RELEASED,
     STEP_RESET,
     Change,
+    idle_seconds,
     locked,
     require_budget,
 )
@@ -87,6 +88,7 @@ def state_after_edit(change: Change, edit: Edit) -> dict[str, object]:
         "status": RunStatus.QUEUED,
         "plateau_asked": False,
         "woken_at": timezone.now(),
+        "idle_seconds": idle_seconds(run),
         **STEP_RESET,
         **RELEASED,
     }

@@ -15,8 +15,12 @@ from refinement.engine.types import EvaluationMode, Rubric
 from refinement.judging.sources import SourceText
 from refinement.models import AuditEntry, Project, RubricVersion, Run, User
 from refinement.providers.base import ModelInfo
+from refinement.providers.context import text_size
 from refinement.providers.registry import EndpointSpec, Target
 from refinement.selectors.launch.available_models import Offer
+from refinement.selectors.launch.contexts import TextSizes, judge_problem, writer_problem
+from refinement.selectors.launch.judging import judging_of
+from refinement.selectors.launch.model_lists import models_for_launch
 from refinement.selectors.rubrics.definitions import definition_of
 from refinement.services.audit import audit_record
 from refinement.services.runs.creating import run_create
@@ -50,7 +54,31 @@ class Launched:
     is_new: bool
 
 
-@transaction.atomic
+def contexts_check(
+    *,
+    definition: Rubric,
+    task: str,
+    seed: str,
+    sources: Sequence[SourceText] = (),
+    producer: Target,
+    judge: Target,
+) -> None:
+    """Raises ValidationError if a text is certainly too long for the model that has to read it.
+
+    Asks model servers for their context lengths, if the texts are long: not in a transaction.
+    """
+    sizes = TextSizes(text_size(task), text_size(seed), [text_size(source.text) for source in sources])
+    if not sizes.may_be_long:
+        return
+    offers = models_for_launch()
+    if found := writer_problem(sizes, definition, producer, offers):
+        raise ValidationError({found[0]: found[1]})
+    judging = judging_of(definition, seed_chars=len(seed), judge=judge)
+    judges = [entry.target for entry in judging.judges if entry.target] or [judge]
+    if problem := judge_problem(sizes, definition, judges, offers):
+        raise ValidationError({"judge": problem})
+
+
 def runs_launch(
     *,
     project: Project,
@@ -77,38 +105,42 @@ def runs_launch(
         raise ValidationError({"rubric": "This rubric is archived. Unarchive it or choose another."})
     if not 1 <= repeats <= MOST_REPEATS:
         raise ValidationError({"repeats": f"You can launch 1 to {MOST_REPEATS} runs at once."})
+    contexts_check(
+        definition=definition, task=task, seed=seed, sources=sources, producer=producer, judge=judge
+    )
     content = (version.pk, rubric_to_json(definition), task, seed, sources, producer, judge, clerk, task_type)
     fingerprint = fingerprint_of(key, user, (*content, sorted(tags), repeats))
-    lock_launch(fingerprint)
-    before = launched_before(project, fingerprint)
-    if before:
-        return Launched(before, is_new=False)
-    made = [
-        run_create(
+    with transaction.atomic():
+        lock_launch(fingerprint)
+        before = launched_before(project, fingerprint)
+        if before:
+            return Launched(before, is_new=False)
+        made = [
+            run_create(
+                project=project,
+                version=version,
+                definition=definition,
+                task=task,
+                seed=seed,
+                sources=sources,
+                producer=producer,
+                judge=judge,
+                clerk=clerk,
+                user=user,
+                task_type=task_type,
+                tags=tags,
+                batch=fingerprint[:BATCH_CHARS] if repeats > 1 else "",
+            )
+            for _ in range(repeats)
+        ]
+        audit_record(
+            action="run.launch",
+            object_type="launch",
+            object_id=fingerprint,
             project=project,
-            version=version,
-            definition=definition,
-            task=task,
-            seed=seed,
-            sources=sources,
-            producer=producer,
-            judge=judge,
-            clerk=clerk,
             user=user,
-            task_type=task_type,
-            tags=tags,
-            batch=fingerprint[:BATCH_CHARS] if repeats > 1 else "",
+            after={"runs": [run.pk for run in made]},
         )
-        for _ in range(repeats)
-    ]
-    audit_record(
-        action="run.launch",
-        object_type="launch",
-        object_id=fingerprint,
-        project=project,
-        user=user,
-        after={"runs": [run.pk for run in made]},
-    )
     return Launched(made, is_new=True)
 
 

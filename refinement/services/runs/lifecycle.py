@@ -17,6 +17,7 @@ from refinement.execution.events import actor_name, event_record
 from refinement.execution.waking import wake
 from refinement.models import (
     BoardVerdict,
+    Event,
     EventKind,
     Instruction,
     LiveText,
@@ -27,6 +28,7 @@ from refinement.models import (
     User,
 )
 from refinement.providers.registry import Target, scripted_specs
+from refinement.selectors.projects.budgets import budget_of
 from refinement.selectors.rubrics.commands import command_refusal
 from refinement.selectors.runs.history import definition_of_run, sources_of
 from refinement.selectors.runs.imports import lacking, listed
@@ -68,6 +70,7 @@ REFUSALS = {
     "edit": "pause it before editing a round.",
 }
 ASKS = "waits for a decision: stop it, or continue with two more rounds judged by a board."
+READ_ONLY = "is the prepared example. No model wrote it, so it is read-only and cannot run."
 MOST_MORE_ROUNDS = 50
 NOT_FOR_IMPORTED = frozenset({"retry", "continue", "edit"})
 
@@ -86,6 +89,8 @@ class Change:
 
     def apply(self, allowed: Collection[str], **fields: object) -> None:
         """Update the run if it is in one of the allowed states. Raises WrongState otherwise."""
+        if self.run.is_example:
+            self.refuse(READ_ONLY)
         if self.run.is_imported and self.verb in NOT_FOR_IMPORTED:
             self.refuse("was imported and cannot continue. Rerun it instead.")
         before = state_of(self.run)
@@ -181,10 +186,26 @@ def run_resume(*, run: Run, user: User | None = None) -> Run:
     if run.is_asking:
         change.refuse(ASKS)
     # A person intervened, so earlier worker crashes no longer count.
-    change.apply([RunStatus.PAUSED], status=RunStatus.QUEUED, woken_at=timezone.now(), crashes=0, **RELEASED)
+    change.apply(
+        [RunStatus.PAUSED],
+        status=RunStatus.QUEUED,
+        woken_at=timezone.now(),
+        crashes=0,
+        idle_seconds=idle_seconds(run),
+        **RELEASED,
+    )
     change.event(EventKind.RESUMED)
     wake(Run, run.pk)
     return run
+
+
+def idle_seconds(run: Run) -> int:
+    """How long the run has been idle in all, if it goes on now after a pause or after its end."""
+    since = run.finished_at
+    if run.status == RunStatus.PAUSED:
+        pauses = Event.objects.filter(run=run, kind__in=(EventKind.PAUSED, EventKind.ASKED)).order_by("-id")
+        since = pauses.values_list("at", flat=True).first()
+    return run.idle_seconds + (round((timezone.now() - since).total_seconds()) if since else 0)
 
 
 @transaction.atomic
@@ -200,6 +221,7 @@ def run_retry(*, run: Run, user: User | None = None) -> Run:
         failure_role="",
         failure_message="",
         woken_at=timezone.now(),
+        idle_seconds=idle_seconds(run),
         **STEP_RESET,
         **NOT_FINISHED,
         **RELEASED,
@@ -228,6 +250,7 @@ def run_continue(*, run: Run, rounds: int, user: User | None = None) -> Run:
         extended_after=run.rounds_judged,
         plateau_accepted=False,
         woken_at=timezone.now(),
+        idle_seconds=idle_seconds(run),
         **STEP_RESET,
         **NOT_FINISHED,
         **RELEASED,
@@ -284,12 +307,16 @@ def run_rerun(*, run: Run, user: User | None = None) -> Run:
     A panel that the rubric names is used again; one that the clerk composed is composed again. Raises
     WrongState if an imported run lacks some of them, or if its endpoints cannot be used again.
     """
+    if run.is_example:
+        raise WrongState(f"Run {run.pk} {READ_ONLY}")
     if missing := lacking(run):
         raise WrongState(
             f"Run {run.pk} was imported without {listed(missing)}. Choose “Edit and rerun” to add it."
         )
     definition = definition_of_run(run)
     if refusal := command_refusal(definition):
+        raise WrongState(refusal)
+    if refusal := budget_of(run.project).refusal:
         raise WrongState(refusal)
     panel = run.panel.values_list("endpoint", flat=True)
     if scripted_specs(run.producer_endpoint, run.judge_endpoint, run.clerk_endpoint, *panel):

@@ -6,7 +6,14 @@ from django.utils import timezone
 from refinement.engine.codec import rubric_from_json
 from refinement.execution.waking import wake
 from refinement.models import EventKind, Run, RunStatus, User
-from refinement.services.runs.lifecycle import RELEASED, Change, WrongState, locked, require_budget
+from refinement.services.runs.lifecycle import (
+    RELEASED,
+    Change,
+    WrongState,
+    idle_seconds,
+    locked,
+    require_budget,
+)
 
 STOP, CONTINUE = "stop", "continue"
 ANSWERS = (STOP, CONTINUE)
@@ -36,6 +43,7 @@ def plateau_answer(*, run: Run, answer: str, user: User | None = None, status: s
         plateau_asked=False,
         woken_at=timezone.now(),
         crashes=0,
+        idle_seconds=idle_seconds(run),
         **fields,
         **RELEASED,
     )

@@ -10,7 +10,15 @@ from django.utils import timezone
 
 from refinement.execution.deliveries import MAX_TRIES, PURPOSE, delivery_make
 from refinement.execution.waking import wake
-from refinement.models import DeliveryStatus, Project, User, Webhook, WebhookDelivery, WebhookEvent
+from refinement.models import (
+    DeliveryStatus,
+    Project,
+    User,
+    Webhook,
+    WebhookDelivery,
+    WebhookEvent,
+    WebhookFormat,
+)
 from refinement.models.system.webhooks import PING
 from refinement.selectors.projects.lists import NotFound
 from refinement.services.audit import AuditOf
@@ -22,7 +30,7 @@ from refinement.webhooks.signing import secret_make
 
 MOST_HOOKS = 20  # per project
 NOTE_CHARS = 120
-FIELDS = ("address", "events", "note", "active")
+FIELDS = ("address", "format", "events", "note", "active")
 _record = AuditOf("webhook")
 
 
@@ -42,6 +50,7 @@ class HookValues:
     events: Sequence[str]
     note: str = ""
     active: bool = True
+    format: str = WebhookFormat.WIGGUM.value
 
 
 def webhook_create(*, project: Project, by: User, values: HookValues) -> tuple[Webhook, str]:
@@ -153,11 +162,19 @@ def values_checked(values: HookValues) -> dict[str, object]:
         problems["events"] = f"There is no event named {unknown[0][:40]}."
     elif not events:
         problems["events"] = "Choose at least one event."
+    if values.format not in WebhookFormat.values:
+        problems["format"] = f"Choose one of {', '.join(WebhookFormat.values)}."
     if len(note) > NOTE_CHARS:
         problems["note"] = f"The note is longer than {NOTE_CHARS} characters."
     if problems:
         raise ValidationError(problems)
-    return {"address": address, "events": events, "note": note, "active": values.active}
+    return {
+        "address": address,
+        "format": values.format,
+        "events": events,
+        "note": note,
+        "active": values.active,
+    }
 
 
 def _locked(webhook: Webhook, by: User) -> Webhook:

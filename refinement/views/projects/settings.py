@@ -10,6 +10,7 @@ from django.views.decorators.http import require_http_methods
 from refinement.access.projects import ProjectRequest, project_view
 from refinement.forms.projects.sharing import ProjectSettingsForm
 from refinement.models import Project
+from refinement.selectors.projects.budgets import budget_of
 from refinement.selectors.runs.shares import links_of_project
 from refinement.services.projects.settings import (
     SETTINGS,
@@ -22,7 +23,7 @@ from refinement.services.projects.settings import (
 @require_http_methods(["GET", "HEAD", "POST"])
 @project_view(role="owner")
 def project_settings(request: ProjectRequest) -> HttpResponse:
-    """Name, blind scoring, sharing, and all share links."""
+    """Name, blind scoring, sharing, budget, and all share links."""
     if request.method != "POST":
         return _page(request, _form_of(request.project))
     form = ProjectSettingsForm(request.POST)
@@ -56,6 +57,7 @@ def _page(
         "is_owner": True,
         "form": form,
         "links": list(links_of_project(request.project)),
+        "budget": budget_of(request.project),
         **more,
     }
     return render(request, "refinement/share/settings.html", page, status=status)

@@ -71,7 +71,8 @@ def launch(request: ProjectRequest) -> HttpResponse:
     if form is None or not form.is_valid():
         return shown(request, desk, status=422)
     panel = panel_for(request, form, desk.offers)
-    unseen = {caution.code for caution in panel["cautions"]} - set(request.POST.getlist("warned"))
+    cautions = {caution.code for caution in panel["cautions"] if not caution.blocks}
+    unseen = cautions - set(request.POST.getlist("warned"))
     if unseen:
         return shown(request, desk, status=422, panel=panel, asked_first=True)
     try:
@@ -141,6 +142,9 @@ def run_example(request: ProjectRequest) -> HttpResponse:
         launched = example_launch(project=request.project, user=request.user, choice=choice)
     except NothingAvailable as nothing:
         messages.error(request, str(nothing))
+        return redirect("project_home", request.project.slug)
+    except ValidationError as refusal:
+        messages.error(request, refusal.messages[0])
         return redirect("project_home", request.project.slug)
     messages.info(request, choice.why)
     return redirect("run_page", request.project.slug, launched.runs[0].pk)

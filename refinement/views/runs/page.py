@@ -1,5 +1,7 @@
 """A run's page: stop reason, trajectory and rounds."""
 
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 from django.http import Http404, HttpResponse
@@ -12,10 +14,10 @@ from refinement.access.objects import can_edit, run_or_404
 from refinement.access.projects import ProjectRequest, project_view
 from refinement.charts import DARK, LIGHT
 from refinement.forms.reviews.decisions import decision_form
-from refinement.models import Round, Run
+from refinement.models import HumanScore, Round, Run
 from refinement.selectors.reviews.decisions import decisions_of
 from refinement.selectors.reviews.human_scores import people_of
-from refinement.selectors.runs.answer import answer_of
+from refinement.selectors.runs.answer import answer_of, people_means, people_scores
 from refinement.selectors.runs.calls import calls_of_round, said, seen_table
 from refinement.selectors.runs.evaluators.trials import trials_of_round
 from refinement.selectors.runs.imports import import_of
@@ -72,12 +74,12 @@ def shown_part(request: ProjectRequest, run: Run, part: str) -> HttpResponse:
     facts = run_facts(run)
     context = {"section": "runs", "run": run, "facts": facts, "can_edit": can_edit(request), "alone": True}
     if part == "head":
-        context |= head_context(facts) | team_context(request, run)
+        context |= head_context(facts, people_scores(run)) | team_context(request, run)
     elif part == "decision":
         decided = decisions_of(run, facts.rubric)
         context |= {"decided": decided, **decide_context(request, facts, decided.seen)}
     elif part == "chart":
-        context["charts"] = charts(facts)
+        context["charts"] = charts(facts, people_means(people_scores(run)))
     elif part == "rounds":
         asked = request.GET.get("open", "")
         opened = facts.opened(int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 10 else None)
@@ -97,7 +99,8 @@ def run_context(request: ProjectRequest, run: Run, number: int | None = None) ->
     opened = facts.opened(number)
     if number is not None and opened is None:
         raise Http404("Round not found in this run.")
-    head = head_context(facts)
+    scores = people_scores(run)
+    head = head_context(facts, scores)
     return {
         "section": "runs",
         "run": run,
@@ -106,7 +109,7 @@ def run_context(request: ProjectRequest, run: Run, number: int | None = None) ->
         **head,
         **decide_context(request, facts, head["decided"].seen),
         **team_context(request, run),
-        "charts": charts(facts),
+        "charts": charts(facts, people_means(scores)),
         **(round_context(request, facts, opened) if opened else threads_context(request, facts, None)),
     }
 
@@ -119,12 +122,12 @@ def decide_context(request: ProjectRequest, facts: RunFacts, seen: int) -> dict[
     return {"decide": decision_form(facts.run, facts.rubric, numbers, seen=seen)}
 
 
-def head_context(facts: RunFacts) -> dict[str, Any]:
-    """Context of the header and its forms."""
+def head_context(facts: RunFacts, scores: Mapping[int, Sequence[HumanScore]]) -> dict[str, Any]:
+    """Context of the header and its forms, with people's scores by round."""
     run, rubric = facts.run, facts.rubric
     tags = tags_of(run)
     return {
-        "answer": answer_of(facts),
+        "answer": answer_of(facts, scores),
         "decided": decisions_of(run, rubric),
         "imported": import_of(run, rubric, {line.number: line.composite for line in facts.rounds}),
         "reason": reason_label(run),
@@ -138,13 +141,16 @@ def head_context(facts: RunFacts) -> dict[str, Any]:
     }
 
 
-def charts(facts: RunFacts) -> dict[str, Any]:
-    """A wide and a narrow chart; CSS shows one of them."""
+def charts(facts: RunFacts, people: Mapping[int, Decimal]) -> dict[str, Any]:
+    """A wide and a narrow chart, with people's mean scores by round; CSS shows one of them."""
     return {
-        "wide": trajectory_of(facts),
-        "narrow": trajectory_of(facts, width=400, height=240, name="trajectory-narrow"),
-        "metrics": metric_charts_of(facts),
-        "narrow_metrics": metric_charts_of(facts, width=400, name="metric-narrow"),
+        "wide": trajectory_of(facts, people=people, ends=True, width=924, height=226),
+        "narrow": trajectory_of(
+            facts, people=people, ends=True, width=400, height=200, name="trajectory-narrow"
+        ),
+        "metrics": metric_charts_of(facts, width=924, ends=True),
+        "narrow_metrics": metric_charts_of(facts, width=400, name="metric-narrow", ends=True),
+        "people": bool(people),
         "toggles": list(enumerate(["Composite", *facts.criteria[:24]])),
     }
 

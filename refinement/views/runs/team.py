@@ -8,7 +8,7 @@ from django.shortcuts import render
 from refinement.access.projects import ProjectRequest
 from refinement.models import Run
 from refinement.selectors.reviews.requests import reviews_of
-from refinement.selectors.runs.answer import answer_of
+from refinement.selectors.runs.answer import answer_of, people_scores
 from refinement.selectors.runs.page import run_facts
 from refinement.selectors.runs.steering import steering_of
 from refinement.services.runs.steering import INSTRUCTION_CHARS
@@ -35,7 +35,7 @@ def team_part(request: ProjectRequest, run: Run, part: str) -> HttpResponse:
     context: dict[str, Any] = {"run": run, "can_edit": request.membership.can_edit}
     if part == "reviews":
         facts = run_facts(run)
-        context |= {"facts": facts, "answer": answer_of(facts)}
+        context |= {"facts": facts, "answer": answer_of(facts, people_scores(run))}
         context["reviews"] = reviews_of(run, request.membership)
     else:
         context |= steering_context(run)

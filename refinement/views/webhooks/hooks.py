@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from refinement.access.projects import ProjectRequest, project_view
 from refinement.forms.webhooks import WebhookForm
-from refinement.models import DeliveryStatus, Webhook
+from refinement.models import DeliveryStatus, Webhook, WebhookFormat
 from refinement.selectors.webhooks import delivery_log, webhook_of, webhooks_of
 from refinement.services.webhooks.hooks import (
     FIELDS,
@@ -43,6 +43,9 @@ def webhook_list(request: ProjectRequest) -> HttpResponse:
     except ValidationError as error:
         form.add_error(None, error)
         return _list(request, form, status=422)
+    if webhook.format != WebhookFormat.WIGGUM:
+        messages.success(request, "Webhook created. Send a ping to test it.")
+        return redirect("webhook_page", request.project.slug, webhook.pk)
     # The secret can be shown only in this response.
     return _page(request, webhook, _form_of(webhook), status=201, secret=secret, is_new=True)
 

@@ -76,3 +76,13 @@ def test_longer_texts_get_larger_windows(stage):
         windows.append(run.judge_context)
     assert windows[0] < windows[1]
     assert all(window & (window - 1) == 0 for window in windows)  # a step of doubling sizes
+
+
+def test_a_prompt_that_is_too_long_for_the_writer_says_what_helps_the_writer(stage):
+    stage.server.context_length = 8_192
+    stage.says(judge=[verdict(RUBRIC, 5)], producer=drafts(1))
+    run = stage.play(RUBRIC, seed="word " * 10_000)
+    assert (run.outcome, run.failure_role) == ("ERROR", "producer")
+    assert "The writer's prompt takes about" in run.failure_message
+    assert run.failure_message.endswith("or choose a writer with a longer context.")
+    assert "judge" not in run.failure_message

@@ -41,8 +41,9 @@ def test_an_owner_changes_them(as_owner, owner, project, address):
     )  # fmt: skip
     entry = AuditEntry.objects.get()
     assert (entry.action, entry.user, entry.project) == ("project.settings", owner, project)
-    assert entry.before == {"name": "Alpha", "blind_scores": False, "sharing": True}
-    assert entry.after == {"name": "Alpha two", "blind_scores": True, "sharing": True}
+    budget = {"monthly_cost": None, "monthly_tokens": None}
+    assert entry.before == {"name": "Alpha", "blind_scores": False, "sharing": True, **budget}
+    assert entry.after == {"name": "Alpha two", "blind_scores": True, "sharing": True, **budget}
 
 
 def test_saving_the_same_writes_nothing(as_owner, address):
@@ -109,3 +110,13 @@ def test_the_list_has_a_fixed_number_of_queries(as_owner, editor, project, addre
     for _ in range(6):
         share_link_make(run=finished_run(project), by=editor, days=1)
     assert asked() == few
+
+
+def test_an_owner_sets_a_budget_and_sees_what_is_used(as_owner, project, address):
+    assert "Used this month" not in as_owner.get(address).content.decode()
+    audit_emptied()
+    saved = as_owner.post(address, form_of(as_owner, address, monthly_cost="12.50"), follow=True)
+    assert "Used this month: $0.00 of $12.50." in saved.content.decode()
+    entry = AuditEntry.objects.get()
+    assert (entry.before["monthly_cost"], entry.after["monthly_cost"]) == (None, "12.50")
+    assert as_owner.post(address, form_of(as_owner, address, monthly_cost="0")).status_code == 422

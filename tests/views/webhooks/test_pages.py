@@ -17,6 +17,7 @@ pytestmark = pytest.mark.django_db
 LIST = "/p/alpha/settings/webhooks/"
 TYPED = {
     "address": "https://hooks.example.org/hook",
+    "format": "wiggum",
     "events": ["run.finished", "run.waiting"],
     "active": "on",
 }
@@ -46,7 +47,7 @@ def attempted(delivery, **fields):
 
 def test_the_settings_lead_there(as_owner):
     assert f'href="{LIST}"' in as_owner.get("/p/alpha/settings/").content.decode()
-    assert "No webhook yet" in as_owner.get(LIST).content.decode()
+    assert "No webhooks yet" in as_owner.get(LIST).content.decode()
 
 
 def test_the_secret_is_shown_once(as_owner, project, owner):
@@ -63,6 +64,17 @@ def test_the_secret_is_shown_once(as_owner, project, owner):
     again = as_owner.post(f"{LIST}{hook.pk}/secret/")
     assert again.status_code == 201
     assert re.search(r"whsec_[\w-]{43}", again.content.decode()).group(0) != secret
+
+
+def test_a_chat_has_no_secret_to_show(as_owner):
+    answer = as_owner.post(LIST, TYPED | {"format": "slack"}, follow=True)
+    text = answer.content.decode()
+
+    assert Webhook.objects.get().format == "slack"
+    assert "Webhook created." in text
+    assert "whsec_" not in text
+    assert "New secret" not in text
+    assert '<option value="slack" selected>' in text
 
 
 @pytest.mark.parametrize(

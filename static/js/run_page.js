@@ -1,7 +1,7 @@
 // A run's page: copying the result, values at the pointer, chart download, arrow keys between rounds.
 {
   // The run was launched, so delete the launch draft.
-  if (document.querySelector("#run-live:not([hidden])")) Drafts.forget("wiggum:launch:", (draft) => draft.launched);
+  if (document.querySelector("#run-live:not([data-status='finished'])")) Drafts.forget("wiggum:launch:", (draft) => draft.launched);
 
   const readout = () => document.querySelector("[data-chart-readout]");
 

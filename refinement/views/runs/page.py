@@ -22,28 +22,23 @@ from refinement.selectors.runs.calls import calls_of_round, said, seen_table
 from refinement.selectors.runs.evaluators.trials import trials_of_round
 from refinement.selectors.runs.imports import import_of
 from refinement.selectors.runs.page import RunFacts, metric_charts_of, run_facts, tags_of, trajectory_of
+from refinement.selectors.runs.progress import progress_of
 from refinement.selectors.runs.rounds import RoundFacts, round_facts
 from refinement.selectors.runs.sources import quoted_places, source_lines
 from refinement.selectors.runs.texts import candidate_text
 from refinement.selectors.runs.words import plateau_calls, reason_label
 from refinement.services.runs.lifecycle import MOST_MORE_ROUNDS
-from refinement.views.comments.context import counts_context, threads_context
-from refinement.views.runs.team import TEAM_PARTS, team_context, team_part
-
-PARTS = ("head", "chart", "so_far", "rounds", "decision")  # partials a live page reloads after an event
+from refinement.views.comments.context import threads_context
+from refinement.views.runs.team import team_context
 
 
 @require_safe
 @project_view()
 def run_page(request: ProjectRequest, run: int) -> HttpResponse:
-    """The run with its best round open, or its newest while running; `part` requests a partial."""
+    """The run with its best round open; while it runs, the newest one."""
     found = run_or_404(request, run)
     if request.GET.get("form") == "task":
         return HttpResponse(found.task, content_type="text/plain; charset=utf-8")
-    if partial(request) and request.GET.get("part") in TEAM_PARTS:
-        return team_part(request, found, request.GET["part"])
-    if partial(request) and request.GET.get("part") in PARTS:
-        return shown_part(request, found, request.GET["part"])
     return shown_run(request, found)
 
 
@@ -69,26 +64,6 @@ def shown_run(
     return render(request, f"refinement/runs/{name}.html", context, status=status)
 
 
-def shown_part(request: ProjectRequest, run: Run, part: str) -> HttpResponse:
-    """One part. The open round is reloaded only if it had no verdict yet."""
-    facts = run_facts(run)
-    context = {"section": "runs", "run": run, "facts": facts, "can_edit": can_edit(request), "alone": True}
-    if part == "head":
-        context |= head_context(facts, people_scores(run)) | team_context(request, run)
-    elif part == "decision":
-        decided = decisions_of(run, facts.rubric)
-        context |= {"decided": decided, **decide_context(request, facts, decided.seen)}
-    elif part == "chart":
-        context["charts"] = charts(facts, people_means(people_scores(run)))
-    elif part == "rounds":
-        asked = request.GET.get("open", "")
-        opened = facts.opened(int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 10 else None)
-        context |= {"opened": opened, **counts_context(run)}
-        if opened is not None and request.GET.get("fresh"):
-            context |= round_context(request, facts, opened)
-    return render(request, f"refinement/runs/_{part}.html", context)
-
-
 def partial(request: ProjectRequest) -> bool:
     return bool(request.htmx) and not request.htmx.boosted
 
@@ -101,6 +76,7 @@ def run_context(request: ProjectRequest, run: Run, number: int | None = None) ->
         raise Http404("Round not found in this run.")
     scores = people_scores(run)
     head = head_context(facts, scores)
+    live = live_context(facts, number)
     return {
         "section": "runs",
         "run": run,
@@ -109,8 +85,21 @@ def run_context(request: ProjectRequest, run: Run, number: int | None = None) ->
         **head,
         **decide_context(request, facts, head["decided"].seen),
         **team_context(request, run),
-        "charts": charts(facts, people_means(scores)),
+        **live,
+        "charts": charts(facts, people_means(scores), coming=len(live["live"].coming) if live["live"] else 0),
         **(round_context(request, facts, opened) if opened else threads_context(request, facts, None)),
+    }
+
+
+def live_context(facts: RunFacts, number: int | None) -> dict[str, Any]:
+    """What a run at work shows; while its next text is written, that text unless a round is asked for."""
+    run = facts.run
+    live = None if run.is_finished or run.is_asking else progress_of(facts)
+    judged = run.rounds_judged
+    return {
+        "live": live,
+        "watching": live is not None and live.writing and number is None,
+        "starts_over": judged > 0 and judged in (run.extended_after, run.escalated_after),
     }
 
 
@@ -141,12 +130,15 @@ def head_context(facts: RunFacts, scores: Mapping[int, Sequence[HumanScore]]) ->
     }
 
 
-def charts(facts: RunFacts, people: Mapping[int, Decimal]) -> dict[str, Any]:
-    """A wide and a narrow chart, with people's mean scores by round; CSS shows one of them."""
+def charts(facts: RunFacts, people: Mapping[int, Decimal], *, coming: int = 0) -> dict[str, Any]:
+    """A wide and a narrow chart, with people's mean scores by round; CSS shows one of them.
+
+    They have room for `coming` rounds.
+    """
     return {
-        "wide": trajectory_of(facts, people=people, ends=True, width=924, height=226),
+        "wide": trajectory_of(facts, people=people, ends=True, width=924, height=226, coming=coming),
         "narrow": trajectory_of(
-            facts, people=people, ends=True, width=400, height=200, name="trajectory-narrow"
+            facts, people=people, ends=True, width=400, height=200, name="trajectory-narrow", coming=coming
         ),
         "metrics": metric_charts_of(facts, width=924, ends=True),
         "narrow_metrics": metric_charts_of(facts, width=400, name="metric-narrow", ends=True),

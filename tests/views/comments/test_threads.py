@@ -76,8 +76,6 @@ def test_counts_stand_on_rounds_and_on_the_tab(as_viewer, run, editor):
     shown = re.findall(r'data-talk-count="2"> <b>(\d+)</b>', text)
     assert shown == ["2", "2"]  # the strip and the tab
     assert re.search(r'data-talk-count="1" hidden', text)
-    strip = as_viewer.get(address(run, "?part=rounds"), headers=HTMX).content.decode()
-    assert 'data-talk-count="2"> <b>2</b>' in strip
 
 
 def test_another_round_brings_its_threads_along(as_viewer, run, editor):

@@ -118,9 +118,7 @@ def asked_for(run: Run) -> Iterator[str]:
     base, rubric = f"/p/{run.project.slug}/", f"/p/{run.project.slug}/rubrics/{run.rubric.slug}/"
     other = Run.objects.filter(project=run.project).exclude(pk=run.pk).first()
     yield from (f"{base}runs/{run.pk}/rounds/{number}/" for number in (1, 2, 3))
-    yield from (
-        f"{base}runs/{run.pk}/?part={part}&open=2&fresh=1" for part in ("head", "chart", "rounds", "so_far")
-    )
+    yield f"{base}runs/{run.pk}/rounds/2/?part=page"
     yield f"{base}runs/{run.pk}/rounds/2/people/"
     yield f"{base}runs/{run.pk}/rounds/2/?view=raw"
     yield f"{base}runs/{run.pk}/calls/?round=2"

@@ -67,26 +67,13 @@ def test_a_viewer_sees_no_actions_and_an_editor_does(as_viewer, as_editor, stage
     assert "Run again, unchanged" in page(as_editor, run)
 
 
-def test_htmx_gets_the_inside_and_parts_by_name(as_viewer, stage):
+def test_htmx_gets_the_inside(as_viewer, stage):
     run = guide_run(stage)
     inside = as_viewer.get(address(run), headers=HTMX).content.decode()
     assert "<html" not in inside
     assert 'id="run-page"' in inside
-    for part in ("head", "chart", "rounds"):
-        piece = as_viewer.get(address(run, f"?part={part}"), headers=HTMX).content.decode()
-        assert f'id="run-{part}"' in piece
-        assert 'id="run-page"' not in piece
     whole = as_viewer.get(address(run), headers={**HTMX, "HX-Boosted": "true"}).content.decode()
     assert "<html" in whole
-
-
-def test_a_live_page_gets_the_open_round_only_when_it_had_no_verdict(as_viewer, stage):
-    run = guide_run(stage)
-    strip = as_viewer.get(address(run, "?part=rounds&open=1"), headers=HTMX).content.decode()
-    assert 'id="round"' not in strip
-    fresh = as_viewer.get(address(run, "?part=rounds&open=1&fresh=1"), headers=HTMX).content.decode()
-    assert 'id="round"' in fresh
-    assert 'hx-swap-oob="morph"' in fresh
 
 
 def test_budgets_tags_and_the_whole_task(as_viewer, project):

@@ -306,7 +306,7 @@ class StoryBuilder:
             return ended(Outcome.ERROR, StopReason.INTERNAL_ERROR, why)
         if "fails" in self.ends:
             role = Role.JUDGE if self.ends.startswith("judge") else Role.PRODUCER
-            message = f"its reply could not be read after {ASKS} attempts. {NO_SCORES}"
+            message = f"did not return valid scores ({ASKS} tries)."
             if role is Role.PRODUCER:
                 message = "Model not found: qwen3:14b. Pull it, or choose another."
             failed = replace(self.story.history, failure=Failure(role, message))

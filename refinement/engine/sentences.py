@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from refinement.engine.scoring import best_round, gain, passes, reaches_threshold, shown
 from refinement.engine.stopping import round_limit
-from refinement.engine.types import Assessment, Failure, History, Round, Rubric, StopReason
+from refinement.engine.types import Assessment, Failure, History, Role, Round, Rubric, StopReason
 
 
 def round_name(number: int) -> str:
@@ -54,7 +54,9 @@ def failed_checks(keys: Sequence[str]) -> str:
 
 
 def failure_sentence(failure: Failure) -> str:
-    return f"The {failure.role} failed: {failure.message}"
+    """Who failed and why. A message such as `did not answer` goes on with the sentence."""
+    name = "writer" if failure.role is Role.PRODUCER else failure.role
+    return f"The {name}{'' if failure.message.startswith('did ') else ' failed:'} {failure.message}"
 
 
 def quorum_sentence(history: History, entry: Round) -> str:
@@ -65,7 +67,7 @@ def quorum_sentence(history: History, entry: Round) -> str:
     valid = len(history.panel) - len(names)
     return (
         f"The board has no quorum: {valid} of {len(history.panel)} judges returned valid scores. "
-        f"{listed} did not. View their replies, then retry the run or change the panel's models."
+        f"{listed} did not. Retry the run, or change the panel's models."
     )
 
 

@@ -175,9 +175,9 @@ def verdict_get(
     window = window_for(caller, brief, speaker, step.round, CallPurpose.SCORE)
     with caller.heartbeat():
         first = judge_prompt(view)
-    prompt, asked, complaint = conversation(caller, first, step)
+    prompt, asked = conversation(caller, first, step)
     if asked >= ASKS:
-        raise JudgeGaveUp(f"its reply could not be read after {asked} attempts. {complaint}")
+        raise JudgeGaveUp(f"did not return valid scores ({asked} tries).")
     request = Request(
         speaker=speaker,
         purpose=CallPurpose.SCORE,
@@ -207,18 +207,17 @@ def verdict_get(
     return VerdictReply(call, replace(reading.verdict, judge=call.model), seen_chars, asked + 1)
 
 
-def conversation(caller: Caller, prompt: Prompt, step: Judge) -> tuple[Prompt, int, str]:
-    """The prompt with this step's unreadable replies added, their number and the last complaint."""
-    asked, complaint = caller.run.step_unreadable, ""
+def conversation(caller: Caller, prompt: Prompt, step: Judge) -> tuple[Prompt, int]:
+    """The prompt with this step's unreadable replies and what was wrong with them, and their number."""
+    asked = caller.run.step_unreadable
     if not asked:
-        return prompt, asked, complaint
+        return prompt, asked
     unreadable = Call.objects.filter(
         run=caller.run, round_number=step.round, purpose=CallPurpose.SCORE, seat=0, error_kind=""
     ).order_by("-attempt")[:asked]
     for call in reversed(unreadable):
-        complaint = call.complaint
-        prompt = retry_prompt(prompt, call.reply, complaint)
-    return prompt, asked, complaint
+        prompt = retry_prompt(prompt, call.reply, call.complaint)
+    return prompt, asked
 
 
 def cut_off_complaint(complaint: str) -> str:

@@ -80,3 +80,19 @@ class EndpointForm(forms.Form):
         """The values for the service."""
         apart = ("seen", "key_goes_along")
         return {name: value for name, value in self.cleaned_data.items() if name not in apart}
+
+
+class ConnectForm(EndpointForm):
+    """What is needed to reach a model server; the rest can be set later."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name in ("concurrency", "enabled", "seen"):
+            del self.fields[name]
+        self.order_fields(["url", "kind", "api_key_variable", "name"])
+        self.fields["url"].label = "Address"
+        self.fields["kind"].initial = EndpointKind.OPENAI_COMPATIBLE
+
+    @property
+    def values(self) -> dict[str, object]:
+        return {**self.cleaned_data, "enabled": True}

@@ -8,7 +8,7 @@ from django.db import IntegrityError, transaction
 
 from refinement.models import Endpoint, User
 from refinement.models.system.endpoints import EndpointKind
-from refinement.providers.registry import spec_from
+from refinement.providers.registry import EndpointSpec, spec_from
 from refinement.selectors.endpoints import fixed_specs, row_spec
 from refinement.selectors.projects.lists import NotFound
 from refinement.services.audit import audit_record
@@ -33,6 +33,14 @@ def endpoint_create(*, by: User, values: dict[str, object]) -> Endpoint:
     _save(row)
     _record("endpoint.create", row, by, after=_audit_values(row))
     return row
+
+
+def endpoint_try(*, by: User, values: dict[str, object]) -> EndpointSpec:
+    """The endpoint of these values, without saving it. Raises ValidationError, PermissionDenied."""
+    _require_administrator(by)
+    row = Endpoint(**values)
+    _validate(row)
+    return row_spec(row)
 
 
 @transaction.atomic
@@ -81,7 +89,16 @@ def _locked(name: str) -> Endpoint:
 
 
 def _save(row: Endpoint) -> None:
-    """Validate like an endpoint of the environment, then by the columns' limits, and save."""
+    _validate(row)
+    try:
+        with transaction.atomic():
+            row.save()
+    except IntegrityError:
+        raise ValidationError({"name": "An endpoint with this name already exists."}) from None
+
+
+def _validate(row: Endpoint) -> None:
+    """Validate like an endpoint of the environment, then by the columns' limits."""
     if row.name in {spec.name for spec in fixed_specs()}:
         raise ValidationError({"name": "An endpoint from the environment already has this name."})
     if row.kind not in EndpointKind.values:
@@ -97,11 +114,6 @@ def _save(row: Endpoint) -> None:
     if row.enabled and (problem := row_spec(row).refusal):
         raise ValidationError({"api_key_variable": problem})
     row.full_clean()
-    try:
-        with transaction.atomic():
-            row.save()
-    except IntegrityError:
-        raise ValidationError({"name": "An endpoint with this name already exists."}) from None
 
 
 def _without_field(message: str) -> str:

@@ -3,12 +3,6 @@
   const talk = () => document.getElementById("run-talk");
   const form = () => document.querySelector("#talk-new form");
 
-  // The passage field is for comments on a passage only.
-  const passage = () => {
-    const place = form()?.querySelector("[data-passage]");
-    if (place) place.hidden = form().elements.about.value !== "passage";
-  };
-
   // Comment counts elsewhere on the page.
   const counts = () => {
     const found = JSON.parse(talk()?.dataset.counts ?? "{}");
@@ -18,6 +12,7 @@
       place.querySelector("b").textContent = count;
       place.querySelector(".visually-hidden").textContent = count === 1 ? " comment" : " comments";
     }
+    for (const place of document.querySelectorAll("[data-open-count]")) place.textContent = talk()?.dataset.open ?? "";
   };
 
   // --- posting and editing ------------------------------------------------------------------------------
@@ -27,8 +22,10 @@
       area.value = "";
       area.blur();
     }
-    if (sent.matches(".comment-edit")) sent.remove();
-    else sent.closest("details")?.removeAttribute("open");
+    // htmx still needs the form until its answer is on the page.
+    if (sent.matches(".comment-edit")) document.addEventListener("htmx:afterSettle", () => sent.remove(), { once: true });
+    else sent.closest("details.thread-reply")?.removeAttribute("open");
+    document.dispatchEvent(new CustomEvent("talk:sent", { detail: sent }));
   };
 
   document.addEventListener("htmx:beforeSwap", ({ detail }) => {
@@ -46,10 +43,7 @@
   document.addEventListener("htmx:afterSwap", ({ detail }) => {
     if (detail.target.matches?.(".comment")) detail.target.querySelector(".comment-edit textarea")?.focus();
   });
-  document.addEventListener("htmx:afterSettle", () => {
-    counts();
-    passage();
-  });
+  document.addEventListener("htmx:afterSettle", counts);
   document.addEventListener("click", (event) => {
     const cancel = event.target.closest?.(".comment [data-cancel-edit]");
     if (!cancel) return;
@@ -60,31 +54,19 @@
   });
 
   // --- the form for a new thread --------------------------------------------------------------------------
-  const about = ({ about: chosen, quote = "", before = "", after = "" }) => {
-    const fields = form()?.elements;
-    if (!fields) return;
+  const about = (chosen) => {
+    const fields = form().elements;
     fields.about.value = chosen;
-    if (fields.quote) fields.quote.value = quote;
-    fields.before.value = before;
-    fields.after.value = after;
-    form().closest("details").open = true;
-    passage();
     fields.body.focus({ preventScroll: true });
     form().scrollIntoView({ block: "center" });
   };
 
-  document.addEventListener("talk:about", (event) => about(event.detail));
-  document.addEventListener("change", (event) => event.target.matches?.("#thread-about") && passage());
-  document.addEventListener("input", (event) => {
-    // The surrounding text belongs to the passage as selected.
-    if (event.target.matches?.("#thread-quote")) form().elements.before.value = form().elements.after.value = "";
-  });
   document.addEventListener("click", (event) => {
     const link = event.target.closest?.("[data-about]");
     const tab = event.target.closest?.("[data-to-talk]");
     if (link && form()) {
       event.preventDefault();
-      about({ about: link.dataset.about });
+      about(link.dataset.about);
     } else if (tab && talk()) {
       event.preventDefault();
       talk().scrollIntoView();
@@ -96,6 +78,5 @@
   // Scrolls the comment in the URL into view, even in a collapsed thread.
   const target = () => location.hash.startsWith("#comment-") && document.getElementById(location.hash.slice(1))?.scrollIntoView({ block: "center" });
   window.addEventListener("hashchange", target);
-  passage();
   target();
 }

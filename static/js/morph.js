@@ -16,6 +16,8 @@
       if (["value", "checked"].includes(name)) return !edited(element);
       // New elements are still empty here; the server sets only their initial state.
       if (name === "open" && element.matches("details")) return !element.hasChildNodes();
+      // The form for a comment on a passage is shown and hidden by script.
+      if (name === "hidden" && element.id === "talk-passage") return false;
       // Scripts mark the focused element, for example while they suggest names.
       return !(change === "remove" && element === document.activeElement);
     },

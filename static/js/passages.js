@@ -1,7 +1,9 @@
 // Passages of the candidate: marks those with threads, and lets the user comment on a selection.
 {
-  const ROOTS = "#round-text .prose, #round-text .raw-lines";
-  const ASIDE = ".line-number, .line-mark, .left-out, .line-thread, .passage-link";
+  const ROOTS = "#pane-text > .prose, #pane-text > .raw-lines, #pane-text > .diff-text, #pane-text > .diff-sides";
+  // Not part of the round's text: among others, what a comparison shows of the earlier one.
+  const EARLIER = "del, .moved-out, .moved-word, .asked, .diff-names, .diff-row > :first-child, .fold-same > summary";
+  const ASIDE = `.line-number, .line-mark, .left-out, .line-thread, .passage-link, .passage-room, ${EARLIER}`;
   const AROUND = 128; // characters sent from before and after a selection, to tell equal passages apart
   // Markup that a rendered text does not show; as in refinement/anchoring.py.
   const UNSEEN = /^[ \t]*(?:`{3,}|~{3,})[^\n]*$|^[ \t]*\d{1,9}[.)](?=[ \t])|(?<=\])\([^()\s]*(?:\s+"[^"\n]*")?\)/gmu;
@@ -66,13 +68,22 @@
   };
 
   const markOne = (root, article) => {
-    const rendered = root.matches(".prose");
+    const rendered = root.matches(".prose, .diff-text");
     const words = folded(article.dataset.quote, rendered);
     const { text, places } = placesIn(root);
     const start = words ? bestPlace(text, words, folded(article.dataset.before, rendered), folded(article.dataset.after, rendered)) : -1;
     if (start < 0) return;
     const [first, from] = places[start];
     const [last, at, length] = places[start + words.length - 1];
+    if (article.matches(".thread-resolved")) {
+      // Not marked: only the place where its thread stands.
+      const place = document.createElement("span");
+      place.className = "passage-place";
+      place.dataset.thread = article.id;
+      const end = first.splitText(from);
+      end.before(place);
+      return;
+    }
     const nodes = nodesIn(root);
     const parts = nodes.slice(nodes.indexOf(first), nodes.indexOf(last) + 1).filter((node) => node.data.trim());
     const marks = parts.map((node) => wrapped(node, node === first ? from : 0, node === last ? at + length : node.data.length, article.id));
@@ -86,12 +97,13 @@
   };
 
   const unmark = (root) => {
-    for (const link of root.querySelectorAll(".passage-link, .line-thread")) link.remove();
+    for (const link of root.querySelectorAll(".passage-link, .line-thread, .passage-room, .passage-place")) link.remove();
     for (const mark of root.querySelectorAll("mark.passage")) mark.replaceWith(...mark.childNodes);
     root.normalize();
   };
 
-  const signature = () => [...document.querySelectorAll(".thread-open[data-quote]")].map((article) => `${article.id}:${article.querySelectorAll(".comment").length}`).join();
+  const PLACED = "#talk-margin > .thread[data-quote]";
+  const signature = () => [...document.querySelectorAll(PLACED)].map((article) => `${article.id}:${article.matches(".thread-open")}:${article.querySelectorAll(".comment").length}`).join();
   const drawn = new WeakMap();
 
   const draw = () => {
@@ -99,7 +111,11 @@
     if (!root || drawn.get(root) === signature() || !getSelection().isCollapsed) return;
     drawn.set(root, signature());
     unmark(root);
-    for (const article of document.querySelectorAll(".thread-open[data-quote]:not([data-found='missing'])")) markOne(root, article);
+    for (const article of document.querySelectorAll(PLACED)) markOne(root, article);
+  };
+  const redraw = () => {
+    draw();
+    document.dispatchEvent(new CustomEvent("passages:drawn"));
   };
 
   const lead = (thread) => {
@@ -120,7 +136,7 @@
   });
 
   // --- selection ------------------------------------------------------------------------------------
-  const block = (node) => node.parentElement.closest("p, li, td, th, pre, h1, h2, h3, h4, h5, h6, .raw-line");
+  const block = (node) => node.parentElement.closest("p, li, td, th, pre, h1, h2, h3, h4, h5, h6, .raw-line, .diff-line, .diff-row");
 
   const selected = () => {
     const selection = getSelection();
@@ -164,15 +180,41 @@
     button.style.left = `${Math.max(8, Math.min(box.left - parent.left, parent.width - button.offsetWidth - 8))}px`;
   };
 
+  // --- a new thread -----------------------------------------------------------------------------------
+  const form = () => document.getElementById("talk-passage");
+
+  const ask = ({ range, words, before, after }) => {
+    const { quote, before: above, after: below, body } = form().elements;
+    [quote.value, above.value, below.value] = [words.trim(), before.slice(-AROUND), after.slice(0, AROUND)];
+    form().hidden = false;
+    const anchor = document.createElement("span");
+    anchor.dataset.thread = form().id;
+    for (const old of document.querySelectorAll(`#pane-text [data-thread="${form().id}"]`)) old.remove();
+    range.insertNode(anchor);
+    getSelection().removeAllRanges();
+    document.dispatchEvent(new CustomEvent("passages:drawn"));
+    requestAnimationFrame(() => requestAnimationFrame(() => {
+      body.focus({ preventScroll: true });
+      form().scrollIntoView({ block: "nearest" });
+    }));
+  };
+
+  const dismiss = () => {
+    form().reset();
+    form().hidden = true;
+    for (const old of document.querySelectorAll(`#pane-text [data-thread="${form().id}"]`)) old.remove();
+    redraw();
+  };
+
   button.addEventListener("pointerdown", (event) => event.preventDefault()); // keep the selection
   button.addEventListener("click", () => {
     const found = selected();
     button.hidden = true;
-    if (!found) return;
-    const quotation = { quote: found.words.trim(), before: found.before.slice(-AROUND), after: found.after.slice(0, AROUND) };
-    document.dispatchEvent(new CustomEvent("talk:about", { detail: { about: "passage", ...quotation } }));
-    getSelection().removeAllRanges();
+    if (found && form()) ask(found);
   });
+  document.addEventListener("click", (event) => event.target.closest?.("[data-cancel-passage]") && dismiss());
+  document.addEventListener("keydown", (event) => event.key === "Escape" && !event.defaultPrevented && form()?.contains(event.target) && dismiss());
+  document.addEventListener("talk:sent", (event) => event.detail === form() && dismiss());
 
   let waiting = 0;
   document.addEventListener("selectionchange", () => {
@@ -180,6 +222,6 @@
     waiting = setTimeout(offer, 80);
   });
 
-  document.addEventListener("htmx:afterSettle", draw);
-  draw();
+  document.addEventListener("htmx:afterSettle", redraw);
+  redraw();
 }

@@ -2,7 +2,7 @@
 {
   const form = document.getElementById("launch-form");
   const WAIT = 350;
-  const KEPT = ["task", "start", "seed", "rubric", "version", "producer", "producer_typed", "judge", "judge_typed", "judges", "clerk", "clerk_typed", "task_type", "tags", "repeats", "rounds", "threshold", "tokens", "seconds", "calls", "judge_limit", "source_limit", "producer_tokens", "temperature", "output_contract", "background", "search_space"];
+  const KEPT = ["task", "start", "seed", "seed_run", "rubric", "version", "producer", "producer_typed", "judge", "judge_typed", "judges", "clerk", "clerk_typed", "title", "task_type", "tags", "repeats", "rounds", "threshold", "tokens", "seconds", "calls", "judge_limit", "source_limit", "producer_tokens", "temperature", "output_contract", "background", "search_space"];
   let sent = false;
   let timer = 0;
   let save = null;
@@ -22,6 +22,25 @@
   const estimate = () => {
     countTexts();
     window.htmx?.trigger("#launch-estimate", "launch:changed");
+  };
+
+  const showLabels = () => {
+    const [title, tags] = [form.elements.title.value.trim(), form.elements.tags.value.trim()];
+    form.querySelector("[data-labels]").textContent = `${title || "Title is made from the task"}, ${tags || "no tags"}`;
+  };
+
+  // The button of a warning sets a field, such as a judge of another family.
+  const onUse = (event) => {
+    const button = event.target.closest("[data-use]");
+    if (!button) return;
+    const [name, value] = button.value.split(/=(.*)/s);
+    const field = form.elements[name];
+    if (![...field.options].some((option) => option.value === value)) return;
+    event.preventDefault();
+    field.value = value;
+    form.elements[`${name}_typed`].value = "";
+    field.dispatchEvent(new Event("change", { bubbles: true }));
+    field.focus();
   };
 
   // --- the draft --------------------------------------------------------------------------------------
@@ -80,6 +99,9 @@
     form.elements.seed_file.addEventListener("change", () => {
       if (form.elements.seed_file.files.length) form.elements.start.value = "file";
     });
+    form.elements.title.addEventListener("input", showLabels);
+    form.elements.tags.addEventListener("input", showLabels);
+    form.addEventListener("click", onUse);
     form.addEventListener("submit", onSubmit);
     form.addEventListener("keydown", (event) => {
       if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {

@@ -7,7 +7,7 @@
 
   const label = (row) => {
     const [name, text] = [row.querySelector("[name=source_name]").value.trim(), row.querySelector("[name=source_text]").value];
-    row.querySelector("[data-source-name]").textContent = name || (text ? "Unnamed source" : "Paste a source");
+    row.querySelector("[data-source-name]").textContent = name || (text ? "Unnamed source" : "New source");
     const unit = text.length === 1 ? "character" : "characters";
     row.querySelector("[data-source-length]").textContent = text ? `${text.length.toLocaleString("en")} ${unit}` : "";
   };

@@ -35,11 +35,14 @@
   };
 
   // --- the page --------------------------------------------------------------------------------------
-  // The run's own address, or that of the round that the reader opened.
+  // The run's own address, or that of the round that the reader opened, in the reader's view of its text.
   const address = () => {
     const run = page().dataset.address;
     const round = document.querySelector("#run-rounds [aria-current]");
-    return `${location.pathname !== run && round ? round.getAttribute("href") : run}?part=page`;
+    const shown = new URL(location.pathname !== run && round ? round.href : run, location.href);
+    shown.search = location.search;
+    shown.searchParams.set("part", "page");
+    return shown.pathname + shown.search;
   };
 
   const merge = async () => {
@@ -64,7 +67,7 @@
   };
 
   document.addEventListener("htmx:beforeSwap", ({ detail }) => {
-    if (merging && detail.target === page() && detail.requestConfig.path.endsWith("?part=page"))
+    if (merging && detail.target === page() && detail.requestConfig.path.includes("part=page"))
       detail.shouldSwap &&= detail.requestConfig.path === address();
   });
 

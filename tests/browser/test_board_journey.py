@@ -129,10 +129,11 @@ def set_up_the_board(page: Page) -> None:
 
 def launch(page: Page, judges: str = "") -> None:
     page.goto(f"{page.url.split('/p/')[0]}/p/docs-team/runs/new/?rubric=help-center-answers")
-    page.get_by_label("Task", exact=True).fill("Explain how to reset a password.")
+    page.get_by_label("What should be written?").fill("Explain how to reset a password.")
     page.locator("select[name=producer]").select_option("ollama/qwen3:14b")
     page.locator("select[name=judge]").select_option("ollama/gemma3:27b")
     if judges:
+        page.locator("#launch-sentence").click()
         page.locator("select[name=judges]").select_option(judges)
     page.get_by_role("button", name="Launch").first.click()
     expect(page).to_have_url(re.compile(r"/runs/\d+/$"), timeout=PATIENCE)

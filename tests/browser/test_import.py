@@ -52,7 +52,7 @@ def test_a_folder_is_looked_at_then_imported_and_marked(signed_in, project, tmp_
     page.get_by_role("button", name="Import 1 run").click()
     expect(page.get_by_text("1 run imported.")).to_be_visible()
     page.get_by_role("link", name="Show the imported runs").click()
-    expect(page.locator(".run-table .chip", has_text="imported")).to_be_visible()
+    expect(page.locator(".run-table .tag", has_text="imported")).to_be_visible()
     page.get_by_role("link", name="Mail to Sarah").click()
     expect(page.get_by_text("by the scores it is iteration 1 (6.8)")).to_be_visible()
     expect(page.get_by_role("cell", name="not counted")).to_be_visible()

@@ -73,7 +73,7 @@ def make_the_first_account(page: Page) -> None:
 
 
 def run_the_example(page: Page) -> None:
-    page.get_by_role("button", name="Run the example").click()
+    page.get_by_role("button", name=re.compile("Run a sample task|try the demo model")).click()
     expect(page).to_have_url(re.compile(r"/p/docs-team/runs/1/$"), timeout=PATIENCE)
     # A mark that a load of the page would wipe away: all that follows must come by itself.
     page.evaluate("document.body.dataset.watched = 'yes'")
@@ -88,10 +88,10 @@ def watch_it_to_its_end(page: Page, patience: float) -> None:
 
 
 def compare_first_and_best(page: Page) -> None:
-    page.locator("#run-rounds a").first.click()
-    expect(page).to_have_url(re.compile(r"/rounds/1/$"))
-    page.locator("#round-text").get_by_role("link", name="Diff to the best").click()
-    expect(page).to_have_url(re.compile(r"/diff/\?a=1&b=\d$"))
+    page.locator("#run-rounds a").last.click()
+    expect(page).to_have_url(re.compile(r"/rounds/\d/$"))
+    page.locator("#round-text").get_by_role("link", name="From the start").click()
+    expect(page).to_have_url(re.compile(r"/rounds/\d/\?view=start$"))
 
 
 def saved(page: Page, name: str, tmp_path: Path) -> Path:
@@ -138,7 +138,7 @@ def test_from_nothing_to_an_exported_comparison(begin: Begin, tmp_path: Path) ->
 
 def launch_again_with_another_judge(page: Page) -> None:
     page.get_by_role("link", name="Edit and rerun").click()
-    expect(page.get_by_label("Task", exact=True)).to_have_value(re.compile("nightly backups"))
+    expect(page.get_by_label("What should be written?")).to_have_value(re.compile("nightly backups"))
     judge = page.get_by_label("Judge", exact=True)
     used = judge.input_value()
     other = next(
@@ -200,7 +200,7 @@ def test_the_model_that_comes_along_writes_real_rounds(
 
     page.locator("#run-rounds a").nth(1).click()
     expect(page).to_have_url(re.compile(r"/rounds/2/$"))
-    page.locator("#round-text").get_by_role("link", name="Diff to the one before").click()
+    page.locator("#round-text").get_by_role("link", name="Changes from").click()
     expect(page.locator("#round-text ins").first).to_be_visible(timeout=PATIENCE)
     page.locator(".run-menu > summary").click()
     document = json.loads(saved(page, "Everything", tmp_path).read_text())

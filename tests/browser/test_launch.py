@@ -25,8 +25,8 @@ TEXT = "".join(f"Sentence {number} of a long draft. " for number in range(80)).s
 
 
 def fill(page: Page) -> None:
-    page.get_by_label("Task", exact=True).fill("Explain our backups.")
-    page.get_by_label("Producer", exact=True).select_option("ollama/loopback:1b")
+    page.get_by_label("What should be written?").fill("Explain our backups.")
+    page.get_by_label("Writer", exact=True).select_option("ollama/loopback:1b")
     page.get_by_label("Judge", exact=True).select_option("ollama/loopback:8b")
 
 
@@ -59,8 +59,8 @@ def test_from_the_form_to_a_page_that_moves_by_itself(live_page: Page, served: S
     live_page.goto(NEW)
     fill(live_page)
     # The estimate follows, and with it what is to be known: then one press launches.
-    expect(live_page.get_by_text("Producer and judge are of the same family.")).to_be_visible()
-    live_page.get_by_label("Task", exact=True).press("Control+Enter")
+    expect(live_page.get_by_text("Writer and judge are of the same family.")).to_be_visible()
+    live_page.get_by_label("What should be written?").press("Control+Enter")
     live_page.wait_for_url(A_RUN, timeout=30_000)
     expect(live_page.get_by_text("Round 1: the writer is writing the first draft.")).to_be_visible(
         timeout=30_000
@@ -84,8 +84,7 @@ def test_a_run_that_is_cancelled_stops_on_the_page(live_page: Page, served: Serv
     served.server.chunks, served.server.chunk_delay = 80, 0.5
     live_page.goto(NEW)
     fill(live_page)
-    live_page.get_by_label("Repeats", exact=True).fill("1")
-    expect(live_page.get_by_text("Producer and judge are of the same family.")).to_be_visible()
+    expect(live_page.get_by_text("Writer and judge are of the same family.")).to_be_visible()
     live_page.get_by_role("button", name="Launch").last.click()
     live_page.wait_for_url(A_RUN, timeout=30_000)
     expect(live_page.locator("#live-text")).to_contain_text("Sentence 3", timeout=30_000)
@@ -106,9 +105,22 @@ def ready(project, ollama_server, monkeypatch):
     contexts.forget()
 
 
+def test_launch_and_estimate_are_in_sight_on_a_laptop_and_on_a_phone(signed_in: Page, ready):
+    signed_in.set_viewport_size({"width": 1440, "height": 900})
+    signed_in.goto(NEW)
+    for seen in (signed_in.get_by_role("button", name="Launch").last, signed_in.locator("#launch-estimate")):
+        box = seen.bounding_box()
+        assert box["y"] + box["height"] <= 900
+    folds = signed_in.get_by_role("region", name="More settings").bounding_box()
+    assert folds["y"] + folds["height"] <= 900
+    signed_in.set_viewport_size({"width": 390, "height": 800})
+    expect(signed_in.get_by_role("button", name="Launch").last).to_be_in_viewport(ratio=1)
+    expect(signed_in.locator("#launch-bar")).to_be_in_viewport(ratio=1)
+
+
 def test_another_rubric_brings_its_settings_and_keeps_what_was_typed(signed_in: Page, ready):
     signed_in.goto(NEW)
-    signed_in.get_by_text("Change settings of the rubric for this launch").click()
+    signed_in.get_by_text("Overrule the rubric for this run").click()
     rounds = signed_in.get_by_label("Maximum rounds")
     expect(rounds).to_have_attribute("placeholder", "3")
     rounds.fill("6")
@@ -121,11 +133,11 @@ def test_another_rubric_brings_its_settings_and_keeps_what_was_typed(signed_in: 
 def test_what_was_typed_is_there_after_the_page_was_left(signed_in: Page, ready):
     signed_in.goto(NEW)
     fill(signed_in)
-    expect(signed_in.get_by_text("Producer and judge are of the same family.")).to_be_visible()
+    expect(signed_in.get_by_text("Writer and judge are of the same family.")).to_be_visible()
     signed_in.goto(NEW)
-    expect(signed_in.get_by_label("Task", exact=True)).to_have_value("")
+    expect(signed_in.get_by_label("What should be written?")).to_have_value("")
     signed_in.get_by_role("button", name="Restore").click()
-    expect(signed_in.get_by_label("Task", exact=True)).to_have_value("Explain our backups.")
+    expect(signed_in.get_by_label("What should be written?")).to_have_value("Explain our backups.")
     expect(signed_in.get_by_label("Judge", exact=True)).to_have_value("ollama/loopback:8b")
     signed_in.goto(NEW)
     signed_in.get_by_role("button", name="Discard").click()
@@ -136,7 +148,7 @@ def test_what_was_typed_is_there_after_the_page_was_left(signed_in: Page, ready)
 def test_two_presses_launch_once(signed_in: Page, ready):
     signed_in.goto(NEW)
     fill(signed_in)
-    expect(signed_in.get_by_text("Producer and judge are of the same family.")).to_be_visible()
+    expect(signed_in.get_by_text("Writer and judge are of the same family.")).to_be_visible()
     signed_in.get_by_role("button", name="Launch").last.dblclick(no_wait_after=True)
     signed_in.wait_for_url(A_RUN)
     assert Run.objects.count() == 1
@@ -167,7 +179,7 @@ def test_a_form_with_errors(browser, site, as_owner, ready):
     context.add_cookies([{"name": "sessionid", "value": as_owner.cookies["sessionid"].value, "url": site}])
     page = context.new_page()
     page.goto(NEW)
-    page.get_by_text("Change settings of the rubric for this launch").click()
+    page.get_by_text("Overrule the rubric for this run").click()
     page.get_by_label("Maximum rounds").fill("many")
     page.get_by_role("button", name="Launch").last.click()
     expect(page.get_by_text("Not a whole number.")).to_be_visible()

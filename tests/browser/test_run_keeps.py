@@ -105,7 +105,7 @@ def test_buttons_that_came_by_themselves_work(signed_in: Page, run: Run):
 
 def test_who_looks_at_a_difference_sees_the_verdict_come_in_beside_it(signed_in: Page, run: Run):
     signed_in.goto(f"{home(run)}rounds/3/")
-    difference = signed_in.locator("#round-text").get_by_role("link", name="Diff to the one before")
+    difference = signed_in.locator("#round-text").get_by_role("link", name="Changes from round 2")
     difference.click()
     expect(difference).to_have_attribute("aria-current", "true")
     it_ends(run)

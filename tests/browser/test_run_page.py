@@ -1,5 +1,7 @@
 """A run's page in a browser: rounds, chart, comparison, actions, by pointer and by keyboard alone."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -33,6 +35,14 @@ def test_rounds_are_loaded_on_demand_and_back_goes_back(signed_in, home):
     expect(strip.locator("[aria-current]")).to_contain_text("Round 3")
     signed_in.go_back()
     expect(signed_in.get_by_role("heading", name="Round 2")).to_be_visible()
+    signed_in.get_by_role("link", name="Changes from round 1").click()
+    expect(signed_in.locator("#round-text ins").first).to_be_visible()
+    strip.get_by_role("link").nth(2).click()  # the view stays when another round is opened
+    expect(signed_in).to_have_url(re.compile(r"/rounds/3/\?view=changes$"))
+    strip.get_by_role("link").nth(0).click()  # which has no changes to show
+    expect(signed_in.locator("#round-text .prose")).to_be_visible()
+    strip.get_by_role("link").nth(1).click()
+    expect(signed_in.locator("#round-text ins").first).to_be_visible()
 
 
 def test_what_was_clicked_last_is_shown_whatever_comes_first(signed_in, home):
@@ -40,16 +50,16 @@ def test_what_was_clicked_last_is_shown_whatever_comes_first(signed_in, home):
     signed_in.goto(home)
     signed_in.route("**/rounds/3/", lambda route: held.append(route))
     signed_in.get_by_role("navigation", name="Rounds").get_by_role("link").nth(2).click()
-    signed_in.get_by_role("link", name="Model calls").click()
+    signed_in.get_by_role("link", name=re.compile("^Calls")).click()
     shown = signed_in.locator("#round-text")
-    expect(shown.get_by_role("link", name="Model calls")).to_have_attribute("aria-current", "true")
+    expect(shown.get_by_role("link", name=re.compile("^Calls"))).to_have_attribute("aria-current", "true")
     for route in held:
         route.continue_()
     signed_in.unroute("**/rounds/3/")
     # A request that is asked for after it proves that the held one would have come by now.
     signed_in.evaluate("() => fetch(location.href).then((answer) => answer.text())")
     expect(signed_in.get_by_role("heading", name="Round 2")).to_be_visible()
-    expect(shown.get_by_role("link", name="Model calls")).to_have_attribute("aria-current", "true")
+    expect(shown.get_by_role("link", name=re.compile("^Calls"))).to_have_attribute("aria-current", "true")
 
 
 def something_happens(run):
@@ -59,14 +69,14 @@ def something_happens(run):
 
 def test_who_looks_at_a_difference_is_not_taken_back_by_what_is_new(signed_in, home, run):
     signed_in.goto(f"{home}rounds/2/")
-    difference = signed_in.locator("#round-text").get_by_role("link", name="Diff to the one before")
+    difference = signed_in.locator("#round-text").get_by_role("link", name="Changes from round 1")
     difference.click()
     expect(difference).to_have_attribute("aria-current", "true")
     with signed_in.expect_response("**rounds/2/?part=page"):
         something_happens(run)
     expect(signed_in.locator("#run-page.htmx-swapping, #run-page.htmx-request")).to_have_count(0)
     expect(difference).to_have_attribute("aria-current", "true")
-    signed_in.get_by_role("link", name="Candidate", exact=True).click()
+    signed_in.get_by_role("link", name="Text", exact=True).click()
     expect(signed_in.locator("#round-text ins")).to_have_count(0)
     signed_in.evaluate("() => { document.getElementById('round').dataset.before = 'yes'; }")
     something_happens(run)
@@ -76,8 +86,8 @@ def test_who_looks_at_a_difference_is_not_taken_back_by_what_is_new(signed_in, h
 def test_what_is_asked_for_is_not_lost_to_what_is_new(signed_in, home, run):
     held = []
     signed_in.goto(f"{home}rounds/2/")
-    signed_in.route("**/diff/**", lambda route: held.append(route))
-    difference = signed_in.locator("#round-text").get_by_role("link", name="Diff to the one before")
+    signed_in.route("**/?view=changes", lambda route: held.append(route))
+    difference = signed_in.locator("#round-text").get_by_role("link", name="Changes from round 1")
     difference.click()
     with signed_in.expect_response("**rounds/2/?part=page"):
         something_happens(run)
@@ -89,12 +99,12 @@ def test_what_is_asked_for_is_not_lost_to_what_is_new(signed_in, home, run):
 
 def test_compare_two_rounds_in_place_and_side_by_side(signed_in, home):
     signed_in.goto(home)
-    signed_in.get_by_role("link", name="Diff to the one before").click()
+    signed_in.get_by_role("link", name="Changes from round 1").click()
     expect(signed_in.locator("#round-text ins").first).to_be_visible()
     expect(signed_in.get_by_text("moved here")).to_be_visible()
-    signed_in.get_by_label("Shown").select_option("sides")
+    signed_in.get_by_role("link", name="Side by side").click()
     expect(signed_in.get_by_role("columnheader", name="Round 1")).to_be_visible()
-    signed_in.get_by_label("From").select_option("3")
+    signed_in.get_by_label("Compare with").select_option("3")
     expect(signed_in.get_by_role("columnheader", name="Round 3")).to_be_visible()
 
 
@@ -103,15 +113,15 @@ def test_what_is_chosen_the_moment_a_comparison_appears_is_not_lost(signed_in, h
     signed_in.goto(home)
     signed_in.evaluate(
         """() => new MutationObserver((_, watch) => {
-            const from = document.querySelector("#diff-a");
+            const from = document.querySelector("#diff-from");
             if (!from) return;
             watch.disconnect();
             from.value = "3";
             from.dispatchEvent(new Event("change", { bubbles: true }));
         }).observe(document.body, { childList: true, subtree: true })"""
     )
-    signed_in.get_by_role("link", name="Diff to the one before").click()
-    expect(signed_in.get_by_text("The later text is compared with the earlier one")).to_be_visible()
+    signed_in.get_by_role("link", name="Changes from round 1").click()
+    expect(signed_in.get_by_text("This compares with a later round")).to_be_visible()
 
 
 def test_a_line_of_the_chart_can_be_hidden_and_values_are_told(signed_in, home):
@@ -148,7 +158,7 @@ def test_the_chart_can_be_kept_as_a_picture(signed_in, home, tmp_path):
 
 def test_what_was_said_opens_in_place(signed_in, home):
     signed_in.goto(home)
-    signed_in.get_by_role("link", name="Model calls").first.click()
+    signed_in.get_by_role("link", name=re.compile("^Calls")).first.click()
     signed_in.get_by_role("link", name="Messages and reply in full").last.click()
     expect(signed_in.get_by_text("All of it as plain text")).to_be_visible()
     expect(signed_in.get_by_role("heading", name="System")).to_be_visible()

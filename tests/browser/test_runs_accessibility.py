@@ -152,10 +152,10 @@ def test_from_the_list_to_a_difference_by_keyboard_alone(opened, runs):
     tab_to(page, f"a[href='{run}']")
     page.keyboard.press("Enter")
     page.wait_for_url(f"**{run}")
-    tab_to(page, f"#run-rounds a[href='{run}rounds/1/']")
+    tab_to(page, f"#run-rounds a[href='{run}rounds/2/']")
     page.keyboard.press("Enter")
-    page.wait_for_url(f"**{run}rounds/1/")
-    tab_to(page, f"a[href='{run}diff/?a=1&b=2']")
+    page.wait_for_url(f"**{run}rounds/2/")
+    tab_to(page, f"a[href='{run}rounds/2/?view=changes']")
     page.keyboard.press("Enter")
     expect(page.locator("#round-text ins").first).to_be_visible()
 

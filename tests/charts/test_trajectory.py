@@ -74,11 +74,11 @@ def test_labels_are_thinned_out():
 
 def test_best_first_and_signs_are_marked():
     drawn = chart(
-        D(7), D(9), D(8), marks=[Mark("best", 1), Mark("first", 0), Mark("signal", 2, "Ralph signal")]
+        D(7), D(9), D(8), marks=[Mark("best", 1), Mark("score", 0), Mark("signal", 2, "Judge check")]
     )
-    assert [mark.kind for mark in drawn.marks] == ["best", "first", "signal"]
+    assert [mark.kind for mark in drawn.marks] == ["best", "score", "signal"]
     assert drawn.marks[0].text == "★ 9.00"
-    assert "Ralph signal" in drawn.columns[2].words
+    assert "Judge check" in drawn.columns[2].words
 
 
 def test_a_mark_without_a_score_is_left_out():

@@ -150,7 +150,7 @@ def test_a_failed_judge_ends_the_run_in_error_with_the_best_so_far():
 def test_a_failed_producer_ends_a_run_that_has_nothing():
     step = next_step(rubric("wiggum"), History(failure=Failure(Role.PRODUCER, "an empty text.")))
     assert (step.outcome, step.reason, step.best_round) == (Outcome.ERROR, StopReason.PRODUCER_FAILED, None)
-    assert step.why == "The producer failed: an empty text."
+    assert step.why == "The writer failed: an empty text."
 
 
 def test_a_failure_comes_before_everything():
@@ -304,7 +304,8 @@ def test_round_names():
 
 
 def test_failure_sentence():
-    assert failure_sentence(Failure(Role.PRODUCER, "gone.")) == "The producer failed: gone."
+    assert failure_sentence(Failure(Role.PRODUCER, "gone.")) == "The writer failed: gone."
+    assert failure_sentence(Failure(Role.JUDGE, "did not answer.")) == "The judge did not answer."
 
 
 def test_verdicts_of_a_later_judge_fill_in_a_missing_asi():

@@ -57,7 +57,7 @@ RULES: dict[str, Rule] = {
     "readyz": Rule(read=ANYONE, odd=dict.fromkeys(PEOPLE, "503")),  # no worker runs here
     "metrics": Rule(read=ADMINISTRATOR, odd={ANYONE: "sign in"}),  # or Prometheus with its token
     "api_docs": Rule(read=PERSON),
-    "home": Rule(read=PERSON),
+    "home": Rule(read=ANYONE, odd={ANYONE: "sign in"}),  # or how to set up, before there is an account
     "project_new": Rule(read=ADMINISTRATOR, write=ADMINISTRATOR),
     "theme": Rule(write=ANYONE, data={"theme": "dark"}),
     "welcome": FORM,
@@ -109,6 +109,7 @@ RULES: dict[str, Rule] = {
     "administration_projects": Rule(read=ADMINISTRATOR),
     "project_adopt": Rule(write=ADMINISTRATOR),
     "administration_system": Rule(read=ADMINISTRATOR),
+    "connect": Rule(read=PERSON, write=ADMINISTRATOR),
     "endpoint_new": Rule(read=ADMINISTRATOR, write=ADMINISTRATOR),
     "endpoint_page": Rule(read=ADMINISTRATOR, write=ADMINISTRATOR),
     "endpoint_remove": Rule(write=ADMINISTRATOR),

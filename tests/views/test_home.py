@@ -43,12 +43,6 @@ def test_members_see_the_project(request, person, project):
 
     assert answer.status_code == 200
     assert project.name in answer.content.decode()
-    assert [name for name, part, needed in answer.context["system"]] == [
-        "Database",
-        "Queue",
-        "Worker",
-        "Model endpoints",
-    ]
 
 
 def test_outsiders_get_404_in_our_look_without_the_name(as_outsider, project):
@@ -99,14 +93,21 @@ def test_the_number_of_queries_does_not_grow_with_projects(
         as_owner.get(f"/p/{project.slug}/")
 
 
-def test_a_part_that_is_not_ready_says_so_in_words(as_owner, project, monkeypatch):
-    monkeypatch.setattr(
-        "refinement.views.projects.home.worker_health",
-        lambda: {"ok": False, "message": "No worker is there."},
-    )
-
+def test_only_what_is_broken_is_shown(as_owner, project, monkeypatch):
+    health = "refinement.views.projects.home.worker_health"
+    monkeypatch.setattr(health, lambda: {"ok": True, "message": "1 worker online"})
+    assert "chip-warn" not in as_owner.get(f"/p/{project.slug}/").content.decode()
+    monkeypatch.setattr(health, lambda: {"ok": False, "message": "No worker online."})
     page = as_owner.get(f"/p/{project.slug}/").content.decode()
+    assert page.count('class="broken"') == 1
+    assert "No worker online." in page
 
-    assert "No worker is there." in page
-    assert page.count("not ready</span>") == 1
-    assert page.count(">ready</span>") == 2
+
+def test_before_set_up_the_start_says_how_to_get_the_link(anonymous):
+    answer = anonymous.get("/")
+    assert answer.status_code == 200
+    assert "manage.py setup_link" in answer.content.decode()
+
+
+def test_with_an_account_the_start_leads_to_sign_in(anonymous, owner):
+    assert anonymous.get("/?a=1").headers["Location"] == "/account/login/?next=/%3Fa%3D1"

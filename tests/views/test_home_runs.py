@@ -1,15 +1,18 @@
-"""What a project's home shows of its runs, and its first steps."""
+"""What a project's home shows: the tour and first steps, or what needs its reader."""
 
 from datetime import timedelta
+from decimal import Decimal
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from refinement.models import HumanScore
 from refinement.selectors.projects import home
 from refinement.services.people.accounts import project_create
-from refinement.views.projects.home import has_own_model
+from refinement.services.runs.prepared import example_open
+from refinement.views.projects.home import has_own_model, problems_of
 from tests.views.runs.listed import a_version, runs_of
 
 pytestmark = pytest.mark.django_db
@@ -20,64 +23,127 @@ def address(project):
     return f"/p/{project.slug}/"
 
 
-def shown(answer, part):
+def titles(answer, part):
     return [entry.run.title for entry in getattr(answer.context["home"], part)]
 
 
-def test_runs_are_where_they_belong(as_viewer, address, project, other_project):
-    for status, title in (
-        ("running", "At work"),
-        ("queued", "Next"),
-        ("waiting", "Held up"),
-        ("paused", "Paused one"),
-    ):
+def going(answer):
+    return [each.entry.run.title for each in answer.context["home"].going]
+
+
+def results(answer):
+    return [each.entry.run.title for each in answer.context["home"].results]
+
+
+def test_runs_are_where_they_belong(as_editor, address, project, other_project):
+    for status, title in (("running", "At work"), ("queued", "Next"), ("waiting", "Held up")):
         runs_of(project, status=status, title=title)
+    runs_of(project, status="paused", title="Paused one")
+    runs_of(project, status="paused", plateau_asked=True, title="Asks")
     runs_of(project, title="Done")
-    runs_of(
-        project,
-        title="Broken",
-        outcome="ERROR",
-        stop_reason="judge_failed",
-        why="The judge failed: no reply.",
-    )
+    failure = {"outcome": "ERROR", "stop_reason": "judge_failed", "why": "The judge failed: no reply."}
+    runs_of(project, title="Broken", rounds_judged=0, **failure)
     runs_of(project, title="Away", archived_at=timezone.now())
     runs_of(other_project, title="Foreign")
-    answer = as_viewer.get(address)
+    answer = as_editor.get(address)
     page = answer.content.decode()
-    assert shown(answer, "going") == ["At work", "Next"]
-    assert shown(answer, "waiting") == ["Held up"]
-    assert shown(answer, "yours") == ["Paused one", "Broken"]
-    assert shown(answer, "recent") == ["Broken", "Done"]
-    for words in ("ollama does not answer", "The next try is", "The judge failed: no reply.", "Running now"):
+    assert going(answer) == ["At work", "Next", "Held up"]
+    assert titles(answer, "asking") == ["Asks"]
+    assert titles(answer, "held") == ["Broken", "Paused one"]
+    assert results(answer) == ["Done"]
+    assert answer.context["home"].sentence.startswith(
+        "3 things wait for you; one of them stops a run. 3 running."
+    )
+    for words in ("The judge failed: no reply.", "Running now", "Retry", "Resume", "Answer"):
         assert words in page
     assert "Foreign" not in page
     assert ">Away<" not in page
 
 
-def test_an_old_failure_waits_for_nobody(as_viewer, address, project):
+def test_who_cannot_edit_is_not_asked_to(as_viewer, address, project):
+    runs_of(project, status="paused", plateau_asked=True)
+    runs_of(project, outcome="ERROR", stop_reason="judge_failed")
+    assert as_viewer.get(address).context["home"].attention == 0
+
+
+def test_an_old_failure_waits_for_nobody(as_editor, address, project):
     long_ago = timezone.now() - home.FAILED_SINCE - timedelta(minutes=1)
     runs_of(project, outcome="ERROR", stop_reason="judge_failed", finished_at=long_ago)
-    assert shown(as_viewer.get(address), "yours") == []
+    assert titles(as_editor.get(address), "held") == []
 
 
-def test_a_newcomer_is_led_to_an_example(as_editor, as_viewer, address, project):
+def test_a_newcomer_is_led_to_the_prepared_example(as_viewer, as_editor, address, project, monkeypatch):
+    monkeypatch.setattr("refinement.views.projects.home.system_state", lambda: a_system(("embedded", True)))
     page = as_editor.get(address).content.decode()
-    assert "First steps" in page
-    assert f'action="/p/{project.slug}/example/"' in page
-    assert f'href="/p/{project.slug}/members/"' in page
-    assert "Running now" not in page
-    assert f'action="/p/{project.slug}/example/"' not in as_viewer.get(address).content.decode()
+    for words in ("Open the example run", "no model ran", "Get started", "5.90", "9.20", "needs step 1"):
+        assert words in page
+    assert f'href="/p/{project.slug}/runs/new/"' not in page
+    assert "try the demo model" in page
+    page = as_viewer.get(address).content.decode()
+    assert "Open the example run" in page
+    assert "try the demo model" not in page
 
 
-def test_steps_that_are_done_are_ticked(as_owner, owner):
+def test_a_failed_example_is_no_first_result(as_editor, address, project):
+    runs_of(project, outcome="ERROR", stop_reason="judge_failed", rounds_judged=0, tags=("example",))
+    answer = as_editor.get(address)
+    assert not answer.context["home"].has_result
+    assert "Get started" in answer.content.decode()
+
+
+def test_nor_is_the_prepared_one(as_editor, address, project, owner):
+    example_open(project=project, user=owner)
+    answer = as_editor.get(address)
+    assert not answer.context["home"].has_result
+    assert not answer.context["home"].has_own_rubric
+    assert results(answer) == []
+
+
+def test_steps_that_are_done_are_ticked(as_owner, owner, monkeypatch):
+    monkeypatch.setattr("refinement.views.projects.home.system_state", lambda: a_system(("ollama", True)))
     project = project_create(owner=owner, name="Fresh")
-    answer = as_owner.get(f"/p/{project.slug}/")
-    assert (answer.context["home"].has_runs, answer.context["home"].has_own_rubric) == (False, False)
+    page = as_owner.get(f"/p/{project.slug}/").content.decode()
+    assert "1 of 3 done" in page
+    assert f'href="/p/{project.slug}/runs/new/"' in page
     type(project).objects.filter(pk=project.pk).update(created_at=timezone.now() - timedelta(days=1))
     runs_of(project)
     answer = as_owner.get(f"/p/{project.slug}/")
-    assert (answer.context["home"].has_runs, answer.context["home"].has_own_rubric) == (True, True)
-    assert "Run the example" not in answer.content.decode()
+    assert (answer.context["home"].has_result, answer.context["home"].has_own_rubric) == (True, True)
+    assert "Get started" not in answer.content.decode()
+
+
+def test_people_beside_the_judge(as_viewer, address, project, owner):
+    (run,) = runs_of(project, 1, best=Decimal(9), best_round=1)
+    row = run.rounds.create(
+        number=1,
+        origin="draft",
+        candidate="A",
+        candidate_chars=1,
+        judged_at=timezone.now(),
+        composite=9,
+        scores={},
+    )
+    HumanScore.objects.create(run=run, round=row, author=owner, author_name="Olga", scores=[], composite=7)
+    answer = as_viewer.get(address)
+    gap = answer.context["home"].results[0].gap
+    assert (gap.words, gap.wide, gap.people) == ("−2.0", True, 1)
+    assert "People are −2.0 from the judge" in answer.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("states", "waiting", "names"),
+    [
+        ([("ollama", False), ("embedded", False)], {}, []),
+        ([("ollama", False)], {"ollama": 2}, ["ollama is down"]),
+        ([("ollama", True)], {"ollama": 1}, []),
+        ([("gpu-1", False)], {}, ["gpu-1 is down"]),
+    ],
+)
+def test_a_server_that_nobody_misses_is_not_broken(states, waiting, names):
+    found = problems_of(a_system(*states), waiting)
+    assert [problem.name for problem in found] == names
+    if waiting and names:
+        assert "2 runs wait and continue by themselves" in found[0].message
 
 
 def a_system(*endpoints):
@@ -103,13 +169,6 @@ def test_a_model_of_ones_own_is_a_step_of_its_own(monkeypatch, endpoints, gguf, 
     assert has_own_model(a_system(*endpoints)) is own
 
 
-def test_only_administrators_are_led_to_the_form_for_model_servers(as_owner, owner, address, monkeypatch):
-    monkeypatch.setattr("refinement.views.projects.home.system_state", lambda: a_system(("embedded", True)))
-    assert "An administrator of this instance adds model servers" in as_owner.get(address).content.decode()
-    type(owner).objects.filter(pk=owner.pk).update(is_superuser=True)
-    assert 'href="/administration/endpoints/new/"' in as_owner.get(address).content.decode()
-
-
 def test_the_number_of_queries_does_not_grow_with_runs(as_viewer, address, project):
     def queries():
         with CaptureQueriesContext(connection) as found:
@@ -126,15 +185,15 @@ def test_the_number_of_queries_does_not_grow_with_runs(as_viewer, address, proje
     assert queries() == few
 
 
-def test_every_list_is_bounded(as_viewer, address, project):
+def test_every_list_is_bounded(as_editor, address, project):
     for status in ("running", "queued", "waiting", "paused", "finished"):
         runs_of(project, 15, status=status)
-    answer = as_viewer.get(address)
-    counts = {part: len(shown(answer, part)) for part in ("going", "waiting", "yours", "recent")}
-    assert counts == {"going": 8, "waiting": 6, "yours": 6, "recent": 8}
+    answer = as_editor.get(address)
+    counts = (len(going(answer)), len(titles(answer, "held")), len(results(answer)))
+    assert counts == (home.MOST_GOING, home.MOST_HELD, home.MOST_RECENT)
 
 
 def test_hostile_words_are_shown_as_text(as_viewer, address, project):
     runs_of(project, title="<script>alert(1)</script>")
-    runs_of(project, status="waiting", title="x")
+    runs_of(project, status="waiting", title="<script>alert(2)</script>")
     assert "<script>alert" not in as_viewer.get(address).content.decode()

@@ -14,7 +14,7 @@ from refinement.api.runs.runs import (
     target_of,
     version_wanted,
 )
-from refinement.api.runs.shapes import RunWhole, run_whole
+from refinement.api.runs.shapes import RunWhole, exact, run_whole
 from refinement.forms.rubrics.values import tidy
 from refinement.providers.registry import Target
 from refinement.selectors.endpoints import endpoint_specs
@@ -38,13 +38,13 @@ class RangeShape(Schema):
 
 
 class WarningShape(Schema):
-    """A warning; it does not prevent a launch."""
+    """A warning. With the code command, too-long-… or budget, the launch would be refused."""
 
     code: str = Field(
         description="down-ENDPOINT, no-endpoint-ENDPOINT, unknown-producer, unknown-judge, unknown-clerk, "
         "unknown-NAME for a judge of a board, no-worker, same_model, same_family, embedded, long-seed, "
         "context, hidden-sources-ROLE, long-sources, producer-context, "
-        "too-long-writer, too-long-judge, budget, budget-close or uncalibrated.",
+        "too-long-writer, too-long-judge, budget or budget-close.",
         examples=["same_model"],
     )
     title: str
@@ -79,6 +79,13 @@ class RoleShape(Schema):
     tokens: RangeShape
 
 
+class CostShape(Schema):
+    """In the instance's currency."""
+
+    low: str = Field(examples=["0.17"])
+    high: str = Field(examples=["0.45"])
+
+
 class EstimateShape(Schema):
     """For all repeats together. Retries are not included."""
 
@@ -88,6 +95,7 @@ class EstimateShape(Schema):
     seconds: RangeShape | None = Field(
         description="Per run, from the newest calls with these models; null if there are none."
     )
+    cost: CostShape | None = Field(description="Of the models with a price; null if there are none.")
     roles: list[RoleShape]
     round_calls: int = Field(description="Calls to judge one round.")
     more_calls: int = Field(description="The most that a plateau adds; 0 if it ends the run.")
@@ -144,6 +152,7 @@ def estimate_shape(plan: Plan, cautions: list[Caution]) -> EstimateShape:
         calls=range_shape(estimate.calls),
         tokens=range_shape(estimate.tokens),
         seconds=range_shape(plan.seconds) if plan.seconds else None,
+        cost=CostShape(low=exact(plan.cost.low), high=exact(plan.cost.high)) if plan.cost else None,
         roles=[
             RoleShape(role=share.role, calls=range_shape(share.calls), tokens=range_shape(share.tokens))
             for share in estimate.roles

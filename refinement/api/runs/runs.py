@@ -34,6 +34,7 @@ from refinement.forms.runs.overrides import rubric_overridden
 from refinement.forms.runs.texts import TEXTS, rubric_with_texts
 from refinement.judging.sources import LIMITS, SourceText
 from refinement.models import RubricVersion, Run
+from refinement.models.runs.runs import TITLE_CHARS
 from refinement.providers.registry import Target
 from refinement.selectors.launch.available_models import target_typed
 from refinement.selectors.rubrics.definitions import RubricNotFound, definition_of, version_named
@@ -141,6 +142,7 @@ class Launch(Schema):
     output_contract: str | None = rubric_text("output_contract")
     background: str | None = rubric_text("background")
     search_space: str | None = rubric_text("search_space")
+    title: str = Field("", max_length=TITLE_CHARS, description="By default, the start of the task.")
     task_type: str = Field(
         "",
         max_length=200,
@@ -230,6 +232,7 @@ def run_launch(request: ApiRequest, body: Launch) -> Launched:
         producer=producer,
         judge=target_of("judge", body.judge) if saved.criteria else producer,
         clerk=target_of("clerk", body.clerk) if body.clerk.strip() else None,
+        title=body.title,
         task_type=body.task_type,
         tags=body.tags,
         repeats=body.repeats,

@@ -12,7 +12,7 @@ from refinement.api.core.permissions import member
 from refinement.api.runs.runs import RunFilters, Sort, filter_form
 from refinement.models import SavedView
 from refinement.selectors.projects.lists import NotFound
-from refinement.selectors.runs.saved_views import views_of
+from refinement.selectors.runs.listing.saved_views import views_of
 from refinement.services.runs.saved_views import view_delete, view_save
 
 router = Router(tags=["Runs"])

@@ -33,14 +33,8 @@ def untruncated(field: forms.CharField) -> forms.CharField:
 
 
 def context_field() -> forms.CharField:
-    """The text around a quoted passage, filled in by script.
-
-    A hidden text area, not a hidden input: only a text area tells a value set by script from the
-    server's, so it survives a refresh of the form.
-    """
-    return forms.CharField(
-        required=False, max_length=AROUND * 4, strip=False, widget=forms.Textarea(attrs={"hidden": True})
-    )
+    """The text around a quoted passage, sent by script."""
+    return forms.CharField(required=False, max_length=AROUND * 4, strip=False)
 
 
 class ReplyForm(forms.Form):
@@ -80,6 +74,11 @@ class ThreadForm(forms.Form):
     ) -> None:
         super().__init__(data, auto_id="thread-%s", initial={"about": about})
         self.number = number
+        about = choices[0][1].lower() if number is not None else "this run"
+        self.fields["body"].widget.attrs |= {
+            "rows": 1,
+            "placeholder": f"Comment on {about}; @ names a teammate",
+        }
         places = self.fields["about"]
         assert isinstance(places, forms.ChoiceField)
         places.choices = choices
@@ -108,7 +107,7 @@ def places_of(found: RoundFacts | None) -> list[tuple[str, str]]:
         ("round", found.name),
         ("passage", "A passage of the text"),
         *((f"criterion:{line.key}", line.name) for line in found.scores),
-        *([("asi", "The ASI")] if found.asi else []),
+        *([("asi", "The suggested change")] if found.asi else []),
         *issues,
         ("run", "The run as a whole"),
     ]

@@ -1,6 +1,6 @@
 """Filters of the run list, from the query string."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from django import forms
@@ -9,9 +9,9 @@ from django.utils.http import urlencode
 
 from refinement.engine.safeguards import Kinship
 from refinement.engine.types import Outcome
-from refinement.models import DecisionKind, Project, RunSource, RunStatus
+from refinement.models import DecisionKind, Project, RunSource, RunStatus, User
 from refinement.selectors.runs.filter_options import RunOptions
-from refinement.selectors.runs.filters import ANY_IMPORTED, RunFilters
+from refinement.selectors.runs.filters import ANY_IMPORTED, MINE, RunFilters
 from refinement.selectors.runs.orders import NEWEST, ORDERS, Order
 from refinement.selectors.runs.words import REASON_LABELS
 from refinement.texts import label
@@ -20,7 +20,7 @@ WORDS_CHARS = 200
 ANY = ("", "Any")
 KINSHIPS = [(Kinship.SAME_MODEL.value, "Same model"), (Kinship.SAME_FAMILY.value, "Same family")]
 MARKS = [
-    ("signal", "A Ralph signal"),
+    ("signal", "A failed judge check"),
     ("penalty", "A penalty"),
     ("cut", "Text hidden from the judge"),
 ]
@@ -39,16 +39,16 @@ DECISIONS = [
     (DecisionKind.REJECTED.value, "Rejected"),
 ]
 IMPORTED = [(ANY_IMPORTED, "Any import"), *RunSource.choices[:-1]]
+REVIEWS = [(MINE, "Waiting for me")]
 CHOSEN = (
-    *("outcome", "reason", "status", "decision", "rubric", "producer", "judge", "person"),
-    *("task_type", "tag", "kinship", "mark", "imported"),
+    *("outcome", "status", "decision", "review", "rubric", "tag", "person", "task_type"),
+    *("producer", "judge", "reason", "kinship", "mark", "imported"),
 )
 RANGES = (
     ("Launched", "since", "until"),
     ("First score", "r1_min", "r1_max"),
     ("Best score", "best_min", "best_max"),
 )
-SHOWN_APART = ("q", "sort")
 NO_NUMBER = {
     "invalid": "Enter a number such as 7.5.",
     "max_digits": "Enter a number such as 7.5.",
@@ -93,24 +93,36 @@ def day(label: str) -> forms.DateField:
 
 @dataclass(frozen=True, slots=True)
 class Chip:
-    """An active filter's label, and the URL without it."""
+    """An active filter, and the query string without it."""
 
-    words: str
+    label: str
+    value: str
     without: str
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """A field of the filter panel, as plain values: rendering Django's widgets took longer than the list."""
+
+    name: str
+    label: str
+    value: str
+    errors: list[str]
+    choices: list[tuple[str, str]] = field(default_factory=list)  # of a select
+    type: str = "text"  # of an input
 
 
 class RunFilterForm(forms.Form):
     """All filters are optional. Invalid values are reported at their field and ignored."""
-
-    template_name = "refinement/runs/_filters.html"
 
     q = forms.CharField(label="Search", required=False, max_length=WORDS_CHARS)
     outcome = one_of("Outcome", [(entry.value, entry.value) for entry in Outcome])
     reason = one_of("Stop reason", REASONS)
     status = one_of("Status", RunStatus.choices)
     decision = one_of("Decision", DECISIONS)
+    review = one_of("Review", REVIEWS)
     rubric = offered("Rubric")
-    producer = offered("Producer")
+    producer = offered("Writer")
     judge = offered("Judge")
     person = forms.IntegerField(
         label="Launched by",
@@ -122,7 +134,7 @@ class RunFilterForm(forms.Form):
     )
     task_type = offered("Task type")
     tag = offered("Tag")
-    kinship = one_of("Producer and judge", KINSHIPS)
+    kinship = one_of("Writer and judge", KINSHIPS)
     mark = one_of("A round with", MARKS)
     imported = one_of("Imported", IMPORTED)
     since = day("Launched from")
@@ -134,13 +146,20 @@ class RunFilterForm(forms.Form):
     archived = forms.BooleanField(label="Archived runs", required=False)
     sort = one_of("Order", SORTS[1:], empty="Newest first")
 
-    def __init__(self, data: QueryDict, project: Project, options: RunOptions | None = None) -> None:
+    def __init__(
+        self,
+        data: QueryDict,
+        project: Project,
+        options: RunOptions | None = None,
+        *,
+        user: User | None = None,
+    ) -> None:
         given = {name: data.get(name, "") for name in self.base_fields}
         if given["sort"] == NEWEST.name:
             given["sort"] = ""  # the default order is not in the URL
         given["task_type"] = label(given["task_type"])  # as it is stored
         super().__init__(given, auto_id="filter-%s")
-        self.project = project
+        self.project, self.user = project, user
         for name in ("rubric", "producer", "judge", "person", "task_type", "tag") if options else ():
             self._offer(name, getattr(options, name))
         self.is_valid()
@@ -169,8 +188,10 @@ class RunFilterForm(forms.Form):
         given = {
             name: value
             for name, value in self.cleaned_data.items()
-            if name not in ("q", "sort") and value not in ("", None)
+            if name not in ("q", "sort", "review") and value not in ("", None)
         }
+        if self.cleaned_data.get("review") and self.user is not None:
+            given["reviewer"] = self.user.pk
         return RunFilters(words=self.cleaned_data.get("q", ""), **given)
 
     @property
@@ -191,41 +212,42 @@ class RunFilterForm(forms.Form):
         return urlencode({**kept, **more})
 
     @property
-    def choices(self) -> list[forms.BoundField]:
+    def selects(self) -> list[Control]:
         """The panel's choice fields."""
-        return [self[name] for name in CHOSEN]
+        return [self._control(name) for name in CHOSEN]
 
     @property
-    def ranges(self) -> list[tuple[str, forms.BoundField, forms.BoundField]]:
+    def ranges(self) -> list[tuple[str, tuple[Control, Control]]]:
         """Each range's label and its two ends."""
-        return [(words, self[low], self[high]) for words, low, high in RANGES]
+        return [(words, (self._control(low), self._control(high))) for words, low, high in RANGES]
 
-    @property
-    def narrowed(self) -> bool:
-        """Whether any filter of the panel is set."""
-        return any(
-            self.cleaned_data.get(name) not in ("", None, False)
-            for name in self.fields
-            if name not in SHOWN_APART
+    def _control(self, name: str) -> Control:
+        """The field as it was filled in; a wrong value stays in it."""
+        widget = self.fields[name].widget
+        return Control(
+            name=name,
+            label=str(self.fields[name].label),
+            value=str(self.data[name]),
+            errors=[str(error) for error in self.errors.get(name, ())],
+            choices=list(getattr(widget, "choices", ())),
+            type="date" if isinstance(widget, forms.DateInput) else "number",
         )
 
     @property
     def chips(self) -> list[Chip]:
         """A chip per active filter."""
         return [
-            Chip(self._words(name), self.query(without=name))
+            Chip(*self._words(name), self.query(without=name))
             for name in self.fields
             if name != "sort" and self.cleaned_data.get(name) not in ("", None, False)
         ]
 
-    def _words(self, name: str) -> str:
+    def _words(self, name: str) -> tuple[str, str]:
         value, label = self.data[name], str(self.fields[name].label)
         if name == "archived":
-            return label
-        if name == "q":
-            return f"“{value}”"
+            return "Archive", "shown"
         choices = dict(getattr(self.fields[name].widget, "choices", ()))
-        return f"{label}: {choices.get(value, value)}"
+        return label, str(choices.get(value, value))
 
 
 class ViewNameForm(forms.Form):

@@ -20,9 +20,11 @@ from refinement.forms.runs.sources import (
 )
 from refinement.forms.runs.texts import TEXTS, rubric_with_texts, same, texts_of, texts_posted
 from refinement.judging.sources import LIMITS, BadSource, SourceText, sources_cleaned
-from refinement.models import RubricVersion
+from refinement.models import Project, RubricVersion
+from refinement.models.runs.runs import TITLE_CHARS
 from refinement.providers.registry import Target
 from refinement.selectors.launch.available_models import Offer, target_typed
+from refinement.selectors.launch.choices import round_text
 from refinement.selectors.launch.model_lists import model_choices
 from refinement.services.runs.creating import (
     MAX_TEXT_CHARS,
@@ -34,14 +36,17 @@ from refinement.services.runs.launching import MOST_REPEATS
 
 MAX_FILE_BYTES = 5_000_000
 STARTS = (
-    ("draft", "Nothing: the producer writes the first draft"),
-    ("pasted", "Pasted text"),
+    ("draft", "Nothing yet"),
+    ("pasted", "Paste"),
     ("file", "File"),
+    ("run", "Another run’s round"),
 )
-NO_TASK = "Enter a task: what the producer should write."
+FIELDS_OF_STARTS = {"seed": "pasted", "seed_file": "file", "seed_run": "run"}
+NO_TASK = "Enter a task: what should be written."
 NO_FILE = "Choose a file or paste the text."
 NO_MODEL = "Choose a model, or enter one below."
-NO_SEED = "Paste a text, or let the producer write the first draft."
+NO_RUN = "Enter the number of a run."
+NO_SEED = "Paste a text, or let the writer start with nothing."
 
 
 def model_field(label: str) -> forms.CharField:
@@ -65,34 +70,43 @@ class LaunchForm(forms.Form):
 
     key = forms.CharField(max_length=64, required=False, widget=forms.HiddenInput)
     task = forms.CharField(
-        label="Task",
+        label="What should be written?",
         max_length=MAX_TEXT_CHARS,
-        help_text="What the text is for, who reads it, what it must contain. Producer and judge see it.",
+        help_text="The writer and the judges read this.",
         error_messages={
             "required": NO_TASK,
             "max_length": f"At most {MAX_TEXT_CHARS:,} characters. Shorten the task.",
         },
-        widget=forms.Textarea(attrs={"rows": 5}),
+        widget=forms.Textarea(attrs={"rows": 4}),
     )
-    start = forms.ChoiceField(label="Start from", choices=STARTS, widget=forms.RadioSelect, initial="draft")
+    start = forms.ChoiceField(
+        label="Starting text", choices=STARTS, widget=forms.RadioSelect, initial="draft"
+    )
     seed = forms.CharField(
-        label="Text to start from",
+        label="Starting text",
         strip=False,
         max_length=MAX_TEXT_CHARS,
         error_messages={
             "required": NO_SEED,
             "max_length": f"At most {MAX_TEXT_CHARS:,} characters. Shorten the text.",
         },
-        widget=forms.Textarea(attrs={"rows": 12}),
+        widget=forms.Textarea(attrs={"rows": 6}),
     )
     seed_file = forms.FileField(
-        label="File to start from",
+        label="File",
         help_text=f"UTF-8 text or Markdown, at most {MAX_FILE_BYTES // 1_000_000} MB.",
         error_messages={"required": NO_FILE, "empty": "The file is empty. Choose another."},
         widget=forms.FileInput(attrs={"accept": ".txt,.md,.markdown,.rst,.text,text/plain,text/markdown"}),
     )
+    seed_run = forms.CharField(
+        label="Run",
+        max_length=40,
+        help_text="Its number; add a round as in 42/3. Without a round, its best one.",
+        error_messages={"required": NO_RUN},
+        widget=forms.TextInput(attrs={"list": "newest-runs", "autocomplete": "off"}),
+    )
     source_files = FilesField(
-        label="Source files",
+        label="Add files",
         required=False,
         help_text=LIMITS,
         error_messages={"empty": "A file is empty. Choose another."},
@@ -100,8 +114,8 @@ class LaunchForm(forms.Form):
     )
     rubric = forms.ChoiceField(label="Rubric")
     version = forms.CharField(label="Version", widget=forms.Select)
-    producer = model_field("Producer")
-    producer_typed = typed_field("producer")
+    producer = model_field("Writer")
+    producer_typed = typed_field("writer")
     judge = model_field("Judge")
     judge_typed = typed_field("judge")
     judges = forms.ChoiceField(
@@ -114,9 +128,16 @@ class LaunchForm(forms.Form):
         label="Clerk",
         required=False,
         widget=forms.Select,
-        help_text="Merges a board's suggestions and names what each round changed.",
+        help_text="Merges replies, names changes.",
     )
     clerk_typed = typed_field("clerk")
+    title = forms.CharField(
+        label="Title",
+        required=False,
+        max_length=TITLE_CHARS,
+        help_text="By default, the start of the task.",
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )
     task_type = forms.CharField(
         label="Task type",
         required=False,
@@ -132,7 +153,7 @@ class LaunchForm(forms.Form):
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
     repeats = forms.IntegerField(
-        label="Repeats",
+        label="Runs",
         min_value=1,
         max_value=MOST_REPEATS,
         initial=1,
@@ -142,6 +163,7 @@ class LaunchForm(forms.Form):
     def __init__(
         self,
         *args: Any,
+        project: Project,
         rubrics: Sequence[tuple[str, str]],
         version: RubricVersion,
         definition: Rubric,
@@ -152,7 +174,7 @@ class LaunchForm(forms.Form):
     ) -> None:
         """`shown` is the rubric that the sent page was filled with, if it is not the chosen one."""
         super().__init__(*args, **{"label_suffix": "", **kwargs})
-        self.chosen_version, self.as_saved = version, definition
+        self.project, self.chosen_version, self.as_saved = project, version, definition
         self.sources = rows_posted(self.data) if self.is_bound else list(self.initial.get("sources", ()))
         self.initial.setdefault("key", secrets.token_hex(12))
         self._choices("rubric", list(rubrics), both=True)
@@ -161,7 +183,9 @@ class LaunchForm(forms.Form):
         for role in ("producer", "judge"):
             self._choices(role, model_choices(offers, str(self[role].value() or "")))
         clerks = model_choices(offers, str(self["clerk"].value() or ""))
-        self._choices("clerk", [("", "The rubric's, or else the judge's model"), *clerks[1:]])
+        self._choices(
+            "clerk", [("", definition.judges.clerk.partition("/")[2] or "Same as the judge"), *clerks[1:]]
+        )
         self._add_texts(shown or definition)
         for override in OVERRIDES:
             self.fields[override.name] = forms.CharField(
@@ -197,13 +221,31 @@ class LaunchForm(forms.Form):
             field.choices = given
 
     @property
-    def overrides(self) -> list[forms.BoundField]:
-        return [self[override.name] for override in OVERRIDES]
+    def limits(self) -> list[forms.BoundField]:
+        """The settings that limit what a run may use."""
+        return [self[override.name] for override in OVERRIDES if override.is_limit]
 
     @property
-    def overrides_open(self) -> bool:
-        """Whether a setting is changed for this launch, or not valid."""
-        return any(field.value() or field.errors for field in self.overrides)
+    def overrides(self) -> list[forms.BoundField]:
+        """The other settings."""
+        return [self[override.name] for override in OVERRIDES if not override.is_limit]
+
+    @property
+    def changed_settings(self) -> list[str]:
+        """The labels of the settings and texts that differ from the rubric's."""
+        return [str(field.label) for field in self.overrides if field.value()] + self.changed_texts
+
+    @property
+    def overrides_wrong(self) -> bool:
+        return any(field.errors for field in [*self.overrides, *self.texts])
+
+    @property
+    def limits_wrong(self) -> bool:
+        return any(field.errors for field in self.limits)
+
+    @property
+    def labels_wrong(self) -> bool:
+        return any(self[name].errors for name in ("title", "task_type", "tags"))
 
     @property
     def texts(self) -> list[forms.BoundField]:
@@ -217,11 +259,6 @@ class LaunchForm(forms.Form):
             for text in TEXTS
             if not same(str(self[text.name].value() or ""), text.of(self.as_saved))
         ]
-
-    @property
-    def texts_open(self) -> bool:
-        """Whether a text is changed for this launch, or not valid."""
-        return bool(self.changed_texts) or any(field.errors for field in self.texts)
 
     @property
     def typed_open(self) -> bool:
@@ -264,17 +301,26 @@ class LaunchForm(forms.Form):
 
     def _seed(self, cleaned: dict[str, Any]) -> str:
         start, upload = cleaned.get("start"), cleaned.get("seed_file")
-        for name, its_start in (("seed", "pasted"), ("seed_file", "file")):
+        for name, its_start in FIELDS_OF_STARTS.items():
             if start != its_start:
                 self.errors.pop(name, None)
-        if upload is not None and start != "pasted":
+        if upload is not None and start not in ("pasted", "run"):
             return self._decoded(upload)
+        if start == "run":
+            return self._round(cleaned.get("seed_run", ""))
         if start != "pasted":
             return ""
         text = tidy(cleaned.get("seed", ""))
         if text.isspace():
             self.add_error("seed", NO_SEED)
         return text
+
+    def _round(self, reference: str) -> str:
+        try:
+            return round_text(self.project, reference) if reference else ""
+        except LookupError as missing:
+            self.add_error("seed_run", str(missing.args[0]))
+            return ""
 
     def _decoded(self, upload: Any) -> str:
         if upload.size > MAX_FILE_BYTES:

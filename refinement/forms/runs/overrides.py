@@ -27,6 +27,7 @@ class Override:
     low: Decimal | None = Decimal(1)
     high: Decimal | None = None
     may_be_none: bool = False
+    is_limit: bool = False
 
     def read(self, text: str) -> str:
         """The value in the rubric's type; raises Refused if not valid."""
@@ -59,17 +60,18 @@ OVERRIDES = (
         low=None,
         may_be_none=True,
     ),
-    Override("tokens", "policy.budget.tokens", "Token budget", OR_NONE, high=MOST, may_be_none=True),
+    Override("tokens", "policy.budget.tokens", "Tokens", OR_NONE, high=MOST, may_be_none=True, is_limit=True),
     Override(
         "seconds",
         "policy.budget.seconds",
-        "Model time budget (seconds)",
+        "Model time in seconds",
         OR_NONE,
         whole=False,
         high=MOST,
         may_be_none=True,
+        is_limit=True,
     ),
-    Override("calls", "policy.budget.calls", "Call budget", OR_NONE, high=MOST, may_be_none=True),
+    Override("calls", "policy.budget.calls", "Calls", OR_NONE, high=MOST, may_be_none=True, is_limit=True),
     Override(
         "judge_limit",
         "policy.judge_limit_chars",
@@ -87,14 +89,14 @@ OVERRIDES = (
     Override(
         "producer_tokens",
         "policy.producer_tokens",
-        "Producer's limit (tokens)",
+        "Writer's limit (tokens)",
         "A token is about three quarters of a word.",
         high=Decimal(1_000_000),
     ),
     Override(
         "temperature",
         "policy.producer_temperature",
-        "Producer temperature",
+        "Writer temperature",
         "0 is stable; higher values vary more.",
         whole=False,
         low=Decimal(0),

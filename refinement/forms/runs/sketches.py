@@ -14,6 +14,7 @@ from refinement.forms.runs.texts import TEXTS, rubric_with_texts
 from refinement.judging.sources import MOST_SOURCES
 from refinement.providers.registry import Target
 from refinement.selectors.launch.available_models import target_typed
+from refinement.selectors.launch.choices import round_text
 from refinement.services.runs.launching import MOST_REPEATS
 
 
@@ -69,7 +70,16 @@ def seed_chars_of(form: LaunchForm, values: Mapping[str, Any]) -> int:
         return len(getattr(form, "cleaned_data", {}).get("seed_text", ""))
     if values["start"] == "draft":
         return 0
+    if values["start"] == "run":
+        return round_chars(form, str(values["seed_run"] or ""))
     return chars_of(form.data, "seed", values["seed"])
+
+
+def round_chars(form: LaunchForm, reference: str) -> int:
+    try:
+        return len(round_text(form.project, reference)) if reference else 0
+    except LookupError:
+        return 0
 
 
 def source_chars_of(form: LaunchForm) -> tuple[int, ...]:

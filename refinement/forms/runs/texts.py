@@ -40,7 +40,7 @@ TEXTS = (
         "Required form of the result. The rubric's checks, schema and pattern still apply.",
         20_000,
     ),
-    RubricText("background", "Background", "What the producer should know: audience, style, facts.", 50_000),
+    RubricText("background", "Background", "What the writer should know: audience, style, facts.", 50_000),
     RubricText(
         "search_space", "Search space", "What may be tried, such as models, settings or approaches.", 20_000
     ),

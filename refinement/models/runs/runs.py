@@ -158,9 +158,9 @@ class Run(Leased):
     # Long texts last: SQLite reads a row from its start, and lists do not need them.
     why = models.TextField(blank=True)
     failure_message = models.TextField(blank=True)
+    snapshot = models.JSONField()
     task = models.TextField()
     seed = models.TextField(blank=True)
-    snapshot = models.JSONField()
     calibration = models.JSONField(null=True, blank=True)
 
     class Meta:

@@ -14,6 +14,7 @@ MOST_RUBRICS = 500
 MOST_VERSIONS = 100
 NOTE_CHARS = 60
 NEWEST_RUNS = 200
+NEWEST_SHOWN = 15
 SUGGESTED_TYPES = ("research", "how-to", "extraction", "summary", "code")
 USUAL = "wiggum"
 
@@ -108,6 +109,33 @@ def usual_values(project: Project, user: User) -> dict[str, Any]:
             "judge": f"{row['judge_endpoint']}/{row['judge_model']}",
         }
     return {}
+
+
+def newest_runs(project: Project) -> list[Run]:
+    """The runs to start another one from."""
+    return list(Run.objects.filter(project=project).order_by("-id").only("pk", "title")[:NEWEST_SHOWN])
+
+
+def round_text(project: Project, reference: str) -> str:
+    """The text of a run's round: `42/3`, or `42` for the best or else the newest. Raises LookupError."""
+    number, _, wanted = (part.strip().removeprefix("#") for part in reference.partition("/"))
+    if not all(is_number(part) for part in (number, wanted or "1")):
+        raise LookupError("Enter a run's number, or run and round as in 42/3.")
+    run = Run.objects.filter(project=project, pk=int(number)).only("best_round").first()
+    if run is None:
+        raise LookupError(f"This project has no run {number}.")
+    rounds = run.rounds.order_by("-number").values_list("candidate", flat=True)
+    chosen = int(wanted) if wanted else run.best_round
+    text: str | None = (rounds.filter(number=chosen) if chosen is not None else rounds).first()
+    if not text:
+        raise LookupError(
+            f"Run {number} has no round {wanted} with a text." if wanted else f"Run {number} has no text yet."
+        )
+    return text
+
+
+def is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) < 10
 
 
 def task_types(project: Project) -> list[str]:

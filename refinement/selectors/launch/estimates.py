@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias, TypeVar
 
 from refinement.engine.stopping import MORE_ROUNDS
 from refinement.engine.types import Role, Rubric, StopReason
@@ -10,6 +11,8 @@ from refinement.selectors.launch.call_counts import Calls, board_size, calls_of,
 from refinement.selectors.launch.judging import Judging, judging_of
 from refinement.selectors.launch.sizes import Sizes
 
+T = TypeVar("T")
+Ends: TypeAlias = tuple[T, T]
 EARLIEST = {
     StopReason.PASSED: 1,
     StopReason.QUALITY_THRESHOLD_MET: 1,
@@ -39,6 +42,7 @@ class RoleShare:
     role: Role
     calls: Range
     tokens: Range
+    replies: Range  # the tokens of these that the model writes
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +88,12 @@ def estimate_of(
         rounds=rounds,
         calls=calls.times(repeats),
         tokens=rounded(tokens.times(repeats)),
-        roles=shares(lean.tokens(few, rounds.low), lavish.tokens(many, rounds.high), few, many, repeats),
+        roles=shares(
+            (lean.tokens(few, rounds.low), lavish.tokens(many, rounds.high)),
+            (lean.replies(few), lavish.replies(many)),
+            (few, many),
+            repeats,
+        ),
         round_calls=calls_of(rubric, 1, drafts=0).total - calls_of(rubric, 1, drafts=0).compose,
         more_calls=repeats * room(more.total, calls.high, budget.calls),
         more_tokens=two_digits(repeats * room(most.total(more, MORE_ROUNDS), tokens.high, budget.tokens)),
@@ -96,17 +105,18 @@ def estimate_of(
 
 # --- ranges ---------------------------------------------------------------------------------------
 def shares(
-    lean: Mapping[Role, int], lavish: Mapping[Role, int], few: Calls, many: Calls, repeats: int
+    tokens: Ends[Mapping[Role, int]], replies: Ends[Mapping[Role, int]], calls: Ends[Calls], repeats: int
 ) -> tuple[RoleShare, ...]:
-    """The part of each role that is called."""
+    """The part of each role that is called. Each argument has its low and its high end."""
     return tuple(
         RoleShare(
             role,
-            Range(few.of(role), many.of(role)).times(repeats),
-            rounded(Range(lean[role], lavish[role]).times(repeats)),
+            Range(*(end.of(role) for end in calls)).times(repeats),
+            rounded(Range(*(end[role] for end in tokens)).times(repeats)),
+            Range(*(end[role] for end in replies)).times(repeats),
         )
         for role in (Role.PRODUCER, Role.JUDGE, Role.CLERK)
-        if many.of(role)
+        if calls[1].of(role)
     )
 
 

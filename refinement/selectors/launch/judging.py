@@ -106,7 +106,7 @@ def auto_reason(rubric: Rubric, seed_chars: int) -> str:
     if len(rubric.criteria) > FEW_CRITERIA:
         return f"the rubric has {len(rubric.criteria)} criteria"
     if not seed_chars:
-        return "the producer writes the first draft"
+        return "the writer starts with nothing"
     return "the text is long" if seed_chars > SHORT_ARTIFACT_CHARS else "the text is short"
 
 

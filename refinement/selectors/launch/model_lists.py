@@ -108,16 +108,14 @@ def model_choices(offers: Sequence[Offer], chosen: str) -> list[Any]:
 
 
 def model_label(info: ModelInfo) -> str:
-    """A model's name with its details."""
-    told = ", ".join(facts_of(info))
-    return f"{info.name} ({told})" if told else info.name
+    """A model's name with its size."""
+    size = info.parameters or (f"{info.size_bytes / 1e9:.1f} GB" if info.size_bytes else "")
+    return f"{info.name} ({size})" if size else info.name
 
 
 def facts_of(info: ModelInfo) -> list[str]:
-    """Family, size and context, where known."""
+    """Size and context, where known."""
     facts = [
-        f"family {info.family}" if info.family else "",
-        info.parameters,
         f"{info.size_bytes / 1e9:.1f} GB" if info.size_bytes else "",
         f"{info.context_length:,} tokens of context" if info.context_length else "",
     ]

@@ -8,9 +8,11 @@ from refinement.models import Project
 from refinement.providers.registry import Target
 from refinement.selectors.endpoints import endpoint_specs
 from refinement.selectors.launch.contexts import TextSizes
+from refinement.selectors.launch.costs import CostEstimate, cost_estimate
 from refinement.selectors.launch.estimates import Estimate, Range, estimate_of
 from refinement.selectors.launch.judging import Judging, judging_of, panel_judges
 from refinement.selectors.launch.paces import paces_in, seconds_of
+from refinement.selectors.prices import prices_for
 from refinement.selectors.projects.budgets import NO_BUDGET, Budget, budget_of
 from refinement.selectors.workers import workers_alive
 
@@ -28,6 +30,7 @@ class Plan:
     task_chars: int = 0
     source_chars: Sequence[int] = ()
     budget: Budget = NO_BUDGET
+    cost: CostEstimate | None = None  # None if no model of the run has a price
     seconds: Range | None = None  # of one run; None if its models have not been used here yet
 
     @property
@@ -95,5 +98,12 @@ def plan_of(
         task_chars=task_chars,
         source_chars=source_chars,
         budget=budget_of(project),
+        cost=cost_estimate(estimate, judging, producer, prices_for(models_of(judging, producer))),
         seconds=seconds_of(estimate, judging, producer, paces, specs, drafts=drafts),
     )
+
+
+def models_of(judging: Judging, producer: Target | None) -> list[Target]:
+    """All models that the run may call."""
+    named = [producer, judging.judge, judging.clerk, *(judge.target for judge in judging.judges)]
+    return [target for target in named if target is not None]

@@ -87,6 +87,15 @@ class Sizes:
             + calls.describe * (2 * self.candidate + DESCRIBE_TOKENS // self.clerk_share),
         }
 
+    def replies(self, calls: Calls) -> dict[Role, int]:
+        """The part of these tokens that the models write, by role."""
+        clerk = calls.merge * MERGE_TOKENS + calls.compose * COMPOSE_TOKENS + calls.describe * DESCRIBE_TOKENS
+        return {
+            Role.PRODUCER: calls.write * self.candidate,
+            Role.JUDGE: calls.score * self.verdict + calls.deliberate * self.stances,
+            Role.CLERK: clerk // self.clerk_share,
+        }
+
     def total(self, calls: Calls, rounds: int) -> int:
         return sum(self.tokens(calls, rounds).values())
 

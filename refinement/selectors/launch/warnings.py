@@ -14,6 +14,20 @@ from refinement.selectors.launch.plans import Plan
 from refinement.selectors.rubrics.commands import command_refusal
 
 EMBEDDED = "embedded"
+SPOKEN = {"producer": "The writer", "judge": "The judge", "clerk": "The clerk"}
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """What solves a problem: the form field to change, and the value to set it to if there is one."""
+
+    label: str
+    field: str
+    value: str = ""
+
+
+WRITER, JUDGE = Fix("Choose another writer", "producer"), Fix("Choose another judge", "judge")
+FIXES = {"producer": WRITER, "Judge": JUDGE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +38,7 @@ class Caution:
     title: str
     words: str
     blocks: bool = False  # the launch is refused
+    fix: Fix | None = None
 
 
 def warnings_for(plan: Plan, offers: Sequence[Offer]) -> list[Caution]:
@@ -38,7 +53,6 @@ def warnings_for(plan: Plan, offers: Sequence[Offer]) -> list[Caution]:
         *embedded_warning(plan),
         *length_warnings(plan, offers),
         *source_warnings(plan, offers),
-        *calibration_warning(plan),
     ]
 
 
@@ -66,10 +80,10 @@ def budget_warning(plan: Plan) -> list[Caution]:
 def too_long_warnings(plan: Plan, offers: Sequence[Offer]) -> list[Caution]:
     """Texts that a model certainly cannot read; the launch is refused."""
     if found := writer_problem(plan.sizes, plan.rubric, plan.producer, offers):
-        return [Caution("too-long-writer", "Too long for the writer", found[1], blocks=True)]
+        return [Caution("too-long-writer", "Too long for the writer", found[1], blocks=True, fix=WRITER)]
     judges = [target for _, target in plan.judges]
     if problem := judge_problem(plan.sizes, plan.rubric, judges, offers):
-        return [Caution("too-long-judge", "Too long for the judge", problem, blocks=True)]
+        return [Caution("too-long-judge", "Too long for the judge", problem, blocks=True, fix=JUDGE)]
     return []
 
 
@@ -81,7 +95,8 @@ def endpoint_warnings(plan: Plan, offers: Sequence[Offer]) -> list[Caution]:
         if offer is None:
             words = f"{role_words(role)} uses {target.endpoint}/{target.model}. The run would fail."
             title = f"There is no endpoint {target.endpoint}"
-            found.setdefault(target.endpoint, Caution(f"no-endpoint-{target.endpoint}", title, words))
+            code = f"no-endpoint-{target.endpoint}"
+            found.setdefault(target.endpoint, Caution(code, title, words, fix=FIXES.get(role)))
         elif offer.problem:
             words = f"{offer.problem} The run will wait and continue when the endpoint responds."
             title = f"Endpoint {target.endpoint} is not ready"
@@ -89,14 +104,15 @@ def endpoint_warnings(plan: Plan, offers: Sequence[Offer]) -> list[Caution]:
         elif info_of(offers, target) is None:
             words = f"{target.endpoint} has no model {target.model}. The run may fail."
             code = f"unknown-{role.casefold().replace(' ', '-')}"
-            found[code] = Caution(code, f"{role_words(role)} was not found on this endpoint", words)
+            found[code] = Caution(
+                code, f"{role_words(role)} was not found on this endpoint", words, fix=FIXES.get(role)
+            )
     return list(found.values())
 
 
 def role_words(role: str) -> str:
     """A role as the subject of a sentence; a judge of a board has a name."""
-    is_role = role.casefold() in ("producer", "judge", "clerk")
-    return f"The {role.casefold()}" if is_role else f"The judge {role}"
+    return SPOKEN.get(role.casefold()) or f"The judge {role}"
 
 
 def worker_warning(plan: Plan) -> list[Caution]:
@@ -112,12 +128,28 @@ def kinship_warning(plan: Plan, offers: Sequence[Offer]) -> list[Caution]:
     for name, target in plan.judges if plan.producer else ():
         if kin := kinship_of(plan.producer, target, offers):
             related.setdefault(kin, []).append(name)
-    words = "Models rate their own family about 0.9 of 10 points too high. Choose a judge of another family."
+    words = "Models rate their own family about 0.9 of 10 points too high."
+    fix = unrelated_judge(plan, offers)
     return [
-        Caution(kin.value, kinship_title(kin, related[kin], board=plan.judging.is_board), words)
+        Caution(kin.value, kinship_title(kin, related[kin], board=plan.judging.is_board), words, fix=fix)
         for kin in Kinship
         if kin in related
     ]
+
+
+def unrelated_judge(plan: Plan, offers: Sequence[Offer]) -> Fix:
+    """The largest judge of another family, if the run's judge can be replaced by one."""
+    found = [
+        (info.size_bytes or 0, Target(offer.endpoint, info.name))
+        for offer in offers
+        if offer.endpoint != EMBEDDED
+        for info in offer.models
+        if kinship_of(plan.producer, Target(offer.endpoint, info.name), offers) is None
+    ]
+    if not found or plan.rubric.judges.panel:
+        return JUDGE
+    target = max(found, key=lambda entry: entry[0])[1]
+    return Fix(f"Use {target.model}", "judge", f"{target.endpoint}/{target.model}")
 
 
 def kinship_of(producer: Target | None, judge: Target, offers: Sequence[Offer]) -> Kinship | None:
@@ -130,16 +162,16 @@ def kinship_of(producer: Target | None, judge: Target, offers: Sequence[Offer]) 
 def kinship_title(kin: Kinship, names: Sequence[str], *, board: bool) -> str:
     same = "the same model" if kin is Kinship.SAME_MODEL else "of the same family"
     if not board or names == ["Judge"]:
-        return f"Producer and {'judges' if board else 'judge'} are {same}"
-    return f"{', '.join(['Producer', *names[:-1]])} and {names[-1]} are {same}"
+        return f"Writer and {'judges' if board else 'judge'} are {same}"
+    return f"{', '.join(['Writer', *names[:-1]])} and {names[-1]} are {same}"
 
 
 def embedded_warning(plan: Plan) -> list[Caution]:
     if not any(target.endpoint == EMBEDDED for _, target in plan.judges):
         return []
-    words = "It is too small to judge well. Use it to see how a run works, not how good a text is."
-    title = "The embedded model is a judge" if plan.judging.is_board else "The embedded model is the judge"
-    return [Caution("embedded", title, words)]
+    words = "It is too small to judge well: its scores mean nothing."
+    title = "The demo model is a judge" if plan.judging.is_board else "The demo model is the judge"
+    return [Caution("embedded", title, words, fix=JUDGE)]
 
 
 def length_warnings(plan: Plan, offers: Sequence[Offer]) -> list[Caution]:
@@ -147,25 +179,24 @@ def length_warnings(plan: Plan, offers: Sequence[Offer]) -> list[Caution]:
     limit = plan.rubric.policy.judge_limit_chars
     if plan.rubric.criteria and plan.seed_chars > limit:
         words = (
-            f"Your text has {plan.seed_chars:,} characters, but the judge reads only the first and "
-            f"last part of a candidate, {limit:,} characters in total. Raise the limit or shorten "
-            "the text."
+            f"The starting text has {plan.seed_chars:,} characters. The judge reads its start and its end, "
+            f"{limit:,} characters in total."
         )
-        found.append(Caution("long-seed", "The judge will not see the whole text", words))
+        fix = Fix("Raise the limit", "judge_limit")
+        found.append(Caution("long-seed", "The judge sees only a part", words, fix=fix))
     infos = [info for _, target in plan.judges if (info := info_of(offers, target))]
     info = min(infos, key=lambda entry: entry.context_length or sys.maxsize, default=None)
     if info and info.context_length and plan.estimate.longest_prompt > info.context_length:
         words = (
             f"A judge prompt may grow to about {plan.estimate.longest_prompt:,} tokens, but "
-            f"{info.name} has a context of {info.context_length:,}. The run would then fail. Lower "
-            "the judge's limit or choose another model."
+            f"{info.name} reads {info.context_length:,}. The run would then fail."
         )
-        found.append(Caution("context", "The judge's context may be too small", words))
+        found.append(Caution("context", "The judge's context may be too small", words, fix=JUDGE))
     return found
 
 
 def source_warnings(plan: Plan, offers: Sequence[Offer]) -> list[Caution]:
-    """What becomes of the sources: hidden by a rule, cut, or too long for the producer's model."""
+    """What becomes of the sources: hidden by a rule, cut, or too long for the writer's model."""
     if not plan.source_chars:
         return []
     found = []
@@ -173,31 +204,22 @@ def source_warnings(plan: Plan, offers: Sequence[Offer]) -> list[Caution]:
     roles = {"producer": context.producer, "judge": context.judge if plan.rubric.criteria else None}
     for role, seen in roles.items():
         if seen is not None and Information.SOURCES not in seen:
-            words = f"The rubric's visibility table hides sources from the {role}."
-            found.append(Caution(f"hidden-sources-{role}", f"The {role} does not see the sources", words))
+            title = f"{role_words(role)} does not see the sources"
+            words = "The rubric's visibility table hides them."
+            found.append(Caution(f"hidden-sources-{role}", title, words))
     total, limit = sum(plan.source_chars), plan.rubric.policy.source_limit_chars
     if total > limit:
         words = (
             f"The sources have {total:,} characters, but a prompt contains at most {limit:,} of them: the "
-            "start and the end of the longer ones. Raise the limit or shorten the sources."
+            "start and the end of the longer ones."
         )
-        found.append(Caution("long-sources", "Sources will be cut", words))
+        fix = Fix("Raise the limit", "source_limit")
+        found.append(Caution("long-sources", "Sources will be cut", words, fix=fix))
     info = info_of(offers, plan.producer) if plan.producer else None
     if info and info.context_length and plan.estimate.longest_writing > info.context_length:
         words = (
-            f"With the sources, a producer prompt and its reply may take about "
-            f"{plan.estimate.longest_writing:,} tokens, but {info.name} has a context of "
-            f"{info.context_length:,}. The run may fail. Use fewer or shorter sources, or another model."
+            f"With the sources, the writer's prompt and reply may take about "
+            f"{plan.estimate.longest_writing:,} tokens, but {info.name} reads {info.context_length:,}."
         )
-        found.append(Caution("producer-context", "The producer's context may be too small", words))
+        found.append(Caution("producer-context", "The writer's context may be too small", words, fix=WRITER))
     return found
-
-
-def calibration_warning(plan: Plan) -> list[Caution]:
-    if plan.rubric.calibration_text or not plan.rubric.criteria:
-        return []
-    words = (
-        "The rubric has no calibration example with known scores for the judge to compare with. Scores are "
-        "good for comparing rounds, less so for comparing runs."
-    )
-    return [Caution("uncalibrated", "This rubric is not calibrated", words)]

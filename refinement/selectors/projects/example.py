@@ -19,6 +19,7 @@ class Hero:
 
     title: str
     chart: TrajectoryChart
+    narrow: TrajectoryChart  # for a phone
     suggested: str
     fix: str
 
@@ -79,8 +80,10 @@ def hero() -> Hero:
     told = example()
     text = told.rounds[1].round.candidate
     fix = next(line for line in text.splitlines() if line.startswith(FIX))
-    chart = chart_of(told, len(told.rounds), width=520, height=190, name="hero")
-    return Hero(told.title, chart, told.rounds[0].verdict.asi, fix.replace("**", "").replace("`", ""))
+    rounds = len(told.rounds)
+    chart = chart_of(told, rounds, width=520, height=190, name="hero")
+    narrow = chart_of(told, rounds, width=320, height=170, name="hero-narrow")
+    return Hero(told.title, chart, narrow, told.rounds[0].verdict.asi, fix.replace("**", "").replace("`", ""))
 
 
 def frame_at(step: int) -> Frame:

@@ -1,55 +1,113 @@
-"""Runs on a project's home page: active, waiting, recent. Every list is bounded."""
+"""What a project's home shows: what needs its reader, what runs, the last results. Every list is bounded."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from decimal import Decimal
 
+from django.db.models import Count
+from django.db.models.fields.json import KT
 from django.utils import timezone
 
 from refinement.engine.types import Outcome
-from refinement.models import Project, RubricVersion, Run, RunStatus
+from refinement.models import Membership, Project, RubricVersion, Run, RunStatus
+from refinement.selectors.projects.trends import Trend, trends_of
 from refinement.selectors.reviews.blindness import shown_runs
+from refinement.selectors.reviews.people_gap import PeopleGap, people_gaps
+from refinement.selectors.reviews.requests import ReviewLine, queue_start
 from refinement.selectors.runs.filter_options import MOST_OFFERED
 from refinement.selectors.runs.lists import Listed, listed
+from refinement.selectors.runs.words import duration
 from refinement.selectors.score_words import decimals_of
 
-MOST_GOING = 8
-MOST_HELD = 6
-MOST_RECENT = 8
+MOST_GOING = 5
+MOST_HELD = 4
+MOST_ASKED = 4
+MOST_RECENT = 6
 FAILED_SINCE = timedelta(days=7)
-GOING = (RunStatus.RUNNING, RunStatus.QUEUED)
+GOING = (RunStatus.RUNNING, RunStatus.QUEUED, RunStatus.WAITING)
+WIDE_GAP = Decimal("0.15")  # of the scale, from which people and judge disagree
+GAP_WIDTH = 120
+LONGEST_LEFT = 6 * 3600  # seconds; beyond that an estimate says nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Going:
+    """A run that is not finished, and how far it is."""
+
+    entry: Listed
+    round: int
+    rounds: int
+    left: str  # an estimate; empty before the first score
+
+    @property
+    def share(self) -> int:
+        return 100 * self.entry.run.rounds_judged // max(self.rounds, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """People's scores beside the judge's, as positions on one line."""
+
+    judge_x: str
+    people_x: str
+    words: str
+    wide: bool
+    people: int
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    entry: Listed
+    gap: Gap | None
 
 
 @dataclass(frozen=True, slots=True)
 class Home:
     """The lists of the page, and which first steps are done."""
 
-    going: list[Listed]
-    waiting: list[Listed]
-    yours: list[Listed]
-    recent: list[Listed]
+    asking: list[Listed]
+    reviews: list[ReviewLine]
+    held: list[Listed]  # paused, or ended in an error lately
+    going: list[Going]
+    waiting: dict[str, int]  # runs that wait for an endpoint, by its name
+    results: list[Result]
+    trends: list[Trend]
     decimals: dict[int, int]  # of composites, by rubric version
-    has_runs: bool
+    has_result: bool
     has_own_rubric: bool
 
+    @property
+    def attention(self) -> int:
+        return len(self.asking) + len(self.reviews) + len(self.held)
 
-def home_of(project: Project) -> Home:
+    @property
+    def sentence(self) -> str:
+        """The page's answer: what waits, what runs, what changed."""
+        return " ".join(filter(None, (_waits(self), _runs(self), *_changes(self.trends))))
+
+
+def home_of(membership: Membership) -> Home:
     """Takes a fixed number of queries."""
+    project, user = membership.project, membership.user
+    edits = membership.can_edit
+    asking = _numbers(project, MOST_HELD, status=RunStatus.PAUSED, plateau_asked=True) if edits else []
+    paused = _numbers(project, MOST_HELD, status=RunStatus.PAUSED, plateau_asked=False) if edits else []
+    held = [*(_failed(project) if edits else []), *paused][:MOST_HELD]
     going = [number for status in GOING for number in _numbers(project, MOST_GOING, status=status)]
-    waiting = _numbers(project, MOST_HELD, status=RunStatus.WAITING)
-    yours = [*_numbers(project, MOST_HELD, status=RunStatus.PAUSED), *_failed(project)][:MOST_HELD]
-    recent = _numbers(project, MOST_RECENT, status=RunStatus.FINISHED)
-    shown = {entry.run.pk: entry for entry in listed([*going, *waiting, *yours, *recent])}
-
-    def lines(numbers: list[int]) -> list[Listed]:
-        return [shown[number] for number in numbers if number in shown]
-
+    recent = _numbers(project, MOST_RECENT, status=RunStatus.FINISHED, rounds_judged__gt=0)
+    shown = {entry.run.pk: entry for entry in listed([*asking, *held, *going, *recent])}
+    results = _lines(recent, shown)
     return Home(
-        going=lines(going[:MOST_GOING]),
-        waiting=lines(waiting),
-        yours=lines(yours),
-        recent=lines(recent),
+        asking=_lines(asking, shown),
+        reviews=queue_start(user, project, membership, MOST_ASKED),
+        held=_lines(held, shown),
+        going=_going(_lines(going, shown)[:MOST_GOING]),
+        waiting=_waiting(project),
+        results=_results(results),
+        trends=trends_of(project),
         decimals=decimals_of(entry.run for entry in shown.values()),
-        has_runs=bool(shown) or Run.objects.filter(project=project).exists(),
+        has_result=bool(results) or _has_result(project),
         has_own_rubric=_own_rubric(project),
     )
 
@@ -63,16 +121,93 @@ def _failed(project: Project) -> list[int]:
     """Runs that failed recently: they need a retry or can be archived."""
     numbers = _numbers(project, MOST_HELD, outcome=Outcome.ERROR)
     recently = timezone.now() - FAILED_SINCE
-    return list(
-        Run.objects.filter(pk__in=numbers, finished_at__gte=recently)
-        .order_by("-pk")
-        .values_list("pk", flat=True)
-    )
+    failed = Run.objects.filter(pk__in=numbers, finished_at__gte=recently)
+    return list(failed.order_by("-pk").values_list("pk", flat=True))
+
+
+def _lines(numbers: Sequence[int], shown: dict[int, Listed]) -> list[Listed]:
+    return [shown[number] for number in numbers if number in shown]
+
+
+def _has_result(project: Project) -> bool:
+    """Whether any run was judged. One that failed before is not a result; nor is the prepared example."""
+    judged = shown_runs(project).filter(source__isnull=True, rounds_judged__gt=0)
+    return judged.exists()
 
 
 def _own_rubric(project: Project) -> bool:
     """Whether a rubric was saved after the initial ones."""
     made = project.created_at + timedelta(minutes=1)
-    return RubricVersion.objects.filter(
-        rubric__in=project.rubrics.order_by("pk").values("pk")[:MOST_OFFERED], created_at__gt=made
-    ).exists()
+    rubrics = project.rubrics.filter(archived_at=None).order_by("pk").values("pk")[:MOST_OFFERED]
+    return RubricVersion.objects.filter(rubric__in=rubrics, created_at__gt=made).exists()
+
+
+def _waiting(project: Project) -> dict[str, int]:
+    rows = shown_runs(project).filter(archived_at__isnull=True, status=RunStatus.WAITING).order_by()
+    return dict(rows.values_list("waiting_endpoint").annotate(number=Count("pk")))
+
+
+def _going(entries: Sequence[Listed]) -> list[Going]:
+    numbers = [entry.run.pk for entry in entries]
+    rows = Run.objects.filter(pk__in=numbers).annotate(most=KT("snapshot__policy__max_rounds"))
+    limits = {number: int(most or 1) for number, most in rows.values_list("pk", "most")}
+    return [_progress(entry.run, entry, limits.get(entry.run.pk, 1)) for entry in entries]
+
+
+def _progress(run: Run, entry: Listed, rounds: int) -> Going:
+    rounds = max(rounds, run.rounds_judged + 1)
+    left = ""
+    if run.status == RunStatus.RUNNING and run.started_at and run.rounds_judged:
+        each = (timezone.now() - run.started_at).total_seconds() / run.rounds_judged
+        seconds = each * (rounds - run.rounds_judged)
+        left = duration(seconds) if seconds < LONGEST_LEFT else ""
+    return Going(entry, run.rounds_judged + 1, rounds, left)
+
+
+def _results(entries: Sequence[Listed]) -> list[Result]:
+    gaps = people_gaps([entry.run.pk for entry in entries])
+    return [Result(entry, _gap(entry.run, gaps.get(entry.run.pk))) for entry in entries]
+
+
+def _gap(run: Run, found: PeopleGap | None) -> Gap | None:
+    """The gap on the upper 60 % of the scale; lower scores are drawn at its start."""
+    if found is None:
+        return None
+    low, high = run.rubric_version.scale_minimum, run.rubric_version.scale_maximum
+    start = low + (high - low) * Decimal("0.4")
+
+    def x(value: Decimal) -> str:
+        share = (min(max(value, start), high) - start) / (high - start)
+        return f"{6 + float(share) * (GAP_WIDTH - 12):.1f}"
+
+    decimals = 1 if high - low >= 5 else 2
+    size = f"{abs(found.gap):.{decimals}f}"
+    sign = "" if not float(size) else "−" if found.gap < 0 else "+"
+    words = f"{sign}{size}"
+    wide = abs(found.gap) >= (high - low) * WIDE_GAP
+    return Gap(x(found.mean - found.gap), x(found.mean), words, wide, found.people)
+
+
+def _waits(home: Home) -> str:
+    if not home.attention:
+        return "Nothing waits for you."
+    count = home.attention
+    words = "1 thing waits for you" if count == 1 else f"{count} things wait for you"
+    stopped = len(home.asking)
+    if not stopped:
+        return f"{words}."
+    which = "it" if count == 1 else "one of them" if stopped == 1 else f"{stopped} of them"
+    return f"{words}; {which} {'stops a run' if stopped == 1 else 'stop runs'}."
+
+
+def _runs(home: Home) -> str:
+    return f"{len(home.going)}{'+' if len(home.going) == MOST_GOING else ''} running." if home.going else ""
+
+
+def _changes(trends: Sequence[Trend]) -> list[str]:
+    """The pass rate's change, if it is more than chance."""
+    return [
+        f"Pass rate is {'up' if trend.change.startswith('▲') else 'down'} {trend.change[2:]} in four weeks."
+        for trend in trends
+        if trend.name == "Pass rate" and trend.change
+    ]

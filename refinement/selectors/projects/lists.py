@@ -61,10 +61,6 @@ def current_project(user: "Person", last_used: str | None) -> Project | None:
     return (projects.filter(slug=last_used).first() if last_used else None) or projects.first()
 
 
-def member_count(project: Project) -> int:
-    return Membership.objects.filter(project=project).count()
-
-
 def lower_role(one: str, other: str) -> MemberRole:
     """The role with fewer permissions."""
     return min(MemberRole(one), MemberRole(other), key=RANKS.__getitem__)

@@ -15,7 +15,7 @@ from refinement.rendering import markdown
 from refinement.selectors.people.names import all_but_names
 from refinement.selectors.runs.words import capital_round_name
 
-MOST_THREADS = 6  # per page; "show all" loads more
+MOST_THREADS = 10  # per page; "show all" loads more
 MOST_COMMENTS = 3  # newest of each thread
 ALL_THREADS = 300
 ALL_COMMENTS = 1_000  # of all these threads together, in addition to the newest of each
@@ -53,6 +53,7 @@ class ThreadLine:
     about: str
     round_name: str  # if it is not the shown round
     line: int | None  # line of the shown text where its passage starts
+    start: int  # where in that text its passage starts
     found: str  # same, alike or missing; empty if it quotes no passage
     comments: tuple[CommentLine, ...]
     earlier: int  # older comments
@@ -80,8 +81,15 @@ class CommentThreads:
         return tuple(thread for thread in self.threads if not thread.row.is_resolved)
 
     @property
-    def resolved(self) -> tuple[ThreadLine, ...]:
-        return tuple(thread for thread in self.threads if thread.row.is_resolved)
+    def beside(self) -> tuple[ThreadLine, ...]:
+        """Threads on passages of the shown text, in its order."""
+        found = [thread for thread in self.threads if thread.line is not None]
+        return tuple(sorted(found, key=lambda thread: thread.start))
+
+    @property
+    def below(self) -> tuple[ThreadLine, ...]:
+        """All others, such as those on the round as a whole."""
+        return tuple(thread for thread in self.threads if thread.line is None)
 
     @property
     def total(self) -> int:
@@ -199,6 +207,7 @@ def thread_line(
         about=about_label(shown.rubric, row),
         round_name=capital_round_name(row.round_number or 0) if elsewhere else "",
         line=None,
+        start=0,
         found="",
         comments=tuple(comment_line(each, reader, called.get(each.pk, ())) for each in comments),
         earlier=comments[0].count - len(comments) if comments else 0,  # type: ignore[attr-defined]
@@ -209,7 +218,8 @@ def thread_line(
     passage = passage_of(quotation, shown.text)
     if passage is None:
         return replace(line, found="missing")
-    return replace(line, found="same" if passage.same else "alike", line=line_of(passage, shown.text))
+    found = "same" if passage.same else "alike"
+    return replace(line, found=found, line=line_of(passage, shown.text), start=passage.start)
 
 
 def comment_line(row: Comment, reader: Reader, called: tuple[str, ...] = ()) -> CommentLine:
@@ -237,7 +247,7 @@ def about_label(rubric: Rubric, row: Thread) -> str:
     words = {
         ThreadPlace.RUN: "The run",
         ThreadPlace.ROUND: capital_round_name(row.round_number or 0),
-        ThreadPlace.ASI: "The ASI",
+        ThreadPlace.ASI: "Suggested change",
         ThreadPlace.PASSAGE: "A passage",
     }
     return words[ThreadPlace(row.place)]

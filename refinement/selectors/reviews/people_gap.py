@@ -1,8 +1,8 @@
 """How far people's scores of a run are from its judge's."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from decimal import Decimal
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db.models import Avg, Count, DecimalField, ExpressionWrapper, F, Q
 
@@ -46,8 +46,8 @@ def people_gaps(runs: Collection[int]) -> dict[int, PeopleGap]:
     return {row["run"]: _chosen(row) for row in found}
 
 
-def _chosen(row: dict[str, object]) -> PeopleGap:
+def _chosen(row: Mapping[str, Any]) -> PeopleGap:
     on_result = bool(row["best_people"])
     names = ("best_mean", "best_gap", "best_people") if on_result else ("mean", "gap", "people")
     mean, gap, people = (row[name] for name in names)
-    return PeopleGap(Decimal(str(mean)), Decimal(str(gap)), int(str(people)), on_result)
+    return PeopleGap(Decimal(mean), Decimal(gap), people, on_result)

@@ -10,25 +10,13 @@ from refinement.diffing.comparing import Change, Piece
 from refinement.diffing.sides import folded
 from refinement.engine.types import Rubric
 from refinement.models import Round, Run
+from refinement.selectors.runs.diff_lines import DiffLine, ShownPiece, diff_lines
 from refinement.selectors.runs.words import capital_round_name
 
 MOST_SHOWN_CHARS = 300_000
 MOST_CHANGES = 400  # matched to requests
 MOST_ROUNDS_BETWEEN = 20
 CLOSE_CHARS = 80  # changes at most this far apart form one passage
-
-
-@dataclass(frozen=True, slots=True)
-class ShownPiece:
-    """A passage of the comparison. The last one of a change carries the request it matches."""
-
-    kind: str
-    text: str
-    change: int = 0
-    asked: Request | None = None
-    last: bool = False
-    tail: str = ""  # trailing whitespace
-    folded_chars: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +39,16 @@ class RoundDiff:
     def traceable(self) -> bool:
         return bool(self.requests)
 
+    @property
+    def lines(self) -> tuple[DiffLine, ...]:
+        return diff_lines(self.pieces)
+
+    @property
+    def changed(self) -> int:
+        """The share of the later text that is new, in percent; at least 1 if anything is."""
+        new = sum(len(piece.text) for piece in self.diff.pieces if piece.kind == "inserted")
+        return max(1, round(100 * new / max(1, len(self.after.candidate)))) if new else 0
+
 
 def round_diff(
     run: Run, rubric: Rubric, a: int, b: int, *, sides: bool, named: bool = True
@@ -59,7 +57,9 @@ def round_diff(
     rows = {row.number: row for row in Round.objects.filter(run=run, number__in=[a, b])}
     if a not in rows or b not in rows:
         return None
-    requests = requests_between(run, rubric, a, b, named=named)
+    # What was asked for in rounds that this one was not written from does not matter.
+    since = b - 1 if rows[b].base_round == a else a
+    requests = requests_between(run, rubric, since, b, named=named) if a < b else ()
     diff = compared(rows[a].candidate, rows[b].candidate)
     passages = passages_of(diff)
     traced = {number: matching_request(passage, requests) for number, passage in passages.items()}
@@ -140,8 +140,6 @@ def _is_words(piece: Piece) -> bool:
 
 def requests_between(run: Run, rubric: Rubric, a: int, b: int, *, named: bool = True) -> tuple[Request, ...]:
     """What the producer was asked for between round a and round b."""
-    if a >= b:
-        return ()
     rows = Round.objects.filter(run=run, number__gt=a, number__lte=b).order_by("-number")
     values = list(rows.values_list("feedback", flat=True)[:MOST_ROUNDS_BETWEEN])
     found: list[Request] = []
@@ -158,7 +156,7 @@ def requests_of(rubric: Rubric, feedback: Any, *, several: bool, named: bool = T
         Request(f"instruction by {said['author']}" if named else "instruction", str(said["text"]))
         for said in feedback.get("instructions", ())
     ]
-    found += [Request(f"ASI{of}", feedback["asi"])] if feedback.get("asi") else []
+    found += [Request(f"suggested change{of}", feedback["asi"])] if feedback.get("asi") else []
     found += [
         Request(f"issue {number}{of}", str(issue))
         for number, issue in enumerate(feedback.get("issues", ()), 1)

@@ -11,13 +11,14 @@ from decimal import Decimal
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from refinement.models import Project, Rubric, Run, RunTag
+from refinement.models import Project, ReviewRequest, Rubric, Run, RunTag
 from refinement.selectors.reviews.blindness import shown_runs
 from refinement.selectors.runs.search import hits
 
 MARKS = {"signal": "signal_rounds", "penalty": "penalty_rounds", "cut": "cut_rounds"}
 MOST_HITS = 20_000
 ANY_IMPORTED = "any"
+MINE = "mine"  # review requests of the user who asks
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,7 @@ class RunFilters:
     kinship: str = ""
     decision: str = ""
     imported: str = ""  # any, or a file format
+    reviewer: int | None = None  # whose open review requests
     archived: bool = False
 
 
@@ -53,6 +55,11 @@ def runs_matching(project: Project, filters: RunFilters) -> QuerySet[Run]:
     if filters.tag:
         tagged = RunTag.objects.filter(project=project, name=filters.tag)
         runs = runs.filter(pk__in=tagged.values("run"))
+    if filters.reviewer:
+        asked = ReviewRequest.objects.filter(
+            reviewer=filters.reviewer, project=project, closed_at__isnull=True
+        )
+        runs = runs.filter(pk__in=asked.values("run"))
     return runs.order_by()
 
 

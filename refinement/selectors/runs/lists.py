@@ -30,8 +30,14 @@ SHOWN_FIELDS = (
     *("created_at", "archived_at", "waiting_for", "next_try_at", "started_at", "finished_at", "batch"),
     *("decision", "chosen_round", "source", "last", "calls_made", "producer_endpoint", "judge_endpoint"),
     *("rubric__name", "rubric__slug", "rubric_version__number", "created_by__name", "created_by__email"),
-    *("rubric_version__scale_minimum", "rubric_version__scale_maximum"),
+    *("rubric_version__scale_minimum", "rubric_version__scale_maximum", "plateau_asked"),
 )
+# Of the run's own copy of the rubric, which a launch can change.
+SNAPSHOT_VALUES = {
+    "shown_pass_mark": F("snapshot__policy__pass_threshold"),
+    "shown_decimals": F("snapshot__policy__composite_decimals"),
+    "shown_judges": F("snapshot__judges__mode"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +49,9 @@ class Listed:
     tags: list[str]  # as many as fit
     more_tags: int
     all_tags: list[str]
+    pass_mark: Decimal | None = None
+    decimals: int | None = None  # of composites
+    judges: str = ""  # who judges by the rubric: single, board or auto
 
 
 @dataclass(slots=True)
@@ -175,7 +184,7 @@ def listed(numbers: Sequence[int]) -> list[Listed]:
 
 def _with_shown_fields(numbers: tuple[int, ...]) -> list[Run]:
     rows = Run.objects.select_related("rubric", "rubric_version", "created_by").only(*SHOWN_FIELDS)
-    return list(rows.filter(pk__in=numbers).order_by())
+    return list(rows.filter(pk__in=numbers).annotate(**SNAPSHOT_VALUES).order_by())
 
 
 def run_tags(numbers: Sequence[int]) -> dict[int, list[str]]:
@@ -198,12 +207,16 @@ def run_values(numbers: Sequence[int], columns: Sequence[str]) -> Iterable[tuple
 def _line(run: Run, tags: list[str]) -> Listed:
     version = run.rubric_version
     scores = [Decimal(score) for score in run.trajectory[:MOST_POINTS]]
+    mark = getattr(run, "shown_pass_mark", None)
     return Listed(
         run=run,
         line=_drawn(scores, version.scale_minimum, version.scale_maximum) if len(scores) > 1 else None,
         tags=tags[:MOST_TAGS_SHOWN],
         more_tags=max(0, len(tags) - MOST_TAGS_SHOWN),
         all_tags=tags,
+        pass_mark=None if mark is None else Decimal(str(mark)),
+        decimals=getattr(run, "shown_decimals", None),
+        judges=getattr(run, "shown_judges", None) or "",
     )
 
 

@@ -1,26 +1,15 @@
 """A run page: header facts, a row per round, and the trajectory."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
+from django.db.models import Exists, OuterRef
 from django.db.models.fields.json import KT
 from django.db.models.functions import Substr
-from django.urls import reverse
 from django.utils import timezone
 
-from refinement.charts import (
-    LIGHT,
-    Mark,
-    MetricChart,
-    MetricSeries,
-    Palette,
-    Series,
-    TrajectoryChart,
-    metric_chart,
-    trajectory_chart,
-    value_words,
-)
+from refinement.charts import MetricSeries, value_words
 from refinement.engine.boards import is_dissent
 from refinement.engine.codec import rubric_from_json
 from refinement.engine.scoring import shown
@@ -42,7 +31,6 @@ from refinement.selectors.runs.words import (
 )
 from refinement.selectors.score_words import composite_change, score_text
 
-MOST_LINES = 24  # criteria on the chart; the table has all
 MOST_FULL_CARDS = 8  # with more rounds, each gets a small button
 FEEDBACK_CHARS = 400  # of what the feedback asked for, to name a change by it
 # Where the feedback says what it asks for, as in `judging.history.key_change`.
@@ -79,6 +67,7 @@ class RoundLine:
     scores: tuple[str, ...]  # one per criterion
     flags: tuple[str, ...]
     by_hand: bool = False  # edited by a person
+    unchanged: int | None = None  # the round that it was written from, if it has the same text
     metrics: tuple[str, ...] = ()  # one per metric
     key_change: str = ""  # what it changed: in the clerk's words, else in those of the feedback
     split: tuple[str, ...] = ()  # the criteria on which the judges of a board still disagree
@@ -159,7 +148,7 @@ def run_facts(run: Run) -> RunFacts:
         else composite_change(run.best, run.r1, policy.composite_decimals),
         time=time_label(run),
         budgets=budget_lines(run, rubric),
-        rounds=round_lines(run, rubric, rows, metrics),
+        rounds=round_lines(run, rubric, rows, metrics, unchanged_rounds(rows)),
         metrics=metrics,
         panel=panel_lines(run) if has_panel(run, rubric.judges.mode) else (),
         so_far=so_far(run, rubric, rows, metrics),
@@ -173,6 +162,20 @@ def _rounds_of(run: int) -> list[Round]:
     starts = {name: Substr(KT(path), 1, FEEDBACK_CHARS) for name, path in ASKED.items()}
     rows = Round.objects.filter(run=run).order_by("number").defer("candidate", "feedback")
     return list(rows.annotate(**starts))
+
+
+def unchanged_rounds(rows: Sequence[Round]) -> Set[int]:
+    """The revisions whose text is that of the round they were written from. One query at most."""
+    chars = {row.number: row.candidate_chars for row in rows}
+    alike = [row for row in rows if row.base_round and chars.get(row.base_round) == row.candidate_chars]
+    return frozenset(_same_text(tuple(row.pk for row in alike))) if alike else frozenset()
+
+
+def _same_text(rows: tuple[int, ...]) -> list[int]:
+    base = Round.objects.filter(
+        run=OuterRef("run"), number=OuterRef("base_round"), candidate=OuterRef("candidate")
+    )
+    return list(Round.objects.filter(Exists(base), pk__in=rows).values_list("number", flat=True))
 
 
 def tags_of(run: Run) -> list[str]:
@@ -208,7 +211,11 @@ def budget_lines(run: Run, rubric: Rubric) -> tuple[BudgetLine, ...]:
 
 
 def round_lines(
-    run: Run, rubric: Rubric, rows: Sequence[Round], metrics: Sequence[MetricSeries] = ()
+    run: Run,
+    rubric: Rubric,
+    rows: Sequence[Round],
+    metrics: Sequence[MetricSeries] = (),
+    unchanged: Set[int] = frozenset(),
 ) -> tuple[RoundLine, ...]:
     lines: list[RoundLine] = []
     before: Decimal | None = None
@@ -217,6 +224,8 @@ def round_lines(
         if run.escalated_after and row.number == run.escalated_after + 1:
             before = None  # a board took over: its scores are not compared with those of the judge before it
         line = _round_line(run, rubric, row, before)
+        if row.number in unchanged:
+            line = replace(line, unchanged=row.base_round, flags=("no change", *line.flags))
         lines.append(replace(line, metrics=tuple(values[place] for values in words)))
         before = row.composite if row.composite is not None else before
     return tuple(lines)
@@ -272,7 +281,7 @@ def flags_of(run: Run, row: Round) -> list[str]:
     if row.contract_violation:
         flags.append("contract violated")
     if row.signals:
-        flags.append("Ralph signal")
+        flags.append("judge check")
     if row.penalties:
         flags.append("penalty")
     if row.seen_chars is not None and row.seen_chars < row.candidate_chars:
@@ -280,56 +289,6 @@ def flags_of(run: Run, row: Round) -> list[str]:
     if row.candidate_cut:
         flags.append("cut off")
     return flags
-
-
-def trajectory_of(
-    facts: RunFacts,
-    *,
-    width: int = 900,
-    height: int = 260,
-    name: str = "trajectory",
-    palette: Palette = LIGHT,
-    legend: bool = False,
-    links: bool = True,
-    hrefs: Sequence[str] = (),
-    title: str = "",
-    people: Mapping[int, Decimal] | None = None,
-    ends: bool = False,
-    coming: int = 0,
-) -> TrajectoryChart:
-    """Chart of the composite and every criterion by round. `hrefs` replaces the links to round pages.
-
-    `people` are people's mean scores by round. With `ends`, the lines are named where they end, and the
-    rounds below the chart, unless there are too many. There is room for `coming` rounds.
-    """
-    rubric = facts.rubric
-    empty: list[Decimal | None] = [None] * coming
-    series = [Series("Composite", [*(line.composite for line in facts.rounds), *empty], 0, strong=True)]
-    for place, criterion in enumerate(rubric.criteria[:MOST_LINES]):
-        values = [*(_number(line.scores[place]) for line in facts.rounds), *empty]
-        series.append(Series(criterion.name, values, place + 1))
-    return trajectory_chart(
-        series,
-        rubric.scale,
-        rubric.policy.pass_threshold,
-        marks_of(facts, people or {}),
-        labels=[*(line.name for line in facts.rounds), *coming_names(facts, coming)],
-        hrefs=hrefs or ([round_address(facts.run, line.number) for line in facts.rounds] if links else ()),
-        decimals=rubric.policy.composite_decimals,
-        width=width,
-        height=height,
-        name=name,
-        title=title or f"Scores of run {facts.run.pk} by round",
-        palette=palette,
-        legend=legend,
-        ends=ends,
-        axis_labels=facts.compact or not ends,
-    )
-
-
-def coming_names(facts: RunFacts, coming: int) -> list[str]:
-    there = len(facts.rounds)
-    return [capital_round_name(number) for number in range(there + 1, there + 1 + coming)]
 
 
 def metric_series(rubric: Rubric, rows: Sequence[Round]) -> tuple[MetricSeries, ...]:
@@ -347,40 +306,3 @@ def metric_series(rubric: Rubric, rows: Sequence[Round]) -> tuple[MetricSeries, 
         )
         for metric in rubric.evaluator.metrics
     )
-
-
-def metric_charts_of(
-    facts: RunFacts, *, width: int = 900, name: str = "metric", ends: bool = False
-) -> list[MetricChart]:
-    """A small chart for each metric, to stand under a trajectory of the same width."""
-    labels = [line.name for line in facts.rounds]
-    return [
-        metric_chart(series, labels, width=width, name=f"{name}-{place}", ends=ends)
-        for place, series in enumerate(facts.metrics)
-    ]
-
-
-def marks_of(facts: RunFacts, people: Mapping[int, Decimal]) -> list[Mark]:
-    judged = [index for index, line in enumerate(facts.rounds) if line.composite is not None]
-    named = [*judged[:1], *judged[-1:]] if facts.compact else judged
-    marks = [Mark("best", index, "Best") for index in judged if facts.rounds[index].best]
-    marks += [Mark("score", index) for index in dict.fromkeys(named) if not facts.rounds[index].best]
-    for index, line in enumerate(facts.rounds):
-        if line.number in people:
-            marks.append(Mark("people", index, "People", value=people[line.number]))
-        if line.first_of_board:
-            marks.append(Mark("board", index, "A board took over"))
-        if line.split:
-            marks.append(Mark("split", index, f"Judges split on {', '.join(line.split)}"))
-        for flag, kind in (("Ralph signal", "signal"), ("penalty", "penalty"), ("judged in part", "cut")):
-            if flag in line.flags:
-                marks.append(Mark(kind, index, flag[:1].upper() + flag[1:]))
-    return marks
-
-
-def round_address(run: Run, number: int) -> str:
-    return reverse("run_round", args=[run.project.slug, run.pk, number])
-
-
-def _number(text: str) -> Decimal | None:
-    return Decimal(text) if text else None

@@ -58,7 +58,7 @@ REASON_LABELS: Mapping[str, str] = {
     "budget_seconds": "time budget used up",
     "budget_calls": "call budget used up",
     "judge_failed": "judge failed",
-    "producer_failed": "producer failed",
+    "producer_failed": "writer failed",
     "internal_error": "internal error",
     "cancelled": "cancelled",
     "imported": "ended elsewhere",

@@ -56,6 +56,7 @@ def run_create(
     seed: str = "",
     definition: engine.Rubric | None = None,
     user: User | None = None,
+    title: str = "",
     status: str = RunStatus.QUEUED,
     task_type: str = "",
     tags: Sequence[str] = (),
@@ -65,7 +66,7 @@ def run_create(
     """Create and queue a run with a snapshot of everything needed to replay it.
 
     `definition` is the version's definition with changes for this run. The clerk's model is `clerk`, else
-    the rubric's, else the judge's. Raises ValidationError.
+    the rubric's, else the judge's. Without a `title`, it is made from the task. Raises ValidationError.
     """
     used = definition or definition_of(version)
     text, seed_text = storable(task).strip(), storable(seed)
@@ -84,7 +85,7 @@ def run_create(
         rubric_version=version,
         rubric_id=version.rubric_id,
         created_by=user,
-        title=title_of(text),
+        title=label_of(title) or title_of(text),
         task_type=task_type_cleaned(task_type),
         batch=batch,
         task=text,
@@ -135,6 +136,14 @@ def task_type_cleaned(text: str) -> str:
     cleaned = label(text)
     if len(cleaned) > TASK_TYPE_CHARS:
         raise ValidationError({"task_type": f"A task type has at most {TASK_TYPE_CHARS} characters."})
+    return cleaned
+
+
+def label_of(title: str) -> str:
+    """A title as it is stored: one line. Raises ValidationError."""
+    cleaned = " ".join(storable(title).split())
+    if len(cleaned) > TITLE_CHARS:
+        raise ValidationError({"title": f"A title has at most {TITLE_CHARS} characters."})
     return cleaned
 
 

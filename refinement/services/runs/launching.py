@@ -91,6 +91,7 @@ def runs_launch(
     producer: Target,
     judge: Target,
     clerk: Target | None = None,
+    title: str = "",
     task_type: str = "",
     tags: Sequence[str] = (),
     repeats: int = 1,
@@ -108,8 +109,8 @@ def runs_launch(
     contexts_check(
         definition=definition, task=task, seed=seed, sources=sources, producer=producer, judge=judge
     )
-    content = (version.pk, rubric_to_json(definition), task, seed, sources, producer, judge, clerk, task_type)
-    fingerprint = fingerprint_of(key, user, (*content, sorted(tags), repeats))
+    content = (version.pk, rubric_to_json(definition), task, seed, sources, producer, judge, clerk)
+    fingerprint = fingerprint_of(key, user, (*content, title, task_type, sorted(tags), repeats))
     with transaction.atomic():
         lock_launch(fingerprint)
         before = launched_before(project, fingerprint)
@@ -127,6 +128,7 @@ def runs_launch(
                 judge=judge,
                 clerk=clerk,
                 user=user,
+                title=title,
                 task_type=task_type,
                 tags=tags,
                 batch=fingerprint[:BATCH_CHARS] if repeats > 1 else "",

@@ -219,10 +219,12 @@ def _people_write(run: Run, told: Example, rounds: dict[int, Round], at: datetim
             note=note,
             blind=blind,
         )
+    HumanScore.objects.filter(run=run).update(submitted_at=at + timedelta(minutes=25))
     decision = told.people["decision"]
-    Decision.objects.create(
+    made = Decision.objects.create(
         run=run, number=1, kind=decision["kind"], reason=decision["reason"], author_name=decision["by"]
     )
+    Decision.objects.filter(pk=made.pk).update(at=at + timedelta(minutes=40))
 
 
 def _composite(told: Example, scores: dict[str, float]) -> Decimal:

@@ -4,7 +4,7 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
 from refinement.models import Project, SavedView, User
-from refinement.selectors.runs.saved_views import own_views
+from refinement.selectors.runs.listing.saved_views import own_views
 from refinement.services.audit import AuditOf
 from refinement.texts import storable
 

@@ -6,7 +6,7 @@ from typing import Any
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
 
-from refinement.access.objects import reader_of
+from refinement.access.objects import can_edit, reader_of
 from refinement.access.projects import ProjectRequest
 from refinement.forms.reviews.comments import ThreadForm, places_of
 from refinement.models import Run
@@ -16,13 +16,14 @@ from refinement.selectors.runs.rounds import RoundFacts, round_facts
 
 MOST_DIGITS = 18
 MOST_ABOUT = 100
+CALLS = "calls"  # the view of a round that shows no text
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
     """An error, where on the page to show it, and the typed text."""
 
-    where: str  # "new" or the thread's id
+    where: str  # "new", "passage" or the thread's id
     words: tuple[str, ...]
     typed: str = ""
 
@@ -38,7 +39,14 @@ def threads_context(request: ProjectRequest, facts: RunFacts, found: RoundFacts 
     thread, about = number_in(asked.get("thread", "")), asked.get("about", "")[:MOST_ABOUT]
     talk = comment_threads(shown, reader_of(request), everything=asked.get("all") == "1", thread=thread)
     form = ThreadForm(None, number=shown.number, choices=places_of(found), about=about)
-    return {"talk": talk, "thread_form": form, "thread_asked": thread, "about_asked": about}
+    return {
+        "talk": talk,
+        "thread_form": form,
+        "thread_asked": thread,
+        "about_asked": about,
+        "talk_flat": asked.get("view") == CALLS,  # no text beside which threads could stand
+        "can_instruct": can_edit(request) and not facts.run.is_imported,
+    }
 
 
 def counts_context(run: Run) -> dict[str, Any]:
@@ -56,7 +64,7 @@ def threads_partial(
         raise Http404("Round not found in this run.")
     context = {"run": run, "facts": facts, "opened": number, "round": found}
     context |= threads_context(request, facts, found) | more
-    return render(request, "refinement/comments/_talk.html", context, status=status)
+    return render(request, "refinement/comments/_threads.html", context, status=status)
 
 
 def number_in(text: str) -> int | None:

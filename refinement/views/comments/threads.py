@@ -14,6 +14,7 @@ from refinement.models import Comment, Run, Thread
 from refinement.selectors.runs.page import run_facts
 from refinement.selectors.runs.rounds import round_facts
 from refinement.services.reviews.comments import CommentConflict, comment_add, thread_open, thread_resolve
+from refinement.services.reviews.telling import thread_tell
 from refinement.views.comments.context import Refused, number_in, threads_partial
 from refinement.views.runs.page import partial, shown_run
 
@@ -65,6 +66,24 @@ def thread_resolution(request: ProjectRequest, run: int, thread: int) -> HttpRes
     return redirect(f"{run_address(found, row.round_number)}?thread={row.pk}#thread-{row.pk}")
 
 
+@require_POST
+@project_view(role="editor")
+def thread_instruct(request: ProjectRequest, run: int, thread: int) -> HttpResponse:
+    """Adds the thread's first comment to the instructions for the next round."""
+    found = run_or_404(request, run)
+    row = thread_or_404(found, thread)
+    try:
+        thread_tell(thread=row, user=request.user)
+    except ValidationError as invalid:
+        note, status = " ".join(invalid.messages), 422
+    else:
+        note, status = "Added to the instructions for the next round.", 200
+    if partial(request):
+        return threads_partial(request, found, shown_round(request, row), status=status, talk_note=note)
+    (messages.success if status == 200 else messages.error)(request, note)
+    return redirect(f"{run_address(found, row.round_number)}?thread={row.pk}#thread-{row.pk}")
+
+
 def opened(request: ProjectRequest, run: Run) -> HttpResponse:
     """Creates a thread. Errors are shown at their field, and the typed text is kept."""
     number = number_in(request.POST.get("round", ""))
@@ -81,7 +100,8 @@ def opened(request: ProjectRequest, run: Run) -> HttpResponse:
         else:
             return comment_response(request, comment)
     words = tuple(str(error) for errors in form.errors.values() for error in errors)
-    return refused(request, run, number, Refused("new", words), thread_form=form)
+    where = "passage" if request.POST.get("beside") and partial(request) else "new"
+    return refused(request, run, number, Refused(where, words), thread_form=form)
 
 
 def comment_response(request: ProjectRequest, comment: Comment) -> HttpResponse:

@@ -13,6 +13,7 @@ urlpatterns = [
     path(f"{RUN}/threads/", threads.run_threads, name="run_threads"),
     path(f"{THREAD}/reply/", threads.thread_reply, name="thread_reply"),
     path(f"{THREAD}/resolve/", threads.thread_resolution, name="thread_resolve"),
+    path(f"{THREAD}/instruct/", threads.thread_instruct, name="thread_instruct"),
     path(f"{COMMENT}/", comments.comment_page, name="comment_page"),
     path(f"{COMMENT}/edit/", comments.comment_change, name="comment_edit"),
     path(f"{COMMENT}/delete/", comments.comment_deletion, name="comment_delete"),

@@ -30,5 +30,5 @@ def requested_runs(request: ProjectRequest) -> QuerySet[Run] | None:
     chosen = run_numbers_param(request.GET.getlist("run"))
     if chosen:
         return shown_runs(request.project).filter(pk__in=chosen).order_by("-pk")
-    form = RunFilterForm(request.GET, request.project, run_options(request.project))
+    form = RunFilterForm(request.GET, request.project, run_options(request.project), user=request.user)
     return runs_found(request.project, form.filters) if form.is_valid() else None

@@ -19,8 +19,8 @@ from refinement.selectors.runs.calls import (
     seen_table,
 )
 from refinement.selectors.runs.page import RunFacts, run_facts
-from refinement.views.runs.diff import number_from
 from refinement.views.runs.page import partial
+from refinement.views.runs.pane import number_from
 
 
 @require_safe

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
-from django.http import HttpResponse
+from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -18,22 +18,27 @@ from refinement.forms.runs.overrides import overrides_between
 from refinement.forms.runs.sketches import sketched
 from refinement.forms.runs.texts import texts_of
 from refinement.models import RubricVersion, Run
+from refinement.providers.registry import Target
 from refinement.selectors.endpoints import endpoint_specs
 from refinement.selectors.launch.available_models import Offer
+from refinement.selectors.launch.checks import checks_for, privacy_words
 from refinement.selectors.launch.choices import (
     Choices,
     definition_named,
     launch_choices,
+    newest_runs,
     task_types,
     usual_values,
     values_of,
 )
+from refinement.selectors.launch.facts import launch_facts
 from refinement.selectors.launch.model_lists import facts_of, info_of, models_for_launch
 from refinement.selectors.launch.paces import duration_words
 from refinement.selectors.launch.plans import plan_of
 from refinement.selectors.launch.warnings import warnings_for
-from refinement.selectors.rubrics.page import version_facts
+from refinement.selectors.rubrics.words import budget_words
 from refinement.selectors.runs.history import definition_of_run
+from refinement.services.runs.creating import title_of
 from refinement.services.runs.launching import (
     Launched,
     NothingAvailable,
@@ -42,7 +47,8 @@ from refinement.services.runs.launching import (
     runs_launch,
 )
 
-ROLES = {Role.PRODUCER: "Producer", Role.JUDGE: "Judges", Role.CLERK: "Clerk"}
+ROLES = {Role.PRODUCER: "Writer", Role.JUDGE: "Judges", Role.CLERK: "Clerk"}
+FIXABLE = ("judge",)  # fields that the button of a warning can set
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +72,7 @@ def run_new(request: ProjectRequest) -> HttpResponse:
 
 
 def launch(request: ProjectRequest) -> HttpResponse:
-    desk = launch_page(request, data=request.POST, files=request.FILES)
+    desk = launch_page(request, data=data_sent(request), files=request.FILES)
     form = desk.form
     if form is None or not form.is_valid():
         return shown(request, desk, status=422)
@@ -84,6 +90,17 @@ def launch(request: ProjectRequest) -> HttpResponse:
     return redirect_to_first(request, launched)
 
 
+def data_sent(request: ProjectRequest) -> QueryDict:
+    """The form as it was sent, with what its button adds: the fix of a warning, or one round only."""
+    data = request.POST.copy()
+    field, _, value = data.get("use", "").partition("=")
+    if field in FIXABLE:
+        data[field], data[f"{field}_typed"] = value, ""
+    if "only_judge" in data:
+        data["rounds"] = "1"
+    return data
+
+
 def launched_from(request: ProjectRequest, form: LaunchForm) -> Launched:
     values = form.cleaned_data
     return runs_launch(
@@ -97,6 +114,7 @@ def launched_from(request: ProjectRequest, form: LaunchForm) -> Launched:
         producer=values["producer_target"],
         judge=values["judge_target"],
         clerk=values["clerk_target"],
+        title=values["title"],
         task_type=values["task_type"],
         tags=values["tag_names"],
         repeats=values["repeats"],
@@ -119,7 +137,7 @@ def redirect_to_first(request: ProjectRequest, launched: Launched) -> HttpRespon
 @project_view(role="editor")
 def run_estimate(request: ProjectRequest) -> HttpResponse:
     """Estimate and warnings for the current form; launches nothing."""
-    desk = launch_page(request, data=request.POST, files=request.FILES)
+    desk = launch_page(request, data=data_sent(request), files=request.FILES)
     form = desk.form
     if form is None:
         return shown(request, desk)
@@ -156,12 +174,33 @@ def initial_values(request: ProjectRequest) -> tuple[dict[str, Any], dict[str, A
     wanted = request.GET.get("from", "")
     if wanted.isascii() and wanted.isdigit() and len(wanted) < 19:
         run = run_or_404(request, int(wanted))
-        return values_of(run), {"from": run}
-    usual = usual_values(request.project, request.user)
+        title = {} if run.title == title_of(run.task) else {"title": run.title}
+        return {**values_of(run), **title}, {"from": run}
+    usual = initial_models(usual_values(request.project, request.user))
     if slug := request.GET.get("rubric"):
         usual["rubric"] = slug
         usual["version"] = request.GET.get("version", "")
     return usual, {}
+
+
+def initial_models(usual: dict[str, Any]) -> dict[str, Any]:
+    """The values of the last launch. Models that are gone are replaced by available ones.
+
+    The judge is of another family than the writer where possible. An endpoint that does not answer now may
+    answer later, so its models stay.
+    """
+    offers = models_for_launch()
+    answering = tuple(f"{offer.endpoint}/" for offer in offers if offer.models)
+    known = {f"{offer.endpoint}/{info.name}" for offer in offers for info in offer.models}
+    chosen = [str(usual.get(role, "")) for role in ("producer", "judge")]
+    if all(name and (name in known or not name.startswith(answering)) for name in chosen):
+        return usual
+    try:
+        choice = example_choice(endpoint_specs(), offers)
+    except NothingAvailable:
+        return usual
+    roles = {"producer": choice.producer, "judge": choice.judge}
+    return {**usual, **{role: f"{target.endpoint}/{target.model}" for role, target in roles.items()}}
 
 
 def changes_of(run: Run | None, choices: Choices) -> dict[str, str]:
@@ -190,6 +229,7 @@ def launch_page(
         page["wished"] = initial.get("rubric") not in (None, choices.version.rubric.slug)
         initial = {**initial, **changes_of(earlier, choices), "rubric": choices.version.rubric.slug}
     form = LaunchForm(
+        project=request.project,
         rubrics=choices.rubrics,
         version=choices.version,
         definition=choices.definition,
@@ -199,7 +239,7 @@ def launch_page(
         initial={**(initial or {}), "version": reference_to(choices.version)},
         **given,
     )
-    page["facts"] = version_facts(choices.definition)
+    page["newest_runs"] = newest_runs(request.project)
     page["task_types"] = task_types(request.project)
     return LaunchPage(form, offers, page)
 
@@ -215,8 +255,8 @@ def reference_to(version: RubricVersion) -> str:
 
 
 def panel_for(request: ProjectRequest, form: LaunchForm, offers: list[Offer]) -> dict[str, Any]:
-    """Who judges, the estimate, the warnings, and details of the chosen models."""
-    sketch = sketched(form)
+    """Who judges, the rubric in short, the estimate, what is in order and what is not."""
+    sketch, specs = sketched(form), endpoint_specs()
     plan = plan_of(
         request.project,
         sketch.definition,
@@ -228,21 +268,26 @@ def panel_for(request: ProjectRequest, form: LaunchForm, offers: list[Offer]) ->
         clerk=sketch.clerk,
         repeats=sketch.repeats,
     )
-    models = [("Producer", sketch.producer)]
-    if sketch.definition.criteria and not plan.judging.is_board:
-        models.append(("Judge", sketch.judge))
     return {
+        "facts": launch_facts(form.chosen_version.rubric, sketch.definition),
+        "limits": ", ".join(budget_words(sketch.definition.policy.budget)) or "No limit",
         "estimate": plan.estimate,
         "roles": [(ROLES[share.role], share) for share in plan.estimate.roles],
         "judging": plan.judging,
         "time": duration_words(plan.seconds) if plan.seconds else "",
+        "cost": plan.cost,
+        "budget": plan.budget,
+        "checks": checks_for(plan, offers),
         "cautions": warnings_for(plan, offers),
-        "models": [
-            (role, target, facts_of(info) if (info := info_of(offers, target)) else [])
-            for role, target in models
-            if target is not None
-        ],
+        "privacy": privacy_words(plan, specs) if sketch.producer else "",
+        "models": {role: model_words(offers, getattr(sketch, role)) for role in ("producer", "judge")},
     }
+
+
+def model_words(offers: list[Offer], target: Target | None) -> str:
+    """What is known of a chosen model."""
+    info = info_of(offers, target) if target else None
+    return ", ".join(facts_of(info)) if info else ""
 
 
 def shown(request: ProjectRequest, desk: LaunchPage, status: int = 200, **more: Any) -> HttpResponse:

@@ -1,21 +1,30 @@
-"""The run list; its whole state is in the URL."""
+"""The run list; its whole state is in the URL, but for the columns, which are in a cookie."""
 
 from typing import Any
 
 from django.http import HttpResponse, QueryDict
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import push_url
 
 from refinement.access.projects import ProjectRequest, project_view
 from refinement.forms.runs.filters import RunFilterForm, ViewNameForm
 from refinement.models import Run
 from refinement.selectors.runs.filter_options import run_options
+from refinement.selectors.runs.filters import RunFilters, runs_matching
+from refinement.selectors.runs.listing.columns import COLUMNS, columns_from, columns_text
+from refinement.selectors.runs.listing.rows import rows_of
+from refinement.selectors.runs.listing.saved_views import views_of
+from refinement.selectors.runs.listing.tabs import MOST_COUNTED, counted, tabs_of
 from refinement.selectors.runs.lists import RunsPage, runs_page
-from refinement.selectors.runs.orders import Place, place_from
-from refinement.selectors.runs.saved_views import views_of
-from refinement.selectors.score_words import decimals_of
+from refinement.selectors.runs.orders import NEWEST, Place, place_from
+
+COLUMNS_COOKIE = "run_columns"
+A_YEAR = 365 * 24 * 3600
+LONGEST_QUERY = 10_000
+# Order of the list by the name of its heading.
+SORTED = ("r1", "best", "improvement", "tokens", "rounds", "time", "newest")
 
 
 @require_safe
@@ -25,11 +34,27 @@ def run_list(request: ProjectRequest) -> HttpResponse:
     return shown_list(request, request.GET)
 
 
+@require_POST
+@project_view()
+def run_columns(request: ProjectRequest) -> HttpResponse:
+    """Keeps the chosen columns for this browser, and returns to the list as it was."""
+    query = request.POST.get("query", "")[:LONGEST_QUERY]
+    answer = redirect(f"{reverse('run_list', args=[request.project.slug])}{'?' if query else ''}{query}")
+    if "usual" in request.POST:
+        answer.delete_cookie(COLUMNS_COOKIE)
+        return answer
+    chosen = columns_text(request.POST.getlist("column"))
+    answer.set_cookie(
+        COLUMNS_COOKIE, chosen, max_age=A_YEAR, httponly=True, samesite="Lax", secure=request.is_secure()
+    )
+    return answer
+
+
 def shown_list(
     request: ProjectRequest, query: QueryDict, *, naming: ViewNameForm | None = None
 ) -> HttpResponse:
     """The list for this query, with the rejected form for a saved view if there is one."""
-    form = RunFilterForm(query, request.project, run_options(request.project))
+    form = RunFilterForm(query, request.project, run_options(request.project), user=request.user)
     place = _place(form, query)
     page = runs_page(request.project, form.filters, order=form.order, upwards=form.upwards, place=place)
     context = {**_context(request, form, page, place), "chosen": query.get("chosen") == "all"}
@@ -54,21 +79,70 @@ def _place(form: RunFilterForm, query: QueryDict) -> Place | None:
 def _context(
     request: ProjectRequest, form: RunFilterForm, page: RunsPage, place: Place | None
 ) -> dict[str, Any]:
-    project = request.project
-    query = form.query()
-    nothing = not page.lines and not form.chips
-    return {
+    project, chips = request.project, form.chips
+    shown = columns_from(request.COOKIES.get(COLUMNS_COOKIE))
+    never_ran = not page.lines and not chips and not Run.objects.filter(project=project).exists()
+    context = {
         "section": "runs",
         "form": form,
+        "chips": chips,
         "page": page,
-        "decimals": decimals_of(entry.run for entry in page.lines),
-        "query": query,
+        "rows": rows_of(page.lines, request.user, form.filters.words),
+        "columns": {name: name in shown for name, _, _ in COLUMNS},
+        "column_choices": [(name, label, name in shown) for name, label, _ in COLUMNS],
+        "sorts": _sorts(form),
+        "query": form.query(),
         "address": reverse("run_list", args=[project.slug]),
         "rubrics_address": reverse("rubric_list", args=[project.slug]),
         "first_page": place is None,
         "following": form.query(after=str(page.following)) if page.following else "",
         "previous": form.query(before=str(page.previous)) if page.previous else "",
-        "views": list(views_of(project, request.user)),
         "can_edit": request.membership.can_edit,
-        "never_ran": nothing and not Run.objects.filter(project=project).exists(),
+        "never_ran": never_ran,
     }
+    return context if never_ran else context | _counts(request, form, page, place)
+
+
+def _counts(
+    request: ProjectRequest, form: RunFilterForm, page: RunsPage, place: Place | None
+) -> dict[str, Any]:
+    """How many runs there are and match, and the tabs."""
+    total = counted(runs_matching(request.project, RunFilters()), MOST_COUNTED)
+    tabs, more_tabs = tabs_of(
+        request.project,
+        list(views_of(request.project, request.user)),
+        lambda query: RunFilterForm(QueryDict(query), request.project, user=request.user).filters,
+        total=total,
+        user=request.user.pk,
+        can_edit=request.membership.can_edit,
+    )
+    return {
+        "total": total,
+        "matching": _matching(request, form, page, place) if form.chips else total,
+        "tabs": tabs,
+        "more_tabs": more_tabs,
+    }
+
+
+def _matching(request: ProjectRequest, form: RunFilterForm, page: RunsPage, place: Place | None) -> str:
+    """How many runs match; of a search only what the page shows is known."""
+    alone = place is None and not page.following
+    if alone or form.filters.words:
+        return f"{len(page.lines):,}{'' if alone else '+'}"
+    return counted(runs_matching(request.project, form.filters), MOST_COUNTED)
+
+
+def _sorts(form: RunFilterForm) -> dict[str, dict[str, str]]:
+    """For each sortable heading: the query string that sorts by it, and how it is sorted now."""
+    found = {}
+    for name in SORTED:
+        current = form.order.name == name
+        up = current and not form.upwards
+        given = f"-{name}" if up else "" if name == NEWEST.name else name
+        sorted_now = ("ascending" if form.upwards else "descending") if current else ""
+        found[name] = {
+            "query": form.query(without="sort", **({"sort": given} if given else {})),
+            "now": sorted_now,
+            "arrow": {"ascending": " ↑", "descending": " ↓"}.get(sorted_now, ""),
+        }
+    return found

@@ -19,16 +19,17 @@ from refinement.selectors.reviews.decisions import decisions_of
 from refinement.selectors.reviews.human_scores import people_of
 from refinement.selectors.runs.answer import answer_of, people_means, people_scores
 from refinement.selectors.runs.calls import calls_of_round, said, seen_table
+from refinement.selectors.runs.charts import metric_charts_of, trajectory_of
 from refinement.selectors.runs.evaluators.trials import trials_of_round
 from refinement.selectors.runs.imports import import_of
-from refinement.selectors.runs.page import RunFacts, metric_charts_of, run_facts, tags_of, trajectory_of
+from refinement.selectors.runs.page import RunFacts, run_facts, tags_of
 from refinement.selectors.runs.progress import progress_of
 from refinement.selectors.runs.rounds import RoundFacts, round_facts
 from refinement.selectors.runs.sources import quoted_places, source_lines
-from refinement.selectors.runs.texts import candidate_text
 from refinement.selectors.runs.words import plateau_calls, reason_label
 from refinement.services.runs.lifecycle import MOST_MORE_ROUNDS
 from refinement.views.comments.context import threads_context
+from refinement.views.runs.pane import pane_context
 from refinement.views.runs.team import team_context
 
 
@@ -152,15 +153,12 @@ def round_context(request: ProjectRequest, facts: RunFacts, number: int) -> dict
     found = round_facts(facts.run, facts.rubric, number)
     if found is None:
         raise Http404("Round not found in this run.")
-    raw = request.GET.get("view") == "raw"
     calls = calls_of_round(facts.run, number)
     talk = threads_context(request, facts, found)
-    beside = {"marks": marks_of(found), "threads": talk["talk"].marks}
     return {
         "opened": number,
         "round": found,
-        "raw": raw,
-        "text": candidate_text(found.row.candidate, raw=raw, **beside),
+        **pane_context(request, facts, found, calls, talk["talk"]),
         "seen": seen_table(calls),
         "quotes": source_addresses(facts.run, found),
         "previous": number - 1 if number > 1 else None,
@@ -198,12 +196,3 @@ def people_context(request: ProjectRequest, facts: RunFacts, row: Round) -> dict
         "can_edit": can_edit(request),
         "not_blind": people.not_blind,
     }
-
-
-def marks_of(found: RoundFacts) -> list[tuple[int, str]]:
-    """Failed checks by line."""
-    return [
-        (check.line, f"{check.key}: {check.message}")
-        for check in found.checks
-        if check.line is not None and not check.passed
-    ]

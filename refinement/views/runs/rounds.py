@@ -23,7 +23,8 @@ def run_round(request: ProjectRequest, run: int, number: int) -> HttpResponse:
     facts = run_facts(found)
     context = {"section": "runs", "run": found, "facts": facts, **round_context(request, facts, number)}
     context |= {"can_edit": request.membership.can_edit, **live_context(facts, number)}
-    return render(request, "refinement/runs/_round.html", context)
+    name = "_pane" if request.htmx.target == "round-text" else "_round"
+    return render(request, f"refinement/runs/{name}.html", context)
 
 
 @require_safe

@@ -9,7 +9,7 @@ from django.views.decorators.http import require_POST
 
 from refinement.access.projects import ProjectRequest, project_view
 from refinement.forms.runs.filters import RunFilterForm, ViewNameForm
-from refinement.selectors.runs.saved_views import views_of
+from refinement.selectors.runs.listing.saved_views import views_of
 from refinement.services.runs.saved_views import view_delete, view_save
 from refinement.views.runs.listing import shown_list
 

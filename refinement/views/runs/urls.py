@@ -28,6 +28,7 @@ RUN = f"{RUNS}<int:run>"
 
 urlpatterns = [
     path(RUNS, listing.run_list, name="run_list"),
+    path(f"{RUNS}columns/", listing.run_columns, name="run_columns"),
     path(f"{RUNS}bulk/", bulk.run_bulk, name="run_bulk"),
     path(f"{RUNS}training/", training.run_training, name="run_training"),
     path(f"{RUNS}training/<str:form>/", training.run_training_file, name="run_training_file"),

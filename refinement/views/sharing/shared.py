@@ -12,8 +12,9 @@ from refinement.access.limits import Limit
 from refinement.models import Run, ShareLink
 from refinement.selectors.reviews.human_scores import readings_of
 from refinement.selectors.runs.calls import said
+from refinement.selectors.runs.charts import metric_charts_of, trajectory_of
 from refinement.selectors.runs.diffs import round_diff
-from refinement.selectors.runs.page import RunFacts, metric_charts_of, run_facts, trajectory_of
+from refinement.selectors.runs.page import RunFacts, run_facts
 from refinement.selectors.runs.shares import (
     reads_blind,
     shared_calls,
@@ -26,7 +27,7 @@ from refinement.selectors.runs.shares import (
 from refinement.selectors.runs.texts import candidate_text
 from refinement.selectors.runs.words import reason_label
 from refinement.services.runs.shares import ShareGone, share_link_for, share_link_opened
-from refinement.views.runs.page import marks_of
+from refinement.views.runs.pane import marks_of
 
 View = Literal["text", "raw", "diff", "calls"]
 TITLE = "Scores by round"

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from refinement.views.system import administration, audit, endpoints, prices
+from refinement.views.system import administration, audit, connect, endpoints, prices
 
 ENDPOINTS = "administration/endpoints/"
 
@@ -25,6 +25,7 @@ urlpatterns = [
     path(f"{ENDPOINTS}new/", endpoints.endpoint_new, name="endpoint_new"),
     path(f"{ENDPOINTS}<slug:endpoint>/", endpoints.endpoint_page, name="endpoint_page"),
     path(f"{ENDPOINTS}<slug:endpoint>/remove/", endpoints.endpoint_removal, name="endpoint_remove"),
+    path("connect/", connect.connect, name="connect"),
     path("administration/prices/", prices.prices, name="administration_prices"),
     path("administration/prices/<int:price>/remove/", prices.price_removal, name="price_remove"),
     path("administration/audit/", audit.instance_audit, name="administration_audit"),

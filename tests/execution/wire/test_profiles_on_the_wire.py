@@ -391,7 +391,7 @@ def test_a_judge_that_cannot_be_read_is_asked_again_and_then_given_up(stage):
     stage.says(judge=["I like it.", "Ten out of ten!", "Really."], producer=drafts(1))
     run = stage.play(rubric)
     assert (run.outcome, run.stop_reason) == ("ERROR", "judge_failed")
-    assert "its reply could not be read after 3 attempts" in run.why
+    assert run.why == "The judge did not return valid scores (3 tries)."
     assert composites(run) == [None]
     assert figures(run) == (None, None, None, None)
     first, second, third = stage.asked("judge")
@@ -427,5 +427,5 @@ def test_a_producer_that_is_refused_ends_the_run_with_the_best_so_far(stage):
     stage.says(judge=[verdict(rubric, 6)], producer=drafts(2))
     run = stage.play(rubric)
     assert (run.outcome, run.stop_reason, run.best_round) == ("ERROR", "producer_failed", 1)
-    assert run.why.startswith("The producer failed: Ollama at http://127.0.0.1")
+    assert run.why.startswith("The writer failed: Ollama at http://127.0.0.1")
     assert composites(run) == [6]

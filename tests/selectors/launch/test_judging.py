@@ -31,7 +31,7 @@ COMMAND = {"evaluator": Evaluator(("/bin/true",)), "evaluation_mode": Evaluation
         (rubric(), SHORT, "Automatic: one judge, because the text is short"),
         (rubric(), LONG, "Automatic: a board of 3, because the text is long"),
         (rubric(panel=PANEL), LONG, "Automatic: a board of 2, because the text is long"),
-        (rubric(), 0, "Automatic: a board of 3, because the producer writes the first draft"),
+        (rubric(), 0, "Automatic: a board of 3, because the writer starts with nothing"),
         (rubric(criteria=3), SHORT, "Automatic: a board of 3, because the rubric has 3 criteria"),
         (rubric(**COMMAND), SHORT, "Automatic: a board of 3, because an evaluator runs"),
         (replace(rubric_for("ralph"), criteria=()), SHORT, "Checks only: no judge is called"),

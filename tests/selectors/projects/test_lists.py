@@ -8,7 +8,6 @@ from refinement.models import Membership
 from refinement.selectors.projects.lists import (
     NotFound,
     current_project,
-    member_count,
     membership_for,
     memberships_of,
     project_for,
@@ -63,7 +62,3 @@ def test_the_last_used_project_comes_first(owner, project, other_project):
 
 def test_a_project_one_has_left_is_not_current(owner, project, other_project):
     assert current_project(owner, other_project.slug) == project
-
-
-def test_members_are_counted(owner, editor, project):
-    assert member_count(project) == 2

@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from refinement.models import Comment, Membership, Thread, User
+from refinement.models import Comment, Instruction, Membership, Thread, User
 from refinement.selectors.reviews import comments
 from refinement.services.reviews.comments import comment_delete, thread_resolve
 from tests.views.comments.given import HTMX, SECOND, address, answer, quote, say, talked_run
@@ -33,8 +33,9 @@ def new(client, run, htmx=False, **fields):
 # --- shown ---------------------------------------------------------------------------------------
 def test_a_page_without_comments_offers_the_form(as_viewer, run):
     text = page(as_viewer, run)
-    assert "none yet" in text
-    assert 'id="talk-new"' in text
+    assert 'placeholder="Comment on round 2; @ names a teammate"' in text
+    assert "<article" not in text
+    assert "data-to-talk" not in text
     assert "at most 20,000 characters" in text
 
 
@@ -47,14 +48,13 @@ def test_threads_of_the_round_and_of_the_run_are_shown_and_those_of_others_are_n
     assert "About round two." in text
     assert "About round three." not in text
     assert "About round three." in page(as_viewer, run, "rounds/3/")
-    assert "3 on this run" in text
 
 
 def test_open_passages_of_other_rounds_say_whether_they_are_still_there(as_viewer, run, editor):
     quote(run, editor, "runs in a container and reads its settings", 1)
-    assert "This passage is not in this round's text." in page(as_viewer, run, "rounds/3/")
+    assert "This passage is not in this round’s text." in page(as_viewer, run, "rounds/3/")
     assert "in a container" in page(as_viewer, run, "rounds/3/")  # the quotation is still shown
-    assert "The passage has changed in this round" in page(as_viewer, run, "rounds/2/")
+    assert "The passage has changed; it was at about" in page(as_viewer, run, "rounds/2/")
     own = page(as_viewer, run, "rounds/1/")
     assert "The passage has changed" not in own
     assert "is not in this round" not in own
@@ -69,20 +69,58 @@ def test_a_passage_is_marked_at_its_line_and_leads_to_its_thread(as_viewer, run,
     assert text.count("line-thread") == 1
 
 
-def test_counts_stand_on_rounds_and_on_the_tab(as_viewer, run, editor):
+def test_counts_stand_on_rounds_and_open_threads_in_the_pane(as_viewer, run, editor):
     first = say(run, editor, "x", "round", 2)
     answer(first, editor)
     text = page(as_viewer, run)
     shown = re.findall(r'data-talk-count="2"> <b>(\d+)</b>', text)
-    assert shown == ["2", "2"]  # the strip and the tab
+    assert shown == ["2"]
+    assert "<span data-open-count>1</span> open" in text
     assert re.search(r'data-talk-count="1" hidden', text)
 
 
 def test_another_round_brings_its_threads_along(as_viewer, run, editor):
     say(run, editor, "About round three.", "round", 3)
     part = as_viewer.get(address(run, "rounds/3/"), headers=HTMX).content.decode()
-    assert re.search(r'<section [^>]*id="run-talk"[^>]*hx-swap-oob="morph"', part)
+    assert part.count('id="run-talk"') == 1
     assert "About round three." in part
+
+
+VIEWS = ("", "?view=raw", "?view=changes", "?view=start", "?view=sides", "?view=calls")
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("headers", [{}, HTMX | {"HX-Target": "round-text"}])
+def test_every_view_of_a_round_shows_its_threads(as_viewer, run, editor, view, headers):
+    say(run, editor, "About round two.", "round", 2)
+    quote(run, editor, "Watch the log", 2, body="Which log?")
+    text = as_viewer.get(address(run, f"rounds/2/{view}"), headers=headers).content.decode()
+    assert text.count("About round two.") == 1
+    assert text.count("Which log?") == 1
+    assert 'id="talk-new"' in text
+    assert ("<html" in text) is not headers
+
+
+def test_threads_on_passages_stand_beside_the_text_in_its_order(as_viewer, run, editor):
+    quote(run, editor, "Watch the log", 2, body="The later one.")
+    quote(run, editor, "The service", 2, body="The earlier one.")
+    text = page(as_viewer, run, "rounds/2/")
+    beside, below = text.index('id="talk-margin"'), text.index('id="run-talk"')
+    assert beside < text.index("The earlier one.") < text.index("The later one.") < below
+
+
+def test_a_comment_becomes_an_instruction(as_editor, as_viewer, run, editor):
+    thread = quote(run, editor, "Watch the log", 2, body="Which log?").thread
+    path = address(run, f"threads/{thread.pk}/instruct/")
+    assert "Tell the next round" in page(as_editor, run, "rounds/2/")
+    assert "Tell the next round" not in page(as_viewer, run, "rounds/2/")
+    told = as_editor.post(path, {"round": "2"}, headers=HTMX)
+    assert "Added to the instructions for the next round." in told.content.decode()
+    given = Instruction.objects.get()
+    assert (given.text, given.author) == ("About “Watch the log”: Which log?", editor)
+    again = as_editor.post(path, follow=True)
+    assert "already has this instruction" in again.content.decode()
+    assert Instruction.objects.count() == 1
 
 
 def test_a_run_without_rounds_can_be_talked_about(as_viewer, project, editor):
@@ -292,7 +330,7 @@ def test_any_member_resolves_and_reopens(as_viewer, run, editor):
     thread = say(run, editor, "Why?", "round", 2).thread
     path = address(run, f"threads/{thread.pk}/resolve/")
     assert as_viewer.post(path, {"resolved": "1"}).status_code == 302
-    assert "resolved by <bdi>Vera Viewer</bdi>" in page(as_viewer, run)
+    assert "Resolved</b> by <bdi>Vera Viewer</bdi>" in page(as_viewer, run)
     text = as_viewer.post(path, {"resolved": "0"}, headers=HTMX).content.decode()
     assert "thread-open" in text
 

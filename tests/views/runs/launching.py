@@ -6,7 +6,7 @@ TASK = "Explain how our backups are made."
 NEW = "/p/alpha/runs/new/"
 ESTIMATE = "/p/alpha/runs/new/estimate/"
 EVERY_WARNING = (
-    *("uncalibrated", "same_family", "same_model", "long-seed", "no-worker", "context"),
+    *("same_family", "same_model", "long-seed", "no-worker", "context"),
     *("down-ollama", "down-embedded", "unknown-producer", "unknown-judge", "embedded"),
     *("long-sources", "producer-context", "hidden-sources-judge", "hidden-sources-producer"),
 )

@@ -87,7 +87,7 @@ def test_a_criterion_opens_to_what_each_judge_says(as_viewer, project):
 def test_a_judge_that_could_not_be_read_is_named_with_the_reason(as_viewer, project):
     text = words(page(as_viewer, board_rows(project, unreadable="Newcomer")))
     assert "Newcomer could not be read and does not count. No valid reply after 3 tries." in text
-    assert "Distilled from 2 suggestions" in text
+    assert "Merged by the clerk from 2 suggestions" in text
 
 
 def test_an_answer_in_the_deliberation_that_could_not_be_read(as_viewer, project):

@@ -54,16 +54,16 @@ def mode_of(run: Run) -> JudgeMode:
 # --- shown ----------------------------------------------------------------------------------------
 def test_the_choice_is_resolved_and_the_judges_are_listed(as_editor):
     page = as_editor.get(NEW, {"rubric": "board"}).content.decode()
-    assert "Automatic: a board of 2, because the rubric has 6 criteria." in page
+    assert "Automatic: a board of 2, because the rubric has 6 criteria: <bdi>First" in page
     assert "First &lt;reader&gt;" in page
     assert "You know the subject." in page
     assert "ollama/loopback:70b" in page
-    assert "5 to judge a round: 2 × 2 judges + 1 clerk" in page
+    assert "a board round takes 5" in page
 
 
 def test_a_single_judge_calls_no_clerk(as_editor):
     page = as_editor.get(NEW, {"rubric": "wiggum"}).content.decode()
-    assert "<strong>One judge.</strong>" in page
+    assert '<span id="launch-sentence">One judge</span>' in page
     assert "not called with one judge" in page
 
 
@@ -78,7 +78,7 @@ def test_the_estimate_brings_the_judges_along(as_editor):
     page = answer.content.decode()
     assert "<html" not in page
     assert 'id="launch-judging" class="launch-judging" hx-swap-oob="true"' in page
-    assert "<strong>One judge.</strong>" in page
+    assert '<span id="launch-sentence" hx-swap-oob="true">One judge</span>' in page
     assert answer.context["panel"]["estimate"].calls.high == 6
 
 

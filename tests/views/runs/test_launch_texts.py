@@ -25,7 +25,7 @@ def _rubrics(project, monkeypatch):
 
 
 def sent(client, address=NEW, headers=None, **changes):
-    warned = ["no-worker", "uncalibrated", "same_family", "no-endpoint-ollama"]
+    warned = ["no-worker", "same_family", "no-endpoint-ollama"]
     data = filled(rubric="one", shown="one@1", warned=warned, **changes)
     return client.post(address, data, headers=headers)
 
@@ -41,7 +41,7 @@ def test_the_form_is_filled_with_the_rubrics(as_editor):
     answer = as_editor.get(NEW, {"rubric": "one"})
     form, page = answer.context["form"], answer.content.decode()
     assert form["background"].value() == FACTS
-    assert not form.texts_open
+    assert form.changed_texts == []
     assert "as in the rubric" in page
 
 
@@ -73,13 +73,13 @@ def test_a_rubric_chosen_without_script_brings_its_own(as_editor):
 
 def test_the_estimate_swaps_them_with_the_rubric(as_editor):
     same = sent(as_editor, ESTIMATE, HTMX, background=FACTS)
-    assert 'id="launch-texts"' not in same.content.decode()
+    assert 'id="launch-settings"' not in same.content.decode()
     data = filled(rubric="two", shown="one@1", background=FACTS, output_contract="Mine & only.")
     page = as_editor.post(ESTIMATE, data, headers=HTMX).content.decode()
-    assert 'id="launch-texts" hx-swap-oob="true"' in page
+    assert 'id="launch-settings" hx-swap-oob="true"' in page
     assert "Something else." in page
     assert "Mine &amp; only." in page
-    assert "changed for this launch: output contract" in page
+    assert 'id="launch-value-changes">Output contract</span>' in page
 
 
 def test_a_rubric_of_another_project_is_not_looked_into(as_editor, other_project):
@@ -93,7 +93,7 @@ def test_a_long_text_is_refused_beside_its_field(as_editor):
     answer = sent(as_editor, background="x" * 50_001)
     assert answer.status_code == 422
     assert "At most 50,000 characters" in answer.context["form"].errors["background"][0]
-    assert answer.context["form"].texts_open
+    assert answer.context["form"].overrides_wrong
     assert not Run.objects.exists()
 
 
@@ -101,7 +101,7 @@ def test_an_edited_rerun_keeps_them(as_editor):
     run, _ = launched(as_editor, background="Mine.", search_space="")
     form = as_editor.get(NEW, {"from": run.pk}).context["form"]
     assert (form["background"].value(), form["search_space"].value()) == ("Mine.", "")
-    assert form.texts_open
+    assert form.changed_texts == ["Background", "Search space"]
 
 
 def test_it_is_for_editors(as_viewer, as_outsider):

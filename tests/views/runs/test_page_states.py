@@ -112,7 +112,7 @@ def test_an_endpoint_that_fails(as_viewer, stage, fault, words, kind, role):
         assert "Next try" in text
     else:
         assert "ERROR" in text
-        assert f"{role} failed" in text
+        assert f"{'writer' if role == 'producer' else role} failed" in text
         assert "Retry to continue from the last completed step." in text
     calls = as_viewer.get(f"/p/{run.project.slug}/runs/{run.pk}/calls/").content.decode()
     assert kind in calls
@@ -144,7 +144,9 @@ def test_unscored_is_not_zero(as_viewer, stage):
     stage.says(judge=["nothing"] * 3)
     run = stage.play(WIGGUM, seed=SEED)
     text = page(as_viewer, run)
-    assert "could not be read after 3 attempts" in text
+    assert "The judge did not return valid scores (3 tries)." in text
+    assert f'/runs/{run.pk}/calls/?round=1">View its replies</a>.' in text
+    assert "Return only" not in text, "the repair prompt is for the judge"
     assert "Unscored is not zero" in text
     assert "unscored" in text
 

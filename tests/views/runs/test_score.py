@@ -56,7 +56,7 @@ def test_a_viewer_scores_and_sees_it_beside_the_judge(as_viewer, run):
     assert sent.status_code == 302
     assert sent["Location"] == f"/p/alpha/runs/{run.pk}/rounds/2/?scored=2"
     text = text_of(as_viewer.get(sent["Location"]))
-    for words in ("Good start.", "Too thin.", "Vera Viewer", "(you)", "Change your scores", "−2.10", "6.50"):
+    for words in ("Good start.", "Too thin.", "Vera Viewer", "(you)", ">Change</a>", "−2.10", "6.50"):
         assert words in text, words
 
 

@@ -35,7 +35,7 @@ def test_changes_that_lasted_and_changes_that_failed(as_viewer, project):
     text = card(as_viewer, run)
     assert "Stable wins Adds the port round 2 Adds the rollback round 4" in text
     assert "Did not work Cuts the table round 3" in text
-    assert "best: round 4" in text
+    assert "2 stable wins, 1 did not work" in text
 
 
 def test_where_the_board_points(as_viewer, project):

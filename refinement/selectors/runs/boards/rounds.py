@@ -21,7 +21,7 @@ from refinement.models import PanelJudge, Round, Run
 from refinement.selectors.runs.history import board_verdict_of
 from refinement.selectors.score_words import score_text
 
-MOST_MOVES = 4  # shown at once; the rest is folded
+MOST_MOVES = 3  # shown at once; the rest is folded
 
 
 @dataclass(frozen=True, slots=True)

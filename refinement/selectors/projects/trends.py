@@ -1,0 +1,150 @@
+"""How a project's runs change: the last four weeks against the four before, and whether that is chance."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from math import sqrt
+from statistics import fmean, variance
+
+from django.utils import timezone
+
+from refinement.charts import Sparkline, sparkline
+from refinement.engine.types import Outcome
+from refinement.models import Project, RunStatus
+from refinement.selectors.reviews.blindness import shown_runs
+
+SPAN = timedelta(weeks=4)
+WEEKS = 8
+MOST_RUNS = 1_000
+FEWEST = 12  # runs in a span, below which nothing is said
+SURE = 1.96  # standard errors; a larger difference is chance in 1 of 20 cases
+WIDTH, HEIGHT = 260, 44
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What a trend needs of a run."""
+
+    at: datetime
+    outcome: str
+    r1: Decimal | None
+    maximum: Decimal  # of its scale
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Trend:
+    """A figure, how it changed, and what to think of the change."""
+
+    name: str
+    value: str
+    change: str  # with its sign; empty if there is nothing to compare with, or it may be chance
+    direction: str  # good, bad or empty
+    note: str
+    line: Sparkline | None
+
+
+def trends_of(project: Project) -> list[Trend]:
+    """The figures with enough runs behind them. One query."""
+    runs = _past(project)
+    judged = [run for run in runs if run.outcome in (Outcome.PASS, Outcome.FAIL)]
+    scored = _same_scale([run for run in runs if run.r1 is not None])
+    top = f" of {scored[0].maximum.normalize():f}" if scored else ""
+    found = [
+        _trend(
+            "Pass rate",
+            judged,
+            lambda run: 100.0 * (run.outcome == Outcome.PASS),
+            "{:.0f} %",
+            "points",
+            good=1,
+        ),
+        _trend(f"First-pass score{top}", scored, lambda run: float(run.r1 or 0), "{:.1f}", "", good=1),
+        _trend(
+            "Tokens a run",
+            [run for run in runs if run.tokens],
+            lambda run: float(run.tokens),
+            "{}",
+            "%",
+            good=-1,
+        ),
+    ]
+    return [trend for trend in found if trend is not None]
+
+
+def _past(project: Project) -> list[Past]:
+    """The newest finished runs of the last eight weeks."""
+    rows = shown_runs(project).filter(
+        archived_at__isnull=True, status=RunStatus.FINISHED, created_at__gte=timezone.now() - 2 * SPAN
+    )
+    columns = (
+        "created_at",
+        "outcome",
+        "r1",
+        "rubric_version__scale_maximum",
+        "prompt_tokens",
+        "completion_tokens",
+    )
+    return [
+        Past(at, outcome, r1, maximum, given + made)
+        for at, outcome, r1, maximum, given, made in rows.order_by("-pk").values_list(*columns)[:MOST_RUNS]
+    ]
+
+
+def _same_scale(runs: Sequence[Past]) -> list[Past]:
+    """The runs on the scale that most of them use; scores of other scales cannot be averaged with them."""
+    scales = [run.maximum for run in runs]
+    usual = max(set(scales), key=scales.count) if scales else None
+    return [run for run in runs if run.maximum == usual]
+
+
+def _trend(
+    name: str, runs: Sequence[Past], value: Callable[[Past], float], form: str, unit: str, *, good: int
+) -> Trend | None:
+    """The trend of one figure; None with too few runs in the last four weeks. `good` is the better sign."""
+    since = timezone.now() - SPAN
+    now = [value(run) for run in runs if run.at >= since]
+    before = [value(run) for run in runs if run.at < since]
+    if len(now) < FEWEST:
+        return None
+    mean = fmean(now)
+    change, note = "", f"{len(now):,} runs in 4 weeks"
+    direction = ""
+    if len(before) >= FEWEST:
+        gap, margin = mean - fmean(before), _margin(now, before)
+        if abs(gap) > margin:
+            change = _change(gap, unit, fmean(before))
+            direction = "good" if gap * good > 0 else "bad"
+            note += "; more than chance"
+        else:
+            note += "; no change beyond chance"
+    return Trend(name, _shown(mean, form), change, direction, note, _line(runs, value))
+
+
+def _margin(now: Sequence[float], before: Sequence[float]) -> float:
+    """How far apart two means may be by chance."""
+    return SURE * sqrt(variance(now) / len(now) + variance(before) / len(before))
+
+
+def _change(gap: float, unit: str, before: float) -> str:
+    sign = "▲" if gap > 0 else "▼"
+    if unit == "%":
+        return f"{sign} {abs(gap) / before:.0%}".replace("%", " %") if before else ""
+    return f"{sign} {abs(gap):.0f} {unit}" if unit else f"{sign} {abs(gap):.1f}"
+
+
+def _shown(mean: float, form: str) -> str:
+    if form != "{}":
+        return form.format(mean)
+    return f"{mean / 1000:.1f} k" if mean >= 1000 else f"{mean:.0f}"
+
+
+def _line(runs: Iterable[Past], value: Callable[[Past], float]) -> Sparkline | None:
+    """The weekly means, oldest first; weeks without runs are left out."""
+    weeks: dict[int, list[float]] = {}
+    today = timezone.now()
+    for run in runs:
+        weeks.setdefault((today - run.at).days // 7, []).append(value(run))
+    means = [Decimal(f"{fmean(weeks[week]):.3f}") for week in sorted(weeks, reverse=True) if week < WEEKS]
+    return sparkline(means, width=WIDTH, height=HEIGHT) if len(means) > 1 else None

@@ -1,0 +1,1 @@
+"""What the run list shows: rows, excerpts, tabs, saved views and columns."""

@@ -1,0 +1,95 @@
+"""Connecting a model: found, tested, checked, saved; others see who to ask."""
+
+import pytest
+
+from refinement.models import Endpoint
+from refinement.selectors.launch.available_models import offers
+from tests.loopback.fixtures import ollama_server
+from tests.loopback.replies import Answer
+
+__all__ = ["ollama_server"]
+pytestmark = pytest.mark.django_db
+CONNECT = "/connect/"
+
+
+@pytest.fixture
+def boss(as_owner, owner, monkeypatch):
+    owner.is_superuser = True
+    owner.save(update_fields=["is_superuser"])
+    monkeypatch.setenv("WIGGUM_OLLAMA_URL", "http://127.0.0.1:9")
+    offers.forget()
+    yield as_owner
+    offers.forget()
+
+
+@pytest.fixture
+def typed(ollama_server):
+    return {
+        "url": f"{ollama_server.address}/v1",
+        "kind": "openai_compatible",
+        "name": "lab",
+        "api_key_variable": "",
+    }
+
+
+def test_others_see_who_to_ask(boss, as_editor, owner):
+    page = as_editor.get(CONNECT).content.decode()
+    assert "Who to ask" in page
+    assert owner.display_name in page
+    assert "Test connection" not in page
+    assert as_editor.post(CONNECT, {"do": "save"}).status_code == 403
+
+
+def test_it_says_where_ollama_was_looked_for(boss):
+    page = boss.get(CONNECT).content.decode()
+    assert "not found" in page
+    assert "http://127.0.0.1:9" in page
+    assert "ollama pull" in page
+
+
+def test_what_ollama_offers_is_listed_and_checked(boss, ollama_server, monkeypatch):
+    monkeypatch.setenv("WIGGUM_OLLAMA_URL", ollama_server.address)
+    assert "loopback:8b" in boss.get(CONNECT).content.decode()
+    ollama_server.replies = lambda asked: Answer('{"reasoning": "Short.", "score": 3}')
+    page = boss.post(CONNECT, {"endpoint": "ollama", "model": "loopback:8b", "do": "check"}).content.decode()
+    assert "Ready to judge" in page
+
+
+def test_a_connection_is_tested_with_a_real_request_and_nothing_is_saved(boss, typed, ollama_server):
+    page = boss.post(CONNECT, {**typed, "do": "test"}).content.decode()
+    assert "Connected" in page
+    assert "loopback:1b" in page
+    assert not Endpoint.objects.exists()
+    checked = boss.post(CONNECT, {**typed, "do": "check", "model": "loopback:1b"}).content.decode()
+    assert "loopback:1b" in checked
+    assert "preflight" in checked
+
+
+def test_a_server_that_is_not_there_is_said_plainly(boss, typed):
+    page = boss.post(CONNECT, {**typed, "url": "http://127.0.0.1:9/v1", "do": "test"}).content.decode()
+    assert "No connection" in page
+    assert "Cannot connect to http://127.0.0.1:9/v1" in page
+
+
+@pytest.mark.parametrize("do", ["test", "save"])
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"url": "ftp://x"}, "http"),
+        ({"api_key_variable": "SECRET_KEY"}, "cannot be used for a key"),
+        ({"name": "ollama"}, "already has this name"),
+        ({"url": ""}, "required"),
+    ],
+)
+def test_what_cannot_be_one_is_said_beside_its_field(boss, typed, do, change, words):
+    answer = boss.post(CONNECT, {**typed, **change, "do": do})
+    assert answer.status_code == 422
+    assert words in answer.content.decode()
+    assert not Endpoint.objects.exists()
+
+
+def test_a_saved_server_is_offered_at_once(boss, typed):
+    page = boss.post(CONNECT, {**typed, "do": "save"}, follow=True).content.decode()
+    assert Endpoint.objects.get().name == "lab"
+    assert "lab is connected" in page
+    assert "loopback:8b" in page

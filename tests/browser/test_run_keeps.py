@@ -43,31 +43,29 @@ def it_ends(run: Run) -> None:
 
 def ended_on(page: Page, score: str = "8.60") -> None:
     """The best round is open, unless the reader chose another one."""
-    expect(page.locator(".run-why")).to_contain_text("FAIL")
-    expect(page.get_by_role("button", name="Cancel", exact=True)).to_have_count(0)
+    expect(page.locator(".answer")).to_contain_text("FAIL")
+    expect(page.locator("#run-stop")).to_have_count(0)
     expect(page.locator("#run-rounds")).to_contain_text("8.30")
     expect(page.locator("#round .composite")).to_contain_text(score)
 
 
 def test_an_open_menu_stays_open_and_works_when_the_run_ends(signed_in: Page, run: Run):
     signed_in.goto(home(run))
-    signed_in.locator(".run-menu > summary").click()
-    signed_in.evaluate(MARK, [".run-menu", ".run-menu .menu-panel"])
+    signed_in.locator("#run-menu > summary").click()
+    signed_in.evaluate(MARK, ["#run-menu", "#run-menu .menu-panel"])
     it_ends(run)
     ended_on(signed_in)
-    assert signed_in.evaluate(MARKED, [".run-menu", ".run-menu .menu-panel"]) == ["by the reader"] * 2
-    expect(signed_in.locator(".run-menu .menu-panel")).to_be_visible()
-    with signed_in.expect_download() as waiting:
-        signed_in.get_by_role("link", name="Everything").click()
-    assert waiting.value.suggested_filename.endswith(".json")
+    assert signed_in.evaluate(MARKED, ["#run-menu", "#run-menu .menu-panel"]) == ["by the reader"] * 2
+    expect(signed_in.locator("#run-menu .menu-panel")).to_be_visible()
     signed_in.get_by_role("button", name="Archive").click()
     expect(signed_in.get_by_role("status").first).to_contain_text("Run archived.")
 
 
 def test_what_is_opened_chosen_and_selected_stays(signed_in: Page, run: Run):
     signed_in.goto(f"{home(run)}rounds/3/")
-    signed_in.get_by_text("Show as a table").click()
+    signed_in.locator("#chart-lines > summary").click()
     signed_in.get_by_role("checkbox", name="Depth").uncheck()
+    signed_in.locator("#chart-table > summary").click()
     signed_in.locator("#round-text .prose").wait_for()
     signed_in.evaluate(SELECT)
     it_ends(run)
@@ -83,10 +81,10 @@ def test_the_focus_stays_on_what_stays_and_near_what_goes(signed_in: Page, run: 
     card = signed_in.get_by_role("navigation", name="Rounds").get_by_role("link").nth(1)
     card.focus()
     Event.objects.create(run=run, kind="judged", actor="worker", data={})
-    with signed_in.expect_response("**part=page"):
+    with signed_in.expect_response("**part=page*"):
         pass
     expect(card).to_be_focused()
-    signed_in.get_by_role("button", name="Cancel", exact=True).focus()
+    signed_in.locator("#run-stop > summary").focus()
     it_ends(run)
     ended_on(signed_in)
     expect(signed_in.locator("#run-head")).to_be_focused()
@@ -98,8 +96,9 @@ def test_buttons_that_came_by_themselves_work(signed_in: Page, run: Run):
     signed_in.goto(home(run))
     it_ends(run)
     ended_on(signed_in)
-    signed_in.get_by_label("How many more rounds").fill("many")
-    signed_in.get_by_role("button", name="Run more rounds").click()
+    signed_in.locator("#run-menu > summary").click()
+    signed_in.get_by_label("More rounds").fill("many")
+    signed_in.locator("#act-continue").get_by_role("button").click()
     expect(signed_in.get_by_text("Enter the number of rounds")).to_be_visible()
 
 

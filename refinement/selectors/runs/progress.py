@@ -127,11 +127,12 @@ def stages_of(
     }
     keys = [key for key in words if has_stage(facts, state, key) or key == here]
     place = keys.index(here)
+    going = NOW if state.status == RunStatus.RUNNING else NEXT
     return tuple(
         Stage(
             key,
             key.capitalize(),
-            DONE if at < place else NOW if at == place else NEXT,
+            DONE if at < place else going if at == place else NEXT,
             words[key],
             share_of(key, board) if at == place else 0,
             state.since if at == place else None,

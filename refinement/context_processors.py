@@ -54,6 +54,11 @@ class Navigation:
         return self._unread
 
     @property
+    def time_zone(self) -> str:
+        """The zone that this page's times are in, if the user chose one."""
+        return getattr(self._request, "time_zone", "")
+
+    @property
     def help(self) -> str:
         """The URL of the help page for this page."""
         match = getattr(self._request, "resolver_match", None)

@@ -1,11 +1,14 @@
 """Response headers, required sign-in, and request context."""
 
 from collections.abc import Callable
+from contextlib import suppress
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from django.contrib.auth.middleware import LoginRequiredMiddleware
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
+from django.utils import timezone
 from django.utils.cache import patch_vary_headers
 from django.utils.deprecation import MiddlewareMixin
 from django_htmx.http import HttpResponseClientRedirect
@@ -39,6 +42,25 @@ class SignedInMiddleware(LoginRequiredMiddleware):
             return super().handle_no_permission(request, view_func)
         came_from = htmx.current_url_abs_path or "/"
         return HttpResponseClientRedirect(redirect_to_login(came_from, self.get_login_url(view_func)).url)
+
+
+class TimeZoneMiddleware(MiddlewareMixin):
+    """Times on pages are in the user's time zone, if they chose one."""
+
+    def process_view(
+        self, request: HttpRequest, view_func: Callable[..., HttpResponseBase], *arguments: object
+    ) -> None:
+        # Pages that need no login must not load the user for this.
+        if not getattr(view_func, "login_required", True):
+            return
+        with suppress(ZoneInfoNotFoundError, ValueError):  # a zone that this computer does not know
+            if zone := getattr(request.user, "time_zone", ""):
+                timezone.activate(ZoneInfo(zone))
+                request.time_zone = zone  # type: ignore[attr-defined]
+
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        timezone.deactivate()
+        return response
 
 
 class OriginMiddleware(MiddlewareMixin):

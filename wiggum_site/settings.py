@@ -117,6 +117,7 @@ MIDDLEWARE = [
     "refinement.middleware.OriginMiddleware",
     "refinement.middleware.SessionsMiddleware",
     "refinement.middleware.SignedInMiddleware",
+    "refinement.middleware.TimeZoneMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",

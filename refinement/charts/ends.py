@@ -8,7 +8,7 @@ from refinement.charts.labels import LINE, spread
 from refinement.charts.palette import Palette
 from refinement.charts.parts import End, Series, drawable
 
-CHAR = 6.2  # width of a character at 11.5 px
+CHAR = 6.5  # width of a character at 11.5 px
 
 
 def end_labels(
@@ -31,7 +31,7 @@ def end_labels(
     wanted = [axis.y(value) for _, (_, value) in drawn]
     heights = spread(wanted, LINE, top, bottom)
     x = start + 20
-    most = int((width - x) / CHAR) - 4
+    most = int((width - x) / CHAR) - 5
     return tuple(
         End(
             slot=entry.slot,

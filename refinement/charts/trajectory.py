@@ -13,8 +13,8 @@ from refinement.charts.parts import Column, Dot, End, Label, Line, Mark, Placed,
 from refinement.engine.types import Scale
 
 LEFT, RIGHT, TOP, BOTTOM = 44.0, 18.0, 26.0, 30.0
-ENDS = 124.0  # room on the right for the names of lines; on a phone less
-NARROW_ENDS, NARROW = 84.0, 600
+ENDS = 132.0  # room on the right for the names of lines; on a phone less
+NARROW_ENDS, NARROW = 96.0, 600
 FLOOR = 8.0  # below the plot if the rounds are named elsewhere
 LABEL_WIDTH = 74  # width of a round's name
 PREFIXES = {"best": "★ ", "people": "people "}

@@ -216,7 +216,7 @@ def wiggum_rubric() -> Rubric:
     return Rubric(
         name="Wiggum six dimensions",
         profile="wiggum",
-        purpose="Technical writing, weighed on six dimensions. Passes at 9.0 of 10.",
+        purpose="Technical writing, scored on six criteria. Passes at 9.0 of 10.",
         scale=WIGGUM_SCALE,
         policy=WIGGUM_POLICY,
         context=context_rules_for("wiggum"),
@@ -231,7 +231,7 @@ def ralph_rubric() -> Rubric:
     return Rubric(
         name="Ralph checks",
         profile="ralph",
-        purpose="Checks that need no model decide; what fails is fed back until four fifths hold.",
+        purpose="Checks decide, without a judge. Failures go back to the writer until 80 % hold.",
         scale=RALPH_SCALE,
         policy=RALPH_POLICY,
         context=context_rules_for("ralph"),
@@ -269,9 +269,38 @@ def rubric_for(profile: str) -> Rubric:
     return factories[profile]()
 
 
-def default_rubrics() -> dict[str, Rubric]:
-    """Every rubric a new project starts with, by slug."""
+def shipped_rubrics() -> dict[str, Rubric]:
+    """Every rubric that the gallery can start from unchanged, by slug."""
     rubrics = {profile: rubric_for(profile) for profile in PROFILES}
     for key, artifact in ARTIFACT_TYPES.items():
         rubrics[f"simmer-{key}"] = simmer_rubric(artifact)
     return rubrics
+
+
+# What a new project starts with: slug, name, and what it is for. The gallery has the rest.
+DEFAULTS = {
+    "simmer": (
+        "Document",
+        "Any text that someone reads to understand or to act. Keeps the best of four rounds; no pass mark.",
+    ),
+    "wiggum": (
+        "Technical guide",
+        "How-to guides, runbooks and reports. Six weighted criteria; passes at 9.0 of 10.",
+    ),
+    "simmer-code": (
+        "Code",
+        "Programs and functions that must work. Add a command that tests them to judge by results.",
+    ),
+    "ralph": (
+        "Format checks",
+        "Length, headings and leftover placeholders, checked by code. No judge model is called.",
+    ),
+}
+
+
+def default_rubrics() -> dict[str, Rubric]:
+    """The rubrics that a new project starts with, by slug."""
+    shipped = shipped_rubrics()
+    return {
+        slug: replace(shipped[slug], name=name, purpose=purpose) for slug, (name, purpose) in DEFAULTS.items()
+    }

@@ -128,7 +128,7 @@ def state_of(spec: EndpointSpec, asked: "Future[Health]") -> EndpointState:
 def health_message(spec: EndpointSpec, health: Health) -> str:
     """The endpoint's health message; more helpful ones for the two built-in endpoints."""
     if spec.kind == "embedded" and health.ok and not spec.options.get("gguf"):
-        return "Embedded model: OK. For trying things out; too small to judge well."
+        return "Demo model: OK. Fine for a tour; too small to judge well."
     if spec.name == "ollama" and not health.ok and "cannot be reached" in health.message:
         return f"Ollama is not responding at {display_address(spec.url)}. Start it or set WIGGUM_OLLAMA_URL."
     return health.message

@@ -85,8 +85,10 @@
       return;
     }
     const nodes = nodesIn(root);
+    // A quotation that ends with a full stop is marked with it.
+    const stop = LETTER.test(article.dataset.quote.at(-1)) ? 0 : /^[^\p{L}\p{N}\s]*/u.exec(last.data.slice(at + length))[0].length;
     const parts = nodes.slice(nodes.indexOf(first), nodes.indexOf(last) + 1).filter((node) => node.data.trim());
-    const marks = parts.map((node) => wrapped(node, node === first ? from : 0, node === last ? at + length : node.data.length, article.id));
+    const marks = parts.map((node) => wrapped(node, node === first ? from : 0, node === last ? at + length + stop : node.data.length, article.id));
     const link = document.createElement("a");
     link.className = "passage-link";
     link.href = `#${article.id}`;

@@ -17,8 +17,9 @@
   };
 
   const nameButtons = (row) => {
-    for (const button of row.querySelectorAll("[data-move], [data-remove], [data-try]")) {
-      button.setAttribute("aria-label", `${button.textContent.trim()}: ${titleOf(row)}`);
+    for (const button of row.querySelectorAll("[data-move], [data-remove], [data-try], [data-step], [data-more]")) {
+      const words = { "-1": "Less weight", 1: "More weight" }[button.dataset.step] ?? (button.matches("[data-more]") ? "More" : button.textContent.trim());
+      button.setAttribute("aria-label", `${words}: ${titleOf(row)}`);
     }
   };
 
@@ -59,7 +60,7 @@
     const to = from + by;
     const noun = NOUNS[list.dataset.rows];
     if (to < 0 || to >= rows.length) {
-      announce(`${titleOf(row)} is the ${to < 0 ? "first" : "last"} ${noun} already.`);
+      announce(`${titleOf(row)} is already the ${to < 0 ? "first" : "last"} ${noun}.`);
       return;
     }
     const focused = row.contains(document.activeElement) ? document.activeElement : null;
@@ -106,7 +107,7 @@
     const row = append(list);
     renumber(list);
     row.querySelector("[data-names-title]").focus();
-    announce(`A new ${noun} stands in place ${rowsOf(list).length}.`);
+    announce(`New ${noun} added in place ${rowsOf(list).length}.`);
   };
 
   // Other rows instead of those in the list, which can be brought back.
@@ -143,7 +144,7 @@
       docked.value ||= was.docked;
     });
     (undo ?? next?.querySelector("[data-remove]") ?? form.querySelector(`[data-add="${list.dataset.rows}"]`)).focus();
-    announce(`${title} was removed. It can be brought back.`);
+    announce(`${title} was removed. Undo is available.`);
   };
 
   // The last removal can be undone in place. `back` returns the row to go on with, if it is not the first one.
@@ -156,7 +157,7 @@
     const button = document.createElement("button");
     button.type = "button";
     button.className = "button button-small";
-    button.textContent = "Bring it back";
+    button.textContent = "Undo";
     button.addEventListener("click", () => {
       const row = back() ?? rowsOf(list)[0];
       note.remove();
@@ -240,17 +241,30 @@
     else if (button.matches("[data-remove]")) remove(row);
     else if (button.dataset.add) add(button.dataset.add);
     else if (button.matches("[data-try]")) tryCheck(button);
+    else if (button.matches("[data-expand]")) expand(button);
     else if (button.matches("[data-copy-default]")) copyDefault(button.closest("[data-template]"));
     else return;
     event.preventDefault();
   };
 
   const onKey = (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      form.requestSubmit(form.querySelector(".save-bar [value='save']"));
+      return;
+    }
     if (!event.altKey || !["ArrowUp", "ArrowDown"].includes(event.key)) return;
     const row = event.target.closest("[data-row]");
     if (!row || event.target.matches("select")) return;
     event.preventDefault();
     move(row, event.key === "ArrowUp" ? -1 : 1);
+  };
+
+  const expand = (button) => {
+    const topics = [...form.querySelectorAll("details.topic")];
+    const open = topics.some((topic) => !topic.open);
+    for (const topic of topics) topic.open = open;
+    button.textContent = open ? "Collapse all" : "Expand all";
   };
 
   const copyDefault = (part) => {
@@ -277,9 +291,8 @@
       if (row.dataset.row === "criterion") offerDocked(rowsOf(row.parentElement));
     }
     if (event.target.matches("[data-default-switch]")) showTemplates();
-    if (event.target.name === "scale-maximum") {
-      for (const top of form.querySelectorAll("[data-top]")) top.textContent = event.target.value;
-    }
+    const end = { "scale-maximum": "[data-top]", "scale-minimum": "[data-bottom]" }[event.target.name];
+    if (end) for (const part of form.querySelectorAll(end)) part.textContent = event.target.value;
     changed();
   };
 

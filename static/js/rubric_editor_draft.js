@@ -1,11 +1,11 @@
 // Unsaved rubric changes: stored in this browser, offered again later, deleted once saved.
 {
   const form = document.getElementById("rubric-editor");
-  const SKIPPED = ["csrfmiddlewaretoken", "draft", "try-text", "add-kind"];
+  const SKIPPED = ["csrfmiddlewaretoken", "draft", "try-text", "add-kind", "show"];
   const WORDS = {
     unchanged: "No changes.",
-    saved: "Unsaved changes, kept in this browser.",
-    failed: "Unsaved changes. They are too large to keep in this browser: save before you leave.",
+    saved: "Unsaved changes:",
+    failed: "Unsaved changes, too large to keep in this browser. Save before you leave:",
   };
   const values = () => [...new FormData(form)].filter(([name]) => !SKIPPED.includes(name));
   let dirty = false;
@@ -61,6 +61,13 @@
     form.addEventListener("submit", () => {
       save();
       leaving = true;
+    });
+    form.querySelector("[data-discard]").addEventListener("click", (event) => {
+      event.preventDefault();
+      leaving = true;
+      dirty = false;
+      Drafts.forget(prefix, (draft) => draft.version === form.dataset.version);
+      location.assign(form.action);
     });
     window.addEventListener("beforeunload", (event) => {
       if (leaving) return;

@@ -1,4 +1,4 @@
-// The section “Who judges”: hides what has no effect, shows the price, and uses a panel of the gallery.
+// The section “Judges”: hides what has no effect, shows the price, and uses a panel of the gallery.
 {
   const form = document.getElementById("rubric-editor");
   const section = form?.querySelector("[data-judges]");
@@ -36,6 +36,9 @@
 
   if (section) {
     form.addEventListener("editor:changed", show);
+    section.addEventListener("change", (event) => {
+      if (event.target.name === "judges-mode" && mode() !== "single") section.querySelector("#panel").open = true;
+    });
     section.querySelector("[data-use-panel]").addEventListener("click", (event) => {
       event.preventDefault();
       usePanel();

@@ -1,4 +1,4 @@
-// The scoring page: saves a draft until submitted; Ctrl+Enter submits.
+// The scoring page: saves a draft until submitted, and leads from score to score by keyboard.
 {
   const PREFIX = "wiggum:score:";
   const form = document.getElementById("score-form");
@@ -41,10 +41,15 @@
     form.addEventListener("submit", () => save());
     // Typing in a score replaces it.
     form.addEventListener("focusin", (event) => event.target.type === "number" && event.target.select());
-    document.addEventListener("keydown", (event) => {
-      if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+    // Enter goes to the next score, and from the last one saves.
+    form.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" || event.target.type !== "number" || event.ctrlKey || event.metaKey) return;
       event.preventDefault();
-      form.requestSubmit();
+      const scores = [...form.querySelectorAll("[type=number]")];
+      const next = scores[scores.indexOf(event.target) + 1] ?? scores.find((field) => !field.value);
+      if (next) next.focus();
+      else form.requestSubmit(form.querySelector("[type=submit]"));
     });
+    if (!form.querySelector("[aria-invalid]")) form.querySelector("[type=number]")?.focus({ preventScroll: true });
   }
 }

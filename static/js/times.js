@@ -1,20 +1,26 @@
-// Times and dates in the user's time zone. Without script they are in the server's, which is named.
+// Times and dates in the time zone that the user chose, or else in the browser's. Without script and without a
+// choice they are in the server's, which is named.
 (() => {
   "use strict";
   const DAY = 86400000;
   const SOON = 14; // days shown as relative; later ones as dates, as in refinement/templatetags/wording.py
   const language = document.documentElement.lang || "en";
   // In the server's format: 3 March 2026, 14:05 CET.
-  const month = new Intl.DateTimeFormat(language, { month: "long" });
-  const clock = new Intl.DateTimeFormat(language, { hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZoneName: "short" });
-  const day = (moment) => `${moment.getDate()} ${month.format(moment)} ${moment.getFullYear()}`;
+  const timeZone = document.documentElement.dataset.timeZone || undefined;
+  const date = new Intl.DateTimeFormat(language, { day: "numeric", month: "long", year: "numeric", timeZone });
+  const clock = new Intl.DateTimeFormat(language, { hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZoneName: "short", timeZone });
+  const today = new Intl.DateTimeFormat("en-CA", { year: "numeric", month: "2-digit", day: "2-digit", timeZone });
+
+  function day(moment) {
+    const parts = Object.fromEntries(date.formatToParts(moment).map((part) => [part.type, part.value]));
+    return `${parts.day} ${parts.month} ${parts.year}`;
+  }
   const exact = (moment) => `${day(moment)}, ${clock.format(moment)}`;
 
   // A due date has no time zone: it is today by the user's calendar.
   function tellDue(time) {
-    const now = new Date();
-    const [year, number, date] = time.dateTime.split("-").map(Number);
-    const left = Math.round((Date.UTC(year, number - 1, date) - Date.UTC(now.getFullYear(), now.getMonth(), now.getDate())) / DAY);
+    const [here, due] = [today.format(new Date()), time.dateTime].map((text) => Date.parse(`${text}T00:00:00Z`));
+    const left = Math.round((due - here) / DAY);
     time.classList.toggle("chip-bad", left < 0);
     time.classList.toggle("chip-warn", left === 0);
     if (left < 0) time.textContent = `overdue by ${-left} day${left === -1 ? "" : "s"}`;

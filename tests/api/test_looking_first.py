@@ -5,11 +5,12 @@ from dataclasses import replace
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from refinement.engine.profiles import rubric_for
 from refinement.engine.types import JudgeMode, Judges
 from refinement.interchange.rubrics.yaml import rubric_to_fields
-from refinement.models import Call, Run
+from refinement.models import Call, Project, Run
 from refinement.services.reviews.blind_readings import blind_reading_begin
 from refinement.services.rubrics.editing import default_rubrics_install, rubric_create
 from tests.views.runs.finished import finished_run
@@ -221,3 +222,13 @@ def test_a_comparison_takes_a_fixed_number_of_queries(api_viewer, project):
         return len(taken)
 
     assert queries(*runs) == queries(*runs[:2])
+
+
+def test_a_launch_over_the_budget_is_refused(api_editor, rubrics, project):
+    Project.objects.filter(pk=project.pk).update(monthly_tokens=1_000)
+    Run.objects.filter(pk=finished_run(project).pk).update(prompt_tokens=1_000, created_at=timezone.now())
+    answer = api_editor.post(f"{HERE}/runs", LAUNCH)
+    assert answer.status_code == 422
+    assert "used up its budget for this month" in answer.json()["detail"]
+    told = api_editor.post(f"{HERE}/runs/estimate", LAUNCH).json()
+    assert "budget" in [entry["code"] for entry in told["warnings"]]

@@ -145,7 +145,7 @@ def test_a_rubric_is_copied_and_put_away(api_editor, api_viewer, made, other_pro
 
 def test_the_list_comes_in_pages(api_viewer, project):
     default_rubrics_install(project=project)
-    first = api_viewer.get(RUBRICS, {"limit": "4"}).json()
+    first = api_viewer.get(RUBRICS, {"limit": "3"}).json()
     second = api_viewer.get(RUBRICS, {"limit": "100", "cursor": first["next"]}).json()
     slugs = [entry["slug"] for entry in first["items"] + second["items"]]
     assert len(slugs) == len(set(slugs)) == len(default_rubrics())

@@ -65,6 +65,7 @@ def serious(violations: list[dict]) -> list[str]:
 @pytest.mark.parametrize(
     "path",
     [
+        "/",
         "/account/login/",
         "/account/password/reset/",
         "/account/signup/",
@@ -82,7 +83,17 @@ def test_the_first_run(inspect):
 
 @pytest.mark.parametrize(
     "path",
-    ["/", "/account/", "/account/password/", "/projects/new/", "/p/none/", "/help/", "/help/webhooks/"],
+    [
+        "/",
+        "/account/",
+        "/account/password/",
+        "/projects/new/",
+        "/p/none/",
+        "/help/",
+        "/help/webhooks/",
+        "/connect/",
+        "/p/alpha/tour/play/?step=13",
+    ],
 )
 def test_pages_behind_the_login(inspect, as_owner, path):
     assert inspect(path, session=as_owner.cookies["sessionid"].value) == []

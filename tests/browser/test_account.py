@@ -25,7 +25,7 @@ def test_signing_in_and_out(page, owner, password, project):
     page.locator("summary", has_text="Your account").click()
     page.get_by_role("button", name="Sign out").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
-    expect(page.get_by_role("status")).to_have_text("You are signed out.")
+    expect(page.get_by_role("status")).to_have_text("Signed out.")
 
 
 def test_the_theme_changes_at_once_and_stays(page):
@@ -119,6 +119,7 @@ def test_the_palette_opens_a_run_by_keyboard_alone(signed_in, project):
     expect(signed_in.locator(".palette-item", has_text="Upload service 2.4")).to_be_focused()
     signed_in.keyboard.press("Enter")
     expect(signed_in).to_have_url(re.compile(rf"/runs/{run.pk}/$"))
+    signed_in.wait_for_load_state()
 
     signed_in.keyboard.press("Control+k")
     signed_in.keyboard.type("theme dark")

@@ -12,7 +12,7 @@ def test_a_token_from_making_to_revoking(signed_in, project):
     page.get_by_role("link", name="API tokens").click()
     page.get_by_label("Name").fill("Nightly evals")
     page.get_by_label("Role").select_option("editor")
-    page.get_by_role("button", name="Make token").click()
+    page.get_by_role("button", name="Create token").click()
     script = ApiClient(page.get_by_label("Token", exact=True).input_value())
     assert script.get("/projects").json()["items"][0]["role"] == "editor"
     page.goto(f"/p/{project.slug}/tokens/")
@@ -31,6 +31,6 @@ def test_nothing_stands_in_anybodys_way(browser, site, as_owner, project):
     page = context.new_page()
     page.goto(f"/p/{project.slug}/tokens/")
     page.get_by_label("Name").fill("Nightly evals")
-    page.get_by_role("button", name="Make token").click()
+    page.get_by_role("button", name="Create token").click()
     assert in_both_themes(page) == []
     context.close()

@@ -110,7 +110,7 @@ def rubric_from_a_sample(page: Page) -> None:
     page.get_by_role("button", name="Propose a rubric").click()
     expect(page).to_have_url(re.compile(r"/new/sample/1/edit/$"), timeout=PATIENCE)
     expect(page.get_by_text("nothing is saved yet")).to_be_visible()
-    expect(page.locator("#criteria .entry-title")).to_contain_text(["Findability", "Completeness"])
+    expect(page.locator("#criteria li [data-title]")).to_contain_text(["Findability", "Completeness"])
 
 
 def set_up_the_board(page: Page) -> None:
@@ -121,6 +121,7 @@ def set_up_the_board(page: Page) -> None:
     page.get_by_role("button", name="Use this panel").focus()
     page.keyboard.press("Enter")
     expect(page.locator("#judges [data-row=judge]")).to_have_count(3)
+    page.locator("#stopping > summary").click()
     page.get_by_label("On a plateau").select_option("ask")
     page.locator("[name='policy-max_rounds'], [name='max_rounds']").first.fill("8")
     page.get_by_role("button", name="Create rubric").last.press("Enter")
@@ -177,6 +178,6 @@ def test_a_board_from_its_setup_to_the_question_at_its_plateau(page: Page) -> No
     launch(page, judges="single")
     expect(page.get_by_role("heading", name="No more improvement")).to_be_visible(timeout=PATIENCE)
     page.goto(f"{page.url.split('/runs/')[0]}/runs/compare/?run=1&run=2")
-    expect(page.get_by_role("heading", level=1)).to_have_text("2 runs compared")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Compare 2 runs")
     expect(page.get_by_text("different judges").locator("visible=true").first).to_be_visible()
     axe_finds_nothing(page)

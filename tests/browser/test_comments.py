@@ -64,6 +64,7 @@ def test_a_selection_becomes_a_thread_and_a_mark(signed_in, home, view, root):
     signed_in.keyboard.press("Control+Enter")
     expect(beside(signed_in).locator(".comment-body")).to_have_text("In which one?")
     expect(signed_in.locator("#talk-passage")).to_be_hidden()
+    expect(talk(signed_in)).to_have_count(1)
     thread = Thread.objects.get()
     assert thread.quote == "service runs **in a container** and takes its settings"
     marks = signed_in.locator(f"#round-text mark[data-thread='thread-{thread.pk}']")

@@ -43,15 +43,15 @@ def test_a_folder_is_looked_at_then_imported_and_marked(signed_in, project, tmp_
     page.goto("/p/alpha/runs/import/")
     pictured(page, "import")
     assert in_both_themes(page) == []
-    page.get_by_label("Files").set_input_files([str(path) for path in sorted(tmp_path.iterdir())])
-    page.get_by_role("button", name="Read the files").click()
+    page.get_by_label("Files", exact=True).set_input_files([str(path) for path in sorted(tmp_path.iterdir())])
+    page.get_by_role("button", name="Check files").click()
     expect(page.get_by_text("“~7” is an estimate; read as 7.").first).to_be_visible()
     assert not Run.objects.exists()
     pictured(page, "report")
     assert in_both_themes(page) == []
     page.get_by_role("button", name="Import 1 run").click()
     expect(page.get_by_text("1 run imported.")).to_be_visible()
-    page.get_by_role("link", name="Show the imported runs").click()
+    page.get_by_role("link", name="Show imported runs").click()
     expect(page.locator(".run-table .tag", has_text="imported")).to_be_visible()
     page.get_by_role("link", name="Mail to Sarah").click()
     expect(page.get_by_text("by the scores it is iteration 1 (6.8)")).to_be_visible()

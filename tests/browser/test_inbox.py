@@ -46,12 +46,12 @@ def test_read_unread_all_read_without_script(opened, run):
     page.get_by_role("button", name="Mark unread").click()
     expect(page.locator(".notice-unread")).to_have_count(2)
     page.get_by_role("link", name="Unread 2", exact=True).click()
-    page.get_by_role("button", name="Mark all as read").click()
-    expect(page.get_by_role("heading", name="Nothing unread")).to_be_visible()
+    page.get_by_role("button", name="Mark all read").click()
+    expect(page.get_by_role("heading", name="You’re all caught up.")).to_be_visible()
     page.goto("/account/notices/")
-    page.get_by_label("Somebody mentions you: in the inbox").uncheck()
+    page.get_by_label("Someone mentions you: inbox").uncheck()
     page.get_by_role("button", name="Save").click()
-    expect(page.get_by_label("Somebody mentions you: in the inbox")).not_to_be_checked()
+    expect(page.get_by_label("Someone mentions you: inbox")).not_to_be_checked()
 
 
 @pytest.mark.parametrize("width", [1280, 390])

@@ -158,8 +158,8 @@ def compare_with_the_first(page: Page) -> None:
     page.locator(".run-menu > summary").click()
     page.get_by_role("link", name="Compare with other runs").click()
     page.get_by_role("checkbox", name=re.compile(r"^Run 1 ")).check()
-    page.get_by_role("button", name="Compare the chosen runs").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("2 runs compared")
+    page.get_by_role("button", name="Compare", exact=True).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Compare 2 runs")
     expect(page.get_by_role("row", name=re.compile("^Judged by "))).to_contain_text("loopback")
     expect(page.locator(".chart-wide .chart")).to_be_visible()
 

@@ -1,6 +1,7 @@
 """The rubric editor in a browser: by keyboard alone, by two people, and after the browser was closed."""
 
 import re
+from decimal import Decimal
 
 import pytest
 from playwright.sync_api import expect
@@ -28,8 +29,17 @@ def newest(slug="wiggum"):
     return RubricVersion.objects.filter(rubric__slug=slug).prefetch_related("criteria", "checks").first()
 
 
+def expand(page):
+    page.get_by_role("button", name="Expand all").click()
+
+
+def more(page, number):
+    """Opens the menu of a criterion."""
+    page.locator(f"#criterion-{number} [data-more]").click()
+
+
 def save(page):
-    page.get_by_role("button", name="Save as a new version").click()
+    page.get_by_role("button", name="Save as version").click()
 
 
 def saved(page, number):
@@ -47,6 +57,22 @@ def test_on_a_phone_the_save_bar_leaves_the_page_to_the_rubric(editor_page):
     saved(editor_page, 2)
 
 
+def test_the_essentials_fit_and_the_prompt_follows_what_is_typed(editor_page):
+    page = editor_page
+    page.set_viewport_size({"width": 1440, "height": 900})
+    assert page.evaluate("document.getElementById('advanced').getBoundingClientRect().top + scrollY") <= 1500
+    assert page.evaluate("document.documentElement.scrollHeight") <= 2000
+    prompt = page.locator(".prompt-text")
+    expect(prompt).to_contain_text("How far the text goes beyond naming things")
+    page.fill("#criterion-0-description", "Quotes its source.")
+    expect(prompt).to_contain_text("Quotes its source.")
+    expect(prompt.locator(".hot", has_text="Quotes its source.")).to_be_visible()
+    page.get_by_label("Writer", exact=True).check()
+    expect(prompt).to_contain_text("(The judge's issues go here.)")
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_text("Version 2 saved.")).to_be_visible()
+
+
 def test_criteria_are_moved_with_the_keyboard_alone(editor_page):
     page = editor_page
     page.locator("#criterion-0-weight").focus()
@@ -55,12 +81,14 @@ def test_criteria_are_moved_with_the_keyboard_alone(editor_page):
     expect(page.locator("#criterion-0-weight")).to_be_focused()
     page.keyboard.press("Alt+ArrowUp")
     page.keyboard.press("Alt+ArrowUp")
-    expect(page.locator("[data-announce]")).to_have_text("Depth is the first criterion already.")
+    expect(page.locator("[data-announce]")).to_have_text("Depth is already the first criterion.")
 
+    more(page, 5)
     button = page.get_by_role("button", name="Move up: Structure")
     button.focus()
     page.keyboard.press("Enter")
     expect(button).to_be_focused()
+    expand(page)
     page.locator("#stop-cycling-on").focus()
     page.keyboard.press("Alt+ArrowUp")
     page.locator("#note").focus()
@@ -87,21 +115,25 @@ def test_every_kind_of_field_is_edited_and_saved(editor_page):
     page = editor_page
     page.get_by_label("Name", exact=True).first.fill("Release notes")
     page.fill("#purpose", "For what we ship.")
-    page.get_by_role("button", name="Add a criterion").click()
+    expand(page)
+    page.get_by_role("button", name="Add criterion").click()
     expect(page.locator("#criterion-6-name")).to_be_focused()
     page.keyboard.type("Plain words")
     expect(page.locator("#criterion-6-key")).to_have_value("plain-words")
-    expect(page.locator("#criterion-6-weight")).to_have_value("0.17")
-    expect(page.locator("label[for='criterion-6-weight']")).to_have_text("Weight 14.5 %")
+    expect(page.locator("#criterion-6-weight")).to_have_value("3")
+    page.get_by_role("button", name="More weight: Plain words").click()
+    expect(page.locator("#criterion-6-weight")).to_have_value("4")
+    expect(page.locator("#criterion-6 [data-share]")).to_have_text("17 %")
+    page.fill("#criterion-6-description", "Is it in plain words?")
     page.fill("#criterion-6-ideal", "Anybody follows it.")
+    more(page, 6)
     page.locator("#criterion-6").get_by_label("Primary").check()
+    more(page, 5)
     page.get_by_role("button", name="Remove: Structure").click()
-    page.get_by_role("button", name="Make them add up to 1").click()
-    expect(page.locator("[data-weight-total]")).to_have_text("1")
     page.select_option("#docked", label="Plain words")
     page.select_option("#add-kind", "regex")
-    page.get_by_role("button", name="Add a check").click()
-    page.keyboard.type("dated")
+    page.get_by_role("button", name="Add check").click()
+    page.keyboard.type("Is dated")
     page.fill("#check-1-p-pattern", r"\d{4}")
     page.select_option("#check-1-severity", "warning")
     page.fill("#scale-maximum", "100")
@@ -120,11 +152,14 @@ def test_every_kind_of_field_is_edited_and_saved(editor_page):
     page.locator("#template-judge-default").uncheck()
     page.fill("#template-judge", "Judge this {{ artifact }}.")
     page.fill("#note", "All of it")
+    expect(page.locator("[data-change-names]")).to_contain_text("name, what it is for")
+    expect(page.locator("[data-incomparable]")).to_be_visible()
     saved(page, 2)
+    expect(page.get_by_text("Scores will not compare with version 1.")).to_be_visible()
 
     version = newest()
     rows = {row.key: row for row in version.criteria.all()}
-    check = version.checks.get(key="dated")
+    check = version.checks.get(key="is-dated")
     assert (version.name, version.purpose, version.note) == (
         "Release notes",
         "For what we ship.",
@@ -132,10 +167,10 @@ def test_every_kind_of_field_is_edited_and_saved(editor_page):
     )
     assert rows["plain-words"].primary
     assert "structure" not in rows
-    assert sum(row.weight for row in rows.values()) == 1
+    assert rows["plain-words"].weight == Decimal("0.2")
     assert version.policy["penalties"]["criterion"] == "plain-words"
     assert (check.key, check.kind, check.parameters, check.severity) == (
-        "dated",
+        "is-dated",
         "regex",
         {"pattern": r"\d{4}"},
         "warning",
@@ -149,6 +184,7 @@ def test_every_kind_of_field_is_edited_and_saved(editor_page):
 
 def test_who_sees_what_follows_the_evaluator_unless_it_was_changed_by_hand(editor_page):
     page = editor_page
+    expand(page)
     history, output = page.locator("#context-judge-history"), page.locator("#context-judge-evaluator_output")
     page.select_option("#evaluation_mode", "runnable")
     page.fill("#evaluator-command", "pytest {file}")
@@ -161,13 +197,14 @@ def test_who_sees_what_follows_the_evaluator_unless_it_was_changed_by_hand(edito
     page.select_option("#evaluation_mode", "runnable")
     expect(output).not_to_be_checked()
     expect(history).to_be_checked()
-    page.get_by_role("button", name="Back to the preset").click()
+    page.get_by_role("button", name="Reset to default").click()
     expect(output).to_be_checked()
     expect(page.locator("[data-no-departures]")).to_be_visible()
 
 
 def test_a_removed_criterion_can_be_brought_back(editor_page):
     page = editor_page
+    more(page, 1)
     page.get_by_role("button", name="Remove: Relevance").click()
     expect(page.locator("[data-rows='criterion'] > li")).to_have_count(5)
     page.keyboard.press("Enter")
@@ -177,12 +214,15 @@ def test_a_removed_criterion_can_be_brought_back(editor_page):
 
 def test_a_criterion_that_is_brought_back_meets_one_that_was_added_meanwhile(editor_page):
     page = editor_page
+    expand(page)
+    more(page, 5)
     page.locator("#criterion-5").get_by_label("Primary").check()
     page.select_option("#docked", label="Structure")
     page.get_by_role("button", name="Remove: Structure").click()
-    page.get_by_role("button", name="Add a criterion").click()
+    page.get_by_role("button", name="Add criterion").click()
     page.keyboard.type("Courage")
-    page.get_by_role("button", name="Bring it back").click()
+    page.fill("#criterion-6-description", "Does it dare?")
+    page.get_by_role("button", name="Undo").click()
     saved(page, 2)
 
     rows = {row.key: row for row in newest().criteria.all()}
@@ -197,7 +237,8 @@ def test_a_check_is_not_tried_by_somebody_who_was_signed_out(signed_in, rubrics)
     page.get_by_text("Try the checks on a text").click()
     page.fill("#try-text", "TODO")
     page.context.clear_cookies(name="sessionid")
-    page.get_by_role("button", name="Try it: no-placeholders").click()
+    page.locator("#check-1 summary").click()
+    page.get_by_role("button", name="Try it: No placeholders").click()
 
     expect(page.locator("#check-1 [data-tried]")).to_have_text(re.compile("^You were signed out"))
 
@@ -207,7 +248,8 @@ def test_a_check_is_tried_on_a_text(signed_in, rubrics):
     page.goto(PATH.format("ralph"))
     page.get_by_text("Try the checks on a text").click()
     page.fill("#try-text", "A <b>bold</b> TODO")
-    page.get_by_role("button", name="Try it: no-placeholders").click()
+    page.locator("#check-1 summary").click()
+    page.get_by_role("button", name="Try it: No placeholders").click()
 
     expect(page.locator("#check-1 .tried")).to_contain_text("A placeholder is left: “TODO”")
     expect(page.locator("#check-1 .tried mark")).to_have_text("TODO")
@@ -229,9 +271,10 @@ def test_problems_are_listed_and_focus_goes_there(editor_page):
 def test_unsaved_changes_are_offered_back_after_the_browser_was_closed(editor_page):
     page = editor_page
     page.fill("#purpose", "Half a thought")
-    page.get_by_role("button", name="Add a criterion").click()
+    page.get_by_role("button", name="Add criterion").click()
     page.fill("#criterion-6-name", "Courage")
-    expect(page.locator("[data-save-state]")).to_have_text("Unsaved changes, kept in this browser.")
+    page.fill("#criterion-6-description", "Does it dare?")
+    expect(page.locator("[data-save-state]")).to_have_text("Unsaved changes:")
     second = page.context.new_page()
     page.close()
     second.goto(PATH.format("wiggum"))
@@ -250,7 +293,7 @@ def test_unsaved_changes_are_offered_back_after_the_browser_was_closed(editor_pa
 def test_unsaved_changes_can_be_discarded(editor_page):
     page = editor_page
     page.fill("#purpose", "Half a thought")
-    expect(page.locator("[data-save-state]")).to_have_text("Unsaved changes, kept in this browser.")
+    expect(page.locator("[data-save-state]")).to_have_text("Unsaved changes:")
     page.on("dialog", lambda dialog: dialog.accept())
     page.reload()
     page.get_by_role("button", name="Discard").click()
@@ -282,6 +325,7 @@ def test_two_browsers_edit_the_same_rubric(editor_page, browser, site, editor, a
     first.fill("#criterion-0-name", "Deep")
     saved(first, 2)
     second.fill("#purpose", "The editor's purpose")
+    expand(second)
     second.fill("#background", "The editor's background")
     save(second)
 
@@ -308,6 +352,7 @@ def test_two_browsers_edit_the_same_rubric(editor_page, browser, site, editor, a
 
 def the_first_sees_what_the_second_did(page):
     """Whose page is older than the other's save is shown that save in turn."""
+    expand(page)
     page.fill("#background", "The owner's background")
     save(page)
     expect(page.get_by_role("alert")).to_contain_text("Edgar Editor saved version 3")
@@ -339,10 +384,13 @@ def test_it_works_without_script(browser, site, rubrics, owner, as_owner):
     context.add_cookies([{"name": "sessionid", "value": as_owner.cookies["sessionid"].value, "url": site}])
     page = context.new_page()
     page.goto(PATH.format("wiggum"))
-    page.get_by_role("button", name="Add a criterion").click()
+    page.get_by_role("button", name="Add criterion").click()
     page.fill("#criterion-6-name", "Courage")
-    page.fill("#criterion-6-key", "courage")
+    page.fill("#criterion-6-description", "Does it dare?")
+    more(page, 6)
     page.fill("#criterion-6-order", "0")
+    more(page, 6)
+    more(page, 1)
     page.locator("#criterion-1").get_by_label("Remove").check()
     saved(page, 2)
     context.close()
@@ -381,6 +429,7 @@ def test_axe_on_two_edits_side_by_side(browser, site, rubrics, project, owner, a
         page.goto(PATH.format("wiggum"))
         page.fill("#purpose", f"Purpose {id(page)}")
     first.fill("#name", "Another name")
+    expand(second)
     second.fill("#background", "Some background")
     saved(first, 2)
     save(second)
@@ -391,7 +440,8 @@ def test_axe_on_two_edits_side_by_side(browser, site, rubrics, project, owner, a
 
 
 def test_metrics_are_added_moved_removed_and_saved(editor_page):
-    add = editor_page.get_by_role("button", name="Add a metric")
+    expand(editor_page)
+    add = editor_page.get_by_role("button", name="Add metric")
     for place, (name, value) in enumerate((("loss", "loss=(\\d+)"), ("gone", "(x)"), ("accuracy", "(y)"))):
         add.click()
         editor_page.locator(f"#metric-{place}-name").fill(name)

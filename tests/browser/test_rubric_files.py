@@ -52,7 +52,7 @@ def test_a_preview_is_swapped_in_place_and_its_legend_leads_to_the_parts(signed_
     page.get_by_role("textbox", name="Candidate").fill("")
     page.get_by_role("button", name="Preview").click()
     expect(page.get_by_text("Enter a text to judge. Or choose a run above.")).to_be_visible()
-    expect(page.get_by_text("Nothing to show yet")).to_be_visible()
+    expect(page.get_by_text("No preview")).to_be_visible()
 
 
 def test_a_run_is_previewed_without_script(browser, site, as_owner, version):
@@ -60,7 +60,7 @@ def test_a_run_is_previewed_without_script(browser, site, as_owner, version):
     context.add_cookies([{"name": "sessionid", "value": as_owner.cookies["sessionid"].value, "url": site}])
     page = context.new_page()
     page.goto("/p/alpha/rubrics/house/preview/")
-    page.get_by_label("Source").select_option(index=1)
+    page.get_by_label("Example").select_option(index=1)
     page.get_by_role("spinbutton", name="Round").fill("")
     page.get_by_role("button", name="Preview").click()
     expect(page.get_by_role("region", name="User message").first).to_contain_text(
@@ -114,7 +114,7 @@ def test_a_calibration_example_is_taken_from_a_round_corrected_and_saved(signed_
     page.get_by_role("button", name="Save as version 2").click()
     expect(page.get_by_text("Calibration example saved: version 2.")).to_be_visible()
     expect(page.get_by_role("row", name="Depth")).to_contain_text("5.5")
-    page.get_by_role("button", name="Remove the example").click()
+    page.get_by_role("button", name="Remove").click()
     expect(page.get_by_text("Example removed: version 3.")).to_be_visible()
 
 
@@ -129,7 +129,7 @@ def test_a_rubric_goes_to_another_project_as_a_file(signed_in, version, owner, o
     assert file.name == "house-v1.yaml"
     page.goto("/p/beta/rubrics/import/")
     page.locator("#id_file").set_input_files(file)
-    page.get_by_role("button", name="Check and import").click()
+    page.get_by_role("button", name="Import", exact=True).click()
     expect(page.get_by_role("heading", name="House style")).to_be_visible()
     with page.expect_download() as again:
         page.evaluate("location.assign('/p/beta/rubrics/house-style/export.yaml')")
@@ -141,7 +141,7 @@ def test_a_bad_file_is_told_line_by_line(signed_in, version):
     page = signed_in
     page.goto("/p/alpha/rubrics/import/")
     page.get_by_label("Or paste text").fill("wiggum_rubric: 1\nname: x\nnmae: y\n")
-    page.get_by_role("button", name="Check and import").click()
+    page.get_by_role("button", name="Import", exact=True).click()
     alert = page.get_by_role("alert")
     expect(alert).to_contain_text("Line 3")
     expect(alert).to_contain_text("Unknown key 'nmae'")
@@ -165,7 +165,7 @@ def test_axe_finds_nothing_serious(browser, site, as_owner, project, version, bo
     page = context.new_page()
     page.goto("/p/alpha/rubrics/" + path.replace("first", str(project.runs.get().pk)))
     if path == "import/":
-        page.get_by_role("button", name="Check and import").click()
+        page.get_by_role("button", name="Import", exact=True).click()
         page.get_by_text("Choose a file or paste its text.").wait_for()
     page.evaluate("for (const folded of document.querySelectorAll('main details')) folded.open = true")
     assert in_both_themes(page) == []

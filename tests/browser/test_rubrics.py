@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from playwright.sync_api import expect
 
-from refinement.engine.profiles import rubric_for
+from refinement.engine.profiles import default_rubrics, rubric_for
 from refinement.engine.types import Information
 from refinement.models import Rubric
 from refinement.services.rubrics.editing import default_rubrics_install, version_create
@@ -18,7 +18,7 @@ def rubrics(site, project, owner):
     """The published rubrics, one of them with a second version and runs."""
     default_rubrics_install(project=project, user=owner)
     rubric = Rubric.objects.get(slug="wiggum")
-    base = rubric_for("wiggum")
+    base = default_rubrics()["wiggum"]
     changed = replace(
         base,
         purpose="Guides for people on call.",
@@ -45,9 +45,9 @@ def test_a_rubric_from_the_gallery_by_keyboard(signed_in, rubrics):
 
 def test_the_list_follows_what_is_typed(signed_in, rubrics):
     signed_in.goto(f"{rubrics}/")
-    signed_in.get_by_role("searchbox").fill("creative")
+    signed_in.get_by_role("searchbox").fill("placeholders")
     expect(signed_in.locator("#rubric-list tbody tr")).to_have_count(1)
-    expect(signed_in).to_have_url(f"{signed_in.url.split('/p/')[0]}{rubrics}/?q=creative")
+    expect(signed_in).to_have_url(f"{signed_in.url.split('/p/')[0]}{rubrics}/?q=placeholders")
 
     signed_in.get_by_role("searchbox").fill("no such thing")
     expect(signed_in.get_by_text("Nothing matches")).to_be_visible()
@@ -57,7 +57,7 @@ def test_compare_two_versions_and_restore_the_first(signed_in, rubrics):
     signed_in.goto(f"{rubrics}/wiggum/versions/")
     signed_in.get_by_label("Compare from version 1").check()
     signed_in.get_by_label("Compare to version 2").check()
-    signed_in.get_by_role("button", name="Compare the two chosen").click()
+    signed_in.get_by_role("button", name="Compare", exact=True).click()
     expect(signed_in.locator("#comparison ins").first).to_contain_text("Guides for people on call")
 
     signed_in.get_by_role("navigation", name="Rubric").get_by_role("link", name="Versions").click()
@@ -68,10 +68,11 @@ def test_compare_two_versions_and_restore_the_first(signed_in, rubrics):
 
 def test_duplicate_and_archive(signed_in, rubrics):
     signed_in.goto(f"{rubrics}/wiggum/")
-    signed_in.get_by_text("Duplicate", exact=True).first.click()
+    signed_in.get_by_text("More", exact=True).click()
     signed_in.get_by_role("button", name="Duplicate").click()
-    expect(signed_in.get_by_role("heading", level=1)).to_have_text("Copy of Wiggum six dimensions")
+    expect(signed_in.get_by_role("heading", level=1)).to_have_text("Copy of Technical guide")
 
+    signed_in.get_by_text("More", exact=True).click()
     signed_in.get_by_role("button", name="Archive").click()
     expect(signed_in.get_by_role("status")).to_contain_text("archived.")
     expect(signed_in.locator("#rubric-list")).not_to_contain_text("Copy of")

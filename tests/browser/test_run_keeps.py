@@ -43,9 +43,9 @@ def it_ends(run: Run) -> None:
 
 def ended_on(page: Page, score: str = "8.60") -> None:
     """The best round is open, unless the reader chose another one."""
-    expect(page.locator(".answer")).to_contain_text("FAIL")
+    expect(page.locator(".answer-outcome")).to_contain_text("FAIL")
     expect(page.locator("#run-stop")).to_have_count(0)
-    expect(page.locator("#run-rounds")).to_contain_text("8.30")
+    expect(page.locator("#run-rounds")).to_contain_text("0.30")
     expect(page.locator("#round .composite")).to_contain_text(score)
 
 
@@ -71,8 +71,8 @@ def test_what_is_opened_chosen_and_selected_stays(signed_in: Page, run: Run):
     it_ends(run)
     ended_on(signed_in, "8.30")
     expect(signed_in.get_by_role("table", name="").first).to_contain_text("8.30")
-    expect(signed_in.get_by_role("checkbox", name="Depth")).not_to_be_checked()
-    expect(signed_in.locator(".chart-wide .chart-series-1")).to_be_hidden()
+    expect(signed_in.locator("#series-1")).not_to_be_checked()
+    expect(signed_in.locator(".chart-wide .chart-line.chart-series-1")).to_be_hidden()
     assert signed_in.evaluate("getSelection().toString()") == "Version 2"
 
 

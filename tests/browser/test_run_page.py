@@ -1,13 +1,16 @@
 """A run's page in a browser: rounds, chart, comparison, actions, by pointer and by keyboard alone."""
 
 import re
+from decimal import Decimal
 
 import pytest
 from playwright.sync_api import expect
 
 from refinement.models import Event, Run
+from refinement.services.reviews.human_scores import Reading, human_score_give
 from tests.browser.test_accessibility import in_both_themes
 from tests.views.rubrics.given import HOSTILE
+from tests.views.runs.board_guide import board_rows
 from tests.views.runs.finished import finished_run
 from tests.views.runs.guide import guide_run
 from tests.views.runs.staged import ollama_server, stage
@@ -126,8 +129,9 @@ def test_what_is_chosen_the_moment_a_comparison_appears_is_not_lost(signed_in, h
 
 def test_a_line_of_the_chart_can_be_hidden_and_values_are_told(signed_in, home):
     signed_in.goto(home)
-    line = signed_in.locator(".chart-wide .chart-series-1")
+    line = signed_in.locator(".chart-wide .chart-line.chart-series-1")
     expect(line).to_be_visible()
+    signed_in.locator("#chart-lines > summary").click()
     signed_in.get_by_role("checkbox", name="Depth").uncheck()
     expect(line).to_be_hidden()
     signed_in.locator(".chart-wide .chart-column").nth(2).focus()
@@ -147,6 +151,7 @@ def test_signs_on_the_chart_can_be_seen(signed_in, home):
 
 def test_the_chart_can_be_kept_as_a_picture(signed_in, home, tmp_path):
     signed_in.goto(home)
+    signed_in.locator("#chart-table > summary").click()
     for name, start in (("PNG", b"\x89PNG"), ("SVG", b"<svg")):
         with signed_in.expect_download() as waiting:
             signed_in.get_by_role("link", name=name, exact=True).click()
@@ -166,13 +171,14 @@ def test_what_was_said_opens_in_place(signed_in, home):
 
 def test_actions_by_keyboard(signed_in, home, run):
     signed_in.goto(home)
-    rounds = signed_in.get_by_label("How many more rounds")
+    signed_in.locator("#run-menu > summary").press("Enter")
+    rounds = signed_in.get_by_label("More rounds")
     rounds.fill("many")
     rounds.press("Enter")
     expect(signed_in.get_by_text("Enter the number of rounds")).to_be_visible()
-    expect(signed_in.get_by_label("How many more rounds")).to_have_value("many")
-    signed_in.get_by_label("How many more rounds").fill("2")
-    signed_in.get_by_label("How many more rounds").press("Enter")
+    expect(signed_in.get_by_label("More rounds")).to_have_value("many")
+    signed_in.get_by_label("More rounds").fill("2")
+    signed_in.get_by_label("More rounds").press("Enter")
     expect(signed_in.get_by_role("status").first).to_contain_text("2 more rounds")
     expect(signed_in.locator(".live-time")).to_be_visible()
     signed_in.get_by_role("button", name="Pause").press("Enter")
@@ -188,12 +194,36 @@ def test_it_reads_and_works_without_script(browser, site, owner, as_owner, run, 
     page.goto(home)
     page.get_by_role("navigation", name="Rounds").get_by_role("link").first.click()
     expect(page.get_by_role("heading", name="Round 1")).to_be_visible()
-    page.get_by_text("Show as a table").click()
+    page.locator("#chart-table > summary").click()
     expect(page.get_by_role("table").first).to_contain_text("8.60")
-    page.get_by_text("More", exact=True).click()
+    page.locator("#chart-table > summary").click()
+    page.locator("#run-menu > summary").click()
     page.get_by_role("button", name="Archive").click()
     expect(page.get_by_role("status").first).to_contain_text("Run archived.")
     context.close()
+
+
+def test_the_answer_fits_in_one_and_a_half_screens(signed_in, site, project, owner, editor):
+    text = "\n\n".join(f"## Step {n}\n\n{'Check the queue, then restart it. ' * 6}" for n in range(1, 9))
+    texts = [text + "!" * number for number in range(5)]
+    run = finished_run(project, ["4.67", "6.25", "7.79", "7", "8"], candidates=texts)
+    keys = [entry["key"] for entry in run.snapshot["criteria"]]
+    said = Reading(dict.fromkeys(keys, Decimal(4)), {}, "")
+    human_score_give(run=run, row=run.rounds.get(number=5), user=editor, submitted=said, seen_version=0)
+    signed_in.set_viewport_size({"width": 1440, "height": 900})
+    for made in (run, board_rows(project)):
+        signed_in.goto(f"/p/{project.slug}/runs/{made.pk}/")
+        assert signed_in.evaluate("document.documentElement.scrollHeight") <= 1600
+        expect(signed_in.get_by_role("link", name="Copy result")).to_be_in_viewport()
+        expect(signed_in.locator(".verdict")).to_be_in_viewport()
+
+
+def test_the_result_is_copied(signed_in, home):
+    signed_in.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    signed_in.goto(home)
+    signed_in.get_by_role("link", name="Copy result").click()
+    expect(signed_in.get_by_role("link", name="Copied")).to_be_visible()
+    assert "without it the service starts" in signed_in.evaluate("() => navigator.clipboard.readText()")
 
 
 @pytest.mark.parametrize("width", [1440, 390])

@@ -116,8 +116,8 @@ def test_they_read_without_script(opened, runs):
         "calls": "judge:1b",
         "compare": "9.10 reaches the threshold",
         "compare scales": "as a share of its own scale",
-        "choose": "One run is chosen",
-        "too many": "6 runs are chosen",
+        "choose": "One run is selected",
+        "too many": "6 runs are selected",
     }
     for name, address in addresses(runs).items():
         page.goto(address)
@@ -128,10 +128,10 @@ def test_forms_are_sent_without_script(opened, runs):
     page = opened(java_script_enabled=False)
     page.goto(f"/p/alpha/runs/compare/?run={runs[0].pk}")
     page.locator(f"input[value='{runs[1].pk}']").check()
-    page.get_by_role("button", name="Compare the chosen runs").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("2 runs compared")
-    page.get_by_label("Best of").select_option(str(runs[1].pk))
-    page.get_by_label("against").select_option(str(runs[0].pk))
+    page.get_by_role("button", name="Compare", exact=True).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Compare 2 runs")
+    page.locator("#diff-a").select_option(str(runs[1].pk))
+    page.locator("#diff-b").select_option(str(runs[0].pk))
     page.get_by_role("button", name="Show", exact=True).click()
     expect(page.get_by_role("columnheader", name=f"Run {runs[1].pk}, round 2").last).to_be_visible()
 
@@ -167,11 +167,11 @@ def test_a_comparison_by_keyboard_alone(opened, runs):
     page.keyboard.press("Space")
     tab_to(page, "main button[type=submit]")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("heading", level=1)).to_have_text("2 runs compared")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Compare 2 runs")
     tab_to(page, "#diff-a")
     page.keyboard.press("ArrowDown")
     tab_to(page, "#compare-diff button")
     page.keyboard.press("Enter")
-    expect(page.get_by_text("one and the same run")).to_be_visible()
+    expect(page.get_by_text("Choose two different runs.")).to_be_visible()
     page.go_back()
     expect(page.locator("#compare-diff ins").first).to_be_visible()

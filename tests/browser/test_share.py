@@ -50,10 +50,10 @@ def elsewhere():
 def test_a_link_is_made_and_a_stranger_reads_the_run(signed_in, browser, site, project):
     run = finished_run(project)
     signed_in.goto(f"/p/{project.slug}/runs/{run.pk}/")
-    signed_in.locator("summary", has_text="More").click()
-    signed_in.get_by_role("link", name="Share by link").click()
+    signed_in.locator("#run-export > summary").click()
+    signed_in.get_by_role("link", name="Share link").click()
     signed_in.get_by_label("Note").fill("For the board")
-    signed_in.get_by_role("button", name="Make link").click()
+    signed_in.get_by_role("button", name="Create link").click()
     address = signed_in.get_by_label("Share link", exact=True).input_value()
     assert address.startswith(f"{site}/s/")
 
@@ -74,7 +74,7 @@ def test_a_link_is_made_and_a_stranger_reads_the_run(signed_in, browser, site, p
     signed_in.get_by_role("button", name="Revoke").click()
     expect(signed_in.get_by_role("status").first).to_contain_text("Link revoked")
     page.goto(address)
-    expect(page.get_by_role("heading", level=1)).to_have_text("This link does not work")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Link not found")
     stranger.close()
 
 

@@ -14,6 +14,7 @@ def editor_page(signed_in: Page, project, settings) -> Page:
     settings.COMMANDS = ["/bin/sh"]
     a_rubric(project)
     signed_in.goto(f"/p/{project.slug}/rubrics/own/edit/")
+    signed_in.locator("#evaluation > summary").click()
     signed_in.locator("#evaluation_mode").select_option("runnable")
     signed_in.locator("#evaluator-handover").select_option("stdin")
     signed_in.get_by_text("Try the evaluator on a text").click()

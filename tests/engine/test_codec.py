@@ -6,14 +6,14 @@ import pytest
 from refinement.engine.codec import BadRubric, rubric_from_json, rubric_to_json, rubric_with
 from refinement.engine.kinds import JudgeMode, OnPlateau
 from refinement.engine.panels import Judges
-from refinement.engine.profiles import default_rubrics
+from refinement.engine.profiles import shipped_rubrics
 from refinement.engine.types import Budget, NextBase, StopReason
 from tests.engine.given import D, rubric
 
 
-@pytest.mark.parametrize("slug", list(default_rubrics()))
+@pytest.mark.parametrize("slug", list(shipped_rubrics()))
 def test_a_rubric_survives_json(slug):
-    of = default_rubrics()[slug]
+    of = shipped_rubrics()[slug]
     text = json.dumps(rubric_to_json(of))
     assert rubric_from_json(json.loads(text)) == of
 

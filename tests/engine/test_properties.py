@@ -6,7 +6,7 @@ from decimal import Decimal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refinement.engine.profiles import default_rubrics
+from refinement.engine.profiles import shipped_rubrics
 from refinement.engine.scoring import assess, rank
 from refinement.engine.steps import next_step
 from refinement.engine.stopping import round_limit
@@ -53,7 +53,7 @@ STOP_RULES = st.permutations(
 
 @st.composite
 def rubrics(draw) -> Rubric:
-    of = draw(st.sampled_from(list(default_rubrics().values())))
+    of = draw(st.sampled_from(list(shipped_rubrics().values())))
     policy = replace(of.policy, max_rounds=draw(st.integers(1, 9)))
     if draw(st.booleans()):
         rules = draw(STOP_RULES)
@@ -231,8 +231,8 @@ def test_no_float_enters_a_comparison(run):
 @given(st.integers(0, 30), st.integers(0, 3))
 def test_a_spent_budget_never_allows_another_call(calls, limit):
     of = replace(
-        default_rubrics()["wiggum"],
-        policy=replace(default_rubrics()["wiggum"].policy, budget=Budget(calls=limit + 1)),
+        shipped_rubrics()["wiggum"],
+        policy=replace(shipped_rubrics()["wiggum"].policy, budget=Budget(calls=limit + 1)),
     )
     step = next_step(of, History((Round(1, "x"),), Usage(calls=calls)))
     assert isinstance(step, Finish) is (calls >= limit + 1)

@@ -12,6 +12,7 @@ from refinement.engine.profiles import (
     default_rubrics,
     preset_rules,
     rubric_for,
+    shipped_rubrics,
     with_followed_preset,
 )
 from refinement.engine.types import (
@@ -234,8 +235,16 @@ def test_simmer_is_as_published():
     assert of.policy.primary_first
 
 
-def test_a_new_project_has_all_default_rubrics():
-    rubrics = default_rubrics()
+def test_a_new_project_has_four_rubrics_from_the_gallery():
+    rubrics, shipped = default_rubrics(), shipped_rubrics()
+    assert list(rubrics) == ["simmer", "wiggum", "simmer-code", "ralph"]
+    for slug, of in rubrics.items():
+        assert replace(of, name=shipped[slug].name, purpose=shipped[slug].purpose) == shipped[slug]
+        assert of.purpose
+
+
+def test_the_gallery_has_a_rubric_for_each_profile_and_kind_of_work():
+    rubrics = shipped_rubrics()
     assert set(PROFILES) <= set(rubrics)
     artifacts = {slug.removeprefix("simmer-") for slug in rubrics if slug.startswith("simmer-")}
     assert artifacts == {

@@ -123,7 +123,7 @@ def test_the_two_that_are_always_there_are_described_in_words(db, monkeypatch):
         "ollama": (False, f"Ollama is not responding at {NOWHERE}. Start it or set WIGGUM_OLLAMA_URL."),
         "embedded": (
             True,
-            "Embedded model: OK. For trying things out; too small to judge well.",
+            "Demo model: OK. Fine for a tour; too small to judge well.",
         ),
     }
 
@@ -217,7 +217,7 @@ def test_readyz_stays_ready_without_endpoints_and_tells_no_addresses(anonymous, 
     }
 
 
-def test_the_home_page_shows_each_endpoint(as_viewer, project):
-    page = as_viewer.get(f"/p/{project.slug}/").content.decode()
-    assert f"Ollama is not responding at {NOWHERE}. Start it or set WIGGUM_OLLAMA_URL." in page
+def test_the_home_page_says_where_it_looked(as_editor, project):
+    page = as_editor.get(f"/p/{project.slug}/").content.decode()
+    assert f"Wiggum looked for Ollama at <code>{NOWHERE}</code>." in page
     assert "too small to judge well" in page

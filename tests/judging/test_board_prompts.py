@@ -7,7 +7,7 @@ from itertools import takewhile
 import pytest
 
 from refinement.engine.panels import PANELS, PanelJudge
-from refinement.engine.profiles import PROFILES, default_rubrics, rubric_for
+from refinement.engine.profiles import PROFILES, rubric_for, shipped_rubrics
 from refinement.engine.types import (
     BoardVerdict,
     Criterion,
@@ -69,11 +69,11 @@ def common_beginning(*texts: str) -> str:
 
 
 @pytest.mark.parametrize("panel", PANELS.values(), ids=PANELS)
-@pytest.mark.parametrize("slug", [slug for slug, of in default_rubrics().items() if of.criteria])
+@pytest.mark.parametrize("slug", [slug for slug, of in shipped_rubrics().items() if of.criteria])
 def test_the_judges_of_a_panel_share_most_of_their_prompts(slug, panel):
     """The lens stands after all that is common, so that servers reuse what they have read."""
     candidate = "Backups run every night at two.\n" * 40
-    prompts = [joined(first(default_rubrics()[slug], judge, candidate)) for judge in panel]
+    prompts = [joined(first(shipped_rubrics()[slug], judge, candidate)) for judge in panel]
     shared = len(common_beginning(*prompts))
     assert shared >= 0.8 * max(map(len, prompts))
 

@@ -7,7 +7,7 @@ from itertools import pairwise, takewhile
 import pytest
 
 from refinement.engine.feedback import NOTHING_NAMED, feedback_from
-from refinement.engine.profiles import PROFILES, default_rubrics, preset_rules, rubric_for
+from refinement.engine.profiles import PROFILES, preset_rules, rubric_for, shipped_rubrics
 from refinement.engine.scoring import assess
 from refinement.engine.types import (
     Assessment,
@@ -85,9 +85,9 @@ def producer_text(of, step, seed=""):
     return user.content
 
 
-@pytest.mark.parametrize("slug", default_rubrics())
+@pytest.mark.parametrize("slug", shipped_rubrics())
 def test_the_system_message_of_a_default_rubric_is_compact(slug):
-    of = default_rubrics()[slug]
+    of = shipped_rubrics()[slug]
     if of.criteria:
         system, _ = judge_messages(of)
         assert len(system) < 3_500

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refinement.engine.kinds import Information, ProblemClass
-from refinement.engine.profiles import PROFILES, context_rules_for, default_rubrics, rubric_for
+from refinement.engine.profiles import PROFILES, context_rules_for, rubric_for, shipped_rubrics
 from refinement.engine.scoring import assess
 from refinement.engine.steps import revise
 from refinement.engine.types import (
@@ -82,10 +82,10 @@ def check_exact(made):
             assert all(part.text for part in message.parts)
 
 
-@pytest.mark.parametrize("slug", default_rubrics())
+@pytest.mark.parametrize("slug", shipped_rubrics())
 @pytest.mark.parametrize("rounds", [1, 2, 3])
-def test_the_parts_of_a_default_rubrics_prompts_are_the_prompts(slug, rounds):
-    of = default_rubrics()[slug]
+def test_the_parts_of_a_shipped_rubrics_prompts_are_the_prompts(slug, rounds):
+    of = shipped_rubrics()[slug]
     texts = [f"Candidate {number}." for number in range(1, rounds + 1)]
     if of.criteria:
         made = views(of, "Explain the backups.", texts)

@@ -39,10 +39,10 @@ def test_tasks_and_candidates_are_found(project):
 def test_what_changes_is_found_as_it_is_now(project):
     run = a_run(project, task="Explain the zebra crossing.")
     entry = a_round(run, 1, "A text about quaggas.")
-    Run.objects.filter(pk=run.pk).update(task="Explain the okapi.")
+    Run.objects.filter(pk=run.pk).update(title="Crossings", task="Explain the okapi.")
     Round.objects.filter(pk=entry.pk).update(candidate="A text about tapirs.")
     assert [found(project, word) for word in ("zebra", "quaggas")] == [[], []]
-    assert [found(project, word) for word in ("okapi", "tapirs")] == [[run.pk], [run.pk]]
+    assert [found(project, word) for word in ("crossings okapi", "tapirs")] == [[run.pk], [run.pk]]
 
 
 def test_a_round_that_goes_leaves_the_index(project):

@@ -64,4 +64,4 @@ def test_403_gives_the_reason(as_viewer):
     answer = as_viewer.get("/projects/new/")
 
     assert answer.status_code == 403
-    assert "You may not do this" in answer.content.decode()
+    assert "Not allowed" in answer.content.decode()

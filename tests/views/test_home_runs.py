@@ -82,6 +82,7 @@ def test_a_newcomer_is_led_to_the_prepared_example(as_viewer, as_editor, address
     page = as_viewer.get(address).content.decode()
     assert "Open the example run" in page
     assert "try the demo model" not in page
+    assert "/rubrics/new/" not in page
 
 
 def test_a_failed_example_is_no_first_result(as_editor, address, project):

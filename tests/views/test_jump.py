@@ -49,16 +49,17 @@ def test_runs_are_found_by_part_of_a_title_by_a_word_of_a_text_and_by_number(as_
     assert found(as_viewer, "9" * 40) == ["/p/alpha/runs/?q=" + "9" * 40]
 
 
-def test_rubrics_views_and_other_projects_are_found_by_name(as_viewer, viewer, project):
+def test_rubrics_views_and_other_projects_are_found_by_name(as_viewer, viewer, owner, project):
     default_rubrics_install(project=project)
     rubric = project.rubrics.first()
-    SavedView.objects.create(project=project, name="Failing drafts", query="outcome=FAIL")
+    SavedView.objects.create(project=project, name="Failing drafts", query="outcome=FAIL", shared=True)
+    SavedView.objects.create(project=project, name="Failing, private", created_by=owner)
     beta = Project.objects.create(name="Beta team", slug="beta")
     Project.objects.create(name="Beta of others", slug="gamma")
     Membership.objects.create(project=beta, user=viewer, role="viewer")
 
     assert f"/p/alpha/rubrics/{rubric.slug}/" in found(as_viewer, rubric.name[1:])
-    assert found(as_viewer, "failing d") == ["/p/alpha/runs/?outcome=FAIL"]
+    assert found(as_viewer, "failing") == ["/p/alpha/runs/?outcome=FAIL"]
     assert found(as_viewer, "beta") == ["/p/beta/"]
 
 

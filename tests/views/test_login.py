@@ -82,7 +82,7 @@ def test_signing_out_needs_a_post(as_owner):
     answer = as_owner.post("/account/logout/", follow=True)
 
     assert answer.redirect_chain == [("/account/login/", 302)]
-    assert "You are signed out." in answer.content.decode()
+    assert "Signed out." in answer.content.decode()
     assert as_owner.get("/account/").status_code == 302
 
 
@@ -90,7 +90,7 @@ def test_a_form_without_its_token_says_what_to_do(person):
     answer = sign_in(Client(enforce_csrf_checks=True), person.email)
 
     assert answer.status_code == 403
-    assert "load the page again" in answer.content.decode()
+    assert "reload the page" in answer.content.decode()
 
 
 @pytest.mark.parametrize("method", ["get", "post"])
@@ -100,7 +100,7 @@ def test_there_is_no_open_signup(anonymous, method, django_user_model):
     )
 
     assert answer.status_code == 403
-    assert "By invitation only" in answer.content.decode()
+    assert "Invitation required" in answer.content.decode()
     assert not django_user_model.objects.exists()
 
 

@@ -14,7 +14,7 @@ from refinement.api.runs.runs import (
     target_of,
     version_wanted,
 )
-from refinement.api.runs.shapes import RunWhole, exact, run_whole
+from refinement.api.runs.shapes import RunWhole, run_whole
 from refinement.forms.rubrics.values import tidy
 from refinement.providers.registry import Target
 from refinement.selectors.endpoints import endpoint_specs
@@ -23,7 +23,7 @@ from refinement.selectors.launch.judging import Judging
 from refinement.selectors.launch.model_lists import models_for_launch
 from refinement.selectors.launch.plans import Plan, plan_of
 from refinement.selectors.launch.warnings import Caution, warnings_for
-from refinement.selectors.rubrics.definitions import definition_of
+from refinement.selectors.rubrics.definitions import definition_of, plain
 from refinement.services.runs.launching import NothingAvailable, example_choice, example_launch
 from refinement.services.runs.sources import sources_validate
 
@@ -152,7 +152,7 @@ def estimate_shape(plan: Plan, cautions: list[Caution]) -> EstimateShape:
         calls=range_shape(estimate.calls),
         tokens=range_shape(estimate.tokens),
         seconds=range_shape(plan.seconds) if plan.seconds else None,
-        cost=CostShape(low=exact(plan.cost.low), high=exact(plan.cost.high)) if plan.cost else None,
+        cost=CostShape(low=plain(plan.cost.low), high=plain(plan.cost.high)) if plan.cost else None,
         roles=[
             RoleShape(role=share.role, calls=range_shape(share.calls), tokens=range_shape(share.tokens))
             for share in estimate.roles

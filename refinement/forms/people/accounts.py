@@ -1,6 +1,7 @@
 """Account forms: our own, and allauth's with our labels."""
 
 from typing import Any
+from zoneinfo import available_timezones
 
 from allauth.account import forms as allauth_forms
 from django import forms
@@ -8,14 +9,27 @@ from django import forms
 NEW_PASSWORD_HELP = "At least 10 characters. A few unrelated words are easy to remember."
 
 
-class NameForm(forms.Form):
-    """The name that others see."""
+def zone_choices() -> list[tuple[str, str]]:
+    """All time zones of a place, and UTC; the empty one is the browser's."""
+    places = sorted(name for name in available_timezones() if "/" in name and not name.startswith("Etc/"))
+    names = [(name, name.replace("_", " ")) for name in ("UTC", *places)]
+    return [("", "Same as browser"), *names]
+
+
+class ProfileForm(forms.Form):
+    """The name that others see, and how times are shown."""
 
     name = forms.CharField(
-        label="Your name",
+        label="Name",
         max_length=120,
         help_text="Shown to others next to your activity.",
         widget=forms.TextInput(attrs={"autocomplete": "name"}),
+    )
+    time_zone = forms.ChoiceField(
+        label="Time zone",
+        required=False,
+        choices=zone_choices,
+        help_text="For times on all pages.",
     )
 
 

@@ -9,7 +9,6 @@ from django.utils.http import urlencode
 from refinement.models import MemberRole
 from refinement.selectors.people.audit import AuditFilters, AuditOptions
 
-ROLE_HELP = "Viewers read. Editors launch runs and change rubrics. Owners also manage members."
 LIFETIMES = [("1", "1 day"), ("7", "7 days"), ("30", "30 days")]
 NO_DATE = {"invalid": "Enter a date such as 2026-03-31."}
 NUMBER_CHARS = 18  # the largest id has more digits
@@ -18,16 +17,22 @@ NUMBER_CHARS = 18  # the largest id has more digits
 class InvitationForm(forms.Form):
     """A new invitation."""
 
-    role = forms.ChoiceField(
-        label="Role", choices=MemberRole.choices, initial=MemberRole.EDITOR, help_text=ROLE_HELP
-    )
+    role = forms.ChoiceField(label="Role", choices=MemberRole.choices, initial=MemberRole.EDITOR)
     days = forms.ChoiceField(label="Expires after", choices=LIFETIMES, initial="7")
     email = forms.EmailField(
-        label="Send to",
+        label="Email",
         required=False,
         max_length=254,
-        help_text="An email address. Leave empty to share the link yourself.",
+        help_text="Sends the link. Leave empty to share it yourself.",
         widget=forms.EmailInput(attrs={"autocomplete": "off"}),
+    )
+
+    note = forms.CharField(
+        label="Note",
+        required=False,
+        max_length=120,
+        help_text="Whom it is for, such as “Mo from support”. Only owners see it.",
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
 
     def __init__(self, *args: Any, can_mail: bool, **kwargs: Any) -> None:
@@ -56,17 +61,17 @@ def _day(label: str) -> forms.DateField:
 class AuditFilterForm(forms.Form):
     """All filters are optional. Invalid values are reported at their field and ignored."""
 
-    person = _chosen("Who")
-    action = _chosen("What")
-    object_type = _chosen("Kind of object")
+    person = _chosen("Person")
+    action = _chosen("Action")
+    object_type = _chosen("Type")
     object_id = forms.CharField(
-        label="Object ID",
+        label="ID",
         required=False,
         max_length=40,
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
     project = _chosen("Project")
-    since = _day("From")
+    since = _day("Since")
     until = _day("Until")
 
     def __init__(

@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from refinement.engine.types import Criterion, Rubric
 from refinement.judging.schema import plain
 from refinement.models import HumanScore
-from refinement.services.reviews.human_scores import NOTE_CHARS, REASON, REASON_CHARS, SCORE, Reading
+from refinement.services.reviews.human_scores import NOTE_CHARS, REASON, SCORE, Reading
 
 
 class HumanScoreForm(forms.Form):
@@ -20,8 +20,8 @@ class HumanScoreForm(forms.Form):
         label="Note",
         required=False,
         strip=False,
-        help_text=f"About the text as a whole. At most {NOTE_CHARS:,} characters.",
-        widget=forms.Textarea(attrs={"rows": 4}),
+        help_text=f"About the whole text, at most {NOTE_CHARS:,} characters.",
+        widget=forms.Textarea(attrs={"rows": 2}),
     )
     version = forms.IntegerField(widget=forms.HiddenInput, min_value=0, max_value=10**9)
 
@@ -86,7 +86,7 @@ def reason_field(criterion: Criterion) -> forms.CharField:
         label=f"Reason for {criterion.name}",
         required=False,
         strip=False,
-        widget=forms.Textarea(attrs={"rows": 2, "placeholder": f"Why? At most {REASON_CHARS:,} characters."}),
+        widget=forms.Textarea(attrs={"rows": 1, "placeholder": "Why? (optional)"}),
     )
 
 

@@ -16,7 +16,7 @@ OUT_OF_RANGE = ("invalid", "min_value", "max_value")
 MOST_RUBRICS = 500
 KINDS = [
     (RuleKind.FAILED.value, "Every FAIL of the rubric below"),
-    (RuleKind.SIGNAL.value, "Every run with a Ralph signal"),
+    (RuleKind.SIGNAL.value, "Every run whose scores do not follow the changes"),
     (RuleKind.SAMPLE.value, "A sample of finished runs"),
 ]
 

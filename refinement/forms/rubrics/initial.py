@@ -2,31 +2,42 @@
 
 import json
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
 from refinement.engine.evaluating import command_line
-from refinement.engine.types import STOP_RULES, EvaluationMode, Role, StopReason
+from refinement.engine.types import EvaluationMode, Role
 from refinement.forms.rubrics.kinds import Kind, Setting
 from refinement.forms.rubrics.settings import SETTINGS
+from refinement.forms.rubrics.weights import shown_weight, unit_of
 from refinement.forms.rubrics.words import STOP_RULES as STOP_RULE_WORDS
+from refinement.forms.rubrics.words import TWINS, distinct_rules
 from refinement.judging.checks import KINDS, Parameter, ParameterType
 from refinement.judging.checks.kinds import with_defaults
 from refinement.judging.context import OFFERED
 from refinement.judging.templating import TEMPLATE_NAMES
-from refinement.selectors.rubrics.words import schema_words
+from refinement.selectors.rubrics.words import check_name, schema_words
 
 Fields = dict[str, str]
 ON = "on"
 PRESET, PLAIN, EVALUATED = "preset", "plain", "evaluator"  # which preset the visibility table was shown with
 
 
-def form_fields(values: Mapping[str, Any], renamed: Mapping[str, str] | None = None) -> Fields:
-    """The fields of a JSON definition; `renamed` has the earlier keys of criteria."""
+def form_fields(
+    values: Mapping[str, Any], renamed: Mapping[str, str] | None = None, unit: Decimal | None = None
+) -> Fields:
+    """The fields of a JSON definition.
+
+    `renamed` has the earlier keys of criteria. `unit` is what weights are counted in, by default the largest
+    that makes these weights whole numbers.
+    """
     fields: Fields = {}
     for setting in SETTINGS:
         fields.update(_setting_field(setting, values))
+    unit = unit or unit_of(Decimal(criterion["weight"]) for criterion in values["criteria"])
     for number, criterion in enumerate(values["criteria"]):
-        fields.update(criterion_fields(number, criterion, (renamed or {}).get(criterion["key"])))
+        shown = {**criterion, "weight": shown_weight(Decimal(criterion["weight"]), unit)}
+        fields.update(criterion_fields(number, shown, (renamed or {}).get(criterion["key"])))
         if criterion["primary"]:
             fields["primary"] = str(number)
         if criterion["key"] == values["policy"]["penalties"]["criterion"]:
@@ -71,7 +82,7 @@ def criterion_fields(number: int, criterion: Mapping[str, Any], was: str | None 
 def check_fields(number: int, check: Mapping[str, Any]) -> Fields:
     start = f"check-{number}-"
     texts = {name: str(check[name]) for name in ("key", "kind", "severity", "weight", "suggestion")}
-    texts |= {"order": str(number + 1), "was": texts["key"]}
+    texts |= {"order": str(number + 1), "was": texts["key"], "key": check_name(texts["key"])}
     fields = {start + name: text for name, text in texts.items()}
     kind = KINDS.get(check["kind"])
     if kind is not None:
@@ -110,10 +121,11 @@ def parameter_text(parameter: Parameter, value: Any) -> str | None:
 
 
 def _stop_fields(chosen: list[str]) -> Fields:
-    others = [rule for rule in STOP_RULE_WORDS if rule in STOP_RULES and rule not in chosen]
-    fields = {f"stop-{StopReason(rule)}-on": ON for rule in chosen}
-    for order, rule in enumerate([*chosen, *others], start=1):
-        fields[f"stop-{StopReason(rule)}-order"] = str(order)
+    rules = distinct_rules(chosen)
+    others = [rule for rule in STOP_RULE_WORDS if rule not in rules and TWINS.get(rule) not in rules]
+    fields = {f"stop-{rule}-on": ON for rule in rules}
+    for order, rule in enumerate([*rules, *others], start=1):
+        fields[f"stop-{rule}-order"] = str(order)
     return fields
 
 

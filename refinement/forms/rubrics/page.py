@@ -6,10 +6,18 @@ from decimal import Decimal
 from typing import Any
 
 from refinement.engine.artifacts import ARTIFACT_TYPES
+from refinement.engine.codec import rubric_to_json
 from refinement.engine.panels import MOST_JUDGES, USUAL_JUDGES
-from refinement.engine.types import STOP_RULES, Information, OnPlateau, Role, Rubric
+from refinement.engine.types import STOP_RULES, Composite, Information, JudgeMode, OnPlateau, Role, Rubric
 from refinement.forms.rubrics import words
-from refinement.forms.rubrics.initial import PRESET, Fields, check_fields, criterion_fields, metric_fields
+from refinement.forms.rubrics.initial import (
+    PRESET,
+    Fields,
+    check_fields,
+    criterion_fields,
+    form_fields,
+    metric_fields,
+)
 from refinement.forms.rubrics.judges import (
     PANEL_TYPE,
     gallery_panels,
@@ -20,9 +28,12 @@ from refinement.forms.rubrics.judges import (
 from refinement.forms.rubrics.kinds import Kind, Setting
 from refinement.forms.rubrics.outputs import FOUND_BY
 from refinement.forms.rubrics.presets import preset_for, presets_by_cell
+from refinement.forms.rubrics.problems import summary
 from refinement.forms.rubrics.rows import next_number, place_of, row_numbers
-from refinement.forms.rubrics.settings import GROUPS, SETTINGS
-from refinement.forms.rubrics.weights import total_of, usual_of
+from refinement.forms.rubrics.settings import CLERK, SETTINGS
+from refinement.forms.rubrics.topics import topics
+from refinement.forms.rubrics.weights import shares_of, usual_of
+from refinement.forms.rubrics.words import distinct_rules
 from refinement.judging.checks import KINDS, ParameterType
 from refinement.judging.templating import TEMPLATE_NAMES, default_source
 from refinement.selectors.launch.available_models import Offer
@@ -32,11 +43,11 @@ from refinement.selectors.rubrics.words import TEMPLATE_LABELS, rule_name
 
 Errors = Mapping[str, list[str]]
 PROTOTYPE = "__n__"  # row number of the prototype that script copies
+COLOURS = 6  # series of the charts
 CRITERION_PARTS = ("key", "name", "description", "ideal", "weight", "order", "was")
 JUDGE_PARTS = ("name", "lens", "model", "order")
 METRIC_PARTS = ("name", "by", "value", "lower", "order")
 CHECK_PARTS = ("key", "kind", "severity", "weight", "suggestion", "order", "was")
-PART_LABELS = {"ideal": "top of the scale", "value": "pattern or pointer", "p": ""}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +72,14 @@ class Box:
         return " ".join(f"{self.name}-{part}" for there, part in parts if there)
 
 
-def page_values(fields: Fields, errors: Errors, base: Rubric, offers: Sequence[Offer] = ()) -> dict[str, Any]:
-    """The editor template's context for the fields. `offers` are the models that are available now."""
+def page_values(
+    fields: Fields, errors: Errors, base: Rubric, shown: Rubric, offers: Sequence[Offer] = ()
+) -> dict[str, Any]:
+    """The editor template's context for the fields.
+
+    `base` is the edited version and `shown` what the fields say, or the version if they are not valid.
+    `offers` are the models that are available now.
+    """
     criteria = criterion_rows(fields, errors)
     checks = check_rows(fields, errors)
     metrics = metric_rows(fields, errors)
@@ -74,9 +91,12 @@ def page_values(fields: Fields, errors: Errors, base: Rubric, offers: Sequence[O
         "summary": summary(
             errors, {"Criterion": criteria, "Check": checks, "Metric": metrics, "Judge": judges}
         ),
-        "groups": {name: [_box(setting, fields, errors) for setting in GROUPS[name]] for name in GROUPS},
+        "boxes": {setting.name.replace("-", "_"): _box(setting, fields, errors) for setting in SETTINGS},
+        "topics": topics(shown, errors),
+        "changed_topics": sum(bool(topic.changed) for topic in topics(shown, errors).values()),
+        "original": form_fields(rubric_to_json(base)),
         "criteria": criteria,
-        "weight_total": total_of(row["weight"] for row in criteria),
+        "share_bar": share_bar(criteria, fields),
         "checks": checks,
         "kinds": KINDS.values(),
         "metrics": metrics,
@@ -91,6 +111,7 @@ def page_values(fields: Fields, errors: Errors, base: Rubric, offers: Sequence[O
         "artifact_types": ARTIFACT_TYPES,
         "base": base,
         "top": fields.get("scale-maximum", ""),
+        "bottom": fields.get("scale-minimum", ""),
         "try_text": fields.get("try-text", ""),
         "add_kind": fields.get("add-kind", ""),
     }
@@ -130,6 +151,7 @@ def criterion_rows(fields: Fields, errors: Errors) -> list[dict[str, Any]]:
         _row("criterion", number, CRITERION_PARTS, fields, errors)
         | {
             "place": place,
+            "colour": (place - 1) % COLOURS + 1,
             "primary": fields.get("primary") == number,
             "docked": fields.get("docked") == number,
         }
@@ -137,12 +159,27 @@ def criterion_rows(fields: Fields, errors: Errors) -> list[dict[str, Any]]:
     ]
 
 
+def share_bar(criteria: list[dict[str, Any]], fields: Fields) -> list[dict[str, Any]]:
+    """The criteria's shares of the score as parts of a bar, from 0 to 100, and set in their rows."""
+    equal = fields.get("policy-composite") == Composite.PLAIN_MEAN
+    start, parts = Decimal(0), []
+    for row, share in zip(
+        criteria, shares_of("1" if equal else row["weight"] for row in criteria), strict=True
+    ):
+        row["share"] = "" if share is None else f"{share:.0f} %"
+        parts.append({"start": f"{start:.2f}", "width": f"{share or 0:.2f}", "colour": row["colour"]})
+        start += share or 0
+    return parts
+
+
 def check_rows(fields: Fields, errors: Errors) -> list[dict[str, Any]]:
     rows = []
     for place, number in enumerate(row_numbers(fields, "check"), start=1):
         row = _row("check", number, CHECK_PARTS, fields, errors)
         kind = KINDS.get(row["kind"])
-        rows.append(row | {"place": place, "about": kind, "boxes": parameter_boxes(row, fields, errors)})
+        boxes = parameter_boxes(row, fields, errors)
+        faulty = row["errors"] or any(box.errors for box in boxes) or not row["key"]
+        rows.append(row | {"place": place, "about": kind, "boxes": boxes, "open": bool(faulty)})
     return rows
 
 
@@ -164,7 +201,7 @@ def judge_rows(fields: Fields, errors: Errors, offers: Sequence[Offer]) -> list[
 def judge_values(
     fields: Fields, errors: Errors, rows: list[dict[str, Any]], offers: Sequence[Offer]
 ) -> dict[str, Any]:
-    """The values of the section “Who judges”."""
+    """The values of the section “Judges”."""
     mode = fields.get("judges-mode", "")
     price = price_words(
         mode,
@@ -172,11 +209,11 @@ def judge_values(
         deliberation=bool(fields.get("judges-deliberation")),
         escalates=fields.get("policy-on_plateau") != OnPlateau.STOP,
     )
-    boxes = {setting.path[-1]: _box(setting, fields, errors) for setting in GROUPS["judges"]}
-    boxes["clerk"] = replace(boxes["clerk"], warning=model_warning(boxes["clerk"].value, offers))
+    clerk = _box(CLERK, fields, errors)
     return {
         "judges": rows,
-        "judge_boxes": boxes,
+        "panel_open": mode == JudgeMode.BOARD or any(row["errors"] for row in rows) or "panel" in errors,
+        "clerk_box": replace(clerk, warning=model_warning(clerk.value, offers)),
         "judge_modes": [(key, *labels, key == mode) for key, labels in JUDGE_MODES.items()],
         "price": price,
         "panels": gallery_panels(fields.get("artifact_type", ""), fields.get(PANEL_TYPE, "")),
@@ -237,7 +274,8 @@ def prototypes() -> dict[str, Any]:
             for name, value in check_fields(0, empty_check(kind.name)).items()
         }
         row = _row("check", PROTOTYPE, CHECK_PARTS, fields, {})
-        checks.append(row | {"place": PROTOTYPE, "about": kind, "boxes": parameter_boxes(row, fields, {})})
+        boxes = parameter_boxes(row, fields, {})
+        checks.append(row | {"place": PROTOTYPE, "about": kind, "boxes": boxes, "open": True})
     metric = _row("metric", PROTOTYPE, METRIC_PARTS, {}, {}) | {"place": PROTOTYPE}
     judge = _row("judge", PROTOTYPE, JUDGE_PARTS, {}, {}) | {"place": PROTOTYPE}
     return {"criterion": criterion, "checks": checks, "metric": metric, "judge": judge}
@@ -271,13 +309,14 @@ def stop_rows(fields: Fields) -> list[dict[str, Any]]:
     def place(rule: str) -> Decimal:
         return place_of(fields.get(f"stop-{rule}-order", ""))
 
-    rules = sorted((rule for rule in words.STOP_RULES if rule in STOP_RULES), key=place)
+    offered = (rule for rule in STOP_RULES if f"stop-{rule}-order" in fields or f"stop-{rule}-on" in fields)
+    rules = distinct_rules(sorted(offered, key=place))
     return [
         {
             "rule": rule.value,
             "id": f"stop-{rule}",
             "label": rule_name(rule),
-            "help": words.STOP_RULES[rule],
+            "help": words.stop_rule_help(rule),
             "on": bool(fields.get(f"stop-{rule}-on")),
             "place": place_now,
         }
@@ -337,30 +376,3 @@ def template_rows(fields: Fields, errors: Errors, profile: str) -> list[dict[str
         }
         for name in TEMPLATE_NAMES
     ]
-
-
-_LABELS = {setting.name: setting.label for setting in SETTINGS} | {
-    "criteria": "Criteria",
-    "checks": "Checks",
-    "metrics": "Metrics",
-    "panel": "Panel",
-    "note": "Note on this version",
-    "rubric-editor": "This rubric",
-}
-
-
-def summary(errors: Errors, sections: Mapping[str, list[dict[str, Any]]]) -> list[tuple[str, str, str]]:
-    """Every problem as (field, label, message), for the summary at the top."""
-    if not errors:
-        return []
-    labels = dict(_LABELS)
-    for noun, rows in sections.items():
-        for row in rows:
-            title = (row.get("name") or row.get("key") or "").strip()
-            shown = f"{noun} {row['place']}" + (f" ({title[:40]})" if title else "")
-            for part in (*CRITERION_PARTS, *CHECK_PARTS, *METRIC_PARTS, *JUDGE_PARTS):
-                labels[f"{row['id']}-{part}"] = f"{shown}, {PART_LABELS.get(part, part)}"
-            for box in row.get("boxes", ()):
-                labels[box.name] = f"{shown}, {box.label.lower()}"
-    labels |= {f"template-{name}": label for name, label in TEMPLATE_LABELS.items()}
-    return [(name, labels.get(name, "This rubric"), message) for name in errors for message in errors[name]]

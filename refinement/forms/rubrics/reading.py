@@ -7,7 +7,7 @@ from typing import Any
 
 from refinement.engine.codec import BadRubric, rubric_from_json
 from refinement.engine.rubrics import FILE_NAME
-from refinement.engine.types import STOP_RULES, EvaluationMode, Handover, Role, Rubric, Scale
+from refinement.engine.types import STOP_RULES, EvaluationMode, Handover, Role, Rubric, Scale, StopReason
 from refinement.forms.rubrics.initial import Fields
 from refinement.forms.rubrics.judges import read_panel
 from refinement.forms.rubrics.outputs import read_metrics, refuse_odd_outputs
@@ -22,7 +22,7 @@ from refinement.forms.rubrics.rows import (
 )
 from refinement.forms.rubrics.settings import SETTINGS
 from refinement.forms.rubrics.values import setting_value, tidy
-from refinement.forms.rubrics.words import STOP_RULES as STOP_RULE_WORDS
+from refinement.forms.rubrics.words import distinct_rules
 from refinement.judging.context import OFFERED
 from refinement.judging.isolation import time_limit
 from refinement.judging.templating import TEMPLATE_NAMES, check_template
@@ -57,7 +57,7 @@ def _read(submitted: Fields, base: Rubric) -> Reading:
     fields = with_preset_followed(submitted, base.profile)
     problems, reading = Problems(), Reading()
     values = _settings(fields, problems)
-    rows = list(read_criteria(fields, problems))
+    rows = list(read_criteria(fields, {entry.key: entry for entry in base.criteria}, problems))
     values["criteria"] = [row for _, _, row in rows]
     checks = list(read_checks(fields, {check.key: check for check in base.checks}, problems))
     values["checks"] = [row for _, row in checks]
@@ -110,9 +110,9 @@ def _settings(fields: Fields, problems: Problems) -> dict[str, Any]:
 
 def _stop_rules(fields: Fields) -> list[str]:
     """The enabled rules in order; those without a position come last."""
-    chosen = [rule for rule in STOP_RULE_WORDS if rule in STOP_RULES and fields.get(f"stop-{rule}-on")]
+    chosen = [rule for rule in StopReason if rule in STOP_RULES and fields.get(f"stop-{rule}-on")]
     ordered = sorted(chosen, key=lambda rule: place_of(fields.get(f"stop-{rule}-order", "")))
-    return [str(rule) for rule in ordered]
+    return [str(rule) for rule in distinct_rules(ordered)]
 
 
 def _context(fields: Fields, base: Rubric) -> dict[str, list[str]]:

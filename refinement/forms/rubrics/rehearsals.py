@@ -24,6 +24,31 @@ SAMPLE = {
     "asi": "Walk through one restore from beginning to end, with the time each step takes.",
 }
 
+# Examples for kinds of work that the text about backups would not suit.
+SAMPLES = {
+    "code": {
+        "task": "Write a Python function that returns the median of a list of numbers.",
+        "candidate": "def median(numbers):\n    found = sorted(numbers)\n    return found[len(found) // 2]",
+        "earlier": "def median(numbers):\n    return sum(numbers) / len(numbers)",
+        "issues": "Wrong for lists of even length.\nFails on an empty list without saying why.",
+        "asi": "Return the mean of the two middle values for lists of even length.",
+    },
+    "message": {
+        "task": "Ask the vendor for a new delivery date.",
+        "candidate": "Hello Ms. Vega,\n\nthe shelves were due on Monday. When will they arrive?\n\nBest, Ben",
+        "earlier": "Where are our shelves?",
+        "issues": "It does not name the order.\nIt does not say by when an answer is needed.",
+        "asi": "Name the order and the day by which you need the answer.",
+    },
+    "prompt": {
+        "task": "Write a prompt that sorts support requests into billing, technical and other.",
+        "candidate": "Sort the request into billing, technical or other. Reply with one word.",
+        "earlier": "Sort the request.",
+        "issues": "Requests that fit two groups are not covered.",
+        "asi": "Say which group wins when a request fits two.",
+    },
+}
+
 
 def not_too_long(text: str) -> None:
     """A validator instead of `max_length`, with which browsers silently cut pasted text."""
@@ -49,11 +74,11 @@ class PreviewForm(forms.Form):
 
     version = forms.TypedChoiceField(label="Version", coerce=int)
     run = forms.TypedChoiceField(
-        label="Source",
+        label="Example",
         required=False,
         coerce=int,
         empty_value=None,
-        help_text="A run provides its task, texts and verdicts.",
+        help_text="A run's task, texts and verdicts, or your own text.",
     )
     number = forms.IntegerField(
         label="Round",
@@ -63,14 +88,14 @@ class PreviewForm(forms.Form):
         help_text="Empty: the newest.",
         widget=forms.NumberInput(attrs={"inputmode": "numeric"}),
     )
-    task = _long("Task", "What the producer should write.", 3)
+    task = _long("Task", "What the writer should write.", 3)
     candidate = _long("Candidate", "The text judged in this round.", 8)
     earlier = _long("Text of earlier rounds", "Empty: the candidate.", 4)
     score = forms.DecimalField(
         label="Score of every criterion", required=False, max_digits=15, decimal_places=6
     )
     issues = _long("Issues", "What the judge found, one per line.", 3)
-    asi = _long("Direction (ASI)", "The change the judge asked for.", 2)
+    asi = _long("Suggested change", "The one change the judge asked for.", 2)
 
     def __init__(
         self,

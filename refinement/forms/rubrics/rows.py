@@ -7,11 +7,15 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
-from refinement.engine.types import Check, Severity
+from django.utils.text import slugify
+
+from refinement.engine.types import Check, Criterion, Severity
 from refinement.forms.rubrics import values
 from refinement.forms.rubrics.initial import Fields
+from refinement.forms.rubrics.weights import shown_weight, stored_weight, unit_of
 from refinement.judging.checks import KINDS, CheckKind, Parameter, ParameterType, check_problems
 from refinement.judging.checks.kinds import with_defaults
+from refinement.selectors.rubrics.words import check_name
 
 KEY_LIMIT = 60
 NAME_LIMIT = 120
@@ -68,17 +72,21 @@ def place_of(text: str) -> Decimal:
         return Decimal(10**13)
 
 
-def read_criteria(fields: Fields, problems: Problems) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Each criterion as JSON, with its row number and its earlier key."""
+def read_criteria(
+    fields: Fields, known: Mapping[str, Criterion], problems: Problems
+) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Each criterion as JSON, with its row number and its earlier key; `known` are the edited version's."""
     seen: dict[str, int] = {}
-    for place, number in enumerate(row_numbers(fields, "criterion"), start=1):
+    unit = unit_of(criterion.weight for criterion in known.values())
+    for number in row_numbers(fields, "criterion"):
         start = f"criterion-{number}-"
+        before = known.get(fields.get(f"{start}was", ""))
         row = {
-            "key": _key(fields, start, seen, place, "criterion", problems),
+            "key": _distinct(_criterion_key(fields, start), fields, start, seen, problems),
             "name": problems.take(f"{start}name", "", _name, fields.get(f"{start}name", "")),
-            "description": _text(fields, f"{start}description", TEXT_LIMIT, problems),
+            "description": _description(fields, start, before, problems),
             "ideal": _text(fields, f"{start}ideal", TEXT_LIMIT, problems),
-            "weight": _weight(fields, start, problems),
+            "weight": _criterion_weight(fields, start, before, unit, problems),
             "primary": fields.get("primary") == number,
         }
         yield number, fields.get(f"{start}was", ""), row
@@ -89,10 +97,10 @@ def read_checks(
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Each check as JSON, with its row number; `known` are the edited version's checks."""
     seen: dict[str, int] = {}
-    for place, number in enumerate(row_numbers(fields, "check"), start=1):
+    for number in row_numbers(fields, "check"):
         start = f"check-{number}-"
         row = {
-            "key": _key(fields, start, seen, place, "check", problems),
+            "key": _distinct(_check_key(fields, start), fields, start, seen, problems),
             "severity": problems.take(
                 f"{start}severity",
                 Severity.ERROR.value,
@@ -176,14 +184,46 @@ def _plain(parameters: Mapping[str, object]) -> str:
     return json.dumps(parameters, sort_keys=True, default=dict)
 
 
-def _key(fields: Fields, start: str, seen: dict[str, int], place: int, noun: str, problems: Problems) -> str:
-    was = fields.get(f"{start}was", "")
-    key: str = problems.take(f"{start}key", "", values.key_of, fields.get(f"{start}key", ""), was, KEY_LIMIT)
-    if key and key in seen:
-        problems.add(f"{start}key", f"The {noun} in position {seen[key]} has the same key. Choose another.")
-    elif key:
-        seen[key] = place
-    return key
+def _criterion_key(fields: Fields, start: str) -> str:
+    """The typed key, or one made from the name."""
+    return fields.get(f"{start}key", "").strip() or slugify(fields.get(f"{start}name", ""))[:KEY_LIMIT]
+
+
+def _check_key(fields: Fields, start: str) -> str:
+    """The key of a check's name; the earlier key if the name is unchanged."""
+    typed, was = fields.get(f"{start}key", "").strip(), fields.get(f"{start}was", "")
+    if typed == check_name(was):
+        return was
+    return typed if values.KEY.fullmatch(typed) else slugify(typed) or typed
+
+
+def _distinct(key: str, fields: Fields, start: str, seen: dict[str, int], problems: Problems) -> str:
+    """The key, if it is valid and no earlier row has it."""
+    found: str = problems.take(
+        f"{start}key", "", values.key_of, key, fields.get(f"{start}was", ""), KEY_LIMIT
+    )
+    if found and found in seen:
+        problems.add(f"{start}key", f"Number {seen[found]} in the list has the same one. Choose another.")
+    elif found:
+        seen[found] = len(seen) + 1
+    return found
+
+
+def _description(fields: Fields, start: str, before: Criterion | None, problems: Problems) -> str:
+    """Required, because the judge scores by it. Older versions without one can be saved as they are."""
+    text = _text(fields, f"{start}description", TEXT_LIMIT, problems)
+    if not text.strip() and (before is None or before.description):
+        problems.add(f"{start}description", "Describe what is scored. The judge sees only this text.")
+    return text
+
+
+def _criterion_weight(
+    fields: Fields, start: str, before: Criterion | None, unit: Decimal, problems: Problems
+) -> str:
+    typed = fields.get(f"{start}weight", "")
+    if before is not None and typed.strip() == shown_weight(before.weight, unit):
+        return str(before.weight)
+    return str(problems.take(f"{start}weight", 1, stored_weight, typed, unit))
 
 
 def _name(text: str) -> str:

@@ -1,6 +1,5 @@
 """Settings with one field each, in the groups of the editor's page."""
 
-from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -25,7 +24,8 @@ def _whole(name: str, label: str, low: int, high: int | Decimal, **more: Any) ->
 
 
 ABOUT = (
-    Setting(("name",), "Name", Kind.LINE, "Shown in lists and menus.", required=True, limit=160),
+    Setting(("name",), "Name", Kind.LINE, required=True, limit=160),
+    Setting(("purpose",), "What it is for", Kind.TEXT, limit=4_000, rows=1),
     Setting(
         ("artifact_type",),
         "Kind of work",
@@ -38,17 +38,9 @@ ABOUT = (
         ("problem_class",),
         "Problem class",
         Kind.CHOICE,
-        "A judge of code or a pipeline may suggest changes to several files at once.",
+        "For code and pipelines, the judge may suggest changes to several files at once.",
         required=True,
         choices=words.PROBLEM_CLASSES,
-    ),
-    Setting(
-        ("purpose",),
-        "Purpose",
-        Kind.TEXT,
-        "When to use this rubric.",
-        limit=4_000,
-        rows=2,
     ),
 )
 SCALE = (
@@ -64,7 +56,7 @@ SCALE = (
 SCORING = (
     _policy(
         "composite",
-        "Composite score",
+        "Score",
         Kind.CHOICE,
         required=True,
         choices=words.COMPOSITES,
@@ -74,13 +66,13 @@ SCORING = (
         "pass_threshold",
         "Pass mark",
         Kind.NUMBER,
-        help="A composite at or above it passes. Empty: a run ends as DONE, neither passed nor failed.",
+        help="Empty: no pass or fail.",
     ),
     _policy(
         "perfect_score",
         "Perfect score",
         Kind.NUMBER,
-        help="A composite that cannot be improved. Often empty.",
+        help="A score that cannot be improved. Often empty.",
     ),
     _policy(
         "minimum_gain",
@@ -88,12 +80,12 @@ SCORING = (
         Kind.NUMBER,
         low=Decimal(0),
         high=COLUMN_LIMIT,
-        help="How much a round must add to count as better. Used by the rule “Too little gain”.",
+        help="For the rule “Too little gain”.",
     ),
     _whole("composite_decimals", "Decimals shown", 0, 4, required=True, help="On pages only."),
     _policy(
         "checks_in_composite",
-        "Checks count in the composite",
+        "Checks count in the score",
         Kind.FLAG,
         help="On: a passed check counts as the highest score, a failed one as the lowest, by weight.",
     ),
@@ -101,11 +93,11 @@ SCORING = (
         "primary_first",
         "The primary criterion decides which round is best",
         Kind.FLAG,
-        help="On: rounds are compared by it first, then by the composite.",
+        help="On: rounds are compared by it first, then by the score.",
     ),
 )
 ROUNDS = (
-    _whole("max_rounds", "Maximum rounds", 1, 100, required=True, help="Including the first version."),
+    _whole("max_rounds", "Rounds at most", 1, 100, required=True, help="With the first version."),
     _policy(
         "next_base",
         "Revision starts from",
@@ -156,7 +148,7 @@ LIMITS = (
     ),
     _whole(
         "producer_tokens",
-        "Producer's limit (tokens)",
+        "Writer's limit (tokens)",
         1,
         1_000_000,
         required=True,
@@ -164,7 +156,7 @@ LIMITS = (
     ),
     _policy(
         "producer_temperature",
-        "Producer temperature",
+        "Writer temperature",
         Kind.NUMBER,
         required=True,
         low=Decimal(0),
@@ -265,7 +257,7 @@ EVALUATION = (
         ("evaluator", "validation"),
         "Validation command",
         Kind.COMMAND,
-        "A cheap command that runs first. If it fails, the producer gets one chance to repair the text.",
+        "A cheap command that runs first. If it fails, the writer gets one chance to repair the text.",
         limit=4_000,
     ),
     Setting(
@@ -314,52 +306,44 @@ TEXTS = (
         ("background",),
         "Background",
         Kind.TEXT,
-        "What the producer should know: audience, style rules, facts.",
+        "What the writer should know: audience, style rules, facts.",
         limit=50_000,
         rows=5,
     ),
     Setting(
         ("output_contract",),
-        "Output contract",
+        "Required form",
         Kind.TEXT,
-        "Required form of the result, such as one JSON object, or a letter under 200 words.",
+        "Of the result, such as one JSON object, or a letter under 200 words.",
         limit=20_000,
         rows=4,
     ),
     Setting(
         ("output_schema",),
-        "Output schema",
+        "JSON schema",
         Kind.SCHEMA,
-        "A JSON schema. A result that is not JSON or does not follow it gets the lowest score.",
+        "A result that is not JSON or does not follow it gets the lowest score.",
         limit=50_000,
         rows=4,
     ),
     Setting(
         ("output_pattern",),
-        "Output pattern",
+        "Required pattern",
         Kind.PATTERN,
         "A regular expression that must match in the result, else it gets the lowest score.",
         limit=2_000,
     ),
     Setting(
         ("search_space",),
-        "Search space",
+        "Options to try",
         Kind.TEXT,
-        "What may be tried, such as models, settings or approaches. For code and pipelines.",
+        "Models, settings or approaches the writer may try. For code and pipelines.",
         limit=20_000,
         rows=4,
     ),
 )
-GROUPS: Mapping[str, tuple[Setting, ...]] = {
-    "about": ABOUT,
-    "judges": JUDGES,
-    "scale": SCALE,
-    "scoring": SCORING,
-    "rounds": ROUNDS,
-    "limits": LIMITS,
-    "budgets": BUDGETS,
-    "safeguards": SAFEGUARDS,
-    "evaluation": EVALUATION,
-    "texts": TEXTS,
-}
-SETTINGS = tuple(setting for group in GROUPS.values() for setting in group)
+SETTINGS = (
+    *(ABOUT + JUDGES + SCALE + SCORING + ROUNDS + LIMITS + BUDGETS),
+    *(SAFEGUARDS + EVALUATION + TEXTS),
+)
+CLERK = next(setting for setting in JUDGES if setting.path[-1] == "clerk")

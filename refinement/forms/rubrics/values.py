@@ -74,7 +74,7 @@ def key_of(text: str, was: str, limit: int) -> str:
     """A short name for files and prompts. An existing key may stay as it is."""
     key = text.strip()
     if not key:
-        raise Refused("Enter a key: a short word, such as depth.")
+        raise Refused("Enter a name.")
     text_within(key, limit)
     if key != was and not KEY.fullmatch(key):
         raise Refused("Use only letters a to z, digits, hyphens, dots and underscores, without spaces.")

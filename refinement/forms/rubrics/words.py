@@ -1,5 +1,7 @@
 """Labels of the editor's choices."""
 
+from collections.abc import Iterable
+
 from refinement.engine.types import (
     Composite,
     EvaluationMode,
@@ -25,7 +27,7 @@ NEXT_BASES = {
 FEEDBACK_STYLES = {
     FeedbackStyle.ISSUES: "The judge's list of issues",
     FeedbackStyle.FAILURES: "Failed checks by severity, with suggestions",
-    FeedbackStyle.ASI: "One direction: the change that would help most",
+    FeedbackStyle.ASI: "One suggested change: the one that would help most",
 }
 PROBLEM_CLASSES = {
     ProblemClass.TEXT: "Text: prose",
@@ -42,33 +44,48 @@ HANDOVERS = {
     Handover.STDIN: "On standard input",
 }
 SEVERITIES = {
-    Severity.ERROR: "Error: must be fixed to pass",
-    Severity.WARNING: "Warning: should be fixed",
-    Severity.INFO: "Info: worth knowing",
+    Severity.ERROR: "Must hold to pass",
+    Severity.WARNING: "Only warns",
+    Severity.INFO: "Only informs",
 }
 # When each rule ends a run. Their names are shared with other pages.
 STOP_RULES = {
-    StopReason.PASSED: "The composite reaches the pass mark, and no error check failed.",
-    StopReason.PERFECT_SCORE: "The composite reaches the perfect score, and no error check failed.",
-    StopReason.QUALITY_THRESHOLD_MET: (
-        "Same condition as “The text passes”. Runs of the Ralph profile give this reason."
-    ),
+    StopReason.PASSED: "The score reaches the pass mark, and every check that must hold does.",
+    StopReason.PERFECT_SCORE: "The score reaches the perfect score, and every check that must hold does.",
     StopReason.SCORE_REGRESSION: "The round ranks below the previous one.",
     StopReason.NO_IMPROVEMENT: "The round gained less than the minimum gain.",
     StopReason.CYCLING: "Every criterion has the same score as in the previous round.",
     StopReason.PLATEAU: "None of the last rounds ranks above the best one before them.",
     StopReason.MAX_ROUNDS: "The maximum number of rounds is reached.",
-    StopReason.MAX_ITERATIONS_REACHED: (
-        "Same limit as “Round limit reached”. Runs of the Ralph profile give this reason."
-    ),
 }
+# Rules with the same condition under another name, which runs of the Ralph profile report.
+TWINS = {
+    StopReason.PASSED: StopReason.QUALITY_THRESHOLD_MET,
+    StopReason.MAX_ROUNDS: StopReason.MAX_ITERATIONS_REACHED,
+}
+_ORIGINALS = {twin: rule for rule, twin in TWINS.items()}
+
+
+def stop_rule_help(rule: StopReason) -> str:
+    return STOP_RULES[_ORIGINALS.get(rule, rule)]
+
+
+def distinct_rules(chosen: Iterable[str]) -> list[StopReason]:
+    """The rules in order; of two with the same condition only the first."""
+    kept: dict[StopReason, StopReason] = {}
+    for name in chosen:
+        rule = StopReason(name)
+        kept.setdefault(_ORIGINALS.get(rule, rule), rule)
+    return list(kept.values())
+
+
 ROLES = {
     Role.JUDGE: (ROLE_LABELS[Role.JUDGE], "scores a candidate"),
     Role.PRODUCER: (ROLE_LABELS[Role.PRODUCER], "writes and revises"),
 }
 TEMPLATE_HELP = {
     "judge": "Instructions for the judge, before the text.",
-    "draft": "Instructions for the producer's first version.",
-    "revision": "Instructions for the producer's revisions.",
-    "feedback": "How issues, failed checks or the direction are presented to the producer.",
+    "draft": "Instructions for the writer's first version.",
+    "revision": "Instructions for the writer's revisions.",
+    "feedback": "How issues, failed checks or the suggested change are presented to the writer.",
 }

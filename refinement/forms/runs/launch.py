@@ -176,9 +176,12 @@ class LaunchForm(forms.Form):
         super().__init__(*args, **{"label_suffix": "", **kwargs})
         self.project, self.chosen_version, self.as_saved = project, version, definition
         self.sources = rows_posted(self.data) if self.is_bound else list(self.initial.get("sources", ()))
+        if not self.is_bound and not self.initial.get("task"):
+            self.fields["task"].widget.attrs["autofocus"] = True
         self.initial.setdefault("key", secrets.token_hex(12))
         self._choices("rubric", list(rubrics), both=True)
         self._choices("version", list(versions))
+        self.endpoints = [offer.endpoint for offer in offers]
         self.nothing_offered = not any(offer.models for offer in offers)
         for role in ("producer", "judge"):
             self._choices(role, model_choices(offers, str(self[role].value() or "")))
@@ -378,7 +381,7 @@ class LaunchForm(forms.Form):
         if field in self.errors:
             return None
         try:
-            return target_typed(cleaned[field])
+            return target_typed(cleaned[field], self.endpoints)
         except ValueError as error:
             self.add_error(field, str(error))
             return None

@@ -41,9 +41,9 @@ def sketched(form: LaunchForm) -> Sketch:
         task_chars=chars_of(form.data, "task", values["task"]),
         seed_chars=seed_chars_of(form, values),
         source_chars=source_chars_of(form),
-        producer=target_or_none(values, "producer"),
-        judge=target_or_none(values, "judge"),
-        clerk=target_or_none(values, "clerk"),
+        producer=target_or_none(form, values, "producer"),
+        judge=target_or_none(form, values, "judge"),
+        clerk=target_or_none(form, values, "clerk"),
         repeats=int(repeats) if repeats.isdigit() and 1 <= int(repeats) <= MOST_REPEATS else 1,
     )
 
@@ -99,8 +99,8 @@ def chars_of(data: Mapping[str, Any], name: str, text: Any) -> int:
     return len(tidy(text or ""))
 
 
-def target_or_none(values: Mapping[str, Any], role: str) -> Target | None:
+def target_or_none(form: LaunchForm, values: Mapping[str, Any], role: str) -> Target | None:
     try:
-        return target_typed(values[f"{role}_typed"] or values[role] or "")
+        return target_typed(values[f"{role}_typed"] or values[role] or "", form.endpoints)
     except ValueError:
         return None

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from refinement.interchange.exports.rows import Cell, cell
 
-COLUMNS = ("when", "who", "mail address", "from", "project", "action", "object", "number", "before", "after")
+COLUMNS = ("when", "who", "email", "from", "project", "action", "object", "number", "before", "after")
 
 
 class _Line:

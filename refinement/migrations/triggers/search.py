@@ -1,4 +1,4 @@
-"""Full-text search over tasks and candidates, kept up to date by the database.
+"""Full-text search over titles, tasks and candidates, kept up to date by the database.
 
 On SQLite, an FTS5 index without a copy of the texts: it has to be given the old text to forget it, so triggers do
 that. A later migration that alters `Run` or `Round` on SQLite rebuilds the table and drops its triggers: it drops
@@ -31,8 +31,13 @@ def start(column):
     return f"substr({column}, 1, {SEARCHED_CHARS})"
 
 
+def titled(row):
+    """The title and the task are one text, so that words of both can be looked for together."""
+    return start(f"{row}.title || ' ' || {row}.task")
+
+
 def task(row, forget=False):
-    values = f"{TASK_NUMBER.format(row=row)}, {start(f'{row}.task')}"
+    values = f"{TASK_NUMBER.format(row=row)}, {titled(row)}"
     return f"{FORGET} VALUES ('delete', {values});" if forget else f"{ADD} VALUES ({values});"
 
 
@@ -51,7 +56,8 @@ ROUNDS_OF_RUN = (
 SQLITE_TRIGGERS = {
     "refinement_search_task_added": f"AFTER INSERT ON refinement_run BEGIN {task('NEW')} END",
     "refinement_search_task_changed": (
-        "AFTER UPDATE OF task ON refinement_run WHEN OLD.task IS NOT NEW.task "
+        "AFTER UPDATE OF task, title ON refinement_run "
+        "WHEN OLD.task IS NOT NEW.task OR OLD.title IS NOT NEW.title "
         f"BEGIN {task('OLD', True)} {task('NEW')} END"
     ),
     "refinement_search_task_gone": (
@@ -81,7 +87,7 @@ MILESTONE_TRIGGERS = {
 }
 SQLITE_TRIGGERS |= MILESTONE_TRIGGERS
 SQLITE_FILL = (
-    f"{ADD} SELECT {TASK_NUMBER.format(row='run')}, {start('run.task')} FROM refinement_run run",
+    f"{ADD} SELECT {TASK_NUMBER.format(row='run')}, {titled('run')} FROM refinement_run run",
     f"{ADD} SELECT {ROUND_NUMBER.format(row='each')}, {start('each.candidate')} "
     "FROM refinement_round each JOIN refinement_run run ON run.id = each.run_id",
     f"{ADD} SELECT {MILESTONE_NUMBER.format(row='run')}, '{MILESTONE}' FROM refinement_run run "
@@ -106,7 +112,7 @@ POSTGRESQL = (
     """,
     """
     INSERT INTO refinement_search
-    SELECT project_id, id, 0, refinement_search_words(task) FROM refinement_run
+    SELECT project_id, id, 0, refinement_search_words(title || ' ' || task) FROM refinement_run
     """,
     """
     INSERT INTO refinement_search
@@ -124,7 +130,7 @@ POSTGRESQL = (
         END IF;
         IF TG_OP <> 'DELETE' THEN
             INSERT INTO refinement_search
-            VALUES (NEW.project_id, NEW.id, 0, refinement_search_words(NEW.task));
+            VALUES (NEW.project_id, NEW.id, 0, refinement_search_words(NEW.title || ' ' || NEW.task));
         END IF;
         RETURN NULL;
     END $$
@@ -151,7 +157,7 @@ POSTGRESQL = (
     END $$
     """,
     """
-    CREATE TRIGGER refinement_search_task AFTER INSERT OR DELETE OR UPDATE OF task ON refinement_run
+    CREATE TRIGGER refinement_search_task AFTER INSERT OR DELETE OR UPDATE OF task, title ON refinement_run
     FOR EACH ROW EXECUTE FUNCTION refinement_search_task()
     """,
     """

@@ -91,7 +91,7 @@ def trajectories_of(sides: Sequence[Side]) -> Trajectories:
         [_series(side, column) for side, column in zip(sides, columns, strict=True)],
         sides[0].rubric.scale if shared else SHARE,
         limits.pop() if len(limits) == 1 else None,
-        [mark for index, side in enumerate(sides) for mark in _best(side, index)],
+        _bests(sides, columns, decimals),
         labels=names,
         decimals=decimals,
         title="Composite scores by round, one line per run",
@@ -116,9 +116,22 @@ def _series(side: Side, values: Sequence[Decimal]) -> Series:
     return Series(f"Run {side.run.pk}", values, side.slot, strong=True)
 
 
-def _best(side: Side, index: int) -> list[Mark]:
-    number = side.run.best_round
-    return [Mark("best", number - 1, f"best of run {side.run.pk}", series=index)] if number else []
+def _bests(sides: Sequence[Side], columns: Sequence[Sequence[Decimal]], decimals: int) -> list[Mark]:
+    """The best rounds; those that would say the same at the same place share a mark."""
+    found: dict[tuple[int, Decimal], list[int]] = {}
+    for place, (side, column) in enumerate(zip(sides, columns, strict=True)):
+        number = side.run.best_round
+        if number and number <= len(column):
+            found.setdefault((number - 1, round(column[number - 1], decimals)), []).append(place)
+    return [
+        Mark("best", index, f"best of {_named([sides[place] for place in places])}", series=places[0])
+        for (index, _), places in found.items()
+    ]
+
+
+def _named(sides: Sequence[Side]) -> str:
+    numbers = [str(side.run.pk) for side in sides]
+    return f"run {numbers[0]}" if len(numbers) == 1 else f"runs {', '.join(numbers)}"
 
 
 def _round_names(count: int) -> list[str]:

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 
@@ -85,13 +86,14 @@ def problem_message(spec: EndpointSpec, error: BaseException) -> str:
     return error.message
 
 
-def target_typed(text: str) -> Target:
+def target_typed(text: str, endpoints: Sequence[str] = ()) -> Target:
     """Parses a judge such as `ollama/qwen3:14b`. Raises ValueError with the expected format.
 
-    Only endpoints of this instance are accepted. Script files work on the command line only.
+    Only endpoints of this instance are accepted; `endpoints` are their names, if they are known already.
+    Script files work on the command line only.
     """
     text = text.strip()
-    names = [spec.name for spec in endpoint_specs()]
+    names = endpoints or [spec.name for spec in endpoint_specs()]
     for name in sorted(names, key=len, reverse=True):
         for sign in ("/", ":"):
             if text.startswith(name + sign) and text != name + sign:

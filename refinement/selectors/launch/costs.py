@@ -40,7 +40,14 @@ def cost_estimate(
     priced = [target.model for target, has_price in found.items() if has_price]
     if not priced:
         return None
+    low, high = low * within_limit(estimate, "low"), high * within_limit(estimate, "high")
     return CostEstimate(low, high, priced, all_priced=len(priced) == len(found))
+
+
+def within_limit(estimate: Estimate, at: str) -> Decimal:
+    """The part of the roles' tokens that the run's token limit allows."""
+    total = sum(getattr(share.tokens, at) for share in estimate.roles)
+    return min(Decimal(1), Decimal(getattr(estimate.tokens, at)) / total) if total else Decimal(1)
 
 
 def targets_of(role: Role, judging: Judging, producer: Target | None) -> Sequence[Target]:

@@ -114,8 +114,10 @@ def model_label(info: ModelInfo) -> str:
 
 
 def facts_of(info: ModelInfo) -> list[str]:
-    """Size and context, where known."""
+    """Family, size and context, where known."""
     facts = [
+        f"family {info.family}" if info.family else "",
+        info.parameters,
         f"{info.size_bytes / 1e9:.1f} GB" if info.size_bytes else "",
         f"{info.context_length:,} tokens of context" if info.context_length else "",
     ]

@@ -19,7 +19,7 @@ SECOND_FACTORS = (Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN)
 KINDS = {
     "ollama": "Ollama",
     "openai_compatible": "OpenAI-compatible server",
-    "embedded": "Embedded model",
+    "embedded": "Demo model",
     "scripted": "Scripted replies",
 }
 

@@ -7,8 +7,10 @@ from datetime import date, datetime, time, timedelta
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from refinement.models import AuditEntry, Project
-from refinement.selectors.people.audit_words import Change, action_label, changes_of, object_label
+from refinement.models import AuditEntry, Project, User
+from refinement.selectors.people.audit_lines import AuditLine, audit_lines
+from refinement.selectors.people.audit_words import action_label
+from refinement.selectors.projects.lists import projects_for
 
 PAGE_SIZE = 50
 RECENT_ENTRIES = 2_000  # newest entries that supply the filter choices
@@ -29,16 +31,6 @@ class AuditFilters:
     since: date | None = None
     until: date | None = None
     project: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class AuditLine:
-    """An entry as displayed."""
-
-    entry: AuditEntry
-    did: str
-    what: str
-    changes: list[Change]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,29 +55,31 @@ def audit_page(
     project: Project | None,
     filters: AuditFilters,
     *,
+    user: User,
     before: int | None = None,
     after: int | None = None,
     hidden: Collection[int] = (),
 ) -> AuditPage:
-    """Entries of a project or of the instance: before an id, after an id, or the newest."""
+    """Entries of a project or of the instance: before an id, after an id, or the newest.
+
+    Objects are linked in projects of which `user` is a member.
+    """
+    projects = [project.pk] if project else list(projects_for(user).values_list("pk", flat=True))
     rows = audit_rows(project, filters, hidden).select_related("project")
     if after is not None:
         found = list(rows.filter(pk__gt=after).order_by("pk")[: PAGE_SIZE + 1])
         more, entries = len(found) > PAGE_SIZE, found[:PAGE_SIZE][::-1]
-        return _page(entries, has_older=bool(entries), has_newer=more)
+        return _page(entries, projects, has_older=bool(entries), has_newer=more)
     if before is not None:
         rows = rows.filter(pk__lt=before)
     found = list(rows.order_by("-pk")[: PAGE_SIZE + 1])
-    return _page(found[:PAGE_SIZE], has_older=len(found) > PAGE_SIZE, has_newer=before is not None)
+    more = len(found) > PAGE_SIZE
+    return _page(found[:PAGE_SIZE], projects, has_older=more, has_newer=before is not None)
 
 
-def _page(entries: list[AuditEntry], *, has_older: bool, has_newer: bool) -> AuditPage:
-    lines = [
-        AuditLine(entry, action_label(entry.action), object_label(entry), changes_of(entry))
-        for entry in entries
-    ]
+def _page(entries: list[AuditEntry], projects: list[int], *, has_older: bool, has_newer: bool) -> AuditPage:
     return AuditPage(
-        lines,
+        audit_lines(entries, projects),
         older=entries[-1].pk if entries and has_older else None,
         newer=entries[0].pk if entries and has_newer else None,
     )

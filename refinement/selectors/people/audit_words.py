@@ -1,23 +1,27 @@
-"""Labels for audit entries."""
+"""Labels for audit entries: what was done, and values as people read them."""
 
 import json
+import re
 from dataclasses import dataclass
 
-from refinement.models import AuditEntry
+from refinement.models import AuditEntry, DecisionKind, WebhookEvent, WebhookFormat
 
 VALUE_CHARS = 300
+OBJECT = re.compile(r"\{(.+?)\}")
+# What an actor did. The page shows the object's name in place of the words in braces.
 ACTIONS = {
-    "bench.cancel": "cancelled a rubric test",
-    "bench.create": "tested a rubric on a text",
-    "bench.scores": "entered known scores for a test",
-    "blind.begin": "started scoring a run blind",
-    "blind.give_up": "ended blind scoring to see a run’s scores",
-    "comment.create": "commented on a run",
-    "comment.delete": "deleted a comment",
-    "comment.edit": "edited a comment",
-    "endpoint.change": "changed an endpoint",
-    "endpoint.create": "added an endpoint",
-    "endpoint.remove": "deleted an endpoint",
+    "bench.cancel": "cancelled a test of {a rubric}",
+    "bench.create": "tested {a rubric} on a text",
+    "bench.scores": "entered known scores for a test of {a rubric}",
+    "blind.begin": "started to score {a run} blind",
+    "blind.give_up": "ended blind scoring of {a run} to see its scores",
+    "comment.create": "commented on {a run}",
+    "comment.delete": "deleted a comment on {a run}",
+    "comment.edit": "edited a comment on {a run}",
+    "demo.seed": "added demo data",
+    "endpoint.change": "changed the model server {an endpoint}",
+    "endpoint.create": "added the model server {an endpoint}",
+    "endpoint.remove": "removed the model server {an endpoint}",
     "evaluator.cancel": "cancelled an evaluator trial",
     "evaluator.try": "ran an evaluator on a text",
     "identity.connect": "linked a sign-in provider account",
@@ -27,76 +31,92 @@ ACTIONS = {
     "invitation.revoke": "revoked an invitation",
     "member.adopt": "became owner of a project without an owner",
     "member.leave": "left the project",
-    "member.remove": "removed a member",
-    "member.role": "changed a member’s role",
-    "person.close": "deactivated an account",
-    "person.demote": "removed a user’s admin rights",
+    "member.remove": "removed {a member} from the project",
+    "member.role": "changed the role of {a member}",
+    "person.close": "deactivated the account of {a user}",
+    "person.demote": "removed admin rights from {a user}",
     "person.notices": "changed notification settings",
-    "person.open": "reactivated an account",
-    "person.password": "changed a password",
-    "person.promote": "made a user an administrator",
-    "person.reset": "reset a user’s sign-in",
-    "price.remove": "removed a model’s price",
-    "price.set": "set a model’s price",
-    "project.create": "created the project",
-    "project.settings": "changed the project’s settings",
-    "review.ask": "requested a review",
-    "review.done": "reviewed a run",
-    "review.take_back": "cancelled a review request",
+    "person.open": "reactivated the account of {a user}",
+    "person.password": "changed their password",
+    "person.promote": "made {a user} an administrator",
+    "person.reset": "reset the sign-in of {a user}",
+    "price.remove": "removed the price of {a model}",
+    "price.set": "set the price of {a model}",
+    "project.create": "created the project {a project}",
+    "project.settings": "changed the settings of {the project}",
+    "review.ask": "requested a review of {a run}",
+    "review.done": "reviewed {a run}",
+    "review.take_back": "cancelled a review request for {a run}",
     "review_rule.create": "created a review rule",
     "review_rule.end": "deleted a review rule",
-    "rubric.archive": "archived a rubric",
-    "rubric.create": "created a rubric",
-    "rubric.duplicate": "duplicated a rubric",
-    "rubric.restore": "restored a version of a rubric",
-    "rubric.save": "saved a rubric",
-    "rubric.unarchive": "unarchived a rubric",
-    "run.archive": "archived a run",
-    "run.cancel": "cancelled a run",
-    "run.continue": "added rounds to a run",
-    "run.create": "created a run",
-    "run.decide": "made a decision on a run",
+    "rubric.archive": "archived {a rubric}",
+    "rubric.create": "created {a rubric}",
+    "rubric.duplicate": "duplicated {a rubric}",
+    "rubric.propose": "asked for a rubric from a text",
+    "rubric.restore": "restored a version of {a rubric}",
+    "rubric.save": "saved {a rubric}",
+    "rubric.unarchive": "unarchived {a rubric}",
+    "run.archive": "archived {a run}",
+    "run.cancel": "cancelled {a run}",
+    "run.continue": "added rounds to {a run}",
+    "run.create": "created {a run}",
+    "run.decide": "decided on {a run}",
     "run.delete": "deleted the prepared example",
-    "run.edit": "edited a round by hand",
-    "run.example": "added the prepared example",
-    "run.import": "imported a run",
-    "run.instruct": "added an instruction to a run",
+    "run.edit": "edited a round of {a run}",
+    "run.example": "added the prepared example {a run}",
+    "run.import": "imported {a run}",
+    "run.instruct": "added an instruction to {a run}",
     "run.launch": "launched runs",
-    "run.pause": "paused a run",
-    "run.plateau_continue": "continued a run after its plateau",
-    "run.plateau_stop": "stopped a run at its plateau",
-    "run.rename": "renamed a run",
-    "run.rerun": "reran a run",
-    "run.resume": "resumed a run",
-    "run.retry": "retried a run",
-    "run.unarchive": "unarchived a run",
-    "run.withdraw": "withdrew an instruction",
-    "score.change": "changed their score of a round",
-    "score.give": "scored a round",
+    "run.pause": "paused {a run}",
+    "run.plateau_continue": "continued {a run} after its plateau",
+    "run.plateau_stop": "stopped {a run} at its plateau",
+    "run.rename": "renamed {a run}",
+    "run.rerun": "reran {a run}",
+    "run.resume": "resumed {a run}",
+    "run.retry": "retried {a run}",
+    "run.tag": "tagged {a run}",
+    "run.unarchive": "unarchived {a run}",
+    "run.untag": "removed tags from {a run}",
+    "run.withdraw": "withdrew an instruction for {a run}",
+    "score.change": "changed their score of {a run}",
+    "score.give": "scored {a run}",
     "session.end": "signed out",
     "session.end_others": "signed out other sessions",
-    "session.refuse": "failed to sign in: wrong password",
+    "session.refuse": "failed to sign in as {a user}: wrong password",
     "session.start": "signed in",
-    "share.create": "created a share link",
-    "share.revoke": "revoked a share link",
-    "thread.reopen": "reopened a thread",
-    "thread.resolve": "resolved a thread",
-    "token.create": "created an API token",
-    "token.revoke": "revoked an API token",
+    "share.create": "created a share link for {a run}",
+    "share.revoke": "revoked a share link for {a run}",
+    "thread.reopen": "reopened a thread on {a run}",
+    "thread.resolve": "resolved a thread on {a run}",
+    "token.create": "created the API token {an API token}",
+    "token.revoke": "revoked the API token {an API token}",
     "two_factor.add": "added a second factor",
-    "two_factor.refuse": "failed to sign in: wrong code",
+    "two_factor.refuse": "failed to sign in as {a user}: wrong code",
     "two_factor.remove": "removed a second factor",
     "two_factor.rename": "renamed a passkey",
     "two_factor.renew": "created new recovery codes",
-    "view.delete": "deleted a saved view",
-    "view.save": "saved a view",
-    "webhook.change": "changed a webhook",
-    "webhook.create": "created a webhook",
-    "webhook.ping": "tested a webhook",
-    "webhook.remove": "deleted a webhook",
-    "webhook.resend": "resent a webhook delivery",
-    "webhook.secret": "rotated a webhook’s secret",
+    "view.delete": "deleted the view {a view}",
+    "view.save": "saved the view {a view}",
+    "webhook.change": "changed the webhook {a webhook}",
+    "webhook.create": "created the webhook {a webhook}",
+    "webhook.ping": "tested the webhook {a webhook}",
+    "webhook.remove": "deleted the webhook {a webhook}",
+    "webhook.resend": "resent a delivery of the webhook {a webhook}",
+    "webhook.secret": "created a new secret for the webhook {a webhook}",
 }
+FIELDS = {
+    "by": "method",
+    "chars": "characters",
+    "composite": "score",
+    "judge_model": "judge",
+    "mail": "email",
+    "producer": "writer",
+    "producer_model": "writer",
+}
+CODES = {**dict(WebhookEvent.choices), **dict(WebhookFormat.choices), **dict(DecisionKind.choices)}
+CODE = re.compile(r"[a-z]+(?:_[a-z]+)+")
+DECIMAL = re.compile(r"-?\d+\.\d+")
+NOTHING = "nothing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,27 +131,18 @@ class Change:
 def action_label(action: str) -> str:
     """The label of an action; for an unknown action, its two parts."""
     noun, _, verb = action.partition(".")
-    return ACTIONS.get(action) or f"{noun}: {verb.replace('_', ' ')}".removesuffix(": ")
+    words = ACTIONS.get(action) or f"{noun}: {verb.replace('_', ' ')}".removesuffix(": ")
+    return OBJECT.sub(r"\1", words)
 
 
-def object_label(entry: AuditEntry) -> str:
-    """The object, such as "run 12"; for people, their name."""
-    named = next(
-        (entry.after.get(key) or entry.before.get(key) for key in NAMED.get(entry.object_type, ())), None
-    )
-    return str(named)[:120] if named else f"{entry.object_type} {entry.object_id}"
-
-
-NAMED = {"member": ("member",), "person": ("person",), "session": ("person",)}
-
-
-def changes_of(entry: AuditEntry) -> list[Change]:
-    """The values that changed; unchanged ones are left out."""
+def changes_of(entry: AuditEntry, *, without: frozenset[str] = frozenset()) -> list[Change]:
+    """The values that changed, apart from those that the sentence already says."""
     before, after = _pairs(entry.before), _pairs(entry.after)
+    names = [name for name in dict.fromkeys([*before, *after]) if name not in without]
     return [
-        Change(name.replace("_", " "), before.get(name), after.get(name))
-        for name in dict.fromkeys([*before, *after])
-        if before.get(name) != after.get(name) and name not in NAMED.get(entry.object_type, ())
+        Change(FIELDS.get(name, name.replace("_", " ")), before.get(name), after.get(name))
+        for name in names
+        if before.get(name, NOTHING) != after.get(name, NOTHING)
     ]
 
 
@@ -140,12 +151,20 @@ def _pairs(values: object) -> dict[str, str]:
 
 
 def value_text(value: object) -> str:
-    """A value as one short line."""
+    """A value as one short line, without codes and trailing zeros."""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, list) and all(isinstance(part, str) for part in value):
-        value = ", ".join(value)
+    if isinstance(value, int | float):
+        return f"{value:,.6f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
+    if isinstance(value, list) and all(isinstance(part, str | int) for part in value):
+        return value_text(", ".join(value_text(part) for part in value))
+    if isinstance(value, dict) and all(isinstance(part, str | int | float) for part in value.values()):
+        return value_text(", ".join(f"{name} {value_text(part)}" for name, part in value.items()))
     words = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     if words in ("", "null"):
-        return "nothing"
+        return NOTHING
+    if CODE.fullmatch(words) or words in CODES:
+        return str(CODES.get(words, words.replace("_", " ")))
+    if DECIMAL.fullmatch(words):
+        return words.rstrip("0").rstrip(".")
     return words if len(words) <= VALUE_CHARS else f"{words[:VALUE_CHARS]}…"

@@ -64,6 +64,7 @@ class Frame:
     score: str
     suggested: str
     chart: TrajectoryChart | None
+    narrow: TrajectoryChart | None  # for a phone
     is_end: bool
 
     @property
@@ -109,6 +110,7 @@ def frame_at(step: int) -> Frame:
         score=composite_text(now.composite, 2) if stage == len(STAGES) - 1 else "",
         suggested=now.verdict.asi if stage == len(STAGES) - 1 and step < last else "",
         chart=chart_of(told, merged, width=520, height=190, name="player") if merged else None,
+        narrow=chart_of(told, merged, width=320, height=170, name="player-narrow") if merged else None,
         is_end=step == last,
     )
 
@@ -124,7 +126,7 @@ def chart_of(told: Example, rounds: int, *, width: int, height: int, name: str) 
         [Series("Composite", values, 0, strong=True)],
         told.rubric.scale,
         told.rubric.policy.pass_threshold,
-        [Mark("best" if place == best else "first", place) for place in range(len(shown))],
+        [Mark("best" if place == best else "score", place) for place in range(len(shown))],
         labels=[f"Round {entry.round.number}" for entry in told.rounds],
         width=width,
         height=height,

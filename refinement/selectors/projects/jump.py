@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from django.db.models import Q
 from django.urls import reverse
 
-from refinement.models import Membership, Project, Rubric, Run, SavedView, User
+from refinement.models import Membership, Project, Rubric, Run, User
 from refinement.selectors.projects.lists import projects_for
+from refinement.selectors.runs.listing.saved_views import views_of
 from refinement.selectors.runs.search import search
 
 MOST_CHARS = 200
@@ -41,7 +42,7 @@ def jump(membership: Membership, words: str) -> list[Group]:
     groups = [
         Group("Runs", _runs(project, wanted)),
         Group("Rubrics", _rubrics(project, wanted)),
-        Group("Views", _views(project, wanted)),
+        Group("Views", _views(user, project, wanted)),
         Group("Actions", _named(wanted, _actions(membership))),
         Group("Pages", _named(wanted, _pages(membership))),
         Group("Projects", _projects(user, project, wanted)),
@@ -88,10 +89,10 @@ def _rubrics(project: Project, words: str) -> list[Entry]:
     ]
 
 
-def _views(project: Project, words: str) -> list[Entry]:
+def _views(user: User, project: Project, words: str) -> list[Entry]:
     if not words:
         return []
-    found = SavedView.objects.filter(project=project, name__icontains=words)
+    found = views_of(project, user).filter(name__icontains=words)
     address = reverse("run_list", args=[project.slug])
     return [Entry(view.name, f"{address}?{view.query}") for view in found[:MOST_OTHERS]]
 
@@ -154,6 +155,7 @@ def _pages(membership: Membership) -> list[Entry]:
     }
     if membership.user.is_superuser:
         everywhere["administration"] = ("Administration", "accounts admin")
+        everywhere["administration_prices"] = ("Prices", "cost money tokens models")
         everywhere["administration_system"] = ("System status", "workers queue database endpoints models")
     return [
         *_linked(membership.project, pages),

@@ -168,6 +168,22 @@ def _rows(
     return (*lines, _row("Composite", row.composite, *composites, decimals, fixed=True))
 
 
+def own_rows(rubric: Rubric, row: Round, own: HumanScore) -> tuple[CriterionRow, ...]:
+    """One person's scores next to the judge's."""
+    return _rows(rubric, row, [own], [own])
+
+
+def gap_headline(rubric: Rubric, row: Round, own: HumanScore) -> str:
+    """How one person's composite compares with the judge's: `You are 1.30 below the judge`."""
+    who, decimals = who_judges(rubric), rubric.policy.composite_decimals
+    if row.composite is None:
+        return "Your scores are saved"
+    gap = round(own.composite - row.composite, decimals)
+    if not gap:
+        return f"You agree with the {who}"
+    return f"You are {composite_text(abs(gap), decimals)} {'above' if gap > 0 else 'below'} the {who}"
+
+
 def _row(
     name: str,
     judge: Decimal | None,

@@ -9,5 +9,5 @@ def rule_label(rule: ReviewRule) -> str:
     if rule.kind == RuleKind.FAILED:
         return f"every FAIL{of}"
     if rule.kind == RuleKind.SIGNAL:
-        return f"every run{of} with a Ralph signal"
+        return f"every run{of} whose scores do not follow the changes"
     return f"{rule.percent} % of the runs{of}"

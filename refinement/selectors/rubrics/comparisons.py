@@ -172,7 +172,7 @@ def _scoring(rubric: Rubric) -> dict[str, str]:
     policy = rubric.policy
     return {
         "Scale": scale_words(rubric.scale),
-        "Composite": COMPOSITES[policy.composite],
+        "Score": COMPOSITES[policy.composite],
         "Checks count in the composite": _yes(policy.checks_in_composite),
         "Pass mark": _number(policy.pass_threshold),
         "Perfect score": _number(policy.perfect_score),
@@ -199,8 +199,8 @@ def _limits(rubric: Rubric) -> dict[str, str]:
     return {
         "Judge's limit, in characters": f"{policy.judge_limit_chars:,}",
         "Sources in a prompt, in characters": f"{policy.source_limit_chars:,}",
-        "Producer's limit, in tokens": f"{policy.producer_tokens:,}",
-        "Producer temperature": plain(policy.producer_temperature),
+        "Writer's limit, in tokens": f"{policy.producer_tokens:,}",
+        "Writer temperature": plain(policy.producer_temperature),
         "Token budget": _number(budget.tokens),
         "Time budget, in seconds": _number(budget.seconds),
         "Call budget": _number(budget.calls),
@@ -278,3 +278,15 @@ def _yes(flag: bool) -> str:
 def _number(value: int | Decimal | None) -> str:
     # 9 and 9.0 are the same pass mark.
     return NOT_SET if value is None else f"{Decimal(value).normalize():,f}"
+
+
+def comparable(before: Rubric, after: Rubric) -> bool:
+    """Whether scores under both definitions mean the same: same criteria, weights, scale and rules."""
+    return _what_scores_mean(before) == _what_scores_mean(after)
+
+
+def _what_scores_mean(rubric: Rubric) -> tuple[object, ...]:
+    policy = rubric.policy
+    criteria = {(entry.key, entry.description, entry.ideal, entry.weight) for entry in rubric.criteria}
+    checks = rubric.checks if policy.checks_in_composite else None
+    return criteria, rubric.scale, policy.composite, policy.penalties, checks

@@ -10,7 +10,7 @@ from refinement.judging.context import OFFERED
 
 ROLE_LABELS: Mapping[Role, str] = {
     Role.JUDGE: "Judge",
-    Role.PRODUCER: "Producer",
+    Role.PRODUCER: "Writer",
 }
 CLASS_LABELS: Mapping[ProblemClass, str] = {
     ProblemClass.TEXT: "Text and creative work",
@@ -29,7 +29,7 @@ KIND_LABELS: Mapping[Information, tuple[str, str]] = {
     Information.ROUND_NUMBER: ("Round number", "The current round and the last one."),
     Information.CANDIDATE: ("Candidate", "The text to judge or revise."),
     Information.BACKGROUND: ("Background", "Facts about readers, product or sources from the rubric."),
-    Information.OUTPUT_CONTRACT: ("Output contract", "Required form of the result."),
+    Information.OUTPUT_CONTRACT: ("Required form", "Of the result."),
     Information.SEED: ("First version", "The run's own round 1, from round 2 on."),
     Information.SEED_SCORES: ("First version's scores", "The scores that counted in round 1."),
     Information.CALIBRATION: ("Calibration example", "The rubric's text with known scores, in every round."),
@@ -37,9 +37,9 @@ KIND_LABELS: Mapping[Information, tuple[str, str]] = {
     Information.SOURCES: ("Sources", "The run's source texts: what the work must be grounded in."),
     Information.EVALUATOR_OUTPUT: ("Evaluator output", "Output of the command that ran the candidate."),
     Information.FEEDBACK: ("Feedback", "Changes requested in the last verdict, without its scores."),
-    Information.PREVIOUS_ASI: ("Previous advice", "The direction given after the previous round."),
+    Information.PREVIOUS_ASI: ("Previous suggestion", "The change suggested after the previous round."),
     Information.HISTORY: ("History", "One line per earlier round: scores and changes."),
-    Information.SEARCH_SPACE: ("Search space", "What may be tried, and what was tried already."),
+    Information.SEARCH_SPACE: ("Options to try", "What may be tried, and what was tried already."),
     Information.PANEL_SUMMARY: ("Panel summary", "What works, what did not, and the board's direction."),
 }
 # The kinds that at least one role can see.
@@ -164,4 +164,6 @@ def departure_sentence(role: Role, kind: Information, allowed: bool) -> str:
     follows = (ADDED if allowed else REMOVED).get(kind, "")
     if allowed and role is not Role.JUDGE:
         follows = ""  # the effects are written for the judge
-    return f"The {ROLE_LABELS[role].lower()} {does} the {what}, which the preset {usually}. {follows}".strip()
+    return (
+        f"The {ROLE_LABELS[role].lower()} {does} the {what}, which the default {usually}. {follows}".strip()
+    )

@@ -23,7 +23,7 @@ PROFILE_TEXTS: Mapping[str, tuple[str, str]] = {
     "wiggum": (
         "Wiggum: a pass mark to reach",
         "For texts that must be good enough before anyone else sees them: guides, reports, "
-        "answers. A judge scores six weighted dimensions and lists issues; the producer fixes "
+        "answers. A judge scores six weighted dimensions and lists issues; the writer fixes "
         "them. The run passes when the weighted score reaches a high mark, and stops when the "
         "rounds are used up or the scores no longer change.",
     ),

@@ -13,13 +13,12 @@ JUDGE_MODES: Mapping[JudgeMode, tuple[str, str]] = {
     JudgeMode.SINGLE: ("Single judge", "One judge scores each round."),
     JudgeMode.BOARD: (
         "Board",
-        f"{FEWEST_JUDGES} to {MOST_JUDGES} judges with different lenses score alone and answer each other "
-        "once. The median counts.",
+        f"{FEWEST_JUDGES} to {MOST_JUDGES} judges score alone, then answer each other. The median counts.",
     ),
     JudgeMode.AUTO: (
         "Automatic",
-        f"A single judge for a starting text of up to {SHORT_ARTIFACT_CHARS:,} characters with at most "
-        f"{FEW_CRITERIA} criteria and no evaluator, and a board for everything else.",
+        f"Single for up to {SHORT_ARTIFACT_CHARS:,} characters and {FEW_CRITERIA} criteria without an "
+        "evaluator, else a board.",
     ),
 }
 ON_PLATEAU: Mapping[OnPlateau, str] = {

@@ -75,7 +75,7 @@ def judged_rounds(rubric: Rubric) -> list[tuple[str, list[RoundChoice]]]:
     )[:LISTED_ROUNDS]
     grouped: dict[int, list[RoundChoice]] = {}
     for run, number, composite, decimals in rows:
-        label = f"Run {run}, round {number}, composite {composite_text(composite or Decimal(0), decimals)}"
+        label = f"Run {run}, round {number}, score {composite_text(composite or Decimal(0), decimals)}"
         grouped.setdefault(run, []).append(RoundChoice(f"{run}-{number}", label))
     return [(f"Run {run}: {shorten(named[run], TASK_CHARS)}", choices) for run, choices in grouped.items()]
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from decimal import Decimal
+from datetime import datetime
 
 from django.core.paginator import Page, Paginator
 from django.db.models import CharField, Count, Exists, F, IntegerField, OuterRef, Q, QuerySet, Subquery
@@ -37,7 +37,7 @@ class Results:
 
     run: int
     outcome: str
-    best: Decimal | None
+    at: datetime  # when the newest of them started
     finished: int = 0
     passed: int = 0
 
@@ -141,14 +141,18 @@ def _listed(row: RubricVersion, results: dict[int, Results]) -> ListedRubric:
 
 def latest_results(project: Project) -> dict[int, Results]:
     """Results of the project's latest runs by rubric; the newest finished run sets the outcome."""
-    rows = shown_runs(project).order_by("-id").values_list("pk", "rubric_version__rubric", "outcome", "best")
+    rows = (
+        shown_runs(project)
+        .order_by("-id")
+        .values_list("pk", "rubric_version__rubric", "outcome", "created_at")
+    )
     return _gathered(row for row in rows[:LATEST_RUNS] if row[2])
 
 
-def _gathered(rows: Iterable[tuple[int, int, str, Decimal | None]]) -> dict[int, Results]:
+def _gathered(rows: Iterable[tuple[int, int, str, datetime]]) -> dict[int, Results]:
     results: dict[int, Results] = {}
-    for run, rubric, outcome, best in rows:
-        entry = results.setdefault(rubric, Results(run, outcome, best))
+    for run, rubric, outcome, at in rows:
+        entry = results.setdefault(rubric, Results(run, outcome, at))
         # Cancelled and failed runs say nothing about the text, so the share counts judged runs only.
         if outcome in (Outcome.PASS, Outcome.FAIL):
             entry.finished += 1

@@ -19,6 +19,7 @@ from refinement.selectors.rubrics.words import (
     WeighedCriterion,
     budget_words,
     check_label,
+    check_name,
     evaluator_labels,
     parameter_labels,
     pass_mark_label,
@@ -34,6 +35,7 @@ from refinement.selectors.rubrics.words import (
 @dataclass(frozen=True, slots=True)
 class CheckFacts:
     check: Check
+    name: str
     label: str
     severity: str
     weight: str
@@ -52,9 +54,12 @@ class VersionFacts:
 
     definition: Rubric
     artifact: str
+    passes_at: str
+    rounds: str
     scoring: list[tuple[str, str]]
     judges: JudgeFacts
     loop: list[tuple[str, str]]
+    evaluation: list[tuple[str, str]]
     limits: list[tuple[str, str]]
     stop_rules: list[StopRuleLabel]
     criteria: list[WeighedCriterion]
@@ -71,9 +76,12 @@ def version_facts(definition: Rubric) -> VersionFacts:
     return VersionFacts(
         definition=definition,
         artifact=artifact.name if artifact else definition.artifact_type,
+        passes_at=_passes_at(definition),
+        rounds=rounds_words(definition.policy),
         scoring=_scoring(definition),
         judges=judge_facts(definition),
         loop=_loop(definition),
+        evaluation=_evaluation(definition),
         limits=_limits(definition),
         stop_rules=stop_rule_labels(definition),
         criteria=weighed_criteria(definition),
@@ -92,18 +100,23 @@ def version_facts(definition: Rubric) -> VersionFacts:
     )
 
 
+def _passes_at(definition: Rubric) -> str:
+    mark = definition.policy.pass_threshold
+    return "No pass mark" if mark is None else f"{plain(mark)} of {plain(definition.scale.maximum)}"
+
+
 def _scoring(definition: Rubric) -> list[tuple[str, str]]:
     policy = definition.policy
     facts = [
         ("Scale", scale_words(definition.scale)),
-        ("Composite", COMPOSITES[policy.composite]),
+        ("Score", COMPOSITES[policy.composite]),
         ("Pass mark", pass_mark_label(definition)),
     ]
     if policy.perfect_score is not None:
         facts.append(("Perfect score", plain(policy.perfect_score)))
     if definition.checks:
         counted = (
-            "Yes, along with the criteria." if policy.checks_in_composite else "No, they are reported only."
+            "Yes, along with the criteria." if policy.checks_in_composite else "No, they are only reported."
         )
         facts.append(("Checks count", counted))
     result = (
@@ -113,15 +126,18 @@ def _scoring(definition: Rubric) -> list[tuple[str, str]]:
 
 
 def _loop(definition: Rubric) -> list[tuple[str, str]]:
-    policy, (mode, meaning) = definition.policy, EVALUATION_MODES[definition.evaluation_mode]
+    policy = definition.policy
     return [
         ("Rounds", rounds_words(policy)),
-        ("Revision starts from", NEXT_BASES[policy.next_base]),
         ("Feedback", FEEDBACK_STYLES[policy.feedback]),
+        ("Revision starts from", NEXT_BASES[policy.next_base]),
         ("Problem class", CLASS_LABELS[definition.problem_class]),
-        ("Evaluation", f"{mode}. {meaning}"),
-        *evaluator_labels(definition),
     ]
+
+
+def _evaluation(definition: Rubric) -> list[tuple[str, str]]:
+    mode, meaning = EVALUATION_MODES[definition.evaluation_mode]
+    return [("Evaluation", f"{mode}. {meaning}"), *evaluator_labels(definition)]
 
 
 def _limits(definition: Rubric) -> list[tuple[str, str]]:
@@ -130,21 +146,22 @@ def _limits(definition: Rubric) -> list[tuple[str, str]]:
         ("Budget", ", ".join(budget_words(policy.budget)) or "None. Only the stop rules end a run."),
         ("Judge's limit", f"{policy.judge_limit_chars:,} characters per candidate"),
         ("Sources in a prompt", f"{policy.source_limit_chars:,} characters in total"),
-        ("Producer's limit", f"{policy.producer_tokens:,} tokens"),
-        ("Producer temperature", plain(policy.producer_temperature)),
+        ("Writer's limit", f"{policy.producer_tokens:,} tokens"),
+        ("Writer temperature", plain(policy.producer_temperature)),
     ]
 
 
 def _check(entry: Check) -> CheckFacts:
     severity = SEVERITIES[entry.severity]
-    return CheckFacts(entry, check_label(entry), severity, plain(entry.weight), parameter_labels(entry))
+    name = check_name(entry.key)
+    return CheckFacts(entry, name, check_label(entry), severity, plain(entry.weight), parameter_labels(entry))
 
 
 def _texts(definition: Rubric) -> list[tuple[str, str, str]]:
     return [
-        ("Output contract", "Required form of the result.", definition.output_contract),
-        ("Output schema", "The result must be JSON that follows it.", schema_words(definition.output_schema)),
-        ("Output pattern", "The result must match it.", definition.output_pattern),
-        ("Background", "What the producer should know beyond the task.", definition.background),
-        ("Search space", "What may be tried.", definition.search_space),
+        ("Required form", "Of the result.", definition.output_contract),
+        ("JSON schema", "The result must follow it.", schema_words(definition.output_schema)),
+        ("Required pattern", "The result must match it.", definition.output_pattern),
+        ("Background", "What the writer should know beyond the task.", definition.background),
+        ("Options to try", "For code and pipelines.", definition.search_space),
     ]

@@ -142,14 +142,14 @@ def producer_sections(page: Page) -> list[ShownPrompt]:
         shown_prompt(
             page.rehearsal.draft,
             "draft",
-            "Producer, first draft",
+            "Writer, first draft",
             "Writes the first version if there is none.",
             template_words(page.rubric, "draft"),
         ),
         shown_prompt(
             page.rehearsal.revision,
             "revision",
-            "Producer, revision",
+            "Writer, revision",
             f"Writes {following} after {page.this} is judged, starting from {start}.",
             template_words(page.rubric, "revision", "feedback"),
         ),

@@ -47,7 +47,7 @@ FATES: Mapping[Visibility, tuple[str, str]] = {
     Visibility.SEEN: ("chip-ok", "seen"),
     Visibility.UNPRINTED: ("chip-warn", "allowed, but not in the template"),
     Visibility.NOTHING: ("", "empty"),
-    Visibility.WITHHELD: ("chip-bad", "hidden by rule"),
+    Visibility.WITHHELD: ("chip-bad", "hidden"),
 }
 
 

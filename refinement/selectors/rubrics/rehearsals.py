@@ -7,6 +7,7 @@ from refinement.engine.types import History, Round, Rubric
 from refinement.judging.context import Brief
 from refinement.judging.rehearsal import AssumedScores, assumed_assessment, assumed_verdict, brief_for, fits
 from refinement.models import Project, RubricVersion, Run
+from refinement.models import Rubric as RubricRow
 from refinement.selectors.reviews.blindness import shown_runs
 from refinement.selectors.runs.history import (
     definition_of_run,
@@ -33,6 +34,12 @@ class PreviewHistory:
 
 def run_of(project: Project, pk: int) -> Run | None:
     return shown_runs(project).filter(pk=pk).first()
+
+
+def latest_run(rubric: RubricRow) -> Run | None:
+    """The rubric's newest run with a judged round."""
+    runs = shown_runs(rubric.project).filter(rubric_version__rubric=rubric, rounds_judged__gt=0)
+    return runs.order_by("-id").first()
 
 
 def newest_round(run: Run) -> int:

@@ -31,7 +31,7 @@ NEXT_BASES: Mapping[NextBase, str] = {
 FEEDBACK_STYLES: Mapping[FeedbackStyle, str] = {
     FeedbackStyle.ISSUES: "The judge's list of issues.",
     FeedbackStyle.FAILURES: "Failures by severity, with suggestions.",
-    FeedbackStyle.ASI: "One direction: the change that would help most.",
+    FeedbackStyle.ASI: "One suggested change: the one that would help most.",
 }
 EVALUATION_MODES: Mapping[EvaluationMode, tuple[str, str]] = {
     EvaluationMode.JUDGE_ONLY: ("Judge only", "A model reads the candidate; nothing is run."),
@@ -46,20 +46,20 @@ HANDOVERS: Mapping[Handover, str] = {
     Handover.STDIN: "On standard input",
 }
 SEVERITIES: Mapping[Severity, str] = {
-    Severity.ERROR: "Error",
-    Severity.WARNING: "Warning",
-    Severity.INFO: "Info",
+    Severity.ERROR: "Must hold to pass",
+    Severity.WARNING: "Only warns",
+    Severity.INFO: "Only informs",
 }
 RULE_NAMES: Mapping[StopReason, str] = {
     StopReason.PASSED: "The text passes",
     StopReason.PERFECT_SCORE: "The score is perfect",
-    StopReason.QUALITY_THRESHOLD_MET: "The text is good enough",
+    StopReason.QUALITY_THRESHOLD_MET: "The text passes",
     StopReason.SCORE_REGRESSION: "The score dropped",
     StopReason.NO_IMPROVEMENT: "Too little gain",
     StopReason.CYCLING: "The scores repeat",
     StopReason.PLATEAU: "The scores level off",
     StopReason.MAX_ROUNDS: "Round limit reached",
-    StopReason.MAX_ITERATIONS_REACHED: "Iteration limit reached",
+    StopReason.MAX_ITERATIONS_REACHED: "Round limit reached",
 }
 TEMPLATE_LABELS: Mapping[str, str] = {
     "judge": "Judge instructions",
@@ -100,7 +100,7 @@ def scale_words(scale: Scale) -> str:
 def pass_mark_label(rubric: Rubric) -> str:
     """The pass mark, or what happens without one."""
     if rubric.policy.pass_threshold is None:
-        return "None. A run ends as DONE and returns its best round."
+        return "None. A run ends as done and returns its best round."
     return f"{plain(rubric.policy.pass_threshold)} or more of {plain(rubric.scale.maximum)}"
 
 
@@ -147,7 +147,7 @@ def _perfect_rule(rubric: Rubric) -> str:
 
 def _without_errors(rubric: Rubric) -> str:
     enforced = any(check.severity is Severity.ERROR for check in rubric.checks)
-    return ", and no check of severity error failed" if enforced else ""
+    return ", and every check that must hold does" if enforced else ""
 
 
 def _limit_rule(rubric: Rubric) -> str:
@@ -207,6 +207,12 @@ def weighed_criteria(rubric: Rubric) -> list[WeighedCriterion]:
         WeighedCriterion(criterion, 100 * weight / total)
         for criterion, weight in zip(rubric.criteria, weights, strict=True)
     ]
+
+
+def check_name(key: str) -> str:
+    """A check's name: its key in words."""
+    words = key.replace("-", " ").replace("_", " ").strip()
+    return f"{words[:1].upper()}{words[1:]}"
 
 
 def check_label(check: Check) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from django.db.models import QuerySet
@@ -42,6 +43,7 @@ class CallLine:
     prompt_tokens: int
     completion_tokens: int
     cached_tokens: int | None
+    cost: Decimal | None
     rung: str
     complaint: str
     error: str
@@ -144,6 +146,7 @@ def call_line(rubric: Rubric, call: Call, judges: Mapping[int, str]) -> CallLine
         prompt_tokens=call.prompt_tokens,
         completion_tokens=call.completion_tokens,
         cached_tokens=call.cached_tokens,
+        cost=call.cost,
         rung=RUNG_LABELS.get(call.rung, call.rung),
         complaint=call.complaint,
         error=ERROR_LABELS.get(call.error_kind, call.error_kind),

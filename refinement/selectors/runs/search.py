@@ -1,4 +1,4 @@
-"""Search for runs by task and candidates: FTS5 on SQLite, text search on PostgreSQL.
+"""Search for runs by title, task and candidates: FTS5 on SQLite, text search on PostgreSQL.
 
 Matches whole words, case-insensitive; all must be in one text. "Quoted words" match as a phrase, and a minus
 excludes a word. Database triggers maintain the index (see `migrations/triggers/search.py`); a text's id in it

@@ -60,10 +60,11 @@ def project_create(*, owner: User, name: str) -> Project:
     return project
 
 
-def person_rename(*, user: User, name: str) -> User:
-    user.name = name.strip()
+def profile_change(*, user: User, name: str, time_zone: str = "") -> User:
+    """Change the user's name and time zone. Raises ValidationError."""
+    user.name, user.time_zone = name.strip(), time_zone
     user.full_clean(exclude=["password"])
-    user.save(update_fields=["name"])
+    user.save(update_fields=["name", "time_zone"])
     return user
 
 

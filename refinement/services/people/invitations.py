@@ -32,7 +32,7 @@ class AddressTaken(Exception):
 
 @transaction.atomic
 def invitation_make(
-    *, project: Project, role: str, days: int, by: User, email: str = ""
+    *, project: Project, role: str, days: int, by: User, email: str = "", note: str = ""
 ) -> tuple[Invitation, str]:
     """Create an invitation; return it with its token, which is shown once and not stored."""
     project_lock(project)
@@ -43,13 +43,15 @@ def invitation_make(
         role=MemberRole(role),
         digest=setup_link_digest(token),
         email=email,
+        note=note,
         created_by=by,
         expires_at=timezone.now() + timedelta(days=days),
     )
     invitation.full_clean()
     invitation.save()
     after = {"role": invitation.role, "expires": f"{invitation.expires_at:%Y-%m-%d %H:%M} UTC"}
-    _record("invitation.create", invitation, by, after=after | ({"mail": email} if email else {}))
+    said = {name: value for name, value in (("mail", email), ("note", note)) if value}
+    _record("invitation.create", invitation, by, after=after | said)
     return invitation, token
 
 

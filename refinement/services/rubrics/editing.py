@@ -11,6 +11,7 @@ from refinement.engine import types as engine
 from refinement.engine.codec import rubric_to_json
 from refinement.engine.profiles import default_rubrics
 from refinement.models import Check, Criterion, Project, Rubric, RubricVersion, User
+from refinement.selectors.rubrics.comparisons import definitions_compared
 from refinement.selectors.rubrics.definitions import definition_of
 from refinement.services.audit import audit_record
 
@@ -18,6 +19,7 @@ from refinement.services.audit import audit_record
 RESERVED_SLUGS = frozenset({"new", "import", "export", "gallery", "search", "archived"})
 SLUG_LENGTH = 72  # of the field's 80 characters; the rest is for a number
 NAME_LENGTH = 160
+MOST_AUDITED, AUDITED_CHARS = 12, 300  # changed values in the audit log
 
 
 def rubric_slug_for(project: Project, name: str) -> str:
@@ -63,6 +65,7 @@ def version_create(
     newest = rubric.versions.order_by("-number").values_list("number", flat=True).first() or 0
     if edited_from is not None and edited_from != newest:
         raise NewerVersion(newest)
+    changed = changed_values(rubric, newest, definition)
     version = version_row(rubric, definition, newest + 1)
     version.created_by = user
     version.note = note
@@ -78,8 +81,8 @@ def version_create(
         object_id=rubric.pk,
         project=rubric.project,
         user=user,
-        before={"version": newest} if newest else {},
-        after={"version": version.number, "name": version.name, "note": note},
+        before={"version": newest, **changed[0]} if newest else {},
+        after={"version": version.number, "name": version.name, "note": note, **changed[1]},
     )
     return version
 
@@ -133,6 +136,21 @@ def rubric_archive(*, rubric: Rubric, user: User, archived: bool = True) -> bool
     action = "rubric.archive" if archived else "rubric.unarchive"
     record_change(action, rubric, user, {"archived": not archived}, {"archived": archived})
     return True
+
+
+def changed_values(
+    rubric: Rubric, newest: int, definition: engine.Rubric
+) -> tuple[dict[str, str], dict[str, str]]:
+    """The values that a new version changes, before and after, for the audit log."""
+    previous = rubric.versions.filter(number=newest).first()
+    if previous is None:
+        return {}, {}
+    changed = definitions_compared(definition_of(previous), definition).changed[:MOST_AUDITED]
+    values = [(entry.label[:1].lower() + entry.label[1:], entry.before, entry.after) for entry in changed]
+    return (
+        {name: before[:AUDITED_CHARS] for name, before, _ in values if before is not None},
+        {name: after[:AUDITED_CHARS] for name, _, after in values if after is not None},
+    )
 
 
 def record_change(
@@ -214,7 +232,7 @@ def default_rubrics_install(*, project: Project, user: User | None = None) -> No
     ]
     for version in versions:
         version.created_by = user
-        version.note = "As published."
+        version.note = "Created with the project."
     RubricVersion.objects.bulk_create(versions)
     pairs = list(zip(versions, wanted.values(), strict=True))
     Criterion.objects.bulk_create(row for version, of in pairs for row in criterion_rows(version, of))

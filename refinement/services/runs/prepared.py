@@ -103,6 +103,7 @@ def _write(project: Project, user: User, told: Example) -> Run:
     rounds = {
         entry.round.number: _round_write(run, told, entry, panel, instructions) for entry in told.rounds
     }
+    Round.objects.filter(run=run).update(created_at=at)
     _people_write(run, told, rounds, at)
     audit_record(action="run.example", object_type="run", object_id=run.pk, project=project, user=user)
     return run

@@ -10,16 +10,17 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from refinement.access.projects import SignedInRequest
-from refinement.forms.people.accounts import NameForm
+from refinement.forms.people.accounts import ProfileForm
 from refinement.selectors.people.members import sessions_of
 from refinement.selectors.projects.lists import memberships_of
-from refinement.services.people.accounts import person_rename
+from refinement.services.people.accounts import profile_change
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def account(request: SignedInRequest) -> HttpResponse:
-    """Name, password, sessions, theme, sign-out."""
-    form = NameForm(request.POST if request.method == "POST" else None, initial={"name": request.user.name})
+    """Name, time zone, password, sessions, theme, sign-out."""
+    now = {"name": request.user.name, "time_zone": request.user.time_zone}
+    form = ProfileForm(request.POST if request.method == "POST" else None, initial=now)
     page = {
         "form": form,
         "memberships": memberships_of(request.user),
@@ -29,8 +30,8 @@ def account(request: SignedInRequest) -> HttpResponse:
         return render(request, "refinement/account.html", page)
     if not form.is_valid():
         return render(request, "refinement/account.html", page, status=422)
-    person_rename(user=request.user, name=form.cleaned_data["name"])
-    messages.success(request, "Your name was changed.")
+    profile_change(user=request.user, **form.cleaned_data)
+    messages.success(request, "Profile saved.")
     return redirect("account")
 
 

@@ -10,7 +10,7 @@ from refinement.access.objects import can_edit, reader_of
 from refinement.access.projects import ProjectRequest
 from refinement.forms.reviews.comments import ThreadForm, places_of
 from refinement.models import Run
-from refinement.selectors.reviews.comments import CommentThreads, Shown, comment_counts, comment_threads
+from refinement.selectors.reviews.comments import Shown, comment_threads
 from refinement.selectors.runs.page import RunFacts, run_facts
 from refinement.selectors.runs.rounds import RoundFacts, round_facts
 
@@ -47,11 +47,6 @@ def threads_context(request: ProjectRequest, facts: RunFacts, found: RoundFacts 
         "talk_flat": asked.get("view") == CALLS,  # no text beside which threads could stand
         "can_instruct": can_edit(request) and not facts.run.is_imported,
     }
-
-
-def counts_context(run: Run) -> dict[str, Any]:
-    """Comment counts, for partials that show nothing else of them."""
-    return {"talk": CommentThreads(counts=comment_counts(run))}
 
 
 def threads_partial(

@@ -10,6 +10,7 @@ from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_POST
 
 from refinement.access.projects import ProjectRequest, project_view
+from refinement.access.public_links import is_local, public_link
 from refinement.forms.people.members import InvitationForm
 from refinement.services.people.invitation_mail import invitation_mailed
 from refinement.services.people.invitations import invitation_make, invitation_revoke
@@ -31,12 +32,14 @@ def invitation_create(request: ProjectRequest) -> HttpResponse:
         role=form.cleaned_data["role"],
         days=int(form.cleaned_data["days"]),
         email=form.cleaned_data.get("email", ""),
+        note=form.cleaned_data["note"],
         by=request.user,
     )
-    link = request.build_absolute_uri(reverse("join", args=[token]))
+    link = public_link(request, reverse("join", args=[token]))
     made: dict[str, object] = {
         "made": invitation,
         "link": link,
+        "is_local": is_local(link),
         "mailed": invitation_mailed(request, invitation, link),
     }
     # Only a hash of the token is stored, so it can be shown only in this response.

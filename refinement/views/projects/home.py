@@ -9,7 +9,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
@@ -40,7 +40,7 @@ BUILT_IN = (OLLAMA, EMBEDDED)  # there without being added
 
 @login_not_required
 @require_safe
-def home(request: SignedInRequest) -> HttpResponse:
+def home(request: HttpRequest) -> HttpResponse:
     """Redirects to the last used project, or explains how to join one, or how to set Wiggum up."""
     if not request.user.is_authenticated:
         if accounts().exists():

@@ -8,7 +8,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from refinement.access.objects import run_or_404
+from refinement.access.objects import must_read_blind, run_or_404
 from refinement.access.projects import ProjectRequest, project_view
 from refinement.models import Run
 from refinement.selectors.reviews.requests import Place, place_of, reviews_page
@@ -51,6 +51,21 @@ def onward(request: ProjectRequest, before: Place) -> HttpResponse:
     if following is None:
         return redirect("review_list", slug)
     return redirect(f"{reverse('run_page', args=[slug, following])}?review=1")
+
+
+@require_safe
+@project_view()
+def review_next(request: ProjectRequest) -> HttpResponse:
+    """Redirects to the most urgent review."""
+    return onward(request, place_of(0, request.user, request.project))
+
+
+def scores_first(request: ProjectRequest, run: Run) -> HttpResponse | None:
+    """Redirects a reviewer to the scoring page where the project wants scores that saw no others."""
+    if request.GET.get("review") != "1" or not run.best_round or not must_read_blind(request, run):
+        return None
+    request.session[REVIEWING] = request.project.slug
+    return redirect("run_score", request.project.slug, run.pk, run.best_round)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,8 @@ from refinement.engine.types import Rubric
 from refinement.forms.reviews.human_scores import HumanScoreForm, score_initial
 from refinement.judging.schema import scale_in_words
 from refinement.models import BlindReading, HumanScore, Round, Run
+from refinement.selectors.reviews.human_scores import gap_headline, own_rows, who_judges
+from refinement.selectors.reviews.requests import place_of
 from refinement.selectors.runs.calls import said
 from refinement.selectors.runs.sources import source_lines
 from refinement.selectors.runs.texts import candidate_text
@@ -29,6 +31,7 @@ from refinement.services.reviews.human_scores import (
     ScoreConflict,
     human_score_give,
 )
+from refinement.views.reviews.queue import REVIEWING
 
 PLAIN = "text/plain; charset=utf-8"
 
@@ -48,6 +51,8 @@ def run_score(request: ProjectRequest, run: int, number: int) -> HttpResponse:
         return begin_page(request, found, row)
     rubric = rubric_from_json(found.snapshot)
     kept = own_score(request, row)
+    if kept is not None and "scored" in request.GET and run not in request.blind_runs:
+        return saved_page(request, found, row, rubric, kept)
     form = HumanScoreForm(definition=rubric, initial=score_initial(kept))
     return score_page(request, found, row, rubric, form, kept=kept)
 
@@ -72,10 +77,27 @@ def score_saved(request: ProjectRequest, run: Run, row: Round) -> HttpResponse:
         form.take_over(error)
         return score_page(request, run, row, rubric, form, status=422)
     messages.success(request, f"Your scores of {capital_round_name(row.number).lower()} are saved.")
-    address = reverse(
-        "run_score" if onward else "run_round", args=[request.project.slug, run.pk, onward or row.number]
-    )
+    address = reverse("run_score", args=[request.project.slug, run.pk, onward or row.number])
     return redirect(f"{address}?scored={row.number}")
+
+
+def saved_page(
+    request: ProjectRequest, run: Run, row: Round, rubric: Rubric, own: HumanScore
+) -> HttpResponse:
+    """The user's scores beside the judge's, and the way to the next review."""
+    context = {
+        "section": "reviews" if request.session.get(REVIEWING) else "runs",
+        "run": run,
+        "row": row,
+        "name": capital_round_name(row.number),
+        "own": own,
+        "who": who_judges(rubric),
+        "headline": gap_headline(rubric, row, own),
+        "rows": own_rows(rubric, row, own),
+        "queue": place_of(run.pk, request.user, request.project),
+        "reviewing": request.session.get(REVIEWING) == request.project.slug,
+    }
+    return render(request, "refinement/runs/score_saved.html", context)
 
 
 @require_POST
@@ -125,7 +147,7 @@ def conflict_page(
 
 def begin_page(request: ProjectRequest, run: Run, row: Round, *, status: int = 200) -> HttpResponse:
     """In projects with blind scoring: an explanation and a start button."""
-    page = {"section": "runs", "run": run, "number": row.number, "name": _name(run, row)}
+    page = {"section": "runs", "run": run, "number": row.number, "name": capital_round_name(row.number)}
     return render(request, "refinement/runs/score_begin.html", page, status=status)
 
 
@@ -147,7 +169,7 @@ def score_page(
         "run": run,
         "row": row,
         "rubric": rubric,
-        "name": _name(run, row),
+        "name": capital_round_name(row.number),
         "rounds": round_choices(run, rubric, set(scored.values_list("round__number", flat=True))),
         "form": form,
         "reading": reading,
@@ -166,7 +188,3 @@ def round_choices(run: Run, rubric: Rubric, scored: set[int]) -> list[tuple[int,
     """Every round's number and name, and whether this user has scored it."""
     numbers = run.rounds.order_by("number").values_list("number", flat=True)
     return [(number, capital_round_name(number), number in scored) for number in numbers]
-
-
-def _name(run: Run, row: Round) -> str:
-    return capital_round_name(row.number)

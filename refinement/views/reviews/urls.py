@@ -9,6 +9,7 @@ RUN = "p/<slug:slug>/runs/<int:run>"
 
 urlpatterns = [
     path(REVIEWS, queue.review_list, name="review_list"),
+    path(f"{REVIEWS}next/", queue.review_next, name="review_next"),
     path(f"{REVIEWS}ask/", asking.review_ask, name="review_ask"),
     path(f"{REVIEWS}rules/", rules.review_rules, name="review_rules"),
     path(f"{REVIEWS}rules/<int:rule>/end/", rules.review_rule_ending, name="review_rule_end"),

@@ -11,6 +11,7 @@ from refinement.forms.rubrics.initial import Fields, form_fields
 from refinement.forms.rubrics.merging import Change, differences, merged
 from refinement.forms.rubrics.reading import Reading
 from refinement.forms.rubrics.telling import ShownDifference, shown_difference
+from refinement.forms.rubrics.weights import unit_of
 from refinement.selectors.rubrics.definitions import definition_of
 from refinement.views.rubrics.context import rubric_context
 
@@ -61,5 +62,6 @@ def merged_fields(base: Rubric, mine: Reading, theirs: Rubric, fields: Fields) -
     """The form fields with both sides' changes, and the form's own fields."""
     assert mine.definition is not None
     values = merged(base, mine.definition, theirs, fields)
-    joined = form_fields(values, mine.renamed)
+    unit = unit_of(criterion.weight for criterion in theirs.criteria)
+    joined = form_fields(values, mine.renamed, unit)
     return joined | {name: fields[name] for name in ("note", "draft", "try-text") if name in fields}

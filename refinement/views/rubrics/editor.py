@@ -21,14 +21,16 @@ from refinement.forms.rubrics.page import page_values, prototypes, with_check, w
 from refinement.forms.rubrics.presets import with_preset, with_preset_followed
 from refinement.forms.rubrics.reading import Reading, clean_fields, read_definition
 from refinement.forms.rubrics.trying import checks_tried
-from refinement.forms.rubrics.weights import with_shares
 from refinement.forms.rubrics.words import SEVERITIES
 from refinement.selectors.launch.available_models import models_offered
 from refinement.selectors.rubrics.commands import allowed_programs
+from refinement.selectors.rubrics.comparisons import comparable
 from refinement.selectors.rubrics.definitions import definition_of
+from refinement.selectors.rubrics.past_runs import past_scores
 from refinement.services.rubrics.editing import NewerVersion, version_create
 from refinement.views.rubrics.conflict import conflict_page, merged_fields
 from refinement.views.rubrics.context import rubric_context
+from refinement.views.rubrics.live_prompt import live_prompt
 
 DRAFT = re.compile(r"[a-z0-9-]{1,40}")
 
@@ -45,6 +47,8 @@ def rubric_edit(request: ProjectRequest, rubric: str) -> HttpResponse:
     page = rubric_context(request, rubric, _number(fields, "edited_from"))
     base = definition_of(page["version"])
     act = fields.get("act", "save")
+    if act == "prompt" and request.htmx:
+        return editor_prompt(request, base, fields)
     if act in ("merge", "merge-edit"):
         return _merge(request, page, base, fields, saving=act == "merge")
     if act in CHANGES:
@@ -70,12 +74,12 @@ def rubric_try_check(request: ProjectRequest, rubric: str) -> HttpResponse:
 # The form's other buttons, for browsers without script and for restored drafts.
 CHANGES: dict[str, Callable[[Fields, str], Fields]] = {
     "show": lambda fields, _: fields,
+    "prompt": lambda fields, _: fields,
     "add-criterion": lambda fields, _: with_criterion(fields),
     "add-check": lambda fields, _: with_check(fields, fields.get("add-kind", "")),
     "add-metric": lambda fields, _: with_metric(fields),
     "add-judge": lambda fields, _: with_judge(fields),
     "use-panel": lambda fields, _: with_panel(fields),
-    "shares": lambda fields, _: with_shares(fields),
     "preset": with_preset,
 }
 
@@ -98,8 +102,11 @@ def editor_page(
     fresh: bool = False,
 ) -> HttpResponse:
     """The page, or its form as a partial for htmx; 422 with problems."""
-    page |= page_values(fields, problems or {}, base, models_offered())
+    shown = base if fresh else read_definition(fields, base).definition or base
+    page |= page_values(fields, problems or {}, base, shown, models_offered())
+    page |= live_prompt(shown, fields.get("show", ""))
     page |= {
+        **_past(page, base, shown),
         "prototypes": prototypes(),
         "severities": [(severity.value, label) for severity, label in SEVERITIES.items()],
         **_addresses(request, page),
@@ -108,6 +115,25 @@ def editor_page(
     partial = request.htmx and not request.htmx.boosted
     template = "refinement/rubrics/editor/_form.html" if partial else "refinement/rubrics/editor.html"
     return render(request, template, page, status=422 if problems else 200)
+
+
+def editor_prompt(request: ProjectRequest, base: Rubric, fields: Fields) -> HttpResponse:
+    """The prompt beside the form, for htmx; nothing is saved."""
+    reading = read_definition(fields, base)
+    page = live_prompt(reading.definition or base, fields.get("show", ""))
+    return render(request, "refinement/rubrics/editor/_prompt.html", page | {"stale": not reading.definition})
+
+
+def _past(page: dict[str, Any], base: Rubric, shown: Rubric) -> dict[str, Any]:
+    """What the pass mark would have done to the rubric's latest runs."""
+    if page["version"] is None:
+        return {}
+    past, before = past_scores(page["rubric"], shown.scale), base.policy.pass_threshold
+    mark = shown.policy.pass_threshold
+    return {
+        "past_words": past.words(mark, before) if past.runs else "",
+        "past": {"runs": past.runs, "scores": [float(score) for score in past.scores]},
+    }
 
 
 def _addresses(request: ProjectRequest, page: dict[str, Any]) -> dict[str, Any]:
@@ -176,6 +202,8 @@ def _write(
     except NewerVersion:
         return conflict_page(request, original or page, base, fields, mine or reading)
     messages.success(request, f"Version {version.number} saved.")
+    if not comparable(definition_of(page["version"]), reading.definition):
+        messages.info(request, f"Scores will not compare with version {page['version'].number}.")
     for notice in reading.notices:
         messages.warning(request, notice)
     return _back(request, page, fields)

@@ -8,11 +8,13 @@ from django.views.decorators.http import require_safe
 
 from refinement.access.projects import ProjectRequest, project_view
 from refinement.forms.rubrics.library import DuplicateForm
+from refinement.forms.rubrics.topics import topics
 from refinement.models import Membership
 from refinement.selectors.projects.lists import memberships_of
 from refinement.selectors.rubrics.definitions import definition_of
 from refinement.selectors.rubrics.lists import recent_runs
 from refinement.selectors.rubrics.page import version_facts
+from refinement.selectors.rubrics.past_runs import lately
 from refinement.services.rubrics.editing import copy_name
 from refinement.views.rubrics.context import rubric_context
 
@@ -37,7 +39,10 @@ def overview(
     """A version's page, with a form for a copy if the user may create one."""
     page: dict[str, Any] = rubric_context(request, slug, number)
     version = page["version"]
-    page["facts"] = version_facts(definition_of(version))
+    definition = definition_of(version)
+    page["facts"] = version_facts(definition)
+    page["topics"] = topics(definition, {})
+    page["lately"] = lately(page["rubric"])
     page["runs"] = recent_runs(page["rubric"], None if number is None else version)
     page["one_version"] = number is not None
     if page["can_edit"]:

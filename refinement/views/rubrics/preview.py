@@ -9,17 +9,18 @@ from django.views.decorators.http import require_http_methods
 from refinement.access.projects import ProjectRequest, project_view
 from refinement.engine.sentences import round_name
 from refinement.engine.types import Rubric
-from refinement.forms.rubrics.rehearsals import SAMPLE, PreviewForm
+from refinement.forms.rubrics.rehearsals import SAMPLE, SAMPLES, PreviewForm
 from refinement.forms.rubrics.staging import PreviewInput, preview_input
 from refinement.judging.isolation import time_limit
 from refinement.judging.rehearsal import rehearse
 from refinement.judging.templating import TemplateFailure
+from refinement.models import Rubric as RubricRow
 from refinement.models import Run
 from refinement.selectors.rubrics.assumptions import board_assumptions, general_assumptions
 from refinement.selectors.rubrics.definitions import definition_of
 from refinement.selectors.rubrics.judged_rounds import runs_with_rounds
 from refinement.selectors.rubrics.preview_sections import preview_sections
-from refinement.selectors.rubrics.rehearsals import run_of
+from refinement.selectors.rubrics.rehearsals import latest_run, run_of
 from refinement.views.rubrics.asked import number_param
 from refinement.views.rubrics.context import rubric_context
 
@@ -32,7 +33,7 @@ def rubric_preview(request: ProjectRequest, rubric: str) -> HttpResponse:
     """For every member. Nothing is sent or stored, so a POST changes nothing."""
     page = rubric_context(request, rubric, version_wanted(request))
     definition = definition_of(page["version"])
-    run = run_wanted(request)
+    run = run_wanted(request, page["rubric"])
     form = preview_form(request, page, definition, run)
     page |= {"form": form, "definition": definition, "tab": "preview"}
     status = 422
@@ -59,13 +60,15 @@ def version_wanted(request: ProjectRequest) -> int | None:
     return number_param(request, "version")
 
 
-def run_wanted(request: ProjectRequest) -> Run | None:
-    """The run from the form or the query string, if it is in this project."""
+def run_wanted(request: ProjectRequest, rubric: RubricRow) -> Run | None:
+    """The run from the form or the query string, if it is in this project; at first the rubric's latest."""
     if request.method == "POST":
         said = request.POST.get("run", "")
         number = int(said) if said.isascii() and said.isdigit() and len(said) < 10 else None
-    else:
+    elif "run" in request.GET or "round" in request.GET:
         number = number_param(request, "run")
+    else:
+        return latest_run(rubric)
     if number is None:
         return None
     found = run_of(request.project, number)
@@ -84,7 +87,7 @@ def preview_form(
         request.POST
         if request.method == "POST"
         else {
-            **SAMPLE,
+            **(SAMPLES.get(definition.artifact_type) or SAMPLE),
             "version": str(shown),
             "run": str(run.pk) if run else "",
             "number": str(number_param(request, "round") or ("" if run else 1)),

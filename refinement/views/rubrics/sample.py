@@ -22,7 +22,7 @@ from refinement.models import ProposalStatus, Rubric, RubricProposal
 from refinement.selectors.launch.available_models import models_offered
 from refinement.services.rubrics.editing import rubric_create, rubric_slug_for
 from refinement.services.rubrics.proposals import TooManyProposals, proposal_cancel, proposal_create
-from refinement.views.rubrics.editor import CHANGES, editor_page
+from refinement.views.rubrics.editor import CHANGES, editor_page, editor_prompt
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -103,6 +103,8 @@ def rubric_proposal_edit(request: ProjectRequest, proposal: int) -> HttpResponse
         return editor_page(request, page, base, form_fields(rubric_to_json(base)))
     fields = clean_fields(request.POST.dict())
     act = fields.get("act", "save")
+    if act == "prompt" and request.htmx:
+        return editor_prompt(request, base, fields)
     if act in CHANGES:
         changed = CHANGES[act](with_preset_followed(fields, base.profile), base.profile)
         return editor_page(request, page, base, changed)

@@ -18,6 +18,7 @@ from refinement.selectors.runs.calls import (
     calls_of,
     seen_table,
 )
+from refinement.selectors.runs.costs import role_costs
 from refinement.selectors.runs.page import RunFacts, run_facts
 from refinement.views.runs.page import partial
 from refinement.views.runs.pane import number_from
@@ -47,6 +48,7 @@ def list_context(request: ProjectRequest, facts: RunFacts) -> dict[str, Any]:
         "page": page,
         "calls": call_lines(facts.rubric, rows),
         "seen": seen_table(rows) if number else None,
+        "usage": role_costs(facts.run) if not number and rows else None,
     }
 
 

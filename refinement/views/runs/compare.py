@@ -11,16 +11,17 @@ from refinement.access.blindness import ReadsBlind
 from refinement.access.projects import ProjectRequest, project_view
 from refinement.diffing import compared, side_by_side
 from refinement.diffing.sides import folded
+from refinement.selectors.compare.answer import answer_of
 from refinement.selectors.compare.charts import one_scale, repeats_of, trajectories_of
+from refinement.selectors.compare.figures import criteria_of, figures_of
 from refinement.selectors.compare.runs import (
     DIFF_CHARS,
     FEWEST,
     MOST,
     Side,
+    baseline_first,
     best_texts,
-    criteria_of,
     differing_judges,
-    figures_of,
     latest_runs,
     sides_of,
 )
@@ -42,19 +43,42 @@ def run_compare(request: ProjectRequest) -> HttpResponse:
     sides = sides_of(request.project, numbers)
     if len(sides) != len(numbers):
         raise Http404("One of these runs is not in this project.")
-    page = {"section": "runs", "sides": sides, **difference(request, sides)}
+    base = _chosen({side.run.pk: side for side in sides}, request.GET.get("base", ""), sides[0])
+    sides = baseline_first(sides, base.run.pk)
+    page = {"section": "runs", "sides": sides, "numbers": numbers, **difference(request, sides)}
     if request.htmx and not request.htmx.boosted:
         return render(request, "refinement/runs/compare_diff.html", page)
-    shared = one_scale(sides)
-    page |= {
+    return render(request, "refinement/runs/compare.html", page | tables(request, sides))
+
+
+def tables(request: ProjectRequest, sides: Sequence[Side]) -> dict[str, Any]:
+    """Chart and tables; rows in which all runs are equal are left out if the reader asks for it."""
+    shared, differing = one_scale(sides), "differs" in request.GET
+    worst_first = request.GET.get("order") == "loss"
+    figures, settings = figures_of(sides, one_scale=shared), settings_compared(sides)
+    criteria = criteria_of(sides, one_scale=shared, worst_first=worst_first)
+    return {
+        "answer": answer_of(sides, one_scale=shared),
+        "one_scale": shared,
+        "differing_only": differing,
+        "worst_first": worst_first,
         "trajectories": trajectories_of(sides),
-        "figures": figures_of(sides, one_scale=shared),
-        "criteria": criteria_of(sides),
+        "figures": [(row, beside(row.cells, sides)) for row in figures if not (differing and row.same)],
+        "criteria": [(row, beside(row.cells, sides)) for row in criteria if not (differing and row.same)],
+        "has_criteria": bool(criteria),
         "differing_judges": differing_judges(sides),
-        "settings": settings_compared(sides),
+        "settings": settings,
+        "differing_settings": [
+            {"group": entry.group, "label": entry.label, "values": beside(entry.values, sides)}
+            for entry in settings.differing
+        ],
         "repeats": repeats_of(request.project, sides),
     }
-    return render(request, "refinement/runs/compare.html", page)
+
+
+def beside(values: Sequence[Any], sides: Sequence[Side]) -> list[tuple[Any, Side]]:
+    """Each value with its run, to name it where the columns have no heads."""
+    return list(zip(values, sides, strict=True))
 
 
 def difference(request: ProjectRequest, sides: Sequence[Side]) -> dict[str, Any]:

@@ -66,13 +66,14 @@ def run_new(request: ProjectRequest) -> HttpResponse:
     """The launch form. POST launches unless there are new warnings."""
     if request.method == "POST":
         return launch(request)
-    initial, page = initial_values(request)
-    desk = launch_page(request, initial=initial, earlier=page.get("from"))
+    offers = models_for_launch()
+    initial, page = initial_values(request, offers)
+    desk = launch_page(request, offers, initial=initial, earlier=page.get("from"))
     return shown(request, desk, **page)
 
 
 def launch(request: ProjectRequest) -> HttpResponse:
-    desk = launch_page(request, data=data_sent(request), files=request.FILES)
+    desk = launch_page(request, models_for_launch(), data=data_sent(request), files=request.FILES)
     form = desk.form
     if form is None or not form.is_valid():
         return shown(request, desk, status=422)
@@ -137,7 +138,7 @@ def redirect_to_first(request: ProjectRequest, launched: Launched) -> HttpRespon
 @project_view(role="editor")
 def run_estimate(request: ProjectRequest) -> HttpResponse:
     """Estimate and warnings for the current form; launches nothing."""
-    desk = launch_page(request, data=data_sent(request), files=request.FILES)
+    desk = launch_page(request, models_for_launch(), data=data_sent(request), files=request.FILES)
     form = desk.form
     if form is None:
         return shown(request, desk)
@@ -169,27 +170,26 @@ def run_example(request: ProjectRequest) -> HttpResponse:
 
 
 # --- page context ---------------------------------------------------------------------------------
-def initial_values(request: ProjectRequest) -> tuple[dict[str, Any], dict[str, Any]]:
+def initial_values(request: ProjectRequest, offers: list[Offer]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Initial form values, and a message about them."""
     wanted = request.GET.get("from", "")
     if wanted.isascii() and wanted.isdigit() and len(wanted) < 19:
         run = run_or_404(request, int(wanted))
         title = {} if run.title == title_of(run.task) else {"title": run.title}
         return {**values_of(run), **title}, {"from": run}
-    usual = initial_models(usual_values(request.project, request.user))
+    usual = initial_models(usual_values(request.project, request.user), offers)
     if slug := request.GET.get("rubric"):
         usual["rubric"] = slug
         usual["version"] = request.GET.get("version", "")
     return usual, {}
 
 
-def initial_models(usual: dict[str, Any]) -> dict[str, Any]:
+def initial_models(usual: dict[str, Any], offers: list[Offer]) -> dict[str, Any]:
     """The values of the last launch. Models that are gone are replaced by available ones.
 
     The judge is of another family than the writer where possible. An endpoint that does not answer now may
     answer later, so its models stay.
     """
-    offers = models_for_launch()
     answering = tuple(f"{offer.endpoint}/" for offer in offers if offer.models)
     known = {f"{offer.endpoint}/{info.name}" for offer in offers for info in offer.models}
     chosen = [str(usual.get(role, "")) for role in ("producer", "judge")]
@@ -213,6 +213,7 @@ def changes_of(run: Run | None, choices: Choices) -> dict[str, str]:
 
 def launch_page(
     request: ProjectRequest,
+    offers: list[Offer],
     *,
     initial: dict[str, Any] | None = None,
     earlier: Run | None = None,
@@ -220,7 +221,6 @@ def launch_page(
 ) -> LaunchPage:
     values = given.get("data", initial or {})
     choices = launch_choices(request.project, values.get("rubric") or "", values.get("version") or "")
-    offers = models_for_launch()
     page: dict[str, Any] = {"section": "runs", "away": [offer for offer in offers if offer.problem]}
     if choices is None:
         return LaunchPage(None, offers, page)
@@ -285,9 +285,9 @@ def panel_for(request: ProjectRequest, form: LaunchForm, offers: list[Offer]) ->
 
 
 def model_words(offers: list[Offer], target: Target | None) -> str:
-    """What is known of a chosen model."""
+    """What is known of a chosen model: its size and context."""
     info = info_of(offers, target) if target else None
-    return ", ".join(facts_of(info)) if info else ""
+    return ", ".join(facts_of(info)[-2:]) if info else ""
 
 
 def shown(request: ProjectRequest, desk: LaunchPage, status: int = 200, **more: Any) -> HttpResponse:

@@ -29,6 +29,7 @@ from refinement.selectors.runs.sources import quoted_places, source_lines
 from refinement.selectors.runs.words import plateau_calls, reason_label
 from refinement.services.runs.lifecycle import MOST_MORE_ROUNDS
 from refinement.views.comments.context import threads_context
+from refinement.views.reviews.queue import scores_first
 from refinement.views.runs.pane import pane_context
 from refinement.views.runs.team import team_context
 
@@ -36,11 +37,11 @@ from refinement.views.runs.team import team_context
 @require_safe
 @project_view()
 def run_page(request: ProjectRequest, run: int) -> HttpResponse:
-    """The run with its best round open; while it runs, the newest one."""
+    """The run with its best round open, or its newest while running."""
     found = run_or_404(request, run)
     if request.GET.get("form") == "task":
         return HttpResponse(found.task, content_type="text/plain; charset=utf-8")
-    return shown_run(request, found)
+    return scores_first(request, found) or shown_run(request, found)
 
 
 @require_safe

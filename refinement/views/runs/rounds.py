@@ -1,14 +1,14 @@
 """A single round of a run."""
 
-from django.http import Http404, HttpResponse
-from django.shortcuts import redirect, render
+from django.http import HttpResponse
+from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from refinement.access.objects import run_or_404
 from refinement.access.projects import ProjectRequest, project_view
 from refinement.models import Round, Run
 from refinement.selectors.runs.page import run_facts
-from refinement.views.runs.page import live_context, partial, people_context, round_context, shown_run
+from refinement.views.runs.page import live_context, partial, round_context, shown_run
 
 
 @require_safe
@@ -25,21 +25,6 @@ def run_round(request: ProjectRequest, run: int, number: int) -> HttpResponse:
     context |= {"can_edit": request.membership.can_edit, **live_context(facts, number)}
     name = "_pane" if request.htmx.target == "round-text" else "_round"
     return render(request, f"refinement/runs/{name}.html", context)
-
-
-@require_safe
-@project_view()
-def run_people(request: ProjectRequest, run: int, number: int) -> HttpResponse:
-    """The round's human scores as a partial; without htmx the round itself."""
-    found = run_or_404(request, run)
-    if not partial(request):
-        return redirect("run_round", request.project.slug, run, number)
-    facts = run_facts(found)
-    row = Round.objects.filter(run=found, number=number).defer("candidate", "feedback").first()
-    if row is None:
-        raise Http404("Round not found in this run.")
-    context = {"run": found, "facts": facts, "opened": number, **people_context(request, facts, row)}
-    return render(request, "refinement/runs/_people.html", context)
 
 
 def candidate_as_text(run: Run, number: int) -> HttpResponse:

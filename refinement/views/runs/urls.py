@@ -67,7 +67,6 @@ urlpatterns = [
         evaluator.evaluator_trial_cancelled,
         name="evaluator_trial_cancel",
     ),
-    path(f"{RUN}/rounds/<int:number>/people/", rounds.run_people, name="run_people"),
     path(f"{RUN}/plateau/", plateau.run_plateau, name="run_plateau"),
     path(f"{RUN}/do/<str:action>/", actions.run_action, name="run_action"),
 ]

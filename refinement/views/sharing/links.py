@@ -12,6 +12,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from refinement.access.objects import run_or_404
 from refinement.access.projects import ProjectRequest, project_view
+from refinement.access.public_links import is_local, public_link
 from refinement.forms.projects.sharing import ShareForm
 from refinement.models import Run
 from refinement.selectors.runs.shares import links_of_run
@@ -61,9 +62,11 @@ def _made(request: ProjectRequest, run: Run, form: ShareForm) -> HttpResponse:
         return _page(request, run, form, status=409, refusal=OFF)
     except TooManyLinks:
         return _page(request, run, form, status=409, refusal=TOO_MANY)
-    address = request.build_absolute_uri(reverse("shared_run", args=[token]))
+    address = public_link(request, reverse("shared_run", args=[token]))
     # Only a hash of the token is stored, so it can be shown only in this response.
-    return _page(request, run, ShareForm(), status=201, made=link, address=address)
+    return _page(
+        request, run, ShareForm(), status=201, made=link, address=address, is_local=is_local(address)
+    )
 
 
 def _page(

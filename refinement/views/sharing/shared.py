@@ -11,6 +11,7 @@ from django.views.decorators.debug import sensitive_variables
 from refinement.access.limits import Limit
 from refinement.models import Run, ShareLink
 from refinement.selectors.reviews.human_scores import readings_of
+from refinement.selectors.runs.answer import answer_of, people_scores
 from refinement.selectors.runs.calls import said
 from refinement.selectors.runs.charts import metric_charts_of, trajectory_of
 from refinement.selectors.runs.diffs import round_diff
@@ -94,12 +95,13 @@ def _head(token: str, link: ShareLink, facts: RunFacts) -> dict[str, Any]:
         "task": said("task", run.task),
         "rounds": list(zip(facts.rounds, addresses, strict=True)),
         "toggles": list(enumerate(["Composite", *facts.criteria[:24]])),
-        "wide": trajectory_of(facts, hrefs=addresses, title=TITLE),
+        "answer": answer_of(facts, people_scores(run) if link.show_comments else {}),
+        "wide": trajectory_of(facts, hrefs=addresses, title=TITLE, ends=True, width=924, height=226),
         "narrow": trajectory_of(
-            facts, width=400, height=240, name="trajectory-narrow", hrefs=addresses, title=TITLE
+            facts, width=400, height=200, name="trajectory-narrow", hrefs=addresses, title=TITLE, ends=True
         ),
-        "metrics": metric_charts_of(facts),
-        "narrow_metrics": metric_charts_of(facts, width=400, name="metric-narrow"),
+        "metrics": metric_charts_of(facts, width=924, ends=True),
+        "narrow_metrics": metric_charts_of(facts, width=400, name="metric-narrow", ends=True),
         "decisions": shared_decisions(run, facts.rubric),
         "comments": shared_comments(run, facts.rubric) if link.show_comments else [],
     }

@@ -57,6 +57,7 @@ def _shown(request: SignedInRequest, project: Project | None, address: str, expo
     page = audit_page(
         project,
         form.filters,
+        user=request.user,
         before=_number(request, "before"),
         after=_number(request, "after"),
         hidden=blind_runs_of(request.user),

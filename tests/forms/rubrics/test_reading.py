@@ -8,7 +8,7 @@ import pytest
 from refinement.engine.codec import rubric_from_json, rubric_to_json
 from refinement.engine.kinds import JudgeMode
 from refinement.engine.panels import Judges, PanelJudge
-from refinement.engine.profiles import context_rules_for, default_rubrics
+from refinement.engine.profiles import context_rules_for, default_rubrics, rubric_for
 from refinement.engine.types import (
     Check,
     Criterion,
@@ -18,6 +18,7 @@ from refinement.engine.types import (
     Metric,
     Rubric,
     Severity,
+    StopReason,
 )
 from refinement.forms.rubrics.initial import form_fields
 from refinement.forms.rubrics.reading import RULES_FOLLOWED, clean_fields, read_definition
@@ -135,8 +136,9 @@ def test_a_rubric_with_everything_in_it_comes_back_as_it_was(wiggum):
         ("evaluator-validation", "'", "not closed"),
         ("evaluator-failure_patterns", "fine\n(", "Pattern 2: The pattern “(” is not a valid"),
         ("evaluator-failure_patterns", "x\n" * 51, "at most 50"),
-        ("criterion-0-key", "", "Enter a key"),
-        ("criterion-0-key", "relevance", "position 1 has the same key"),
+        ("criterion-0-description", " ", "Describe what is scored"),
+        ("check-0-key", "", "Enter a name"),
+        ("criterion-0-key", "relevance", "Number 1 in the list has the same one"),
         ("criterion-0-key", "two words", "without spaces"),
         ("criterion-0-key", "<b>", "only letters"),
         ("criterion-0-key", "k" * 61, "at most 60"),
@@ -309,6 +311,55 @@ def test_stop_rules_follow_their_places(wiggum):
     reading = read_definition(clean_fields(fields_of(wiggum) | changes), wiggum)
 
     assert reading.definition.policy.stop_rules == ("cycling", "plateau", "passed", "max_rounds")
+
+
+RULES = tuple(map(StopReason, ("quality_threshold_met", "passed", "max_rounds")))
+
+
+def test_rules_with_the_same_condition_are_offered_once(wiggum):
+    ralph = saved(rubric_for("ralph"))
+    doubled = replace(wiggum, policy=replace(wiggum.policy, stop_rules=RULES))
+
+    assert "stop-quality_threshold_met-order" not in fields_of(wiggum)
+    assert "stop-passed-order" not in fields_of(ralph)
+    assert definition_from(ralph).policy.stop_rules == ralph.policy.stop_rules
+    assert definition_from(doubled).policy.stop_rules == ("quality_threshold_met", "max_rounds")
+
+
+def test_keys_are_made_from_names(wiggum):
+    changes = {
+        "criterion-0-key": "",
+        "criterion-0-name": "Plain words",
+        "check-0-key": "Has “Fixed”, too",
+    }
+
+    definition = definition_from(wiggum, changes)
+
+    assert definition.criteria[0].key == "plain-words"
+    assert definition.checks[0].key == "has-fixed-too"
+
+
+def test_a_criterion_without_a_description_may_stay_if_it_was_there(wiggum):
+    bare = saved(
+        replace(wiggum, criteria=(replace(wiggum.criteria[0], description=""), *wiggum.criteria[1:]))
+    )
+
+    assert definition_from(bare) == bare
+
+
+def test_a_changed_weight_leaves_the_others_as_they_are(wiggum):
+    definition = definition_from(wiggum, {"criterion-0-weight": "6"})
+
+    assert [entry.weight for entry in definition.criteria] == [
+        Decimal("0.3"),
+        *(entry.weight for entry in wiggum.criteria[1:]),
+    ]
+
+
+def definition_from(rubric: Rubric, changes: dict[str, str] | None = None) -> Rubric:
+    reading = read_definition(clean_fields(fields_of(rubric) | (changes or {})), rubric)
+    assert not reading.problems
+    return reading.definition
 
 
 def calibrated(rubric: Rubric) -> Rubric:

@@ -1,53 +1,41 @@
-"""Weights that add up to 1, and checks tried on a text."""
+"""Weights as whole numbers, and checks tried on a text."""
 
 from decimal import Decimal
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from refinement.forms.rubrics.trying import checks_tried
-from refinement.forms.rubrics.weights import shares, total_of, usual_of, with_shares
+from refinement.forms.rubrics.values import Refused
+from refinement.forms.rubrics.weights import shares_of, shown_weight, stored_weight, unit_of, usual_of
 from refinement.judging.isolation import time_limit
 
-WEIGHTS = st.lists(
-    st.decimals(min_value=Decimal("0.0001"), max_value=Decimal(99_999), places=4), min_size=1, max_size=100
-)
+
+def test_weights_are_edited_as_whole_numbers():
+    weights = [Decimal(text) for text in ("0.25", "0.20", "0.20", "0.15", "0.10", "0.10")]
+    unit = unit_of(weights)
+
+    assert [shown_weight(weight, unit) for weight in weights] == ["5", "4", "4", "3", "2", "2"]
+    assert stored_weight("6", unit) == Decimal("0.3")
+    assert shares_of(["3", "x", "1"]) == [Decimal(75), None, Decimal(25)]
 
 
-@given(WEIGHTS)
-def test_shares_add_up_and_none_is_nothing(weights):
-    found = [Decimal(share) for share in shares(weights)]
+@pytest.mark.parametrize("weights", [(), ("1", "2"), ("0.3333", "0.3334")])
+def test_weights_without_a_handy_unit_are_shown_as_they_are(weights):
+    found = [Decimal(text) for text in weights]
 
-    assert sum(found) == 1
-    assert min(found) > 0
+    assert [shown_weight(weight, unit_of(found)) for weight in found] == list(weights)
 
 
-def test_shares_of_the_even_and_of_none():
-    assert shares([Decimal(1)] * 3) == ["0.3334", "0.3333", "0.3333"]
-    assert shares([Decimal(2), Decimal(8)]) == ["0.2", "0.8"]
-    assert shares([]) == []
+def test_a_weight_that_would_vanish_is_refused():
+    with pytest.raises(Refused, match="Too small"):
+        stored_weight("0.0001", Decimal("0.05"))
 
 
 @pytest.mark.parametrize(
-    ("weights", "usual"),
-    [
-        ((), "1"),
-        (("heavy", "0"), "1"),
-        (("1", "2"), "1.5"),
-        (("0.25", "0.2", "x"), "0.22"),
-        (("0.0001",), "0.01"),
-    ],
+    ("weights", "usual"), [((), "1"), (("heavy", "0"), "1"), (("2", "5", "x"), "4"), (("0.0001",), "1")]
 )
 def test_a_new_criterion_counts_like_the_others(weights, usual):
     assert usual_of(weights) == usual
-
-
-def test_what_is_no_weight_is_left_alone_and_not_counted():
-    fields = {"criterion-0-weight": "2", "criterion-1-weight": "heavy", "criterion-2-weight": "6"}
-
-    assert total_of(fields.values()) == "8"
-    assert with_shares(fields) == fields | {"criterion-0-weight": "0.25", "criterion-2-weight": "0.75"}
 
 
 def check(kind, **parameters):

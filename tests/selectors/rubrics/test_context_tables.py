@@ -37,9 +37,9 @@ def test_a_departure_is_marked_and_explained():
     departing = {key for key, cell in cells(table).items() if cell.departs}
     assert departing == {(Role.JUDGE, Information.HISTORY), (Role.JUDGE, Information.SEED)}
     assert table.departures == [
-        "The judge does not see the first version, which the preset shows. "
+        "The judge does not see the first version, which the default shows. "
         "It has no text to compare later rounds with.",
-        "The judge sees the history, which the preset hides. "
+        "The judge sees the history, which the default hides. "
         "It can see a trend, and its scores tend to stay near the earlier ones.",
     ]
 
@@ -54,7 +54,7 @@ def test_what_a_role_can_never_be_given_is_no_departure():
 
 def test_the_table_names_only_what_a_prompt_can_carry():
     table = context_table(rubric_for("simmer"))
-    assert table.roles == ("Judge", "Producer")
+    assert table.roles == ("Judge", "Writer")
     assert all(any(cell.offered for cell in row.cells) for row in table.rows)
     assert {row.kind for row in table.rows} == OFFERED[Role.JUDGE] | OFFERED[Role.PRODUCER]
 

@@ -29,7 +29,7 @@ def test_the_installed_rubrics_say_what_was_published(project, owner):
     kept = {rubric.slug: rubric.versions.get() for rubric in project.rubrics.all()}
     assert {slug: definition_of(version) for slug, version in kept.items()} == default_rubrics()
     assert {(version.number, version.created_by, version.note) for version in kept.values()} == {
-        (1, owner, "As published.")
+        (1, owner, "Created with the project.")
     }
 
 

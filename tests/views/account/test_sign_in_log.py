@@ -81,5 +81,5 @@ def test_administrators_read_it_in_words(owner, password, django_user_model):
     page = client.get("/administration/audit/").content.decode()
 
     assert "signed in" in page
-    assert "failed to sign in: wrong password" in page
+    assert "failed to sign in as <bdi>nobody@example.org</bdi>: wrong password" in page
     assert "nobody@example.org" in page

@@ -85,7 +85,7 @@ def test_what_cannot_be_one_is_said_beside_its_field(boss, change, words):
 def test_one_is_switched_off_listed_and_switched_on(boss, gpu):
     boss.post(GPU, typed(boss, enabled=""))
     assert [spec.name for spec in endpoint_specs()].count("gpu") == 0
-    assert "switched off" in boss.get("/administration/system/").content.decode()
+    assert "Disabled" in boss.get("/administration/system/").content.decode()
     boss.post(GPU, typed(boss))
     assert endpoint_specs()[-1].name == "gpu"
 

@@ -28,6 +28,33 @@ def test_the_link_is_shown_once(as_owner, project):
     assert mail.outbox == []
 
 
+def test_the_note_says_whom_it_is_for(as_owner, project):
+    page = invite(as_owner, project, note="Mo from <b>support").content.decode()
+
+    assert page.count("<bdi>Mo from &lt;b&gt;support</bdi>") == 2  # beside the link and in the list
+    assert AuditEntry.objects.get(action="invitation.create").after["note"] == "Mo from <b>support"
+
+
+@pytest.mark.parametrize("host", ["localhost:8000", "127.0.0.1", "[::1]:8000"])
+def test_a_link_that_works_only_here_is_warned_about(as_owner, project, settings, host):
+    settings.ALLOWED_HOSTS = ["*"]
+    address = f"/p/{project.slug}/members/invite/"
+
+    assert (
+        "works only on this computer" in as_owner.post(address, FORM, headers={"Host": host}).content.decode()
+    )
+    assert "works only on this computer" not in invite(as_owner, project).content.decode()
+
+
+def test_the_link_has_the_public_address(as_owner, project, settings):
+    settings.SITE_URL = "https://wiggum.example.org"
+    address = f"/p/{project.slug}/members/invite/"
+    page = as_owner.post(address, FORM, headers={"Host": "localhost"}).content.decode()
+
+    assert 'value="https://wiggum.example.org/join/' in page
+    assert "works only on this computer" not in page
+
+
 @pytest.mark.parametrize(("field", "value"), [("role", "boss"), ("days", "3650"), ("days", "")])
 def test_wrong_data_is_said_beside_its_field(as_owner, project, field, value):
     answer = invite(as_owner, project, **{field: value})
@@ -49,7 +76,7 @@ def test_it_is_mailed_where_mail_is_set_up(as_owner, project, settings):
     assert "\n" not in sent.subject
     assert re.search(r"http://testserver/join/[\w-]{43}/", sent.body)
     assert "<b>" in sent.body
-    assert "It was mailed to" in answer.content.decode()
+    assert "Sent to <bdi>nina@example.org" in answer.content.decode()
     assert Invitation.objects.get().email == "nina@example.org"
 
 
@@ -61,7 +88,7 @@ def test_a_mail_server_that_fails_leaves_the_link(as_owner, project, settings):
     answer = invite(as_owner, project, email="nina@example.org")
 
     assert answer.status_code == 201
-    assert "could not be mailed" in answer.content.decode()
+    assert "could not be sent" in answer.content.decode()
     assert "http://testserver/join/" in answer.content.decode()
 
 

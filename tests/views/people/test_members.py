@@ -17,7 +17,7 @@ def test_it_lists_members_for_everybody_and_controls_for_owners(as_owner, as_vie
         assert answer.status_code == 200
         for words in ("Olivia Owner", "edgar@example.org", "Vera Viewer"):
             assert words in page
-        assert ("Make invitation" in page) is controls
+        assert ("Create invitation" in page) is controls
         assert (f"/members/{editor.pk}/remove/" in page) is controls
         assert f"/p/{project.slug}/members/leave/" in page
 

@@ -69,4 +69,4 @@ def test_a_token_is_revoked_by_its_maker_or_an_owner(as_owner, as_viewer, as_edi
 def test_the_page_says_what_a_token_may_still_do(as_owner, owner, editor, project):
     token_make(project=project, by=editor, name="CI", role="editor", days=7)
     member_role_change(project=project, user_id=editor.pk, role="viewer", by=owner)
-    assert "made as editor" in as_owner.get(ADDRESS).content.decode()
+    assert "created as editor" in as_owner.get(ADDRESS).content.decode()

@@ -44,7 +44,7 @@ def test_what_waits_for_me_what_others_owe_and_what_is_done(as_viewer, viewer, e
     as_viewer.post(f"/p/alpha/runs/{runs[2].pk}/reviewed/")
     text = as_viewer.get(LIST).content.decode()
     places = [text.index(words) for words in ("Waiting for you", "title-mine", "Waiting for others")]
-    places += [text.index(words) for words in ("title-theirs", "Closed lately", "title-done")]
+    places += [text.index(words) for words in ("title-theirs", "Recently closed", "title-done")]
     assert places == sorted(places)
     assert "note-&lt;i&gt;mine" in text
     assert "asked by <bdi>Edgar Editor</bdi>" in text
@@ -64,7 +64,7 @@ def test_the_most_urgent_comes_first_and_overdue_is_marked(as_viewer, viewer, ed
 
 def test_an_empty_queue_says_what_to_do(as_viewer, as_editor, viewer, project):
     assert "You’re all caught up." in as_viewer.get(LIST).content.decode()
-    assert "Ask for a review" in as_editor.get(LIST).content.decode()
+    assert "choose “Ask…”" in as_editor.get(LIST).content.decode()
 
 
 def test_the_navigation_counts_what_waits_here_without_a_query_more(as_viewer, viewer, editor, runs, project):
@@ -100,6 +100,32 @@ def test_the_bar_counts_and_leads_through_the_queue(as_viewer, viewer, editor, r
     assert "review-bar" not in as_viewer.get(third).content.decode()
 
 
+def test_a_saved_score_leads_to_the_next_review(as_viewer, viewer, editor, runs):
+    for run in runs[:2]:
+        ask(run, viewer, editor)
+    keys = [entry["key"] for entry in runs[0].snapshot["criteria"]]
+    scores = {"version": "0", **{f"score-{key}": "6" for key in keys}}
+    answer = as_viewer.post(f"/p/alpha/runs/{runs[0].pk}/score/2/", scores, follow=True)
+    text = answer.content.decode()
+    assert f'href="{LIST}next/">Review next</a> <span class="soft small">1 left</span>' in text
+    following = as_viewer.get(f"{LIST}next/")
+    assert following.headers["Location"] == f"/p/alpha/runs/{runs[1].pk}/?review=1"
+    as_viewer.post(f"/p/alpha/runs/{runs[1].pk}/reviewed/")
+    assert as_viewer.get(f"{LIST}next/").headers["Location"] == LIST
+
+
+def test_where_the_project_scores_blind_a_review_begins_with_scoring(
+    as_viewer, viewer, editor, runs, project
+):
+    project.blind_scores = True
+    project.save(update_fields=["blind_scores"])
+    ask(runs[0], viewer, editor)
+    answer = as_viewer.get(f"{LIST}next/", follow=True)
+    assert answer.redirect_chain[-1] == (f"/p/alpha/runs/{runs[0].pk}/score/2/", 302)
+    assert "Start scoring" in answer.content.decode()
+    assert as_viewer.get(f"/p/alpha/runs/{runs[0].pk}/").status_code == 200
+
+
 def test_done_leads_to_the_next_and_in_the_end_back_to_the_list(as_viewer, viewer, editor, runs):
     for run in runs:
         ask(run, viewer, editor)
@@ -124,11 +150,10 @@ def test_a_run_that_is_read_blind_is_not_in_the_queue(as_viewer, viewer, editor,
 
 
 def test_the_home_page_says_what_waits(as_viewer, viewer, editor, runs):
-    assert "Reviews waiting for you" not in as_viewer.get("/p/alpha/").content.decode()
+    assert "Review: " not in as_viewer.get("/p/alpha/").content.decode()
     titled(runs[0], "title-asked")
     ask(runs[0], viewer, editor)
-    text = as_viewer.get("/p/alpha/").content.decode()
-    assert text.index("Reviews waiting for you") < text.index("title-asked")
+    assert "Review: <bdi>title-asked</bdi>" in as_viewer.get("/p/alpha/").content.decode()
 
 
 def test_the_number_of_queries_does_not_grow(as_viewer, viewer, editor, project):
@@ -159,4 +184,4 @@ def test_long_queues_are_shown_in_part_and_counted_whole(as_viewer, viewer, edit
     monkeypatch.setattr("refinement.selectors.reviews.requests.MOST_WAITING", 2)
     for _ in range(4):
         ask(finished_run(project), viewer, editor)
-    assert "And 2 more, which come up as these are done." in as_viewer.get(LIST).content.decode()
+    assert "2 more appear as you finish these." in as_viewer.get(LIST).content.decode()

@@ -26,9 +26,9 @@ def test_an_editor_makes_a_rule_and_everybody_reads_it(as_editor, as_viewer, edi
     assert set(rule.reviewers.all()) == {viewer, editor}
     text = as_viewer.get(RULES).content.decode()
     assert f"Every FAIL of {rubric.name}" in text
-    assert "due 3 days after the end" in text
+    assert "due 3 days after the run ends" in text
     assert "New rule" not in text
-    assert ">End<" not in text
+    assert ">Delete<" not in text
     assert as_viewer.post(RULES, values).status_code == 403
 
 
@@ -65,7 +65,7 @@ def test_a_rule_is_ended_once(as_editor, project):
     assert "Rule deleted." in as_editor.post(end, follow=True).content.decode()
     again = as_editor.post(end, follow=True).content.decode()
     assert "was already deleted" in again
-    assert "There is no rule." in again
+    assert "No rules yet." in again
 
 
 def test_a_rule_of_another_project_is_not_found(as_outsider, project, other_project):

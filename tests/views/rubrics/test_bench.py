@@ -62,7 +62,7 @@ def test_a_bench_is_started_and_its_page_shown(table: Table, as_editor, editor):
 
 def test_viewers_read_and_start_nothing(table: Table, as_viewer):
     page = as_viewer.get(address(table)).content.decode()
-    assert "Editors and owners of the project start benches" in page
+    assert "Editors of this project can start tests" in page
     assert '<form class="form bench-form"' not in page
     assert as_viewer.post(address(table), filled()).status_code == 403
     assert Bench.objects.count() == 0

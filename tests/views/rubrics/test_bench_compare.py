@@ -45,7 +45,7 @@ def test_a_difference_within_the_noise_is_said_to_mean_nothing(table: Table, as_
 def test_one_trial_each_cannot_tell(table: Table, as_viewer):
     told = shown(as_viewer, path_of(table, table.judged(5), table.judged(6)))
     assert "Run at least two trials of each" in told
-    assert "set up alike, so what differs is noise" in told
+    assert "same settings, so differences are noise" in told
 
 
 def test_different_texts_say_nothing_about_each_other(table: Table, as_viewer):

@@ -151,11 +151,10 @@ def test_markup_is_shown_as_text_everywhere(as_editor, project):
     [
         ({"act": "show", "criterion-2-remove": "on"}, 'data-count="criterion">5<'),
         ({"act": "add-criterion"}, 'name="criterion-6-key"'),
-        ({"act": "add-criterion"}, 'value="0.17" data-weight'),
+        ({"act": "add-criterion"}, 'value="3" data-weight'),
         ({"act": "add-criterion", "criterion-5-remove": "on"}, 'name="criterion-6-key"'),
         ({"act": "add-check", "add-kind": "length"}, 'name="check-1-p-minimum"'),
         ({"act": "add-check", "add-kind": "nonsense"}, 'data-count="check">1<'),
-        ({"act": "shares", "criterion-0-weight": "5"}, 'value="0.8695"'),
         ({"act": "preset", "context-judge-history": "on"}, "data-no-departures>"),
         ({"act": "show", **COMMAND}, "data-no-departures>"),
         ({"act": "show", **COMMAND}, 'name="preset" value="evaluator"'),
@@ -178,8 +177,8 @@ def test_departures_from_the_preset_are_told(as_editor, address, version):
     )
 
     assert [sentence.partition(".")[0] for sentence in answer.context["departures"]] == [
-        "The judge does not see the task, which the preset shows",
-        "The judge sees the history, which the preset hides",
+        "The judge does not see the task, which the default shows",
+        "The judge sees the history, which the default hides",
     ]
 
 

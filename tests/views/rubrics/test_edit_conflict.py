@@ -36,7 +36,7 @@ def hidden(answer):
 def conflict(as_owner, as_editor, address, first):
     """The owner saved first; the editor, who started from the same version, saves too."""
     as_owner.post(address, typed(first, purpose="Hers.", name="Her name", note="Names."))
-    mine = typed(first, purpose="Mine.", **{"criterion-0-weight": "0.9", "note": "My note", "draft": "d-1"})
+    mine = typed(first, purpose="Mine.", **{"criterion-0-weight": "18", "note": "My note", "draft": "d-1"})
     return as_editor.post(address, mine)
 
 
@@ -50,7 +50,7 @@ def test_the_second_is_shown_both_edits_and_nothing_is_written(conflict, first):
     assert conflict.status_code == 409
     assert newest(first).number == 2
     assert "Olivia Owner saved version 2 while you were editing version 1" in page
-    assert [entry.label for entry in conflict.context["choices"]] == ["Purpose"]
+    assert [entry.label for entry in conflict.context["choices"]] == ["What it is for"]
     assert [entry.label for entry in conflict.context["their_changes"]] == ["Name"]
     assert [entry.label for entry in conflict.context["my_changes"]] == ["Criterion “Depth”: weight"]
     for words in ("Hers.", "Mine.", "Her name", "0.9", "Names."):
@@ -83,7 +83,7 @@ def test_the_joined_edit_can_be_looked_over_first(as_editor, address, conflict, 
     assert newest(first).number == 2
     assert answer.context["version"].number == 2
     fields = answer.context["fields"]
-    assert (fields["purpose"], fields["name"], fields["criterion-0-weight"]) == ("Hers.", "Her name", "0.9")
+    assert (fields["purpose"], fields["name"], fields["criterion-0-weight"]) == ("Hers.", "Her name", "18")
     assert (fields["note"], fields["draft"]) == ("My note", "d-1")
 
 

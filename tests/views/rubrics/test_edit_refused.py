@@ -19,7 +19,7 @@ def a_check(kind: str, **parameters: str) -> dict[str, str]:
 
 
 CASES = {
-    "a key twice": ("criterion-1-key", {"criterion-1-key": "depth"}, "has the same key"),
+    "a key twice": ("criterion-1-key", {"criterion-1-key": "depth"}, "has the same one"),
     "a weight of zero": ("criterion-0-weight", {"criterion-0-weight": "0"}, "greater than 0"),
     "a negative weight": ("criterion-0-weight", {"criterion-0-weight": "-3"}, "greater than 0"),
     "a pass mark too high": ("policy-pass_threshold", {"policy-pass_threshold": "10.5"}, "from 0 to 10"),

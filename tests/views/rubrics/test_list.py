@@ -42,7 +42,7 @@ def test_a_line_says_what_there_is_to_know(as_viewer, address, project, editor):
     )
     assert (entry.results.outcome, entry.results.pass_percent, entry.results.finished) == ("CANCELLED", 50, 2)
     page = answer.content.decode()
-    for words in ("Our own", "For release notes and more.", "wiggum", "6 criteria", "Edgar Editor", "50 %"):
+    for words in ("Our own", "For release notes and more.", "6 criteria", "50 %", "of 2"):
         assert words in page
 
 

@@ -26,7 +26,7 @@ def page_of(version):
     [
         ("wiggum", ["0 to 10, decimals allowed", "9 or more of 10", "25 %", "The scores repeat.", "trusted"]),
         ("ralph", ["No placeholders", "less than 0.05", "checks alone decide", "along with the criteria."]),
-        ("simmer", ["1 to 10, whole numbers", "33.3 %", "primary", "numbered from 0", "ends as DONE"]),
+        ("simmer", ["1 to 10, whole numbers", "33.3 %", "primary", "At most 4 rounds", "ends as done"]),
     ],
 )  # fmt: skip
 def test_a_profile_is_explained_in_words(as_viewer, project, profile, words):
@@ -54,7 +54,7 @@ def test_every_setting_of_a_version_is_there(as_viewer, project):
     for said in (
         *("50,000 tokens, 8 calls", "7,777 characters", "1,234", "words", "Write more.", "Readers are new."),
         *("Markdown only.", "Shorter or longer.", "Own words: {{ issues|length }}", "A seed."),
-        *("usually hidden", "The judge sees the history, which the preset hides."),
+        *("usually hidden", "The judge sees the history, which the default hides."),
     ):
         assert said in page
 

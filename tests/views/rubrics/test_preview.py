@@ -146,10 +146,10 @@ def test_what_became_of_each_kind_of_information(as_viewer, project):
     a_rubric(project, context=hidden, templates={"judge": "Score it, please. {{ scale }}"})
     page = as_viewer.post(PAGE, asked(number="1")).content.decode()
     judge = fates(page, "judge")
-    assert judge["Task"] == "hidden by rule"
+    assert judge["Task"] == "hidden"
     assert judge["Candidate"] == "seen"
     assert judge["First version"] == "empty"
-    assert judge["History"] == "hidden by rule"
+    assert judge["History"] == "hidden"
     assert judge["Criteria"] == "allowed, but not in the template"
     assert "The task itself." not in prompts(page)[1]
     assert fates(page, "revision")["Feedback"] == "seen"
@@ -185,6 +185,15 @@ def test_a_run_brings_its_texts_and_verdicts(as_viewer, project):
     assert "there was no first draft" in first
 
 
+def test_the_latest_run_of_the_rubric_is_the_example(as_viewer, project):
+    version = a_rubric(project)
+    a_judged_run(project, version, task="The older task.")
+    a_judged_run(project, version, task="The newest task.")
+    page = as_viewer.get(PAGE).content.decode()
+    assert "The newest task." in page
+    assert "The older task." not in page.replace("<option", "\n<option").split("</select>")[-1]
+
+
 def test_a_run_of_another_rubric_lends_its_texts(as_viewer, project):
     run = a_judged_run(project, a_rubric(project, slug="second"), rounds=2)
     a_rubric(project, "simmer")
@@ -216,7 +225,7 @@ def test_a_run_of_another_project_is_not_found(as_viewer, project, other_project
 def test_a_rubric_of_checks_alone_asks_no_judge(as_viewer, project):
     a_rubric(project, "ralph")
     page = as_viewer.post(PAGE, asked()).content.decode()
-    assert "no judge is asked" in page
+    assert "no judge is called" in page
     assert len(prompts(page)) == 4
     assert "Divide the text under at least two Markdown headings." in prompts(page)[3]
 
@@ -274,7 +283,7 @@ def test_hostile_text_is_shown_as_text_and_counted_as_it_is(as_viewer, project):
 def test_a_long_part_is_cut_on_the_page_and_counted_whole(as_viewer, project):
     a_rubric(project)
     page = as_viewer.post(PAGE, asked(candidate="word " * 30_000)).content.decode()
-    assert "126,000 characters are not shown on this page; they would be sent" in page
+    assert "126,000 more characters would be sent" in page
     assert len(page) < 400_000
 
 
@@ -300,7 +309,7 @@ def test_the_queries_do_not_grow_and_lists_read_no_texts(as_viewer, project):
 
     def queries():
         with CaptureQueriesContext(connection) as captured:
-            assert as_viewer.get(PAGE).status_code == 200
+            assert as_viewer.get(PAGE, {"run": ""}).status_code == 200
         assert not any('"candidate"' in query["sql"] for query in captured)
         return len(captured)
 

@@ -29,7 +29,7 @@ def titles(page: str) -> list[str]:
     return [html.unescape(title) for title in re.findall(r'<h2 id="[a-z0-9-]+-head">(.*?)</h2>', page)][1:]
 
 
-PRODUCER = ["Producer, first draft", "Producer, revision"]
+PRODUCER = ["Writer, first draft", "Writer, revision"]
 
 
 @pytest.mark.parametrize(
@@ -76,10 +76,10 @@ def test_the_clerk_is_shown_what_it_may_see(as_viewer, board):
     assert "Suggested change: The direction." in merge
     assert "The candidate itself." not in merge
     assert "-The earlier text.\n+The candidate itself." in describe
-    assert fates(page, "merge")["Candidate"] == "hidden by rule"
+    assert fates(page, "merge")["Candidate"] == "hidden"
     assert fates(page, "merge")["Criteria"] == "seen"
     assert fates(page, "describe")["Feedback"] == "seen"
-    assert fates(page, "describe")["First version&#x27;s scores"] == "hidden by rule"
+    assert fates(page, "describe")["First version&#x27;s scores"] == "hidden"
 
 
 def test_without_a_panel_the_clerk_composes_it(as_viewer, project):

@@ -119,7 +119,6 @@ def asked_for(run: Run) -> Iterator[str]:
     other = Run.objects.filter(project=run.project).exclude(pk=run.pk).first()
     yield from (f"{base}runs/{run.pk}/rounds/{number}/" for number in (1, 2, 3))
     yield f"{base}runs/{run.pk}/rounds/2/?part=page"
-    yield f"{base}runs/{run.pk}/rounds/2/people/"
     yield f"{base}runs/{run.pk}/rounds/2/?view=raw"
     yield f"{base}runs/{run.pk}/calls/?round=2"
     yield f"{base}runs/{run.pk}/score/2/?view=raw"
@@ -249,7 +248,8 @@ def test_submitting_ends_it_and_the_score_is_marked(as_viewer, viewer, run):
     sent = as_viewer.post(
         f"/p/alpha/runs/{run.pk}/score/2/", {"version": "0", **{f"score-{key}": "6" for key in keys}}
     )
-    assert sent["Location"].startswith(f"/p/alpha/runs/{run.pk}/rounds/2/")
+    assert sent["Location"].startswith(f"/p/alpha/runs/{run.pk}/score/2/?scored=2")
+    assert b"8.63" in as_viewer.get(sent["Location"]).content
     assert HumanScore.objects.get(author=viewer).blind
     assert b"8.63" in as_viewer.get(f"/p/alpha/runs/{run.pk}/").content
 
@@ -264,7 +264,7 @@ def test_staying_blind_goes_to_the_next_round_without_a_gap(as_viewer, viewer, r
     assert sent["Location"].startswith(f"/p/alpha/runs/{run.pk}/score/1/")
     assert as_viewer.get(f"/p/alpha/runs/{run.pk}/").status_code == 302
     sent = as_viewer.post(f"/p/alpha/runs/{run.pk}/score/1/", data)
-    assert sent["Location"].startswith(f"/p/alpha/runs/{run.pk}/rounds/1/")
+    assert sent["Location"].startswith(f"/p/alpha/runs/{run.pk}/score/1/")
     assert list(HumanScore.objects.filter(author=viewer).values_list("blind", flat=True)) == [True] * 3
     assert BlindReading.objects.filter(reader=viewer).count() == 1
 
@@ -303,8 +303,7 @@ def test_a_project_that_scores_blind_offers_nothing_else(as_viewer, viewer, run,
 
 
 def test_outsiders_and_other_runs_are_not_found(as_outsider, as_viewer, run):
-    for rest in ("score/1/", "rounds/1/people/"):
-        assert as_outsider.get(f"/p/alpha/runs/{run.pk}/{rest}").status_code == 404
+    assert as_outsider.get(f"/p/alpha/runs/{run.pk}/score/1/").status_code == 404
     assert as_viewer.get(f"/p/alpha/runs/{run.pk}/score/9/").status_code == 404
     assert as_viewer.get(f"/p/alpha/runs/{run.pk + 99}/score/1/").status_code == 404
 

@@ -75,7 +75,7 @@ def test_who_conceded_and_who_challenged_in_their_words(as_viewer, project):
     for judge in STANCES.values():
         for _, _, said in judge.values():
             assert said in text
-    assert "14 other scores were agreed with." in text
+    assert "3 scores moved, 14 agreed" in text
 
 
 def test_a_criterion_opens_to_what_each_judge_says(as_viewer, project):

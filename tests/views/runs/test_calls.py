@@ -1,11 +1,13 @@
 """What was said: every call, light in the list, whole by itself."""
 
+from decimal import Decimal
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from refinement.engine.profiles import rubric_for
-from refinement.models import Call
+from refinement.models import Call, Run
 from tests.execution.wire.stage import verdict
 from tests.loopback.faults import Fault
 from tests.loopback.replies import Answer
@@ -72,6 +74,18 @@ def test_errors_and_unreadable_replies_are_said(as_viewer, stage):
     assert "status 500" in text
     assert "could not be read" in text
     assert "attempt 3" in text
+
+
+def test_the_usage_of_each_role_is_told_with_its_cost(as_viewer, project):
+    run = finished_run(project)
+    assert '<th scope="row">Judges</th>' in text_of(as_viewer, run)
+    assert ">Cost</th>" not in text_of(as_viewer, run)
+    run.calls.filter(role="judge").update(cost=Decimal("0.05"))
+    Run.objects.filter(pk=run.pk).update(cost=Decimal("0.15"))
+    text = text_of(as_viewer, run)
+    assert '<td class="number">$0.15</td>' in text
+    assert '<td class="number">free</td>' in text
+    assert "· $0.05 ·" in text
 
 
 def test_long_texts_are_bounded_and_a_link_away(as_viewer, project):

@@ -41,22 +41,69 @@ def row_of(answer, label):
     return " ".join(re.sub(r"<[^>]+>", " ", row[0]).split())
 
 
-def test_figures_stand_side_by_side(as_viewer, project):
+def test_figures_stand_side_by_side_with_what_changed_from_the_baseline(as_viewer, project):
     first = finished_run(project)
     second = finished_run(
-        project, ["8.3", "9.1"], outcome="PASS", stop_reason="passed", why="9.10 reaches the pass mark of 9.0"
-    )
+        project, ["8.3", "9.1"], outcome="PASS", stop_reason="passed", prompt_tokens=30000, cost="0.25",
+        why="9.10 reaches the pass mark of 9.0", candidates=["One.", "Two."],
+    )  # fmt: skip
     answer = as_viewer.get(address(first, second))
 
     assert answer.status_code == 200
-    assert row_of(answer, "Best") == "Best 8.60 round 2 9.10 ★ highest round 2"
-    assert row_of(answer, "First score (r1)") == "First score (r1) 7.15 8.30 ★ highest"
-    assert row_of(answer, "Improvement") == "Improvement +1.15 ★ highest +0.80"
+    assert row_of(answer, "Best") == "Best 8.60 round 2 9.10 ★ highest +0.50 round 2"
+    assert row_of(answer, "First score") == "First score 7.15 8.30 ★ highest +1.15"
+    assert row_of(answer, "Improvement") == "Improvement +1.15 ★ highest +0.80 −0.35"
     assert row_of(answer, "Rounds judged") == "Rounds judged 3 of max. 3 2 of max. 3"
-    assert row_of(answer, "Tokens") == "Tokens 18,420 18,420"
+    assert row_of(answer, "Tokens") == "Tokens 18,420 33,420 +81 %"
+    assert row_of(answer, "Cost") == "Cost – $0.25"
     assert row_of(answer, "Result") == "Result FAIL round limit reached PASS"
     assert row_of(answer, "Duration") == "Duration 1 m 52 s 1 m 52 s"
     assert "9.10 reaches the pass mark of 9.0" in text_of(answer)
+    highest = f"Run {second.pk} scored highest: 9.10, +0.50 against the baseline, run {first.pk}."
+    assert highest in text_of(answer)
+
+
+def test_the_baseline_can_be_chosen(as_viewer, project):
+    first, second = finished_run(project), finished_run(project, ["8.3", "9.1"], candidates=["One.", "Two."])
+    answer = as_viewer.get(address(first, second, base=second.pk))
+    assert row_of(answer, "Best") == "Best 9.10 ★ highest round 2 8.60 −0.50 round 2"
+    assert f"No run scored higher than the baseline, run {second.pk}." in text_of(answer)
+    assert f'<option value="{second.pk}" selected>' in answer.content.decode()
+    assert as_viewer.get(address(first, second, base=999)).status_code == 404
+
+
+def test_only_what_differs(as_viewer, project):
+    first, second = finished_run(project), finished_run(project, ["8.3", "9.1"], candidates=["One.", "Two."])
+    page = as_viewer.get(address(first, second, differs=1)).content.decode()
+    assert "<bdi>Best</bdi>" in page
+    assert "<bdi>Calls</bdi>" not in page
+
+
+def test_criteria_that_lost_most_come_first_if_asked_for(as_viewer, project):
+    first, second = finished_run(project), finished_run(project, ["8.3", "9.1"], candidates=["One.", "Two."])
+    scores = {"depth": "9.5", "relevance": "4", "completeness": "6.6", "grounded": "8.6"}
+    second.rounds.filter(number=2).update(scores=scores)
+    names = r'<th scope="row"><bdi>(Depth|Relevance|Completeness|Grounded)</bdi>'
+    assert re.findall(names, as_viewer.get(address(first, second)).content.decode()) == [
+        "Depth", "Relevance", "Completeness", "Grounded",
+    ]  # fmt: skip
+    answer = as_viewer.get(address(first, second, order="loss"))
+    assert re.findall(names, answer.content.decode())[:2] == ["Relevance", "Completeness"]
+    assert row_of(answer, "Relevance") == "Relevance 8.6 4 −4.6"
+    assert row_of(answer, "Grounded") == "Grounded 8.6 8.6"
+
+
+def test_identical_texts_have_no_winner(as_viewer, project):
+    texts = ["One.", "The same."]
+    first = finished_run(project, ["7", "8"], candidates=texts)
+    second = finished_run(project, ["7", "8.5"], candidates=texts)
+    answer = as_viewer.get(address(first, second))
+    assert "★ highest" not in row_of(answer, "Best")
+    assert "Both results are the identical text. Differences in scores are the judge’s." in text_of(answer)
+    third = finished_run(project, ["7", "7.5"], candidates=["One.", "Another."])
+    answer = as_viewer.get(address(third, first, second))
+    assert f"Runs {first.pk} and {second.pk} have identical text." in text_of(answer)
+    assert row_of(answer, "Best").count("★ highest") == 2
 
 
 def test_both_lines_are_in_the_chart_and_in_its_table(as_viewer, project):
@@ -66,7 +113,7 @@ def test_both_lines_are_in_the_chart_and_in_its_table(as_viewer, project):
     page = answer.content.decode()
     assert "chart-series-1" in page
     assert "chart-series-2" in page
-    assert "threshold 9" in page
+    assert "chart-threshold" in page
     assert row_of(answer, "Round 2") == "Round 2 8.60 9.10"
     assert row_of(answer, "Round 3") == "Round 3 8.30 –"
     assert "different scales" not in page
@@ -74,7 +121,7 @@ def test_both_lines_are_in_the_chart_and_in_its_table(as_viewer, project):
 
 def test_a_loss_has_a_minus_and_no_warning_is_called_none(as_viewer, project):
     answer = as_viewer.get(address(finished_run(project, ["8", "7.5"]), finished_run(project, ["6", "7"])))
-    assert row_of(answer, "Improvement") == "Improvement \N{MINUS SIGN}0.50 +1.00 ★ highest"
+    assert row_of(answer, "Improvement") == "Improvement \N{MINUS SIGN}0.50 +1.00 ★ highest +1.50"
     assert row_of(answer, "Warnings") == "Warnings none none"
 
 
@@ -83,7 +130,7 @@ def test_different_scales_become_shares_and_the_page_says_so(as_viewer, project)
     second = finished_run(project, ["0.4", "0.9"], definition=ralph())
     answer = as_viewer.get(address(first, second))
 
-    assert "scored on different scales" in text_of(answer)
+    assert "different scales" in text_of(answer)
     assert row_of(answer, "Round 2") == "Round 2 75 % 90 %"
     assert "★ highest" not in row_of(answer, "Best")
 
@@ -113,12 +160,12 @@ def test_a_board_beside_a_single_judge(as_viewer, project):
     single, board = finished_run(project), board_rows(project)
     answer = as_viewer.get(address(single, board))
 
-    said = f"run {single.pk} by gemma3:27b; run {board.pk} by a board of 3."
-    assert f"The scores come from different judges: {said}" in text_of(answer)
+    said = f"run {single.pk} by gemma3:27b, run {board.pk} by a board of 3."
+    assert f"Scored by different judges: {said}" in text_of(answer)
     seats = ", ".join(f"{name} (gemma3:27b at ollama)" for name in ("Operator", "Newcomer", "Fact checker"))
     assert row_of(answer, "Judged by").endswith(f"Board of 3: {seats}")
-    assert row_of(answer, "Grounded") == "Grounded 8.6 7.5 spread 3 split"
-    assert row_of(answer, "Completeness") == "Completeness 8.6 8 spread 0.5"
+    assert row_of(answer, "Grounded") == "Grounded 8.6 7.5 −1.1 spread 3 split"
+    assert row_of(answer, "Completeness") == "Completeness 8.6 8 −0.6 spread 0.5"
 
 
 def test_two_runs_of_the_same_judges_have_no_such_warning(as_viewer, project):
@@ -143,9 +190,9 @@ def test_the_same_settings_are_said_to_be_the_same(as_viewer, project):
     ]
     answer = as_viewer.get(address(*runs))
 
-    assert "The settings are the same" in text_of(answer)
-    assert "None of these runs has a judged round yet." in text_of(answer)
-    assert "there is nothing to compare" in text_of(answer)
+    assert "Same settings" in text_of(answer)
+    assert "No round has been judged yet." in text_of(answer)
+    assert "One of these runs has no judged text yet." in text_of(answer)
 
 
 def test_a_long_setting_is_shown_from_where_it_differs(as_viewer, project):
@@ -194,8 +241,8 @@ def test_a_diff_with_a_run_that_is_not_compared_is_not_found(as_viewer, project,
 
 def test_equal_texts_and_one_run_twice_are_said(as_viewer, project):
     first, second = (finished_run(project, ["5"], candidates=["Just this."]) for _ in range(2))
-    assert "the same, word for word" in text_of(as_viewer.get(address(first, second)))
-    assert "one and the same run" in text_of(as_viewer.get(address(first, second, b=first.pk)))
+    assert "Identical text." in text_of(as_viewer.get(address(first, second)))
+    assert "Choose two different runs." in text_of(as_viewer.get(address(first, second, b=first.pk)))
 
 
 def test_repeats_of_one_launch_get_mean_and_spread(as_viewer, project, other_project):
@@ -220,7 +267,7 @@ def test_fewer_than_two_lead_to_a_choice(as_viewer, project, count):
     answer = as_viewer.get(address(*runs[:count]))
 
     assert answer.status_code == 200
-    assert "Choose runs to compare" in text_of(answer)
+    assert "Choose runs" in text_of(answer)
     boxes = re.findall(
         r'<input type="checkbox" name="run" value="(\d+)"( checked)?>', answer.content.decode()
     )
@@ -231,14 +278,14 @@ def test_fewer_than_two_lead_to_a_choice(as_viewer, project, count):
 def test_the_same_run_twice_counts_once(as_viewer, project):
     run = finished_run(project)
     finished_run(project)
-    assert "One run is chosen" in text_of(as_viewer.get(address(run, run)))
+    assert "One run is selected" in text_of(as_viewer.get(address(run, run)))
 
 
 def test_more_than_five_are_refused_and_stay_chosen(as_viewer, project):
     runs = [finished_run(project) for _ in range(6)]
     answer = as_viewer.get(address(*runs))
     assert answer.status_code == 422
-    assert "6 runs are chosen, and 5 can stand side by side" in text_of(answer)
+    assert "6 runs are selected. Select at most 5." in text_of(answer)
     assert answer.content.decode().count(" checked>") == 6
     assert as_viewer.get(address(*runs[:5])).status_code == 200
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 from django.core.exceptions import ValidationError
+from django.core.management import CommandError, call_command
 
 from refinement.models import Run
 from refinement.providers.registry import Target
@@ -71,3 +72,14 @@ def test_a_text_that_is_only_judged_in_part_may_be_long(project):
 def test_a_model_of_unknown_context_is_not_complained_about(project, ollama_server):
     ollama_server.go_away()
     check(project, seed=LONG)
+
+
+def test_the_command_line_refuses_it_too(project, tmp_path, monkeypatch):
+    monkeypatch.setattr("refinement.management.commands.refine.signal.signal", lambda *given: None)
+    (tmp_path / "long.md").write_text(LONG)
+    models = {"producer": "ollama/loopback:1b", "judge": "ollama/loopback:1b"}
+    with pytest.raises(CommandError, match="The starting text needs about 666,666 tokens"):
+        call_command(
+            "refine", rubric="wiggum", task="t", seed=str(tmp_path / "long.md"), project="alpha", **models
+        )
+    assert not Run.objects.exists()

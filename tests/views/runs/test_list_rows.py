@@ -25,12 +25,12 @@ def ask(client, address, **query):
 def test_a_line_says_what_there_is_to_know(as_viewer, address, project, editor):
     [run] = runs_of(
         project, title="Explain the backups", created_by=editor, tags=("docs", "release", "night"),
-        kinship="same_family", signal_rounds=1, prompt_tokens=12_345, model_seconds="112",
+        kinship="same_family", signal_rounds=1, prompt_tokens=12_345, cost="0.254",
     )  # fmt: skip
     page = as_viewer.get(address).content.decode()
     for words in (
         "Explain the backups", "FAIL", "round limit reached", "Wiggum six dimensions", "@ v1", "qwen3:14b",
-        "gemma3:27b", "of the same family", "5.00", "6.00", "Scores by round: 5, 6", "12\u202fk",
+        "gemma3:27b", "of the same family", "5.00", "6.00", "Scores by round: 5, 6", "12\u202fk", "$0.25",
         "Edgar Editor", ">EE<", ">docs<", ">night<", ">+1<", 'title="release"',
         "Judge check:", "sparkline-threshold",
         f"/runs/{run.pk}/", "<time datetime=", ">now<",

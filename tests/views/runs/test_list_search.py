@@ -45,6 +45,15 @@ def test_tasks_and_candidates_are_searched(as_viewer, address, project, other_pr
     assert numbers(ask(as_viewer, address, q="quagga")) == []
 
 
+def test_titles_are_searched_also_after_a_change(as_viewer, address, project):
+    [run] = runs_of(project, title="On zebras", task="Of horses.")
+    assert numbers(ask(as_viewer, address, q="zebras horses")) == [run.pk]
+    run.title = "On quaggas"
+    run.save(update_fields=["title"])
+    assert numbers(ask(as_viewer, address, q="zebras")) == []
+    assert numbers(ask(as_viewer, address, q="quaggas horses")) == [run.pk]
+
+
 def test_a_search_shows_where_the_words_are(as_viewer, address, project):
     [by_text, by_task] = runs_of(project, 2, task="The <b>herd</b> of zebras is large.", best_round=1)
     text = f"{'Far away from it. ' * 10}Some ZEBRAS\nrun & <i>hide</i>. {'And on. ' * 40}"

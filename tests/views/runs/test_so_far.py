@@ -57,7 +57,7 @@ def test_it_is_absent_while_there_is_nothing_to_say(as_viewer, project):
     run = finished_run(project)
     page = as_viewer.get(f"/p/{project.slug}/runs/{run.pk}/").content.decode()
     assert re.search(r'id="run-so-far"[^>]* hidden>', page)
-    assert card(as_viewer, run) == ""
+    assert "What worked so far" not in page
 
 
 def test_it_costs_a_fixed_number_of_queries(as_viewer, project):

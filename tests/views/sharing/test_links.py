@@ -83,7 +83,7 @@ def test_where_sharing_is_off_it_says_so(as_editor, project, page_of):
     project.sharing = False
     project.save(update_fields=["sharing"])
 
-    assert "An owner can switch it on" in as_editor.get(page_of).content.decode()
+    assert "An owner can enable it" in as_editor.get(page_of).content.decode()
     answer = as_editor.post(page_of, {"days": "7"})
     assert answer.status_code == 409
     assert not ShareLink.objects.exists()

@@ -194,7 +194,7 @@ def test_who_edited_and_who_instructed_is_not_said(anonymous, shared, run, owner
     for rest in ("", "2/", "2/?view=diff", "2/?view=raw"):
         page = read(anonymous, address + rest)
         assert owner.name not in page, rest
-        assert page.count("edited by hand") == 1, rest  # the other rounds were not
+        assert page.count("<bdi>Edited by hand</bdi>") == 1, rest  # the other rounds were not
     assert "instruction" in read(anonymous, f"{address}2/?view=diff")
 
 
@@ -331,7 +331,6 @@ def test_a_judge_of_many_words_is_folded(anonymous, shared, project):
     run = finished_run(project, ["7"], said="It names every step and says why. " * 70)
     page = read(anonymous, shared(run=run))
     assert '<details class="score">' in page
-    assert "round-wordy" in page
     assert "Show all 2,380 characters" in page
 
 
@@ -341,7 +340,7 @@ def test_a_boards_round_shows_its_judges(anonymous, shared, project):
     address = shared(run=run)
     page = read(anonymous, f"{address}2/")
 
-    for words in ("Reader", "Expert answers.", "Be concrete.", "adds example 2", "What the board asked for"):
+    for words in ("Reader", "Expert answers.", "Be concrete.", "Adds example 2", "What the board asked for"):
         assert words in page, words
     assert "10.0.0.7" not in page
     links = re.findall(r'(?:href|src|action)="([^"]*)"', page)

@@ -11,6 +11,7 @@ from django.utils import timezone
 from refinement.charts import Sparkline, sparkline
 from refinement.engine.types import JudgeMode, Outcome
 from refinement.models import DecisionKind, Run, RunStatus, User
+from refinement.pricing import money
 from refinement.selectors.reviews.people_gap import PeopleGap
 from refinement.selectors.runs.listing.excerpts import Excerpt, excerpts_of
 from refinement.selectors.runs.listing.facts import RowFacts, row_facts
@@ -85,6 +86,7 @@ class Row:
     judge: str
     kin: str
     tokens: str
+    cost: str
     gain: str
     rounds: int
     time: str
@@ -132,6 +134,7 @@ def _row(entry: Listed, facts: RowFacts, excerpt: Excerpt | None, now: datetime)
         judge=_judge(entry, facts.seats.get(run.pk, 0)),
         kin=KINSHIPS.get(run.kinship, ""),
         tokens=short_number(run.tokens) if run.tokens else "",
+        cost="" if run.cost is None else money(run.cost),
         gain="" if run.improvement is None else _signed(run.improvement, entry.decimals),
         rounds=run.rounds_judged,
         time=duration(float(run.model_seconds)) if run.model_seconds else "",

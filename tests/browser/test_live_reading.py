@@ -30,6 +30,7 @@ GOES_ON = {
 @pytest.fixture
 def run(site, project) -> Run:
     made = finished_run(project, ["7.15", "8.6"], **GOES_ON)
+    made.rounds.filter(number=2).update(judged_at=None, composite=None, scores=None, signals=[])
     Event.objects.create(run=made, kind="claimed", actor="worker", data={"step": "judge", "round": 2})
     return made
 

@@ -29,8 +29,10 @@ SORTS = [
     for order in ORDERS.values()
     for choice in ((order.name, order.words), (f"-{order.name}", order.upwards))
 ]
+# Two profiles have a reason of their own for the same thing.
+REASON_CHOICES = {**REASON_LABELS, "max_iterations_reached": "round limit reached (ralph)"}
 REASONS = sorted(
-    ((key, f"{words[:1].upper()}{words[1:]}") for key, words in REASON_LABELS.items()), key=lambda c: c[1]
+    ((key, f"{words[:1].upper()}{words[1:]}") for key, words in REASON_CHOICES.items()), key=lambda c: c[1]
 )
 DECISIONS = [
     (DecisionKind.APPROVED.value, "Approved"),

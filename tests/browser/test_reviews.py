@@ -160,7 +160,7 @@ def test_a_round_is_edited_by_hand(signed_in: Page, queue: list[Run]):
     page.get_by_role("button", name="Save and go on").click()
     page.wait_for_url(f"**/runs/{run.pk}/rounds/4/")
     expect(page.locator("#round-text")).to_contain_text("Edited in the browser.")
-    expect(page.locator("#run-rounds")).to_contain_text("edited by Olivia Owner")
+    expect(page.locator("#run-rounds")).to_contain_text("Edited by Olivia Owner")
 
 
 @pytest.mark.parametrize("width", [1280, 390])

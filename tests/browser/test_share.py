@@ -65,7 +65,7 @@ def test_a_link_is_made_and_a_stranger_reads_the_run(signed_in, browser, site, p
     page.get_by_role("navigation", name="Rounds").get_by_role("link").first.click()
     expect(page.locator(".prose")).to_contain_text("Version 0")
     page.get_by_role("navigation", name="Rounds").get_by_role("link").nth(1).click()
-    page.get_by_role("link", name="Diff to the one before").click()
+    page.get_by_role("link", name="Changes").click()
     expect(page.locator("del").first).to_be_visible()
     assert stranger.cookies() == []
 

@@ -73,3 +73,9 @@ def test_a_document_has_only_the_links_that_it_may():
     assert "javascript" not in shown
     assert "secret.txt" not in shown
     assert 'href="https://example.org"' in shown
+
+
+def test_the_image_has_the_documentation():
+    root = FOLDER.parent
+    assert "COPY docs docs\n" in (root / "Dockerfile").read_text()
+    assert "!docs\n" in (root / ".dockerignore").read_text()

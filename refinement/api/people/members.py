@@ -11,6 +11,7 @@ from django.http import HttpResponse
 from django.urls import reverse
 from ninja import Field, Query, Router, Schema, Status
 
+from refinement.access.public_links import public_link
 from refinement.api.core.auth import ApiRequest
 from refinement.api.core.etags import IF_MATCH, etag, require_match, tagged
 from refinement.api.core.idempotency import creates
@@ -51,6 +52,7 @@ class InvitationNew(Schema):
     role: Role = "editor"
     days: Literal[1, 7, 30] = Field(7, description="Days until the link expires.")
     email: str = Field("", max_length=254, description="Where to send the link, if the instance sends email.")
+    note: str = Field("", max_length=120, description="Whom the link is for.")
 
 
 class InvitationShape(Schema):
@@ -59,6 +61,7 @@ class InvitationShape(Schema):
     id: int
     role: str
     email: str
+    note: str
     state: str = Field(description="open, used, revoked or expired.")
     created_by: str | None
     created_at: datetime
@@ -139,9 +142,14 @@ def invitation_new(request: ApiRequest, body: InvitationNew) -> InvitationMade:
         except ValidationError as wrong:
             raise ValidationError({"email": wrong.messages}) from None
     invitation, token = invitation_make(
-        project=request.project, role=body.role, days=body.days, by=request.user, email=body.email
+        project=request.project,
+        role=body.role,
+        days=body.days,
+        by=request.user,
+        email=body.email,
+        note=body.note,
     )
-    link = request.build_absolute_uri(reverse("join", args=[token]))
+    link = public_link(request, reverse("join", args=[token]))
     # Mail servers can be slow, so send after the transaction.
     transaction.on_commit(lambda: invitation_mailed(request, invitation, link), robust=True)
     return InvitationMade(**invitation_shape(invitation).model_dump(), link=link)
@@ -185,6 +193,7 @@ def invitation_shape(row: Invitation) -> InvitationShape:
         id=row.pk,
         role=row.role,
         email=row.email,
+        note=row.note,
         state=row.state,
         created_by=row.created_by.display_name if row.created_by else None,
         created_at=row.created_at,

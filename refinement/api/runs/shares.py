@@ -8,6 +8,7 @@ from django.urls import reverse
 from ninja import Field, Query, Router, Schema
 
 from refinement.access.objects import run_or_404
+from refinement.access.public_links import public_link
 from refinement.api.core.auth import ApiRequest
 from refinement.api.core.idempotency import creates
 from refinement.api.core.paging import Page, Paging, page_by_number
@@ -95,7 +96,7 @@ def share_revoked(request: ApiRequest, share: int) -> ShareShape:
 
 
 def address_of(request: HttpRequest, token: str) -> str:
-    return request.build_absolute_uri(reverse("shared_run", args=[token]))
+    return public_link(request, reverse("shared_run", args=[token]))
 
 
 def share_shape(row: ShareLink) -> ShareShape:

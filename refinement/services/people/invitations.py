@@ -12,6 +12,7 @@ from refinement.selectors.projects.lists import NotFound
 from refinement.services.audit import AuditOf
 from refinement.services.people.memberships import project_lock, require_owner
 from refinement.services.people.setup_links import setup_link_digest
+from refinement.texts import storable
 
 TOKEN_BYTES = 32
 MOST_TOKEN_CHARS = 100  # longer input is cut before hashing
@@ -43,14 +44,14 @@ def invitation_make(
         role=MemberRole(role),
         digest=setup_link_digest(token),
         email=email,
-        note=note,
+        note=storable(note).strip(),
         created_by=by,
         expires_at=timezone.now() + timedelta(days=days),
     )
     invitation.full_clean()
     invitation.save()
     after = {"role": invitation.role, "expires": f"{invitation.expires_at:%Y-%m-%d %H:%M} UTC"}
-    said = {name: value for name, value in (("mail", email), ("note", note)) if value}
+    said = {name: value for name, value in (("mail", email), ("note", invitation.note)) if value}
     _record("invitation.create", invitation, by, after=after | said)
     return invitation, token
 

@@ -323,7 +323,7 @@ def test_an_empty_run_has_a_page(anonymous, shared, project):
     run = finished_run(project, ["5"], rounds_judged=0, best_round=None, best=None, r1=None, trajectory=[])
     Round.objects.filter(run=run).delete()
 
-    assert "There is no round" in read(anonymous, shared(run=run))
+    assert "No rounds" in read(anonymous, shared(run=run))
 
 
 def test_a_judge_of_many_words_is_folded(anonymous, shared, project):
@@ -340,7 +340,7 @@ def test_a_boards_round_shows_its_judges(anonymous, shared, project):
     address = shared(run=run)
     page = read(anonymous, f"{address}2/")
 
-    for words in ("Reader", "Expert answers.", "Be concrete.", "Adds example 2", "What the board asked for"):
+    for words in ("Reader", "Expert answers.", "Be concrete.", "Adds example 2", "Feedback"):
         assert words in page, words
     assert "10.0.0.7" not in page
     links = re.findall(r'(?:href|src|action)="([^"]*)"', page)

@@ -29,10 +29,7 @@
     if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || event.isComposing) return;
     if (event.target.closest?.(TYPING) || document.querySelector("dialog[open]")) return;
     let done = false;
-    if (event.key === "?") {
-      help();
-      done = true;
-    } else if (event.key === "c") done = comment();
+    if (event.key === "c") done = comment();
     else if (["j", "k", "s", "d"].includes(event.key)) done = press(event.key);
     if (done) event.preventDefault();
   });

@@ -80,15 +80,11 @@ def test_the_help_is_a_dialog_and_letters_in_a_field_are_letters(signed_in: Page
     page = signed_in
     page.goto(f"/p/alpha/runs/{queue[0].pk}/?review=1")
     at(page, queue[0], "1 of 3")
-    page.keyboard.press("?")
+    page.get_by_role("button", name="Keys").click()
     dialog = page.get_by_role("dialog", name="Keys while reviewing")
     expect(dialog).to_be_visible()
     page.keyboard.press("d")  # nothing happens behind an open dialog
     page.keyboard.press("Escape")
-    expect(dialog).to_be_hidden()
-    page.get_by_role("button", name="Keys").click()
-    expect(dialog).to_be_visible()
-    dialog.get_by_role("button", name="Close").click()
     expect(dialog).to_be_hidden()
 
     page.keyboard.press("c")
@@ -126,6 +122,7 @@ def test_it_works_without_script(browser, site, as_owner, queue: list[Run]):
     at(page, queue[1], "2 of 3", script=False)
     page.locator("#review-bar").get_by_role("button", name="Done").click()
     at(page, queue[2], "2 of 2", script=False)
+    page.locator("#run-steer > summary").click()
     page.locator("#run-steering summary").first.click()
     page.get_by_label("What should the next revision do?").fill("Name the owner.")
     page.get_by_role("button", name="Send").click()
@@ -139,6 +136,7 @@ def test_an_open_page_hears_what_others_tell_and_keeps_what_is_being_typed(
     page, run = signed_in, queue[0]
     Run.objects.filter(pk=run.pk).update(status="paused", outcome="", stop_reason="", finished_at=None)
     page.goto(f"/p/alpha/runs/{run.pk}/")
+    page.locator("#run-steer > summary").click()
     page.get_by_label("What should the next revision do?").fill("half a sen")
     instruction_give(run=run, text="From somebody else.", user=editor)
     expect(page.locator("#run-instructions")).to_contain_text("From somebody else.")
@@ -162,7 +160,7 @@ def test_a_round_is_edited_by_hand(signed_in: Page, queue: list[Run]):
     page.get_by_role("button", name="Save and go on").click()
     page.wait_for_url(f"**/runs/{run.pk}/rounds/4/")
     expect(page.locator("#round-text")).to_contain_text("Edited in the browser.")
-    expect(page.locator("#run-rounds")).to_contain_text("edited by Olivia Owner")
+    expect(page.locator("#run-rounds")).to_contain_text("Edited by Olivia Owner")
 
 
 @pytest.mark.parametrize("width", [1280, 390])

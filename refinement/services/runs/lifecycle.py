@@ -205,7 +205,9 @@ def idle_seconds(run: Run) -> int:
     if run.status == RunStatus.PAUSED:
         pauses = Event.objects.filter(run=run, kind__in=(EventKind.PAUSED, EventKind.ASKED)).order_by("-id")
         since = pauses.values_list("at", flat=True).first()
-    return run.idle_seconds + (round((timezone.now() - since).total_seconds()) if since else 0)
+    # Never negative: the clock of the machine that ended the run may be ahead.
+    idle = max(0, round((timezone.now() - since).total_seconds())) if since else 0
+    return run.idle_seconds + idle
 
 
 @transaction.atomic

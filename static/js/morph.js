@@ -35,7 +35,7 @@
     beforeNodeRemoved: (node) => {
       if (node.nodeType !== Node.ELEMENT_NODE) return true;
       if (inUse(node)) return false;
-      const part = node.contains(document.activeElement) && node.parentElement?.closest("[hx-get]");
+      const part = node.contains(document.activeElement) && node.parentElement?.closest(":is(header, section, nav, div)[id]");
       if (part) {
         // The focused control is removed: move the focus to the part it was in.
         part.setAttribute("tabindex", "-1");

@@ -9,8 +9,7 @@
   const REFUSED = "Live updates are not available right now. This page refreshes every few seconds.";
 
   const page = () => document.getElementById("run-page");
-  const block = () => document.getElementById("run-live");
-  const part = (name) => block()?.querySelector(`[data-live-${name}]`);
+  const block = () => document.getElementById("run-live"); // the state that the page was built from
   let source = null;
   let after = "";
   let failures = 0;
@@ -18,19 +17,21 @@
   let opened = false;
   let polling = false;
   let text = "";
+  let drawn = false;
+  let owner = ""; // the place of this text
+  let elsewhere = false;
   let retrying = 0;
   let hiding = 0;
   let refreshing = 0;
   let merging = false;
 
-  const write = (name, words) => {
-    const place = part(name);
-    if (place && place.textContent !== words) place.textContent = words;
-  };
-
-  const notice = (words) => {
-    write("notice", words);
-    part("notice")?.toggleAttribute("hidden", !words);
+  let noticed = "";
+  const notice = (words = noticed) => {
+    noticed = words;
+    const place = document.querySelector("[data-live-notice]");
+    if (!place) return;
+    place.textContent = words;
+    place.hidden = !words;
   };
 
   // --- the page --------------------------------------------------------------------------------------
@@ -49,8 +50,10 @@
     const asked = address();
     merging = true;
     await htmx.ajax("GET", asked, { source: page(), target: page(), swap: "morph" }).catch(() => {});
-    merging = false;
+    merging = elsewhere = false;
     tick();
+    notice();
+    draw();
     if (asked !== address()) refresh(); // the reader went elsewhere meanwhile
   };
 
@@ -75,17 +78,26 @@
     if (atEnd) place.scrollTop = place.scrollHeight;
   };
 
-  const onText = ({ begins = false, text: piece }) => {
-    text = ((begins ? "" : text) + piece).slice(-MAX_TEXT);
-    const place = document.getElementById("live-text");
-    if (!place) return;
+  const draw = () => {
+    const place = document.querySelector("[data-live-text]");
+    drawn = Boolean(place && text && [place.id, ""].includes(owner));
+    if (!drawn) return;
+    owner = place.id;
     following(place, () => {
-      // Appending keeps the user's text selection.
-      if (place.lastChild && place.textContent.length + piece.length === text.length) place.lastChild.appendData(piece);
+      // Appending keeps the reader's selection.
+      if (place.firstChild && text.startsWith(place.textContent)) place.firstChild.appendData(text.slice(place.textContent.length));
       else place.textContent = text;
     });
-    place.hidden = !text;
-    if (begins) document.getElementById("live-reading").hidden = true;
+    place.hidden = false;
+  };
+
+  const onText = ({ begins = false, text: piece }) => {
+    text = ((begins ? "" : text) + piece).slice(-MAX_TEXT);
+    if (begins) owner = "";
+    // The next text belongs elsewhere on the page: first the page, then the text.
+    elsewhere ||= begins && drawn;
+    if (elsewhere) refresh();
+    else draw();
   };
 
   const onReading = ({ html }) => {
@@ -93,36 +105,22 @@
     if (place) following(place, () => Idiomorph.morph(place, html));
   };
 
-  // --- status and figures -------------------------------------------------------------------------------
+  // --- times ------------------------------------------------------------------------------------------
   const clock = (seconds) => {
     const two = (number) => String(number).padStart(2, "0");
     const minutes = Math.floor(seconds / 60);
-    if (minutes >= 60) return `${Math.floor(minutes / 60)} h ${two(minutes % 60)} min`;
-    return minutes ? `${minutes} min ${two(seconds % 60)} s` : `${seconds} s`;
+    const hours = Math.floor(minutes / 60);
+    return hours ? `${hours}:${two(minutes % 60)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`;
   };
 
   const tick = () => {
-    const began = Date.parse(part("since")?.dataset.liveSince ?? "");
-    if (began) write("since", clock(Math.max(0, Math.floor((Date.now() - began) / 1000))));
-    const command = Date.parse(part("command")?.dataset.liveCommand ?? "");
-    part("command")?.toggleAttribute("hidden", !command);
-    if (command) write("command", `command running for ${clock(Math.max(0, Math.floor((Date.now() - command) / 1000)))}`);
-    const next = Date.parse(part("next")?.dataset.liveNext ?? "");
-    part("next")?.toggleAttribute("hidden", !next);
-    const left = Math.ceil((next - Date.now()) / 1000);
-    if (next) write("next", left > 0 ? `next retry in ${clock(left)}` : "retrying now");
-  };
-
-  const onState = (data) => {
-    const place = block();
-    if (!place) return;
-    if (place.dataset.status !== data.status) refresh();
-    for (const name of ["words", "rounds", "tokens", "calls"]) write(name, data[name]);
-    if (part("progress")) part("progress").value = data.judged;
-    part("since")?.setAttribute("data-live-since", data.began ?? "");
-    part("next")?.setAttribute("data-live-next", data.next_try ?? "");
-    part("command")?.setAttribute("data-live-command", data.command_began ?? "");
-    tick();
+    for (const place of document.querySelectorAll("[data-live-since]")) {
+      const began = Date.parse(place.dataset.liveSince);
+      if (began) place.textContent = clock(Math.max(0, Math.floor((Date.now() - began) / 1000)));
+    }
+    const next = document.querySelector("[data-live-next]");
+    const left = Math.ceil((Date.parse(next?.dataset.liveNext) - Date.now()) / 1000);
+    if (next) next.textContent = left > 0 ? `next try in ${clock(left)}` : "trying again now";
   };
 
   // --- the stream ---------------------------------------------------------------------------------------
@@ -149,7 +147,7 @@
   const HANDLERS = {
     text: onText,
     reading: onReading,
-    state: onState,
+    state: (data) => data.status !== block()?.dataset.status && refresh(),
     event: () => refresh(),
     blind: () => location.reload(),
     gone: () => stop("Live updates stopped: you no longer have access to this run."),
@@ -182,10 +180,8 @@
     const before = block()?.dataset.after;
     if (before && !document.hidden) {
       const place = block();
-      await htmx.ajax("GET", place.getAttribute("hx-get"), { source: place, target: place }).catch(() => {});
-      if (block()?.dataset.after !== before) await merge();
-      tick();
-      if (polling) notice(REFUSED);
+      await htmx.ajax("GET", place.dataset.address, { source: place, target: place, swap: "morph" }).catch(() => {});
+      if (block()?.dataset.after !== before || document.querySelector("[data-live-text]")) await merge();
     }
     setTimeout(poll, POLL_MS);
   };

@@ -1,7 +1,7 @@
 // A run's page: copying the result, values at the pointer, chart download, arrow keys between rounds.
 {
   // The run was launched, so delete the launch draft.
-  if (document.querySelector("#run-live:not([hidden])")) Drafts.forget("wiggum:launch:", (draft) => draft.launched);
+  if (document.querySelector("#run-live:not([data-status='finished'])")) Drafts.forget("wiggum:launch:", (draft) => draft.launched);
 
   const readout = () => document.querySelector("[data-chart-readout]");
 
@@ -66,7 +66,7 @@
   reveal();
   document.addEventListener("htmx:afterSettle", reveal);
 
-  // What is new does not replace a diff or a view the reader opened.
+  // What is new does not replace what the reader has just asked for, or where a comment is being written.
   const asked = new Set();
   const byReader = (detail) => detail.elt?.closest?.("#run-rounds li, #round-text");
   document.addEventListener("htmx:beforeRequest", ({ detail }) => byReader(detail) && asked.add(detail.xhr));
@@ -74,10 +74,10 @@
   document.addEventListener("htmx:beforeSwap", ({ detail }) => {
     const text = document.getElementById("round-text");
     if (!text || detail.target?.id !== "run-page") return;
-    const open = text.querySelector(".tabs [aria-current]");
-    text.toggleAttribute("data-kept", Boolean(asked.size || (open && !open.matches("li:first-child > *"))));
+    const written = [...text.querySelectorAll("textarea")].some((area) => area.value !== area.defaultValue);
+    text.toggleAttribute("data-kept", asked.size > 0 || written);
     // Comments that were unfolded stay so.
-    document.querySelector("#run-talk[hx-get*='all='], #run-talk[hx-get*='thread=']")?.setAttribute("data-kept", "");
+    document.querySelector("#run-talk[hx-get*='all=']")?.setAttribute("data-kept", "");
   });
 
   // Left and right arrows move between rounds while a round button has the focus.

@@ -159,8 +159,8 @@ def test_a_board_from_its_setup_to_the_question_at_its_plateau(page: Page) -> No
     # Watch the judges answer, one by one and without a load of the page.
     page.evaluate("document.body.dataset.watched = 'yes'")
     for name in REMARKS:
-        expect(page.locator("#run-live")).to_contain_text(name, timeout=PATIENCE)
-    expect(page.locator("#run-live .chip", has_text="scored").first).to_be_visible(timeout=PATIENCE)
+        expect(page.locator("#live-judging")).to_contain_text(name, timeout=PATIENCE)
+    expect(page.locator("#live-judging .chip", has_text="scored").first).to_be_visible(timeout=PATIENCE)
 
     # The scores level off, and the run asks.
     expect(page.get_by_role("heading", name="No more improvement")).to_be_visible(timeout=PATIENCE)
@@ -171,7 +171,7 @@ def test_a_board_from_its_setup_to_the_question_at_its_plateau(page: Page) -> No
     for words in (CONCESSION, "Add a section for readers who get no email."):
         expect(page.get_by_text(words).locator("visible=true").first).to_be_visible()
     page.get_by_role("button", name="Stop here").press("Enter")
-    expect(page.locator(".run-why")).to_contain_text("none of the last 3", timeout=PATIENCE)
+    expect(page.locator(".answer")).to_contain_text("none of the last 3", timeout=PATIENCE)
     axe_finds_nothing(page)
 
     # Beside a single judge's run.

@@ -77,13 +77,13 @@ def run_the_example(page: Page) -> None:
     expect(page).to_have_url(re.compile(r"/p/docs-team/runs/1/$"), timeout=PATIENCE)
     # A mark that a load of the page would wipe away: all that follows must come by itself.
     page.evaluate("document.body.dataset.watched = 'yes'")
-    expect(page.locator("#run-live")).to_be_visible()
+    expect(page.locator("#live-bar")).to_be_visible()
 
 
 def watch_it_to_its_end(page: Page, patience: float) -> None:
-    why = page.locator(".run-why")
+    why = page.locator(".answer")
     expect(why).to_contain_text("Stopped after round", timeout=patience)
-    expect(page.locator("#run-live")).to_be_hidden()
+    expect(page.locator("#live-bar")).to_be_hidden()
     assert page.evaluate("document.body.dataset.watched") == "yes"
 
 
@@ -109,8 +109,8 @@ def test_from_nothing_to_an_exported_comparison(begin: Begin, tmp_path: Path) ->
         make_the_first_account(page)
         run_the_example(page)
 
-        expect(page.locator("#live-text")).to_contain_text("Every night at two", timeout=PATIENCE)
-        expect(page.locator("#run-rounds li")).to_have_count(3, timeout=PATIENCE)
+        expect(page.locator("[data-live-text]")).to_contain_text("Every night at two", timeout=PATIENCE)
+        expect(page.locator("#run-rounds [hx-get]")).to_have_count(3, timeout=PATIENCE)
         watch_it_to_its_end(page, PATIENCE)
         expect(page.locator(".run-sentence")).to_contain_text("reached the 3-round limit")
         expect(page.locator("#run-rounds")).to_contain_text("8.0")
@@ -125,7 +125,7 @@ def test_from_nothing_to_an_exported_comparison(begin: Begin, tmp_path: Path) ->
         page.goto(page.url.split("/runs/")[0] + "/runs/1/")
         launch_again_with_another_judge(page)
         expect(page).to_have_url(re.compile(r"/runs/2/$"))
-        expect(page.locator(".run-why")).to_contain_text("Stopped after round", timeout=PATIENCE)
+        expect(page.locator(".answer")).to_contain_text("Stopped after round", timeout=PATIENCE)
 
         compare_with_the_first(page)
         rows = list(csv.DictReader(saved_from_menu(page, "Table (CSV)", tmp_path).open(newline="")))
@@ -149,7 +149,7 @@ def launch_again_with_another_judge(page: Page) -> None:
     judge.select_option(other)
     page.get_by_role("button", name="Launch", exact=True).last.click()
     again = page.get_by_role("button", name="Launch anyway")
-    expect(again.or_(page.locator(".run-why")).first).to_be_visible()
+    expect(again.or_(page.locator(".answer")).first).to_be_visible()
     if again.is_visible():
         again.click()
 
@@ -190,11 +190,12 @@ def test_the_model_that_comes_along_writes_real_rounds(
     run_the_example(page)
     expect(page.get_by_text("This example uses the embedded model")).to_be_visible()
 
-    expect(page.locator("#live-text")).to_have_text(re.compile(r"\w+ \w+"), timeout=SLOW)
+    expect(page.locator("[data-live-text]")).to_have_text(re.compile(r"\w+ \w+"), timeout=SLOW)
     # It is slow where it shares the machine: two candidates and one verdict are enough to see it work.
-    expect(page.locator("#run-rounds li")).to_have_count(2, timeout=SLOW)
-    page.get_by_role("button", name="Cancel", exact=True).click()
-    why = page.locator(".run-why")
+    expect(page.locator("#run-rounds [hx-get]")).to_have_count(2, timeout=SLOW)
+    page.locator("#run-stop > summary").click()
+    page.get_by_role("button", name="Stop run").click()
+    why = page.locator(".answer")
     expect(why).to_contain_text("CANCELLED", timeout=PATIENCE)
     expect(why).to_contain_text("Ada Lovelace")
 

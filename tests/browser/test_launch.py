@@ -62,22 +62,20 @@ def test_from_the_form_to_a_page_that_moves_by_itself(live_page: Page, served: S
     expect(live_page.get_by_text("Writer and judge are of the same family.")).to_be_visible()
     live_page.get_by_label("What should be written?").press("Control+Enter")
     live_page.wait_for_url(A_RUN, timeout=30_000)
-    expect(live_page.get_by_text("Round 1: the producer is writing the first draft.")).to_be_visible(
-        timeout=30_000
-    )
+    expect(live_page.get_by_text("the writer is writing the first draft.")).to_be_visible(timeout=30_000)
 
-    text = live_page.locator("#live-text")
+    text = live_page.locator("[data-live-text]")
     expect(text).to_contain_text("Sentence 0 of a long draft.", timeout=30_000)
     first = len(text.text_content() or "")
     expect(text).to_contain_text("Sentence 6 of a long draft.", timeout=30_000)
     assert len(text.text_content() or "") > first
-    expect(live_page.locator("#run-head").get_by_text("Running", exact=True)).to_be_visible()
+    expect(live_page.locator(".answer-outcome").get_by_text("RUNNING")).to_be_visible()
     assert live_page.evaluate("localStorage.length") == 0
 
     served.server.chunk_delay = 0.0
     expect(live_page.locator("#run-chart svg").first).to_be_visible(timeout=30_000)
-    live_page.locator("#run-live").wait_for(state="hidden", timeout=40_000)
-    expect(live_page.locator("#run-head .chip").first).to_have_text(re.compile("PASS|FAIL"))
+    live_page.locator("#live-bar").wait_for(state="hidden", timeout=40_000)
+    expect(live_page.locator(".answer-outcome")).to_have_text(re.compile("PASS|FAIL"))
 
 
 def test_a_run_that_is_cancelled_stops_on_the_page(live_page: Page, served: Served):
@@ -87,8 +85,9 @@ def test_a_run_that_is_cancelled_stops_on_the_page(live_page: Page, served: Serv
     expect(live_page.get_by_text("Writer and judge are of the same family.")).to_be_visible()
     live_page.get_by_role("button", name="Launch").last.click()
     live_page.wait_for_url(A_RUN, timeout=30_000)
-    expect(live_page.locator("#live-text")).to_contain_text("Sentence 3", timeout=30_000)
-    live_page.get_by_role("button", name="Cancel", exact=True).click()
+    expect(live_page.locator("[data-live-text]")).to_contain_text("Sentence 3", timeout=30_000)
+    live_page.locator("#run-stop > summary").click()
+    live_page.get_by_role("button", name="Stop run").click()
     expect(live_page.get_by_text("CANCELLED").first).to_be_visible(timeout=30_000)
     served.server.chunk_delay = 0.0
 

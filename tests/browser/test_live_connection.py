@@ -73,7 +73,7 @@ def test_a_lost_connection_is_said_and_found_again(page: Page, served: Served):
     page.unroute_all()
     expect(notice).to_be_hidden(timeout=PATIENCE)
     served.shell(RESUME.format(run=run))
-    expect(page.locator("#run-head .chip").first).to_have_text(re.compile("PASS|FAIL"), timeout=PATIENCE)
+    expect(page.locator(".answer-outcome")).to_have_text(re.compile("PASS|FAIL"), timeout=PATIENCE)
 
 
 def test_a_run_that_fails_at_once_is_shown_with_its_error(page: Page, served: Served):
@@ -83,7 +83,7 @@ def test_a_run_that_fails_at_once_is_shown_with_its_error(page: Page, served: Se
     served.shell(RESUME.format(run=run))
     expect(page.locator("#run-head")).to_contain_text("ERROR", timeout=PATIENCE)
     expect(page.get_by_role("button", name="Retry")).to_be_visible()
-    expect(page.locator("#run-live")).to_be_hidden()
+    expect(page.locator("#live-bar")).to_be_hidden()
     served.server.faults = []
 
 
@@ -123,11 +123,11 @@ def test_a_run_that_goes_on_again_is_shown_at_work_without_a_new_page(page: Page
     run = int(served.shell(FINISHED))
     with page.expect_response(lambda answer: "/events/" in answer.url):
         page.goto(f"/p/alpha/runs/{run}/")
-    expect(page.locator("#run-live")).to_be_hidden()
+    expect(page.locator("#live-bar")).to_be_hidden()
     page.evaluate("window.same = true")
     page.locator("#thread-body").fill("Half a thought")
     served.shell(EXTEND.format(run=run))
-    expect(page.locator("#run-live")).to_be_visible(timeout=PATIENCE)
+    expect(page.locator("#live-bar")).to_be_visible(timeout=PATIENCE)
     expect(page.get_by_role("button", name="Resume")).to_be_visible(timeout=PATIENCE)
     expect(page.locator("#thread-body")).to_have_value("Half a thought")
     assert page.evaluate("window.same")

@@ -42,7 +42,7 @@ def test_it_comes_by_itself_where_there_is_no_stream(signed_in: Page, run: Run):
     text = WHOLE
     LiveText.objects.create(run=run, attempt=1, position=0, text=text[:60])
     signed_in.goto(home(run))
-    reading, raw = signed_in.locator("#live-reading"), signed_in.locator("#live-text")
+    reading, raw = signed_in.locator("#live-reading"), signed_in.locator("[data-live-text]")
     expect(reading.locator(".live-entry")).to_have_count(1)
     expect(raw).to_be_hidden()
     signed_in.get_by_label("Show the raw reply").check()
@@ -80,14 +80,14 @@ def test_it_is_read_as_it_is_written_and_also_from_its_middle(browser: Browser, 
     page, complaints = watched(context)
     page.set_default_timeout(PATIENCE)
     page.goto(f"/p/alpha/runs/{run}/")
-    expect(page.locator("#live-text")).to_contain_text("a producer", timeout=PATIENCE)
-    expect(page.locator("#live-text")).to_be_visible()
+    expect(page.locator("[data-live-text]")).to_contain_text("a producer", timeout=PATIENCE)
+    expect(page.locator("[data-live-text]")).to_be_visible()
     expect(page.locator("#live-reading")).to_be_hidden()
     served.server.chunk_delay = 0.0
 
     entries = page.locator("#live-reading .live-entry")
     expect(entries).to_have_count(2, timeout=PATIENCE)
-    expect(page.locator("#live-text")).to_be_hidden()
+    expect(page.locator("[data-live-text]")).to_be_hidden()
     expect(entries.first).to_contain_text("Depth")
     page.reload()
     expect(entries.nth(3)).to_be_visible(timeout=PATIENCE)

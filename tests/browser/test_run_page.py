@@ -75,7 +75,7 @@ def test_who_looks_at_a_difference_is_not_taken_back_by_what_is_new(signed_in, h
     difference = signed_in.locator("#round-text").get_by_role("link", name="Changes from round 1")
     difference.click()
     expect(difference).to_have_attribute("aria-current", "true")
-    with signed_in.expect_response("**rounds/2/?part=page"):
+    with signed_in.expect_response(re.compile("part=page")):
         something_happens(run)
     expect(signed_in.locator("#run-page.htmx-swapping, #run-page.htmx-request")).to_have_count(0)
     expect(difference).to_have_attribute("aria-current", "true")
@@ -92,7 +92,7 @@ def test_what_is_asked_for_is_not_lost_to_what_is_new(signed_in, home, run):
     signed_in.route("**/?view=changes", lambda route: held.append(route))
     difference = signed_in.locator("#round-text").get_by_role("link", name="Changes from round 1")
     difference.click()
-    with signed_in.expect_response("**rounds/2/?part=page"):
+    with signed_in.expect_response(re.compile("part=page")):
         something_happens(run)
     signed_in.evaluate("() => fetch(location.href).then((answer) => answer.text())")
     for route in held:

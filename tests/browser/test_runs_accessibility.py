@@ -114,7 +114,7 @@ def test_they_read_without_script(opened, runs):
         "round": "in a container",
         "diff": "four variables, listed below",
         "calls": "judge:1b",
-        "compare": "9.10 reaches the threshold",
+        "compare": "scored highest: 9.10",
         "compare scales": "as a share of its own scale",
         "choose": "One run is selected",
         "too many": "6 runs are selected",

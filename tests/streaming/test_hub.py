@@ -278,6 +278,7 @@ def test_the_words_follow_how_the_run_stands(hasty):
         "prompt_tokens": 10, "completion_tokens": 5, "budget": None, "calls_made": 1,
         "started_at": None, "finished_at": None, "next_try_at": datetime(2026, 1, 1, tzinfo=UTC),
         "waiting_for": "It is away.", "newest_event": 0, "escalated_after": 0, "extended_after": 0,
+        "newest_number": None, "newest_judged": None,
     }  # fmt: skip
     reader = watcher()
     reader.send_news(News(glance(status="waiting"), state=state_of(row, None)))

@@ -75,7 +75,7 @@ def test_it_tells_all_of_a_run_in_order_and_ends_with_it(served: Served):
     assert reader.frames[-1].kind == "done"
     assert reader.of("state")[-1].data["status"] == "finished"
     words = [entry.data["words"] for entry in reader.of("state")]
-    assert "Round 1: the producer is writing the first draft." in words
+    assert "Round 1: the writer is writing the first draft." in words
 
 
 def test_the_text_comes_while_it_is_written_and_each_word_once(served: Served):

@@ -25,7 +25,7 @@ def test_a_person_without_a_project_is_told_whom_to_ask(as_outsider, outsider):
 
     page = as_outsider.get("/").content.decode()
 
-    assert "Ask an owner to invite you" in page
+    assert "Ask a project owner to invite" in page
     assert outsider.email in page
 
 

@@ -79,6 +79,7 @@ RULES: dict[str, Rule] = {
     "prepared_play": Rule(read="viewer"),
     "prepared_delete": Rule(write="editor"),
     "project_jump": Rule(read="viewer"),
+    "project_counts": Rule(read="viewer"),
     "member_list": Rule(read="viewer"),
     "member_leave": Rule(write="viewer"),
     "member_role": Rule(write="owner", data={"role": "editor"}),

@@ -17,6 +17,7 @@ from refinement.charts import (
 )
 from refinement.models import Run
 from refinement.selectors.runs.page import RunFacts
+from refinement.selectors.runs.words import capital_round_name
 
 MOST_LINES = 24  # criteria on the chart; the table has all
 
@@ -34,23 +35,25 @@ def trajectory_of(
     title: str = "",
     people: Mapping[int, Decimal] | None = None,
     ends: bool = False,
+    coming: int = 0,
 ) -> TrajectoryChart:
     """Chart of the composite and every criterion by round. `hrefs` replaces the links to round pages.
 
     `people` are people's mean scores by round. With `ends`, the lines are named where they end, and the
-    rounds below the chart, unless there are too many.
+    rounds below the chart, unless there are too many. There is room for `coming` rounds.
     """
     rubric = facts.rubric
-    series = [Series("Composite", [line.composite for line in facts.rounds], 0, strong=True)]
+    empty: list[Decimal | None] = [None] * coming
+    series = [Series("Composite", [*(line.composite for line in facts.rounds), *empty], 0, strong=True)]
     for place, criterion in enumerate(rubric.criteria[:MOST_LINES]):
-        values = [_number(line.scores[place]) for line in facts.rounds]
+        values = [*(_number(line.scores[place]) for line in facts.rounds), *empty]
         series.append(Series(criterion.name, values, place + 1))
     return trajectory_chart(
         series,
         rubric.scale,
         rubric.policy.pass_threshold,
         marks_of(facts, people or {}),
-        labels=[line.name for line in facts.rounds],
+        labels=[*(line.name for line in facts.rounds), *coming_names(facts, coming)],
         hrefs=hrefs or ([round_address(facts.run, line.number) for line in facts.rounds] if links else ()),
         decimals=rubric.policy.composite_decimals,
         width=width,
@@ -62,6 +65,11 @@ def trajectory_of(
         ends=ends,
         axis_labels=facts.compact or not ends,
     )
+
+
+def coming_names(facts: RunFacts, coming: int) -> list[str]:
+    there = len(facts.rounds)
+    return [capital_round_name(number) for number in range(there + 1, there + 1 + coming)]
 
 
 def metric_charts_of(

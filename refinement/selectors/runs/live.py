@@ -10,7 +10,6 @@ from django.db.models import F, OuterRef, Q, Subquery
 from django.utils import timezone
 
 from refinement.engine.stopping import MORE_ROUNDS
-from refinement.engine.types import Information
 from refinement.models import (
     ApiToken,
     Event,
@@ -18,16 +17,14 @@ from refinement.models import (
     LiveText,
     Membership,
     Round,
-    RoundOrigin,
     Run,
     RunStatus,
 )
-from refinement.selectors.runs.boards.live import BoardState, board_states, board_step
+from refinement.selectors.runs.boards.live import BoardState, board_states
+from refinement.selectors.runs.live_steps import WRITERS, is_held, position, status_message
 
 MOST_EVENTS = 500  # per request; after a longer absence the page reloads anyway
 TAIL_CHARS = 40_000  # of text in progress
-PLACE = "a free slot at "
-WORKER_LOST = "The worker stopped or stopped responding"
 TOKEN = "token:"
 # User actions outside the loop do not change the current step.
 BESIDE = (
@@ -158,12 +155,27 @@ class LiveState:
     newest_event: int
     # judge, board, clerk or producer while replying, evaluator while its command runs; empty between steps
     writer: str
+    step: str  # the one carried out now, or to be carried out next
+    number: int  # its round
+    since: datetime | None  # when the step began
     command_since: datetime | None = None  # when the command began that runs now
     board: BoardState | None = None  # of a run whose newest round a board judges
 
     @property
     def is_finished(self) -> bool:
         return self.status == RunStatus.FINISHED
+
+    @property
+    def heading(self) -> str:
+        """The round at work; empty between steps."""
+        return (
+            f"Round {self.number} of at most {self.rounds_at_most}" if self.words.startswith("Round ") else ""
+        )
+
+    @property
+    def doing(self) -> str:
+        """The words without the round."""
+        return self.words.partition(": ")[2] if self.heading else self.words
 
     @property
     def rounds_words(self) -> str:
@@ -234,6 +246,8 @@ def _steps(events: tuple[int, ...]) -> list[Any]:
 def state_of(
     row: Mapping[str, Any], event: Mapping[str, Any] | None, board: BoardState | None = None
 ) -> LiveState:
+    step, number = position(row, event, board)
+    held = event is not None and is_held(row)
     return LiveState(
         status=row["status"],
         words=status_message(row, event, board),
@@ -246,10 +260,11 @@ def state_of(
         ended_at=row["finished_at"],
         next_try_at=row["next_try_at"] if row["status"] == RunStatus.WAITING else None,
         newest_event=row["newest_event"] or 0,
-        writer=WRITERS.get(current_step(row, event, board)[0], "") if event and is_held(row) else "",
-        command_since=event["at"]
-        if event and is_held(row) and event["kind"] == EventKind.EVALUATING
-        else None,
+        writer=WRITERS.get(step, "") if held else "",
+        step=step,
+        number=number,
+        since=event["at"] if held and event else None,
+        command_since=event["at"] if held and event and event["kind"] == EventKind.EVALUATING else None,
         board=board,
     )
 
@@ -259,127 +274,3 @@ def rounds_at_most(row: Mapping[str, Any]) -> int:
     if row["escalated_after"] > row["extended_after"]:
         return int(row["escalated_after"]) + MORE_ROUNDS
     return row["max_rounds"] or 1
-
-
-def is_held(row: Mapping[str, Any]) -> bool:
-    """Whether a worker carries out the run now."""
-    return row["status"] == RunStatus.RUNNING and bool(row["lease_owner"])
-
-
-WRITERS = {
-    "judge": "judge",
-    "draft": "producer",
-    "revise": "producer",
-    "repair": "producer",
-    "evaluate": "evaluator",
-    "score": "board",
-    "deliberate": "board",
-    "compose": "clerk",
-    "merge": "clerk",
-    "describe": "clerk",
-}
-
-
-def current_step(
-    row: Mapping[str, Any], event: Mapping[str, Any], board: BoardState | None
-) -> tuple[str, int]:
-    """The step carried out now, and its round; an empty step if the run is about to end."""
-    step, number = step_in_progress(event)
-    of_board = board_step(board, event, step) if board else None
-    if of_board:
-        return of_board
-    if event["kind"] == EventKind.JUDGED and names_change(row):
-        return "describe", number - 1
-    return step, number
-
-
-def names_change(row: Mapping[str, Any]) -> bool:
-    """Whether the clerk has yet to name what the newest round of a single judge changed."""
-    read = bool(row["clerk"]) or Information.HISTORY in (row["judge_sees"] or ())
-    unnamed = row["newest_change"] is None and row["newest_origin"] != RoundOrigin.HAND
-    return read and unnamed and (row["newest_number"] or 1) > 1
-
-
-def step_in_progress(event: Mapping[str, Any]) -> tuple[str, int]:
-    """The step that follows the event, and its round: recording one step begins the next."""
-    kind, data = event["kind"], event["data"]
-    number = data.get("round") or 1
-    if kind == EventKind.CLAIMED:
-        return data.get("step", ""), number
-    if kind == EventKind.EVALUATING:
-        return "evaluate", number
-    if kind == EventKind.EVALUATED:
-        invalid = data.get("command") == "validation" and data.get("number") == 1 and data["exit_code"] != 0
-        return ("repair" if invalid else "judge"), number
-    if kind in (EventKind.DRAFTED, EventKind.REVISED, EventKind.REPAIRED, EventKind.UNREADABLE):
-        return "judge", number
-    if kind in (EventKind.JUDGED, EventKind.DESCRIBED, EventKind.ESCALATED):
-        return "revise", number + 1
-    return "", number
-
-
-def status_message(
-    row: Mapping[str, Any], event: Mapping[str, Any] | None, board: BoardState | None = None
-) -> str:
-    """The current status as a sentence."""
-    if row["status"] == RunStatus.QUEUED:
-        return "Queued. Starts when a worker is free."
-    if row["status"] == RunStatus.WAITING:
-        return waiting_words(row["waiting_for"])
-    if row["status"] == RunStatus.PAUSED:
-        return "Paused on a plateau." if row["plateau_asked"] else "Paused. Resume it to continue."
-    if row["status"] == RunStatus.FINISHED:
-        return row["why"] or "Finished."
-    return step_message(row, event, board)
-
-
-def waiting_words(reason: str) -> str:
-    if reason.startswith(PLACE):
-        return f"Waiting for {reason}: it is at its limit of concurrent runs."
-    if reason.startswith(WORKER_LOST):
-        return f"Waiting to retry. {reason}"
-    return f"Waiting for a model server. {reason}"
-
-
-def step_message(
-    row: Mapping[str, Any], event: Mapping[str, Any] | None, board: BoardState | None = None
-) -> str:
-    """The current step of a running run, from the last event."""
-    if not row["lease_owner"]:
-        return "Waiting for a free worker."
-    if event is None:
-        return "Started by a worker."
-    if event["kind"] == EventKind.FAILED:
-        return "A step failed; the run is about to end."
-    step, number = current_step(row, event, board)
-    name = f"Round {number}"
-    if event["kind"] == EventKind.UNREADABLE:
-        return f"{name}: {speaker_of(event, board)} reply was not valid, retrying."
-    if event["kind"] == EventKind.EVALUATING:
-        return f"{name}: {command_words(row, event['data'])} is running."
-    if board and step == board.step:
-        return f"{name}: {board.words}"
-    return {
-        "draft": f"{name}: the producer is writing the first draft.",
-        "judge": f"{name}: the judge is reading the candidate.",
-        "repair": f"{name}: the producer is repairing a candidate that failed validation.",
-        "revise": f"{name}: the producer is writing a revision.",
-        "describe": f"{name}: the clerk is naming what changed.",
-    }.get(step, "Started by a worker.")
-
-
-def speaker_of(event: Mapping[str, Any], board: BoardState | None) -> str:
-    """Whose reply an event is about, in the genitive."""
-    seat = event["data"].get("seat")
-    if seat is None:
-        return "the judge's"
-    seats = board.seats if board else ()
-    return next((f"{entry.name}'s" for entry in seats if entry.seat == seat), "the clerk's")
-
-
-def command_words(row: Mapping[str, Any], data: Mapping[str, Any]) -> str:
-    """The command that runs now, and which of its repeats."""
-    if data.get("command") == "validation":
-        return "the validation command"
-    repeats = row["repeats"] or 1
-    return f"the evaluator ({data.get('number')} of {repeats})" if repeats > 1 else "the evaluator"

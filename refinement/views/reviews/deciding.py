@@ -10,7 +10,7 @@ from refinement.access.objects import run_or_404
 from refinement.access.projects import ProjectRequest, project_view
 from refinement.engine.codec import rubric_from_json
 from refinement.forms.reviews.decisions import DecisionForm, decision_form
-from refinement.models import Run
+from refinement.models import DecisionKind, Run
 from refinement.selectors.reviews.decisions import decision_line
 from refinement.services.reviews.decisions import DecisionConflict, decision_make
 from refinement.views.runs.page import shown_run
@@ -36,7 +36,8 @@ def run_decide(request: ProjectRequest, run: int) -> HttpResponse:
         form.take_over(error)
         return shown_run(request, found, status=422, decide=form)
     line = decision_line(made, rubric_from_json(found.snapshot))
-    messages.success(request, f"You {line.did}.")
+    asked = made.kind == DecisionKind.CHANGES
+    messages.success(request, "Changes requested." if asked else f"You {line.did}.")
     return redirect("run_page", request.project.slug, run)
 
 

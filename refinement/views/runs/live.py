@@ -7,15 +7,18 @@ from django.views.decorators.http import require_safe
 from refinement.access.objects import run_or_404
 from refinement.access.projects import ProjectRequest, project_view
 from refinement.streaming.responses import events_streamed
+from refinement.views.runs.page import partial, shown_run
 
 
 @require_safe
 @project_view()
 def run_live(request: ProjectRequest, run: int) -> HttpResponse:
-    """The current step. As a full page it refreshes itself, for browsers without script."""
-    partial = request.htmx and not request.htmx.boosted
-    page = {"section": "runs", "run": run_or_404(request, run, whole=False)}
-    return render(request, f"refinement/runs/{'_live' if partial else 'live'}.html", page)
+    """The run's page, which reloads itself for browsers without script; for htmx, only the run's state."""
+    if partial(request):
+        context = {"run": run_or_404(request, run, whole=False)}
+        return render(request, "refinement/runs/_live_state.html", context)
+    found = run_or_404(request, run)
+    return shown_run(request, found, reloads=not found.is_finished)
 
 
 @require_safe

@@ -23,6 +23,7 @@ from refinement.selectors.runs.charts import metric_charts_of, trajectory_of
 from refinement.selectors.runs.evaluators.trials import trials_of_round
 from refinement.selectors.runs.imports import import_of
 from refinement.selectors.runs.page import RunFacts, run_facts, tags_of
+from refinement.selectors.runs.progress import progress_of
 from refinement.selectors.runs.rounds import RoundFacts, round_facts
 from refinement.selectors.runs.sources import quoted_places, source_lines
 from refinement.selectors.runs.words import plateau_calls, reason_label
@@ -77,6 +78,7 @@ def run_context(request: ProjectRequest, run: Run, number: int | None = None) ->
         raise Http404("Round not found in this run.")
     scores = people_scores(run)
     head = head_context(facts, scores)
+    live = live_context(facts, number)
     return {
         "section": "runs",
         "run": run,
@@ -85,8 +87,21 @@ def run_context(request: ProjectRequest, run: Run, number: int | None = None) ->
         **head,
         **decide_context(request, facts, head["decided"].seen),
         **team_context(request, run),
-        "charts": charts(facts, people_means(scores)),
+        **live,
+        "charts": charts(facts, people_means(scores), coming=len(live["live"].coming) if live["live"] else 0),
         **(round_context(request, facts, opened) if opened else threads_context(request, facts, None)),
+    }
+
+
+def live_context(facts: RunFacts, number: int | None) -> dict[str, Any]:
+    """What a run at work shows; while its next text is written, that text unless a round is asked for."""
+    run = facts.run
+    live = None if run.is_finished or run.is_asking else progress_of(facts)
+    judged = run.rounds_judged
+    return {
+        "live": live,
+        "watching": live is not None and live.writing and number is None,
+        "starts_over": judged > 0 and judged in (run.extended_after, run.escalated_after),
     }
 
 
@@ -117,12 +132,15 @@ def head_context(facts: RunFacts, scores: Mapping[int, Sequence[HumanScore]]) ->
     }
 
 
-def charts(facts: RunFacts, people: Mapping[int, Decimal]) -> dict[str, Any]:
-    """A wide and a narrow chart, with people's mean scores by round; CSS shows one of them."""
+def charts(facts: RunFacts, people: Mapping[int, Decimal], *, coming: int = 0) -> dict[str, Any]:
+    """A wide and a narrow chart, with people's mean scores by round; CSS shows one of them.
+
+    They have room for `coming` rounds.
+    """
     return {
-        "wide": trajectory_of(facts, people=people, ends=True, width=924, height=226),
+        "wide": trajectory_of(facts, people=people, ends=True, width=924, height=226, coming=coming),
         "narrow": trajectory_of(
-            facts, people=people, ends=True, width=400, height=200, name="trajectory-narrow"
+            facts, people=people, ends=True, width=400, height=200, name="trajectory-narrow", coming=coming
         ),
         "metrics": metric_charts_of(facts, width=924, ends=True),
         "narrow_metrics": metric_charts_of(facts, width=400, name="metric-narrow", ends=True),

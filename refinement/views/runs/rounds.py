@@ -8,7 +8,7 @@ from refinement.access.objects import run_or_404
 from refinement.access.projects import ProjectRequest, project_view
 from refinement.models import Round, Run
 from refinement.selectors.runs.page import run_facts
-from refinement.views.runs.page import partial, round_context, shown_run
+from refinement.views.runs.page import live_context, partial, round_context, shown_run
 
 
 @require_safe
@@ -22,7 +22,7 @@ def run_round(request: ProjectRequest, run: int, number: int) -> HttpResponse:
         return shown_run(request, found, number)
     facts = run_facts(found)
     context = {"section": "runs", "run": found, "facts": facts, **round_context(request, facts, number)}
-    context["can_edit"] = request.membership.can_edit
+    context |= {"can_edit": request.membership.can_edit, **live_context(facts, number)}
     name = "_pane" if request.htmx.target == "round-text" else "_round"
     return render(request, f"refinement/runs/{name}.html", context)
 

@@ -7,7 +7,8 @@ from django.test.utils import CaptureQueriesContext
 from refinement.execution.events import event_record
 from refinement.execution.leases import lease_take
 from refinement.models import LiveText, Run
-from refinement.selectors.runs.live import glances_at, live_states, status_message, text_under_way
+from refinement.selectors.runs.live import glances_at, live_states, text_under_way
+from refinement.selectors.runs.live_steps import status_message
 from refinement.services.runs.lifecycle import run_pause
 from refinement.streaming.looking import Wanted, collect_news
 from tests.execution.lifecycle.conftest import scene
@@ -43,23 +44,23 @@ def ran(command: str = "evaluator", number: int = 1, **more: int) -> dict[str, o
         (
             {},
             ("claimed", {"step": "draft", "round": 1}),
-            "Round 1: the producer is writing the first draft.",
+            "Round 1: the writer is writing the first draft.",
         ),
-        ({}, ("claimed", {"step": "judge", "round": 2}), "Round 2: the judge is reading the candidate."),
-        ({}, ("claimed", {"step": "revise", "round": 3}), "Round 3: the producer is writing a revision."),
-        ({}, ("drafted", {"round": 1}), "Round 1: the judge is reading the candidate."),
-        ({}, ("revised", {"round": 2}), "Round 2: the judge is reading the candidate."),
-        ({}, ("judged", {"round": 1}), "Round 2: the producer is writing a revision."),
+        ({}, ("claimed", {"step": "judge", "round": 2}), "Round 2: the judge is answering."),
+        ({}, ("claimed", {"step": "revise", "round": 3}), "Round 3: the writer is writing a revision."),
+        ({}, ("drafted", {"round": 1}), "Round 1: the judge is answering."),
+        ({}, ("revised", {"round": 2}), "Round 2: the judge is answering."),
+        ({}, ("judged", {"round": 1}), "Round 2: the writer is writing a revision."),
         ({"lease_owner": ""}, ("judged", {"round": 1}), "Waiting for a free worker."),
         ({}, ("failed", {"role": "judge"}), "A step failed; the run is about to end."),
         ({}, ("unreadable", {"round": 1}), "was not valid, retrying."),
         ({}, ("evaluating", ran()), "Round 1: the evaluator is running."),
         ({"repeats": 5}, ("evaluating", ran(number=2)), "Round 1: the evaluator (2 of 5) is running."),
         ({}, ("evaluating", ran("validation")), "Round 1: the validation command is running."),
-        ({}, ("evaluated", ran(exit_code=1)), "Round 1: the judge is reading the candidate."),
-        ({}, ("evaluated", ran("validation", exit_code=1)), "the producer is repairing a candidate"),
-        ({}, ("evaluated", ran("validation", number=2, exit_code=1)), "the judge is reading the candidate"),
-        ({}, ("repaired", {"round": 1}), "Round 1: the judge is reading the candidate."),
+        ({}, ("evaluated", ran(exit_code=1)), "Round 1: the judge is answering."),
+        ({}, ("evaluated", ran("validation", exit_code=1)), "the writer is repairing a text"),
+        ({}, ("evaluated", ran("validation", number=2, exit_code=1)), "the judge is answering"),
+        ({}, ("repaired", {"round": 1}), "Round 1: the judge is answering."),
         (
             {"status": "waiting", "waiting_for": "a free slot at lab"},
             None,
@@ -126,7 +127,7 @@ def test_what_people_say_does_not_change_the_words_for_the_step(scene: Scene, ed
     words = live_states([run.pk])[run.pk].words
     event_record(run.pk, "commented", actor="Edgar", user=editor, data={"thread": 1})
     state = live_states([run.pk])[run.pk]
-    assert state.words == words == "Round 1: the judge is reading the candidate."
+    assert state.words == words == "Round 1: the judge is answering."
     assert state.newest_event == run.events.last().pk
 
 

@@ -72,10 +72,10 @@ def test_an_unreadable_reply_is_that_of_its_speaker(project):
 
 def test_what_the_producer_and_the_commands_do_is_said_as_ever(project):
     run = under_way(project, answered=0)
-    assert "the producer is writing a revision" in after(run, "claimed", step="revise", round=4)
+    assert "the writer is writing a revision" in after(run, "claimed", step="revise", round=4)
     assert "the evaluator is running" in after(run, "evaluating", round=3, command="evaluator", number=1)
     failed = {"round": 3, "command": "validation", "number": 1, "exit_code": 1}
-    assert "is repairing a candidate" in after(run, "evaluated", **failed)
+    assert "is repairing a text" in after(run, "evaluated", **failed)
 
 
 def test_after_the_merge_the_change_is_named_and_then_the_producer_writes(project):
@@ -84,7 +84,7 @@ def test_after_the_merge_the_change_is_named_and_then_the_producer_writes(projec
     Round.objects.filter(run=run, number=3).update(**composite)
     assert after(run, "judged", round=3) == "Round 3: the clerk is naming what changed."
     Round.objects.filter(run=run, number=3).update(key_change="Adds it")
-    assert after(run, "described", round=3) == "Round 4: the producer is writing a revision."
+    assert after(run, "described", round=3) == "Round 4: the writer is writing a revision."
 
 
 def test_a_change_that_is_named_first_leaves_the_merge(project):
@@ -95,7 +95,7 @@ def test_a_change_that_is_named_first_leaves_the_merge(project):
 
 def test_a_single_judge_s_change_is_named_if_somebody_reads_it(project):
     run = finished_run(project, ["5", "6"], **GOES_ON)
-    assert "Round 3: the producer is writing a revision." in after(run, "judged", round=2)
+    assert "Round 3: the writer is writing a revision." in after(run, "judged", round=2)
     run.snapshot["judges"]["clerk"] = "ollama/gemma3:27b"
     run.save(update_fields=["snapshot"])
     assert state(run).words == "Round 2: the clerk is naming what changed."
@@ -103,7 +103,7 @@ def test_a_single_judge_s_change_is_named_if_somebody_reads_it(project):
 
 def test_a_board_takes_over(project):
     run = finished_run(project, ["5", "6", "6", "6"], **GOES_ON, escalated_after=4)
-    assert after(run, "escalated", round=4) == "Round 5: the producer is writing a revision."
+    assert after(run, "escalated", round=4) == "Round 5: the writer is writing a revision."
     assert state(run).rounds_words == "4 of 6 rounds judged"
 
 

@@ -224,7 +224,7 @@ def test_nonsense_in_an_address_does_no_harm(table: Table, as_editor, query):
 def test_a_rubric_without_criteria_offers_no_bench(table: Table, as_editor):
     rubric = replace(definition("ralph", criteria=()), checks=(Check("short", "length", {"maximum": 900}),))
     table.rubric(rubric)
-    assert "no criteria for a judge" in as_editor.get(address(table)).content.decode()
+    assert "no criteria to score" in as_editor.get(address(table)).content.decode()
     answer = as_editor.post(address(table), filled())
     assert answer.status_code == 422
     assert "no criteria for a judge" in answer.content.decode()

@@ -52,7 +52,7 @@ def test_it_says_what_it_is_for(as_viewer, project):
     assert "gets the example and its scores in every round" in page
     assert "On the test bench" in page
     assert "This rubric has no calibration example" in page
-    assert "<form class" not in page
+    assert '<form class="form"' not in page
 
 
 def test_everyone_reads_it(as_viewer, project):

@@ -84,7 +84,7 @@ def test_withdrawing_is_offered_only_where_something_stands(as_editor, run):
 
 def test_hostile_reasons_are_text(as_editor, run):
     decided(as_editor, run, "rejected", reason=HOSTILE[:3000])
-    for page in (address(run), address(run, "?part=head"), "/p/alpha/runs/"):
+    for page in (address(run), "/p/alpha/runs/"):
         assert "<script>alert" not in text_of(as_editor.get(page))
 
 

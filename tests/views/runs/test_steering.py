@@ -93,7 +93,7 @@ def test_one_that_waits_and_one_that_was_used_are_told_apart(as_editor, run):
     told(run, text="for-later")
     told(run, text="for-round-one", used_in_round=1)
     told(run, text="never-mind", withdrawn_at=run.created_at)
-    text = as_editor.get(page(run, "?part=instructions"), headers=HTMX).content.decode()
+    text = as_editor.get(page(run), headers=HTMX).content.decode()
     assert 'id="run-instructions"' in text
     assert "<html" not in text
     assert text.index("for-later") < text.index("1 used") < text.index("for-round-one")

@@ -2,12 +2,16 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
+from refinement.engine.boards import final_score
 from refinement.engine.codec import rubric_from_json
-from refinement.engine.types import JudgeMode
-from refinement.models import BoardVerdict, EventKind, PanelJudge, RoundOrigin, Run
+from refinement.engine.scoring import composite, shown
+from refinement.engine.types import JudgeMode, Rubric
+from refinement.models import BoardVerdict, Call, CallPurpose, EventKind, PanelJudge, RoundOrigin, Run
 from refinement.selectors.runs.boards.rounds import BoardFacts, JudgeLine, board_of, judge_line
+from refinement.selectors.runs.history import board_verdict_of
 
 WAITING, ANSWERED, DELIBERATED, UNREADABLE = "waiting", "answered", "deliberated", "unreadable"
 
@@ -152,6 +156,8 @@ class LiveJudge:
     state: str
     silent: bool
     words: str  # the change it suggests, or why it could not be read
+    score: str = ""  # its own composite, not final
+    seconds: str = ""  # that it took
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,25 +168,55 @@ class LiveBoard:
     facts: BoardFacts | None  # None before the first answer
     done: int
     asked: int
+    since: datetime | None  # when the judges were asked, once one has answered
 
 
 def live_board(run: Run, state: BoardState | None) -> LiveBoard | None:
     """The judges at work; None unless a board judges the newest round now. Three queries."""
     if state is None or not state.written or state.judged or not state.seats:
         return None
+    rubric = rubric_from_json(run.snapshot)
     judges = {row.seat: judge_line(row) for row in PanelJudge.objects.filter(run=run.pk)}
     rows = list(
         BoardVerdict.objects.filter(round__run=run.pk, round__number=state.number)
         .select_related("judge")
         .order_by("seat")
     )
-    words = {row.seat: row.problem or row.asi for row in rows}
+    answers = {row.seat: row for row in rows}
+    calls = _calls(run.pk, state)
     return LiveBoard(
         judges=tuple(
-            LiveJudge(judges[seat.seat], seat.state, seat.silent, words.get(seat.seat, ""))
+            live_judge(rubric, judges[seat.seat], seat, answers.get(seat.seat), calls.get(seat.seat))
             for seat in state.seats
         ),
-        facts=board_of(rubric_from_json(run.snapshot), rows, None, merged=False) if rows else None,
+        facts=board_of(rubric, rows, None, merged=False) if rows else None,
         done=state.asked - len(state.missing),
         asked=state.asked,
+        since=min((call["started_at"] for call in calls.values()), default=None),
     )
+
+
+def live_judge(
+    rubric: Rubric, judge: JudgeLine, seat: Seat, answer: BoardVerdict | None, call: Mapping[str, Any] | None
+) -> LiveJudge:
+    if answer is None:
+        return LiveJudge(judge, seat.state, seat.silent, "")
+    said = board_verdict_of(answer)
+    scores = {
+        criterion.key: final_score(said, criterion.key) for criterion in rubric.criteria if said.verdict
+    }
+    return LiveJudge(
+        judge,
+        seat.state,
+        seat.silent,
+        answer.problem or answer.asi,
+        shown(composite(rubric, scores, ()), rubric.policy) if scores else "",
+        f"{call['seconds']:.0f} s" if call else "",
+    )
+
+
+def _calls(run: int, state: BoardState) -> dict[int, Any]:
+    """The newest call to each judge in this step."""
+    purpose = CallPurpose.DELIBERATE if state.step == "deliberate" else CallPurpose.SCORE
+    calls = Call.objects.filter(run=run, round_number=state.number, purpose=purpose, seat__gt=0)
+    return {row["seat"]: row for row in calls.order_by("attempt").values("seat", "seconds", "started_at")}

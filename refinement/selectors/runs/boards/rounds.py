@@ -63,6 +63,12 @@ class CriterionBoard:
     opinions: tuple[Opinion, ...]
 
     @property
+    def range(self) -> str:
+        """From the lowest score to the highest."""
+        scores = sorted({Decimal(opinion.after or opinion.before) for opinion in self.opinions})
+        return "–".join(score_text(score) for score in dict.fromkeys([*scores[:1], *scores[-1:]]))
+
+    @property
     def words(self) -> str:
         """The lane as a sentence."""
         scores = [

@@ -65,8 +65,8 @@ def test_the_system_decides_where_nobody_chose(page):
     assert paper(page) == PAPER_DARK
 
 
-def test_menus_close_on_escape_and_on_a_click_elsewhere(signed_in, project):
-    signed_in.goto(f"/p/{project.slug}/")
+def test_menus_close_on_escape_and_on_a_click_elsewhere(signed_in):
+    signed_in.goto("/account/")
     menu = signed_in.locator("details.menu-end", has_text="Your account")
     for close in (lambda: signed_in.keyboard.press("Escape"), lambda: signed_in.locator("h1").click()):
         menu.locator("summary").click()

@@ -137,6 +137,7 @@ def test_from_nothing_to_an_exported_comparison(begin: Begin, tmp_path: Path) ->
 
 
 def launch_again_with_another_judge(page: Page) -> None:
+    page.locator("#run-menu > summary").click()
     page.get_by_role("link", name="Edit and rerun").click()
     expect(page.get_by_label("What should be written?")).to_have_value(re.compile("nightly backups"))
     judge = page.get_by_label("Judge", exact=True)
@@ -155,7 +156,7 @@ def launch_again_with_another_judge(page: Page) -> None:
 
 
 def compare_with_the_first(page: Page) -> None:
-    page.locator(".run-menu > summary").click()
+    page.locator("#run-menu > summary").click()
     page.get_by_role("link", name="Compare with other runs").click()
     page.get_by_role("checkbox", name=re.compile(r"^Run 1 ")).check()
     page.get_by_role("button", name="Compare", exact=True).click()
@@ -171,15 +172,15 @@ def saved_from_menu(page: Page, name: str, tmp_path: Path) -> Path:
 
 def export_everything(page: Page, tmp_path: Path) -> None:
     page.locator(".compare-runs").get_by_role("link", name="Run 1", exact=True).click()
-    page.locator(".run-menu > summary").click()
-    document = json.loads(saved(page, "Everything", tmp_path).read_text())
+    page.locator("#run-export > summary").click()
+    document = json.loads(saved(page, "Whole run as JSON", tmp_path).read_text())
     assert document["wiggum_run"] == 1
     assert [entry["composite"] for entry in document["rounds"]] == ["5.000000", "7.000000", "8.000000"]
     assert document["run"]["snapshot"]["name"]
     assert len(document["calls"]) == 5
-    report = saved(page, "Report", tmp_path).read_text()
+    report = saved(page, "Report as Markdown", tmp_path).read_text()
     assert "Round 3 is the result." in report
-    assert saved(page, "Best candidate", tmp_path).read_text() == TEXTS[1]
+    assert saved(page, "Result as text", tmp_path).read_text() == TEXTS[1]
 
 
 def test_the_model_that_comes_along_writes_real_rounds(
@@ -203,8 +204,8 @@ def test_the_model_that_comes_along_writes_real_rounds(
     expect(page).to_have_url(re.compile(r"/rounds/2/$"))
     page.locator("#round-text").get_by_role("link", name="Changes from").click()
     expect(page.locator("#round-text ins").first).to_be_visible(timeout=PATIENCE)
-    page.locator(".run-menu > summary").click()
-    document = json.loads(saved(page, "Everything", tmp_path).read_text())
+    page.locator("#run-export > summary").click()
+    document = json.loads(saved(page, "Whole run as JSON", tmp_path).read_text())
     assert document["run"]["producer"]["endpoint"] == "embedded"
     assert document["run"]["rounds_judged"] >= 1
     first, second = document["calls"][:2]

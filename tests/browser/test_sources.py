@@ -53,6 +53,7 @@ def test_a_launch_with_a_file_and_a_pasted_text(signed_in: Page, ready, files):
     signed_in.wait_for_url(A_RUN)
     kept = Run.objects.get().sources.values_list("name", "text")
     assert list(kept) == [("notes.txt", NOTES), ("mail.md", MAIL.text)]
+    signed_in.locator("#run-task > summary").click()
     expect(signed_in.get_by_role("link", name="notes.txt")).to_be_visible()
 
 
@@ -92,6 +93,7 @@ def test_it_works_without_script(browser, site, as_owner, ready, files):
     sources(page).last.get_by_label("Text").fill(MAIL.text)
     page.get_by_role("button", name="Launch").last.click()  # the warnings were on the page already
     page.wait_for_url(A_RUN)
+    page.locator("#run-task > summary").click()
     page.get_by_role("link", name="notes.txt").click()
     expect(page.get_by_role("heading", name="Source: notes.txt")).to_be_visible()
     expect(page.get_by_text("Backups are made every night at 02:00.")).to_be_visible()
@@ -104,6 +106,7 @@ def test_a_quotation_opens_its_source_beside_the_candidate(signed_in: Page, run)
     signed_in.goto(f"/p/alpha/runs/{run.pk}/")
     pane = signed_in.locator("#source-open")
     expect(pane).to_be_hidden()
+    signed_in.locator("#run-task > summary").click()
     signed_in.get_by_role("link", name="notes.txt").click()
     expect(pane.get_by_role("heading", name="Source: notes.txt")).to_be_visible()
     expect(signed_in).to_have_url(re.compile(rf"/runs/{run.pk}/$"))

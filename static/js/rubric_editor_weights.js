@@ -10,17 +10,18 @@
     const equal = form.elements["policy-composite"].value !== "weighted_mean";
     const values = weights().map((field) => (sound(field) ? (equal ? 1 : Number(field.value)) : 0));
     const sum = values.reduce((all, value) => all + value, 0) || 1;
+    const bar = form.querySelector("[data-share-bar]");
     let start = 0;
     const parts = weights().map((field, place) => {
       const share = (100 * values[place]) / sum;
       field.closest(".field").querySelector("[data-share]").textContent = values[place] ? `${Math.round(share)} %` : "";
       field.closest("[data-row]").querySelector("[data-colour]").className = `swatch-dot ${colour(place)}`;
-      const part = document.createElementNS("http://www.w3.org/2000/svg", "rect");
+      const part = document.createElementNS(bar.namespaceURI, "rect");
       for (const [name, value] of Object.entries({ class: colour(place), x: start, width: share, height: 1 })) part.setAttribute(name, value);
       start += share;
       return part;
     });
-    form.querySelector("[data-share-bar]").replaceChildren(...parts);
+    bar.replaceChildren(...parts);
     for (const chip of form.querySelectorAll("[data-primary-chip]")) {
       chip.hidden = !chip.closest("details").querySelector("[name='primary']").checked;
     }

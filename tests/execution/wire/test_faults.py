@@ -80,7 +80,7 @@ def test_a_fault_is_kept_sorted_and_never_becomes_a_score(stage, role, fault, ki
         assert (run.status, run.failure_role, run.failure_message) == ("finished", role, call.error_message)
         who = "judge" if role == "judge" else "producer"
         assert (run.outcome, run.stop_reason) == ("ERROR", f"{who}_failed")
-        assert run.why == f"The {who} failed: {call.error_message}"
+        assert run.why == f"The {'judge' if role == 'judge' else 'writer'} failed: {call.error_message}"
 
 
 def test_a_server_that_is_away_is_waited_for_by_workers_without_end(stage):

@@ -58,6 +58,11 @@ def model_file(gguf_path: str = "") -> Path:
     )
 
 
+def is_demo(endpoint: str, model: str) -> bool:
+    """Whether it is the small bundled model: fine for a tour, but its scores mean nothing."""
+    return endpoint == "embedded" and model == DEFAULT_MODEL
+
+
 def model_name(gguf_path: str = "") -> str:
     """The model's name: that of the given file, without its extension, or the bundled model's."""
     return Path(gguf_path).stem if gguf_path else DEFAULT_MODEL

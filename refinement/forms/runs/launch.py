@@ -25,7 +25,7 @@ from refinement.models.runs.runs import TITLE_CHARS
 from refinement.providers.registry import Target
 from refinement.selectors.launch.available_models import Offer, target_typed
 from refinement.selectors.launch.choices import round_text
-from refinement.selectors.launch.model_lists import model_choices
+from refinement.selectors.launch.model_lists import has_real_model, model_choices
 from refinement.services.runs.creating import (
     MAX_TEXT_CHARS,
     MOST_TAGS,
@@ -45,6 +45,7 @@ FIELDS_OF_STARTS = {"seed": "pasted", "seed_file": "file", "seed_run": "run"}
 NO_TASK = "Enter a task: what should be written."
 NO_FILE = "Choose a file or paste the text."
 NO_MODEL = "Choose a model, or enter one below."
+NO_SERVER = "No model server is connected. Connect a model, or use the demo model."
 NO_RUN = "Enter the number of a run."
 NO_SEED = "Paste a text, or let the writer start with nothing."
 
@@ -183,7 +184,10 @@ class LaunchForm(forms.Form):
         self._choices("version", list(versions))
         self.endpoints = [offer.endpoint for offer in offers]
         self.nothing_offered = not any(offer.models for offer in offers)
+        self.needs_server = not has_real_model(offers)
         for role in ("producer", "judge"):
+            if self.needs_server:
+                self.fields[role].error_messages["required"] = NO_SERVER
             self._choices(role, model_choices(offers, str(self[role].value() or "")))
         clerks = model_choices(offers, str(self["clerk"].value() or ""))
         self._choices(
@@ -191,19 +195,7 @@ class LaunchForm(forms.Form):
         )
         self._add_texts(shown or definition)
         for override in OVERRIDES:
-            self.fields[override.name] = forms.CharField(
-                label=override.label,
-                required=False,
-                max_length=40,
-                help_text=override.help,
-                widget=forms.TextInput(
-                    attrs={
-                        "placeholder": override.as_the_rubric_says(definition),
-                        "inputmode": "numeric" if override.whole else "decimal",
-                        "autocomplete": "off",
-                    }
-                ),
-            )
+            self.fields[override.name] = override.field(definition)
 
     def _add_texts(self, shown: Rubric) -> None:
         """The rubric's texts, or those of the launch. They follow the rubric unless they were changed."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from django import forms
 from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
 
 from refinement.engine.codec import BadRubric, rubric_with
@@ -28,6 +29,17 @@ class Override:
     high: Decimal | None = None
     may_be_none: bool = False
     is_limit: bool = False
+
+    def field(self, rubric: Rubric) -> forms.CharField:
+        attrs = {
+            "placeholder": self.as_the_rubric_says(rubric),
+            "inputmode": "numeric" if self.whole else "decimal",
+            "autocomplete": "off",
+        }
+        widget = forms.TextInput(attrs=attrs)
+        return forms.CharField(
+            label=self.label, required=False, max_length=40, help_text=self.help, widget=widget
+        )
 
     def read(self, text: str) -> str:
         """The value in the rubric's type; raises Refused if not valid."""

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, QuerySet
 
 from refinement.engine.types import Rubric as Definition
-from refinement.models import Project, Rubric, RubricVersion, Run, User
+from refinement.models import Project, Rubric, RubricVersion, Run, RunSource, User
 from refinement.selectors.rubrics.definitions import definition_of
 from refinement.selectors.runs.history import sources_of
 
@@ -98,7 +98,7 @@ def model_of(run: Run, role: str) -> str:
 
 def usual_values(project: Project, user: User) -> dict[str, Any]:
     """Rubric and models of the user's last launch in the project, or else of anyone's."""
-    runs = Run.objects.filter(project=project).order_by("-id")
+    runs = Run.objects.filter(project=project, source=None).order_by("-id")
     fields = ("rubric__slug", "producer_endpoint", "producer_model", "judge_endpoint", "judge_model")
     newest = list(runs.values("created_by_id", *fields)[:50])
     own = [row for row in newest if row["created_by_id"] == user.pk]
@@ -113,7 +113,12 @@ def usual_values(project: Project, user: User) -> dict[str, Any]:
 
 def newest_runs(project: Project) -> list[Run]:
     """The runs to start another one from."""
-    return list(Run.objects.filter(project=project).order_by("-id").only("pk", "title")[:NEWEST_SHOWN])
+    return list(_runs(project).only("pk", "title")[:NEWEST_SHOWN])
+
+
+def _runs(project: Project) -> QuerySet[Run]:
+    """The project's runs, newest first, without the prepared example: nothing is taken over from it."""
+    return Run.objects.filter(project=project).exclude(source=RunSource.EXAMPLE).order_by("-id")
 
 
 def round_text(project: Project, reference: str) -> str:
@@ -140,6 +145,6 @@ def is_number(text: str) -> bool:
 
 def task_types(project: Project) -> list[str]:
     """Suggestions for the task type: those of the project's newest runs, then common ones."""
-    newest = Run.objects.filter(project=project).order_by("-id").values_list("task_type", flat=True)
+    newest = _runs(project).values_list("task_type", flat=True)
     used = [task_type for task_type in newest[:NEWEST_RUNS] if task_type]
     return list(dict.fromkeys((*used, *SUGGESTED_TYPES)))

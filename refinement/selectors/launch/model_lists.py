@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from refinement.providers.base import ModelInfo, ProviderError
+from refinement.providers.embedded import is_demo
 from refinement.providers.registry import EndpointSpec, Target, build
 from refinement.selectors.endpoints import endpoint_specs
 from refinement.selectors.launch.available_models import Offer, models_offered
@@ -91,6 +92,11 @@ def info_of(offers: Sequence[Offer], target: Target) -> ModelInfo | None:
     offer = offer_of(offers, target.endpoint)
     names = (target.model, f"{target.model}:latest")
     return next((info for info in offer.models if info.name in names), None) if offer else None
+
+
+def has_real_model(offers: Sequence[Offer]) -> bool:
+    """Whether any model but the demo model is available."""
+    return any(not is_demo(offer.endpoint, info.name) for offer in offers for info in offer.models)
 
 
 def model_choices(offers: Sequence[Offer], chosen: str) -> list[Any]:

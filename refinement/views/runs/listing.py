@@ -10,7 +10,7 @@ from django_htmx.http import push_url
 
 from refinement.access.projects import ProjectRequest, project_view
 from refinement.forms.runs.filters import RunFilterForm, ViewNameForm
-from refinement.models import Run
+from refinement.models import Project, Run, RunSource
 from refinement.selectors.runs.filter_options import run_options
 from refinement.selectors.runs.filters import RunFilters, runs_matching
 from refinement.selectors.runs.listing.columns import COLUMNS, columns_from, columns_text
@@ -81,7 +81,7 @@ def _context(
 ) -> dict[str, Any]:
     project, chips = request.project, form.chips
     shown = columns_from(request.COOKIES.get(COLUMNS_COOKIE))
-    never_ran = not page.lines and not chips and not Run.objects.filter(project=project).exists()
+    never_ran = not page.lines and not chips and not _has_runs(project)
     context = {
         "section": "runs",
         "form": form,
@@ -101,6 +101,11 @@ def _context(
         "never_ran": never_ran,
     }
     return context if never_ran else context | _counts(request, form, page, place)
+
+
+def _has_runs(project: Project) -> bool:
+    """Whether the project has runs, archived ones included. The prepared example is none."""
+    return Run.objects.filter(project=project).exclude(source=RunSource.EXAMPLE).exists()
 
 
 def _counts(

@@ -4,11 +4,13 @@ from decimal import Decimal
 
 import pytest
 
+from refinement.forms.runs.launch import NO_SERVER
 from refinement.models import HumanScore, ModelPrice, Project, Run
 from refinement.providers.base import ModelInfo
 from refinement.selectors.launch.available_models import Offer, offers
 from refinement.selectors.launch.model_lists import contexts
 from refinement.services.rubrics.editing import default_rubrics_install
+from refinement.services.runs.prepared import example_open
 from tests.loopback.fixtures import ollama_server
 from tests.views.runs.finished import finished_run
 from tests.views.runs.launching import ESTIMATE, NEW, filled
@@ -85,9 +87,30 @@ def test_without_a_model_the_page_says_why_and_where_to_connect_one(as_owner, mo
     away = [Offer("ollama", problem="Cannot connect to 127.0.0.1:11434.")]
     monkeypatch.setattr("refinement.views.runs.launch.models_for_launch", lambda: away)
     page = as_owner.get(NEW).content.decode()
-    assert "No model is available." in page
+    assert "No model server is connected." in page
     assert "Cannot connect to 127.0.0.1:11434." in page
-    assert '<a href="/connect/">Connect a model</a>' in page
+    assert '<a href="/connect/">Who to ask</a>, then come back.' in page
+    refused = as_owner.post(NEW, filled(producer="", judge=""))
+    assert refused.status_code == 422
+    assert refused.context["form"].errors["producer"] == [NO_SERVER]
+
+
+def test_with_the_demo_model_alone_it_is_chosen_and_said(as_owner, monkeypatch):
+    alone = [Offer("ollama", problem="Not responding."), Offer("embedded", (ModelInfo("smollm2-135m"),))]
+    monkeypatch.setattr("refinement.views.runs.launch.models_for_launch", lambda: alone)
+    answer = as_owner.get(NEW)
+    assert answer.context["form"]["judge"].value() == "embedded/smollm2-135m"
+    assert "or use the demo model: fine for a tour" in answer.content.decode()
+
+
+def test_nothing_is_taken_over_from_the_prepared_example(as_owner, owner, project):
+    example = example_open(project=project, user=owner)
+    answer = as_owner.get(NEW)
+    page = answer.content.decode()
+    assert answer.context["form"]["producer"].value().startswith("ollama/")
+    assert "(not available)" not in page
+    assert "is not in use" not in page
+    assert example.title not in page
 
 
 def test_a_warning_about_families_offers_another_judge(as_editor, monkeypatch):

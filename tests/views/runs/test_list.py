@@ -165,10 +165,16 @@ def test_a_place_that_is_none_is_the_first_page(as_viewer, address, project, pla
 
 
 def test_a_project_without_runs_is_told_what_one_is(as_editor, as_viewer, address):
-    page = as_editor.get(address).content.decode()
-    assert "No runs yet" in page
-    assert "Launch the first run" in page
-    assert "Launch the first run" not in as_viewer.get(address).content.decode()
+    for _ in range(2):  # the second time with the prepared example, which is no run of theirs
+        page = as_editor.get(address).content.decode()
+        assert "No runs yet" in page
+        assert "Open the example" in page
+        assert page.count('href="/p/alpha/runs/new/"') == 2
+        page = as_viewer.get(address).content.decode()
+        assert "Open the example" in page
+        assert 'href="/p/alpha/runs/new/"' not in page
+        as_viewer.post("/p/alpha/tour/")
+    assert "of 0" not in as_viewer.get(f"{address}?archived=on").content.decode()
 
 
 def test_nothing_found_says_what_to_do(as_viewer, address, project):

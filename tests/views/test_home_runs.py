@@ -75,10 +75,16 @@ def test_an_old_failure_waits_for_nobody(as_editor, address, project):
 def test_a_newcomer_is_led_to_the_prepared_example(as_viewer, as_editor, address, project, monkeypatch):
     monkeypatch.setattr("refinement.views.projects.home.system_state", lambda: a_system(("embedded", True)))
     page = as_editor.get(address).content.decode()
-    for words in ("Open the example run", "no model ran", "Get started", "5.90", "9.20", "needs step 1"):
+    for words in (
+        "Open the example run",
+        "no model ran",
+        "Get started",
+        "5.90",
+        "9.20",
+        "needs a model server",
+    ):
         assert words in page
-    assert f'href="/p/{project.slug}/runs/new/"' not in page
-    assert "try the demo model" in page
+    assert f'<a href="/p/{project.slug}/runs/new/">try the demo model</a>' in page
     page = as_viewer.get(address).content.decode()
     assert "Open the example run" in page
     assert "try the demo model" not in page
@@ -90,6 +96,20 @@ def test_a_failed_example_is_no_first_result(as_editor, address, project):
     answer = as_editor.get(address)
     assert not answer.context["home"].has_result
     assert "Get started" in answer.content.decode()
+
+
+def test_nor_is_one_of_the_demo_model(as_editor, address, project):
+    runs_of(project, home.MOST_RECENT, judge_endpoint="embedded", judge_model="smollm2-135m", best=10)
+    answer = as_editor.get(address)
+    page = answer.content.decode()
+    assert len(results(answer)) == home.MOST_RECENT
+    assert page.count(">demo</span>") == home.MOST_RECENT
+    assert page.count("Judged by the demo model") == home.MOST_RECENT
+    for words in ("Open the example run", "Play it", "Get started"):
+        assert words in page
+    runs_of(project, judge_endpoint="embedded", judge_model="own-large-model")  # of WIGGUM_GGUF
+    assert as_editor.get(address).context["home"].has_result
+    assert as_editor.get(f"{address}runs/").content.decode().count(">demo</span>") == home.MOST_RECENT
 
 
 def test_nor_is_the_prepared_one(as_editor, address, project, owner):
@@ -106,7 +126,7 @@ def test_steps_that_are_done_are_ticked(as_owner, owner, monkeypatch):
     page = as_owner.get(f"/p/{project.slug}/").content.decode()
     assert "1 of 3 done" in page
     assert f'href="/p/{project.slug}/runs/new/"' in page
-    type(project).objects.filter(pk=project.pk).update(created_at=timezone.now() - timedelta(days=1))
+    assert not as_owner.get(f"/p/{project.slug}/").context["home"].has_own_rubric
     runs_of(project)
     answer = as_owner.get(f"/p/{project.slug}/")
     assert (answer.context["home"].has_result, answer.context["home"].has_own_rubric) == (True, True)

@@ -83,6 +83,18 @@ def test_only_owners_are_offered_invitations_and_only_administrators_the_system(
     assert found(as_owner, "system status") == ["/administration/system/"]
 
 
+def test_the_tour_is_found_and_administrators_find_the_way_to_a_model(as_viewer, as_owner, owner):
+    for words in ("example", "tour", "play"):
+        assert "/p/alpha/tour/play/?play=1" in found(as_viewer, words)
+    text = as_viewer.get(JUMP, {"q": "example"}, headers=HTMX).content.decode()
+    assert '<form method="post" action="/p/alpha/tour/">' in text
+    assert "/connect/" not in found(as_owner, "connect")
+    owner.is_superuser = True
+    owner.save()
+    assert "/connect/" in found(as_owner, "connect")
+    assert "/connect/" in found(as_owner, "model")
+
+
 def test_a_theme_can_be_chosen(as_viewer):
     text = as_viewer.get(JUMP, {"q": "dark"}, headers=HTMX).content.decode()
 

@@ -8,6 +8,8 @@ from django.db import models
 from refinement.engine.types import EvaluationMode, ProblemClass, Severity
 from refinement.models.people.people import Project
 
+INITIAL_NOTE = "Created with the project."  # of the versions that nobody made or edited
+
 
 class Immutable(models.Model):
     """Rows that are written once. Database triggers prevent updates too (see the migration)."""

@@ -11,10 +11,12 @@ from django.utils import timezone
 
 from refinement.engine.types import Outcome
 from refinement.models import Membership, Project, RubricVersion, Run, RunStatus
+from refinement.models.rubrics.rubrics import INITIAL_NOTE
 from refinement.selectors.projects.trends import Trend, trends_of
 from refinement.selectors.reviews.blindness import shown_runs
 from refinement.selectors.reviews.people_gap import PeopleGap, people_gaps
 from refinement.selectors.reviews.requests import ReviewLine, queue_start
+from refinement.selectors.runs.demo_model import is_demo_run, without_demo
 from refinement.selectors.runs.filter_options import MOST_OFFERED
 from refinement.selectors.runs.lists import Listed, listed
 from refinement.selectors.runs.words import duration
@@ -60,6 +62,7 @@ class Gap:
 class Result:
     entry: Listed
     gap: Gap | None
+    is_demo: bool  # the demo model judged it
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +77,7 @@ class Home:
     results: list[Result]
     trends: list[Trend]
     decimals: dict[int, int]  # of composites, by rubric version
-    has_result: bool
+    has_result: bool  # of a real model
     has_own_rubric: bool
 
     @property
@@ -107,7 +110,7 @@ def home_of(membership: Membership) -> Home:
         results=_results(results),
         trends=trends_of(project),
         decimals=decimals_of(entry.run for entry in shown.values()),
-        has_result=bool(results) or _has_result(project),
+        has_result=any(not is_demo_run(entry.run) for entry in results) or _has_result(project),
         has_own_rubric=_own_rubric(project),
     )
 
@@ -130,16 +133,15 @@ def _lines(numbers: Sequence[int], shown: dict[int, Listed]) -> list[Listed]:
 
 
 def _has_result(project: Project) -> bool:
-    """Whether any run was judged. One that failed before is not a result; nor is the prepared example."""
+    """Whether a real model judged a run. One that failed before is no result, nor is the prepared example."""
     judged = shown_runs(project).filter(source__isnull=True, rounds_judged__gt=0)
-    return judged.exists()
+    return without_demo(judged).exists()
 
 
 def _own_rubric(project: Project) -> bool:
-    """Whether a rubric was saved after the initial ones."""
-    made = project.created_at + timedelta(minutes=1)
+    """Whether somebody made or edited a rubric."""
     rubrics = project.rubrics.filter(archived_at=None).order_by("pk").values("pk")[:MOST_OFFERED]
-    return RubricVersion.objects.filter(rubric__in=rubrics, created_at__gt=made).exists()
+    return RubricVersion.objects.filter(rubric__in=rubrics).exclude(note=INITIAL_NOTE).exists()
 
 
 def _waiting(project: Project) -> dict[str, int]:
@@ -166,7 +168,9 @@ def _progress(run: Run, entry: Listed, rounds: int) -> Going:
 
 def _results(entries: Sequence[Listed]) -> list[Result]:
     gaps = people_gaps([entry.run.pk for entry in entries])
-    return [Result(entry, _gap(entry.run, gaps.get(entry.run.pk))) for entry in entries]
+    return [
+        Result(entry, _gap(entry.run, gaps.get(entry.run.pk)), is_demo_run(entry.run)) for entry in entries
+    ]
 
 
 def _gap(run: Run, found: PeopleGap | None) -> Gap | None:

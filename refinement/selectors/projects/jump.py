@@ -27,6 +27,7 @@ class Entry:
     note: str = ""
     theme: str = ""
     more_words: str = ""  # also found by these
+    posts: bool = False  # the address wants a POST
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +131,23 @@ def _actions(membership: Membership) -> list[Entry]:
         Entry(f"Theme: {theme}", theme=theme, more_words="color mode appearance")
         for theme in ("light", "dark", "system")
     ]
-    return [*_linked(membership.project, actions), *themes]
+    return [*_linked(membership.project, actions), *_tour(membership), *themes]
+
+
+def _tour(membership: Membership) -> list[Entry]:
+    """The prepared example, and for administrators the way to a model of their own."""
+    slug = membership.project.slug
+    entries = [
+        Entry(
+            "Open the example", reverse("prepared_open", args=[slug]), more_words="tour prepared", posts=True
+        ),
+        Entry(
+            "Play the example", f"{reverse('prepared_play', args=[slug])}?play=1", more_words="tour prepared"
+        ),
+    ]
+    if membership.user.is_superuser:
+        entries.append(Entry("Connect a model", reverse("connect"), more_words="endpoint server ollama"))
+    return entries
 
 
 def _pages(membership: Membership) -> list[Entry]:

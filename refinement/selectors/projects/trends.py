@@ -13,6 +13,7 @@ from refinement.charts import Sparkline, sparkline
 from refinement.engine.types import Outcome
 from refinement.models import Project, RunStatus
 from refinement.selectors.reviews.blindness import shown_runs
+from refinement.selectors.runs.demo_model import without_demo
 
 SPAN = timedelta(weeks=4)
 WEEKS = 8
@@ -74,8 +75,8 @@ def trends_of(project: Project) -> list[Trend]:
 
 
 def _past(project: Project) -> list[Past]:
-    """The newest finished runs of the last eight weeks."""
-    rows = shown_runs(project).filter(
+    """The newest finished runs of the last eight weeks, without those of the demo model."""
+    rows = without_demo(shown_runs(project)).filter(
         archived_at__isnull=True, status=RunStatus.FINISHED, created_at__gte=timezone.now() - 2 * SPAN
     )
     columns = (

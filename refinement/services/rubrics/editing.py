@@ -11,6 +11,7 @@ from refinement.engine import types as engine
 from refinement.engine.codec import rubric_to_json
 from refinement.engine.profiles import default_rubrics
 from refinement.models import Check, Criterion, Project, Rubric, RubricVersion, User
+from refinement.models.rubrics.rubrics import INITIAL_NOTE
 from refinement.selectors.rubrics.comparisons import definitions_compared
 from refinement.selectors.rubrics.definitions import definition_of
 from refinement.services.audit import audit_record
@@ -232,7 +233,7 @@ def default_rubrics_install(*, project: Project, user: User | None = None) -> No
     ]
     for version in versions:
         version.created_by = user
-        version.note = "Created with the project."
+        version.note = INITIAL_NOTE
     RubricVersion.objects.bulk_create(versions)
     pairs = list(zip(versions, wanted.values(), strict=True))
     Criterion.objects.bulk_create(row for version, of in pairs for row in criterion_rows(version, of))

@@ -64,9 +64,10 @@ def project_home(request: ProjectRequest) -> HttpResponse:
         "can_edit": request.membership.can_edit,
         "problems": problems_of(system, home.waiting),
         "has_own_model": has_own_model(system),
+        **models_context(system),
     }
     if not home.has_result:
-        page |= {"hero": hero(), **models_context(system)}
+        page |= {"hero": hero()}
     return render(request, "refinement/project_home.html", page)
 
 

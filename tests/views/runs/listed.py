@@ -38,7 +38,7 @@ def runs_of(project: Project, count: int = 1, *, tags: tuple[str, ...] = (), **f
         Run(
             project=project, rubric_version=version, rubric_id=version.rubric_id, nonce="n",
             snapshot=rubric_to_json(rubric_for("wiggum")), producer_endpoint="ollama",
-            judge_endpoint="ollama", **given,
+            **{"judge_endpoint": "ollama", **given},
         )
         for _ in range(count)
     )  # fmt: skip

@@ -13,6 +13,7 @@ from refinement.engine.types import JudgeMode, Outcome
 from refinement.models import DecisionKind, Run, RunStatus, User
 from refinement.pricing import money
 from refinement.selectors.reviews.people_gap import PeopleGap
+from refinement.selectors.runs.demo_model import DEMO_WORDS, is_demo_run
 from refinement.selectors.runs.listing.excerpts import Excerpt, excerpts_of
 from refinement.selectors.runs.listing.facts import RowFacts, row_facts
 from refinement.selectors.runs.lists import MOST_POINTS, Listed
@@ -78,6 +79,7 @@ class Row:
     version: int
     first: str
     best: str
+    demo: str  # that the demo model judged it; empty if not
     line: Sparkline | None
     marks: str
     marks_title: str
@@ -126,6 +128,7 @@ def _row(entry: Listed, facts: RowFacts, excerpt: Excerpt | None, now: datetime)
         version=run.rubric_version.number,
         first="" if run.r1 is None else composite_text(run.r1, entry.decimals),
         best=_best(run, entry.decimals),
+        demo=DEMO_WORDS if is_demo_run(run) else "",
         line=_line(entry),
         marks="".join(sign for sign, _, _ in marks),
         marks_title=" ".join(words.format(_rounds(count)) for _, words, count in marks),

@@ -141,7 +141,7 @@ def gain(rubric: Rubric, before: Assessment, after: Assessment) -> Decimal:
     """How much a round gained: the largest gain of a ranked score, or the loss if it ranks lower.
 
     The primary criterion comes first here, too: a higher composite is no gain if the primary score fell.
-    A metric is no gain, because it has its own unit.
+    A better metric does not count as a gain, because it has its own unit.
     """
     pairs = zip(ranked_scores(rubric, before), ranked_scores(rubric, after), strict=True)
     changes = [new - old for old, new in pairs]

@@ -1,13 +1,29 @@
 """The form of a model endpoint."""
 
+from itertools import chain, count
 from typing import Any
+from urllib.parse import urlsplit
 
 from django import forms
+from django.utils.text import slugify
 
 from refinement.models import Endpoint
 from refinement.models.system.endpoints import EndpointKind
+from refinement.selectors.endpoints import endpoint_specs
 
 PLAIN = {"autocomplete": "off", "spellcheck": "false"}
+
+
+def default_name(url: str) -> str:
+    """A free name for the server at this address: gpu for http://gpu.example.org."""
+    host = urlsplit(url if "//" in url else f"//{url}").hostname or ""
+    parts = [part for part in host.split(".") if part not in ("api", "www")]
+    is_number = ":" in host or host.replace(".", "").isdigit()
+    name = slugify(parts[0])[:50] if parts and not is_number else ""
+    name = "local" if name == "localhost" else name or "server"
+    taken = {spec.name for spec in endpoint_specs()}
+    names = chain([name], (f"{name}-{number}" for number in count(2)))
+    return next(each for each in names if each not in taken)
 
 
 class EndpointForm(forms.Form):
@@ -34,8 +50,8 @@ class EndpointForm(forms.Form):
         label="Key variable",
         required=False,
         max_length=120,
-        help_text="The name of an environment variable of web and workers, such as WIGGUM_KEY_GPU. Not "
-        "the key itself.",
+        help_text="Name of the environment variable that holds the API key, for example WIGGUM_KEY_OPENAI. "
+        "Set it where Wiggum runs, then restart.",
         widget=forms.TextInput(attrs=PLAIN),
     )
     key_goes_along = forms.BooleanField(
@@ -92,6 +108,18 @@ class ConnectForm(EndpointForm):
         self.order_fields(["url", "kind", "api_key_variable", "name"])
         self.fields["url"].label = "Address"
         self.fields["kind"].initial = EndpointKind.OPENAI_COMPATIBLE
+        name = self.fields["name"]
+        name.required = False
+        name.help_text = f"{name.help_text} Empty: made from the address."
+
+    def clean(self) -> dict[str, Any]:
+        kept = super().clean()
+        if not kept.get("name") and "name" not in self.errors and kept.get("url"):
+            kept["name"] = default_name(kept["url"])
+            data: Any = self.data.copy()  # type: ignore[attr-defined]  # shown again, to be seen and changed
+            data["name"] = kept["name"]
+            self.data = data
+        return kept
 
     @property
     def values(self) -> dict[str, object]:

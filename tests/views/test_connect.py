@@ -2,6 +2,7 @@
 
 import pytest
 
+from refinement.forms.endpoints import default_name
 from refinement.models import Endpoint
 from refinement.selectors.launch.available_models import offers
 from tests.loopback.fixtures import ollama_server
@@ -63,6 +64,30 @@ def test_a_connection_is_tested_with_a_real_request_and_nothing_is_saved(boss, t
     checked = boss.post(CONNECT, {**typed, "do": "check", "model": "loopback:1b"}).content.decode()
     assert "loopback:1b" in checked
     assert "preflight" in checked
+
+
+def test_a_name_is_made_from_the_address(boss, typed):
+    answer = boss.post(CONNECT, {**typed, "name": "", "do": "test"})
+    assert "Connected" in answer.content.decode()
+    assert answer.context["form"]["name"].value() == "server"
+    boss.post(CONNECT, {**typed, "name": "", "do": "save"})
+    assert Endpoint.objects.get().name == "server"
+    assert default_name(typed["url"]) == "server-2"
+
+
+@pytest.mark.parametrize(
+    ("url", "name"),
+    [
+        ("https://gpu.example.org/v1", "gpu"),
+        ("https://api.lab.example.org/v1", "lab"),
+        ("http://localhost:8000", "local"),
+        ("gpu-7:11434", "gpu-7"),
+        ("http://[::1]:8000", "server"),
+        ("http://ollama:11434", "ollama-2"),
+    ],
+)
+def test_the_name_is_short_and_free(db, url, name):
+    assert default_name(url) == name
 
 
 def test_a_server_that_is_not_there_is_said_plainly(boss, typed):

@@ -13,6 +13,8 @@ def test_404_for_anyone(anonymous, as_owner):
         answer = client.get("/no/such/page/")
         assert answer.status_code == 404
         assert "Page not found" in answer.content.decode()
+        assert "Check it for a typing mistake." in answer.content.decode()
+    assert "Ask an owner to invite you" in as_owner.get("/p/of-others/").content.decode()
 
 
 def test_400_needs_no_database():
@@ -50,7 +52,7 @@ def test_500_comes_even_without_its_template(monkeypatch):
 def test_a_view_that_breaks_shows_the_500_page(owner, monkeypatch, project):
     client = Client(raise_request_exception=False)
     client.force_login(owner)
-    monkeypatch.setattr("refinement.views.projects.home.member_count", lambda project: 1 / 0)
+    monkeypatch.setattr("refinement.views.projects.home.home_of", lambda membership: 1 / 0)
 
     answer = client.get(f"/p/{project.slug}/")
 

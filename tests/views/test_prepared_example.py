@@ -1,10 +1,12 @@
 """The prepared example: opened at once, played, read-only, counted nowhere, deletable."""
 
 import re
+from datetime import timedelta
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from refinement.models import Call, Comment, HumanScore, Membership, Rubric, Run, User
 from refinement.services.runs.archiving import run_archive
@@ -41,6 +43,22 @@ def test_it_is_a_whole_run_of_a_board_and_no_model(run):
     assert last.feedback["instructions"][0]["id"] == run.instructions.get().pk
     assert min(score.composite - last.composite for score in run.human_scores.all()) < -1.5
     assert not Call.objects.exists()
+
+
+def test_everything_in_it_happened_in_order_and_none_of_it_just_now(run):
+    run.refresh_from_db()
+    rounds = [(row.created_at, row.judged_at) for row in run.rounds.order_by("number")]
+    moments = [moment for each in rounds for moment in each]
+    said, decided = run.instructions.get(), run.decisions.get()
+    scored = run.human_scores.order_by("submitted_at").first().submitted_at
+    assert moments == sorted(moments)
+    assert run.created_at == moments[0]
+    assert moments[-1] == run.finished_at < scored < decided.at < timezone.now() - timedelta(hours=1)
+    assert rounds[2][1] < said.created_at < rounds[3][0]  # it asks for what round 4 changes
+    for comment in Comment.objects.filter(run=run).select_related("thread"):
+        assert rounds[comment.thread.round_number - 1][1] < comment.created_at < scored
+    asked, answered = Comment.objects.filter(run=run, thread__round_number=3).order_by("pk")
+    assert asked.created_at < said.created_at < answered.created_at
 
 
 def test_its_people_have_no_accounts(run, project):
@@ -102,6 +120,7 @@ def test_it_is_played_by_links_alone(as_viewer):
         address = following.group(1)
     assert len(seen) == 20
     assert "writes the first draft" in seen[0]
+    assert seen[1].count("chip-warn") == seen[1].count("chip-bad") == 1  # one check only warns
     assert "concedes" in seen[3]
     assert "The one thing to change, round 1" in seen[4]
     assert "passes the guide at 9.20" in seen[-1]

@@ -54,7 +54,10 @@ from refinement.services.runs.sources import sources_create
 
 SLUG = "prepared-example"
 NO_MODEL = "no model"
-AGE = timedelta(hours=3)  # how long ago it happened
+AGE = timedelta(hours=3)  # how long ago it was launched
+# Minutes after that.
+ROUND_TAKES, JUDGED_AFTER, COMMENT_AFTER, INSTRUCTED_BEFORE = 10, 5, 7, 2
+SCORED_AT, DECIDED_AT = 60, 80
 
 
 def prepared_run(project: Project) -> Run | None:
@@ -103,10 +106,28 @@ def _write(project: Project, user: User, told: Example) -> Run:
     rounds = {
         entry.round.number: _round_write(run, told, entry, panel, instructions) for entry in told.rounds
     }
-    Round.objects.filter(run=run).update(created_at=at)
     _people_write(run, told, rounds, at)
+    _date(run, at)
     audit_record(action="run.example", object_type="run", object_id=run.pk, project=project, user=user)
     return run
+
+
+def _began(at: datetime, number: int) -> datetime:
+    """When a round began. The first one begins with the run."""
+    return at + timedelta(minutes=ROUND_TAKES * (number - 1))
+
+
+def _date(run: Run, at: datetime) -> None:
+    """Dates rounds and instructions, so that everything happened in the order in which it is told."""
+    for row in run.rounds.all():
+        began = _began(at, row.number)
+        judged = began + timedelta(minutes=JUDGED_AFTER)
+        Round.objects.filter(pk=row.pk).update(created_at=began, judged_at=judged)
+        BoardVerdict.objects.filter(round=row).update(scored_at=judged, deliberated_at=judged)
+    for said in run.instructions.all():
+        assert said.used_in_round is not None
+        said.created_at = _began(at, said.used_in_round) - timedelta(minutes=INSTRUCTED_BEFORE)
+        said.save(update_fields=["created_at"])
 
 
 def _version(project: Project, user: User, told: Example) -> RubricVersion:
@@ -122,13 +143,14 @@ def _version(project: Project, user: User, told: Example) -> RubricVersion:
 
 
 def _run_values(told: Example, at: datetime) -> dict[str, Any]:
+    ended = _began(at, len(told.rounds)) + timedelta(minutes=JUDGED_AFTER)
     return {
         "source": RunSource.EXAMPLE,
         "title": told.title,
         "task": told.task,
         "task_type": told.task_type,
-        "archived_at": at,
-        "finished_at": at,
+        "archived_at": ended,
+        "finished_at": ended,
         "woken_at": at,
         "nonce": secrets.token_hex(6),
         "producer_model": NO_MODEL,
@@ -203,8 +225,10 @@ def _feedback(entry: ExampleRound, instructions: list[Instruction]) -> dict[str,
 def _people_write(run: Run, told: Example, rounds: dict[int, Round], at: datetime) -> None:
     comments = [
         comment
-        for number, thread in enumerate(told.people["threads"])
-        for comment in _thread(run, thread, rounds, at + timedelta(minutes=7 * number))
+        for thread in told.people["threads"]
+        for comment in _thread(
+            run, thread, rounds, _began(at, thread["round"]) + timedelta(minutes=COMMENT_AFTER)
+        )
     ]
     Comment.objects.bulk_update(comments, ["created_at"])
     for number, name, blind, scores, note, reasons in told.people["scores"]:
@@ -220,12 +244,12 @@ def _people_write(run: Run, told: Example, rounds: dict[int, Round], at: datetim
             note=note,
             blind=blind,
         )
-    HumanScore.objects.filter(run=run).update(submitted_at=at + timedelta(minutes=25))
+    HumanScore.objects.filter(run=run).update(submitted_at=at + timedelta(minutes=SCORED_AT))
     decision = told.people["decision"]
     made = Decision.objects.create(
         run=run, number=1, kind=decision["kind"], reason=decision["reason"], author_name=decision["by"]
     )
-    Decision.objects.filter(pk=made.pk).update(at=at + timedelta(minutes=40))
+    Decision.objects.filter(pk=made.pk).update(at=at + timedelta(minutes=DECIDED_AT))
 
 
 def _composite(told: Example, scores: dict[str, float]) -> Decimal:
@@ -248,7 +272,7 @@ def _thread(run: Run, said: dict[str, Any], rounds: dict[int, Round], at: dateti
     thread = Thread.objects.create(
         project_id=run.project_id,
         run=run,
-        resolved_at=timezone.now() if said.get("resolved") else None,
+        resolved_at=at + timedelta(minutes=ROUND_TAKES) if said.get("resolved") else None,
         **values,
     )
     comments = [
@@ -256,5 +280,5 @@ def _thread(run: Run, said: dict[str, Any], rounds: dict[int, Round], at: dateti
         for name, body in said["comments"]
     ]
     for place, comment in enumerate(comments):
-        comment.created_at = at + timedelta(minutes=3 * place)
+        comment.created_at = at + timedelta(minutes=2 * place)
     return comments

@@ -13,6 +13,7 @@ from refinement.access.projects import SignedInRequest
 from refinement.forms.endpoints import ConnectForm
 from refinement.models import User
 from refinement.providers.base import ModelInfo, ProviderError
+from refinement.providers.embedded import is_demo
 from refinement.providers.preflight import preflight
 from refinement.providers.registry import EndpointSpec, build
 from refinement.providers.sorting import display_address
@@ -122,12 +123,12 @@ def administrators() -> list[str]:
 
 
 def _page(request: SignedInRequest, *, status: int = 200, **more: Any) -> HttpResponse:
-    tested, flight = more.get("tested"), more.get("flight")
     page: dict[str, Any] = {
         "section": "home",
         "servers": servers(),
-        "tested": tested,
-        "flight": flight,
+        "has_demo_model": any(
+            is_demo(offer.endpoint, info.name) for offer in models_offered() for info in offer.models
+        ),
         **more,
     }
     return render(request, "refinement/home/connect.html", page, status=status)

@@ -32,6 +32,11 @@ def test_few_runs_say_nothing(project):
     assert trends_of(project) == []
 
 
+def test_runs_of_the_demo_model_do_not_count(project):
+    past(project, FEWEST, days=2, judge_endpoint="embedded", judge_model="smollm2-135m")
+    assert trends_of(project) == []
+
+
 def test_without_runs_before_there_is_no_change(project):
     past(project, FEWEST, days=2, **PASSED)
     trend = by_name(project)["Pass rate"]

@@ -51,7 +51,7 @@ class EndpointForm(forms.Form):
         required=False,
         max_length=120,
         help_text="Name of the environment variable that holds the API key, for example WIGGUM_KEY_OPENAI. "
-        "Set it where Wiggum runs, then restart.",
+        "Not the key itself. Set it where Wiggum runs, then restart.",
         widget=forms.TextInput(attrs=PLAIN),
     )
     key_goes_along = forms.BooleanField(

@@ -29,6 +29,7 @@ MOST_REPEATS = 20
 BATCH_CHARS = 16
 
 EXAMPLE_TAG = "example"
+EXAMPLE_TITLE = "Improve the note about backups"
 EXAMPLE_TASK = (
     "Improve this note to the team about our nightly backups. A new colleague should know from it what is "
     "backed up, when, where it is kept and how to get a file back. Keep it under 200 words."
@@ -283,6 +284,7 @@ def example_launch(*, project: Project, user: User, choice: Choice) -> Launched:
         seed=EXAMPLE_SEED,
         producer=choice.producer,
         judge=choice.judge,
+        title=EXAMPLE_TITLE,
         tags=[EXAMPLE_TAG],
         key=f"example at {timezone.now():%s}",
     )

@@ -108,9 +108,9 @@ class ConnectForm(EndpointForm):
         self.order_fields(["url", "kind", "api_key_variable", "name"])
         self.fields["url"].label = "Address"
         self.fields["kind"].initial = EndpointKind.OPENAI_COMPATIBLE
-        name = self.fields["name"]
-        name.required = False
-        name.help_text = f"{name.help_text} Empty: made from the address."
+        naming = self.fields["name"]
+        naming.required = False
+        naming.help_text = f"{naming.help_text} Empty: made from the address."
 
     def clean(self) -> dict[str, Any]:
         kept = super().clean()

@@ -157,7 +157,7 @@ def test_a_round_is_edited_by_hand(signed_in: Page, queue: list[Run]):
     page.get_by_role("link", name="Edit", exact=True).click()
     page.get_by_label("Text", exact=True).fill("Edited in the browser.")
     page.get_by_label("More rounds").fill("1")
-    page.get_by_role("button", name="Save and go on").click()
+    page.get_by_role("button", name="Save and continue").click()
     page.wait_for_url(f"**/runs/{run.pk}/rounds/4/")
     expect(page.locator("#round-text")).to_contain_text("Edited in the browser.")
     expect(page.locator("#run-rounds")).to_contain_text("Edited by Olivia Owner")

@@ -61,7 +61,9 @@ def test_its_page_says_what_it_is_and_offers_no_change(as_owner, run):
     assert f'action="/p/alpha/runs/{run.pk}/' not in page
     assert "/resolve/" not in page
     for number in range(1, 5):
-        assert as_owner.get(f"/p/alpha/runs/{run.pk}/rounds/{number}/").status_code == 200
+        shown = as_owner.get(f"/p/alpha/runs/{run.pk}/rounds/{number}/").content.decode()
+        assert ("Can this verdict be trusted?" in shown) is (number > 1)
+        assert ">Calls " not in shown
 
 
 def test_it_is_in_no_list_and_offers_no_rubric(as_owner, run):

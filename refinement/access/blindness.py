@@ -21,7 +21,7 @@ class ReadsBlind(Exception):
     def __init__(self, run: int, number: int) -> None:
         super().__init__(
             f"You are scoring run {run} blind, so its other pages are hidden. "
-            "Submit your scores, or choose “Show me the scores” on the scoring page."
+            "Save your scores, or cancel blind scoring on the scoring page."
         )
         self.run, self.number = run, number
 

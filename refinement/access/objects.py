@@ -1,5 +1,6 @@
 """Looks up the objects of a URL in the request's project. Raises Http404 for other projects' objects."""
 
+from django.core.exceptions import PermissionDenied
 from django.db.models import OuterRef, Subquery
 from django.http import Http404
 
@@ -29,6 +30,7 @@ def run_or_404(request: ProjectRequest, run_id: int, *, whole: bool = True, blin
     Its `newest_event` is read with it: an open page asks for everything that happened after that.
 
     Raises ReadsBlind if the user is scoring it blind, unless the view passes `blind`: it shows no scores.
+    Raises PermissionDenied for a change to the prepared example.
     """
     if not blind and run_id in request.blind_runs:
         raise ReadsBlind(run_id, request.blind_runs[run_id])
@@ -37,6 +39,8 @@ def run_or_404(request: ProjectRequest, run_id: int, *, whole: bool = True, blin
         raise Http404("There is no such run in this project.")
     runs[0].project = request.project
     request.read_only = runs[0].is_example
+    if request.read_only and request.method == "POST":
+        raise PermissionDenied("The prepared example is read only.")
     return runs[0]
 
 
@@ -104,8 +108,9 @@ def own_score(request: ProjectRequest, row: Round) -> HumanScore | None:
 
 def must_read_blind(request: ProjectRequest, run: Run) -> bool:
     """Whether the project requires blind scores and the user can still give one, but has not started."""
-    return (
-        request.project.blind_scores
-        and run.pk not in request.blind_runs
-        and not not_blind_reason(run, request.user)
-    )
+    return request.project.blind_scores and can_read_blind(request, run)
+
+
+def can_read_blind(request: ProjectRequest, run: Run) -> bool:
+    """Whether the user can start to score the run blind."""
+    return run.pk not in request.blind_runs and not not_blind_reason(run, request.user)

@@ -8,7 +8,7 @@ from refinement.charts.labels import LINE, spread
 from refinement.charts.palette import Palette
 from refinement.charts.parts import End, Series, drawable
 
-CHAR = 6.5  # width of a character at 11.5 px
+CHAR = 6.0  # width of a character at 11.5 px
 
 
 def end_labels(

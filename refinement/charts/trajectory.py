@@ -13,8 +13,8 @@ from refinement.charts.parts import Column, Dot, End, Label, Line, Mark, Placed,
 from refinement.engine.types import Scale
 
 LEFT, RIGHT, TOP, BOTTOM = 44.0, 18.0, 26.0, 30.0
-ENDS = 132.0  # room on the right for the names of lines; on a phone less
-NARROW_ENDS, NARROW = 96.0, 600
+ENDS = 176.0  # room on the right for the names of lines
+NARROW = 600  # below this width there is no room for them
 FLOOR = 8.0  # below the plot if the rounds are named elsewhere
 LABEL_WIDTH = 74  # width of a round's name
 PREFIXES = {"best": "★ ", "people": "people "}
@@ -88,7 +88,8 @@ def trajectory_chart(
 ) -> TrajectoryChart:
     """The chart's geometry. `labels` (by default `1`, `2`, …) and `hrefs` name and link the rounds.
 
-    With `ends`, lines are named where they end. Without `axis_labels`, what stands below names the rounds.
+    With `ends`, lines are named where they end, if it is wide enough. Without `axis_labels`, what stands
+    below names the rounds.
     """
     rounds = max((len(entry.values) for entry in series), default=0)
     names = [drawable(text) for text in labels] or [str(number + 1) for number in range(rounds)]
@@ -99,6 +100,7 @@ def trajectory_chart(
     foot = height - (BOTTOM if axis_labels else FLOOR)
     axis = value_axis(spanned, scale, top=TOP, bottom=foot, most=7)
     frame = _Frame(width, rounds, axis, right_room(width) if ends else RIGHT)
+    named = ends and width >= NARROW
     placed, pass_label = _settled(frame, series, marks, decimals, threshold)
     return TrajectoryChart(
         name=name,
@@ -120,7 +122,7 @@ def trajectory_chart(
         columns=_columns(frame, series, names, hrefs, decimals, marks),
         threshold=pass_label,
         threshold_y="" if threshold is None else at(axis.y(threshold)),
-        ends=end_labels(series, frame.x, axis, width - frame.right, width, palette) if ends else (),
+        ends=end_labels(series, frame.x, axis, width - frame.right, width, palette) if named else (),
         title=drawable(title),
         description=_description(series, threshold, decimals),
         palette=palette,
@@ -157,7 +159,7 @@ def _line(frame: _Frame, series: Series, palette: Palette, place: tuple[str, str
 
 def right_room(width: int) -> float:
     """The room for the names of lines."""
-    return NARROW_ENDS if width < NARROW else ENDS
+    return RIGHT if width < NARROW else ENDS
 
 
 def _settled(
@@ -185,7 +187,9 @@ def _placed(
         # Signs are in a row at the bottom of the plot, away from the lines.
         offset = SIGNS[mark.kind]
         return Placed(mark.kind, at(x + offset), at(frame.axis.bottom - 7), "", "", words)
-    text = f"{PREFIXES.get(mark.kind, '')}{shown(value, decimals)}"
+    # On a phone the legend alone names people's sign.
+    prefix = "" if mark.kind == "people" and frame.width < NARROW else PREFIXES.get(mark.kind, "")
+    text = f"{prefix}{shown(value, decimals)}"
     text_x, text_y, anchor = settle(label_places(x, y, mark.kind), text, taken, frame.bounds)
     return Placed(mark.kind, at(x), at(y), at(text_y), text, words, anchor, at(text_x))
 

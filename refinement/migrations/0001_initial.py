@@ -1214,7 +1214,7 @@ class Migration(migrations.Migration):
             name='Thread',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('place', models.CharField(choices=[('run', 'The run'), ('round', 'A round'), ('criterion', "A criterion's score"), ('issue', 'An issue'), ('asi', 'The ASI'), ('passage', 'A passage')], max_length=10)),
+                ('place', models.CharField(choices=[('run', 'The run'), ('round', 'A round'), ('criterion', "A criterion's score"), ('issue', 'An issue'), ('asi', 'Suggested change'), ('passage', 'A passage')], max_length=10)),
                 ('round_number', models.PositiveIntegerField(blank=True, null=True)),
                 ('key', models.CharField(blank=True, max_length=60)),
                 ('position', models.PositiveIntegerField(blank=True, null=True)),

@@ -10,9 +10,10 @@
       const count = found[place.dataset.talkCount] ?? 0;
       place.hidden = !count;
       place.querySelector("b").textContent = count;
-      place.querySelector(".visually-hidden").textContent = count === 1 ? " comment" : " comments";
+      place.querySelector(".talk-word").textContent = count === 1 ? "comment" : "comments";
     }
-    for (const place of document.querySelectorAll("[data-open-count]")) place.textContent = talk()?.dataset.open ?? "";
+    const open = talk()?.dataset.open ?? "0";
+    for (const place of document.querySelectorAll("[data-open-count]")) place.textContent = `${open} open ${open === "1" ? "comment" : "comments"}`;
   };
 
   // --- posting and editing ------------------------------------------------------------------------------

@@ -172,7 +172,7 @@
   button.hidden = true;
 
   const offer = () => {
-    const found = selected();
+    const found = form() && selected();
     button.hidden = !found;
     if (!found) return;
     if (button.previousElementSibling !== found.root) found.root.after(button);

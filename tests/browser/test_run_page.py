@@ -135,7 +135,7 @@ def test_a_line_of_the_chart_can_be_hidden_and_values_are_told(signed_in, home):
     signed_in.get_by_role("checkbox", name="Depth").uncheck()
     expect(line).to_be_hidden()
     signed_in.locator(".chart-wide .chart-column").nth(2).focus()
-    expect(signed_in.locator("[data-chart-readout]")).to_contain_text("Round 3: Composite 8.30")
+    expect(signed_in.locator("[data-chart-readout]")).to_contain_text("Round 3: Score 8.30")
     signed_in.keyboard.press("Enter")
     expect(signed_in).to_have_url(f"{signed_in.url.split('/p/')[0]}{home}rounds/3/")
 

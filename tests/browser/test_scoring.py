@@ -120,6 +120,7 @@ def test_one_person_sees_at_once_what_another_scores_and_decides(signed_in, anot
 
 def test_blind_until_submitted(another, run, home):
     another.goto(home)
+    another.get_by_role("link", name="Score", exact=True).click()
     another.get_by_role("button", name="Score blind").click()
     expect(another.get_by_text("You are scoring blind")).to_be_visible()
     another.goto(home)
@@ -136,11 +137,11 @@ def test_blind_until_submitted(another, run, home):
 def test_looking_is_asked_about_first(another, viewer, run, home):
     blind_reading_begin(run=run, number=2, user=viewer)
     another.goto(f"{home}score/2/")
-    another.get_by_role("button", name="Show me the scores…").click()
-    expect(another.get_by_role("heading", name="Show the scores of run")).to_be_visible()
+    another.get_by_role("button", name="Cancel blind scoring…").click()
+    expect(another.get_by_role("heading", name="Cancel blind scoring of run")).to_be_visible()
     another.get_by_role("link", name="Keep scoring blind").click()
-    another.get_by_role("button", name="Show me the scores…").click()
-    another.get_by_role("button", name="Show me the scores").click()
+    another.get_by_role("button", name="Cancel blind scoring…").click()
+    another.get_by_role("button", name="Cancel and show scores").click()
     expect(another.get_by_text("Scores are visible now.")).to_be_visible()
 
 
@@ -191,12 +192,13 @@ def test_without_script_everything_still_works(browser, site, run, home, as_owne
     context.add_cookies([{"name": "sessionid", "value": as_owner.cookies["sessionid"].value, "url": site}])
     page = context.new_page()
     page.goto(home)
+    page.get_by_role("link", name="Score", exact=True).click()
     page.get_by_role("button", name="Score blind").click()
     for key in KEYS:
         page.locator(f'[name="score-{key}"]').fill("6")
     page.get_by_role("button", name="Save, next round blind").click()
     expect(page.get_by_role("heading", name="Score round 3")).to_be_visible()
-    page.get_by_role("button", name="Show me the scores…").click()
-    page.get_by_role("button", name="Show me the scores").click()
+    page.get_by_role("button", name="Cancel blind scoring…").click()
+    page.get_by_role("button", name="Cancel and show scores").click()
     expect(page.get_by_text("−2.60").first).to_be_visible()
     context.close()

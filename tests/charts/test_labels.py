@@ -56,6 +56,12 @@ def test_more_lines_than_there_is_room_for_are_named_in_the_legend_alone():
     assert trajectory_chart(lines, TEN, height=226, ends=True).ends == ()
 
 
+def test_on_a_phone_lines_are_named_in_the_legend_alone():
+    line = Series("Grounded in the notes", [D(5), D(8)], 1)
+    assert trajectory_chart([line], TEN, width=400, ends=True).ends == ()
+    assert trajectory_chart([line], TEN, width=924, ends=True).ends[0].name == "Grounded in the notes"
+
+
 def test_heights_are_kept_where_there_is_room():
     assert spread([10, 50, 90], 13, 0, 100) == [10, 50, 90]
     assert spread([50, 50], 10, 0, 100) == [50, 60]

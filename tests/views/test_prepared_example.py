@@ -74,10 +74,14 @@ def test_its_page_says_what_it_is_and_offers_no_change(as_owner, run):
     assert "Prepared example" in page
     assert "Written for this tour; no model ran." in page
     assert f'href="{TOUR}play/?play=1"' in page
-    for words in ("Edit and rerun", "Unarchive", "Run again", 'action="/p/alpha/runs/{run.pk}/decide'):
+    for words in ("Edit and rerun", "Unarchive", "Run again", "/score/", "reviews/ask", "Decide…", "Steer"):
         assert words not in page
+    assert f'action="/p/alpha/runs/{run.pk}/' not in page
+    assert "/resolve/" not in page
     for number in range(1, 5):
-        assert as_owner.get(f"/p/alpha/runs/{run.pk}/rounds/{number}/").status_code == 200
+        shown = as_owner.get(f"/p/alpha/runs/{run.pk}/rounds/{number}/").content.decode()
+        assert ("Can this verdict be trusted?" in shown) is (number > 1)
+        assert ">Calls " not in shown
 
 
 def test_it_is_in_no_list_and_offers_no_rubric(as_owner, run):
@@ -98,6 +102,15 @@ def test_it_is_in_no_list_and_offers_no_rubric(as_owner, run):
 def test_it_cannot_be_run_and_says_why(run, owner, change):
     with pytest.raises(WrongState, match=r"prepared example\. No model wrote it"):
         change(run, owner)
+
+
+def test_nobody_scores_it_decides_comments_or_asks_for_a_review(as_owner, run, owner):
+    base, thread = f"/p/alpha/runs/{run.pk}/", run.threads.first()
+    assert as_owner.get(f"{base}score/4/").headers["Location"] == base
+    for rest in ("score/4/", "score/4/blind/", "decide/", "threads/", f"threads/{thread.pk}/resolve/"):
+        assert as_owner.post(base + rest).status_code == 403, rest
+    asked = as_owner.post(f"/p/alpha/reviews/ask/?run={run.pk}", {"reviewers": [owner.pk]})
+    assert asked.headers["Location"] == "/p/alpha/runs/"
 
 
 def test_it_can_be_deleted_and_opened_again(as_viewer, as_editor, run):

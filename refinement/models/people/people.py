@@ -10,6 +10,12 @@ from django.db.models.functions import Lower
 from django.utils import timezone
 
 
+def initials_of(name: str) -> str:
+    """One or two letters for an avatar."""
+    words = re.findall(r"\w+", name)
+    return "".join(word[0] for word in words[:2]).upper() or "?"
+
+
 class UserManager(BaseUserManager["User"]):
     """Users are identified by their email address; there is no user name."""
 
@@ -57,8 +63,7 @@ class User(AbstractBaseUser, PermissionsMixin):
     @property
     def initials(self) -> str:
         """One or two letters for the avatar."""
-        words = re.findall(r"\w+", self.display_name)
-        return "".join(word[0] for word in words[:2]).upper() or "?"
+        return initials_of(self.display_name)
 
 
 class Project(models.Model):

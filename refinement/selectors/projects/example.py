@@ -123,7 +123,7 @@ def chart_of(told: Example, rounds: int, *, width: int, height: int, name: str) 
     shown = [value for value in values if value is not None]
     best = values.index(max(shown))
     return trajectory_chart(
-        [Series("Composite", values, 0, strong=True)],
+        [Series("Score", values, 0, strong=True)],
         told.rubric.scale,
         told.rubric.policy.pass_threshold,
         [Mark("best" if place == best else "score", place) for place in range(len(shown))],

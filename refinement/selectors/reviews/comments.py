@@ -11,6 +11,7 @@ from django.utils.safestring import SafeString
 from refinement.anchoring import Quotation, line_of, passage_of
 from refinement.engine.types import Rubric
 from refinement.models import Comment, Membership, Run, Thread, ThreadPlace, User
+from refinement.models.people.people import initials_of
 from refinement.rendering import markdown
 from refinement.selectors.people.names import all_but_names
 from refinement.selectors.runs.words import capital_round_name
@@ -227,7 +228,7 @@ def comment_line(row: Comment, reader: Reader, called: tuple[str, ...] = ()) -> 
     return CommentLine(
         row=row,
         name=row.author.display_name if row.author else row.author_name,
-        initials=row.author.initials if row.author else "?",
+        initials=initials_of(row.author.display_name if row.author else row.author_name),
         html=None if gone else markdown(row.body),
         to=called,
         mine=mine,

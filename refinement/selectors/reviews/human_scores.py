@@ -165,7 +165,7 @@ def _rows(
         for criterion in rubric.criteria
     ]
     composites = [entry.composite for entry in listed], [entry.composite for entry in everybody]
-    return (*lines, _row("Composite", row.composite, *composites, decimals, fixed=True))
+    return (*lines, _row("Score", row.composite, *composites, decimals, fixed=True))
 
 
 def own_rows(rubric: Rubric, row: Round, own: HumanScore) -> tuple[CriterionRow, ...]:

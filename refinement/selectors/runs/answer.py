@@ -9,6 +9,7 @@ from django.db.models import F
 from refinement.engine.scoring import shown
 from refinement.engine.types import ZERO, Rubric
 from refinement.models import BoardVerdict, CheckResult, HumanScore, Round, Run, RunStatus
+from refinement.models.people.people import initials_of
 from refinement.selectors.runs.page import RunFacts
 from refinement.selectors.runs.words import capital_round_name
 
@@ -45,6 +46,7 @@ class PeopleGap:
     gap: Decimal
     words: str
     wide: bool
+    below: bool  # the pass mark
 
     @property
     def all_blind(self) -> bool:
@@ -131,18 +133,16 @@ def gap_of(rubric: Rubric, row: Round, rows: Sequence[HumanScore]) -> PeopleGap 
     near = shown(abs(gap), rubric.policy) == shown(ZERO, rubric.policy)
     return PeopleGap(
         people=tuple(
-            PersonScore(e.author_name, initials(e), shown(e.composite, rubric.policy), e.blind) for e in rows
+            PersonScore(e.author_name, initials_of(e.author_name), shown(e.composite, rubric.policy), e.blind)
+            for e in rows
         ),
         mean=mean,
         shown=shown(mean, rubric.policy),
         gap=gap,
         words="" if row.composite is None else f"as the {who}" if near else far,
         wide=abs(gap) >= WIDE_GAP * (rubric.scale.maximum - rubric.scale.minimum),
+        below=rubric.policy.pass_threshold is not None and mean < rubric.policy.pass_threshold,
     )
-
-
-def initials(entry: HumanScore) -> str:
-    return "".join(word[0] for word in entry.author_name.split()[:2]).upper() or "?"
 
 
 def _human_scores(run: int) -> list[HumanScore]:

@@ -44,7 +44,7 @@ def trajectory_of(
     """
     rubric = facts.rubric
     empty: list[Decimal | None] = [None] * coming
-    series = [Series("Composite", [*(line.composite for line in facts.rounds), *empty], 0, strong=True)]
+    series = [Series("Score", [*(line.composite for line in facts.rounds), *empty], 0, strong=True)]
     for place, criterion in enumerate(rubric.criteria[:MOST_LINES]):
         values = [*(_number(line.scores[place]) for line in facts.rounds), *empty]
         series.append(Series(criterion.name, values, place + 1))

@@ -287,7 +287,7 @@ def flags_of(run: Run, row: Round) -> list[str]:
     if row.seen_chars is not None and row.seen_chars < row.candidate_chars:
         flags.append("judged in part")
     if row.candidate_cut:
-        flags.append("cut off")
+        flags.append("text cut off")
     return flags
 
 

@@ -14,6 +14,7 @@ from refinement.engine.sentences import held_back
 from refinement.engine.types import Rubric, Severity
 from refinement.judging.length import judged as judged_words
 from refinement.models import CheckResult, Round, Run, Verdict
+from refinement.selectors.rubrics.words import check_name
 from refinement.selectors.runs.boards.rounds import BoardFacts, CriterionBoard, board_facts
 from refinement.selectors.runs.evaluators.results import EvaluatorFacts, evaluator_facts
 from refinement.selectors.runs.words import (
@@ -68,6 +69,10 @@ class CheckLine:
     severity: str
     suggestion: str
     line: int | None
+
+    @property
+    def name(self) -> str:
+        return check_name(self.key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,4 +348,4 @@ def moved_scores(rubric: Rubric, row: Round, after: Round) -> list[str]:
         if gap
     ]
     detail = f" ({', '.join(moves)})" if moves else ""
-    return [f"Composite {whole}{detail}."]
+    return [f"Score {whole}{detail}."]

@@ -142,7 +142,7 @@ def unjudged_hint(run: Run) -> str:
     if run.is_finished:
         return "Add more rounds, which discards it, and edit then."
     first = "Resume the run" if run.status == RunStatus.PAUSED else "Let the run continue"
-    instead = "or add an instruction for the next revision under Steer"
+    instead = "or add an instruction for the next revision under Instructions"
     return f"{first}, and edit after the judge has scored it, {instead}."
 
 

@@ -9,7 +9,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from refinement.access.projects import ProjectRequest, project_view
 from refinement.forms.reviews.requests import ReviewAskForm
-from refinement.models import Run
+from refinement.models import Run, RunSource
 from refinement.selectors.reviews.blindness import shown_runs
 from refinement.services.reviews.bulk import runs_review
 from refinement.services.reviews.requests import review_take_back
@@ -60,10 +60,16 @@ def tell(request: ProjectRequest, asked: int, people: int) -> None:
 
 
 def chosen_runs(request: ProjectRequest) -> list[Run]:
-    """This project's runs in the query string, in order."""
+    """This project's runs in the query string, in order, without the prepared example."""
     given = request.GET.getlist("run")[:MOST_RUNS]
     numbers = [int(value) for value in given if value.isascii() and value.isdigit() and len(value) <= 18]
-    runs = list(shown_runs(request.project).filter(pk__in=numbers).only(*SHOWN).order_by("pk"))
+    runs = list(
+        shown_runs(request.project)
+        .filter(pk__in=numbers)
+        .exclude(source=RunSource.EXAMPLE)
+        .only(*SHOWN)
+        .order_by("pk")
+    )
     for run in runs:
         run.project = request.project
     return runs

@@ -9,7 +9,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
-from refinement.access.objects import must_read_blind, own_score, round_or_404, run_or_404
+from refinement.access.objects import can_read_blind, must_read_blind, own_score, round_or_404, run_or_404
 from refinement.access.projects import ProjectRequest, project_view
 from refinement.engine.codec import rubric_from_json
 from refinement.engine.types import Rubric
@@ -42,12 +42,14 @@ def run_score(request: ProjectRequest, run: int, number: int) -> HttpResponse:
     """The scoring page, for every member. Errors are shown with the form."""
     found = run_or_404(request, run, blind=True)
     row = round_or_404(found, number)
+    if found.is_example:
+        return redirect("run_page", request.project.slug, run)
     if request.method == "POST":
         return score_saved(request, found, row)
     if request.GET.get("form") in ("text", "task"):
         text = row.candidate if request.GET["form"] == "text" else found.task
         return HttpResponse(text, content_type=PLAIN)
-    if must_read_blind(request, found):
+    if must_read_blind(request, found) or ("choose" in request.GET and can_read_blind(request, found)):
         return begin_page(request, found, row)
     rubric = rubric_from_json(found.snapshot)
     kept = own_score(request, row)
@@ -146,7 +148,7 @@ def conflict_page(
 
 
 def begin_page(request: ProjectRequest, run: Run, row: Round, *, status: int = 200) -> HttpResponse:
-    """In projects with blind scoring: an explanation and a start button."""
+    """Blind or open, and what each means; only blind in projects that score blind."""
     page = {"section": "runs", "run": run, "number": row.number, "name": capital_round_name(row.number)}
     return render(request, "refinement/runs/score_begin.html", page, status=status)
 

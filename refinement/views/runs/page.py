@@ -145,7 +145,7 @@ def charts(facts: RunFacts, people: Mapping[int, Decimal], *, coming: int = 0) -
         "metrics": metric_charts_of(facts, width=924, ends=True),
         "narrow_metrics": metric_charts_of(facts, width=400, name="metric-narrow", ends=True),
         "people": bool(people),
-        "toggles": list(enumerate(["Composite", *facts.criteria[:24]])),
+        "toggles": list(enumerate(["Score", *facts.criteria[:24]])),
     }
 
 

@@ -94,7 +94,7 @@ def _head(token: str, link: ShareLink, facts: RunFacts) -> dict[str, Any]:
         "reason": reason_label(run),
         "task": said("task", run.task),
         "rounds": list(zip(facts.rounds, addresses, strict=True)),
-        "toggles": list(enumerate(["Composite", *facts.criteria[:24]])),
+        "toggles": list(enumerate(["Score", *facts.criteria[:24]])),
         "answer": answer_of(facts, people_scores(run) if link.show_comments else {}),
         "wide": trajectory_of(facts, hrefs=addresses, title=TITLE, ends=True, width=924, height=226),
         "narrow": trajectory_of(

@@ -145,7 +145,7 @@ def test_a_text_that_waits_for_its_judge_is_judged_first(scene: Scene, editor: U
     run = scene.launch(rubric(3))
     advance(run, 2)
     run_pause(run=run, user=editor)
-    with pytest.raises(WrongState, match=r"not judged yet\. Resume the run, and edit .* under Steer\."):
+    with pytest.raises(WrongState, match=r"not judged yet\. Resume the run, .* under Instructions\."):
         round_edit(run=run, edit=edit(newest=2), user=editor)
     run_cancel(run=run, user=editor)
     with pytest.raises(WrongState, match=r"not judged yet\. Add more rounds"):

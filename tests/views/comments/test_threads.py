@@ -75,7 +75,7 @@ def test_counts_stand_on_rounds_and_open_threads_in_the_pane(as_viewer, run, edi
     text = page(as_viewer, run)
     shown = re.findall(r'data-talk-count="2"> <b>(\d+)</b>', text)
     assert shown == ["2"]
-    assert "<span data-open-count>1</span> open" in text
+    assert "<span data-open-count>1 open comment</span>" in text
     assert re.search(r'data-talk-count="1" hidden', text)
 
 

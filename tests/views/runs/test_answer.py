@@ -46,7 +46,7 @@ def test_people_far_from_the_judge_are_a_doubt_and_near_ones_are_not(as_viewer, 
     assert "doubt" not in answer(as_viewer, run)
     score(run, editor, "5.0")
     text = answer(as_viewer, run)
-    assert "People 7.00 2.20 below the judge" in text
+    assert "People 7.00 below the pass mark , 2.20 below the judge" in text
     assert "1 doubt People disagree" in text
 
 

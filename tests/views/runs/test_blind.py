@@ -273,7 +273,7 @@ def test_looking_is_confirmed_recorded_and_makes_later_scores_open(as_viewer, vi
     blind_reading_begin(run=run, number=2, user=viewer)
     asked = as_viewer.post(f"/p/alpha/runs/{run.pk}/score/reveal/")
     assert asked.status_code == 200
-    assert b"Show the scores" in asked.content
+    assert b"Cancel blind scoring" in asked.content
     assert as_viewer.get(f"/p/alpha/runs/{run.pk}/").status_code == 302
     as_viewer.post(f"/p/alpha/runs/{run.pk}/score/reveal/", {"sure": "yes"})
     assert as_viewer.get(f"/p/alpha/runs/{run.pk}/").status_code == 200
@@ -288,11 +288,37 @@ def test_looking_is_confirmed_recorded_and_makes_later_scores_open(as_viewer, vi
     assert not HumanScore.objects.get(author=viewer).blind
 
 
+def test_scoring_offers_blind_first_and_says_how_the_two_differ(as_viewer, viewer, run):
+    address = f"/p/alpha/runs/{run.pk}/score/2/"
+    page = as_viewer.get(f"/p/alpha/runs/{run.pk}/").content.decode()
+    assert f'href="{address}?choose=1">Score</a>' in page
+    assert f"{address}blind/" not in page
+    choice = as_viewer.get(f"{address}?choose=1").content.decode()
+    assert 0 < choice.index(f'action="{address}blind/"') < choice.index(f'href="{address}">Score openly')
+    assert not BlindReading.objects.exists()
+    blind_reading_begin(run=run, number=2, user=viewer)
+    assert "Your scores" in as_viewer.get(f"{address}?choose=1").content.decode()
+
+
+def test_the_blind_note_is_words_and_leads_out(as_viewer, viewer, run):
+    blind_reading_begin(run=run, number=2, user=viewer)
+    page = as_viewer.get(f"/p/alpha/runs/{run.pk}/score/2/").content.decode()
+    note = page.partition('blind-note">')[2].partition("</div>")[0]
+    words = " ".join(re.sub(r"<[^<>]*>", "", note).split())
+    assert words.startswith("You are scoring blind. Scores, verdicts and comments of this run are hidden")
+    assert not set('<>"') & set(words)
+    assert words.endswith("Cancel blind scoring…")
+
+
 def test_a_project_that_scores_blind_offers_nothing_else(as_viewer, viewer, run, project):
     project.blind_scores = True
     project.save(update_fields=["blind_scores"])
     address = f"/p/alpha/runs/{run.pk}/score/2/"
-    assert b"scores blind" in as_viewer.get(address).content
+    for query in ("", "?choose=1"):
+        page = as_viewer.get(address + query).content
+        assert b"scores blind" in page
+        assert b"Score openly" not in page
+        assert b"Your scores" not in page
     keys = [entry["key"] for entry in run.snapshot["criteria"]]
     data = {"version": "0", **{f"score-{key}": "6" for key in keys}}
     assert as_viewer.post(address, data).status_code == 422

@@ -22,7 +22,7 @@ def test_it_is_a_picture_with_its_own_colours(as_viewer, project):
     text = answer.content.decode()
     assert ET.fromstring(text).tag.endswith("svg")
     assert LIGHT.paper in text
-    assert "Composite" in text
+    assert ">Score</text>" in text
     assert "href=" not in text
     assert DARK.paper in as_viewer.get(address(run, "?theme=dark")).content.decode()
 

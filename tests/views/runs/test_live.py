@@ -64,6 +64,17 @@ def test_what_happens_while_a_page_is_built_reaches_it_by_the_stream(as_viewer, 
     assert f'data-status="running" data-after="{before}"' in page
 
 
+def test_a_run_at_work_offers_nothing_that_wants_a_result(as_editor, project):
+    run = finished_run(project, ["7.15", "8.6"])
+    for status, offered in (("passed", True), ("running", False)):
+        if not offered:
+            Run.objects.filter(pk=run.pk).update(status=status, outcome="", stop_reason="", finished_at=None)
+        page = as_editor.get(f"/p/alpha/runs/{run.pk}/").content.decode()
+        for words in ("Copy result", "Decide…", "?choose=1", 'id="run-export"'):
+            assert (words in page) is offered, words
+        assert ("Stop run" in page) is not offered
+
+
 def test_an_open_page_is_merged_whole_with_the_round_that_its_reader_opened(as_viewer, project):
     """It looks as after a reload, and messages that were shown stay."""
     run = finished_run(project, ["7.15", "8.6", "8.3"])

@@ -47,11 +47,11 @@ def test_the_direction_and_what_became_of_it(as_viewer, stage):
     assert "Show the rollback: name the previous image tag" in text
     assert "not asked again" in text
     assert "of the text changed." in text
-    assert "Composite −0.30" in text
+    assert "Score −0.30" in text
     assert text.count("raised again") >= 2
     first = shown(as_viewer, run, 1)
     assert "not raised again" in first
-    assert "Composite +1.45" in first
+    assert "Score +1.45" in first
     assert "feedback includes the issues but not the direction" in first
     assert "What became of it" not in shown(as_viewer, run, 3)
 

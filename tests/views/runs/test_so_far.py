@@ -33,9 +33,9 @@ def test_changes_that_lasted_and_changes_that_failed(as_viewer, project):
     named(run, r2="Adds the port", r3="Cuts the table", r4="Adds the rollback", r5="Shortens the intro")
     run.rounds.filter(number=4).update(base_round=2)
     text = card(as_viewer, run)
-    assert "Stable wins Adds the port round 2 Adds the rollback round 4" in text
+    assert "Kept since Adds the port round 2 Adds the rollback round 4" in text
     assert "Did not work Cuts the table round 3" in text
-    assert "2 stable wins, 1 did not work" in text
+    assert "2 changes kept, 1 did not work" in text
 
 
 def test_where_the_board_points(as_viewer, project):

@@ -66,7 +66,7 @@
   reveal();
   document.addEventListener("htmx:afterSettle", reveal);
 
-  // What is new does not replace what the reader has just asked for, or where a comment is being written.
+  // What is new does not replace what the reader has just asked for.
   const asked = new Set();
   const byReader = (detail) => detail.elt?.closest?.("#run-rounds li, #round-text");
   document.addEventListener("htmx:beforeRequest", ({ detail }) => byReader(detail) && asked.add(detail.xhr));
@@ -74,8 +74,7 @@
   document.addEventListener("htmx:beforeSwap", ({ detail }) => {
     const text = document.getElementById("round-text");
     if (!text || detail.target?.id !== "run-page") return;
-    const written = [...text.querySelectorAll("textarea")].some((area) => area.value !== area.defaultValue);
-    text.toggleAttribute("data-kept", asked.size > 0 || written);
+    text.toggleAttribute("data-kept", asked.size > 0);
     // Comments that were unfolded stay so.
     document.querySelector("#run-talk[hx-get*='all=']")?.setAttribute("data-kept", "");
   });

@@ -43,7 +43,7 @@ def test_an_estimate_says_who_judges_and_what_each_role_takes(api_editor):
         "on_plateau": "",
     }
     assert told["calls"] == {"low": 5, "high": 5 * 2 + 1 + 1}
-    assert told["round_calls"] == 5
+    assert told["round_calls"] == 7
     assert {entry["role"]: entry["calls"]["high"] for entry in told["roles"]} == {
         "producer": 1,
         "judge": 8,

@@ -38,7 +38,7 @@ def test_who_judges_follows_the_form(signed_in: Page, board):
     signed_in.locator("#launch-sentence").click()
     signed_in.get_by_label("Who judges").select_option("board")
     expect(judging).to_contain_text("the clerk chooses 3 judges for this text")
-    expect(signed_in.locator("#launch-estimate")).to_contain_text("a board round takes 7")
+    expect(signed_in.locator("#launch-estimate")).to_contain_text("a board round takes up to 9")
     signed_in.locator("#id_rubric").select_option("board")
     expect(judging).to_contain_text("Domain expert")
     signed_in.locator("#id_clerk").select_option("ollama/loopback:1b")

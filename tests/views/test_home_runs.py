@@ -35,10 +35,11 @@ def results(answer):
     return [each.entry.run.title for each in answer.context["home"].results]
 
 
-def test_runs_are_where_they_belong(as_editor, address, project, other_project):
+def test_runs_are_where_they_belong(as_editor, editor, address, project, other_project):
     for status, title in (("running", "At work"), ("queued", "Next"), ("waiting", "Held up")):
         runs_of(project, status=status, title=title)
-    runs_of(project, status="paused", title="Paused one")
+    (paused,) = runs_of(project, status="paused", title="Paused one", created_by=editor)
+    runs_of(project, status="paused", title="Somebody else's")
     runs_of(project, status="paused", plateau_asked=True, title="Asks")
     runs_of(project, title="Done")
     failure = {"outcome": "ERROR", "stop_reason": "judge_failed", "why": "The judge failed: no reply."}
@@ -52,9 +53,9 @@ def test_runs_are_where_they_belong(as_editor, address, project, other_project):
     assert titles(answer, "held") == ["Broken", "Paused one"]
     assert results(answer) == ["Done"]
     assert answer.context["home"].sentence.startswith(
-        "3 things wait for you; one of them stops a run. 3 running."
+        "3 things wait for you; one of them stops a run. 1 running, 1 queued, 1 waiting."
     )
-    for words in ("The judge failed: no reply.", "Running now", "Retry", "Resume", "Answer"):
+    for words in ("The judge failed: no reply.", "In progress", "Retry", "Resume", "Answer", f"#{paused.pk}"):
         assert words in page
     assert "Foreign" not in page
     assert ">Away<" not in page
@@ -147,8 +148,8 @@ def test_people_beside_the_judge(as_viewer, address, project, owner):
     HumanScore.objects.create(run=run, round=row, author=owner, author_name="Olga", scores=[], composite=7)
     answer = as_viewer.get(address)
     gap = answer.context["home"].results[0].gap
-    assert (gap.words, gap.wide, gap.people) == ("−2.0", True, 1)
-    assert "People are −2.0 from the judge" in answer.content.decode()
+    assert (gap.words, gap.wide, gap.people) == ("−2.00", True, 1)
+    assert "People are −2.00 from the judge" in answer.content.decode()
 
 
 @pytest.mark.parametrize(
@@ -206,9 +207,9 @@ def test_the_number_of_queries_does_not_grow_with_runs(as_viewer, address, proje
     assert queries() == few
 
 
-def test_every_list_is_bounded(as_editor, address, project):
+def test_every_list_is_bounded(as_editor, editor, address, project):
     for status in ("running", "queued", "waiting", "paused", "finished"):
-        runs_of(project, 15, status=status)
+        runs_of(project, 15, status=status, created_by=editor)
     answer = as_editor.get(address)
     counts = (len(going(answer)), len(titles(answer, "held")), len(results(answer)))
     assert counts == (home.MOST_GOING, home.MOST_HELD, home.MOST_RECENT)

@@ -41,7 +41,9 @@ class ComparedRun(RunLine):
 
     scale: list[str] = Field(description="The lowest and the highest score.", examples=[["0", "10"]])
     pass_mark: str | None
-    best_candidate: str = Field(description="The start of its best text.")
+    best_candidate: str = Field(
+        description="The start of its result: the round that people chose, or the best one."
+    )
     best_chars: int = Field(description="The length of that text.")
 
 

@@ -97,7 +97,7 @@ class EstimateShape(Schema):
     )
     cost: CostShape | None = Field(description="Of the models with a price; null if there are none.")
     roles: list[RoleShape]
-    round_calls: int = Field(description="Calls to judge one round.")
+    round_calls: int = Field(description="The most calls that one round takes.")
     more_calls: int = Field(description="The most that a plateau adds; 0 if it ends the run.")
     more_tokens: int
     judging: JudgingShape

@@ -11,7 +11,7 @@ from refinement.engine.safeguards import Kinship
 from refinement.engine.types import Outcome
 from refinement.models import DecisionKind, Project, RunSource, RunStatus, User
 from refinement.selectors.runs.filter_options import RunOptions
-from refinement.selectors.runs.filters import ANY_IMPORTED, MINE, RunFilters
+from refinement.selectors.runs.filters import ANY_IMPORTED, MINE, UNDER_WAY, RunFilters
 from refinement.selectors.runs.orders import NEWEST, ORDERS, Order
 from refinement.selectors.runs.words import REASON_LABELS
 from refinement.texts import label
@@ -22,18 +22,26 @@ KINSHIPS = [(Kinship.SAME_MODEL.value, "Same model"), (Kinship.SAME_FAMILY.value
 MARKS = [
     ("signal", "A failed judge check"),
     ("penalty", "A penalty"),
-    ("cut", "Text hidden from the judge"),
+    ("cut", "Judge saw only a part"),
 ]
 SORTS = [
     choice
     for order in ORDERS.values()
     for choice in ((order.name, order.words), (f"-{order.name}", order.upwards))
 ]
-# Two profiles have a reason of their own for the same thing.
-REASON_CHOICES = {**REASON_LABELS, "max_iterations_reached": "round limit reached (ralph)"}
+# Profiles have reasons of their own for the same thing: one choice finds both.
+SAME_REASON = {"quality_threshold_met": "passed", "max_iterations_reached": "max_rounds"}
+REASON_CHOICES = {**REASON_LABELS, "passed": "pass mark reached"}
 REASONS = sorted(
-    ((key, f"{words[:1].upper()}{words[1:]}") for key, words in REASON_CHOICES.items()), key=lambda c: c[1]
+    (
+        (key, f"{words[:1].upper()}{words[1:]}")
+        for key, words in REASON_CHOICES.items()
+        if key not in SAME_REASON
+    ),
+    key=lambda choice: choice[1],
 )
+IN_PROGRESS = "active"
+STATUSES = [(IN_PROGRESS, "In progress"), *RunStatus.choices]
 DECISIONS = [
     (DecisionKind.APPROVED.value, "Approved"),
     (DecisionKind.RESULT.value, "Different result"),
@@ -120,7 +128,7 @@ class RunFilterForm(forms.Form):
     q = forms.CharField(label="Search", required=False, max_length=WORDS_CHARS)
     outcome = one_of("Outcome", [(entry.value, entry.value) for entry in Outcome])
     reason = one_of("Stop reason", REASONS)
-    status = one_of("Status", RunStatus.choices)
+    status = one_of("Status", STATUSES)
     decision = one_of("Decision", DECISIONS)
     review = one_of("Review", REVIEWS)
     rubric = offered("Rubric")
@@ -159,6 +167,7 @@ class RunFilterForm(forms.Form):
         given = {name: data.get(name, "") for name in self.base_fields}
         if given["sort"] == NEWEST.name:
             given["sort"] = ""  # the default order is not in the URL
+        given["reason"] = SAME_REASON.get(given["reason"], given["reason"])
         given["task_type"] = label(given["task_type"])  # as it is stored
         super().__init__(given, auto_id="filter-%s")
         self.project, self.user = project, user
@@ -194,6 +203,10 @@ class RunFilterForm(forms.Form):
         }
         if self.cleaned_data.get("review") and self.user is not None:
             given["reviewer"] = self.user.pk
+        if given.get("status") == IN_PROGRESS:
+            given["status"] = UNDER_WAY
+        if reason := given.get("reason"):
+            given["reason"] = (reason, *(other for other, same in SAME_REASON.items() if same == reason))
         return RunFilters(words=self.cleaned_data.get("q", ""), **given)
 
     @property

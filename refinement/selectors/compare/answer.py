@@ -30,8 +30,8 @@ def _unlike(sides: Sequence[Side]) -> list[str]:
 def _better(sides: Sequence[Side], *, one_scale: bool) -> list[str]:
     if not one_scale:
         return ["The runs have different scales, so no result is called better."]
-    base, before = sides[0], sides[0].run.best
-    rivals = [(side.run.best, side) for side in sides[1:] if side.digest != base.digest]
+    base, before = sides[0], sides[0].score
+    rivals = [(side.score, side) for side in sides[1:] if side.digest != base.digest]
     scored = [(best, side) for best, side in rivals if best is not None]
     if before is None or not scored:
         return []

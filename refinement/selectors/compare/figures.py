@@ -43,7 +43,7 @@ def figures_of(sides: Sequence[Side], *, one_scale: bool) -> list[Figure]:
     """Figures of each run, row by row. Scores are compared if all runs share a scale."""
     rows = [
         _figure("Result", sides, _result, is_result=True),
-        _scores("Best", sides, "best", one_scale=one_scale),
+        _scores("Result score", sides, "score", one_scale=one_scale),
         _scores("First score", sides, "r1", one_scale=one_scale),
         _scores("Last", sides, "last", one_scale=one_scale),
         _scores("Improvement", sides, "improvement", one_scale=one_scale),
@@ -66,7 +66,9 @@ def _figure(
 
 
 def _scores(label: str, sides: Sequence[Side], name: str, *, one_scale: bool) -> Figure:
-    values: list[Decimal | None] = [getattr(side.run, name) for side in sides]
+    values: list[Decimal | None] = [
+        side.score if name == "score" else getattr(side.run, name) for side in sides
+    ]
     tops = _tops(sides, values) if one_scale else set()
     cells = []
     for side, value in zip(sides, values, strict=True):
@@ -75,7 +77,7 @@ def _scores(label: str, sides: Sequence[Side], name: str, *, one_scale: bool) ->
             continue
         sign = "+" if name == "improvement" and value > 0 else ""
         words = shown(value, side.rubric.policy).replace("-", "\N{MINUS SIGN}")
-        note = side.best_name if name == "best" else ""
+        note = side.best_name if name == "score" else ""
         delta = _delta(side, value, sides[0], values[0]) if one_scale else ""
         cells.append(Cell(f"{sign}{words}", note, side.slot in tops, delta, tone_of(delta)))
     return Figure(label, tuple(cells))
@@ -151,7 +153,7 @@ def _score_of(side: Side, key: str) -> Decimal | None:
 
 
 def _criterion(side: Side, key: str, base: Decimal | None, *, is_base: bool) -> Cell:
-    """A score in the run's best round; for a board the median, with its spread."""
+    """A score of the run's result; for a board the median, with its spread."""
     score, spread = _score_of(side, key), (side.spread or {}).get(key)
     if score is None:
         return Cell("")

@@ -1,4 +1,4 @@
-"""Runs side by side: who judged them, and their best candidates."""
+"""Runs side by side: who judged them, and their results: the rounds that people chose, or the best ones."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,32 +7,35 @@ from typing import Any
 
 from django.db.models import F, Q
 from django.db.models.functions import MD5, Left
+from django.utils.safestring import SafeString
 
 from refinement.engine.codec import rubric_from_json
 from refinement.engine.sentences import round_name
 from refinement.engine.types import Rubric
 from refinement.models import PanelJudge, Project, Round, Run
+from refinement.rendering import markdown
 from refinement.selectors.reviews.blindness import shown_runs
 from refinement.selectors.runs.boards.rounds import has_panel
 from refinement.selectors.score_words import DECIMALS_OF_RUN
 
 FEWEST, MOST = 2, 5
 DIFF_CHARS = 200_000  # per text; longer texts are compared up to here, and the page says so
-SHOWN_CHARS = 20_000  # of a best candidate; the full text is a download
+SHOWN_CHARS = 20_000  # of a result; the full text is a download
 CHOICE = 30
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """A compared run. `slot` is its chart colour, `best` the start of its best candidate."""
+    """A compared run. `slot` is its chart colour, `best` the start of its result."""
 
     run: Run
     rubric: Rubric
     slot: int
     best: str = ""
     best_chars: int = 0
-    digest: str = ""  # of the best candidate, to tell whether two are the same
-    scores: Mapping[str, str] | None = None  # of the best round, by criterion
+    digest: str = ""  # of the result, to tell whether two are the same
+    composite: Decimal | None = None  # of the result
+    scores: Mapping[str, str] | None = None  # of the result, by criterion
     spread: Mapping[str, str] | None = None  # of its board, by criterion
     panel: tuple[str, ...] = ()  # its board as texts, by seat
 
@@ -58,8 +61,21 @@ class Side:
         return f"{self.run.judge_model}, then {board}" if self.run.escalated_after else board
 
     @property
+    def score(self) -> Decimal | None:
+        """Of the result: the round that people chose, or else the best one."""
+        return self.run.best if self.composite is None else self.composite
+
+    @property
     def best_name(self) -> str:
-        return round_name(self.run.best_round) if self.run.best_round else ""
+        number = result_number(self.run)
+        if number is None:
+            return ""
+        return round_name(number) + (", chosen by people" if number != self.run.best_round else "")
+
+    @property
+    def rendered(self) -> SafeString | None:
+        """The result as HTML; None if it is too long."""
+        return markdown(self.best)
 
     @property
     def is_cut(self) -> bool:
@@ -89,12 +105,12 @@ def sides_of(project: Project, numbers: Sequence[int]) -> list[Side]:
 
 
 def _bests(runs: Sequence[Run]) -> Mapping[int, dict[str, Any]]:
-    """The start of each run's best candidate, and its scores."""
+    """The start of each run's result, and its scores."""
     rounds = Round.objects.filter(_best_of(runs)).annotate(
         start=Left("candidate", SHOWN_CHARS), digest=MD5("candidate")
     )
-    columns = ("run", "start", "candidate_chars", "digest", "scores", "spread")
-    names = ("best", "best_chars", "digest", "scores", "spread")
+    columns = ("run", "start", "candidate_chars", "digest", "composite", "scores", "spread")
+    names = ("best", "best_chars", "digest", "composite", "scores", "spread")
     return {run: dict(zip(names, values, strict=True)) for run, *values in rounds.values_list(*columns)}
 
 
@@ -121,7 +137,7 @@ def baseline_first(sides: Sequence[Side], number: int) -> list[Side]:
 
 
 def same_texts(sides: Sequence[Side]) -> list[list[Side]]:
-    """Groups of two or more runs whose best candidates are the same text."""
+    """Groups of two or more runs whose results are the same text."""
     groups: dict[str, list[Side]] = {}
     for side in sides:
         if side.digest:
@@ -130,15 +146,20 @@ def same_texts(sides: Sequence[Side]) -> list[list[Side]]:
 
 
 def best_texts(first: Run, second: Run, most: int) -> tuple[str, str]:
-    """The best candidates of two runs, cut at `most` characters; empty if no round is judged."""
+    """The results of two runs, cut at `most` characters; empty if no round is judged."""
     rounds = Round.objects.filter(_best_of([first, second])).annotate(text=Left(F("candidate"), most))
     texts = dict(rounds.values_list("run", "text"))
     return texts.get(first.pk, ""), texts.get(second.pk, "")
 
 
 def _best_of(runs: Sequence[Run]) -> Q:
-    places = [Q(run=run, number=run.best_round) for run in runs if run.best_round]
+    places = [Q(run=run, number=number) for run in runs if (number := result_number(run))]
     return Q(*places, _connector=Q.OR) if places else Q(pk__isnull=True)
+
+
+def result_number(run: Run) -> int | None:
+    """The round that people chose, or else the best one."""
+    return run.chosen_round or run.best_round
 
 
 def latest_runs(project: Project, chosen: Sequence[int]) -> list[Run]:

@@ -53,7 +53,9 @@ class Estimate:
     calls: Range
     tokens: Range
     roles: tuple[RoleShare, ...]  # those that are called: producer, judges, clerk
-    round_calls: int  # to judge one round
+    round_calls: int  # the most that one round takes
+    first_calls: int  # of the first round, and what comes before it
+    first_tokens: int  # usual, of these calls
     more_calls: int  # the most that a plateau adds; 0 if it ends the run
     more_tokens: int
     longest_prompt: int  # tokens of one judge call
@@ -82,6 +84,7 @@ def estimate_of(
     more = escalation_calls(rubric)
     most = Sizes.of(rubric, task_chars, seed_chars, sources, board_size(rubric), lavish=True)
     budget = rubric.policy.budget
+    first = calls_of(rubric, 1, drafts=drafts)
     calls = capped(Range(few.total, many.total), budget.calls)
     tokens = capped(Range(lean.total(few, rounds.low), lavish.total(many, rounds.high)), budget.tokens)
     return Estimate(
@@ -94,7 +97,9 @@ def estimate_of(
             (few, many),
             repeats,
         ),
-        round_calls=calls_of(rubric, 1, drafts=0).total - calls_of(rubric, 1, drafts=0).compose,
+        round_calls=most_calls(rubric, first),
+        first_calls=first.total,
+        first_tokens=two_digits((lean.total(first, 1) + lavish.total(first, 1)) // 2),
         more_calls=repeats * room(more.total, calls.high, budget.calls),
         more_tokens=two_digits(repeats * room(most.total(more, MORE_ROUNDS), tokens.high, budget.tokens)),
         longest_prompt=lavish.judge_prompt + lavish.anchor,
@@ -127,6 +132,13 @@ def earliest_round(rubric: Rubric) -> int:
     if StopReason.PLATEAU in policy.stop_rules:
         rounds.append(policy.plateau_rounds)
     return min([policy.max_rounds, *rounds])
+
+
+def most_calls(rubric: Rubric, first: Calls) -> int:
+    """The calls of the first round or of a later one: it has a revision, and the name of its change."""
+    again = calls_of(rubric, 2, drafts=0).total - calls_of(rubric, 1, drafts=0).total
+    alone = first.total - first.compose
+    return max(alone, again) if rubric.policy.max_rounds > 1 else alone
 
 
 def capped(amount: Range, limit: int | None) -> Range:

@@ -9,10 +9,11 @@ from refinement.selectors.launch.call_counts import Calls
 
 INSTRUCTION_CHARS = 3_000  # our prompt text around the data, approximately
 FEWEST_CHARS_PER_TOKEN, MOST_CHARS_PER_TOKEN = 3, 4.5
-SHORT_DRAFT_TOKENS = 300
+SHORT_DRAFT_TOKENS, LONG_DRAFT_TOKENS = 300, 1_200
 TERSE_VERDICT_TOKENS, TERSE_CRITERION_TOKENS = 80, 60
-TERSE_SHARE = 8  # a short answer of a clerk, or in a deliberation, takes about an eighth of its limit
-GROWTH = 2  # a revision is rarely more than twice as long as the seed
+WORDY = 3  # a long verdict is about three times a terse one; hardly any reaches its limit
+TERSE_SHARE, WORDY_SHARE = 8, 3  # parts of its limit that an answer of a clerk, or in a deliberation, takes
+GROWTH = 1.5  # a revision is rarely longer than one and a half seeds
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +46,14 @@ class Sizes:
         a_token = FEWEST_CHARS_PER_TOKEN if lavish else MOST_CHARS_PER_TOKEN
         fixed = int((INSTRUCTION_CHARS + rubric_chars(rubric) + task_chars) / a_token)
         seed = int(seed_chars / a_token)
-        share = 1 if lavish else TERSE_SHARE
+        share = WORDY_SHARE if lavish else TERSE_SHARE
+        terse = TERSE_VERDICT_TOKENS + TERSE_CRITERION_TOKENS * len(rubric.criteria)
         if lavish:
-            candidate = min(policy.producer_tokens, GROWTH * seed) if seed else policy.producer_tokens
-            verdict = reply_limit_tokens(rubric)
+            written, verdict = int(GROWTH * seed) or LONG_DRAFT_TOKENS, WORDY * terse
         else:
-            candidate = min(policy.producer_tokens, seed or SHORT_DRAFT_TOKENS)
-            verdict = TERSE_VERDICT_TOKENS + TERSE_CRITERION_TOKENS * len(rubric.criteria)
+            written, verdict = seed or SHORT_DRAFT_TOKENS, terse
+        candidate = min(policy.producer_tokens, written)
+        verdict = min(verdict, reply_limit_tokens(rubric))
         limit = int(policy.judge_limit_chars / a_token)
         seen = min(max(candidate, seed), limit)
         anchor = min(candidate, limit) if Information.SEED in rubric.context.judge else 0

@@ -46,6 +46,7 @@ def warnings_for(plan: Plan, offers: Sequence[Offer]) -> list[Caution]:
     return [
         *command_warning(plan),
         *budget_warning(plan),
+        *limit_warning(plan),
         *too_long_warnings(plan, offers),
         *endpoint_warnings(plan, offers),
         *worker_warning(plan),
@@ -74,6 +75,20 @@ def budget_warning(plan: Plan) -> list[Caution]:
         return [Caution("budget", "The budget is used up", plan.budget.refusal, blocks=True)]
     if plan.budget.warning:
         return [Caution("budget-close", "The budget is nearly used up", plan.budget.warning)]
+    return []
+
+
+def limit_warning(plan: Plan) -> list[Caution]:
+    """A limit of the run that ends it before its first round is judged."""
+    estimate, limits = plan.estimate, plan.judging.rubric.policy.budget
+    needs = {"tokens": (estimate.first_tokens, limits.tokens), "calls": (estimate.first_calls, limits.calls)}
+    for unit, (need, limit) in needs.items():
+        if limit is not None and limit < need:
+            kind = "board round" if plan.judging.is_board else "round"
+            about = "about " if unit == "tokens" else ""
+            words = f"A {kind} needs {about}{need:,} {unit}; the limit of {limit:,} allows none."
+            title = "The limit is too low for one round"
+            return [Caution("low-limit", title, words, fix=Fix("Raise the limit", unit))]
     return []
 
 

@@ -8,6 +8,7 @@ from refinement.models import AuditEntry, DecisionKind, WebhookEvent, WebhookFor
 
 VALUE_CHARS = 300
 OBJECT = re.compile(r"\{(.+?)\}")
+NAMED = re.compile(r"\bthe ([^{}]+) \{(an? \1)\}")  # without a name, `the view {a view}` is a view
 # What an actor did. The page shows the object's name in place of the words in braces.
 ACTIONS = {
     "bench.cancel": "cancelled a test of {a rubric}",
@@ -132,7 +133,7 @@ def action_label(action: str) -> str:
     """The label of an action; for an unknown action, its two parts."""
     noun, _, verb = action.partition(".")
     words = ACTIONS.get(action) or f"{noun}: {verb.replace('_', ' ')}".removesuffix(": ")
-    return OBJECT.sub(r"\1", words)
+    return OBJECT.sub(r"\1", NAMED.sub(r"\2", words))
 
 
 def changes_of(entry: AuditEntry, *, without: frozenset[str] = frozenset()) -> list[Change]:

@@ -18,16 +18,16 @@ from refinement.selectors.reviews.people_gap import PeopleGap, people_gaps
 from refinement.selectors.reviews.requests import ReviewLine, queue_start
 from refinement.selectors.runs.demo_model import is_demo_run, without_demo
 from refinement.selectors.runs.filter_options import MOST_OFFERED
+from refinement.selectors.runs.filters import UNDER_WAY
 from refinement.selectors.runs.lists import Listed, listed
 from refinement.selectors.runs.words import duration
-from refinement.selectors.score_words import decimals_of
+from refinement.selectors.score_words import composite_text, decimals_of
 
 MOST_GOING = 5
 MOST_HELD = 4
 MOST_ASKED = 4
 MOST_RECENT = 6
 FAILED_SINCE = timedelta(days=7)
-GOING = (RunStatus.RUNNING, RunStatus.QUEUED, RunStatus.WAITING)
 WIDE_GAP = Decimal("0.15")  # of the scale, from which people and judge disagree
 GAP_WIDTH = 120
 LONGEST_LEFT = 6 * 3600  # seconds; beyond that an estimate says nothing
@@ -73,6 +73,7 @@ class Home:
     reviews: list[ReviewLine]
     held: list[Listed]  # paused, or ended in an error lately
     going: list[Going]
+    in_progress: dict[str, int]  # how many, by status
     waiting: dict[str, int]  # runs that wait for an endpoint, by its name
     results: list[Result]
     trends: list[Trend]
@@ -85,6 +86,10 @@ class Home:
         return len(self.asking) + len(self.reviews) + len(self.held)
 
     @property
+    def in_progress_count(self) -> int:
+        return sum(self.in_progress.values())
+
+    @property
     def sentence(self) -> str:
         """The page's answer: what waits, what runs, what changed."""
         return " ".join(filter(None, (_waits(self), _runs(self), *_changes(self.trends))))
@@ -95,9 +100,10 @@ def home_of(membership: Membership) -> Home:
     project, user = membership.project, membership.user
     edits = membership.can_edit
     asking = _numbers(project, MOST_HELD, status=RunStatus.PAUSED, plateau_asked=True) if edits else []
-    paused = _numbers(project, MOST_HELD, status=RunStatus.PAUSED, plateau_asked=False) if edits else []
+    own = {"plateau_asked": False, "created_by": user}  # others resume theirs
+    paused = _numbers(project, MOST_HELD, status=RunStatus.PAUSED, **own) if edits else []
     held = [*(_failed(project) if edits else []), *paused][:MOST_HELD]
-    going = [number for status in GOING for number in _numbers(project, MOST_GOING, status=status)]
+    going = [number for status in UNDER_WAY for number in _numbers(project, MOST_GOING, status=status)]
     recent = _numbers(project, MOST_RECENT, status=RunStatus.FINISHED, rounds_judged__gt=0)
     shown = {entry.run.pk: entry for entry in listed([*asking, *held, *going, *recent])}
     results = _lines(recent, shown)
@@ -106,6 +112,7 @@ def home_of(membership: Membership) -> Home:
         reviews=queue_start(user, project, membership, MOST_ASKED),
         held=_lines(held, shown),
         going=_going(_lines(going, shown)[:MOST_GOING]),
+        in_progress=_in_progress(project),
         waiting=_waiting(project),
         results=_results(results),
         trends=trends_of(project),
@@ -144,6 +151,13 @@ def _own_rubric(project: Project) -> bool:
     return RubricVersion.objects.filter(rubric__in=rubrics).exclude(note=INITIAL_NOTE).exists()
 
 
+def _in_progress(project: Project) -> dict[str, int]:
+    """How many runs there are of each status; those without any are left out."""
+    rows = shown_runs(project).filter(archived_at__isnull=True, status__in=UNDER_WAY).order_by()
+    counts = dict(rows.values_list("status").annotate(number=Count("pk")))
+    return {status.value: counts[status] for status in UNDER_WAY if status in counts}
+
+
 def _waiting(project: Project) -> dict[str, int]:
     rows = shown_runs(project).filter(archived_at__isnull=True, status=RunStatus.WAITING).order_by()
     return dict(rows.values_list("waiting_endpoint").annotate(number=Count("pk")))
@@ -169,23 +183,23 @@ def _progress(run: Run, entry: Listed, rounds: int) -> Going:
 def _results(entries: Sequence[Listed]) -> list[Result]:
     gaps = people_gaps([entry.run.pk for entry in entries])
     return [
-        Result(entry, _gap(entry.run, gaps.get(entry.run.pk)), is_demo_run(entry.run)) for entry in entries
+        Result(entry, _gap(entry, gaps.get(entry.run.pk)), is_demo_run(entry.run)) for entry in entries
     ]
 
 
-def _gap(run: Run, found: PeopleGap | None) -> Gap | None:
+def _gap(entry: Listed, found: PeopleGap | None) -> Gap | None:
     """The gap on the upper 60 % of the scale; lower scores are drawn at its start."""
     if found is None:
         return None
-    low, high = run.rubric_version.scale_minimum, run.rubric_version.scale_maximum
+    version = entry.run.rubric_version
+    low, high = version.scale_minimum, version.scale_maximum
     start = low + (high - low) * Decimal("0.4")
 
     def x(value: Decimal) -> str:
         share = (min(max(value, start), high) - start) / (high - start)
         return f"{6 + float(share) * (GAP_WIDTH - 12):.1f}"
 
-    decimals = 1 if high - low >= 5 else 2
-    size = f"{abs(found.gap):.{decimals}f}"
+    size = composite_text(abs(found.gap), entry.decimals)
     sign = "" if not float(size) else "−" if found.gap < 0 else "+"
     words = f"{sign}{size}"
     wide = abs(found.gap) >= (high - low) * WIDE_GAP
@@ -205,7 +219,8 @@ def _waits(home: Home) -> str:
 
 
 def _runs(home: Home) -> str:
-    return f"{len(home.going)}{'+' if len(home.going) == MOST_GOING else ''} running." if home.going else ""
+    counts = [f"{count:,} {status}" for status, count in home.in_progress.items()]
+    return f"{', '.join(counts)}." if counts else ""
 
 
 def _changes(trends: Sequence[Trend]) -> list[str]:

@@ -11,13 +11,14 @@ from decimal import Decimal
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from refinement.models import Project, ReviewRequest, Rubric, Run, RunTag
+from refinement.models import Project, ReviewRequest, Rubric, Run, RunStatus, RunTag
 from refinement.selectors.reviews.blindness import shown_runs
 from refinement.selectors.runs.search import hits
 
 MARKS = {"signal": "signal_rounds", "penalty": "penalty_rounds", "cut": "cut_rounds"}
 MOST_HITS = 20_000
 ANY_IMPORTED = "any"
+UNDER_WAY = (RunStatus.RUNNING, RunStatus.QUEUED, RunStatus.WAITING)
 MINE = "mine"  # review requests of the user who asks
 
 
@@ -27,8 +28,8 @@ class RunFilters:
 
     words: str = ""
     outcome: str = ""
-    reason: str = ""
-    status: str = ""
+    reason: str | tuple[str, ...] = ""  # one of several
+    status: str | tuple[str, ...] = ""
     rubric: str = ""
     producer: str = ""
     judge: str = ""
@@ -76,8 +77,6 @@ def _columns(project: Project, filters: RunFilters) -> dict[str, object]:
     rubric = Rubric.objects.filter(project=project, slug=filters.rubric).values("pk")[:1]
     lookups: dict[str, object] = {
         "outcome": filters.outcome,
-        "stop_reason": filters.reason,
-        "status": filters.status,
         "rubric": rubric if filters.rubric else None,
         "producer_model": filters.producer,
         "judge_model": filters.judge,
@@ -94,6 +93,8 @@ def _columns(project: Project, filters: RunFilters) -> dict[str, object]:
         "created_at__gte": filters.since and midnight(filters.since),
         "created_at__lt": filters.until and midnight(filters.until + timedelta(days=1)),
     }
+    for name, wanted in (("stop_reason", filters.reason), ("status", filters.status)):
+        lookups[name if isinstance(wanted, str) else f"{name}__in"] = wanted
     if filters.mark:
         lookups[f"{MARKS[filters.mark]}__gt"] = 0
     return {name: value for name, value in lookups.items() if value not in ("", None)}

@@ -6,14 +6,15 @@ from decimal import Decimal
 from time import monotonic
 from typing import Any, TypeAlias
 
-from django.db.models import F, OrderBy, QuerySet
+from django.db.models import F, OrderBy, OuterRef, QuerySet, Subquery
 
 from refinement.charts import Sparkline, sparkline
-from refinement.models import Project, Run, RunTag
+from refinement.models import Project, Round, Run, RunTag
 from refinement.selectors.reviews.blindness import hidden_runs, without_hidden
 from refinement.selectors.runs.filters import RunFilters, runs_matching
 from refinement.selectors.runs.orders import NEWEST, Order, Place, beyond
 from refinement.selectors.runs.search import LAST_RUN, search
+from refinement.selectors.score_words import composite_text
 
 PAGE_SIZE = 25
 SEARCH_SECONDS = 0.03  # after which a search returns partial results
@@ -21,6 +22,7 @@ SEARCH_BATCH = 300  # matches filtered at a time
 SORTED_HITS = 1_000  # matches sorted when the order is not newest first
 MOST_TAGS_SHOWN = 4
 MOST_POINTS = 60
+USUAL_TOP = 10  # of a scale
 Key: TypeAlias = tuple[int, Any]
 SHOWN_FIELDS = (
     *("title", "task_type", "status", "outcome", "stop_reason", "why"),
@@ -32,11 +34,13 @@ SHOWN_FIELDS = (
     *("rubric__name", "rubric__slug", "rubric_version__number", "created_by__name", "created_by__email"),
     *("rubric_version__scale_minimum", "rubric_version__scale_maximum", "plateau_asked"),
 )
+CHOSEN = Round.objects.filter(run=OuterRef("pk"), number=OuterRef("chosen_round"))
 # Of the run's own copy of the rubric, which a launch can change.
 SNAPSHOT_VALUES = {
     "shown_pass_mark": F("snapshot__policy__pass_threshold"),
     "shown_decimals": F("snapshot__policy__composite_decimals"),
     "shown_judges": F("snapshot__judges__mode"),
+    "chosen_score": Subquery(CHOSEN.values("composite")[:1]),
 }
 
 
@@ -52,6 +56,21 @@ class Listed:
     pass_mark: Decimal | None = None
     decimals: int | None = None  # of composites
     judges: str = ""  # who judges by the rubric: single, board or auto
+    chosen_score: Decimal | None = None  # of the round that people chose, if it is not the best one
+
+    @property
+    def chosen_words(self) -> str:
+        """That people chose another round than the best one, with its score; empty if they did not."""
+        if self.run.chosen_round in (None, self.run.best_round):
+            return ""
+        score = "" if self.chosen_score is None else f": {composite_text(self.chosen_score, self.decimals)}"
+        return f"People chose round {self.run.chosen_round}{score}"
+
+    @property
+    def scale_words(self) -> str:
+        """The end of the scale, if it is not the usual 10."""
+        top = self.run.rubric_version.scale_maximum
+        return "" if top == USUAL_TOP else f"of {top.normalize():f}"
 
 
 @dataclass(slots=True)
@@ -217,6 +236,7 @@ def _line(run: Run, tags: list[str]) -> Listed:
         pass_mark=None if mark is None else Decimal(str(mark)),
         decimals=getattr(run, "shown_decimals", None),
         judges=getattr(run, "shown_judges", None) or "",
+        chosen_score=getattr(run, "chosen_score", None),
     )
 
 

@@ -82,7 +82,7 @@ def beside(values: Sequence[Any], sides: Sequence[Side]) -> list[tuple[Any, Side
 
 
 def difference(request: ProjectRequest, sides: Sequence[Side]) -> dict[str, Any]:
-    """A word diff of two runs' best candidates, by default of the first two."""
+    """A word diff of two runs' results, by default of the first two."""
     by_number = {side.run.pk: side for side in sides}
     first, second = (
         _chosen(by_number, request.GET.get(name, ""), sides[index]) for index, name in enumerate(("a", "b"))
@@ -94,6 +94,7 @@ def difference(request: ProjectRequest, sides: Sequence[Side]) -> dict[str, Any]
         "first": first,
         "second": second,
         "diff": diff,
+        "diff_open": first.run.task == second.run.task or "a" in request.GET,
         "diff_rows": side_by_side(pieces),
         "diff_missing": missing,
         "diff_chars": DIFF_CHARS,

@@ -10,10 +10,10 @@ from refinement.engine.types import EvaluationMode, Evaluator, JudgeMode, Judges
 from refinement.providers.base import ModelInfo
 from refinement.providers.registry import Target
 from refinement.selectors.launch.available_models import Offer
-from refinement.selectors.launch.estimates import Range, estimate_of
+from refinement.selectors.launch.estimates import Range, estimate_of, two_digits
 from refinement.selectors.launch.judging import judging_of
 from refinement.selectors.launch.plans import Plan
-from refinement.selectors.launch.warnings import warnings_for
+from refinement.selectors.launch.warnings import Fix, warnings_for
 from tests.execution.wire.conftest import ollama_server, stage
 from tests.execution.wire.stage import verdict
 from tests.loopback.replies import made_to_fit
@@ -88,8 +88,8 @@ def test_calls_are_told_by_role():
         Role.JUDGE: Range(12, 36),
         Role.CLERK: Range(2, 10),
     }
-    assert found.round_calls == 7
-    assert sum(share.tokens.high for share in found.roles) >= found.tokens.high
+    assert (found.round_calls, found.first_calls) == (9, 7)  # from round 2 on with a revision and its name
+    assert two_digits(sum(share.tokens.high for share in found.roles)) >= found.tokens.high
 
 
 @pytest.mark.parametrize(
@@ -188,6 +188,31 @@ def codes(*given, **more) -> list[str]:
 )
 def test_what_is_worth_knowing_is_said(given, told):
     assert codes(**given) == told
+
+
+@pytest.mark.parametrize(
+    ("limit", "told"),
+    [
+        ({"tokens": "9000"}, True),
+        ({"tokens": "60000"}, False),
+        ({"calls": "6"}, True),
+        ({"calls": "7"}, False),
+    ],
+)
+def test_a_limit_that_allows_no_round_is_said(limit, told):
+    path, value = next((f"policy.budget.{name}", value) for name, value in limit.items())
+    found = cautions(rubric_with(board("", "", ""), {path: value}), seed_chars=900)
+    assert [caution.code for caution in found] == (["low-limit"] if told else [])
+    if told:
+        assert found[0].words.startswith("A board round needs ")
+        assert found[0].words.endswith(f"the limit of {int(value):,} allows none.")
+        assert found[0].fix == Fix("Raise the limit", path.rpartition(".")[2])
+
+
+@pytest.mark.parametrize("seed", [0, 900, 5_000])
+def test_the_most_is_not_every_reply_at_its_limit(seed):
+    tokens = estimate_of(board("", "", "", profile="simmer"), task_chars=200, seed_chars=seed).tokens
+    assert tokens.high <= 5 * tokens.low
 
 
 def test_a_context_that_is_too_small_is_said():

@@ -24,26 +24,18 @@ def test_the_result_counts_where_people_scored_it(project):
     scored(run, 2, "4.9", "Mina")
     found = people_gap(run.pk)
     assert found is not None
-    assert (found.mean, found.gap, found.people, found.on_result) == (
-        Decimal("4.7"),
-        Decimal("-3.3"),
-        2,
-        True,
-    )
+    assert (found.mean, found.gap, found.people) == (Decimal("4.7"), Decimal("-3.3"), 2)
 
 
-def test_other_rounds_count_if_nobody_scored_the_result(project):
+def test_the_result_is_the_round_that_people_chose(project):
     run = finished_run(project, ["4", "8", "6"])
     scored(run, 1, "5", "Tomás")
-    scored(run, 3, "6", "Tomás")
+    assert people_gap(run.pk) is None  # nobody scored the best round
+    Run.objects.filter(pk=run.pk).update(chosen_round=1)
+    scored(run, 2, "2", "Mina")
     found = people_gap(run.pk)
     assert found is not None
-    assert (found.mean, found.gap, found.people, found.on_result) == (
-        Decimal("5.5"),
-        Decimal("0.5"),
-        1,
-        False,
-    )
+    assert (found.mean, found.gap, found.people) == (5, 1, 1)
 
 
 def test_a_list_takes_one_query_and_leaves_out_what_is_hidden(project, django_assert_num_queries):

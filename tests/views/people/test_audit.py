@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from refinement.models import AuditEntry, User
 from refinement.selectors.people.audit import PAGE_SIZE
-from refinement.selectors.people.audit_words import ACTIONS, value_text
+from refinement.selectors.people.audit_words import ACTIONS, action_label, value_text
 from refinement.selectors.rubrics.definitions import definition_of
 from refinement.services.audit import audit_record
 from refinement.services.rubrics.editing import version_create
@@ -260,3 +260,9 @@ def test_nobody_else_reads_the_whole_instance(as_owner, anonymous):
     for path in ("/administration/audit/", "/administration/audit/export/"):
         assert as_owner.get(path).status_code == 403
         assert anonymous.get(path).status_code == 302
+
+
+def test_a_kind_of_action_names_its_object_once():
+    assert action_label("view.save") == "saved a view"
+    assert action_label("token.revoke") == "revoked an API token"
+    assert action_label("run.example") == "added the prepared example a run"

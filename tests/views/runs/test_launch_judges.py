@@ -58,7 +58,7 @@ def test_the_choice_is_resolved_and_the_judges_are_listed(as_editor):
     assert "First &lt;reader&gt;" in page
     assert "You know the subject." in page
     assert "ollama/loopback:70b" in page
-    assert "a board round takes 5" in page
+    assert "a board round takes up to 7" in page
 
 
 def test_a_single_judge_calls_no_clerk(as_editor):

@@ -38,6 +38,10 @@ FILTERS = [
     ({"producer": "llama3.1:8b"}, {"producer_model": "llama3.1:8b"}),
     ({"judge": "llama3.1:8b"}, {"judge_model": "llama3.1:8b"}),
     ({"tag": "docs, all"}, {"tags": ("docs, all",)}),
+    ({"status": "active"}, {"status": "queued"}),
+    # Profiles have reasons of their own for the same thing.
+    ({"reason": "passed"}, {"stop_reason": "quality_threshold_met"}),
+    ({"reason": "quality_threshold_met"}, {"stop_reason": "passed"}),
     ({"kinship": "same_model"}, {"kinship": "same_model"}),
     ({"mark": "signal"}, {"signal_rounds": 2}),
     ({"mark": "penalty"}, {"penalty_rounds": 1}),
@@ -57,7 +61,7 @@ def test_reviews_that_wait_for_the_reader(as_viewer, as_editor, address, project
     answer = ask(as_viewer, address, review="mine")
     assert numbers(answer) == [run.pk]
     assert [(tab.name, tab.count) for tab in answer.context["tabs"]] == [
-        ("All", "2"), ("Running", "0"), ("For my review", "1"),
+        ("All", "2"), ("In progress", "0"), ("For my review", "1"),
     ]  # fmt: skip
     assert numbers(ask(as_editor, address, review="mine")) == []
 

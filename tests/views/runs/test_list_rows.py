@@ -101,9 +101,22 @@ def test_peoples_gap_is_flagged_from_1_5_points(as_viewer, address, project, edi
     scored_by_people(far, owner, "7")
     rows = as_viewer.get(address).context["rows"]
     assert [(row.gap.text, row.gap.people, row.gap.flagged) for row in rows] == [
-        ("−1.5", "2p", True),
-        ("−1.4", "1p", False),
+        ("−1.50", "(2)", True),
+        ("−1.40", "(1)", False),
     ]
+
+
+def test_a_round_that_people_chose_is_shown_beside_the_best(as_viewer, address, project):
+    [run] = runs_of(project, best="8", decision="result", chosen_round=1)
+    run.rounds.create(
+        number=1, origin="draft", candidate="x", candidate_chars=1, composite="7.25", scores={},
+        judged_at=run.finished_at,
+    )  # fmt: skip
+    page = as_viewer.get(address)
+    [row] = page.context["rows"]
+    assert (row.best, row.chosen, row.chosen_title) == ("8.00", "7.25", "People chose round 1: 7.25")
+    home = as_viewer.get(f"/p/{project.slug}/").content.decode()
+    assert "People chose round 1: 7.25" in home
 
 
 def test_peoples_gap_is_hidden_until_the_reader_has_scored(as_viewer, address, project, editor, viewer):
@@ -112,9 +125,9 @@ def test_peoples_gap_is_hidden_until_the_reader_has_scored(as_viewer, address, p
     ReviewRequest.objects.create(project=project, run=run, reviewer=viewer)
     page = as_viewer.get(address)
     assert page.context["rows"][0].gap.text == ""
-    assert "−5.0" not in page.content.decode()
+    assert "−5.00" not in page.content.decode()
     scored_by_people(run, viewer, "5")
-    assert as_viewer.get(address).context["rows"][0].gap.text == "−4.0"
+    assert as_viewer.get(address).context["rows"][0].gap.text == "−4.00"
 
 
 def test_a_board_is_said_in_place_of_the_judge(as_viewer, address, project):

@@ -7,7 +7,7 @@ COLUMNS = (
     ("rubric", "Rubric", True),
     ("scores", "First → best", True),
     ("gain", "Gain", False),
-    ("people", "People ± judge", True),
+    ("people", "People − judge", True),
     ("models", "Writer → judge", True),
     ("tokens", "Tokens, cost", True),
     ("rounds", "Rounds", False),

@@ -27,7 +27,7 @@ HUES = 4  # colours of avatars
 THIN_SPACE = "\N{NARROW NO-BREAK SPACE}"
 CHIPS = {Outcome.PASS: "ok", Outcome.FAIL: "bad", Outcome.ERROR: "warn", Outcome.DONE: "info"}
 DECISIONS = {
-    DecisionKind.RESULT: ("different result", ""),
+    DecisionKind.RESULT: ("★ chosen", ""),
     DecisionKind.APPROVED: ("✓ approved", "ok"),
     DecisionKind.CHANGES: ("▲ changes requested", "warn"),
     DecisionKind.REJECTED: ("✕ rejected", "bad"),
@@ -80,9 +80,11 @@ class Row:
     first: str
     best: str
     demo: str  # that the demo model judged it; empty if not
+    chosen: str  # the score of the round that people chose instead of the best
+    chosen_title: str
+    scale: str
     line: Sparkline | None
-    marks: str
-    marks_title: str
+    marks: list[tuple[str, str]]  # each sign with what it means
     gap: Gap
     writer: str
     judge: str
@@ -129,10 +131,12 @@ def _row(entry: Listed, facts: RowFacts, excerpt: Excerpt | None, now: datetime)
         first="" if run.r1 is None else composite_text(run.r1, entry.decimals),
         best=_best(run, entry.decimals),
         demo=DEMO_WORDS if is_demo_run(run) else "",
+        chosen=_chosen(entry),
+        chosen_title=entry.chosen_words,
+        scale=entry.scale_words if run.r1 is not None else "",
         line=_line(entry),
-        marks="".join(sign for sign, _, _ in marks),
-        marks_title=" ".join(words.format(_rounds(count)) for _, words, count in marks),
-        gap=_gap(run, facts),
+        marks=[(sign, words.format(_rounds(count))) for sign, words, count in marks],
+        gap=_gap(entry, facts),
         writer=run.producer_model,
         judge=_judge(entry, facts.seats.get(run.pk, 0)),
         kin=KINSHIPS.get(run.kinship, ""),
@@ -197,7 +201,14 @@ def _line(entry: Listed) -> Sparkline | None:
     )
 
 
-def _gap(run: Run, facts: RowFacts) -> Gap:
+def _chosen(entry: Listed) -> str:
+    if not entry.chosen_words or entry.chosen_score is None:
+        return ""
+    return composite_text(entry.chosen_score, entry.decimals)
+
+
+def _gap(entry: Listed, facts: RowFacts) -> Gap:
+    run = entry.run
     if run.pk in facts.unscored:
         return Gap("", title="Hidden until you have scored this run")
     found: PeopleGap | None = facts.gaps.get(run.pk)
@@ -205,10 +216,12 @@ def _gap(run: Run, facts: RowFacts) -> Gap:
         return Gap("")
     version = run.rubric_version
     flagged = abs(found.gap) >= FLAGGED * (version.scale_maximum - version.scale_minimum)
-    where = "the result" if found.on_result else "the rounds they scored"
-    mean, many = composite_text(found.mean, 2), found.people != 1
-    title = f"{found.people} {'people score' if many else 'person scores'} {where} {mean} on average"
-    return Gap(_signed(found.gap, 1), f"{found.people}p", flagged, title)
+    mean, many = composite_text(found.mean, entry.decimals), found.people != 1
+    who = f"{found.people} {'people score' if many else 'person scores'}"
+    title = (
+        f"{who} the result {mean}{' on average' if many else ''}{', far from the judge' if flagged else ''}"
+    )
+    return Gap(_signed(found.gap, entry.decimals), f"({found.people})", flagged, title)
 
 
 def _judge(entry: Listed, seats: int) -> str:

@@ -1,4 +1,4 @@
-"""Tabs of the run list: all runs, running ones, one's own reviews, and saved views, with counts."""
+"""Tabs of the run list: all runs, those in progress, one's own reviews, and saved views, with counts."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -7,7 +7,7 @@ from time import monotonic
 from django.db.models import QuerySet
 
 from refinement.models import Project, Run, SavedView
-from refinement.selectors.runs.filters import RunFilters, runs_matching
+from refinement.selectors.runs.filters import UNDER_WAY, RunFilters, runs_matching
 
 MOST_TABS = 5  # saved views beside each other; the others are in a menu
 MOST_IN_TAB = 99
@@ -41,10 +41,10 @@ def tabs_of(
     until = monotonic() + COUNT_SECONDS
     everything, mine = RunFilters(), RunFilters(reviewer=user)
     waiting = counted(runs_matching(project, mine), MOST_IN_TAB)
-    running = counted(runs_matching(project, replace(everything, status="running")), MOST_IN_TAB)
+    going = counted(runs_matching(project, replace(everything, status=UNDER_WAY)), MOST_IN_TAB)
     tabs = [
         Tab("All", "", total),
-        Tab("Running", "status=running", running),
+        Tab("In progress", "status=active", going),
         Tab("For my review", "review=mine", waiting, urgent=waiting != "0"),
     ]
     for view in views[:MOST_TABS]:

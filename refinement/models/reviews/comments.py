@@ -14,7 +14,7 @@ class ThreadPlace(models.TextChoices):
     ROUND = "round", "A round"
     CRITERION = "criterion", "A criterion's score"
     ISSUE = "issue", "An issue"
-    ASI = "asi", "The ASI"
+    ASI = "asi", "The suggested change"
     PASSAGE = "passage", "A passage"
 
 

@@ -144,7 +144,7 @@ def endpoint_removed(request: ApiRequest, endpoint: str) -> Status[None]:
 def row_named(name: str) -> Endpoint:
     found = Endpoint.objects.filter(name=name).first() if "\x00" not in name else None
     if found is None:
-        raise NotFound("No endpoint with this name was added here.")
+        raise NotFound("No model server with this name was added here.")
     return found
 
 

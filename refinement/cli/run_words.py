@@ -21,7 +21,7 @@ def print_report(report: RunReport) -> None:
     if report["task_type"]:
         click.echo(f"Task type: {shown(report['task_type'])}")
     click.echo(
-        f"{report['rubric']} · producer {shown(report['producer'])} · {judge_words(report)} · "
+        f"{report['rubric']} · writer {shown(report['producer'])} · {judge_words(report)} · "
         f"{report['tokens']:,} tokens · {report['seconds']:.0f} s model time"
     )
     if not report["rounds"]:

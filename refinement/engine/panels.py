@@ -18,7 +18,7 @@ class PanelJudge:
 
     def __post_init__(self) -> None:
         if not self.name.strip() or not self.lens.strip():
-            raise ValueError("each judge of a panel needs a name and a lens")
+            raise ValueError("each judge of a board needs a name and a lens")
         for what, text, limit in (
             ("name", self.name, NAME_CHARS),
             ("lens", self.lens, LENS_CHARS),
@@ -40,10 +40,10 @@ class Judges:
 
     def __post_init__(self) -> None:
         if self.panel and not FEWEST_JUDGES <= len(self.panel) <= MOST_JUDGES:
-            raise ValueError(f"a panel has {FEWEST_JUDGES} to {MOST_JUDGES} judges")
+            raise ValueError(f"a board has {FEWEST_JUDGES} to {MOST_JUDGES} judges")
         names = [judge.name.strip().casefold() for judge in self.panel]
         if len(names) != len(set(names)):
-            raise ValueError("two judges of the panel have the same name")
+            raise ValueError("two judges of the board have the same name")
         _validate_model(self.clerk)
 
 

@@ -223,9 +223,9 @@ class Policy:
         if self.source_limit_chars < 1:
             raise ValueError("prompts must contain at least one character of the sources")
         if self.producer_tokens < 1:
-            raise ValueError("the producer must be allowed at least one token")
+            raise ValueError("the writer must be allowed at least one token")
         if not ZERO <= exact(self.producer_temperature) <= 2:
-            raise ValueError("the producer's temperature must be between 0 and 2")
+            raise ValueError("the writer's temperature must be between 0 and 2")
         for number in (self.pass_threshold, self.perfect_score, self.minimum_gain):
             if number is not None:
                 exact(number)

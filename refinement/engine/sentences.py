@@ -67,7 +67,7 @@ def quorum_sentence(history: History, entry: Round) -> str:
     valid = len(history.panel) - len(names)
     return (
         f"The board has no quorum: {valid} of {len(history.panel)} judges returned valid scores. "
-        f"{listed} did not. Retry the run, or change the panel's models."
+        f"{listed} did not. Retry the run, or change the judges' models."
     )
 
 

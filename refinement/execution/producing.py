@@ -14,7 +14,7 @@ from refinement.providers.base import ErrorKind, ProviderError
 from refinement.selectors.runs.history import command_output_of
 from refinement.texts import storable
 
-EMPTY = "The producer's reply was empty. Try another model or a longer reply limit."
+EMPTY = "The writer's reply was empty. Try another model or a longer reply limit."
 
 
 def instruction_size(view: ProducerView) -> InstructionSize | None:

@@ -57,7 +57,7 @@ class Progress:
         if isinstance(step, Judge):
             return f"{self.run.judge_model} is judging" if self.rubric.criteria else "running checks"
         if isinstance(step, Repair):
-            return f"{self.run.producer_model} is repairing a candidate that failed validation"
+            return f"{self.run.producer_model} is repairing a text that failed validation"
         if isinstance(step, Revise):
             return f"{self.run.producer_model} is revising"
         return self.board_description(step)

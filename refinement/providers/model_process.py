@@ -74,7 +74,7 @@ class ModelProcess:
     def _failed(self, detail: str) -> ProviderError:
         return ProviderError(
             ErrorKind.MODEL_MISSING,
-            f"The embedded model could not be loaded from {self._path.name} ({detail}). "
+            f"The demo model could not be loaded from {self._path.name} ({detail}). "
             "Check that the file is a complete GGUF file and that there is enough memory.",
             retryable=False,
         )

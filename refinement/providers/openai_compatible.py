@@ -27,7 +27,7 @@ from refinement.providers.transport import client_for
 LIST_SECONDS = 10.0
 HEALTH_SECONDS = 3.0
 CONTEXT_FIELDS = ("max_model_len", "max_context_length", "context_length")
-MISSING_ADVICE = "Choose one of the endpoint's models, or load it there first."
+MISSING_ADVICE = "Choose one of the server's models, or load it there first."
 
 
 class OpenAICompatibleProvider:

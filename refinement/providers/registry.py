@@ -71,7 +71,7 @@ def find_spec(endpoint: str, specs: Sequence[EndpointSpec]) -> EndpointSpec:
             "Scripted replies only work in the foreground, with “wiggum refine” and without --detach. "
             f"Choose one of {known}."
         )
-    raise ValueError(f"there is no endpoint named {endpoint!r}; known are {known}.")
+    raise ValueError(f"there is no model server named {endpoint!r}; known are {known}.")
 
 
 def scripted_specs(*endpoints: str) -> dict[str, EndpointSpec]:
@@ -110,7 +110,7 @@ def _ollama(spec: EndpointSpec) -> Provider:
 def _openai_compatible(spec: EndpointSpec) -> Provider:
     from refinement.providers.openai_compatible import OpenAICompatibleProvider
 
-    name = f"The endpoint {spec.name}"
+    name = f"The model server {spec.name}"
     return OpenAICompatibleProvider(spec.url, spec.api_key_variable, spec.options, name)
 
 

@@ -199,7 +199,7 @@ def status_error(
     if is_html(body) and status < 500:
         return not_a_model_server(where)
     advice = (
-        "Check the endpoint's settings." if status < 500 else "Try again; if it keeps failing, check its log."
+        "Check the server's settings." if status < 500 else "Try again; if it keeps failing, check its log."
     )
     return ProviderError(
         ErrorKind.BAD_REPLY,
@@ -214,7 +214,7 @@ def _refused(status: int, detail: str, where: str, key_variable: str) -> Provide
     elif key_variable:
         advice = f"Check the key in the environment variable {key_variable}."
     else:
-        advice = "If it needs a key, set the key's environment variable in the endpoint's settings."
+        advice = "If it needs a key, set the key's environment variable in the server's settings."
     return ProviderError(
         ErrorKind.REFUSED,
         f"{where} refused the request (status {status}: {shortened(detail)}). {advice}",

@@ -72,7 +72,7 @@ def endpoint_health() -> EndpointsPart:
         return EndpointsPart(ok=False, message=str(error), endpoints=[])
     states = health_cache.states(specs)
     answering = sum(state["ok"] for state in states)
-    message = f"{answering} of {len(states)} available" if answering else "No endpoint available"
+    message = f"{answering} of {len(states)} available" if answering else "No model server available"
     return EndpointsPart(ok=answering > 0, message=message, endpoints=states)
 
 

@@ -21,7 +21,7 @@ class EndpointChanged(Exception):
     """The endpoint was changed since the form was opened."""
 
     def __init__(self, endpoint: Endpoint) -> None:
-        super().__init__("The endpoint has changed since you opened it.")
+        super().__init__("The model server has changed since you opened it.")
         self.endpoint = endpoint
 
 
@@ -83,7 +83,7 @@ def _locked(name: str) -> Endpoint:
     row = Endpoint.objects.select_for_update().filter(name=name).first()
     if row is None:
         raise NotFound(
-            "No endpoint with this name was added here. Endpoints from the environment are changed there."
+            "No model server with this name was added here. Those from the environment are changed there."
         )
     return row
 
@@ -94,13 +94,13 @@ def _save(row: Endpoint) -> None:
         with transaction.atomic():
             row.save()
     except IntegrityError:
-        raise ValidationError({"name": "An endpoint with this name already exists."}) from None
+        raise ValidationError({"name": "A model server with this name already exists."}) from None
 
 
 def _validate(row: Endpoint) -> None:
     """Validate like an endpoint of the environment, then by the columns' limits."""
     if row.name in {spec.name for spec in fixed_specs()}:
-        raise ValidationError({"name": "An endpoint from the environment already has this name."})
+        raise ValidationError({"name": "A model server from the environment already has this name."})
     if row.kind not in EndpointKind.values:
         raise ValidationError({"kind": f"Choose one of {', '.join(EndpointKind.values)}."})
     try:
@@ -128,7 +128,7 @@ def _audit_values(row: Endpoint) -> dict[str, object]:
 
 def _require_administrator(by: User) -> None:
     if not User.objects.filter(pk=by.pk, is_superuser=True, is_active=True).exists():
-        raise PermissionDenied("Only administrators of this instance can change endpoints.")
+        raise PermissionDenied("Only administrators of this instance can change model servers.")
 
 
 def _record(

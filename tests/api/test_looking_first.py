@@ -110,7 +110,7 @@ def test_a_preview_of_a_board_has_each_judge_and_the_clerk(api_viewer, project):
             assert "".join(part["text"] for part in message["parts"]) == message["content"]
     assert shown["deliberation-2"]["messages"][:2] == shown["judge-2"]["messages"]
     assert shown["merge"]["information"]["candidate"] == "withheld"
-    assert any("the clerk composes the panel" in sentence for sentence in told["assumptions"])
+    assert any("the clerk composes the board" in sentence for sentence in told["assumptions"])
 
 
 def test_checks_are_tried_on_a_text(api_editor, rubrics):

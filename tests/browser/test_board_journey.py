@@ -118,7 +118,7 @@ def set_up_the_board(page: Page) -> None:
     page.locator("#judges-mode").focus()
     page.keyboard.press("ArrowRight")  # single judge, board, automatic
     expect(page.get_by_role("radio", name="Board")).to_be_checked()
-    page.get_by_role("button", name="Use this panel").focus()
+    page.get_by_role("button", name="Use this board").focus()
     page.keyboard.press("Enter")
     expect(page.locator("#judges [data-row=judge]")).to_have_count(3)
     page.locator("#stopping > summary").click()

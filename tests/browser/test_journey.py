@@ -189,7 +189,7 @@ def test_the_model_that_comes_along_writes_real_rounds(
     page = begin(NOWHERE, prepared_copy(tmp_path_factory, "along"))
     make_the_first_account(page)
     run_the_example(page)
-    expect(page.get_by_text("This example uses the embedded model")).to_be_visible()
+    expect(page.get_by_text("This example uses the demo model")).to_be_visible()
 
     expect(page.locator("[data-live-text]")).to_have_text(re.compile(r"\w+ \w+"), timeout=SLOW)
     # It is slow where it shares the machine: two candidates and one verdict are enough to see it work.

@@ -119,7 +119,7 @@ def test_launch_and_estimate_are_in_sight_on_a_laptop_and_on_a_phone(signed_in: 
 
 def test_another_rubric_brings_its_settings_and_keeps_what_was_typed(signed_in: Page, ready):
     signed_in.goto(NEW)
-    signed_in.get_by_text("Overrule the rubric for this run").click()
+    signed_in.get_by_text("Override the rubric for this run").click()
     rounds = signed_in.get_by_label("Maximum rounds")
     expect(rounds).to_have_attribute("placeholder", "3")
     rounds.fill("6")
@@ -178,7 +178,7 @@ def test_a_form_with_errors(browser, site, as_owner, ready):
     context.add_cookies([{"name": "sessionid", "value": as_owner.cookies["sessionid"].value, "url": site}])
     page = context.new_page()
     page.goto(NEW)
-    page.get_by_text("Overrule the rubric for this run").click()
+    page.get_by_text("Override the rubric for this run").click()
     page.get_by_label("Maximum rounds").fill("many")
     page.get_by_role("button", name="Launch").last.click()
     expect(page.get_by_text("Not a whole number.")).to_be_visible()

@@ -44,11 +44,11 @@ def test_who_judges_follows_the_form(signed_in: Page, board):
     signed_in.locator("#id_clerk").select_option("ollama/loopback:1b")
     expect(judging).to_contain_text(re.compile(r"Clerk:\s*ollama/loopback:1b"))
     # The rubric's texts come with it; a changed one is the run's.
-    signed_in.get_by_text("Overrule the rubric for this run").click()
+    signed_in.get_by_text("Override the rubric for this run").click()
     signed_in.get_by_label("Background").fill("Mine.")
     signed_in.locator("#id_rubric").select_option("told")
     expect(signed_in.locator("#launch-value-changes")).to_have_text("Background")
-    signed_in.get_by_text("Overrule the rubric for this run").click()
+    signed_in.get_by_text("Override the rubric for this run").click()
     signed_in.get_by_label("Background").fill("")
     signed_in.get_by_label("What should be written?").press("Control+Enter")
     signed_in.wait_for_url(A_RUN)
@@ -79,7 +79,7 @@ def test_nothing_serious_is_found(browser, site, as_owner, board, width):
     context.add_cookies([{"name": "sessionid", "value": as_owner.cookies["sessionid"].value, "url": site}])
     page = context.new_page()
     page.goto(f"{NEW}?rubric=board")
-    page.get_by_text("Overrule the rubric for this run").click()
+    page.get_by_text("Override the rubric for this run").click()
     assert in_both_themes(page) == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     context.close()

@@ -38,18 +38,18 @@ def version(project):
 def test_a_preview_is_swapped_in_place_and_its_legend_leads_to_the_parts(signed_in, version):
     page = signed_in
     page.goto("/p/alpha/rubrics/house/preview/")
-    page.get_by_role("textbox", name="Candidate").fill("A text <b>of mine</b>.")
+    page.get_by_role("textbox", name="Text", exact=True).fill("A text <b>of mine</b>.")
     page.get_by_role("spinbutton", name="Round").fill("2")
     page.get_by_role("button", name="Preview").click()
     judge = page.get_by_role("region", name="User message").first
     expect(judge).to_contain_text("A text <b>of mine</b>.")
     expect(judge).to_contain_text("A middling text.")
     assert page.url.endswith("/preview/")
-    link = page.locator("#judge .legend-link", has_text="Candidate").first
+    link = page.locator("#judge .legend-link", has_text="Text").first
     link.focus()
     page.keyboard.press("Enter")
     expect(page.locator("#judge-2-candidate")).to_be_focused()
-    page.get_by_role("textbox", name="Candidate").fill("")
+    page.get_by_role("textbox", name="Text", exact=True).fill("")
     page.get_by_role("button", name="Preview").click()
     expect(page.get_by_text("Enter a text to judge. Or choose a run above.")).to_be_visible()
     expect(page.get_by_text("No preview")).to_be_visible()
@@ -80,7 +80,7 @@ def board(project):
 def test_a_judge_of_a_board_is_chosen_by_keyboard(signed_in, board):
     page = signed_in
     page.goto("/p/alpha/rubrics/board/preview/")
-    page.get_by_role("textbox", name="Candidate").fill("A text of mine.")
+    page.get_by_role("textbox", name="Text", exact=True).fill("A text of mine.")
     page.get_by_role("button", name="Judge 2").focus()
     page.keyboard.press("Enter")
     message = page.get_by_role("region", name="User message").first

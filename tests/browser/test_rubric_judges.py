@@ -105,13 +105,13 @@ def test_a_panel_of_the_gallery_is_used_and_brought_back(editor_page):
     page.keyboard.type("My own")
     page.fill("#judge-0-lens", "My lens.")
     page.select_option("#panel-type", "code")
-    page.get_by_role("button", name="Use this panel").click()
+    page.get_by_role("button", name="Use this board").click()
     expect(page.locator("[data-rows='judge'] > li")).to_have_count(3)
     expect(page.get_by_role("button", name="Remove: Next maintainer")).to_be_visible()
     page.get_by_role("button", name="Undo").click()
     expect(page.locator("[data-rows='judge'] > li")).to_have_count(1)
     expect(page.locator("#judge-0-name")).to_be_focused()
-    page.get_by_role("button", name="Use this panel").click()
+    page.get_by_role("button", name="Use this board").click()
     save(page)
     expect(page.get_by_text("Version 2 saved.")).to_be_visible()
     assert saved_definition().judges == Judges(JudgeMode.BOARD, PANELS["code"])
@@ -144,7 +144,7 @@ def test_a_hidden_row_with_an_error_is_shown(editor_page):
 def test_unsaved_judges_are_offered_back(editor_page):
     page = editor_page
     page.get_by_label("Board", exact=True).check()
-    page.get_by_role("button", name="Use this panel").click()
+    page.get_by_role("button", name="Use this board").click()
     expect(page.locator("[data-save-state]")).to_have_text("Unsaved changes:")
     second = page.context.new_page()
     page.close()
@@ -162,7 +162,7 @@ def test_it_works_without_script(browser, site, rubrics, owner, as_owner):
     page.get_by_label("Board", exact=True).check()
     page.locator("#panel > summary").click()
     page.select_option("#panel-type", "prompt")
-    page.get_by_role("button", name="Use this panel").click()
+    page.get_by_role("button", name="Use this board").click()
     page.locator("#judge-0").get_by_label("Remove").check()
     page.get_by_role("button", name="Add judge").click()
     page.fill("#judge-3-name", "Newcomer")
@@ -184,7 +184,7 @@ def test_axe_finds_nothing_serious_and_nothing_overflows(browser, site, rubrics,
     page = context.new_page()
     page.goto(PATH)
     page.get_by_label("Board", exact=True).check()
-    page.get_by_role("button", name="Use this panel").click()
+    page.get_by_role("button", name="Use this board").click()
     page.fill("#judge-1-model", "rack/" + "long-name" * 20)
     assert page.evaluate("document.documentElement.scrollWidth") == width
     assert in_both_themes(page) == []

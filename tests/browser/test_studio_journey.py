@@ -191,7 +191,7 @@ def the_first_version_is_restored(page: Page) -> None:
 
 def nothing_is_sent_by_a_preview(page: Page, table: Table) -> None:
     tab(page, "Preview")
-    page.get_by_role("textbox", name="Candidate").fill(CANDIDATE)
+    page.get_by_role("textbox", name="Text", exact=True).fill(CANDIDATE)
     page.get_by_role("button", name="Preview").click()
     message = page.get_by_role("region", name="User message").first
     expect(message).to_contain_text("You expect the line to fall.")

@@ -86,7 +86,7 @@ def test_what_cannot_be_run_is_said_before_anything_runs(evals, ollama_server):
     assert "the target served cannot be reached; nothing was run." in away.stderr
     missing = evals("good.eval.yaml", "--target", "nowhere/model")
     assert missing.returncode == 2
-    assert "there is no endpoint named 'nowhere'" in missing.stderr
+    assert "there is no model server named 'nowhere'" in missing.stderr
     assert runs_in(evals) == []
     assert ollama_server.chats == []
 

@@ -198,7 +198,7 @@ def test_one_that_breaks_is_said_to_be_unusable(db, monkeypatch):
 
     asked_instead(monkeypatch, answer)
     part = endpoint_health()
-    assert (part["ok"], part["message"]) == (False, "No endpoint available")
+    assert (part["ok"], part["message"]) == (False, "No model server available")
     assert messages()["ollama"] == (False, "ollama is not available: its address is odd.")
 
 
@@ -209,7 +209,7 @@ def test_readyz_stays_ready_without_endpoints_and_tells_no_addresses(anonymous, 
     assert response.status_code == 200
     assert response.json()["endpoints"] == {
         "ok": False,
-        "message": "No endpoint available",
+        "message": "No model server available",
         "endpoints": [
             {"name": "ollama", "ok": False, "message": "Not available"},
             {"name": "embedded", "ok": False, "message": "Not available"},

@@ -108,11 +108,11 @@ TWO = "- {name: A, lens: a}\n  - {name: B, lens: b}"
         ),
         (
             f"judges:\n  panel:\n  {TWO}\n  - {{name: ' a ', lens: c}}",
-            ["5: The judge 'a' is already on the panel, on line "],
+            ["5: The judge 'a' is already on the board, on line "],
         ),
         (
             "judges:\n  panel: [{name: A, lens: a}, {name: a, lens: b}]",
-            ["2: The judge 'a' is already on the panel"],
+            ["2: The judge 'a' is already on the board"],
         ),
         (
             f"judges:\n  panel:\n  {TWO}\n  - {{name: {'n' * 61}, lens: c}}",

@@ -35,7 +35,10 @@ WRONG = [
     ([*PLAIN], "--producer is required"),
     ([*PLAIN, "--producer", "ollama/loopback:1b"], "--judge is required, because this rubric has criteria"),
     ([*PLAIN, "--producer", "ollama", "--judge", "ollama/x"], "'ollama' has no model"),
-    ([*PLAIN, "--producer", "nowhere/x", "--judge", "ollama/x"], "no endpoint named 'nowhere'; known are"),
+    (
+        [*PLAIN, "--producer", "nowhere/x", "--judge", "ollama/x"],
+        "no model server named 'nowhere'; known",
+    ),
     ([*PLAIN, "--producer", "scripted:", "--judge", "ollama/x"], "needs a file path"),
     ([*PLAIN, *MODELS, "--detach", "--judge", "scripted:a.jsonl"], "only work in the foreground"),
     (["--rubric", "none", "--task", "x", *MODELS], "no rubric 'none' in project local; available"),

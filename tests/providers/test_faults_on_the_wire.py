@@ -17,7 +17,7 @@ FAULTS = [
     (Fault("status"), ErrorKind.BAD_REPLY, True, "status 500: the server stumbled"),
     (Fault("status", status=503), ErrorKind.UNREACHABLE, True, "busy or temporarily unavailable"),
     (Fault("status", status=401), ErrorKind.REFUSED, False, "refused the request (status 401"),
-    (Fault("status", status=418), ErrorKind.BAD_REPLY, False, "Check the endpoint's settings"),
+    (Fault("status", status=418), ErrorKind.BAD_REPLY, False, "Check the server's settings"),
     (
         Fault("status", status=429, message="You exceeded your current quota"),
         ErrorKind.REFUSED,

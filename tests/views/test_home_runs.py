@@ -172,7 +172,7 @@ def a_system(*endpoints):
     states = [{"name": name, "ok": ok, "message": ""} for name, ok in endpoints]
     return [
         ("Queue", {"ok": True, "message": ""}, True),
-        ("Model endpoints", {"ok": True, "message": "", "endpoints": states}, False),
+        ("Model servers", {"ok": True, "message": "", "endpoints": states}, False),
     ]
 
 

@@ -135,7 +135,7 @@ def test_it_is_played_by_links_alone(as_viewer):
     assert "writes the first draft" in seen[0]
     assert seen[1].count("chip-warn") == seen[1].count("chip-bad") == 1  # one check only warns
     assert "concedes" in seen[3]
-    assert "The one thing to change, round 1" in seen[4]
+    assert "Suggested change, round 1" in seen[4]
     assert "passes the guide at 9.20" in seen[-1]
     assert not Run.objects.exists()
 

@@ -68,7 +68,7 @@ def local_findings(models: Sequence[str], skip: Sequence[str] = ()) -> list[Find
         "python": machine.python,
         "packages": machine.packages,
         "disk": machine.disk,
-        "embedded model": machine.embedded_model,
+        "demo model": machine.embedded_model,
     }
     if settings.status != "fail":
         checks |= instance_checks(models)

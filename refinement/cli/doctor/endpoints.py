@@ -29,9 +29,13 @@ def endpoint_checks(wanted: Sequence[Target]) -> dict[str, Check]:
     except DatabaseError:
         specs = list(fixed_specs())
     unknown = sorted({target.endpoint for target in wanted} - {spec.name for spec in specs})
-    missing: dict[str, Check] = {f"endpoint {name}": partial(no_endpoint, name, specs) for name in unknown}
+    missing: dict[str, Check] = {
+        f"model server {name}": partial(no_endpoint, name, specs) for name in unknown
+    }
     return missing | {
-        f"endpoint {spec.name}": partial(endpoint, spec, [t.model for t in wanted if t.endpoint == spec.name])
+        f"model server {spec.name}": partial(
+            endpoint, spec, [t.model for t in wanted if t.endpoint == spec.name]
+        )
         for spec in specs
         if spec.kind != "embedded"
     }
@@ -39,12 +43,12 @@ def endpoint_checks(wanted: Sequence[Target]) -> dict[str, Check]:
 
 def no_endpoint(name: str, specs: Sequence[EndpointSpec]) -> Finding:
     known = ", ".join(spec.name for spec in specs)
-    return fail(f"endpoint {name}", "no such endpoint", f"Choose one of these: {known}.")
+    return fail(f"model server {name}", "no such model server", f"Choose one of these: {known}.")
 
 
 def endpoint(spec: EndpointSpec, required: Sequence[str] = ()) -> list[Finding]:
     """Whether the endpoint is reachable and has the required models."""
-    name = f"endpoint {spec.name}"
+    name = f"model server {spec.name}"
     if spec.refusal:
         what = f"{spec.api_key_variable} is not allowed as an API key variable"
         return [fail(name, what, "Rename the variable, or add it to the setting WIGGUM_KEY_VARIABLES.")]
@@ -61,7 +65,7 @@ def endpoint(spec: EndpointSpec, required: Sequence[str] = ()) -> list[Finding]:
 
 def unreachable(spec: EndpointSpec, message: str, *, needed: bool = False) -> Finding:
     """A failure, but only a warning for the default Ollama endpoint that nothing needs."""
-    name = f"endpoint {spec.name}"
+    name = f"model server {spec.name}"
     if spec.kind == "ollama":
         what = (
             f"Ollama is not responding at {display_address(spec.url)}"
@@ -71,7 +75,7 @@ def unreachable(spec: EndpointSpec, message: str, *, needed: bool = False) -> Fi
         remedy = "Start it (ollama serve, or systemctl start ollama), or set WIGGUM_OLLAMA_URL."
         assumed = spec.name == "ollama" and not os.environ.get("WIGGUM_OLLAMA_URL") and not needed
         return (warn if assumed else fail)(name, what, remedy)
-    return fail(name, message, "Start that server, or fix the endpoint's URL and API key.")
+    return fail(name, message, "Start that server, or fix its URL and API key.")
 
 
 def missing_models(spec: EndpointSpec, required: Sequence[str]) -> list[Finding]:

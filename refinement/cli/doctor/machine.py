@@ -108,9 +108,9 @@ def embedded_model() -> Finding:
         path = model_file(chosen)
     except ProviderError as error:
         what, _, remedy = error.message.partition(". ")
-        return finding("embedded model", what, remedy or "Reinstall it: make install")
+        return finding("demo model", what, remedy or "Reinstall it: make install")
     if importlib.util.find_spec("xllamacpp") is None:
-        return finding("embedded model", "its library xllamacpp is not installed", "Install it: make install")
+        return finding("demo model", "its library xllamacpp is not installed", "Install it: make install")
     if not os.access(path, os.R_OK):
-        return finding("embedded model", f"{path} cannot be read", f"Make it readable: chmod a+r {path}")
-    return ok("embedded model", f"{path.name}, {gigabytes(path.stat().st_size)}; too small to judge well")
+        return finding("demo model", f"{path} cannot be read", f"Make it readable: chmod a+r {path}")
+    return ok("demo model", f"{path.name}, {gigabytes(path.stat().st_size)}; too small to judge well")

@@ -77,7 +77,7 @@ class BenchForm(forms.Form):
         required=False,
         choices=JUDGE_CHOICES,
         help_text="On a board, each judge scores alone with its lens. There is no deliberation here. If the "
-        "rubric has no panel, the gallery's for its kind of work is used.",
+        "rubric names no judges, the gallery's for its kind of work is used.",
     )
     repeats = forms.IntegerField(
         label="Trials",

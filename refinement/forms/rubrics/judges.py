@@ -22,8 +22,8 @@ def read_panel(fields: Fields, problems: Problems) -> list[dict[str, Any]]:
     elif count and count < FEWEST_JUDGES:
         problems.add(
             "panel",
-            f"A panel needs at least {FEWEST_JUDGES} judges. Add one, or remove all to have the clerk "
-            "compose a panel for each run.",
+            f"A board needs at least {FEWEST_JUDGES} judges. Add one, or remove all to have the clerk "
+            "compose a board for each run.",
         )
     names: set[str] = set()
     return [_judge(fields, f"judge-{number}-", names, problems) for number in numbers]
@@ -102,7 +102,7 @@ def model_warning(text: str, offers: Sequence[Offer]) -> str:
         return ""
     offer = next((offer for offer in offers if offer.endpoint == endpoint), None)
     if offer is None:
-        return f"This instance has no endpoint named {endpoint}."
+        return f"This instance has no model server named {endpoint}."
     names = {info.name for info in offer.models}
     missing = names and not names & {model, f"{model}:latest"}
-    return "Model not found on this endpoint." if missing else ""
+    return "Model not found on this model server." if missing else ""

@@ -12,7 +12,7 @@ _LABELS = {setting.name: setting.label for setting in SETTINGS} | {
     "criteria": "Criteria",
     "checks": "Checks",
     "metrics": "Metrics",
-    "panel": "Panel",
+    "panel": "Judges",
     "note": "Note",
     "rubric-editor": "This rubric",
 }

@@ -89,8 +89,8 @@ class PreviewForm(forms.Form):
         widget=forms.NumberInput(attrs={"inputmode": "numeric"}),
     )
     task = _long("Task", "What the writer should write.", 3)
-    candidate = _long("Candidate", "The text judged in this round.", 8)
-    earlier = _long("Text of earlier rounds", "Empty: the candidate.", 4)
+    candidate = _long("Text", "The text judged in this round.", 8)
+    earlier = _long("Text of earlier rounds", "Empty: the text above.", 4)
     score = forms.DecimalField(
         label="Score of every criterion", required=False, max_digits=15, decimal_places=6
     )

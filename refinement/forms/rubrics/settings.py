@@ -97,7 +97,7 @@ SCORING = (
     ),
 )
 ROUNDS = (
-    _whole("max_rounds", "Rounds at most", 1, 100, required=True, help="With the first version."),
+    _whole("max_rounds", "Max. rounds", 1, 100, required=True, help="Includes the first version."),
     _policy(
         "next_base",
         "Revision starts from",

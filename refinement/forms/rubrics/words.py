@@ -80,7 +80,7 @@ def distinct_rules(chosen: Iterable[str]) -> list[StopReason]:
 
 
 ROLES = {
-    Role.JUDGE: (ROLE_LABELS[Role.JUDGE], "scores a candidate"),
+    Role.JUDGE: (ROLE_LABELS[Role.JUDGE], "scores a text"),
     Role.PRODUCER: (ROLE_LABELS[Role.PRODUCER], "writes and revises"),
 }
 TEMPLATE_HELP = {

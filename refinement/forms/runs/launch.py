@@ -129,7 +129,7 @@ class LaunchForm(forms.Form):
         label="Clerk",
         required=False,
         widget=forms.Select,
-        help_text="Merges replies, names changes.",
+        help_text="Merges the judges' replies and names each change.",
     )
     clerk_typed = typed_field("clerk")
     title = forms.CharField(

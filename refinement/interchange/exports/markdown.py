@@ -52,9 +52,9 @@ def run_markdown(
         yield _round(rubric, entry, run["panel"])
         scores = [score for score in human_scores if score["round"] == entry["number"]]
         yield human_scores_section(rubric, scores)
-    yield "\n## Best candidate\n\n"
+    yield "\n## Best text\n\n"
     if best is None:
-        yield "No candidate has been judged.\n"
+        yield "No text has been judged.\n"
     else:
         yield f"{inline(round_name(run['best_round']).capitalize())} is the result.\n\n{fenced(best)}"
     yield f"\n## Task\n\n{fenced(run['task'])}"
@@ -81,7 +81,7 @@ def _facts(run: Mapping[str, Any], rubric: Rubric) -> Iterator[tuple[str, str]]:
     if run["task_type"]:
         yield "Task type", run["task_type"]
     yield "Rubric", f"{run['rubric']['name']}, version {run['rubric']['version']}"
-    yield "Producer", f"{run['producer']['model']} at {run['producer']['endpoint']}"
+    yield "Writer", f"{run['producer']['model']} at {run['producer']['endpoint']}"
     yield from judge_facts(run)
     for name in ("r1", "best", "last", "improvement"):
         value = run[name]
@@ -146,7 +146,7 @@ def _round(rubric: Rubric, entry: Mapping[str, Any], panel: Sequence[Mapping[str
     origin = _ORIGINS.get(entry["origin"], entry["origin"])
     if entry.get("author_name"):
         origin = f"an edit by {inline(entry['author_name'])}"
-    parts = [f"\n### {name}\n\nThe candidate is {origin} of {entry['candidate_chars']:,} characters"]
+    parts = [f"\n### {name}\n\nThe text is {origin} of {entry['candidate_chars']:,} characters"]
     if entry["base_round"]:
         parts.append(f", made from {inline(round_name(entry['base_round']))}")
     judged = "" if entry["composite"] is None else f"; composite {inline(_score(rubric, entry['composite']))}"
@@ -160,9 +160,7 @@ def _round(rubric: Rubric, entry: Mapping[str, Any], panel: Sequence[Mapping[str
     parts.append(board_section(rubric, panel, entry))
     parts += [_penalty(penalty) for penalty in entry["penalties"]]
     if entry["signals"]:
-        parts.append(
-            "\nThe candidate changed, but the verdict is nearly the same as in the previous round.\n"
-        )
+        parts.append("\nThe text changed, but the verdict is nearly the same as in the previous round.\n")
     parts.append(_checks(entry["checks"]))
     parts.append(_evaluator(entry.get("evaluator")))
     return "".join(parts)

@@ -74,7 +74,7 @@ class PanelPart(Part):
 
 def _seats_in_order(panel: list[PanelPart]) -> list[PanelPart]:
     if [judge.seat for judge in panel] != list(range(1, len(panel) + 1)):
-        raise ValueError("the seats of a panel must be numbered from 1, without gaps")
+        raise ValueError("the seats of a board must be numbered from 1, without gaps")
     return panel
 
 

@@ -116,7 +116,7 @@ def _is_whole(document: RunDocument, notes: Notes) -> bool:
         return False
     seats = {judge.seat for judge in document.run.panel}
     if any(answer.seat not in seats for entry in document.rounds for answer in entry.board):
-        notes.add(0, "board", "A judge of a board is missing in the run's panel. The run is not imported.")
+        notes.add(0, "board", "A judge of a board is not among the run's judges. The run is not imported.")
         return False
     return _has_unique_keys(document, notes)
 

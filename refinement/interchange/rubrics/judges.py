@@ -60,7 +60,7 @@ def _names_differ(notes: Notes, node: Items) -> bool:
             continue
         if shown.casefold() in lines:
             first = lines[shown.casefold()]
-            notes.add(key.line, f"The judge {brief(shown)} is already on the panel, on line {first}.")
+            notes.add(key.line, f"The judge {brief(shown)} is already on the board, on line {first}.")
             unique = False
         lines.setdefault(shown.casefold(), key.line)
     return unique

@@ -106,7 +106,7 @@ def _penalties(root: Fields, values: Mapping[str, Any]) -> Iterator[Problem]:
 def _evaluator(root: Fields, values: Mapping[str, Any]) -> Iterator[Problem]:
     evaluator: Evaluator = values.get("evaluator") or Evaluator()
     if evaluator.command and evaluator.handover is Handover.FILE and not evaluator.names_file:
-        message = "The command needs {file} in one of its parts, for the candidate's file."
+        message = "The command needs {file} in one of its parts, for the file with the text."
         yield Problem(_line(root, "evaluator", "command"), message)
 
 

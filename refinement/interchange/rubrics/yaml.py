@@ -43,7 +43,7 @@ REMARKS: Mapping[str, tuple[str, ...]] = {
     ),
     "policy": ("How a run proceeds, and its stop rules in order.",),
     "context": ("The kinds of information that each role may see.",),
-    "background": ("Texts for the producer and, if the context rules allow it, for the judge.",),
+    "background": ("Texts for the writer and, if the context rules allow it, for the judge.",),
     "output_contract": (
         "The required form of the result, in words. By a schema or a pattern, code decides if it is met.",
     ),

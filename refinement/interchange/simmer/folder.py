@@ -48,7 +48,7 @@ def simmer_run(folder_name: str, files: Sequence[SourceFile]) -> FoundRun:
                 folder_name or "the files",
                 0,
                 "",
-                "Nothing to import: there is no table and no candidate.",
+                "Nothing to import: there is no table and no text.",
             )
         )
     else:
@@ -60,7 +60,7 @@ def simmer_run(folder_name: str, files: Sequence[SourceFile]) -> FoundRun:
 def _fill(found: FoundRun, folder: Folder, table: Table | None) -> None:
     numbers = [*folder.candidates, *(row.iteration for row in table.rows)] if table else [*folder.candidates]
     if not numbers:
-        folder.note(TRAJECTORY, "Nothing to import: the table is empty and there is no candidate.")
+        folder.note(TRAJECTORY, "Nothing to import: the table is empty and there is no text.")
         return
     first, last = min(numbers), max(numbers)
     rubric = rounds_fitted(rubric_of(table, folder), rounds=last - first + 1)

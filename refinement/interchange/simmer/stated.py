@@ -146,7 +146,7 @@ def result_contradictions(folder: Folder, best: int | None, first: int) -> list[
         number - first + 1 for number, text in sorted(folder.candidates.items()) if text.strip() == result
     ]
     if not same:
-        return [f"The text of {RESULT} is not one of the candidates."]
+        return [f"The text of {RESULT} is not one of the rounds' texts."]
     if best is None or best in same:
         return []
     return [

@@ -1,4 +1,4 @@
-"""Runs one task in the foreground and prints the best candidate."""
+"""Runs one task in the foreground and prints the best text."""
 
 import json
 import signal
@@ -43,7 +43,7 @@ EPILOG = (
 
 
 class Command(BaseCommand):
-    help = "Runs one task through the loop and prints the best candidate."
+    help = "Runs one task through the loop and prints the best text."
     requires_migrations_checks = False
 
     def create_parser(self, prog_name: str, subcommand: str, **options: Any) -> Any:

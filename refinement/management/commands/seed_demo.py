@@ -26,7 +26,7 @@ class Command(BaseCommand):
         parser.add_argument("--runs", type=int, default=200, help="number of runs to add (default 200)")
         parser.add_argument("--project", default="demo", help="the project's slug (default demo)")
         parser.add_argument("--days", type=int, default=90, help="number of days the runs cover (90)")
-        parser.add_argument("--chars", type=int, default=3_000, help="length of candidates (3,000)")
+        parser.add_argument("--chars", type=int, default=3_000, help="length of texts (3,000)")
         parser.add_argument(
             "--no-calls",
             action="store_true",

@@ -12,7 +12,7 @@ from refinement.models.runs.runs import Run
 
 class RuleKind(models.TextChoices):
     FAILED = "failed", "Every FAIL of a rubric"
-    SIGNAL = "signal", "Every run with a Ralph signal"
+    SIGNAL = "signal", "Every run with a judge check"
     SAMPLE = "sample", "A sample of finished runs"
 
 

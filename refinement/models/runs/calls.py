@@ -43,7 +43,7 @@ class CallPurpose(models.TextChoices):
     REPAIR = "repair", "Repair"
     SCORE = "score", "Scores"
     DELIBERATE = "deliberate", "Deliberation"
-    COMPOSE = "compose", "Panel"
+    COMPOSE = "compose", "Board"
     MERGE = "merge", "Merged suggestion"
     DESCRIBE = "describe", "Key change"
 

@@ -15,7 +15,7 @@ class EventKind(models.TextChoices):
     REVISED = "revised", "Revision written"
     EVALUATING = "evaluating", "Evaluator started"
     EVALUATED = "evaluated", "Evaluator ended"
-    REPAIRED = "repaired", "Candidate repaired"
+    REPAIRED = "repaired", "Text repaired"
     COMPOSED = "composed", "Board composed"
     ANSWERED = "answered", "A judge answered"
     DELIBERATED = "deliberated", "A judge deliberated"

@@ -66,7 +66,7 @@ def _launch(side: Side) -> dict[str, str]:
         "Writer": f"{run.producer_model} at {run.producer_endpoint}",
         "Judged by": side.judges,
         "Clerk": f"{run.clerk_model} at {run.clerk_endpoint}" if run.clerk_model else "",
-        "Producer context window": _window(run.producer_context),
+        "Writer context window": _window(run.producer_context),
         "Judge context window": _window(run.judge_context),
     }
 

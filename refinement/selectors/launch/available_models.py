@@ -79,7 +79,7 @@ def offer_of(spec: EndpointSpec, asked: "Future[list[ModelInfo]]") -> Offer:
 def problem_message(spec: EndpointSpec, error: BaseException) -> str:
     """One sentence on why there are no models, without details of the client library."""
     if not isinstance(error, ProviderError):
-        return "The configuration of this endpoint is not valid."
+        return "The configuration of this model server is not valid."
     if error.kind == ErrorKind.UNREACHABLE and spec.url:
         place = display_address(spec.url)
         return f"Cannot connect to {place}. Check that the server is running and the address is right."
@@ -99,7 +99,7 @@ def target_typed(text: str, endpoints: Sequence[str] = ()) -> Target:
             if text.startswith(name + sign) and text != name + sign:
                 return Target(name, _model_named(text.removeprefix(name + sign).strip()))
     known = ", ".join(names)
-    raise ValueError(f"Enter endpoint/model, such as {names[0]}/qwen3:14b. Available endpoints: {known}.")
+    raise ValueError(f"Enter server/model, such as {names[0]}/qwen3:14b. Available model servers: {known}.")
 
 
 def _model_named(model: str) -> str:

@@ -109,18 +109,18 @@ def endpoint_warnings(plan: Plan, offers: Sequence[Offer]) -> list[Caution]:
         offer = offer_of(offers, target.endpoint)
         if offer is None:
             words = f"{role_words(role)} uses {target.endpoint}/{target.model}. The run would fail."
-            title = f"There is no endpoint {target.endpoint}"
+            title = f"There is no model server {target.endpoint}"
             code = f"no-endpoint-{target.endpoint}"
             found.setdefault(target.endpoint, Caution(code, title, words, fix=FIXES.get(role)))
         elif offer.problem:
-            words = f"{offer.problem} The run will wait and continue when the endpoint responds."
-            title = f"Endpoint {target.endpoint} is not ready"
+            words = f"{offer.problem} The run will wait and continue when the model server responds."
+            title = f"Model server {target.endpoint} is not ready"
             found.setdefault(target.endpoint, Caution(f"down-{target.endpoint}", title, words))
         elif info_of(offers, target) is None:
             words = f"{target.endpoint} has no model {target.model}. The run may fail."
             code = f"unknown-{role.casefold().replace(' ', '-')}"
             found[code] = Caution(
-                code, f"{role_words(role)} was not found on this endpoint", words, fix=FIXES.get(role)
+                code, f"{role_words(role)} was not found on this model server", words, fix=FIXES.get(role)
             )
     return list(found.values())
 

@@ -17,11 +17,11 @@ def typed_assumptions(
     verdict = verdict_summary(rubric, assumed)
     if number > 1:
         span = "Round 1 is" if number == 2 else f"Rounds 1 to {number - 1} are"
-        text = "the text of the earlier rounds" if has_earlier else "the candidate's own text"
+        text = "the text of the earlier rounds" if has_earlier else "the text itself"
         yield f"{span} assumed, with {text} and this verdict: {verdict}."
-        yield "The revision assumes the same verdict on the candidate."
+        yield "The revision assumes the same verdict on the text."
     else:
-        yield f"The revision assumes this verdict on the candidate: {verdict}."
+        yield f"The revision assumes this verdict on the text: {verdict}."
 
 
 def verdict_summary(rubric: Rubric, assumed: AssumedScores) -> str:
@@ -59,7 +59,7 @@ def board_assumptions(board: BoardRehearsal | None) -> Iterator[str]:
     if board is None:
         return
     if board.assumes_panel:
-        yield "In a run, the clerk composes the panel. Here it is the gallery's panel for this artifact type."
+        yield "In a run, the clerk composes the board. Here it is the gallery's board for this kind of work."
     if board.assumes_answers:
         yield "Every judge of the board is assumed to have given the same verdict."
 

@@ -236,7 +236,7 @@ def _judges(rubric: Rubric) -> dict[str, str]:
     judges = rubric.judges
     return {
         "Judges": JUDGE_MODES[judges.mode][0],
-        "Panel": ", ".join(judge.name for judge in judges.panel) or COMPOSED,
+        "Judges on the board": ", ".join(judge.name for judge in judges.panel) or COMPOSED,
         "Deliberation": "On" if judges.deliberation else "Off",
         "Clerk's model": judges.clerk or RUNS_MODEL,
     }

@@ -27,7 +27,7 @@ KIND_LABELS: Mapping[Information, tuple[str, str]] = {
     Information.TASK: ("Task", "What the run should produce."),
     Information.CRITERIA: ("Criteria", "What is scored, and what a top score looks like."),
     Information.ROUND_NUMBER: ("Round number", "The current round and the last one."),
-    Information.CANDIDATE: ("Candidate", "The text to judge or revise."),
+    Information.CANDIDATE: ("Text", "The text to judge or revise."),
     Information.BACKGROUND: ("Background", "Facts about readers, product or sources from the rubric."),
     Information.OUTPUT_CONTRACT: ("Required form", "Of the result."),
     Information.SEED: ("First version", "The run's own round 1, from round 2 on."),
@@ -35,12 +35,12 @@ KIND_LABELS: Mapping[Information, tuple[str, str]] = {
     Information.CALIBRATION: ("Calibration example", "The rubric's text with known scores, in every round."),
     Information.CALIBRATION_SCORES: ("Calibration scores", "The known scores of the calibration example."),
     Information.SOURCES: ("Sources", "The run's source texts: what the work must be grounded in."),
-    Information.EVALUATOR_OUTPUT: ("Evaluator output", "Output of the command that ran the candidate."),
+    Information.EVALUATOR_OUTPUT: ("Evaluator output", "Output of the command that ran the text."),
     Information.FEEDBACK: ("Feedback", "Changes requested in the last verdict, without its scores."),
     Information.PREVIOUS_ASI: ("Previous suggestion", "The change suggested after the previous round."),
     Information.HISTORY: ("History", "One line per earlier round: scores and changes."),
     Information.SEARCH_SPACE: ("Options to try", "What may be tried, and what was tried already."),
-    Information.PANEL_SUMMARY: ("Panel summary", "What works, what did not, and the board's direction."),
+    Information.PANEL_SUMMARY: ("Board summary", "What works, what did not, and the board's direction."),
 }
 # The kinds that at least one role can see.
 OFFERED_KINDS = tuple(kind for kind in Information if any(kind in offered for offered in OFFERED.values()))

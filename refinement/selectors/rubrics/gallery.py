@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from refinement.engine.artifacts import ARTIFACT_TYPES, ArtifactType
 from refinement.engine.profiles import PROFILES, rubric_for, simmer_rubric
 from refinement.engine.types import Rubric
-from refinement.selectors.rubrics.context_tables import CLASS_LABELS
 from refinement.selectors.rubrics.words import (
     FEEDBACK_STYLES,
     NEXT_BASES,
@@ -19,23 +18,24 @@ from refinement.selectors.rubrics.words import (
     weighed_criteria,
 )
 
+# What each profile is for, and how it works.
 PROFILE_TEXTS: Mapping[str, tuple[str, str]] = {
     "wiggum": (
-        "Wiggum: a pass mark to reach",
+        "Reach a pass mark",
         "For texts that must be good enough before anyone else sees them: guides, reports, "
-        "answers. A judge scores six weighted dimensions and lists issues; the writer fixes "
+        "answers. A judge scores six weighted criteria and lists issues; the writer fixes "
         "them. The run passes when the weighted score reaches a high mark, and stops when the "
         "rounds are used up or the scores no longer change.",
     ),
     "ralph": (
-        "Ralph: checks must pass",
+        "Pass checks",
         "For results that can be tested automatically: length, headings, valid JSON, forbidden "
         "words. Checks decide; you can add criteria. Each round starts from your prompt with "
         "the failures appended, and the run stops when enough checks pass or a round brings "
         "no gain.",
     ),
     "simmer": (
-        "Simmer: improve every round",
+        "Keep improving",
         "For open-ended work where you want the best result of a few rounds. A judge scores "
         "two or three criteria for the kind of work and names the one change that would help most. "
         "There is no pass mark: the best round is the result, and the primary criterion breaks "
@@ -67,7 +67,8 @@ class ProfileCard:
     """A profile with its defaults."""
 
     key: str
-    title: str
+    name: str
+    title: str  # what it is for
     paragraph: str
     defaults: tuple[tuple[str, str], ...]
     judged: tuple[str, ...]  # criteria with their shares, or checks
@@ -77,14 +78,12 @@ class ProfileCard:
 
 @dataclass(frozen=True, slots=True)
 class ArtifactCard:
-    """A kind of work, and what Simmer scores in it."""
+    """A kind of work, and the criteria it sets if the profile has none of its own."""
 
     key: str
     title: str
-    purpose: str
     paragraph: str
     criteria: tuple[str, ...]
-    class_label: str
 
 
 def profile_cards() -> list[ProfileCard]:
@@ -114,6 +113,7 @@ def _profile_card(profile: str) -> ProfileCard:
     title, paragraph = PROFILE_TEXTS[profile]
     return ProfileCard(
         key=profile,
+        name=profile.capitalize(),
         title=title,
         paragraph=paragraph,
         defaults=(
@@ -131,7 +131,7 @@ def _profile_card(profile: str) -> ProfileCard:
 
 def _judged(rubric: Rubric) -> tuple[str, ...]:
     if rubric.profile == "simmer":
-        return ("Two or three, depending on the kind of work below.",)
+        return ("Two or three, set by the kind of work below",)
     if rubric.criteria:
         return tuple(f"{entry.criterion.name} {entry.percent}" for entry in weighed_criteria(rubric))
     return tuple(check_label(check) for check in rubric.checks)
@@ -141,10 +141,8 @@ def _artifact_card(artifact: ArtifactType) -> ArtifactCard:
     return ArtifactCard(
         key=artifact.key,
         title=artifact.name[:1].upper() + artifact.name[1:],
-        purpose=artifact.purpose,
         paragraph=ARTIFACT_TEXTS.get(artifact.key, ""),
         criteria=tuple(
             f"{entry.name} (primary)" if entry.primary else entry.name for entry in artifact.criteria
         ),
-        class_label=CLASS_LABELS[artifact.problem_class],
     )

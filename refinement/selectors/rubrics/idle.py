@@ -55,5 +55,5 @@ def idle_judges(rubric: Rubric) -> list[str]:
         StopReason.PLATEAU in rubric.policy.stop_rules
     )
     if rubric.judges.panel and single and not escalates:
-        return ["The panel has no effect: a single judge scores every round."]
+        return ["The board has no effect: a single judge scores every round."]
     return []

@@ -92,7 +92,7 @@ def plateau_choice(rubric: Rubric) -> OnPlateau | None:
 def _board_facts(rubric: Rubric) -> list[tuple[str, str]]:
     judges = rubric.judges
     return [
-        ("Panel", f"{len(judges.panel)} judges, see below." if judges.panel else f"{COMPOSED}."),
+        ("Judges", f"{len(judges.panel)} judges, see below." if judges.panel else f"{COMPOSED}."),
         ("Deliberation", "Each judge answers the others once." if judges.deliberation else "Off."),
         ("Clerk", judges.clerk or f"{RUNS_MODEL}."),
     ]

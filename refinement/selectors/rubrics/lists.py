@@ -186,7 +186,16 @@ def recent_runs(rubric: Rubric, version: RubricVersion | None = None) -> list[Ru
         Run.objects.filter(pk__in=keys)
         .select_related("rubric_version", "created_by")
         .only(
-            *("status", "outcome", "stop_reason", "best", "rounds_judged", "created_at", "judge_model"),
+            *(
+                "title",
+                "status",
+                "outcome",
+                "stop_reason",
+                "best",
+                "rounds_judged",
+                "created_at",
+                "judge_model",
+            ),
             *("producer_model", "rubric_version__number", "created_by__name", "created_by__email"),
         )
         .annotate(task_start=Substr("task", 1, 121, output_field=CharField()), decimals=DECIMALS_OF_RUN)

@@ -144,7 +144,7 @@ def _limits(definition: Rubric) -> list[tuple[str, str]]:
     policy = definition.policy
     return [
         ("Budget", ", ".join(budget_words(policy.budget)) or "None. Only the stop rules end a run."),
-        ("Judge's limit", f"{policy.judge_limit_chars:,} characters per candidate"),
+        ("Judge's limit", f"{policy.judge_limit_chars:,} characters per text"),
         ("Sources in a prompt", f"{policy.source_limit_chars:,} characters in total"),
         ("Writer's limit", f"{policy.producer_tokens:,} tokens"),
         ("Writer temperature", plain(policy.producer_temperature)),

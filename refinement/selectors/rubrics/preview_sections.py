@@ -81,7 +81,7 @@ def choices_of(page: Page) -> dict[str, Group]:
 
 def single_sections(page: Page) -> list[ShownPrompt]:
     assert page.rehearsal.judge is not None
-    lead, words = f"Scores the candidate in {page.this}.", template_words(page.rubric, "judge")
+    lead, words = f"Scores the text in {page.this}.", template_words(page.rubric, "judge")
     return [shown_prompt(page.rehearsal.judge, "judge", "Judge", lead, words)]
 
 
@@ -91,7 +91,7 @@ def score_sections(page: Page, board: BoardRehearsal, seat: int) -> list[ShownPr
             board.score(seat),
             f"judge-{seat}",
             f"Judge {seat}: {board.panel[seat - 1].name}",
-            f"Scores the candidate in {page.this}, alone.",
+            f"Scores the text in {page.this}, alone.",
             template_words(page.rubric, "judge"),
         )
     ]

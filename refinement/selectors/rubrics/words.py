@@ -34,12 +34,12 @@ FEEDBACK_STYLES: Mapping[FeedbackStyle, str] = {
     FeedbackStyle.ASI: "One suggested change: the one that would help most.",
 }
 EVALUATION_MODES: Mapping[EvaluationMode, tuple[str, str]] = {
-    EvaluationMode.JUDGE_ONLY: ("Judge only", "A model reads the candidate; nothing is run."),
+    EvaluationMode.JUDGE_ONLY: ("Judge only", "A model reads the text; nothing is run."),
     EvaluationMode.RUNNABLE: (
         "Runnable",
-        "A command runs the candidate; the judge sees its output as evidence.",
+        "A command runs the text; the judge sees its output as evidence.",
     ),
-    EvaluationMode.HYBRID: ("Hybrid", "The judge reads the candidate and a command's output."),
+    EvaluationMode.HYBRID: ("Hybrid", "The judge reads the text and a command's output."),
 }
 HANDOVERS: Mapping[Handover, str] = {
     Handover.FILE: "As a file; {file} in the command is replaced by its path",

@@ -17,6 +17,7 @@ from refinement.selectors.runs.words import ERROR_LABELS, RUNG_LABELS, capital_r
 PAGE_SIZE = 20
 MOST_OF_ROUND = 50
 REPLY_START = 400
+ROLE_WORDS: Mapping[str, str] = {"producer": "Writer", "judge": "Judge", "clerk": "Clerk"}
 PURPOSE_WORDS: Mapping[str, str] = {
     CallPurpose.DRAFT: "first draft",
     CallPurpose.REVISE: "revision",
@@ -129,7 +130,8 @@ def call_title(call: Call, judges: Mapping[int, str]) -> str:
         word = "Deliberation" if call.purpose == CallPurpose.DELIBERATE else "Score"
         return f"{word} · {judges.get(call.seat, f'judge {call.seat}')}"
     aim = PURPOSE_WORDS.get(call.purpose, "")
-    return f"{call.role.capitalize()}: {aim}" if aim else call.role.capitalize()
+    role = ROLE_WORDS.get(call.role, call.role.capitalize())
+    return f"{role}: {aim}" if aim else role
 
 
 def call_line(rubric: Rubric, call: Call, judges: Mapping[int, str]) -> CallLine:
@@ -195,7 +197,7 @@ def seen_table(calls: Sequence[Call]) -> SeenTable | None:
         cells = tuple(_cell(latest[role], kind.value) for role in roles)
         if any(cells):
             rows.append(SeenRow(*KIND_LABELS[kind], cells))
-    return SeenTable(tuple(role.capitalize() for role in roles), tuple(rows))
+    return SeenTable(tuple(ROLE_WORDS[role] for role in roles), tuple(rows))
 
 
 def _cell(call: Call, kind: str) -> str:

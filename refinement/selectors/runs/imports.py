@@ -97,8 +97,8 @@ def import_sentence(run: Run) -> str:
 def lacking(run: Run) -> list[str]:
     """What the run lacks for a rerun; only imported runs can lack something."""
     models = [
-        f"the {role}'s model"
-        for role in ("producer", "judge")
+        f"the {word}'s model"
+        for role, word in (("producer", "writer"), ("judge", "judge"))
         if not (getattr(run, f"{role}_endpoint") and getattr(run, f"{role}_model"))
     ]
     return [*(["a task"] if not run.task.strip() else []), *models]

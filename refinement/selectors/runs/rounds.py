@@ -317,7 +317,7 @@ def direction_hidden(verdict: Verdict, after: Round) -> list[str]:
     if not verdict.asi or told.get("asi") or verdict.asi in told.get("issues", ()):
         return []
     return [
-        ("This rubric's feedback includes the issues but not the direction, so the producer did not see it.")
+        ("This rubric's feedback includes the issues but not the direction, so the writer did not see it.")
     ]
 
 

@@ -9,6 +9,8 @@ from refinement.judging.quotations import SourcePlace, places_of, quotations
 from refinement.models import Run, Source
 from refinement.selectors.runs.rounds import RoundFacts
 
+SPOKEN = {Role.PRODUCER: "writer", Role.JUDGE: "judge"}
+
 
 @dataclass(frozen=True, slots=True)
 class SourceLine:
@@ -41,15 +43,16 @@ def line_of(row: Source, rubric: Rubric) -> SourceLine:
 
 
 def seen_words(row: Source, rubric: Rubric) -> str:
-    """What producer and judge did not see of the source; empty if they saw all of it."""
+    """What writer and judge did not see of the source; empty if they saw all of it."""
     roles = [Role.PRODUCER, *([Role.JUDGE] if rubric.criteria else [])]
     blind = [role for role in roles if Information.SOURCES not in permitted(rubric, role)]
     seeing = [role for role in roles if role not in blind]
     words = []
     if seeing and row.is_cut:
-        words.append(f"{' and '.join(reversed(seeing))} saw {row.shown_chars:,} of {row.chars:,} characters")
+        who = " and ".join(SPOKEN[role] for role in reversed(seeing))
+        words.append(f"{who} saw {row.shown_chars:,} of {row.chars:,} characters")
     if blind:
-        words.append(f"hidden from the {' and the '.join(reversed(blind))}")
+        words.append(f"hidden from the {' and the '.join(SPOKEN[role] for role in reversed(blind))}")
     return "; ".join(words)
 
 

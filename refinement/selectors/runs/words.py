@@ -14,11 +14,11 @@ from refinement.models import Round, Run, RunStatus
 
 KINSHIP_SENTENCES: Mapping[str, str] = {
     Kinship.SAME_MODEL: (
-        "Producer and judge are the same model. Models rate their own work about 0.9 of 10 points "
+        "Writer and judge are the same model. Models rate their own work about 0.9 of 10 points "
         "too high. Choose another judge for more reliable scores."
     ),
     Kinship.SAME_FAMILY: (
-        "Producer and judge are of the same family. Models rate their own family about 0.9 of 10 "
+        "Writer and judge are of the same family. Models rate their own family about 0.9 of 10 "
         "points too high. Choose a judge of another family for more reliable scores."
     ),
 }
@@ -133,7 +133,7 @@ def signal_sentence(signal: Mapping[str, Any]) -> str:
     changed, said = percent(signal.get("candidate_change")), percent(signal.get("verdict_change"))
     about = "issues" if signal.get("about") == "issues" else "reasoning"
     return (
-        f"The candidate changed by {changed}, but the judge's {about} by {said}. The judge may not "
+        f"The text changed by {changed}, but the judge's {about} by {said}. The judge may not "
         "have read the revision. This does not stop a run."
     )
 

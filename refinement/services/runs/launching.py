@@ -198,7 +198,7 @@ def example_choice(specs: Sequence[EndpointSpec], offers: Sequence[Offer]) -> Ch
                 )
     raise NothingAvailable(
         "No model is available. Start Ollama and pull a model (ollama pull qwen3:4b), "
-        "or ask an administrator to set up an endpoint, then try again."
+        "or ask an administrator to connect a model server, then try again."
     )
 
 

@@ -113,7 +113,7 @@ def system_state() -> System:
         ("Database", database_health(), True),
         ("Queue", broker_health(), True),
         ("Worker", worker_health(), True),
-        ("Model endpoints", endpoint_health(), False),
+        ("Model servers", endpoint_health(), False),
     ]
 
 

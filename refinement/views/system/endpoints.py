@@ -36,7 +36,7 @@ def endpoint_new(request: SignedInRequest) -> HttpResponse:
         except ValidationError as error:
             _take_over(form, error)
         else:
-            messages.success(request, f"Endpoint {row.name} added.")
+            messages.success(request, f"Model server {row.name} added.")
             return redirect("administration_system")
     return _page(request, form, status=422)
 
@@ -62,7 +62,7 @@ def endpoint_page(request: SignedInRequest, endpoint: str) -> HttpResponse:
     except ValidationError as error:
         _take_over(form, error)
         return _page(request, form, row=get_object_or_404(Endpoint, name=endpoint), status=422)
-    messages.success(request, f"Endpoint {endpoint} saved.")
+    messages.success(request, f"Model server {endpoint} saved.")
     return redirect("administration_system")
 
 
@@ -71,7 +71,7 @@ def endpoint_page(request: SignedInRequest, endpoint: str) -> HttpResponse:
 def endpoint_removal(request: SignedInRequest, endpoint: str) -> HttpResponse:
     """Deletes the endpoint; its runs stay."""
     endpoint_remove(name=endpoint, by=request.user)
-    messages.success(request, f"Endpoint {endpoint} deleted.")
+    messages.success(request, f"Model server {endpoint} deleted.")
     return redirect("administration_system")
 
 

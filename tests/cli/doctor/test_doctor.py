@@ -42,7 +42,7 @@ def test_everything_that_can_be_down_is_named_at_once(data_dir):
     for name, words in {
         "database": "Start PostgreSQL, or fix DATABASE_URL",
         "broker": "Start Redis",
-        "endpoint ollama": "ollama serve",
+        "model server ollama": "ollama serve",
         "port": "PORT=",
         "worker": "database",
         "migrations": "database",

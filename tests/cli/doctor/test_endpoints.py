@@ -67,5 +67,5 @@ def test_another_server_that_is_away(db):
 
 def test_an_endpoint_that_nobody_set_up(db):
     checks = endpoint_checks([Target("nowhere", "m")])
-    assert checks["endpoint nowhere"]().status == "fail"
+    assert checks["model server nowhere"]().status == "fail"
     assert "ollama" in no_endpoint("nowhere", [ollama("http://127.0.0.1:9")]).remedy

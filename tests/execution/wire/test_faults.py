@@ -265,7 +265,7 @@ def test_an_endpoint_that_was_taken_away_ends_the_run_in_words(stage):
     Endpoint.objects.update(enabled=False)
     stage.carry_on(run)
     assert (run.outcome, run.stop_reason) == ("ERROR", "judge_failed")
-    assert "there is no endpoint named 'spare'" in run.why
+    assert "there is no model server named 'spare'" in run.why
     assert composites(run) == [None]
 
 

@@ -190,7 +190,7 @@ def test_differences_are_told_in_words(base):
         for entry in (shown_difference(e, mine, theirs) for e in differences(base, mine, theirs))
     }
 
-    assert (lines["Rounds at most"].original, lines["Rounds at most"].theirs) == ("3", "7")
+    assert (lines["Max. rounds"].original, lines["Max. rounds"].theirs) == ("3", "7")
     assert lines["Judge instructions"].original == "Default"
     assert lines["Criterion “Depth”: weight"].mine == "2"
     assert lines["Criterion “Structure”"].mine == "Empty"

@@ -215,7 +215,7 @@ def test_judges_of_a_panel_are_compared_by_name():
         entry.label: (entry.before, entry.after) for entry in definitions_compared(before, after).changed
     }
     assert changed == {
-        "Panel": ("First-time reader, Domain expert", "First-time reader, Editor"),
+        "Judges on the board": ("First-time reader, Domain expert", "First-time reader, Editor"),
         "First-time reader · model": ("The run's judge model", "rack/qwen"),
         "Editor": (None, f"Lens: {editor.lens}\nModel: The run's judge model"),
         "Domain expert": (f"Lens: {expert.lens}\nModel: The run's judge model", None),
@@ -224,6 +224,8 @@ def test_judges_of_a_panel_are_compared_by_name():
 
 def test_a_panel_instead_of_a_composed_one_is_named():
     before, after = judged_by(Judges(JudgeMode.BOARD)), judged_by(Judges(JudgeMode.BOARD, PANELS["code"]))
-    panel = next(entry for entry in definitions_compared(before, after).changed if entry.label == "Panel")
+    panel = next(
+        entry for entry in definitions_compared(before, after).changed if entry.label == "Judges on the board"
+    )
     assert panel.before == "The clerk composes 3 judges for each run"
     assert panel.after == "Correctness reviewer, Next maintainer, Performance engineer"

@@ -45,7 +45,7 @@ def test_a_board_is_told_with_its_panel():
     assert dict(found.facts)["Deliberation"] == "Off."
     assert [name for name, _, _ in found.panel] == [judge.name for judge in PANELS["code"]]
     composed = facts(WIGGUM, Judges(JudgeMode.AUTO))
-    assert composed["Panel"] == "The clerk composes 3 judges for each run."
+    assert composed["Judges"] == "The clerk composes 3 judges for each run."
     assert composed["Cost"] == "1 call per round, or 7 with a board of 3."
 
 

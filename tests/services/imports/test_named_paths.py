@@ -141,5 +141,5 @@ def test_upkeep_looks_at_no_path(project, script):
     "name", ["scripted:/etc/shadow", "eval:grep", "command:/bin/sh", "file:///etc/shadow", "../../x", "/etc"]
 )
 def test_a_path_is_no_endpoint(db, name):
-    with pytest.raises(ValueError, match=r"only work in the foreground|no endpoint named"):
+    with pytest.raises(ValueError, match=r"only work in the foreground|no model server named"):
         endpoint_spec(name)

@@ -51,7 +51,7 @@ def typed(client: Client, **changes: str) -> dict[str, str]:
 def test_one_is_added_and_can_be_used(boss):
     assert "Not the key itself" in boss.get(NEW).content.decode()
     page = boss.post(NEW, VALUES, follow=True).content.decode()
-    assert "Endpoint gpu added." in page
+    assert "Model server gpu added." in page
     assert GPU in page
     spec = endpoint_specs()[-1]
     assert (spec.name, spec.url, spec.api_key_variable, spec.concurrency) == (
@@ -66,7 +66,7 @@ def test_one_is_added_and_can_be_used(boss):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"name": "ollama"}, "An endpoint from the environment already has this name."),
+        ({"name": "ollama"}, "A model server from the environment already has this name."),
         ({"url": "ftp://gpu.example.org"}, "must be an address that starts with http"),
         ({"url": "https://me:key@gpu.example.org"}, "user name or password"),
         ({"api_key_variable": "sk-real-key"}, "not the key itself"),
@@ -119,7 +119,7 @@ def test_the_second_of_two_administrators_is_told(boss, gpu):
 
 def test_one_is_removed(boss, gpu):
     page = boss.post(f"{GPU}remove/", follow=True).content.decode()
-    assert "Endpoint gpu deleted." in page
+    assert "Model server gpu deleted." in page
     assert boss.get(GPU).status_code == 404
     assert boss.post(f"{GPU}remove/").status_code == 404
 

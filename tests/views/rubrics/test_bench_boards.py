@@ -38,7 +38,7 @@ def test_a_board_is_started_from_the_form(table: Table, as_editor):
     assert answer.status_code == 302
     assert len(Bench.objects.get().panel) == 3
     page = shown(as_editor, answer.url)
-    assert "The rubric has no panel, so the gallery's is used." in page
+    assert "The rubric names no judges, so the gallery's is used." in page
     assert "0 of 9 trials have ended." in page
 
 

@@ -180,9 +180,9 @@ def test_errors_stand_at_their_fields(as_editor, address, version, changes, fiel
 def test_a_panel_of_the_wrong_size_is_refused(as_editor, address, version, judges):
     rows = {f"judge-{n}-{part}": f"{part} {n}" for n in range(judges) for part in ("name", "lens")}
     answer = as_editor.post(address, typed(version, **rows))
-    words = "A panel needs at least 2 judges." if judges == 1 else "6 judges; at most 5 are allowed."
+    words = "A board needs at least 2 judges." if judges == 1 else "6 judges; at most 5 are allowed."
     assert answer.status_code == 422
-    assert f'<a href="#panel">Panel</a>: {words}' in page_of(answer)
+    assert f'<a href="#panel">Judges</a>: {words}' in page_of(answer)
 
 
 def test_errors_come_in_the_order_of_the_page(as_editor, address, version):
@@ -201,8 +201,8 @@ def test_known_models_are_offered_and_others_are_marked(as_editor, address, vers
     answer = as_editor.post(address, typed(version, **BOARD | models, act="show"))
     page = page_of(answer)
     assert answer.context["known_models"] == ["ollama/qwen3:14b", "ollama/small:latest", f"rack/{MARKUP}"]
-    assert 'id="judge-0-model-warning">This instance has no endpoint named gone.' in page
-    assert 'id="judge-1-model-warning">Model not found on this endpoint.' in page
+    assert 'id="judge-0-model-warning">This instance has no model server named gone.' in page
+    assert 'id="judge-1-model-warning">Model not found on this model server.' in page
     assert "judges-clerk-warning" not in page  # :latest is understood
     assert as_editor.post(address, typed(version, **BOARD | models)).status_code == 302  # it can be saved
 
@@ -260,6 +260,6 @@ def test_two_edits_that_leave_one_judge_are_shown_to_be_put_right(as_owner, as_e
     first, address, answer = conflict_of(as_owner, as_editor, project, hers, mine)
     answer = as_editor.post(address, hidden(answer) | {"act": "merge"})
     assert answer.status_code == 422
-    assert "A panel needs at least 2 judges." in page_of(answer)
+    assert "A board needs at least 2 judges." in page_of(answer)
     assert [row["name"] for row in answer.context["judges"]] == ["Editor"]
     assert first.rubric.versions.count() == 2

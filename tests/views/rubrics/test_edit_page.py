@@ -103,3 +103,11 @@ def test_a_plateau_that_cannot_be_found_is_said(as_editor, project, rounds, said
     )
 
     assert [said in note for note in notes] == ([True] if said else [])
+
+
+def test_a_closed_check_is_neither_red_nor_a_regular_expression(as_editor, project):
+    rubric_create(project=project, slug="checked", definition=rubric_for("ralph"))
+    page = as_editor.get(reverse("rubric_edit", args=[project.slug, "checked"])).content.decode()
+    lines = [part.split("</summary>")[0] for part in page.split('<summary class="check-line">')[1:]]
+    assert any('<span class="chip end">required</span>' in line for line in lines)
+    assert not any("chip-bad" in line or "lorem" in line for line in lines)

@@ -27,6 +27,8 @@ def test_every_start_is_explained_with_its_defaults(as_editor, address):
         "At most 4 rounds",
         "Depth 25 %",
         "The scores level off.",
+        "<strong>Reach a pass mark</strong>",
+        "Simmer profile",
     ):
         assert words in page
     assert set(PROFILE_TEXTS) == set(PROFILES)

@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from refinement.engine.profiles import rubric_for
 from refinement.engine.types import Budget, Check, Criterion, Information
+from refinement.models import Run
 from refinement.services.rubrics.editing import rubric_create, version_create
 from tests.models.given import a_run
 from tests.views.rubrics.given import BACKWARDS, a_finished_run, a_rubric, hostile_definition, saved_again
@@ -78,16 +79,18 @@ def test_a_version_that_is_not_there_is_404(as_viewer, project, number):
 
 def test_runs_that_used_it_are_told(as_viewer, project):
     first = a_rubric(project)
-    a_finished_run(project, first, "FAIL", "7.5")
+    finished = a_finished_run(project, first, "FAIL", "7.5")
+    Run.objects.filter(pk=finished.pk).update(title="The backups guide")
     second = saved_again(first)
     a_run(project, second, task="Write the <b>guide</b>.")
     page = as_viewer.get(page_of(first)).content.decode()
-    assert "Explain the backups." in page
+    assert "The backups guide" in page
+    assert "Explain the backups." not in page
     assert "7.5" in page
-    assert "Write the &lt;b&gt;guide&lt;/b&gt;." in page
+    assert "Write the &lt;b&gt;guide&lt;/b&gt;" in page
     alone = as_viewer.get(reverse("rubric_version", args=[project.slug, "own", 1])).content.decode()
-    assert "Explain the backups." in alone
-    assert "guide" not in alone
+    assert "The backups guide" in alone
+    assert "Write the" not in alone
 
 
 def test_a_rubric_of_another_project_is_404(as_owner, project, other_project):

@@ -89,6 +89,7 @@ def test_the_messages_are_what_the_prompt_builders_make(as_viewer, project):
     brief = Brief("The task itself.", definition_of(version), NONCE, sources=(EXAMPLE_SOURCE,))
     draft = producer_prompt(producer_view(brief, History(), Draft()))
     assert prompts(page)[2:4] == [message.content for message in draft.messages]
+    assert page.count('<details class="act-fold" open>') == 1
 
 
 def test_a_later_round_is_built_on_an_invented_past_and_says_so(as_viewer, project):
@@ -147,7 +148,7 @@ def test_what_became_of_each_kind_of_information(as_viewer, project):
     page = as_viewer.post(PAGE, asked(number="1")).content.decode()
     judge = fates(page, "judge")
     assert judge["Task"] == "hidden"
-    assert judge["Candidate"] == "seen"
+    assert judge["Text"] == "seen"
     assert judge["First version"] == "empty"
     assert judge["History"] == "hidden"
     assert judge["Criteria"] == "allowed, but not in the template"

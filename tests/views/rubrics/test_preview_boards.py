@@ -76,7 +76,7 @@ def test_the_clerk_is_shown_what_it_may_see(as_viewer, board):
     assert "Suggested change: The direction." in merge
     assert "The candidate itself." not in merge
     assert "-The earlier text.\n+The candidate itself." in describe
-    assert fates(page, "merge")["Candidate"] == "hidden"
+    assert fates(page, "merge")["Text"] == "hidden"
     assert fates(page, "merge")["Criteria"] == "seen"
     assert fates(page, "describe")["Feedback"] == "seen"
     assert fates(page, "describe")["First version&#x27;s scores"] == "hidden"
@@ -87,7 +87,7 @@ def test_without_a_panel_the_clerk_composes_it(as_viewer, project):
     page = as_viewer.post(PAGE, asked(show="clerk")).content.decode()
     assert titles(page)[:3] == ["Clerk, composing", "Clerk, merging", "Clerk, key change"]
     assert "The earlier text." in prompts(page)[1]
-    assert "the clerk composes the panel" in page
+    assert "the clerk composes the board" in page
 
 
 def test_without_deliberation_there_is_none_to_choose(as_viewer, project):

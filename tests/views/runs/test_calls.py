@@ -128,7 +128,7 @@ def test_a_board_s_calls_say_who_is_asked_and_what_for(as_viewer, project):
     run = board_rows(project)
     text = text_of(as_viewer, run, "?round=3")
     for title in (
-        "Producer: revision", "Score · Operator", "Deliberation · Fact checker", "Clerk: merge",
+        "Writer: revision", "Score · Operator", "Deliberation · Fact checker", "Clerk: merge",
         "Clerk: key change",
     ):  # fmt: skip
         assert f"<b><bdi>{title}</bdi></b>" in text, title
@@ -138,7 +138,7 @@ def test_a_board_s_calls_say_who_is_asked_and_what_for(as_viewer, project):
 
 def test_a_single_judge_s_calls_have_their_roles(as_viewer, project):
     text = text_of(as_viewer, finished_run(project, ["5", "6"]))
-    for title in ("Producer: first draft", "Producer: revision", "Judge"):
+    for title in ("Writer: first draft", "Writer: revision", "Judge"):
         assert f"<b><bdi>{title}</bdi></b>" in text, title
 
 

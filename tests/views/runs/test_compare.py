@@ -153,7 +153,7 @@ def test_only_settings_that_differ_are_listed(as_viewer, project):
     single = "Single judge: gemma3:27b at ollama Single judge: llama3:70b at rack"
     assert row_of(answer, "Judged by") == f"Judged by {single}"
     assert "settings differ" in text_of(answer)
-    assert "Producer temperature" not in text_of(answer)
+    assert "Writer temperature" not in text_of(answer)
 
 
 def test_a_board_beside_a_single_judge(as_viewer, project):

@@ -80,7 +80,7 @@ def test_without_a_judged_round_there_is_no_such_text(as_viewer, project):
     model = Target("ollama", "qwen3:14b")
     run = run_create(project=project, version=version, task="Say it.", producer=model, judge=model)
     assert as_viewer.get(address(run, "txt")).status_code == 404
-    assert "No candidate has been judged." in body(as_viewer.get(address(run, "md")))
+    assert "No text has been judged." in body(as_viewer.get(address(run, "md")))
     assert json.loads(body(as_viewer.get(address(run, "json"))))["rounds"] == []
 
 

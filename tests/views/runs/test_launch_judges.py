@@ -132,8 +132,8 @@ def test_another_clerk_is_another_launch(as_editor):
     ("changes", "field", "words"),
     [
         ({"judges": "jury"}, "judges", "not one of the available choices"),
-        ({"clerk": "nowhere/x"}, "clerk", "Available endpoints"),
-        ({"clerk_typed": "scripted:/etc/passwd"}, "clerk_typed", "Available endpoints"),
+        ({"clerk": "nowhere/x"}, "clerk", "Available model servers"),
+        ({"clerk_typed": "scripted:/etc/passwd"}, "clerk_typed", "Available model servers"),
     ],
 )
 def test_what_is_wrong_stands_beside_its_field(as_editor, changes, field, words):

@@ -158,7 +158,7 @@ def test_a_candidate_that_was_cut_off(as_viewer, stage):
 
 @pytest.mark.parametrize(
     ("producer", "words"),
-    [("loopback:8b", "Producer and judge are the same model."), ("loopback:1b", "are of the same family.")],
+    [("loopback:8b", "Writer and judge are the same model."), ("loopback:1b", "are of the same family.")],
 )
 def test_a_judge_of_its_own_kind(as_viewer, stage, producer, words):
     stage.says(judge=scored(WIGGUM, (9.5,)))

@@ -128,10 +128,10 @@ def test_what_the_roles_did_not_see_is_said(as_viewer, project):
     run = finished_run(project, definition=cut, sources=[long])
     shown = run.sources.get().shown_chars
     page = as_viewer.get(f"/p/alpha/runs/{run.pk}/").content.decode()
-    assert f"judge and producer saw {shown:,} of 5,000 characters" in page
+    assert f"judge and writer saw {shown:,} of 5,000 characters" in page
     run = finished_run(project, definition=replace(cut, context=hidden), sources=[long])
     page = as_viewer.get(f"/p/alpha/runs/{run.pk}/").content.decode()
-    assert f"producer saw {shown:,} of 5,000 characters; hidden from the judge" in page
+    assert f"writer saw {shown:,} of 5,000 characters; hidden from the judge" in page
 
 
 # --- who else ---------------------------------------------------------------------------------------

@@ -48,7 +48,6 @@ def test_a_run_s_score_is_the_same_on_every_page(as_viewer, project, decimals, w
         home,
         f"{home}runs/",
         f"{home}runs/{run.pk}/",
-        f"{home}rubrics/",
         f"{home}rubrics/{slug}/",
         f"{home}runs/compare/",
         f"{home}runs/compare/?run={run.pk}&run={other.pk}",

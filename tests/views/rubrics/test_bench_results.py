@@ -39,7 +39,7 @@ def shown(client, path: str) -> str:
 def test_a_finished_bench_shows_its_figures(table: Table, as_viewer):
     bench = table.judged(6, 7, 8)
     page = as_viewer.get(page_of(table, bench)).content.decode()
-    assert 'hx-trigger="every' not in page
+    assert 'hx-trigger="every 1s"' not in page
     assert "noisy" in page
     assert "±&nbsp;1.00" in page
     assert page.count('<svg class="plot"') == 7, "six criteria and the composite"

@@ -45,7 +45,7 @@ def test_every_run_is_a_row_newest_first(as_viewer, project, editor):
         "why": "Stopped after round 3: reached the 3-round limit.", "r1": "7.15", "best": "8.6",
         "best_round": "2", "passed_in_round": "", "last": "8.3", "improvement": "1.15", "rounds": "3",
         "signal_rounds": "0", "penalty_rounds": "0", "cut_rounds": "0", "prompt_tokens": "15000",
-        "completion_tokens": "3420", "calls": "5", "model_seconds": "98.5", "batch": "",
+        "completion_tokens": "3420", "calls": "5", "cost": "", "model_seconds": "98.5", "batch": "",
         "created_by": "Edgar Editor", "created_at": "", "started_at": "", "finished_at": "",
         "imported": "", "decision": "", "chosen_round": "", "decided_by": "", "trajectory": "7.15 8.6 8.3",
         "tags": "docs, guide",

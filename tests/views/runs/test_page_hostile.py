@@ -21,8 +21,8 @@ VIEWS = (
     "",
     "rounds/1/",
     "rounds/2/?view=raw",
-    "diff/?a=1&b=2",
-    "diff/?a=1&b=2&view=sides",
+    "rounds/2/?view=changes&from=1",
+    "rounds/2/?view=sides&from=1",
     "calls/",
     "calls/?round=2",
 )

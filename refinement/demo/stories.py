@@ -300,7 +300,7 @@ class StoryBuilder:
         """The fields of a run that broke off."""
         after = f" after round {judged}" if judged else " before any round was judged"
         if self.ends == "cancelled":
-            return ended(Outcome.CANCELLED, StopReason.CANCELLED, f"Cancelled by Edgar Holm{after}.")
+            return ended(Outcome.CANCELLED, StopReason.CANCELLED, f"Stopped by Edgar Holm{after}.")
         if self.ends == "internal error":
             why = "A step failed three times in a row. See the server log for details."
             return ended(Outcome.ERROR, StopReason.INTERNAL_ERROR, why)

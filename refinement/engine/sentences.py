@@ -105,8 +105,11 @@ def cycling_sentence(rubric: Rubric, history: History) -> str:
 
 
 def regression_sentence(rubric: Rubric, history: History) -> str:
+    return fall_sentence(rubric, *history.window[-2:])
+
+
+def fall_sentence(rubric: Rubric, before: Assessment, after: Assessment) -> str:
     """What fell: a check that passed before, the primary criterion, the score or the metric."""
-    before, after = history.window[-2:]
     if passes(rubric, before) and blocked_sentence(rubric, after):
         return failed_checks([result.key for result in after.blocking])
     primary = rubric.primary
@@ -116,6 +119,8 @@ def regression_sentence(rubric: Rubric, history: History) -> str:
     if after.composite < before.composite:
         old, new = (shown(entry.composite, rubric.policy) for entry in (before, after))
         return f"the score fell from {old} to {new}"
+    if after.blocking and not before.blocking:
+        return failed_checks([result.key for result in after.blocking])
     return f"the score stayed, and {rubric.evaluator.metrics[0].name} got worse"
 
 

@@ -5,7 +5,14 @@ from dataclasses import replace
 from refinement.engine.boards import board_step, has_board, lacks_quorum, wants_key_change
 from refinement.engine.feedback import feedback_from
 from refinement.engine.scoring import best_round
-from refinement.engine.sentences import failure_sentence, quorum_sentence, round_name, why_stopped
+from refinement.engine.sentences import (
+    assessment_of,
+    failure_sentence,
+    fall_sentence,
+    quorum_sentence,
+    round_name,
+    why_stopped,
+)
 from refinement.engine.stopping import outcome_of, passed_in_round, spent_budget, stop_reason
 from refinement.engine.types import (
     AskPlateau,
@@ -115,9 +122,10 @@ def revision_base(rubric: Rubric, history: History, last: Round) -> tuple[int | 
     if rubric.policy.next_base is NextBase.LATEST_OR_BEST or is_extra(history, last):
         best = best_round(rubric, history.rounds)
         if best is not None and best.number != last.number and is_worse(rubric, last, best):
+            fell = fall_sentence(rubric, assessment_of(best), assessment_of(last))
             return best.number, (
-                f"{round_name(last.number).capitalize()} was worse than "
-                f"{round_name(best.number)}; this revision starts again from the better one."
+                f"{round_name(last.number).capitalize()} was worse than {round_name(best.number)}: {fell}. "
+                "This revision starts again from the better one."
             )
     return last.number, ""
 

@@ -10,6 +10,7 @@ from django.utils.timesince import timesince
 
 from refinement.engine.types import Outcome
 from refinement.pricing import money as money_text
+from refinement.selectors.runs.words import outcome_word
 from refinement.selectors.score_words import composite_text, score_text
 
 register = template.Library()
@@ -109,4 +110,4 @@ def composite(value: Decimal, decimals: int | None) -> str:
 @register.inclusion_tag("refinement/tags/chip.html")
 def outcome_chip(outcome: str) -> dict[str, str]:
     """An outcome as a chip with its own symbol."""
-    return {"kind": OUTCOME_CLASSES.get(outcome, ""), "words": outcome}
+    return {"kind": OUTCOME_CLASSES.get(outcome, ""), "words": outcome_word(outcome)}

@@ -67,6 +67,8 @@
   };
 
   document.addEventListener("htmx:beforeSwap", ({ detail }) => {
+    // Another answer takes the page's place: what is being fetched for the page is no longer wanted.
+    if (merging && detail.target === page() && detail.elt !== page()) htmx.trigger(page(), "htmx:abort");
     if (merging && detail.target === page() && detail.requestConfig.path.includes("part=page"))
       detail.shouldSwap &&= detail.requestConfig.path === address();
   });
@@ -110,6 +112,7 @@
     const two = (number) => String(number).padStart(2, "0");
     const minutes = Math.floor(seconds / 60);
     const hours = Math.floor(minutes / 60);
+    if (hours >= 48) return `${Math.floor(hours / 24)} days`;
     return hours ? `${hours}:${two(minutes % 60)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`;
   };
 
@@ -120,7 +123,7 @@
     }
     const next = document.querySelector("[data-live-next]");
     const left = Math.ceil((Date.parse(next?.dataset.liveNext) - Date.now()) / 1000);
-    if (next) next.textContent = left > 0 ? `next try in ${clock(left)}` : "trying again now";
+    if (next) next.textContent = left > 0 ? `next try in ${clock(left)}` : left > -30 ? "trying again now" : "next try is due: no worker is free";
   };
 
   // --- the stream ---------------------------------------------------------------------------------------

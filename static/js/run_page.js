@@ -43,15 +43,35 @@
     if (!done && readout()) readout().textContent = "The image could not be created. Download the SVG instead.";
   });
 
-  // Copies the text behind the link; without a clipboard the link opens it.
+  // Browsers give pages a clipboard over HTTPS only; elsewhere they copy what is selected.
+  const copySelected = (text) => {
+    const area = document.createElement("textarea");
+    area.className = "visually-hidden";
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    const done = document.execCommand("copy");
+    area.remove();
+    return done;
+  };
+  const copy = async (text) => (await navigator.clipboard?.writeText(text).then(() => true, () => false)) || copySelected(text);
+
+  const cannotCopy = () => {
+    const message = document.createElement("div");
+    message.className = "message message-error";
+    message.textContent = "Could not copy. Select the text and copy it.";
+    document.getElementById("messages")?.replaceChildren(message);
+    const text = document.getElementById("pane-text");
+    if (text) getSelection().selectAllChildren(text);
+  };
+
   document.addEventListener("click", async (event) => {
     const link = event.target.closest?.("[data-copy-text]");
-    if (!link || !navigator.clipboard || event.ctrlKey || event.metaKey) return;
+    if (!link || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
     const words = link.textContent;
     const answer = await fetch(link.href).catch(() => null);
-    const done = answer?.ok && (await navigator.clipboard.writeText(await answer.text()).then(() => true, () => false));
-    if (!done) return location.assign(link.href);
+    if (!answer?.ok || !(await copy(await answer.text()))) return cannotCopy();
     link.textContent = link.dataset.done;
     setTimeout(() => (link.textContent = words), 2000);
   });

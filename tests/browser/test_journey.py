@@ -156,7 +156,7 @@ def launch_again_with_another_judge(page: Page) -> None:
 
 
 def compare_with_the_first(page: Page) -> None:
-    page.locator("#run-menu > summary").click()
+    page.locator("#run-more > summary").click()
     page.get_by_role("link", name="Compare with other runs").click()
     page.get_by_role("checkbox", name=re.compile(r"^Run 1 ")).check()
     page.get_by_role("button", name="Compare", exact=True).click()
@@ -197,7 +197,7 @@ def test_the_model_that_comes_along_writes_real_rounds(
     page.locator("#run-stop > summary").click()
     page.get_by_role("button", name="Stop run").click()
     why = page.locator(".answer")
-    expect(why).to_contain_text("CANCELLED", timeout=PATIENCE)
+    expect(why).to_contain_text("STOPPED", timeout=PATIENCE)
     expect(why).to_contain_text("Ada Lovelace")
 
     page.locator("#run-rounds a").nth(1).click()

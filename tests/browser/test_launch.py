@@ -88,7 +88,7 @@ def test_a_run_that_is_cancelled_stops_on_the_page(live_page: Page, served: Serv
     expect(live_page.locator("[data-live-text]")).to_contain_text("Sentence 3", timeout=30_000)
     live_page.locator("#run-stop > summary").click()
     live_page.get_by_role("button", name="Stop run").click()
-    expect(live_page.get_by_text("CANCELLED").first).to_be_visible(timeout=30_000)
+    expect(live_page.get_by_text("STOPPED").first).to_be_visible(timeout=30_000)
     served.server.chunk_delay = 0.0
 
 

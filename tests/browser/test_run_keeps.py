@@ -51,12 +51,12 @@ def ended_on(page: Page, score: str = "8.60") -> None:
 
 def test_an_open_menu_stays_open_and_works_when_the_run_ends(signed_in: Page, run: Run):
     signed_in.goto(home(run))
-    signed_in.locator("#run-menu > summary").click()
-    signed_in.evaluate(MARK, ["#run-menu", "#run-menu .menu-panel"])
+    signed_in.locator("#run-more > summary").click()
+    signed_in.evaluate(MARK, ["#run-more", "#run-more .menu-panel"])
     it_ends(run)
     ended_on(signed_in)
-    assert signed_in.evaluate(MARKED, ["#run-menu", "#run-menu .menu-panel"]) == ["by the reader"] * 2
-    expect(signed_in.locator("#run-menu .menu-panel")).to_be_visible()
+    assert signed_in.evaluate(MARKED, ["#run-more", "#run-more .menu-panel"]) == ["by the reader"] * 2
+    expect(signed_in.locator("#run-more .menu-panel")).to_be_visible()
     signed_in.get_by_role("button", name="Archive").click()
     expect(signed_in.get_by_role("status").first).to_contain_text("Run archived.")
 

@@ -197,7 +197,7 @@ def test_it_reads_and_works_without_script(browser, site, owner, as_owner, run, 
     page.locator("#chart-table > summary").click()
     expect(page.get_by_role("table").first).to_contain_text("8.60")
     page.locator("#chart-table > summary").click()
-    page.locator("#run-menu > summary").click()
+    page.locator("#run-more > summary").click()
     page.get_by_role("button", name="Archive").click()
     expect(page.get_by_role("status").first).to_contain_text("Run archived.")
     context.close()

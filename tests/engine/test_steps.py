@@ -113,7 +113,8 @@ def test_simmer_goes_back_to_the_best_after_a_regression():
     assert (step.round, step.base_round, step.feedback.asi) == (4, 2, "latest")
     assert step.feedback.from_round == 3
     assert step.feedback.note == (
-        "Round 3 was worse than round 2; this revision starts again from the better one."
+        "Round 3 was worse than round 2: Usefulness fell from 7 to 6. "
+        "This revision starts again from the better one."
     )
 
 

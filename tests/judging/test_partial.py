@@ -55,7 +55,7 @@ def test_a_whole_reply():
         ["Depth", "7.5", [("", 'It names "each" step.\nAnd the défaults 😀.'), ("To improve:", "Say why.")]],
         ["Clear words", "10", [("", "Short.")]],
         ["Issues", "", [("", "The third step has no owner."), ("", "Nothing on rollback.")]],
-        ["ASI", "", [("", "Give each step an owner.")]],
+        ["Suggested change", "", [("", "Give each step an owner.")]],
     ]
 
 
@@ -92,7 +92,7 @@ def test_an_unfinished_reply(start, expected):
             ],
         ),
         ("list", [["Depth", "7", [("", "Big.")]], ["Tone", "8/10", []]]),
-        ("raw line break", [["ASI", "", [("", "One two.")]]]),
+        ("raw line break", [["Suggested change", "", [("", "One two.")]]]),
         ("not a number", [["Depth", "NaN", []], ["Tone", "Infinity", []]]),
     ],
 )

@@ -23,7 +23,7 @@ LEAD = re.compile(
 CONTROL = re.compile(r"[\x00-\x1f]")
 WRAPPERS = ("criteria", "scores")  # keys under which judges nest their criteria
 NAME_KEYS = ("name", "key", "criterion")
-TITLES = {"asi": "ASI"}
+TITLES = {"asi": "Suggested change"}
 LABELS = {"reasoning": "", "reason": "", "improvement": "To improve:"}
 
 

@@ -7,11 +7,12 @@ from decimal import Decimal
 from django.db.models import F
 
 from refinement.engine.scoring import shown
+from refinement.engine.sentences import round_name
 from refinement.engine.types import ZERO, Rubric
 from refinement.models import BoardVerdict, CheckResult, HumanScore, Round, Run, RunStatus
 from refinement.models.people.people import initials_of
 from refinement.selectors.runs.page import RunFacts
-from refinement.selectors.runs.words import capital_round_name
+from refinement.selectors.runs.words import capital_round_name, outcome_word
 
 WIDE_GAP = Decimal("0.15")  # of the scale: from here people and the judge disagree
 MOST_SCORES = 500
@@ -106,20 +107,37 @@ def answer_of(facts: RunFacts, scores: Mapping[int, Sequence[HumanScore]]) -> An
     checks = checks_of(row) if row and rubric.checks else None
     composite = row.composite if row else None
     return Answer(
-        outcome=run.outcome or RunStatus(run.status).label,
+        outcome=outcome_word(run.outcome) or RunStatus(run.status).label,
         look=LOOKS.get(run.outcome, "") if run.outcome else "info",
         number=number,
         result=capital_round_name(number) if number else "",
         chosen=run.chosen_round is not None and run.chosen_round == number,
         first=facts.r1 if number != 1 else "",
         score="" if composite is None else shown(composite, rubric.policy),
-        why=facts.sentence.replace(f" {capital_round_name(number)} is the result.", "")
-        if number
-        else facts.sentence,
+        why=f"{chosen_words(facts)}{why_words(facts)}",
         people=people,
         checks=checks,
         doubts=tuple(doubts_of(facts, row, people, checks)) if row and run.is_finished else (),
     )
+
+
+def why_words(facts: RunFacts) -> str:
+    """Why it ended, without naming the result again."""
+    return facts.sentence.replace(f" {facts.best_name} is the result.", "")
+
+
+def chosen_words(facts: RunFacts) -> str:
+    """Whose outcome and whose result these are, if people chose another round than the best one."""
+    run, row, policy = facts.run, facts.result, facts.rubric.policy
+    if row is None or row.number != run.chosen_round or row.number == run.best_round:
+        return ""
+    notes = [] if row.composite is None else [shown(row.composite, policy)]
+    if row.composite is not None and policy.pass_threshold is not None:
+        notes += ["below the pass mark"] if row.composite < policy.pass_threshold else []
+    told = f" ({', '.join(notes)})" if notes else ""
+    judge = "board" if facts.has_board else "judge"
+    outcome = outcome_word(run.outcome)
+    return f"{outcome} by the {judge}; people chose {round_name(row.number)}{told}. "
 
 
 def gap_of(rubric: Rubric, row: Round, rows: Sequence[HumanScore]) -> PeopleGap | None:

@@ -24,6 +24,7 @@ from refinement.selectors.runs.words import (
     KINSHIP_SENTENCES,
     capital_round_name,
     duration,
+    lacks_budget,
     next_step_hint,
     origin_label,
     plateau_words,
@@ -49,6 +50,7 @@ class BudgetLine:
     used: str
     limit: str
     share: int  # percent, at most 100
+    over: bool = False  # a budget is compared before each call, so the last one may go past it
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,10 @@ class RunFacts:
         return has_panel(self.run, self.rubric.judges.mode)
 
     @property
+    def lacks_budget(self) -> bool:
+        return lacks_budget(self.run)
+
+    @property
     def has_splits(self) -> bool:
         return any(line.split for line in self.rounds)
 
@@ -119,12 +125,12 @@ class RunFacts:
         return [criterion.name for criterion in self.rubric.criteria]
 
     def opened(self, wanted: int | None = None) -> int | None:
-        """The round to open: the requested one, the best once the run ended or asks, else the newest."""
+        """The round to open: the requested one, the result once the run ended or asks, else the newest."""
         numbers = [line.number for line in self.rounds]
         if wanted is not None:
             return wanted if wanted in numbers else None
-        if (self.run.is_finished or self.run.is_asking) and self.run.best_round in numbers:
-            return self.run.best_round
+        if (self.run.is_finished or self.run.is_asking) and self.result is not None:
+            return self.result.number
         return numbers[-1] if numbers else None
 
 
@@ -204,7 +210,7 @@ def budget_lines(run: Run, rubric: Rubric) -> tuple[BudgetLine, ...]:
         ("calls", Decimal(run.calls_made), budget.calls),
     ]
     return tuple(
-        BudgetLine(name, f"{used:,.0f}", f"{limit:,}", min(100, int(used * 100 / limit)))
+        BudgetLine(name, f"{used:,.0f}", f"{limit:,}", min(100, int(used * 100 / limit)), used > limit)
         for name, used, limit in pairs
         if limit is not None
     )
@@ -276,6 +282,8 @@ def key_change_of(row: Round) -> str:
 def flags_of(run: Run, row: Round) -> list[str]:
     """Short warnings about a round."""
     flags = []
+    if row.number == run.chosen_round:
+        flags.append("chosen by people")
     if row.judged_at is None:
         flags.append("unscored" if run.is_finished else "not judged yet")
     if row.contract_violation:

@@ -123,7 +123,7 @@ def stages_of(
         "check": check_words(rubric),
         "judge": judge_words(facts, state, board),
         "deliberate": f"{len(facts.panel) or 'all'} judges answer each other",
-        "merge": "clerk, then stop or go on",
+        "merge": "clerk",
     }
     keys = [key for key in words if has_stage(facts, state, key) or key == here]
     place = keys.index(here)
@@ -169,7 +169,8 @@ def write_words(facts: RunFacts, line: RoundLine | None, seconds: Decimal) -> st
     chars = f"{line.chars:,} characters"
     took = f"{seconds:.0f} s" if seconds else ""
     by_model = (line.number > 1 and not line.by_hand) or not facts.run.seed
-    who = model if by_model else line.origin.capitalize()
+    given = " given" if line.number == 1 else ""
+    who = model if by_model else f"{line.origin.capitalize()}{given}"
     return ", ".join(part for part in (who, took, chars) if part)
 
 
@@ -243,13 +244,14 @@ def time_left(
     high = max(low, max(judged.values()) * rounds - spent)
     first, last = min(judged), max(judged)
     return TimeLeft(
-        minutes_words(low, high), f"by round {first}" if first == last else f"by rounds {first} to {last}"
+        minutes_words(low, high),
+        f"estimated from round {first}" if first == last else f"estimated from rounds {first}–{last}",
     )
 
 
 def minutes_words(low: float, high: float) -> str:
     if high < 60:
-        return "under 1 min"
+        return "about 1 min"
     least, most = int(low // 60), ceil(high / 60)
     if least == most:
         return f"about {most} min"

@@ -10,7 +10,7 @@ from rapidfuzz import fuzz
 
 from refinement.engine.safeguards import change
 from refinement.engine.scoring import shown
-from refinement.engine.sentences import held_back
+from refinement.engine.sentences import held_back, round_name
 from refinement.engine.types import Rubric, Severity
 from refinement.judging.length import judged as judged_words
 from refinement.models import CheckResult, Round, Run, Verdict
@@ -50,6 +50,7 @@ class ScoreLine:
     direction: str
     reasoning: str
     improvement: str
+    primary: bool = False  # it ranks rounds before the composite does
     board: CriterionBoard | None = None  # the judges' scores, if a board judged
 
 
@@ -240,6 +241,7 @@ def score_lines(
                 direction={"+": "up", "−": "down"}.get(delta[:1], ""),
                 reasoning=str(words.get("reasoning", "")),
                 improvement=str(words.get("improvement", "")),
+                primary=criterion == rubric.primary,
                 board=lanes.get(criterion.key),
             )
         )
@@ -326,7 +328,8 @@ def rewritten(row: Round, after: Round) -> list[str]:
     texts = _short_text(after.pk)
     if not texts or row.candidate_chars > MOST_COMPARED_CHARS:
         return []
-    return [f"{percent(change(row.candidate, texts[0]))} of the text changed."]
+    changed = percent(change(row.candidate, texts[0]))
+    return [f"{changed} of the text changed from {round_name(row.number)} to {after.number}."]
 
 
 def _short_text(row: int) -> list[str]:

@@ -60,10 +60,15 @@ REASON_LABELS: Mapping[str, str] = {
     "judge_failed": "judge failed",
     "producer_failed": "writer failed",
     "internal_error": "internal error",
-    "cancelled": "cancelled",
+    "cancelled": "stopped",
     "imported": "ended elsewhere",
 }
-SAID_BY_OUTCOME = ("passed", "cancelled")
+SAID_BY_OUTCOME = ("passed", "stopped")
+
+
+def outcome_word(outcome: str) -> str:
+    """The outcome as pages show it. People stop a run; programs read `CANCELLED`."""
+    return "STOPPED" if outcome == Outcome.CANCELLED else outcome
 
 
 def reason_label(run: Run) -> str:
@@ -119,12 +124,19 @@ def plateau_calls(rubric: Rubric, judges: int) -> int:
     return MORE_ROUNDS * (answers + 3) + (0 if composed else 1)
 
 
+def lacks_budget(run: Run) -> bool:
+    """Whether the budget ended it before a round was judged."""
+    return run.stop_reason.startswith("budget_") and not run.rounds_judged
+
+
 def next_step_hint(run: Run) -> str:
     """What a person can do about a run that failed."""
     if run.outcome == Outcome.ERROR:
         return "No work is lost. Retry to continue from the last completed step."
     if run.outcome == Outcome.CANCELLED and run.rounds_judged:
         return "Add rounds to continue from the best round."
+    if lacks_budget(run):
+        return "Raise the limit and run again."
     return ""
 
 
@@ -133,8 +145,8 @@ def signal_sentence(signal: Mapping[str, Any]) -> str:
     changed, said = percent(signal.get("candidate_change")), percent(signal.get("verdict_change"))
     about = "issues" if signal.get("about") == "issues" else "reasoning"
     return (
-        f"The text changed by {changed}, but the judge's {about} by {said}. The judge may not "
-        "have read the revision. This does not stop a run."
+        f"The text changed by {changed} from the round before, but the judge's {about} by {said}. "
+        "The judge may not have read the revision. This does not stop a run."
     )
 
 

@@ -62,8 +62,10 @@ STEP_RESET: dict[str, object] = {
     "crashes": 0,
 }
 REFUSALS = {
-    "cancel": "it cannot be cancelled.",
+    "cancel": "it cannot be stopped.",
     "pause": "it cannot be paused.",
+    "pause_later": "it cannot be paused.",
+    "go_on": "it cannot be paused.",
     "resume": "only a paused run can be resumed.",
     "retry": "only a run that ended in ERROR can be retried.",
     "continue": "only a finished run can get more rounds.",
@@ -117,7 +119,7 @@ class Change:
         """Raise WrongState with `message`, or with the run's state and what the action requires."""
         run = self.run
         state = RunStatus(run.status).label.lower()
-        if run.status == RunStatus.PAUSED and self.verb == "pause":
+        if run.status == RunStatus.PAUSED and self.verb in ("pause", "pause_later"):
             message = "is already paused."
         if run.outcome and self.verb == "retry":
             state = f"finished with {run.outcome}"
@@ -133,7 +135,7 @@ def run_cancel(*, run: Run, user: User | None = None) -> Run:
     run = locked(run)
     change = Change(run, user, "cancel")
     judged = f" after round {run.rounds_judged}" if run.rounds_judged else " before any round was judged"
-    why = f"Cancelled by {actor_name(user)}{judged}."
+    why = f"Stopped by {actor_name(user)}{judged}."
     change.apply(
         (*GOING, RunStatus.PAUSED),
         status=RunStatus.FINISHED,
@@ -167,7 +169,7 @@ def run_pause(*, run: Run, user: User | None = None) -> Run:
 def run_pause_later(*, run: Run, wanted: bool = True, user: User | None = None) -> Run:
     """Pause the run once its round is judged, or take that back. The worker goes on undisturbed."""
     run = locked(run)
-    change = Change(run, user, "pause")
+    change = Change(run, user, "pause_later" if wanted else "go_on")
     if run.status not in GOING:
         change.refuse()
     if run.pause_after_round != wanted:

@@ -94,7 +94,7 @@ def sentence(verb: str, state: str, run: Run) -> str:
     if verb == "retry" and state in FINISHED:
         status = f"finished with {state}"
     return {
-        "cancel": f"Run {run.pk} is {status}; it cannot be cancelled.",
+        "cancel": f"Run {run.pk} is {status}; it cannot be stopped.",
         "pause": f"Run {run.pk} is {status}; it cannot be paused.",
         "resume": f"Run {run.pk} is {status}; only a paused run can be resumed.",
         "retry": f"Run {run.pk} is {status}; only a run that ended in ERROR can be retried.",
@@ -125,7 +125,7 @@ def test_nobody_signed_in_is_the_command_line(scene: Scene):
     run = scene.in_state("queued")
     run_cancel(run=run)
     run.refresh_from_db()
-    assert run.why == "Cancelled by command line after round 1."
+    assert run.why == "Stopped by command line after round 1."
     assert (run.events.get().actor, run.events.get().user) == ("command line", None)
     assert AuditEntry.objects.get().actor == "command line"
 
@@ -134,7 +134,7 @@ def test_a_cancelled_run_says_that_nothing_was_judged(scene: Scene, editor: User
     run = scene.launch()
     run_cancel(run=run, user=editor)
     run.refresh_from_db()
-    assert run.why == "Cancelled by Edgar Editor before any round was judged."
+    assert run.why == "Stopped by Edgar Editor before any round was judged."
     assert run.events.last().data == {"outcome": "CANCELLED", "reason": "cancelled", "why": run.why}
 
 
@@ -177,3 +177,6 @@ def test_a_run_that_ends_with_its_round_does_not_pause(scene: Scene):
     run_pause_later(run=run)
     advance(run)
     assert (run.status, run.outcome) == ("finished", "FAIL")
+    actions = AuditEntry.objects.filter(object_id=str(run.pk)).values_list("action", flat=True)
+    assert "run.pause_later" in actions
+    assert "run.pause" not in actions, "nobody paused it"

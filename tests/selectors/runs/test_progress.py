@@ -62,12 +62,12 @@ def test_the_time_left_is_a_range_from_the_rounds_before(project):
     spans = {1: (NOW - timedelta(minutes=5), NOW - timedelta(minutes=2))}
     assert time_left({}, state, NOW) is None
     left = time_left(spans, state, NOW)  # two more rounds of three minutes at most
-    assert (left.words, left.basis) == ("3 to 6 min", "by round 1")
+    assert (left.words, left.basis) == ("3 to 6 min", "estimated from round 1")
 
 
 @pytest.mark.parametrize(
     ("low", "high", "words"),
-    [(0, 59, "under 1 min"), (20, 100, "up to 2 min"), (120, 120, "about 2 min"), (70, 300, "1 to 5 min")],
+    [(0, 59, "about 1 min"), (20, 100, "up to 2 min"), (120, 120, "about 2 min"), (70, 300, "1 to 5 min")],
 )
 def test_minutes(low, high, words):
     assert minutes_words(low, high) == words

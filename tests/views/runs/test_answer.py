@@ -99,7 +99,20 @@ def test_the_result_is_named_once(as_viewer, project):
 
 def test_a_chosen_round_is_the_result(as_viewer, project):
     run = passed(project, chosen_round=1)
-    assert "Round 1 is the result: 7.00" in answer(as_viewer, run)
+    text = answer(as_viewer, run)
+    assert "PASS by the judge; people chose round 1 (7.00" in text
+    assert "Round 1 is the result: 7.00" in text
+    response = as_viewer.get(f"/p/{project.slug}/runs/{run.pk}/")
+    assert response.context["opened"] == 1
+    assert response.content.decode().count("chosen by people") >= 2, "the strip and the table"
+    assert "rounds/1/?form=text" in response.content.decode(), "this one is copied"
+
+
+def test_a_budget_that_ended_it_first_can_be_raised(as_editor, as_viewer, project):
+    run = passed(project)
+    Run.objects.filter(pk=run.pk).update(stop_reason="budget_calls", outcome="FAIL", rounds_judged=0)
+    assert "Raise the limit and run again. Edit and rerun" in answer(as_editor, run)
+    assert "Edit and rerun" not in answer(as_viewer, run)
 
 
 def test_a_revision_without_a_change_is_flagged(as_viewer, project):

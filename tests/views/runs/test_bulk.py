@@ -69,12 +69,10 @@ def test_what_runs_is_cancelled_and_the_rest_says_why_not(as_editor, address, pr
     done = runs_of(project, 4)
     answer = send(as_editor, address, "cancel", [going, *done])
     going.refresh_from_db()
-    assert (going.outcome, going.why) == ("CANCELLED", "Cancelled by Edgar Editor after round 2.")
+    assert (going.outcome, going.why) == ("CANCELLED", "Stopped by Edgar Editor after round 2.")
     success, warning = told(answer)
     assert success == "1 run was cancelled."
-    assert warning.startswith(
-        f"4 runs were not changed. Run {done[0].pk} is finished; it cannot be cancelled."
-    )
+    assert warning.startswith(f"4 runs were not changed. Run {done[0].pk} is finished; it cannot be stopped.")
     assert warning.endswith("And 1 more.")
 
 

@@ -40,8 +40,8 @@ def test_it_stops_with_the_run(as_viewer, run):
     run_cancel(run=run)
     page = as_viewer.get(address(run)).content.decode()
     assert "http-equiv" not in page
-    assert "<b>CANCELLED</b>" in page
-    assert "Cancelled by command line" in page
+    assert "<b>STOPPED</b>" in page
+    assert "Stopped by command line" in page
 
 
 def test_a_partial_answers_htmx(as_viewer, run):

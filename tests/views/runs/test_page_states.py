@@ -134,8 +134,8 @@ def test_cancelled(as_viewer, stage, owner):
     run = stage.launch(WIGGUM, seed=SEED)
     run_cancel(run=run, user=owner)
     text = page(as_viewer, run)
-    assert "CANCELLED" in text
-    assert "Cancelled by Olivia Owner before any round was judged." in text
+    assert "STOPPED" in text
+    assert "Stopped by Olivia Owner before any round was judged." in text
     assert "Unscored." in text
 
 

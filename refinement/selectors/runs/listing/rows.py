@@ -17,7 +17,7 @@ from refinement.selectors.runs.demo_model import DEMO_WORDS, is_demo_run
 from refinement.selectors.runs.listing.excerpts import Excerpt, excerpts_of
 from refinement.selectors.runs.listing.facts import RowFacts, row_facts
 from refinement.selectors.runs.lists import MOST_POINTS, Listed
-from refinement.selectors.runs.words import duration, reason_label
+from refinement.selectors.runs.words import duration, outcome_word, reason_label
 from refinement.selectors.score_words import composite_text
 
 FLAGGED = Decimal("0.15")  # of the scale: 1.5 points of 10
@@ -162,12 +162,12 @@ def _state(run: Run, facts: RowFacts) -> State:
     kind = CHIPS.get(Outcome(run.outcome), "")
     if run.decision in DECISIONS:
         words, tone = DECISIONS[DecisionKind(run.decision)]
-        return State(run.outcome, kind, words, tone, "Decided by a person")
+        return State(outcome_word(run.outcome), kind, words, tone, "Decided by a person")
     if failed := facts.failed_checks.get(run.pk):
         words = f"✕ {failed} check{'' if failed == 1 else 's'} failed"
-        return State(run.outcome, kind, words, "bad", run.why)
+        return State(outcome_word(run.outcome), kind, words, "bad", run.why)
     tone = "warn" if run.outcome == Outcome.ERROR else ""
-    return State(run.outcome, kind, reason_label(run), tone, run.why)
+    return State(outcome_word(run.outcome), kind, reason_label(run), tone, run.why)
 
 
 def _unfinished(run: Run, facts: RowFacts) -> State:

@@ -182,9 +182,7 @@ def _progress(run: Run, entry: Listed, rounds: int) -> Going:
 
 def _results(entries: Sequence[Listed]) -> list[Result]:
     gaps = people_gaps([entry.run.pk for entry in entries])
-    return [
-        Result(entry, _gap(entry, gaps.get(entry.run.pk)), is_demo_run(entry.run)) for entry in entries
-    ]
+    return [Result(entry, _gap(entry, gaps.get(entry.run.pk)), is_demo_run(entry.run)) for entry in entries]
 
 
 def _gap(entry: Listed, found: PeopleGap | None) -> Gap | None:

@@ -93,8 +93,9 @@
   document.addEventListener("htmx:afterRequest", ({ detail }) => asked.delete(detail.xhr));
   document.addEventListener("htmx:beforeSwap", ({ detail }) => {
     const text = document.getElementById("round-text");
-    if (!text || detail.target?.id !== "run-page") return;
-    text.toggleAttribute("data-kept", asked.size > 0);
+    const merged = detail.target?.id === "run-page";
+    text?.toggleAttribute("data-kept", merged && asked.size > 0);
+    if (!merged) return;
     // Comments that were unfolded stay so.
     document.querySelector("#run-talk[hx-get*='all=']")?.setAttribute("data-kept", "");
   });

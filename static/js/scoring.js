@@ -39,6 +39,8 @@
     const report = (state) => state === "failed" && say("Your draft is too large to keep in this browser: submit before you leave.");
     const save = Drafts.keep(form, { key, values, opened, report });
     form.addEventListener("submit", () => save());
+    // A press on a button would take the focus, fold the criterion, and move the button away from the pointer.
+    form.querySelector(".form-actions").addEventListener("mousedown", (event) => event.preventDefault());
     // Typing in a score replaces it.
     form.addEventListener("focusin", (event) => event.target.type === "number" && event.target.select());
     // Enter goes to the next score, and from the last one saves.

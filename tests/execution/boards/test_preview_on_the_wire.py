@@ -157,7 +157,7 @@ def test_a_board_that_took_over_on_a_plateau(scene):
     assert compared["judge"] == 2
     assert compared["compose"] == 1
     assert compared["judge-1"] == 2
-    assert "(the last is 3)" in shown(run, 3)["judge-1"][1]["content"]
+    assert "(the last is 4)" in shown(run, 3)["judge-1"][1]["content"]
 
 
 def level(replies):

@@ -50,14 +50,6 @@ def test_each_judge_is_compared_with_people(as_viewer, run):
     ]
 
 
-def test_the_part_alone_has_it_too(as_viewer, run):
-    for number in (1, 2, 3):
-        reviewers(run, 1, number)
-    part = as_viewer.get(f"{page_of(run)}people/", headers=HTMX)
-    assert text_of(part).strip().startswith("<section")
-    assert "Agreement of each judge with people" in text_of(part)
-
-
 def test_too_few_rounds_say_nothing(as_viewer, run):
     reviewers(run, 3)
     text = text_of(as_viewer.get(page_of(run, 2)))

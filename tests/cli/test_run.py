@@ -106,7 +106,7 @@ def test_runs_are_steered(wiggum, project):
     second.refresh_from_db()
     assert (second.status, second.outcome) == ("finished", "CANCELLED")
     refused = wiggum("run", "cancel", second.pk)
-    assert (refused.exit_code, "it cannot be cancelled" in refused.stderr) == (4, True)
+    assert (refused.exit_code, "it cannot be stopped" in refused.stderr) == (4, True)
     Run.objects.filter(pk=second.pk).update(outcome="ERROR")
     assert wiggum("run", "retry", second.pk).exit_code == 0
 

@@ -55,7 +55,7 @@ def test_saving_the_same_price_again_is_not_a_change(as_boss):
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
-        ({"model": "mistral-large"}, "Enter endpoint/model"),
+        ({"model": "mistral-large"}, "Enter server/model"),
         ({"prompt": "-1"}, "greater than or equal to 0"),
         ({"completion": "many"}, "Enter a number"),
         ({"completion": "123456789"}, "no more than 8 digits"),

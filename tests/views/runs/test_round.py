@@ -46,7 +46,7 @@ def test_the_direction_and_what_became_of_it(as_viewer, stage):
     text = shown(as_viewer, run, 2)
     assert "Show the rollback: name the previous image tag" in text
     assert "not asked again" in text
-    assert "of the text changed." in text
+    assert "of the text changed from round 2 to 3." in text
     assert "Score −0.30" in text
     assert text.count("raised again") >= 2
     first = shown(as_viewer, run, 1)

@@ -55,9 +55,10 @@ def pages(browser: Browser, served: Served) -> Iterator[dict[str, Page]]:
 def comment_on(page: Page, first: str, last: str, words: str) -> None:
     page.evaluate(SELECT, ["#round-text .prose", [first, last]])
     page.locator(".passage-button").click()
-    page.locator("#thread-body").fill(words)
-    page.get_by_role("button", name="Comment", exact=True).click()
-    expect(page.locator("#run-talk")).to_contain_text(words, timeout=PATIENCE)
+    form = page.locator("#talk-passage")
+    form.locator("#passage-body").fill(words)
+    form.get_by_role("button", name="Comment").click()
+    expect(page.locator("#round-text")).to_contain_text(words, timeout=PATIENCE)
 
 
 def test_a_comment_on_a_passage_comes_by_itself_and_a_mention_leads_to_it(run, pages):

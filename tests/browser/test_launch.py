@@ -163,7 +163,7 @@ def test_it_works_without_script(browser, site, as_owner, ready):
     expect(page.get_by_text("Nothing was launched yet")).to_be_visible()
     page.get_by_role("button", name="Launch anyway").click()
     page.wait_for_url(A_RUN)
-    page.get_by_role("link", name="Open a page that reloads every few seconds").click()
+    page.get_by_role("link", name="Reload it every few seconds").click()
     expect(page.get_by_text("Queued.")).to_be_visible()
     context.close()
 

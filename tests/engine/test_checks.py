@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from refinement.engine.sentences import fall_sentence
 from refinement.engine.steps import next_step
 from refinement.engine.stopping import outcome_of, reached_perfection, reached_threshold
 from refinement.engine.types import CheckResult, History, Outcome, Round, Severity, StopReason
@@ -82,3 +83,8 @@ def test_a_check_that_fails_after_a_pass_is_a_regression():
     step = next_step(of, judged_as(checked("9.1"), checked("9.4", "error")))
     assert (step.outcome, step.best_round) == (Outcome.PASS, 1)
     assert step.why == "Stopped after round 2: the check “check-error” failed. Round 1 is the result."
+
+
+def test_a_check_that_newly_fails_is_what_fell():
+    said = fall_sentence(rubric("wiggum"), checked("8"), checked("8", "error"))
+    assert said == "the check “check-error” failed"

@@ -73,7 +73,7 @@ def test_a_comment_on_a_passage_comes_by_itself_and_a_mention_leads_to_it(run, p
     for number in range(4):
         words = f"Number {number}, @olivia: which container?"
         comment_on(edgar, "service runs", "takes its", words)
-        expect(olivia.locator("#run-talk")).to_contain_text(words, timeout=PATIENCE)
+        expect(olivia.locator("#round-text")).to_contain_text(words, timeout=PATIENCE)
     # Her page was told by its stream: one that asks every few seconds asks this address.
     assert not [url for url in asked if url.endswith("/live/")]
     expect(olivia.locator("#thread-body")).to_have_value("What I am about to s")

@@ -180,6 +180,6 @@ def test_a_board_from_its_setup_to_the_question_at_its_plateau(page: Page) -> No
     launch(page, judges="single")
     expect(page.get_by_role("heading", name="No more improvement")).to_be_visible(timeout=PATIENCE)
     page.goto(f"{page.url.split('/runs/')[0]}/runs/compare/?run=1&run=2")
-    expect(page.get_by_role("heading", level=1)).to_have_text("Compare 2 runs")
+    expect(page.get_by_role("heading", level=1).first).to_have_text("Compare 2 runs")
     expect(page.get_by_text("different judges").locator("visible=true").first).to_be_visible()
     axe_finds_nothing(page)

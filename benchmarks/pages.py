@@ -58,7 +58,7 @@ def pages(project: Any, middle: int, newest: int, discussed: int) -> Iterator[tu
         ("run with 500 comments", "run_page", [project.slug, discussed], ""),
         (ALL_THREADS, "run_page", [project.slug, discussed], "?all=1"),
         ("a round", "run_round", [project.slug, middle, 2], ""),
-        ("a difference", "run_diff", [project.slug, middle], "?a=1&b=3"),
+        ("a difference", "run", [project.slug, middle], "?round=3&view=start"),
         ("calls", "run_calls", [project.slug, middle], ""),
         ("compare two", "run_compare", [project.slug], f"?run={middle}&run={newest}"),
         ("rubrics", "rubric_list", [project.slug], ""),

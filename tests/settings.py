@@ -19,5 +19,6 @@ STORAGES = {
 }
 STATIC_ROOT.mkdir()  # noqa: F405  WhiteNoise warns where there is none
 WHITENOISE_USE_FINDERS = True
+WHITENOISE_AUTOREFRESH = True  # look up files on request: each test client would read all of them first
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"

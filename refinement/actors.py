@@ -5,7 +5,7 @@ from typing import Any
 import dramatiq
 
 from refinement.engine.rubrics import LONGEST_EVALUATION
-from refinement.models import BenchTrial, EvaluatorTrial, RubricProposal, Run, WebhookDelivery
+from refinement.models import BenchTrial, EvaluatorTrial, Report, RubricProposal, Run, WebhookDelivery
 from refinement.models.leased import Leased
 from wiggum_site.broker import broker
 
@@ -13,12 +13,14 @@ __all__ = [
     "actor_of",
     "advance_run",
     "broker",
+    "compute_report",
     "deliver_webhook",
     "judge_trial",
     "propose_rubric",
     "try_evaluator",
 ]
 
+REPORT_SECONDS = 300
 DELIVERY_SECONDS = 60  # sending itself times out after ten
 # Model calls have a timeout of ten minutes and evaluators one of an hour; these limits are for code that
 # hangs outside of them. RabbitMQ delivers a message again that is not acknowledged for half an hour: its
@@ -89,6 +91,21 @@ def propose_rubric(proposal_id: int) -> None:
 
 
 @dramatiq.actor(
+    queue_name="runs",
+    priority=1,  # after runs
+    time_limit=REPORT_SECONDS * 1_000,
+    max_retries=3,
+    min_backoff=1_000,
+    max_backoff=30_000,
+)
+def compute_report(report_id: int) -> None:
+    """Computes the figures of a report, if it is due and no worker holds it."""
+    from refinement.execution.reports import report_advance
+
+    report_advance(report_id)
+
+
+@dramatiq.actor(
     queue_name="runs",  # shared: another queue would be polled all day for a few messages
     priority=1,  # after runs: no user is waiting for it
     time_limit=DELIVERY_SECONDS * 1_000,
@@ -108,6 +125,7 @@ def actor_of(model: type[Leased]) -> "dramatiq.Actor[Any, Any]":
         BenchTrial: judge_trial,
         EvaluatorTrial: try_evaluator,
         RubricProposal: propose_rubric,
+        Report: compute_report,
         WebhookDelivery: deliver_webhook,
     }
     return actors[model]

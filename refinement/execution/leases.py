@@ -22,7 +22,7 @@ from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from refinement.models import BenchTrial, EvaluatorTrial, RubricProposal, Run, WebhookDelivery
+from refinement.models import BenchTrial, EvaluatorTrial, Report, RubricProposal, Run, WebhookDelivery
 from refinement.models.leased import Leased, WorkStatus
 
 LEASE = timedelta(seconds=15)  # after this time another worker takes over from a killed one
@@ -32,7 +32,14 @@ RENEW_EVERY = LEASE / 3
 # deploy does not count.
 MAX_CRASHES = 5
 # Everything that workers carry out.
-LEASED: tuple[type[Leased], ...] = (Run, BenchTrial, EvaluatorTrial, RubricProposal, WebhookDelivery)
+LEASED: tuple[type[Leased], ...] = (
+    Run,
+    BenchTrial,
+    EvaluatorTrial,
+    RubricProposal,
+    Report,
+    WebhookDelivery,
+)
 _process = f"{socket.gethostname()[:40]}:{os.getpid()}:{secrets.token_hex(4)}"
 
 Row = TypeVar("Row", bound=Leased)

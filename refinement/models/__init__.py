@@ -36,10 +36,19 @@ from refinement.models.runs.runs import Run, RunSource, RunStatus, RunTag, Saved
 from refinement.models.runs.shares import ShareLink
 from refinement.models.runs.sources import Source
 from refinement.models.runs.steering import Instruction
+from refinement.models.suites.experiments import (
+    CellState,
+    Configuration,
+    Experiment,
+    ExperimentRun,
+    ExperimentStatus,
+)
+from refinement.models.suites.suites import Suite, SuiteTask, SuiteVersion
 from refinement.models.system.endpoints import Endpoint
 from refinement.models.system.metrics import MetricTotal
 from refinement.models.system.prices import ModelPrice
 from refinement.models.system.queue import MessageState, QueuedMessage
+from refinement.models.system.reports import Report, ReportKind, ReportStatus
 from refinement.models.system.webhooks import (
     DeliveryStatus,
     Webhook,
@@ -62,10 +71,12 @@ __all__ = [
     "Call",
     "CallPurpose",
     "CandidateOrigin",
+    "CellState",
     "Check",
     "CheckResult",
     "Comment",
     "CommentEdit",
+    "Configuration",
     "Criterion",
     "Decision",
     "DecisionKind",
@@ -78,6 +89,9 @@ __all__ = [
     "EvaluatorTrialStatus",
     "Event",
     "EventKind",
+    "Experiment",
+    "ExperimentRun",
+    "ExperimentStatus",
     "ExternalIdentity",
     "HumanScore",
     "IdempotencyKey",
@@ -100,6 +114,9 @@ __all__ = [
     "ProposalCall",
     "ProposalStatus",
     "QueuedMessage",
+    "Report",
+    "ReportKind",
+    "ReportStatus",
     "ReviewRequest",
     "ReviewRule",
     "Round",
@@ -118,6 +135,9 @@ __all__ = [
     "SetupLink",
     "ShareLink",
     "Source",
+    "Suite",
+    "SuiteTask",
+    "SuiteVersion",
     "Thread",
     "ThreadPlace",
     "TrialStatus",

@@ -10,7 +10,7 @@ from refinement.models.rubrics.rubrics import ImmutableRow
 from refinement.services.rubrics.editing import rubric_create
 from tests.models.given import a_run, a_version
 
-MESSAGE = "saved rubric versions and sources cannot be changed"
+MESSAGE = "saved versions and sources cannot be changed"
 
 
 def test_saving_again_is_refused(project):

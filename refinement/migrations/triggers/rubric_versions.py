@@ -1,18 +1,19 @@
-"""The database refuses to change a saved rubric version, its criteria or its checks, and a run's sources.
+"""The database refuses to change a saved version of a rubric or a suite, and a run's sources.
 
 On SQLite, a later migration that alters one of these tables rebuilds it and drops its trigger: it drops the triggers
 first and adds them again at its end. A test watches.
 """
 
-MODELS = ("RubricVersion", "Criterion", "Check", "Source")
-MESSAGE = "saved rubric versions and sources cannot be changed"
+MODELS = ("RubricVersion", "Criterion", "Check", "Source", "SuiteVersion", "SuiteTask")
+FORGOTTEN = ("created_by", "from_run")
+MESSAGE = "saved versions and sources cannot be changed"
 
 
 def guarded(apps):
-    """Tables and the columns that stay as they are; the author may be forgotten when an account goes."""
+    """Tables and the columns that stay as they are; the author and a task's run may be forgotten."""
     for name in MODELS:
         meta = apps.get_model("refinement", name)._meta
-        columns = [field.column for field in meta.local_concrete_fields if field.name != "created_by"]
+        columns = [field.column for field in meta.local_concrete_fields if field.name not in FORGOTTEN]
         yield meta.db_table, ", ".join(f'"{column}"' for column in columns)
 
 

@@ -1,0 +1,102 @@
+"""Computes reports in workers: figures that pages show with their age.
+
+A page never computes them: numpy and scipy are imported here, in a worker, when the first report needs them.
+`report_request` marks a report as out of date and wakes a worker; requests during a computation are covered
+by one more computation after it.
+"""
+
+import logging
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any, TypeAlias
+
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+from dramatiq.middleware import Interrupt
+
+from refinement.broker.interrupting import work_is_done
+from refinement.execution.leases import MAX_CRASHES, Lease, LeaseLost, lease_drop, lease_release, lease_take
+from refinement.execution.waking import wake
+from refinement.models import Project, Report, ReportKind, ReportStatus
+
+log = logging.getLogger("wiggum.reports")
+LEASE = timedelta(seconds=60)  # computing takes seconds; this is for a slow machine
+PAUSE = timedelta(seconds=3)  # between two computations of the same report
+
+Compute: TypeAlias = Callable[[int], dict[str, Any]]  # from the subject's primary key to the figures
+
+
+@transaction.atomic
+def report_request(*, project: Project, kind: ReportKind, subject: int) -> Report:
+    """Marks the report as out of date, creates it if there is none, and wakes a worker for it."""
+    now = timezone.now()
+    report, created = Report.objects.get_or_create(
+        kind=kind, subject=subject, defaults={"project": project, "woken_at": now}
+    )
+    if created:
+        wake(Report, report.pk)
+        return report
+    Report.objects.filter(pk=report.pk).update(asked=F("asked") + 1)
+    ended = Report.objects.filter(pk=report.pk, status__in=[ReportStatus.DONE, ReportStatus.FAILED])
+    if ended.update(status=ReportStatus.QUEUED, woken_at=now, wakes=0, crashes=0, next_try_at=None):
+        wake(Report, report.pk)
+    report.refresh_from_db()
+    return report
+
+
+def compute_of(kind: str) -> Compute:
+    """The function that computes reports of this kind."""
+    raise LookupError(f"no function computes reports of kind {kind}")
+
+
+def report_advance(report_id: int) -> bool:
+    """Computes the report; False if there is nothing to do. Safe to call any number of times."""
+    lease = lease_take(Report, report_id, lease_until=timezone.now() + LEASE)
+    if lease is None:
+        return False
+    try:
+        report_compute(lease)
+        work_is_done()
+    except LeaseLost:
+        log.info("report=%s lost", report_id)
+    except Interrupt:
+        # The worker is stopping: another one receives the new message.
+        if lease_drop(lease):
+            wake(Report, report_id)
+    except BaseException:
+        lease_drop(lease)  # no new message: Dramatiq retries this one
+        raise
+    return True
+
+
+def report_compute(lease: Lease[Report]) -> None:
+    report = lease.row
+    if report.crashes >= MAX_CRASHES:
+        lease_release(
+            lease,
+            status=ReportStatus.FAILED,
+            error="The worker stopped unexpectedly several times, so this is not retried.",
+        )
+        return
+    result = compute_of(report.kind)(report.subject)
+    report_store(lease, result)
+
+
+@transaction.atomic
+def report_store(lease: Lease[Report], result: dict[str, Any]) -> None:
+    """Stores the figures; the report is computed again after a pause if it was requested meanwhile."""
+    report, now = lease.row, timezone.now()
+    lease_release(
+        lease,
+        status=ReportStatus.DONE,
+        computed=report.asked,
+        computed_at=now,
+        result=result,
+        error="",
+        crashes=0,
+    )
+    again = Report.objects.filter(pk=report.pk, asked__gt=report.asked)
+    due = now + PAUSE
+    if again.update(status=ReportStatus.WAITING, next_try_at=due, woken_at=due, waiting_for="New results"):
+        wake(Report, report.pk, delay=PAUSE)

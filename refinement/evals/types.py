@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from enum import StrEnum
 from pathlib import Path
 
 from refinement.engine.profiles import RALPH_POLICY
-from refinement.engine.types import Check, Criterion
+from refinement.engine.types import ONE, Check, Criterion, Severity
 from refinement.providers.registry import EndpointSpec
 
 LOCAL_PREFIX = "eval:"  # not allowed in names of instance endpoints
@@ -53,17 +54,75 @@ class Target:
         return self.spec is not None and self.spec.kind == "command"
 
 
+class Dialect(StrEnum):
+    """Whose format a file is written in."""
+
+    WIGGUM = "wiggum"
+    PROMPTFOO = "promptfoo"
+    AGENTV = "agentv"
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a prompt: system, user or assistant."""
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Assertion:
+    """One assertion as every dialect's reader writes it: names are unified, vars filled in, files read.
+
+    `kind` is promptfoo's name without `not-` (`contains-any`, `is-json`, `llm-rubric`, …), or Wiggum's
+    (`length`, `json-schema`, `script`). `value` is JSON data: text, number, list or mapping. `parameters`
+    are the kind's other keys.
+
+    Where code is in a file (`javascript`, `python`), `value` is its text, and `parameters` has `file` (an
+    absolute path) and maybe `function`. A `script` has `command` (a list), `cwd` (absolute) and `timeout`
+    there; `contract` is "json" if it reads AgentV's JSON on stdin and prints a score. An `llm-rubric` has a
+    text or a list of items as value, and maybe `prompt` (its own template), `reference` (the expected
+    answer) and `provider`. An `assert-set` has its assertions in `parts`.
+    """
+
+    kind: str
+    value: object = None
+    parameters: Mapping[str, object] = field(default_factory=dict)
+    negated: bool = False
+    weight: Decimal = ONE
+    threshold: Decimal | None = None
+    severity: Severity | None = None  # None: the dialect's default
+    suggestion: str = ""
+    metric: str = ""
+    id: str = ""
+    required: bool | Decimal = False  # the case fails without it; a number is the least score
+    parts: tuple["Assertion", ...] = ()
+    line: int = 1
+    file: Path | None = None  # if it is not in the eval file itself
+
+
 @dataclass(frozen=True, slots=True)
 class Case:
     """One prompt and the assertions on the answer."""
 
     name: str
     line: int
-    prompt: str
+    prompt: str  # all messages as one text
     checks: tuple[Check, ...] = ()
     criteria: tuple[Criterion, ...] = ()
     threshold: Decimal | None = None
     types: Mapping[str, str] = field(default_factory=dict)  # the type of each assertion, by key
+    messages: tuple[Message, ...] = ()  # the prompt in parts, at least one
+    assertions: tuple[Assertion, ...] = ()
+    variables: Mapping[str, object] = field(default_factory=dict)  # JSON data
+    expected: str = ""  # a reference answer, for judges and scripts
+    repeat: int = 1
+    only: tuple[str, ...] = ()  # the targets it runs with; empty: all
+    conversation_id: str = ""
+    tags: tuple[str, ...] = ()
+    metadata: Mapping[str, object] = field(default_factory=dict)  # carried along
+    folder: Path | None = None  # where its scripts run, if not beside the eval file
+    setup: tuple[str, ...] = ()  # a command that prepares the workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +136,18 @@ class EvalFile:
     wanted: tuple[str, ...] = ()
     judge: str = ""
     loop: Loop | None = None  # None if the file does not ask for the loop
+    dialect: Dialect = Dialect.WIGGUM
+    ignored: tuple["Ignored", ...] = ()
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Ignored:
+    """Something that the reader left out because it does not change a result. One per kind of thing."""
+
+    what: str
+    reason: str
+    line: int  # of the first
+    count: int = 1
 
 
 class BadEval(ValueError):

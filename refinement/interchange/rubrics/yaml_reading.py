@@ -57,11 +57,13 @@ class Fields:
 Node: TypeAlias = Scalar | Items | Fields
 
 
-def read_tree(text: str, what: str = "rubric") -> Fields:
+def read_tree(
+    text: str, what: str = "rubric", *, max_bytes: int = MAX_BYTES, max_nodes: int = MAX_NODES
+) -> Fields:
     """The file as a tree. Raises BadFile for invalid YAML, unsupported features and exceeded limits."""
-    if len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
-        raise BadFile([Problem(1, f"The file is larger than the limit of {MAX_BYTES:,} bytes.")])
-    builder = Builder(what)
+    if len(text.encode("utf-8", "surrogatepass")) > max_bytes:
+        raise BadFile([Problem(1, f"The file is larger than the limit of {max_bytes:,} bytes.")])
+    builder = Builder(what, max_nodes)
     try:
         root = builder.document(yaml.parse(text.removeprefix("\ufeff"), Loader=_LOADER))
     except yaml.MarkedYAMLError as error:
@@ -79,8 +81,8 @@ def read_tree(text: str, what: str = "rubric") -> Fields:
 class Builder:
     """Builds the tree from the parser's events and enforces the limits."""
 
-    def __init__(self, what: str) -> None:
-        self.what = what
+    def __init__(self, what: str, max_nodes: int = MAX_NODES) -> None:
+        self.what, self.max_nodes = what, max_nodes
         self.problems: list[Problem] = []
         self.nodes = 0
 
@@ -102,7 +104,7 @@ class Builder:
     def node(self, event: events.Event, stream: Iterator[events.Event], depth: int) -> Node:
         line = _line(event)
         self.nodes += 1
-        if depth > MAX_DEPTH or self.nodes > MAX_NODES:
+        if depth > MAX_DEPTH or self.nodes > self.max_nodes:
             problem = "nested too deeply" if depth > MAX_DEPTH else "too long"
             raise BadFile([*self.problems, Problem(line, f"The file is {problem}.")])
         self.refuse_extras(event, line)

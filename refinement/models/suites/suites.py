@@ -37,6 +37,7 @@ class SuiteVersion(Immutable):
     suite = models.ForeignKey(Suite, on_delete=models.CASCADE, related_name="versions")
     number = models.PositiveIntegerField()
     note = models.CharField(max_length=400, blank=True)
+    task_count = models.PositiveIntegerField(default=0)  # for lists
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True)
 

@@ -11,6 +11,7 @@ from wiggum_site.broker import broker
 
 __all__ = [
     "actor_of",
+    "advance_experiment",
     "advance_run",
     "broker",
     "compute_report",
@@ -20,6 +21,7 @@ __all__ = [
     "try_evaluator",
 ]
 
+DEALING_SECONDS = 120
 REPORT_SECONDS = 300
 DELIVERY_SECONDS = 60  # sending itself times out after ten
 # Model calls have a timeout of ten minutes and evaluators one of an hour; these limits are for code that
@@ -88,6 +90,21 @@ def propose_rubric(proposal_id: int) -> None:
     from refinement.execution.proposals import proposal_advance
 
     proposal_advance(proposal_id)
+
+
+@dramatiq.actor(
+    queue_name="runs",
+    priority=-1,  # before runs: it takes a moment, and has the runs that free threads wait for
+    time_limit=DEALING_SECONDS * 1_000,
+    max_retries=3,
+    min_backoff=1_000,
+    max_backoff=30_000,
+)
+def advance_experiment(experiment_id: int) -> None:
+    """Starts the next runs of an experiment, or ends it; any number of workers may do so at once."""
+    from refinement.services.experiments.dealing import experiment_advance
+
+    experiment_advance(experiment_id)
 
 
 @dramatiq.actor(

@@ -2,10 +2,12 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import transaction
 from django.db.models import F, Q
 from django.utils import timezone
+from dramatiq import Actor
 
 from refinement.execution.leases import LEASED, due_and_free
 from refinement.models.leased import Leased
@@ -17,16 +19,21 @@ SWEEP_AT_MOST = 200
 
 
 def wake(model: type[Leased], pk: int, *, delay: timedelta = timedelta()) -> None:
-    """Sends a message to the workers that the row is due, after `delay`.
+    """Sends a message to the workers that the row is due, after `delay`."""
+    # Imported here: the actors import execution, which wakes rows for their next step.
+    from refinement.actors import actor_of
+
+    message_send(actor_of(model), pk, delay=delay)
+
+
+def message_send(actor: "Actor[Any, Any]", pk: int, *, delay: timedelta = timedelta()) -> None:
+    """Sends a message with a row's key.
 
     With the database as broker, the message is part of the caller's transaction. With other brokers it is
     sent after the commit; if that fails, the sweeper sends it later.
     """
-    # Imported here: the actors import execution, which wakes rows for their next step.
-    from refinement.actors import actor_of
     from refinement.broker.database import DatabaseBroker
 
-    actor = actor_of(model)
     milliseconds = int(delay.total_seconds() * 1000) or None
 
     def send() -> None:

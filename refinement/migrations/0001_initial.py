@@ -966,6 +966,7 @@ class Migration(migrations.Migration):
                 ('seed', models.TextField(blank=True)),
                 ('calibration', models.JSONField(blank=True, null=True)),
                 ('created_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL)),
+                ('experiment', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='all_runs', to='refinement.experiment')),
                 ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='runs', to='refinement.project')),
                 ('rerun_of', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='reruns', to='refinement.run')),
                 ('rubric', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='refinement.rubric')),
@@ -973,8 +974,6 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-id'],
-                'indexes': [models.Index(fields=['project', '-id'], name='run_project_newest'), models.Index(fields=['status', 'lease_until'], name='run_status_lease'), models.Index(fields=['status', 'next_try_at'], name='run_status_next_try'), models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', '-id', 'archived_at', 'created_at', 'r1', 'best', 'source', 'signal_rounds', 'penalty_rounds', 'cut_rounds', 'outcome', 'stop_reason', 'status', 'rubric', 'task_type', 'producer_model', 'judge_model', 'created_by', 'kinship', 'decision'], name='run_in_use'), models.Index(condition=models.Q(('archived_at__isnull', False)), fields=['project', '-id', 'archived_at', 'created_at', 'r1', 'best', 'source', 'signal_rounds', 'penalty_rounds', 'cut_rounds', 'outcome', 'stop_reason', 'status', 'rubric', 'task_type', 'producer_model', 'judge_model', 'created_by', 'kinship', 'decision', 'improvement', 'rounds_judged', 'model_seconds', 'prompt_tokens', 'completion_tokens'], name='run_archived'), models.Index(fields=['project', 'created_at'], name='run_by_date'), models.Index(condition=models.Q(('archived_at__isnull', True), ('source__isnull', False)), fields=['project', '-id', 'archived_at', 'created_at', 'source'], name='run_imported'), models.Index(condition=models.Q(('archived_at__isnull', True), ('source__isnull', False)), fields=['project', 'source', '-id', 'archived_at', 'created_at'], name='run_by_source'), models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', 'outcome', '-id', 'archived_at', 'created_at'], name='run_by_outcome'), models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', 'stop_reason', '-id', 'archived_at', 'created_at'], name='run_by_reason'), models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', 'status', '-id', 'archived_at', 'created_at'], name='run_by_status'), models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', 'rubric', '-id', 'archived_at', 'created_at'], name='run_by_rubric'), models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', 'task_type', '-id', 'archived_at', 'created_at'], name='run_by_task_type'), models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', 'producer_model', '-id', 'archived_at', 'created_at'], name='run_by_producer'), models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', 'judge_model', '-id', 'archived_at', 'created_at'], name='run_by_judge'), models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', 'created_by', '-id', 'archived_at', 'created_at'], name='run_by_person'), models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', 'kinship', '-id', 'archived_at', 'created_at'], name='run_by_kinship'), models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', 'decision', '-id', 'archived_at', 'created_at'], name='run_by_decision'), models.Index(condition=models.Q(('archived_at__isnull', True), ('signal_rounds__gt', 0)), fields=['project', '-id', 'archived_at', 'created_at', 'signal_rounds'], name='run_with_signal'), models.Index(condition=models.Q(('archived_at__isnull', True), ('penalty_rounds__gt', 0)), fields=['project', '-id', 'archived_at', 'created_at', 'penalty_rounds'], name='run_with_penalty'), models.Index(condition=models.Q(('archived_at__isnull', True), ('cut_rounds__gt', 0)), fields=['project', '-id', 'archived_at', 'created_at', 'cut_rounds'], name='run_with_cut'), models.Index(condition=models.Q(('archived_at__isnull', True), ('best__isnull', False)), fields=['project', '-best', '-id', 'archived_at', 'created_at', 'r1', 'source', 'signal_rounds', 'penalty_rounds', 'cut_rounds', 'outcome', 'stop_reason', 'status', 'rubric', 'task_type', 'producer_model', 'judge_model', 'created_by', 'kinship', 'decision'], name='run_best_first'), models.Index(condition=models.Q(('archived_at__isnull', True), ('r1__isnull', False)), fields=['project', '-r1', '-id', 'archived_at', 'created_at', 'best', 'source', 'signal_rounds', 'penalty_rounds', 'cut_rounds', 'outcome', 'stop_reason', 'status', 'rubric', 'task_type', 'producer_model', 'judge_model', 'created_by', 'kinship', 'decision'], name='run_r1_first'), models.Index(condition=models.Q(('archived_at__isnull', True), ('improvement__isnull', False)), fields=['project', '-improvement', '-id', 'archived_at', 'created_at', 'r1', 'best', 'source', 'signal_rounds', 'penalty_rounds', 'cut_rounds', 'outcome', 'stop_reason', 'status', 'rubric', 'task_type', 'producer_model', 'judge_model', 'created_by', 'kinship', 'decision'], name='run_improvement_first'), models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', '-rounds_judged', '-id', 'archived_at', 'created_at', 'r1', 'best', 'source', 'signal_rounds', 'penalty_rounds', 'cut_rounds', 'outcome', 'stop_reason', 'status', 'rubric', 'task_type', 'producer_model', 'judge_model', 'created_by', 'kinship', 'decision'], name='run_rounds_first'), models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', '-model_seconds', '-id', 'archived_at', 'created_at', 'r1', 'best', 'source', 'signal_rounds', 'penalty_rounds', 'cut_rounds', 'outcome', 'stop_reason', 'status', 'rubric', 'task_type', 'producer_model', 'judge_model', 'created_by', 'kinship', 'decision'], name='run_time_first'), models.Index(models.F('project'), models.OrderBy(django.db.models.expressions.CombinedExpression(models.F('prompt_tokens'), '+', models.F('completion_tokens')), descending=True), models.OrderBy(models.F('id'), descending=True), models.F('archived_at'), models.F('created_at'), models.F('r1'), models.F('best'), models.F('source'), models.F('signal_rounds'), models.F('penalty_rounds'), models.F('cut_rounds'), models.F('outcome'), models.F('stop_reason'), models.F('status'), models.F('rubric'), models.F('task_type'), models.F('producer_model'), models.F('judge_model'), models.F('created_by'), models.F('kinship'), models.F('decision'), models.F('prompt_tokens'), models.F('completion_tokens'), condition=models.Q(('archived_at__isnull', True)), name='run_tokens_first')],
-                'constraints': [models.CheckConstraint(condition=models.Q(('status__in', ['queued', 'running', 'waiting', 'paused', 'finished'])), name='run_status_known'), models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', False), ('status', 'finished'), models.Q(('outcome', ''), _negated=True), models.Q(('stop_reason', ''), _negated=True)), models.Q(models.Q(('status', 'finished'), _negated=True), ('finished_at__isnull', True), ('outcome', ''), ('stop_reason', '')), _connector='OR'), name='run_finished_has_outcome_and_reason'), models.CheckConstraint(condition=models.Q(models.Q(('status', 'waiting'), _negated=True), ('next_try_at__isnull', False), _connector='OR'), name='run_waiting_has_next_try')],
             },
         ),
         migrations.AddField(
@@ -1299,6 +1298,11 @@ class Migration(migrations.Migration):
                 'constraints': [models.UniqueConstraint(fields=('project', 'slug'), name='suite_slug_unique_in_project')],
             },
         ),
+        migrations.AddField(
+            model_name='run',
+            name='suite',
+            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='all_runs', to='refinement.suite'),
+        ),
         migrations.CreateModel(
             name='SuiteTask',
             fields=[
@@ -1590,6 +1594,134 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='paneljudge',
             constraint=models.CheckConstraint(condition=models.Q(('seat__gte', 1)), name='panel_seat_from_one'),
+        ),
+        migrations.AddIndex(
+            model_name='run',
+            index=models.Index(fields=['project', '-id'], name='run_project_newest'),
+        ),
+        migrations.AddIndex(
+            model_name='run',
+            index=models.Index(fields=['status', 'lease_until'], name='run_status_lease'),
+        ),
+        migrations.AddIndex(
+            model_name='run',
+            index=models.Index(fields=['status', 'next_try_at'], name='run_status_next_try'),
+        ),
+        migrations.AddIndex(
+            model_name='run',
+            index=models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', '-id', 'archived_at', 'created_at', 'r1', 'best', 'source', 'signal_rounds', 'penalty_rounds', 'cut_rounds', 'outcome', 'stop_reason', 'status', 'rubric', 'task_type', 'producer_model', 'judge_model', 'created_by', 'kinship', 'decision'], name='run_in_use'),
+        ),
+        migrations.AddIndex(
+            model_name='run',
+            index=models.Index(condition=models.Q(('archived_at__isnull', False)), fields=['project', '-id', 'archived_at', 'created_at', 'r1', 'best', 'source', 'signal_rounds', 'penalty_rounds', 'cut_rounds', 'outcome', 'stop_reason', 'status', 'rubric', 'task_type', 'producer_model', 'judge_model', 'created_by', 'kinship', 'decision', 'improvement', 'rounds_judged', 'model_seconds', 'prompt_tokens', 'completion_tokens'], name='run_archived'),
+        ),
+        migrations.AddIndex(
+            model_name='run',
+            index=models.Index(fields=['project', 'created_at'], name='run_by_date'),
+        ),
+        migrations.AddIndex(
+            model_name='run',
+            index=models.Index(condition=models.Q(('archived_at__isnull', True), ('source__isnull', False)), fields=['project', '-id', 'archived_at', 'created_at', 'source'], name='run_imported'),
+        ),
+        migrations.AddIndex(
+            model_name='run',
+            index=models.Index(condition=models.Q(('archived_at__isnull', True), ('source__isnull', False)), fields=['project', 'source', '-id', 'archived_at', 'created_at'], name='run_by_source'),
+        ),
+        migrations.AddIndex(
+            model_name='run',
+            index=models.Index(condition=models.Q(('archived_at__isnull', True), ('experiment__isnull', False)), fields=['project', 'experiment', '-id', 'archived_at', 'created_at'], name='run_by_experiment'),
+        ),
+        migrations.AddIndex(
+            model_name='run',
+            index=models.Index(condition=models.Q(('archived_at__isnull', True), ('experiment__isnull', False)), fields=['project', 'suite', '-id', 'archived_at', 'created_at'], name='run_by_suite'),
+        ),
+        migrations.AddIndex(
+            model_name='run',
+            index=models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', 'outcome', '-id', 'archived_at', 'created_at'], name='run_by_outcome'),
+        ),
+        migrations.AddIndex(
+            model_name='run',
+            index=models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', 'stop_reason', '-id', 'archived_at', 'created_at'], name='run_by_reason'),
+        ),
+        migrations.AddIndex(
+            model_name='run',
+            index=models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', 'status', '-id', 'archived_at', 'created_at'], name='run_by_status'),
+        ),
+        migrations.AddIndex(
+            model_name='run',
+            index=models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', 'rubric', '-id', 'archived_at', 'created_at'], name='run_by_rubric'),
+        ),
+        migrations.AddIndex(
+            model_name='run',
+            index=models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', 'task_type', '-id', 'archived_at', 'created_at'], name='run_by_task_type'),
+        ),
+        migrations.AddIndex(
+            model_name='run',
+            index=models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', 'producer_model', '-id', 'archived_at', 'created_at'], name='run_by_producer'),
+        ),
+        migrations.AddIndex(
+            model_name='run',
+            index=models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', 'judge_model', '-id', 'archived_at', 'created_at'], name='run_by_judge'),
+        ),
+        migrations.AddIndex(
+            model_name='run',
+            index=models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', 'created_by', '-id', 'archived_at', 'created_at'], name='run_by_person'),
+        ),
+        migrations.AddIndex(
+            model_name='run',
+            index=models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', 'kinship', '-id', 'archived_at', 'created_at'], name='run_by_kinship'),
+        ),
+        migrations.AddIndex(
+            model_name='run',
+            index=models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', 'decision', '-id', 'archived_at', 'created_at'], name='run_by_decision'),
+        ),
+        migrations.AddIndex(
+            model_name='run',
+            index=models.Index(condition=models.Q(('archived_at__isnull', True), ('signal_rounds__gt', 0)), fields=['project', '-id', 'archived_at', 'created_at', 'signal_rounds'], name='run_with_signal'),
+        ),
+        migrations.AddIndex(
+            model_name='run',
+            index=models.Index(condition=models.Q(('archived_at__isnull', True), ('penalty_rounds__gt', 0)), fields=['project', '-id', 'archived_at', 'created_at', 'penalty_rounds'], name='run_with_penalty'),
+        ),
+        migrations.AddIndex(
+            model_name='run',
+            index=models.Index(condition=models.Q(('archived_at__isnull', True), ('cut_rounds__gt', 0)), fields=['project', '-id', 'archived_at', 'created_at', 'cut_rounds'], name='run_with_cut'),
+        ),
+        migrations.AddIndex(
+            model_name='run',
+            index=models.Index(condition=models.Q(('archived_at__isnull', True), ('best__isnull', False)), fields=['project', '-best', '-id', 'archived_at', 'created_at', 'r1', 'source', 'signal_rounds', 'penalty_rounds', 'cut_rounds', 'outcome', 'stop_reason', 'status', 'rubric', 'task_type', 'producer_model', 'judge_model', 'created_by', 'kinship', 'decision'], name='run_best_first'),
+        ),
+        migrations.AddIndex(
+            model_name='run',
+            index=models.Index(condition=models.Q(('archived_at__isnull', True), ('r1__isnull', False)), fields=['project', '-r1', '-id', 'archived_at', 'created_at', 'best', 'source', 'signal_rounds', 'penalty_rounds', 'cut_rounds', 'outcome', 'stop_reason', 'status', 'rubric', 'task_type', 'producer_model', 'judge_model', 'created_by', 'kinship', 'decision'], name='run_r1_first'),
+        ),
+        migrations.AddIndex(
+            model_name='run',
+            index=models.Index(condition=models.Q(('archived_at__isnull', True), ('improvement__isnull', False)), fields=['project', '-improvement', '-id', 'archived_at', 'created_at', 'r1', 'best', 'source', 'signal_rounds', 'penalty_rounds', 'cut_rounds', 'outcome', 'stop_reason', 'status', 'rubric', 'task_type', 'producer_model', 'judge_model', 'created_by', 'kinship', 'decision'], name='run_improvement_first'),
+        ),
+        migrations.AddIndex(
+            model_name='run',
+            index=models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', '-rounds_judged', '-id', 'archived_at', 'created_at', 'r1', 'best', 'source', 'signal_rounds', 'penalty_rounds', 'cut_rounds', 'outcome', 'stop_reason', 'status', 'rubric', 'task_type', 'producer_model', 'judge_model', 'created_by', 'kinship', 'decision'], name='run_rounds_first'),
+        ),
+        migrations.AddIndex(
+            model_name='run',
+            index=models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', '-model_seconds', '-id', 'archived_at', 'created_at', 'r1', 'best', 'source', 'signal_rounds', 'penalty_rounds', 'cut_rounds', 'outcome', 'stop_reason', 'status', 'rubric', 'task_type', 'producer_model', 'judge_model', 'created_by', 'kinship', 'decision'], name='run_time_first'),
+        ),
+        migrations.AddIndex(
+            model_name='run',
+            index=models.Index(models.F('project'), models.OrderBy(django.db.models.expressions.CombinedExpression(models.F('prompt_tokens'), '+', models.F('completion_tokens')), descending=True), models.OrderBy(models.F('id'), descending=True), models.F('archived_at'), models.F('created_at'), models.F('r1'), models.F('best'), models.F('source'), models.F('signal_rounds'), models.F('penalty_rounds'), models.F('cut_rounds'), models.F('outcome'), models.F('stop_reason'), models.F('status'), models.F('rubric'), models.F('task_type'), models.F('producer_model'), models.F('judge_model'), models.F('created_by'), models.F('kinship'), models.F('decision'), models.F('prompt_tokens'), models.F('completion_tokens'), condition=models.Q(('archived_at__isnull', True)), name='run_tokens_first'),
+        ),
+        migrations.AddConstraint(
+            model_name='run',
+            constraint=models.CheckConstraint(condition=models.Q(('status__in', ['queued', 'running', 'waiting', 'paused', 'finished'])), name='run_status_known'),
+        ),
+        migrations.AddConstraint(
+            model_name='run',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', False), ('status', 'finished'), models.Q(('outcome', ''), _negated=True), models.Q(('stop_reason', ''), _negated=True)), models.Q(models.Q(('status', 'finished'), _negated=True), ('finished_at__isnull', True), ('outcome', ''), ('stop_reason', '')), _connector='OR'), name='run_finished_has_outcome_and_reason'),
+        ),
+        migrations.AddConstraint(
+            model_name='run',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('status', 'waiting'), _negated=True), ('next_try_at__isnull', False), _connector='OR'), name='run_waiting_has_next_try'),
         ),
         migrations.AddConstraint(
             model_name='suitetask',

@@ -1,7 +1,11 @@
-"""Announces that a run ended, waits or asks: notices, webhooks, review rules and the runs log."""
+"""Announces that a run ended, waits or asks: notices, webhooks, review rules and the runs log.
+
+Runs of an experiment are not announced one by one: the experiment is, when it ends.
+"""
 
 from refinement.execution.signals import run_asking, run_ended, run_waiting
 from refinement.models import Run
+from refinement.services.experiments.cells import cell_follow, is_first_to_wait
 from refinement.services.notices.creating import notice_run_asks, notice_run_ended, notice_run_waits
 from refinement.services.reviews.rules import reviews_by_rules
 from refinement.services.runs.log import log_run_ended
@@ -16,15 +20,19 @@ def connect() -> None:
 
 
 def on_run_ended(*, run: Run, outcome: str, **signal: object) -> None:
+    log_run_ended(run)
+    if run.experiment_id is not None:
+        cell_follow(run)  # the experiment is announced as a whole
+        return
     notice_run_ended(run, outcome=outcome)
     hook_run_finished(run)
     reviews_by_rules(run, outcome)
-    log_run_ended(run)
 
 
 def on_run_waiting(*, run: Run, reason: str, endpoint: str, **signal: object) -> None:
-    notice_run_waits(run, reason=reason)
-    hook_run_waiting(run, endpoint=endpoint)
+    if is_first_to_wait(run):
+        notice_run_waits(run, reason=reason)
+        hook_run_waiting(run, endpoint=endpoint)
 
 
 def on_run_asking(*, run: Run, round: int, **signal: object) -> None:  # noqa: A002  the signal's name

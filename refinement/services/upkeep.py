@@ -12,6 +12,7 @@ from refinement.execution.metrics import count, totals_flush
 from refinement.execution.waking import sweep
 from refinement.models import Run, RunStatus
 from refinement.selectors.endpoints import provider_for
+from refinement.services.experiments.dealing import experiments_sweep
 from refinement.services.idempotency import keys_clean
 from refinement.services.notices.mail import mail_is_due, notices_mail
 from refinement.services.notices.reading import notices_clean
@@ -22,6 +23,7 @@ from refinement.services.runs.evaluator_trials import evaluator_trials_clean
 log = logging.getLogger("wiggum.upkeep")
 HOUR = 3_600
 ENDPOINTS_AT_ONCE = 20
+EXPERIMENTS_EVERY = 5.0  # seconds between two looks for experiments whose message was lost
 
 
 class Upkeep:
@@ -31,6 +33,7 @@ class Upkeep:
         self.away: set[str] = set()  # endpoints whose last health check failed
         self.mailing: Thread | None = None
         self.clean_at = 0.0
+        self.experiments_at = 0.0
 
     def once(self, *, patient: bool = True) -> None:
         """Run all tasks once. Call it every second or two."""
@@ -40,9 +43,16 @@ class Upkeep:
             count("swept", amount=swept.sent)
             count("lease_expiries", amount=swept.expired)
             log.info("swept runs=%s expired_leases=%s", swept.sent, swept.expired)
+        self.sweep_experiments()
         totals_flush()
         self.send_mail()
         self.delete_old()
+
+    def sweep_experiments(self) -> None:
+        """Have experiments go on whose message was lost. A message too many does no harm."""
+        if monotonic() >= self.experiments_at:
+            experiments_sweep()
+            self.experiments_at = monotonic() + EXPERIMENTS_EVERY
 
     def send_mail(self) -> None:
         """Send due emails in a thread, since mail servers can be slow."""

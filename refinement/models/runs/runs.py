@@ -15,6 +15,7 @@ TITLE_CHARS = 160
 TASK_TYPE_CHARS = 50
 IN_USE, ARCHIVED = models.Q(archived_at__isnull=True), models.Q(archived_at__isnull=False)
 IMPORTED = models.Q(source__isnull=False)
+OF_EXPERIMENT = models.Q(experiment__isnull=False)
 # Lists filter by one of these, newest first; each has an index in that order.
 FILTERED = (
     ("outcome", "run_by_outcome"),
@@ -94,6 +95,13 @@ class Run(Leased):
         max_length=10, null=True, blank=True, choices=RunSource
     )  # of a run not made here
     batch = models.CharField(max_length=16, blank=True)  # shared by runs that were launched together
+    # Of a run that an experiment started, with the experiment's suite; both are set at its launch.
+    experiment = models.ForeignKey(
+        "refinement.Experiment", models.SET_NULL, null=True, blank=True, related_name="all_runs"
+    )
+    suite = models.ForeignKey(
+        "refinement.Suite", models.SET_NULL, null=True, blank=True, related_name="all_runs"
+    )
     nonce = models.CharField(max_length=32)
     producer_endpoint = models.CharField(max_length=400)
     producer_model = models.CharField(max_length=200)
@@ -177,6 +185,8 @@ class Run(Leased):
             models.Index(fields=["project", "created_at"], name="run_by_date"),
             newest("source", name="run_imported", condition=IN_USE & IMPORTED),
             newest(by="source", name="run_by_source", condition=IN_USE & IMPORTED),
+            newest(by="experiment", name="run_by_experiment", condition=IN_USE & OF_EXPERIMENT),
+            newest(by="suite", name="run_by_suite", condition=IN_USE & OF_EXPERIMENT),
             *(newest(by=field, name=name, condition=IN_USE) for field, name in FILTERED),
             *(
                 newest(field, name=name, condition=IN_USE & models.Q(**{f"{field}__gt": 0}))

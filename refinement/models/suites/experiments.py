@@ -19,7 +19,10 @@ class ExperimentStatus(models.TextChoices):
 
 
 class Experiment(models.Model):
-    """A suite version × configurations × repeats. Each combination is an `ExperimentRun`."""
+    """A suite version × configurations × repeats. Each combination is an `ExperimentRun`.
+
+    Its row is locked by whatever starts, pauses or stops its runs, before it locks any of them.
+    """
 
     Status = ExperimentStatus
 
@@ -125,7 +128,8 @@ class ExperimentRun(models.Model):
     configuration = models.ForeignKey(Configuration, on_delete=models.CASCADE, related_name="runs")
     task = models.ForeignKey(SuiteTask, on_delete=models.PROTECT, related_name="experiment_runs")
     repeat = models.PositiveSmallIntegerField()  # from 1
-    order = models.PositiveIntegerField()  # in which runs are started
+    # In which runs are started: repeat by repeat, then task by task, each under all configurations.
+    order = models.PositiveIntegerField()
     replaced = models.BooleanField(default=False)
     run = models.OneToOneField(
         Run, models.SET_NULL, null=True, blank=True, related_name="experiment_run"

@@ -19,6 +19,7 @@ from refinement.judging.length import shorten
 from refinement.judging.sources import SourceText
 from refinement.models import (
     EventKind,
+    Experiment,
     PanelJudge,
     Project,
     Round,
@@ -62,6 +63,7 @@ def run_create(
     tags: Sequence[str] = (),
     batch: str = "",
     sources: Sequence[SourceText] = (),
+    experiment: Experiment | None = None,
 ) -> Run:
     """Create and queue a run with a snapshot of everything needed to replay it.
 
@@ -88,6 +90,8 @@ def run_create(
         title=label_of(title) or title_of(text),
         task_type=task_type_cleaned(task_type),
         batch=batch,
+        experiment=experiment,
+        suite_id=experiment.suite_version.suite_id if experiment else None,
         task=text,
         seed=seed_text,
         snapshot=rubric_to_json(

@@ -33,6 +33,7 @@ from refinement.selectors.rubrics.commands import command_refusal
 from refinement.selectors.runs.history import definition_of_run, sources_of
 from refinement.selectors.runs.imports import lacking, listed
 from refinement.services.audit import audit_record
+from refinement.services.experiments.cells import cell_follow
 from refinement.services.notices.creating import notice_run_ended
 from refinement.services.runs.creating import run_create
 from refinement.services.runs.log import log_run_ended
@@ -102,6 +103,7 @@ class Change:
         if not changed:
             self.refuse()
         self.run.refresh_from_db()
+        cell_follow(self.run)
         self.audit(before, state_of(self.run))
 
     def audit(self, before: dict[str, object], after: dict[str, object]) -> None:
@@ -149,7 +151,8 @@ def run_cancel(*, run: Run, user: User | None = None) -> Run:
     LiveText.objects.filter(run=run).delete()
     change.event(EventKind.STOPPED, outcome=Outcome.CANCELLED, reason=StopReason.CANCELLED, why=why)
     notice_run_ended(run, outcome=Outcome.CANCELLED, by=user)
-    hook_run_finished(run)
+    if run.experiment_id is None:
+        hook_run_finished(run)
     log_run_ended(run)
     return run
 

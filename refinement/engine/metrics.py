@@ -3,13 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
 from refinement.engine.scoring import best_round
 from refinement.engine.types import Assessment, History, Rubric
-
-R1_SHARE = Decimal("0.7")
-CRITERIA_SHARE = Decimal("0.3")
-TEN = Decimal(10)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +47,10 @@ def criteria_rate(met: Sequence[bool]) -> Decimal:
     return Decimal(sum(met)) / len(met) if met else Decimal(1)
 
 
-def suite_composite(first_scores: Sequence[Decimal], rate: Decimal) -> Decimal:
-    """A score from 0 to 10: 70 % mean first-round score (0 to 10) and 30 % criteria rate."""
-    if not first_scores:
-        raise ValueError("a suite needs at least one run with a first score")
-    mean_r1 = sum(first_scores, Decimal(0)) / len(first_scores)
-    return R1_SHARE * mean_r1 + CRITERIA_SHARE * rate * TEN
+def suite_composite(mean_r1: Any, rate: Any) -> Any:
+    """The score of a suite from 0 to 10: 70 % mean first-round score and 30 % criteria rate.
+
+    `mean_r1` is from 0 to 10 and `rate` from 0 to 1: Decimals, floats or arrays. As it is linear, it is also
+    the score of a single run, and the mean of the runs' scores is the suite's.
+    """
+    return (7 * mean_r1 + 30 * rate) / 10

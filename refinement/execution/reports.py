@@ -47,6 +47,10 @@ def report_request(*, project: Project, kind: ReportKind, subject: int) -> Repor
 
 def compute_of(kind: str) -> Compute:
     """The function that computes reports of this kind."""
+    if kind == ReportKind.EXPERIMENT:
+        from refinement.selectors.experiments.results import experiment_results
+
+        return experiment_results
     raise LookupError(f"no function computes reports of kind {kind}")
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.house.processes import ROOT
 
-ROOMS = ("engine", "judging", "providers", "interchange", "identity", "webhooks", "evals")
+ROOMS = ("engine", "judging", "providers", "interchange", "identity", "webhooks", "evals", "statistics")
 
 
 def modules(room: str) -> list[str]:

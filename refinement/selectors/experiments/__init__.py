@@ -1,0 +1,1 @@
+"""Reads experiments: live state, results, history and comparisons."""

@@ -1,0 +1,42 @@
+"""Stored reports of experiments, for pages and the API. Computes nothing."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from refinement.models import Experiment, Report, ReportKind, ReportStatus
+
+
+@dataclass(frozen=True, slots=True)
+class StoredResults:
+    """The last computed figures, and whether newer runs are missing in them."""
+
+    status: str  # a report's status, or "" if none was requested
+    result: dict[str, Any] | None
+    computed_at: datetime | None
+    is_current: bool
+    error: str
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether a worker is about to compute newer figures."""
+        return self.status in (ReportStatus.QUEUED, ReportStatus.RUNNING, ReportStatus.WAITING)
+
+
+NOTHING = StoredResults("", None, None, False, "")
+
+
+def stored_results(experiment: Experiment) -> StoredResults:
+    """The experiment's report; one query."""
+    return stored_of([experiment.pk]).get(experiment.pk, NOTHING)
+
+
+def stored_of(experiments: Iterable[int]) -> dict[int, StoredResults]:
+    """The reports of several experiments by their primary keys; one query."""
+    rows = Report.objects.filter(kind=ReportKind.EXPERIMENT, subject__in=list(experiments))
+    fields = ("subject", "status", "result", "computed_at", "computed", "asked", "error")
+    return {
+        row.subject: StoredResults(row.status, row.result, row.computed_at, row.is_current, row.error)
+        for row in rows.only(*fields)
+    }

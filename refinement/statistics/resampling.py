@@ -1,0 +1,74 @@
+"""The bootstrap over tasks: how far a mean may be from its true value.
+
+Intervals are symmetric percentile-t intervals: `mean ± critical × standard error`. Tasks are drawn with
+replacement, each draw's mean is divided by its own standard error, and the critical value is a quantile of
+those ratios. With few tasks or skewed scores this covers the true mean more often than the percentile or BCa
+interval: in simulations with 6 to 100 tasks 93 to 98 % instead of 83 to 95 %.
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+import numpy as np
+from scipy import stats
+
+Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+
+SEED = 20_260_101
+DRAWS = 10_000
+FEWEST_DRAWS = 2_000
+MOST_CELLS = 3_000_000  # of the matrix of draws, which then takes 24 MB
+FEWEST_TASKS = 5  # with fewer there is nothing to resample: Student's t is used alone
+TINY = 1e-9  # a smaller spread is rounding: all values are equal
+
+
+@lru_cache(maxsize=4)
+def draws(tasks: int) -> Floats:
+    """How often each task (column) is in each draw (row)."""
+    count = max(FEWEST_DRAWS, min(DRAWS, MOST_CELLS // tasks))
+    picked = np.random.default_rng(SEED).integers(0, tasks, size=(count, tasks))
+    picked += np.arange(count)[:, None] * tasks
+    return np.bincount(picked.ravel(), minlength=count * tasks).reshape(count, tasks).astype(np.float64)
+
+
+def standard_errors(values: Floats) -> Floats:
+    """The standard error of each column's mean; infinite for a single task, 0 where all values are equal."""
+    tasks = len(values)
+    if tasks < 2:
+        return np.full(values.shape[1], np.inf)
+    errors: Floats = values.std(axis=0, ddof=1) / np.sqrt(tasks)
+    return np.where(errors < TINY, 0.0, errors)
+
+
+def critical_values(values: Floats, levels: Sequence[float]) -> Floats:
+    """The number of standard errors that each column's interval reaches to either side.
+
+    `values` has a row for each task; `levels` has each column's share of intervals that may miss, such as
+    0.05. A critical value is never smaller than Student's, which protects against the few distinct draws of
+    small or sparse samples.
+    """
+    tasks = len(values)
+    missed = np.asarray(levels, dtype=np.float64)
+    if tasks < 2:
+        return np.full(values.shape[1], np.inf)
+    student: Floats = stats.t.ppf(1 - missed / 2, tasks - 1)
+    if tasks < FEWEST_TASKS or not values.shape[1]:
+        return student
+    return np.maximum(student, bootstrapped(values, missed))
+
+
+def bootstrapped(values: Floats, missed: Floats) -> Floats:
+    """The quantile of each column's studentized means over all draws."""
+    tasks, drawn = len(values), draws(len(values))
+    centred = values - values.mean(axis=0)
+    means = drawn @ centred / tasks
+    spread = np.sqrt(np.maximum(drawn @ (centred * centred) / tasks - means**2, 0) / (tasks - 1))
+    usable = spread > TINY
+    ratios = np.where(usable, np.abs(means) / np.where(usable, spread, 1.0), -1.0)
+    # A draw of equal values has no ratio: it counts as the most extreme of the others.
+    ratios = np.where(usable | (np.abs(means) <= TINY), ratios, ratios.max(axis=0))
+    ratios.sort(axis=0)
+    places = np.ceil((1 - missed) * len(ratios)).astype(int) - 1
+    found: Floats = ratios[places, np.arange(values.shape[1])]
+    return found

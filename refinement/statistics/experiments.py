@@ -131,24 +131,39 @@ def experiment_statistics(
     `task_types` has an entry for each task, and `baseline` is a configuration.
     """
     table = Table(trials, len(task_types), configurations)
-    labels = np.array(task_types, dtype=object)
-    types = sorted(set(task_types))
-    everywhere = np.ones(len(task_types), dtype=bool)
-    members = {name: labels == name for name in types} if len(types) > 1 else {}
-    overall_share, type_share = shares(len(members))
-    overall = compared_group(table, [everywhere], baseline, overall_share)[0]
-    by_type = compared_group(table, list(members.values()), baseline, type_share)
-    tested = [entry for group in (overall, *by_type) for entry in group if entry is not None]
+    comparisons = experiment_comparisons(table, task_types, baseline)
+    overall = group_of(table, np.ones(len(task_types), dtype=bool), None, comparisons[None])
+    by_type = [
+        group_of(table, members(task_types, name), name, entries)
+        for name, entries in comparisons.items()
+        if name is not None
+    ]
+    tested = [entry for group in (overall, *by_type) for entry in group.comparisons if entry is not None]
     return Statistics(
-        overall=group_of(table, everywhere, None, overall),
-        by_type=[
-            group_of(table, there, name, entries)
-            for (name, there), entries in zip(members.items(), by_type, strict=True)
-        ],
+        overall=overall,
+        by_type=by_type,
         cells=table.cells(),
         noise=table.noise(),
         comparisons=sum(entry.tasks >= FEWEST_TASKS for entry in tested),
     )
+
+
+def experiment_comparisons(
+    table: Table, task_types: Sequence[str], baseline: int | None
+) -> dict[str | None, list[Comparison | None]]:
+    """The comparisons over all tasks (None) and, if there are several, by task type; by configuration."""
+    types = sorted(set(task_types)) if len(set(task_types)) > 1 else []
+    overall_share, type_share = shares(len(types))
+    everywhere = np.ones(len(task_types), dtype=bool)
+    overall = compared_group(table, [everywhere], baseline, overall_share)
+    groups = [members(task_types, name) for name in types]
+    by_type = compared_group(table, groups, baseline, type_share)
+    return {None: overall[0], **dict(zip(types, by_type, strict=True))}
+
+
+def members(task_types: Sequence[str], name: str) -> Floats:
+    """Which tasks have this type."""
+    return np.array([label == name for label in task_types], dtype=bool)
 
 
 def compared_group(

@@ -1,5 +1,13 @@
 """The database models: fields, constraints and simple properties, no business logic."""
 
+from refinement.models.failures.categories import (
+    FailureCategory,
+    FailureIssue,
+    FailureNaming,
+    FailureReading,
+    FailureSuggestion,
+    IssueKind,
+)
 from refinement.models.people.audit import AuditEntry
 from refinement.models.people.identities import ExternalIdentity
 from refinement.models.people.people import Invitation, MemberRole, Membership, Project, SetupLink, User
@@ -93,6 +101,11 @@ __all__ = [
     "ExperimentRun",
     "ExperimentStatus",
     "ExternalIdentity",
+    "FailureCategory",
+    "FailureIssue",
+    "FailureNaming",
+    "FailureReading",
+    "FailureSuggestion",
     "HumanScore",
     "IdempotencyKey",
     "ImmutableRow",
@@ -100,6 +113,7 @@ __all__ = [
     "ImportFile",
     "Instruction",
     "Invitation",
+    "IssueKind",
     "LiveText",
     "MemberRole",
     "Membership",

@@ -8,7 +8,11 @@ import pytest
 
 from tests.house.processes import ROOT
 
+<<<<<<< HEAD
 ROOMS = ("engine", "judging", "providers", "interchange", "identity", "webhooks", "evals", "statistics")
+=======
+ROOMS = ("engine", "judging", "providers", "interchange", "identity", "webhooks", "evals", "taxonomy")
+>>>>>>> 03c91bcc (taxonomy: Group issues of judges by what they say.)
 
 
 def modules(room: str) -> list[str]:

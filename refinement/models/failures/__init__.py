@@ -1,0 +1,1 @@
+"""Categories of what judges criticise, and the issues in them."""

@@ -120,7 +120,7 @@ def categorise(
         [int(place) if place >= 0 else None for place in places],
         [float(vectors[n] @ middles[place]) if place >= 0 else 0.0 for n, place in enumerate(places)],
         new,
-        near_pairs([e.criterion for e in known] + [e.criterion for e in new], middles, measure),
+        near_pairs([*(e.criterion for e in known), *(e.criterion for e in new)], middles, measure),
     )
 
 
@@ -167,7 +167,9 @@ def joined(
     overlap: Overlap | None,
 ) -> Numbers:
     """The known category that each issue fits best, or -1. Another criterion's must fit much better."""
-    criteria = {name: n for n, name in enumerate(sorted({e.criterion for e in issues} | {e.criterion for e in known}))}
+    criteria = {
+        name: n for n, name in enumerate(sorted({e.criterion for e in issues} | {e.criterion for e in known}))
+    }
     own = np.array([criteria[issue.criterion] for issue in issues])
     theirs = np.array([criteria[entry.criterion] for entry in known])
     likeness = vectors @ middles.T
@@ -196,7 +198,9 @@ def groups(
     if overlap is not None:
         found = [rows[overlap.within(rows_of[rows]) >= FEWEST_SHARED] for rows in found]
     large = [
-        rows for rows in found if len(rows) >= FEWEST_ISSUES and len({runs[int(n)] for n in rows}) >= FEWEST_RUNS
+        rows
+        for rows in found
+        if len(rows) >= FEWEST_ISSUES and len({runs[int(n)] for n in rows}) >= FEWEST_RUNS
     ]
     return sorted(large, key=lambda rows: (-len(rows), rows[0]))
 
@@ -247,6 +251,6 @@ def near_pairs(criteria: Sequence[str], middles: Vectors, measure: Measure) -> l
     found = [
         (int(a), int(b), round(float(likeness[a, b]), 3))
         for a, b in zip(rows, columns, strict=True)
-        if criteria[a] == criteria[b]
+        if criteria[int(a)] == criteria[int(b)]
     ]
     return sorted(found, key=lambda pair: (-pair[2], pair[:2]))[:MOST_SUGGESTIONS]

@@ -54,7 +54,7 @@ def test_what_is_said_in_one_run_only_fits_nowhere():
 
 
 def test_unlike_issues_fit_nowhere():
-    chance = random.Random(1)  # noqa: S311  made-up data
+    chance = random.Random(1)
     words = ["".join(chance.choices("abcdefghijklmnopqrstuvwxyz", k=7)) for _ in range(640)]
     issues = [Issue(" ".join(words[8 * n : 8 * n + 8]), "depth", n) for n in range(80)]
     found = categorise(issues, [Known("depth", ("The claim has no source.", "No source is cited."))])

@@ -8,11 +8,10 @@ import pytest
 
 from tests.house.processes import ROOT
 
-<<<<<<< HEAD
-ROOMS = ("engine", "judging", "providers", "interchange", "identity", "webhooks", "evals", "statistics")
-=======
-ROOMS = ("engine", "judging", "providers", "interchange", "identity", "webhooks", "evals", "taxonomy")
->>>>>>> 03c91bcc (taxonomy: Group issues of judges by what they say.)
+ROOMS = (
+    *("engine", "judging", "providers", "interchange", "identity", "webhooks", "evals", "statistics"),
+    "taxonomy",
+)
 
 
 def modules(room: str) -> list[str]:

@@ -24,15 +24,16 @@ log = logging.getLogger("wiggum.reports")
 LEASE = timedelta(seconds=60)  # computing takes seconds; this is for a slow machine
 PAUSE = timedelta(seconds=3)  # between two computations of the same report
 
-Compute: TypeAlias = Callable[[int], dict[str, Any]]  # from the subject's primary key to the figures
+# From the primary keys of the subject, and of what it is compared with if there is one, to the figures.
+Compute: TypeAlias = Callable[..., dict[str, Any]]
 
 
 @transaction.atomic
-def report_request(*, project: Project, kind: ReportKind, subject: int) -> Report:
+def report_request(*, project: Project, kind: ReportKind, subject: int, other: int = 0) -> Report:
     """Marks the report as out of date, creates it if there is none, and wakes a worker for it."""
     now = timezone.now()
     report, created = Report.objects.get_or_create(
-        kind=kind, subject=subject, defaults={"project": project, "woken_at": now}
+        kind=kind, subject=subject, other=other, defaults={"project": project, "woken_at": now}
     )
     if created:
         wake(Report, report.pk)
@@ -51,6 +52,10 @@ def compute_of(kind: str) -> Compute:
         from refinement.selectors.experiments.results import experiment_results
 
         return experiment_results
+    if kind == ReportKind.COMPARISON:
+        from refinement.selectors.experiments.comparisons import experiments_compared
+
+        return experiments_compared
     raise LookupError(f"no function computes reports of kind {kind}")
 
 
@@ -83,7 +88,8 @@ def report_compute(lease: Lease[Report]) -> None:
             error="The worker stopped unexpectedly several times, so this is not retried.",
         )
         return
-    result = compute_of(report.kind)(report.subject)
+    subjects = (report.subject, report.other) if report.other else (report.subject,)
+    result = compute_of(report.kind)(*subjects)
     report_store(lease, result)
 
 

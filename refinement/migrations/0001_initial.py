@@ -920,8 +920,9 @@ class Migration(migrations.Migration):
                 ('woken_at', models.DateTimeField(blank=True, null=True)),
                 ('wakes', models.PositiveSmallIntegerField(default=0)),
                 ('waiting_for', models.TextField(blank=True)),
-                ('kind', models.CharField(choices=[('experiment', 'Experiment'), ('failures', 'Failures')], max_length=12)),
+                ('kind', models.CharField(choices=[('experiment', 'Experiment'), ('comparison', 'Comparison'), ('failures', 'Failures')], max_length=12)),
                 ('subject', models.PositiveBigIntegerField()),
+                ('other', models.PositiveBigIntegerField(default=0)),
                 ('status', models.CharField(choices=[('queued', 'Queued'), ('running', 'Running'), ('waiting', 'Waiting'), ('done', 'Done'), ('failed', 'Failed')], default='queued', max_length=10)),
                 ('asked', models.PositiveIntegerField(default=1)),
                 ('computed', models.PositiveIntegerField(default=0)),
@@ -932,7 +933,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'indexes': [models.Index(fields=['status', 'lease_until'], name='report_status_lease'), models.Index(fields=['status', 'next_try_at'], name='report_status_next_try')],
-                'constraints': [models.UniqueConstraint(fields=('kind', 'subject'), name='report_unique'), models.CheckConstraint(condition=models.Q(('status__in', ['queued', 'running', 'waiting', 'done', 'failed'])), name='report_status_known')],
+                'constraints': [models.UniqueConstraint(fields=('kind', 'subject', 'other'), name='report_unique'), models.CheckConstraint(condition=models.Q(('status__in', ['queued', 'running', 'waiting', 'done', 'failed'])), name='report_status_known')],
             },
         ),
         migrations.CreateModel(

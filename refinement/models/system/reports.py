@@ -10,6 +10,7 @@ from refinement.models.people.people import Project
 
 class ReportKind(models.TextChoices):
     EXPERIMENT = "experiment", "Experiment"
+    COMPARISON = "comparison", "Comparison"
     FAILURES = "failures", "Failures"
 
 
@@ -32,6 +33,7 @@ class Report(Leased):
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="reports")
     kind = models.CharField(max_length=12, choices=ReportKind)
     subject = models.PositiveBigIntegerField()  # primary key of what it is about
+    other = models.PositiveBigIntegerField(default=0)  # of what that is compared with; 0 for nothing
     status = models.CharField(max_length=10, choices=ReportStatus, default=ReportStatus.QUEUED)
     asked = models.PositiveIntegerField(default=1)
     computed = models.PositiveIntegerField(default=0)
@@ -45,7 +47,7 @@ class Report(Leased):
             models.Index(fields=["status", "next_try_at"], name="report_status_next_try"),
         ]
         constraints: ClassVar = [
-            models.UniqueConstraint(fields=["kind", "subject"], name="report_unique"),
+            models.UniqueConstraint(fields=["kind", "subject", "other"], name="report_unique"),
             models.CheckConstraint(
                 condition=models.Q(status__in=ReportStatus.values), name="report_status_known"
             ),

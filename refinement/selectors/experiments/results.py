@@ -242,8 +242,7 @@ def cell_state(states: Counter[str], *, ended: bool) -> str:
 
 
 def noise(statistics: Statistics, repeats: int) -> dict[str, Any] | None:
-    """How much repeats differ, and the smallest difference between two full cells that this does not explain.
-    """
+    """How much repeats differ, and the smallest difference between two full cells that this does not explain."""
     found = statistics.noise
     if found is None:
         return None

@@ -1,11 +1,11 @@
 """Stored reports of experiments, for pages and the API. Computes nothing."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from refinement.models import Experiment, Report, ReportKind, ReportStatus
+from refinement.models import Experiment, ExperimentRun, Report, ReportKind, ReportStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,15 @@ class StoredResults:
         return self.status in (ReportStatus.QUEUED, ReportStatus.RUNNING, ReportStatus.WAITING)
 
 
+FIELDS = ("subject", "status", "result", "computed_at", "computed", "asked", "error")
+HIDDEN: dict[str, Any] = {
+    "value": None,
+    "low": None,
+    "high": None,
+    "difference": None,
+    "spread_is_noise": False,
+    "state": "hidden",
+}
 NOTHING = StoredResults("", None, None, False, "")
 
 
@@ -34,9 +43,31 @@ def stored_results(experiment: Experiment) -> StoredResults:
 
 def stored_of(experiments: Iterable[int]) -> dict[int, StoredResults]:
     """The reports of several experiments by their primary keys; one query."""
-    rows = Report.objects.filter(kind=ReportKind.EXPERIMENT, subject__in=list(experiments))
-    fields = ("subject", "status", "result", "computed_at", "computed", "asked", "error")
-    return {
-        row.subject: StoredResults(row.status, row.result, row.computed_at, row.is_current, row.error)
-        for row in rows.only(*fields)
-    }
+    rows = Report.objects.filter(kind=ReportKind.EXPERIMENT, other=0, subject__in=list(experiments))
+    return {row.subject: stored(row) for row in rows.only(*FIELDS)}
+
+
+def stored_comparison(experiment: Experiment, other: Experiment) -> StoredResults:
+    """The comparison of two experiments, see `comparisons.py`; one query."""
+    rows = Report.objects.filter(kind=ReportKind.COMPARISON, subject=experiment.pk, other=other.pk)
+    row = rows.only(*FIELDS).first()
+    return NOTHING if row is None else stored(row)
+
+
+def stored(row: Report) -> StoredResults:
+    return StoredResults(row.status, row.result, row.computed_at, row.is_current, row.error)
+
+
+def without_blind(result: dict[str, Any], experiment: Experiment, blind: Collection[int]) -> dict[str, Any]:
+    """The results without the cells of runs that the reader scores blind; a query if there are any such runs."""
+    if not blind:
+        return result
+    rows = ExperimentRun.objects.filter(experiment=experiment, run__in=list(blind), replaced=False)
+    hidden = set(rows.values_list("task__key", "configuration_id"))
+    if not hidden:
+        return result
+    cells = [
+        {**cell, **HIDDEN} if (cell["task"], cell["configuration"]) in hidden else cell
+        for cell in result["cells"]
+    ]
+    return {**result, "cells": cells}

@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 
 from refinement.access.projects import ProjectRequest
 from refinement.models import Run
-from refinement.streaming.hub import hub
+from refinement.streaming.hub import Hub, hub
 from refinement.streaming.watchers import Watcher
 
 STREAM = "text/event-stream"
@@ -28,15 +28,18 @@ def events_streamed(request: ProjectRequest, run: Run, *, session: str, html: bo
 
     With `html`, the judge's reply in progress is also sent as HTML, for pages.
     """
+    return stream_opened(request, hub, watcher_for(request, run, session, html=html))
+
+
+def stream_opened(request: ProjectRequest, streams: Hub, watcher: Watcher) -> HttpResponse:
+    """The watcher's stream, or a refusal if too many are open."""
     if not can_stream(request) or request.method == "HEAD":
         return HttpResponse(status=204, content_type=STREAM)
-    if hub.is_full_for(request.user.pk):
+    if streams.is_full_for(request.user.pk):
         return refused("You have too many live pages open. Close some of them, then try again.", 429)
-    if hub.is_full:
+    if streams.is_full:
         return refused("Too many live pages are open. Try again later.", 503)
-    answer = StreamingHttpResponse(
-        hub.stream(watcher_for(request, run, session, html=html)), content_type=STREAM, headers=NO_CACHING
-    )
+    answer = StreamingHttpResponse(streams.stream(watcher), content_type=STREAM, headers=NO_CACHING)
     if not connection.in_atomic_block:
         # The stream makes no queries, so its connection must not stay open.
         connection.close()

@@ -113,10 +113,10 @@ def met_in_best(run: Run, rubric: Rubric) -> tuple[bool, ...]:
     """Which checks and criteria the best round met; empty if no round was judged."""
     best = Round.objects.filter(run=run, number=run.best_round or 0, judged_at__isnull=False)
     row = best.only("composite", "scores").first()
-    if row is None:
+    if row is None or row.composite is None:
         return ()
     checks = CheckResult.objects.filter(round=row).order_by("position")
-    scores: Mapping[str, str] = row.scores
+    scores: Mapping[str, str] = row.scores or {}
     assessment = Assessment(
         composite=row.composite,
         scores={key: Decimal(score) for key, score in scores.items()},

@@ -22,7 +22,7 @@ from refinement.selectors.launch.contexts import TextSizes
 from refinement.selectors.rubrics.commands import command_refusal
 from refinement.services.runs.launching import contexts_check
 from refinement.services.runs.sources import sources_validate
-from refinement.texts import label, storable
+from refinement.texts import storable
 
 MOST_CONFIGURATIONS = 10
 MOST_REPEATS = 20
@@ -62,7 +62,7 @@ class CheckedConfiguration:
 
 def name_cleaned(name: str, *, field: str = "name", most: int = NAME_CHARS) -> str:
     """A name on one line. Raises ValidationError."""
-    cleaned = label(storable(name))
+    cleaned = " ".join(storable(name).split())
     if not cleaned:
         raise ValidationError({field: "Enter a name."})
     if len(cleaned) > most:

@@ -12,6 +12,7 @@ from django.db import migrations, models
 import refinement.migrations.triggers.audit
 import refinement.migrations.triggers.rubric_versions
 import refinement.migrations.triggers.search
+import refinement.models.suites.experiments
 
 
 class Migration(migrations.Migration):
@@ -1463,7 +1464,7 @@ class Migration(migrations.Migration):
                 ('cost', models.DecimalField(blank=True, decimal_places=8, max_digits=16, null=True)),
                 ('configuration', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='runs', to='refinement.configuration')),
                 ('experiment', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='runs', to='refinement.experiment')),
-                ('run', models.OneToOneField(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='experiment_run', to='refinement.run')),
+                ('run', models.OneToOneField(blank=True, null=True, on_delete=refinement.models.suites.experiments.without_run, related_name='experiment_run', to='refinement.run')),
                 ('task', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='experiment_runs', to='refinement.suitetask')),
             ],
             options={

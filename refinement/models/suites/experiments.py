@@ -1,6 +1,6 @@
 """Experiments: a suite run under several configurations, with repeats."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.conf import settings
 from django.db import models
@@ -116,6 +116,14 @@ class CellState(models.TextChoices):
     CANCELLED = "cancelled", "Stopped"
 
 
+def without_run(collector: Any, field: Any, cells: Any, using: str) -> None:
+    """Marks the cells of deleted runs, so that their tasks can be run again."""
+    values = {"state": CellState.CANCELLED, "problem": "Its run was deleted."}
+    for name, value in values.items():
+        collector.add_field_update(field.model._meta.get_field(name), value, cells)
+    models.SET_NULL(collector, field, cells, using)
+
+
 class ExperimentRun(models.Model):
     """One repeat of a task under a configuration, with its run and, once that has ended, its figures.
 
@@ -132,7 +140,7 @@ class ExperimentRun(models.Model):
     order = models.PositiveIntegerField()
     replaced = models.BooleanField(default=False)
     run = models.OneToOneField(
-        Run, models.SET_NULL, null=True, blank=True, related_name="experiment_run"
+        Run, without_run, null=True, blank=True, related_name="experiment_run"
     )  # null until it is started
     state = models.CharField(max_length=10, choices=CellState, default=CellState.WAITING)
     problem = models.CharField(max_length=400, blank=True)  # of an error, or why it could not be started

@@ -20,7 +20,7 @@ from refinement.models import (
     User,
 )
 from refinement.services.audit import audit_record
-from refinement.services.experiments.cells import cell_values
+from refinement.services.experiments.cells import NO_FIGURES, cell_values
 from refinement.services.experiments.checking import (
     ConfigurationSpec,
     budget_cleaned,
@@ -99,7 +99,7 @@ def experiment_run_missing(experiment: Experiment, user: User | None) -> int:
 
 
 def cells_replace(cells: Sequence[ExperimentRun]) -> int:
-    """Put a new cell in the place of each of these; one whose run could not be started is used again."""
+    """Put a new cell in the place of each of these; one that has no run is used again."""
     keys = [cell.pk for cell in cells if cell.run_id is not None]
     ExperimentRun.objects.filter(pk__in=keys).update(replaced=True)
     fresh = [
@@ -115,7 +115,7 @@ def cells_replace(cells: Sequence[ExperimentRun]) -> int:
     ]
     ExperimentRun.objects.bulk_create(fresh, batch_size=BATCH)
     never = [cell.pk for cell in cells if cell.run_id is None]
-    ExperimentRun.objects.filter(pk__in=never).update(state=CellState.WAITING, problem="")
+    ExperimentRun.objects.filter(pk__in=never).update(**NO_FIGURES, state=CellState.WAITING)
     return len(cells)
 
 

@@ -101,7 +101,9 @@ def test_cancelling_stops_every_run_and_leaves_the_rest_not_started(under_way, e
         configuration_add(under_way, a_configuration(a_rubric(under_way.project), "C"), editor)
 
 
-def test_many_runs_are_stopped_with_a_few_queries(project, editor, monkeypatch, django_assert_max_num_queries):
+def test_many_runs_are_stopped_with_a_few_queries(
+    project, editor, monkeypatch, django_assert_max_num_queries
+):
     experiment = an_experiment(project, tasks=16)
     dealt(experiment, 32, monkeypatch)
     with django_assert_max_num_queries(45):  # one more a run sends its message; nothing else is for each

@@ -109,7 +109,10 @@ def test_the_projects_budget_pauses_it(project, monkeypatch):
 @pytest.mark.parametrize(
     ("error", "words"),
     [
-        (ValidationError({"rubric": "The evaluator is not allowed here."}), "The evaluator is not allowed here."),
+        (
+            ValidationError({"rubric": "The evaluator is not allowed here."}),
+            "The evaluator is not allowed here.",
+        ),
         (KeyError("boom"), "Unexpected error (KeyError)"),
     ],
 )

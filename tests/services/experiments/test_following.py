@@ -40,7 +40,9 @@ def test_the_state_of_an_ended_run(experiment, outcome, fields, state):
     end(going(experiment)[0], outcome, **{"r1": "8", **fields})
     found = cell(experiment)
     assert found.state == state
-    expected = fields.get("failure_message") or fields.get("why") or ("" if state == "done" else found.problem)
+    expected = (
+        fields.get("failure_message") or fields.get("why") or ("" if state == "done" else found.problem)
+    )
     assert found.problem == expected
 
 
@@ -48,7 +50,9 @@ def test_the_state_of_an_ended_run(experiment, outcome, fields, state):
     ("profile", "r1", "on_ten"), [("wiggum", "8.25", "8.25"), ("ralph", "0.7", "7"), ("simmer", "7", "7")]
 )
 def test_scores_are_on_ten_whatever_the_scale(project, monkeypatch, profile, r1, on_ten):
-    version = a_rubric(project, profile, stop_rules="max_rounds" if profile != "ralph" else "max_iterations_reached")
+    version = a_rubric(
+        project, profile, stop_rules="max_rounds" if profile != "ralph" else "max_iterations_reached"
+    )
     experiment = an_experiment(project, tasks=1, names="A", version=version)
     dealt(experiment, 1, monkeypatch)
     end(going(experiment)[0], "DONE", r1)
@@ -56,7 +60,12 @@ def test_scores_are_on_ten_whatever_the_scale(project, monkeypatch, profile, r1,
 
 
 def test_the_figures_of_an_ended_run(experiment):
-    values = {"prompt_tokens": 300, "completion_tokens": 50, "model_seconds": Decimal("2.5"), "cost": Decimal("0.01")}
+    values = {
+        "prompt_tokens": 300,
+        "completion_tokens": 50,
+        "model_seconds": Decimal("2.5"),
+        "cost": Decimal("0.01"),
+    }
     end(going(experiment)[0], "PASS", "9", rounds_judged=3, **values)
     found = cell(experiment)
     assert (found.passed, found.rounds, found.tokens) == (True, 3, 350)
@@ -93,7 +102,7 @@ def test_a_deleted_run_leaves_its_cell_to_be_run_again(experiment, editor, monke
     run = end(going(experiment)[0])
     dealt(experiment, 1, monkeypatch)
     Run.objects.filter(pk=run.pk).delete()
-    assert (cell(experiment).state, cell(experiment).r1) == ("cancelled", None)
+    assert (cell(experiment).state, cell(experiment).run) == ("cancelled", None)
     assert cell(experiment).problem == "Its run was deleted."
     assert experiment_run_missing(experiment, editor) == 1
     end_all(experiment, monkeypatch)

@@ -1,284 +1,136 @@
-"""Reads the cases of an eval file, or reports all problems with file and line."""
+"""Reads eval files of every dialect, and reports everything that is wrong or left out."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from decimal import Decimal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from refinement.evals.asserting import Asserted, read_assert
-from refinement.evals.filling import (
-    Unreadable,
-    Value,
-    combinations,
-    file_text,
-    filler,
-    label_of,
-    read_vars,
-)
-from refinement.evals.prompting import Prompt, read_input, read_prompts
-from refinement.evals.targets import read_providers, read_targets
-from refinement.evals.types import BadEval, Case, EvalFile, Loop, Target
-from refinement.interchange.imports.fields import Missing, Notes, brief
-from refinement.interchange.rubrics.yaml_reading import BadFile, Fields, Items, Node, read_tree
-from refinement.judging.templating import check_template
+from refinement.evals.dialects.detecting import dialect_of
+from refinement.evals.dialects.log import Log, Refusal
+from refinement.evals.dialects.providers import ProviderReader
+from refinement.evals.dialects.reader import Reader
+from refinement.evals.dialects.whole import TEST_KEYS, WholeReader
+from refinement.evals.filling import Unreadable, file_text
+from refinement.evals.native import NAME_CHARS, Reading, feedback_template
+from refinement.evals.sources.json_tree import json_lines, json_tree
+from refinement.evals.sources.yaml_tree import yaml_tree
+from refinement.evals.targets import provider_names, targets_file
+from refinement.evals.types import BadEval, Dialect, EvalFile, Ignored
+from refinement.interchange.rubrics.yaml_reading import BadFile, Fields, Items, Node, Problem
 
-NAME_CHARS = 100
-LINE_CHARS = 200
-MOST_ITERATIONS = 100
-MOST_CASES = 10_000
+__all__ = ["Checked", "check_eval", "feedback_template", "read_eval", "read_evals", "stem"]
 
-FILE_KEYS = dict.fromkeys(
-    (
-        "name", "description", "prompts", "input", "vars", "default_test", "defaultTest", "tests", "assert",
-        "targets", "providers", "execution",
-    ),
-    False,
-)  # fmt: skip
-TEST_KEYS = dict.fromkeys(("id", "description", "input", "vars", "assert", "threshold"), False)
-DEFAULT_KEYS = dict.fromkeys(("vars", "assert", "threshold"), False)
-EXECUTION_KEYS = dict.fromkeys(("target", "targets", "judge", "ralph"), False)
-LOOP_KEYS = dict.fromkeys(
-    ("max_iterations", "threshold", "improvement_threshold", "feedback_template"), False
-)
-
-
-def read_eval(path: Path) -> EvalFile:
-    """The file with its cases. Raises BadEval with all problems."""
-    try:
-        notes = Notes()
-        read = Reading(notes, path.parent, read_tree(file_text(path), "test suite")).whole(path)
-        if notes.problems:
-            raise BadFile(notes.problems)
-    except BadFile as bad:
-        raise BadEval([f"{path}:{problem.line}: {problem.message}" for problem in bad.problems]) from None
-    except Unreadable as problem:
-        raise BadEval([str(problem)]) from None
-    return read
-
-
-def read_evals(paths: Sequence[Path]) -> list[EvalFile]:
-    """All files. Raises BadEval with the problems of all of them."""
-    read: list[EvalFile] = []
-    problems: list[str] = []
-    for path in paths:
-        try:
-            read.append(read_eval(path))
-        except BadEval as bad:
-            problems += bad.problems
-    if problems:
-        raise BadEval(problems)
-    return read
-
-
-def feedback_template(path: Path) -> str:
-    """The source of a feedback template. Raises BadEval if it cannot be rendered."""
-    try:
-        source = file_text(path)
-    except Unreadable as problem:
-        raise BadEval([str(problem)]) from None
-    problems = check_template("feedback", source)
-    if problems:
-        raise BadEval([f"{path}:{problem.line}: {problem.message}" for problem in problems])
-    return source
+SIDECARS = (".yaml", ".yml")
+TESTS = frozenset((*TEST_KEYS, "prompts", "scenarios", "imports", "targets"))
+SHAPE = "An eval file must consist of keys and values."
 
 
 @dataclass(frozen=True, slots=True)
-class Defaults:
-    """Defaults for every test of the file."""
+class Checked:
+    """What a file is read to. `file` is None if it cannot run."""
 
-    values: dict[str, list[Value]]
-    asserts: list[Node]
-    threshold: Decimal | None
+    path: Path
+    dialect: Dialect
+    file: EvalFile | None
+    ignored: tuple[Ignored, ...]
+    refused: tuple[Refusal, ...]
 
 
-class Reading:
-    """Reads one file."""
+def check_eval(path: Path, *, own_targets: bool = False, strict: bool = False) -> Checked:
+    """Reads one file. `own_targets` says that the command line names the targets.
 
-    def __init__(self, notes: Notes, folder: Path, root: Fields) -> None:
-        self.notes, self.folder, self.root = notes, folder, root
+    Nothing is raised for a bad file: everything wrong is in `refused`. With `strict`, what is ignored is
+    refused as well.
+    """
+    log = Log(path)
+    dialect, read = Dialect.WIGGUM, None
+    try:
+        root = root_of(path, file_text(path))
+        dialect = dialect_of(root, path)
+        read = whole(root, path, dialect, log, own_targets)
+    except BadFile as bad:
+        log.add_all(bad)
+    except Unreadable as problem:
+        log.add(1, str(problem).removeprefix(f"{path} "))
+    except BadEval as bad:
+        for message in bad.problems:
+            log.add(1, message)
+    refused = list(log.refused)
+    if strict:
+        refused += [
+            Refusal(path, left.line, f"{left.what} is ignored: {left.reason}") for left in log.ignored
+        ]
+    file = replace(read, ignored=log.ignored) if read is not None and not refused else None
+    return Checked(path, dialect, file, log.ignored, tuple(refused))
 
-    def whole(self, path: Path) -> EvalFile:
-        notes, values = self.notes, self.root.values
-        notes.record(self.root, "an eval file", FILE_KEYS)
-        name = notes.text(values["name"], "name", most=NAME_CHARS, needed=True) if "name" in values else ""
-        targets: dict[str, Target] = {}
-        if "targets" in values:
-            targets = read_targets(notes, values["targets"], self.folder)
-        if "providers" in values:
-            targets |= read_providers(notes, values["providers"])
-        wanted, judge, loop = self.execution()
-        return EvalFile(
-            path=path,
-            name=name if isinstance(name, str) and name else stem(path),
-            cases=tuple(self.cases()),
-            targets=targets,
-            wanted=wanted or tuple(targets),
-            judge=judge,
-            loop=loop,
-        )
 
-    # --- execution ----------------------------------------------------------------------------
-    def execution(self) -> tuple[tuple[str, ...], str, Loop | None]:
-        node = self.root.values.get("execution")
-        record = self.notes.record(node, "execution", EXECUTION_KEYS) if node else Missing()
-        if isinstance(record, Missing):
-            return (), "", None
-        wanted: list[str] = []
-        if "target" in record.values:
-            wanted.append(self.line(record.values["target"], "execution.target"))
-        if "targets" in record.values:
-            read = self.notes.each(record.values["targets"], "execution.targets", self.line)
-            wanted += [] if isinstance(read, Missing) else read
-        judge = self.line(record.values["judge"], "execution.judge") if "judge" in record.values else ""
-        return tuple(dict.fromkeys(filter(None, wanted))), judge, self.loop(record.values.get("ralph"))
+def whole(root: Node, path: Path, dialect: Dialect, log: Log, own_targets: bool) -> EvalFile:
+    if dialect == Dialect.WIGGUM:
+        if not isinstance(root, Fields):
+            raise BadFile([Problem(1, SHAPE)])
+        return Reading(log, path.parent, root, own_targets=own_targets).whole(path, stem(path))
+    reader = Reader(log, path, dialect, own_targets=own_targets)
+    providers = ProviderReader(reader, {} if own_targets else mapped_providers(path))
+    return WholeReader(reader, providers).read(as_fields(root), stem(path))
 
-    def line(self, node: Node, name: str) -> str:
-        text = self.notes.text(node, name, most=LINE_CHARS, needed=True)
-        return "" if isinstance(text, Missing) else text.strip()
 
-    def loop(self, node: Node | None) -> Loop | None:
-        """The loop settings; None if the file has none. An empty block asks for the defaults."""
-        record = self.notes.record(node, "execution.ralph", LOOP_KEYS) if node is not None else Missing()
-        if isinstance(record, Missing):
-            return None
-        values, name = record.values, "execution.ralph"
-        iterations = (
-            self.notes.whole(
-                values["max_iterations"], f"{name}.max_iterations", least=1, most=MOST_ITERATIONS
-            )
-            if "max_iterations" in values
-            else None
-        )
-        return Loop(
-            max_iterations=None if isinstance(iterations, Missing) else iterations,
-            threshold=self.share(values.get("threshold"), f"{name}.threshold"),
-            improvement_threshold=self.share(
-                values.get("improvement_threshold"), f"{name}.improvement_threshold"
-            ),
-            feedback_template=self.template(values.get("feedback_template")),
-        )
+def read_eval(path: Path, *, own_targets: bool = False, strict: bool = False) -> EvalFile:
+    """The file with its cases. Raises BadEval with all problems."""
+    checked = check_eval(path, own_targets=own_targets, strict=strict)
+    if checked.file is None:
+        raise BadEval([str(refusal) for refusal in checked.refused])
+    return checked.file
 
-    def share(self, node: Node | None, name: str) -> Decimal | None:
-        """A number from 0 to 1; None if missing."""
-        if node is None:
-            return None
-        number = self.notes.number(node, name, places=6)
-        if isinstance(number, Missing):
-            return None
-        if not 0 <= number <= 1:
-            self.notes.add(node.line, f"{name} must be between 0 and 1.")
-        return number
 
-    def template(self, node: Node | None) -> str | None:
-        if node is None:
-            return None
-        try:
-            return feedback_template(self.folder / self.line(node, "execution.ralph.feedback_template"))
-        except BadEval as bad:
-            for problem in bad.problems:
-                self.notes.add(node.line, f"feedback_template: {problem}")
-            return None
+def read_evals(paths: Sequence[Path], *, own_targets: bool = False, strict: bool = False) -> list[EvalFile]:
+    """All files. Raises BadEval with the problems of all of them."""
+    checked = [check_eval(path, own_targets=own_targets, strict=strict) for path in paths]
+    problems = [str(refusal) for entry in checked for refusal in entry.refused]
+    if problems:
+        raise BadEval(problems)
+    return [entry.file for entry in checked if entry.file is not None]
 
-    # --- cases --------------------------------------------------------------------------------
-    def cases(self) -> Iterator[Case]:
-        """Every test with every prompt, once for each combination of vars."""
-        defaults = self.defaults()
-        prompts = read_prompts(self.notes, self.root, self.folder)
-        node = self.root.values.get("tests")
-        if node is None or not isinstance(node, Items) or not node.values:
-            self.notes.add(node.line if node else 1, "tests must be a list with at least one test.")
-            return
-        count = 0
-        ids: set[str] = set()
-        for place, entry in enumerate(node.values, 1):
-            for case in self.test(entry, place, prompts, defaults, ids):
-                count += 1
-                if count > MOST_CASES:
-                    self.notes.add(entry.line, f"The file makes more than {MOST_CASES:,} cases.")
-                    return
-                yield case
 
-    def defaults(self) -> Defaults:
-        values = read_vars(self.notes, self.root.values.get("vars"), self.folder)
-        asserts = self.entries(self.root.values.get("assert"), "assert")
-        threshold = None
-        for key in ("default_test", "defaultTest"):
-            node = self.root.values.get(key)
-            record = self.notes.record(node, key, DEFAULT_KEYS) if node else Missing()
-            if isinstance(record, Missing):
-                continue
-            values |= read_vars(self.notes, record.values.get("vars"), self.folder)
-            asserts += self.entries(record.values.get("assert"), f"{key}.assert")
-            threshold = self.share(record.values.get("threshold"), f"{key}.threshold")
-        return Defaults(values, asserts, threshold)
+def root_of(path: Path, text: str) -> Node:
+    """The file's content as a tree: YAML, JSON, or JSON lines with the settings of a YAML file beside it."""
+    if path.suffix.lower() == ".jsonl":
+        return data_set(path, json_lines(text))
+    tree = json_tree(text) if path.suffix.lower() == ".json" else yaml_tree(text)
+    if tree is None:
+        raise BadFile([Problem(1, "The file is empty.")])
+    lines = path.with_suffix(".jsonl")
+    if isinstance(tree, Fields) and not TESTS & tree.values.keys() and lines.is_file():
+        return data_set(lines, json_lines(file_text(lines)))
+    return tree
 
-    def entries(self, node: Node | None, name: str) -> list[Node]:
-        if node is None:
-            return []
-        if not isinstance(node, Items):
-            self.notes.add(node.line, f"{name} must be a list.")
-            return []
-        return list(node.values)
 
-    def test(
-        self, node: Node, place: int, prompts: list[Prompt], defaults: Defaults, ids: set[str]
-    ) -> Iterator[Case]:
-        record = self.notes.record(node, f"tests, entry {place}", TEST_KEYS)
-        if isinstance(record, Missing):
-            return
-        named = self.named(record, place, ids)
-        own = read_input(self.notes, record.values.get("input"), f"{named}.input", self.folder)
-        used_prompts = prompts if own is None else [Prompt("", record.line, own)]
-        if not used_prompts:
-            self.notes.add(node.line, f"{named} has no prompt: add prompts or input to the file or the test.")
-        asserts = [*self.entries(record.values.get("assert"), f"{named}.assert"), *defaults.asserts]
-        if not asserts:
-            self.notes.add(node.line, f"{named} has no assert; add at least one.")
-        variables = defaults.values | read_vars(self.notes, record.values.get("vars"), self.folder)
-        threshold = self.share(record.values.get("threshold"), f"{named}.threshold")
-        for chosen in combinations(self.notes, node.line, variables):
-            for prompt in used_prompts:
-                label = ", ".join(filter(None, (prompt.label, label_of(variables, chosen))))
-                yield self.case(
-                    f"{named} ({label})" if label else named,
-                    prompt,
-                    asserts,
-                    chosen,
-                    node.line,
-                    threshold if threshold is not None else defaults.threshold,
-                )
+def data_set(path: Path, items: Items) -> Node:
+    """The lines as tests, with the settings of the YAML file of the same name."""
+    for ending in SIDECARS:
+        settings = path.with_suffix(ending)
+        if settings.is_file():
+            tree = yaml_tree(file_text(settings))
+            if isinstance(tree, Fields):
+                return Fields(1, {**tree.values, "tests": items}, {**tree.lines, "tests": 1})
+    return items
 
-    def named(self, record: Fields, place: int, ids: set[str]) -> str:
-        for key in ("id", "description"):
-            if key in record.values:
-                text = " ".join(self.line(record.values[key], f"tests, entry {place}, {key}").split())
-                if key == "id" and text in ids:
-                    self.notes.add(record.lines["id"], f"Two tests have the id {brief(text)}.")
-                ids.add(text)
-                return text
-        return f"test {place}"
 
-    def case(
-        self,
-        name: str,
-        prompt: Prompt,
-        asserts: list[Node],
-        chosen: dict[str, Value],
-        line: int,
-        threshold: Decimal | None,
-    ) -> Case:
-        fill = filler(chosen)
-        asserted = Asserted(self.notes, fill, self.folder)
-        for place, entry in enumerate(asserts, 1):
-            read_assert(asserted, entry, f"assert, entry {place}")
-        text = fill(self.notes, prompt.line, prompt.text).strip()
-        if not text:
-            self.notes.add(prompt.line, f"The prompt of {brief(name)} is empty.")
-        checks, criteria = tuple(asserted.checks), tuple(asserted.criteria)
-        return Case(name, line, text, checks, criteria, threshold, asserted.types)
+def as_fields(root: Node) -> Fields:
+    """A list is the tests of a file without settings."""
+    if isinstance(root, Fields):
+        return root
+    if isinstance(root, Items):
+        return Fields(1, {"tests": root}, {"tests": 1})
+    raise BadFile([Problem(root.line, SHAPE)])
+
+
+def mapped_providers(path: Path) -> Mapping[str, str]:
+    """The `providers` of the nearest targets.yaml: ids of providers, and the targets they stand for."""
+    found = targets_file(path.parent)
+    return provider_names(found) if found else {}
 
 
 def stem(path: Path) -> str:
-    """The default name of an eval: the file's name, or the folder's for `eval.yaml`."""
+    """The default name of an eval: the file's name, or the folder's if the file's says nothing."""
     name = path.name.split(".")[0]
-    return (path.resolve().parent.name if name.lower() == "eval" else name)[:NAME_CHARS] or "eval"
+    generic = name.lower() in ("eval", "promptfooconfig", "suite", "dataset")
+    return (path.resolve().parent.name if generic else name)[:NAME_CHARS] or "eval"

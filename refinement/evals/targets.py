@@ -28,6 +28,7 @@ LONGEST_SECONDS = 86_400
 LARGEST_OUTPUT = 50_000_000
 MOST_TOKENS = 1_000_000
 
+FILE_KEYS = {"targets": True, "providers": False}
 ALL = {"name": True, "kind": True, "model": False, "judge": False, "temperature": False, "max_tokens": False}
 SERVED = {"url": False, "api_key_variable": False, "concurrency": False}
 KEYS: Mapping[str, Mapping[str, bool]] = {
@@ -56,7 +57,7 @@ def read_targets_file(path: Path) -> dict[str, Target]:
     notes = Notes()
     targets: dict[str, Target] = {}
     try:
-        root = notes.record(read_tree(file_text(path), "target list"), path.name, {"targets": True})
+        root = notes.record(read_tree(file_text(path), "target list"), path.name, FILE_KEYS)
         if not isinstance(root, Missing) and "targets" in root.values:
             targets = read_targets(notes, root.values["targets"], path.parent)
         if notes.problems:
@@ -66,6 +67,22 @@ def read_targets_file(path: Path) -> dict[str, Target]:
     except Unreadable as problem:
         raise BadEval([str(problem)]) from None
     return targets
+
+
+def provider_names(path: Path) -> dict[str, str]:
+    """`providers` of a targets file: ids of promptfoo's providers, or their vendor, and what they stand for.
+
+    Raises BadEval if it is not a mapping of texts to texts.
+    """
+    try:
+        node = read_tree(file_text(path), "target list").values.get("providers")
+    except (BadFile, Unreadable):
+        return {}  # read_targets_file says what is wrong
+    if node is None:
+        return {}
+    if not isinstance(node, Fields) or not all(isinstance(entry, Scalar) for entry in node.values.values()):
+        raise BadEval([f"{path}:{node.line}: providers must be names of providers with a target each."])
+    return {name: entry.text.strip() for name, entry in node.values.items() if isinstance(entry, Scalar)}
 
 
 def read_targets(notes: Notes, node: Node, folder: Path) -> dict[str, Target]:

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from refinement.evals import asserting, reading, targets
+from refinement.evals import asserting, native, reading, targets
 from refinement.evals.planning import Planner
 from refinement.evals.results import AssertResult, Ralph, Result
 from refinement.evals.types import BadEval
@@ -26,7 +26,7 @@ SUITES = [block for block in blocks("yaml") if "tests:" in block]
 @pytest.mark.parametrize(
     "keys",
     [
-        reading.FILE_KEYS, reading.TEST_KEYS, reading.DEFAULT_KEYS, reading.EXECUTION_KEYS, reading.LOOP_KEYS,
+        native.FILE_KEYS, native.TEST_KEYS, native.DEFAULT_KEYS, native.EXECUTION_KEYS, native.LOOP_KEYS,
         asserting.TYPES, asserting.COMMON, asserting.OF_CHECKS, asserting.PARTS,
         {key for kind in asserting.KINDS.values() for key in kind.keys}, targets.KEYS,
         {key for keys in targets.KEYS.values() for key in keys},

@@ -176,7 +176,6 @@ GOOD = "input: Hi\ntests:\n  - assert:\n      - {type: contains, value: x}\n"
     ("text", "line", "words"),
     [
         ("tests: []", 1, "tests must be a list with at least one test."),
-        ("input: Hi\ntests: [{vars: {a: 1}}]", 2, "has no assert; add at least one"),
         ("tests: [{assert: [Kind.]}]", 1, "has no prompt: add prompts or input"),
         (GOOD + "scenarios: [x]", 5, "Unknown key 'scenarios' in an eval file. Available: name, "),
         (GOOD + "    threshhold: 1", 5, "Unknown key 'threshhold' in tests, entry 1"),
@@ -206,9 +205,10 @@ GOOD = "input: Hi\ntests:\n  - assert:\n      - {type: contains, value: x}\n"
         (GOOD + "targets: [{name: a, kind: ollama, model: m, url: 'ftp://x'}]", 5, "starts with http://"),
         (GOOD + "targets: [{name: a, kind: command, command: []}]", 5, "must not be empty"),
         (GOOD + "targets: [nothing]", 5, "'nothing' has no model"),
-        (GOOD + "name: &a b", 5, "The anchor &a is not allowed"),
+        (GOOD + "name: *a", 5, "The alias *a has no anchor before it"),
+        (GOOD + "name: !python/object x", 5, "is not supported; remove it"),
         ("input: [}\n", 1, "not valid YAML"),
-        ("- 1", 1, "A test suite file must consist of keys and values"),
+        ("1", 1, "An eval file must consist of keys and values"),
     ],
 )
 def test_what_is_wrong_is_said_with_file_and_line(tmp_path, text, line, words):

@@ -1,0 +1,1 @@
+"""Reads the eval files of promptfoo and AgentV."""

@@ -1,0 +1,158 @@
+"""Reads the fields of a test that only AgentV has: input, expected output, criteria, tags and workspaces."""
+
+from pathlib import Path
+
+from refinement.evals.dialects.messages import FILE_TYPES, MessageReader, is_messages
+from refinement.evals.dialects.numbers import whole_of
+from refinement.evals.dialects.reader import Reader
+from refinement.evals.filling import FILE
+from refinement.evals.sources.plain import data, text_of
+from refinement.interchange.imports.fields import Missing, is_nothing
+from refinement.interchange.rubrics.yaml_reading import Fields, Node, Scalar
+
+INPUTS, EXPECTED = ("input", "input_messages"), ("expected_output", "expected_messages")
+CRITERIA = ("criteria", "expected_outcome", "outcome")
+TRACE_KEYS = ("tool_calls",)
+MOST_REPEATS = 1_000
+NOT_COPIED = "It is not copied. Targets and scripts run in their own folders."
+NOT_RUN = "Setup commands and hooks are not run. Prepare the folder before the eval."
+CONTAINER = "containers are not supported. Run the target in a container of your own."
+REPOSITORIES = "repositories are not cloned. Clone them before the eval, and name the folder in the target."
+
+
+class AgentvFields:
+    """Reads these fields. For promptfoo's tests they are just empty."""
+
+    def __init__(self, reader: Reader) -> None:
+        self.reader, self.log = reader, reader.log
+
+    def input(self, node: Fields, name: str) -> object | None:
+        """The input as data, before variables are filled; None if the prompts of the file are used."""
+        found = self.first(node, INPUTS)
+        if found is None:
+            return None
+        value: object = data(found)
+        if isinstance(found, Scalar) and found.text.startswith(FILE):
+            value = self.from_file(found, name)
+        files = data(node.values.get("input_files"))
+        if isinstance(files, list) and files:
+            parts = [{"type": "file", "value": entry} for entry in files]
+            if isinstance(value, str):
+                return [{"role": "user", "content": [*parts, {"type": "text", "value": value}]}]
+        return value
+
+    def from_file(self, node: Scalar, name: str) -> object:
+        read = self.reader.text(node.text.removeprefix(FILE), node.line, name)
+        if not isinstance(read, tuple):
+            return ""
+        path, text = read
+        if path.suffix.lower() in (".json", ".yaml", ".yml"):
+            tree = self.reader.tree(path, text)
+            return "" if isinstance(tree, Missing) else data(tree)
+        return text
+
+    def expected(self, node: Fields, name: str) -> str:
+        """The reference answer: a text, structured data, or the content of messages."""
+        found = self.first(node, EXPECTED)
+        if found is None:
+            return ""
+        value = data(found)
+        if isinstance(found, Scalar) and found.text.startswith(FILE):
+            value = self.from_file(found, name)
+        reader = MessageReader(self.reader)
+        if is_messages(value):
+            assert isinstance(value, list)
+            contents = [entry.get("content") for entry in value]
+            if any(key in entry for entry in value for key in TRACE_KEYS):
+                self.log.ignore(
+                    found.line, "tool_calls in the expected output", "Wiggum sees only the answer."
+                )
+            texts = [reader.content(content, found.line, name) for content in contents if content is not None]
+            return "\n\n".join(texts)
+        if isinstance(value, list) and value and all(is_file_part(entry) for entry in value):
+            return reader.content(value, found.line, name)
+        return self.reader.filled(text_of(value), {}, found.line, name)
+
+    def criteria(self, node: Fields) -> str:
+        found = self.first(node, CRITERIA)
+        return text_of(data(found)).strip() if found is not None else ""
+
+    def first(self, node: Fields, keys: tuple[str, ...]) -> Node | None:
+        return next((node.values[key] for key in keys if not is_nothing(node.values.get(key))), None)
+
+    def tags(self, node: Fields) -> tuple[str, ...]:
+        value = data(node.values.get("tags"))
+        if isinstance(value, dict):
+            return tuple(f"{key}:{text_of(inner)}" for key, inner in value.items())
+        entries = value if isinstance(value, list) else [value] if value else []
+        return tuple(text_of(entry) for entry in entries)
+
+    def targets(self, node: Fields, execution: Fields) -> tuple[str, ...]:
+        """The targets that a test names. The command line's come first."""
+        names: list[str] = []
+        line = node.line
+        for place, key in (
+            (execution, "target"), (execution, "targets"), (node, "provider"), (node, "providers"),
+        ):  # fmt: skip
+            value = data(place.values.get(key))
+            if value:
+                line = place.lines[key]
+                names += [text_of(entry) for entry in (value if isinstance(value, list) else [value])]
+        if names and self.reader.own_targets:
+            self.log.ignore(line, "the target of a test", "--target is used.")
+            return ()
+        return tuple(names)
+
+    def repeat(self, node: Fields, execution: Fields, default: int) -> int:
+        for place, key in ((node, "repeat"), (node, "runs"), (execution, "repeat"), (execution, "trials")):
+            found = place.values.get(key)
+            if isinstance(found, Fields):
+                found = found.values.get("count")
+            if found is not None and not is_nothing(found):
+                return whole_of(self.log, found, key, most=MOST_REPEATS)
+        return default
+
+    # --- workspaces ---------------------------------------------------------------------------
+    def folder(self, node: Fields) -> Path | None:
+        """The folder of the test's own workspace. What is not supported in it is noted."""
+        for key in ("workspace", "environment"):
+            found = node.values.get(key)
+            if found is not None and not is_nothing(found):
+                return self.workspace(found, node.lines[key], key)
+        return None
+
+    def workspace(self, node: Node, line: int, key: str) -> Path | None:
+        if isinstance(node, Scalar):
+            self.log.ignore(line, key, NOT_COPIED)
+            return None
+        if not isinstance(node, Fields):
+            self.log.add(line, f"{key} must be keys with values, or the name of a file.")
+            return None
+        kind = text_of(data(node.values.get("type")))
+        if kind == "docker" or "docker" in node.values:
+            self.log.add(node.lines.get("docker", line), f"{key}: {CONTAINER}")
+        if "repos" in node.values and not is_nothing(node.values["repos"]):
+            self.log.add(node.lines["repos"], f"{key}: {REPOSITORIES}")
+        for own in (
+            "setup",
+            "hooks",
+            "scripts",
+            "before_all",
+            "before_each",
+            "after_each",
+            "after_all",
+            "setup_script",
+        ):
+            if own in node.values:
+                self.log.ignore(node.lines[own], f"{own} in {key}", NOT_RUN)
+        self.log.ignore(line, key, NOT_COPIED)
+        place = next(
+            (node.values[name] for name in ("workdir", "template", "path") if name in node.values), None
+        )
+        if isinstance(place, Scalar) and not is_nothing(place):
+            return (self.reader.folder / place.text).absolute()
+        return None
+
+
+def is_file_part(value: object) -> bool:
+    return isinstance(value, dict) and value.get("type") in (*FILE_TYPES, "text")

@@ -1,0 +1,350 @@
+"""Reads assertions of promptfoo and AgentV as Assertion records."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from pathlib import Path
+
+from refinement.engine.types import ONE, Severity
+from refinement.evals.dialects.keys import ASSERTION
+from refinement.evals.dialects.kinds import (
+    CODE_KINDS,
+    NO_TOOLS,
+    RUBRIC,
+    SCRIPT,
+    SET,
+    TEXT_LISTS,
+    TOOL_USE,
+    kind_of,
+    refusal_of,
+)
+from refinement.evals.dialects.log import sort_keys
+from refinement.evals.dialects.numbers import number_of
+from refinement.evals.dialects.reader import Reader
+from refinement.evals.dialects.rubric_asserts import RubricAsserts
+from refinement.evals.dialects.script_asserts import code_file, script_parameters
+from refinement.evals.dialects.templates import Names, Unfillable, fill
+from refinement.evals.filling import FILE
+from refinement.evals.sources.plain import data, text_of
+from refinement.evals.types import Assertion, Dialect
+from refinement.interchange.imports.fields import brief, is_nothing
+from refinement.interchange.rubrics.yaml_reading import Fields, Items, Node, Scalar
+
+MOST_WEIGHT = Decimal(1000)
+MOST_DEPTH = 5
+TEMPLATES = "#/assertionTemplates/"
+LIMITS = {"max_duration_ms": "latency", "max_cost_usd": "cost", "max_tokens": "token-usage"}
+TOOL_LIMITS = ("max_tool_calls", "max_llm_calls", "target_exploration_ratio")
+OWN_PARAMETERS = (
+    "flags",
+    "min",
+    "max",
+    "unit",
+    "fields",
+    "aggregation",
+    "max_total",
+    "max_input",
+    "max_output",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What the assertions of a case are read with."""
+
+    values: Mapping[str, object]
+    criteria: str = ""  # AgentV's criteria of the case
+    expected: str = ""
+    rubric_prompt: str = ""
+    script_folder: Path | None = None
+    templates: Mapping[str, Node] = field(default_factory=dict)  # assertionTemplates
+
+
+class AssertionReader:
+    """Reads the assertions of one case."""
+
+    def __init__(self, reader: Reader, scope: Scope) -> None:
+        self.reader, self.log, self.scope = reader, reader.log, scope
+        self.rubrics = RubricAsserts(
+            reader, scope.values, scope.criteria, scope.expected, scope.rubric_prompt
+        )
+
+    def read(self, nodes: Sequence[Node], name: str = "assert", depth: int = 0) -> tuple[Assertion, ...]:
+        """All assertions. Plain texts together make one rubric."""
+        made: list[Assertion] = []
+        texts: list[Scalar] = []
+        for place, node in enumerate(nodes, 1):
+            if isinstance(node, Scalar):
+                texts.append(node)
+                continue
+            read = self.entry(node, f"{name}, entry {place}", depth)
+            if read is not None:
+                made.append(read)
+        if texts and self.reader.dialect == Dialect.PROMPTFOO:
+            for node in texts:
+                self.log.add(
+                    node.line, f"{name}: {brief(node.text)} must be keys with values, such as type and value."
+                )
+        elif texts:
+            made.append(self.rubrics.of_texts(texts, name))
+        return tuple(made)
+
+    def entry(self, node: Node, name: str, depth: int) -> Assertion | None:
+        if not isinstance(node, Fields):
+            self.log.add(node.line, f"{name} must be keys with values, such as type and value.")
+            return None
+        node = self.resolved(node, name)
+        type_node = node.values.get("type")
+        if not isinstance(type_node, Scalar) or is_nothing(type_node):
+            if "rubrics" in node.values and self.reader.dialect == Dialect.AGENTV:
+                type_node = Scalar(node.line, RUBRIC, plain=False)
+            else:
+                self.log.add(node.line, f"{name}: type is required.")
+                return None
+        kind, negated = kind_of(type_node.text)
+        negated ^= data(node.values.get("negate")) is True
+        if (negated and kind in TOOL_USE) or (
+            kind == "skill-trigger" and data(node.values.get("should_trigger")) is False
+        ):
+            self.log.ignore(type_node.line, f"not {kind}", NO_TOOLS)
+            return None
+        refusal = refusal_of(kind)
+        if refusal:
+            self.log.add(
+                type_node.line,
+                f"{name}: the assertion type {brief(type_node.text)} is not supported: {refusal}",
+            )
+            return None
+        return self.known(node, kind, negated, name, depth)
+
+    def resolved(self, node: Fields, name: str) -> Fields:
+        """The entry with the keys of the template that `$ref` names."""
+        ref = node.values.get("$ref")
+        if not isinstance(ref, Scalar):
+            return node
+        template = self.scope.templates.get(ref.text.removeprefix(TEMPLATES))
+        if not isinstance(template, Fields):
+            self.log.add(
+                ref.line, f"{name}: the template {brief(ref.text)} was not found in assertionTemplates."
+            )
+            return node
+        values = {**template.values, **{key: value for key, value in node.values.items() if key != "$ref"}}
+        return Fields(node.line, values, {**template.lines, **node.lines})
+
+    def known(self, node: Fields, kind: str, negated: bool, name: str, depth: int) -> Assertion | None:
+        if kind == SCRIPT:
+            keys = replace(ASSERTION, ignored=None)  # other keys are the script's configuration
+            known = {key: line for key, line in node.lines.items() if key in keys.known}
+            sort_keys(self.log, Fields(node.line, node.values, known), name, keys)
+        else:
+            sort_keys(self.log, node, name, ASSERTION)
+        if "provider" in node.values:
+            self.log.ignore(node.lines["provider"], "provider in an assertion", "The target's judge is used.")
+        base = self.base(node, kind, negated, name)
+        if kind == SET:
+            return self.set_of(node, base, name, depth)
+        if kind == "execution-metrics":
+            return self.metrics(node, base, name)
+        if kind == RUBRIC:
+            return self.rubrics.read(node, base, name)
+        if kind == SCRIPT:
+            parameters = script_parameters(self.reader, node, name, self.scope.script_folder)
+            return None if parameters is None else replace(base, parameters=parameters)
+        return self.plain(node, base, name)
+
+    # --- parts --------------------------------------------------------------------------------
+    def base(self, node: Fields, kind: str, negated: bool, name: str) -> Assertion:
+        values = node.values
+        weight = (
+            number_of(self.log, values["weight"], f"{name}.weight", most=MOST_WEIGHT)
+            if has(values, "weight")
+            else ONE
+        )
+        threshold = values.get("threshold", values.get("budget"))
+        limit = (
+            number_of(self.log, threshold, f"{name}.threshold")
+            if not is_nothing(threshold) and threshold
+            else None
+        )
+        severity = values.get("severity")
+        grade = None
+        if isinstance(severity, Scalar):
+            grade = Severity(severity.text) if severity.text in {entry.value for entry in Severity} else None
+            if grade is None:
+                known = ", ".join(entry.value for entry in Severity)
+                self.log.add(
+                    severity.line, f"{name}.severity must be one of: {known}, not {brief(severity.text)}."
+                )
+        return Assertion(
+            kind=kind,
+            negated=negated,
+            weight=ONE if weight is None else weight,
+            threshold=limit,
+            severity=grade,
+            suggestion=self.line(values.get("suggestion"), f"{name}.suggestion"),
+            metric=self.line(values.get("metric") or values.get("name"), f"{name}.metric"),
+            id=self.line(values.get("id"), f"{name}.id"),
+            required=self.required(values, name),
+            line=node.line,
+            file=None if self.log.path == self.reader.path else self.log.path,
+        )
+
+    def line(self, node: Node | None, name: str) -> str:
+        text = text_of(data(node)) if isinstance(node, Scalar) else ""
+        return self.reader.filled(text, self.scope.values, node.line, name).strip() if text and node else ""
+
+    def required(self, values: Mapping[str, Node], name: str) -> bool | Decimal:
+        node = values.get("required")
+        value = data(node)
+        least = values.get("min_score")
+        if isinstance(value, bool) or value is None:
+            if value is True and least is not None:
+                return number_of(self.log, least, f"{name}.min_score", most=ONE) or True
+            return value is True
+        assert node is not None
+        return number_of(self.log, node, f"{name}.required", most=ONE) or False
+
+    def set_of(self, node: Fields, base: Assertion, name: str, depth: int) -> Assertion | None:
+        """An assert-set, or AgentV's composite with a mean or a threshold."""
+        if depth >= MOST_DEPTH:
+            self.log.add(node.line, f"{name}: sets of assertions are nested too deeply.")
+            return None
+        entries = next(
+            (node.values[key] for key in ("assert", "assertions", "evaluators") if key in node.values), None
+        )
+        if not isinstance(entries, Items) or not entries.values:
+            self.log.add(node.line, f"{name} needs assert, a list with at least one assertion.")
+            return None
+        parts = self.read(entries.values, f"{name}.assert", depth + 1)
+        aggregator = node.values.get("aggregator")
+        if isinstance(aggregator, Fields):
+            return self.aggregated(aggregator, base, parts, name)
+        return replace(base, parts=parts)
+
+    def aggregated(
+        self, node: Fields, base: Assertion, parts: tuple[Assertion, ...], name: str
+    ) -> Assertion | None:
+        kind = text_of(data(node.values.get("type"))).replace("-", "_")
+        if kind == "threshold":
+            share = node.values.get("threshold")
+            threshold = (
+                number_of(self.log, share, f"{name}.aggregator.threshold", most=ONE) if share else None
+            )
+            return replace(base, parts=parts, threshold=threshold)
+        if kind in ("weighted_average", ""):
+            weights = data(node.values.get("weights"))
+            weights = weights if isinstance(weights, dict) else {}
+            weighed = (replace(part, weight=weight_in(weights, part)) for part in parts)
+            return replace(base, parts=tuple(weighed), threshold=base.threshold or Decimal("0.8"))
+        if kind in ("minimum", "min", "all_or_nothing", "safety_gate"):
+            return replace(base, parts=parts)
+        self.log.add(
+            node.line,
+            f"{name}: the aggregator {brief(kind)} is not supported: use weighted_average or threshold.",
+        )
+        return None
+
+    def metrics(self, node: Fields, base: Assertion, name: str) -> Assertion | None:
+        """AgentV's limits on a whole execution as separate assertions."""
+        parts: list[Assertion] = []
+        for key, kind in LIMITS.items():
+            if key in node.values:
+                limit = number_of(self.log, node.values[key], f"{name}.{key}")
+                parts.append(
+                    replace(base, kind=kind, threshold=limit, metric=key, id="", weight=ONE, required=False)
+                )
+        for key in TOOL_LIMITS:
+            if key == "target_exploration_ratio" and key in node.values:
+                self.log.add(
+                    node.lines[key], f"{name}: {key} is not supported: Wiggum does not see tool calls."
+                )
+            elif key in node.values:
+                self.log.ignore(node.lines[key], f"{key} in execution-metrics", NO_TOOLS)
+        if not parts and not any(key in node.values for key in TOOL_LIMITS):
+            self.log.add(node.line, f"{name} needs a limit, such as max_duration_ms.")
+        return replace(base, kind=SET, parts=tuple(parts)) if parts else None
+
+    def plain(self, node: Fields, base: Assertion, name: str) -> Assertion | None:
+        """A kind whose value is text, a number, a list or a mapping."""
+        parameters: dict[str, object] = {
+            key: self.deeply(data(node.values[key]), node.line, name)
+            for key in OWN_PARAMETERS
+            if has(node.values, key)
+        }
+        config = data(node.values.get("config"))
+        if isinstance(config, dict):
+            parameters["config"] = config
+        prompt = self.rubrics.prompt(node, name)
+        if prompt:
+            parameters["prompt"] = prompt
+        if self.scope.expected:
+            parameters["reference"] = self.scope.expected
+        value_node = node.values.get("value")
+        if isinstance(value_node, Scalar) and value_node.text.startswith((FILE, "package:")):
+            read = self.from_file(value_node, base.kind, name)
+            if read is None:
+                return None
+            value, more = read
+            return replace(base, value=value, parameters=parameters | more)
+        value = self.value(value_node, base.kind, name)
+        return replace(base, value=value, parameters=parameters)
+
+    def value(self, node: Node | None, kind: str, name: str) -> object:
+        if isinstance(node, Scalar) and kind in CODE_KINDS:
+            return self.code(node.text)
+        raw = (
+            node.text
+            if isinstance(node, Scalar) and kind in ("regex", "contains", "icontains")
+            else data(node)
+        )
+        value = self.deeply(raw, node.line if node else 1, name)
+        if kind in TEXT_LISTS and isinstance(value, str):
+            return [part.strip() for part in value.split(",") if part.strip()]
+        return value
+
+    def code(self, text: str) -> str:
+        """Code with its variables. Braces that are not a template stay as they are."""
+        try:
+            return fill(text, {"env": self.reader.env, **self.scope.values}, Names())
+        except Unfillable:
+            return text
+
+    def deeply(self, value: object, line: int, name: str) -> object:
+        """The value with variables. A text that is one variable takes the variable's data."""
+        if isinstance(value, str):
+            whole = value.strip().removeprefix("{{").removesuffix("}}").strip()
+            if value.strip().startswith("{{") and isinstance(self.scope.values.get(whole), list | dict):
+                return self.scope.values[whole]
+            return self.reader.filled(value, self.scope.values, line, name)
+        if isinstance(value, list):
+            return [self.deeply(entry, line, name) for entry in value]
+        if isinstance(value, dict):
+            return {key: self.deeply(entry, line, name) for key, entry in value.items()}
+        return value
+
+    def from_file(self, node: Scalar, kind: str, name: str) -> tuple[object, dict[str, object]] | None:
+        """The value from a file: code for code, data for JSON and YAML, otherwise text."""
+        wanted = self.reader.filled(node.text, self.scope.values, node.line, name).removeprefix(FILE)
+        if kind in CODE_KINDS:
+            return code_file(self.reader, wanted, node.line, kind, name)
+        read = self.reader.text(wanted, node.line, f"{name}.value")
+        if not isinstance(read, tuple):
+            return None
+        path, text = read
+        if path.suffix.lower() in (".json", ".yaml", ".yml"):
+            tree = self.reader.tree(path, text)
+            return (data(tree), {}) if isinstance(tree, Fields | Items | Scalar) else None
+        return self.deeply(text.strip(), node.line, name), {}
+
+
+def has(values: Mapping[str, Node], key: str) -> bool:
+    return not is_nothing(values.get(key))
+
+
+def weight_in(weights: Mapping[str, object], part: Assertion) -> Decimal:
+    weight = weights.get(part.metric)
+    return (
+        Decimal(str(weight))
+        if isinstance(weight, int | float) and not isinstance(weight, bool)
+        else part.weight
+    )

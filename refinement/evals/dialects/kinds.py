@@ -1,0 +1,105 @@
+"""The types of assertions: their names in each dialect, and those that are refused, with reasons."""
+
+from collections.abc import Mapping
+
+RUBRIC, SCRIPT, SET = "llm-rubric", "script", "assert-set"
+
+# One name for each kind. Underscores are read as hyphens, and `not-` as negation.
+ALIASES: Mapping[str, str] = {
+    "llm-judge": RUBRIC,
+    "llm-grader": RUBRIC,
+    "llm-evaluator": RUBRIC,
+    "rubric": RUBRIC,
+    "rubrics": RUBRIC,
+    "code-judge": SCRIPT,
+    "code-grader": SCRIPT,
+    "script-grader": SCRIPT,
+    "code": SCRIPT,
+    "command": SCRIPT,
+    "composite": SET,
+    "model-graded-factuality": "factuality",
+    "geval": "g-eval",
+    "ends": "ends-with",
+    "similar:cosine": "similar",
+    "exact": "equals",
+    "exact-match": "equals",
+}
+
+TEXT_LISTS = ("contains-any", "contains-all", "icontains-any", "icontains-all")
+CODE_KINDS = ("javascript", "python")
+
+UNDERSTOOD = (
+    "equals", "contains", "icontains", *TEXT_LISTS, "starts-with", "ends-with", "regex", "is-json",
+    "contains-json", "json-schema", "length", "word-count", "levenshtein", "rouge-n", "bleu", "similar",
+    *CODE_KINDS, SCRIPT, "latency", "cost", RUBRIC, "factuality", "model-graded-closedqa", "answer-relevance",
+    "g-eval", "context-faithfulness", "context-recall", "context-relevance", "is-refusal", "is-xml",
+    "contains-xml", "is-html", "contains-html", "is-sql", "contains-sql", "field-accuracy",
+    "execution-metrics", "token-usage", "gleu", "meteor", SET,
+)  # fmt: skip
+
+TOOLS = "it looks at tool calls. Wiggum sees only the answer."
+TRACES = "it looks at traces. Wiggum sees only the answer."
+SERVICE = "it needs an online service."
+OUTPUTS = "it compares the answers of several targets. Compare them in the app."
+REFUSED: Mapping[str, str] = {
+    "perplexity": "it needs token probabilities, which model servers do not report.",
+    "perplexity-score": "it needs token probabilities, which model servers do not report.",
+    "moderation": SERVICE,
+    "classifier": SERVICE,
+    "guardrails": SERVICE,
+    "guardrail": SERVICE,
+    "webhook": SERVICE,
+    "pi": SERVICE,
+    "ruby": "only javascript and python are supported.",
+    "select-best": OUTPUTS,
+    "max-score": OUTPUTS,
+    "human": "people review runs in the app.",
+    "tool-trajectory": TOOLS,
+    "expected-messages": TOOLS,
+    "expected-tool-calls": TOOLS,
+    "tool-call-f1": TOOLS,
+    "skill-used": TOOLS,
+    "skill-trigger": TOOLS,
+    "is-valid-openai-tools-call": TOOLS,
+    "is-valid-openai-function-call": TOOLS,
+    "is-valid-function-call": TOOLS,
+    "finish-reason": "it looks at the provider's response. Wiggum sees only the answer.",
+    "conversation-relevance": "it needs a recorded conversation. Use llm-rubric.",
+    "agent-rubric": "its judge is an agent with tools. Use llm-rubric.",
+    "agent-judge": "its judge is an agent with tools. Use llm-rubric.",
+    "search-rubric": "its judge searches the web. Use llm-rubric.",
+    "research-rubric": "its judge searches the web. Use llm-rubric.",
+    "video-rubric": "only text can be judged.",
+}
+FAMILIES: Mapping[str, str] = {
+    "trajectory:": TOOLS,
+    "trace-": TRACES,
+    "promptfoo:redteam:": "it is a red team check.",
+}
+
+# Where a target cannot call tools, "this tool is not called" always holds.
+TOOL_USE = (
+    "tool-trajectory",
+    "trajectory:tool-used",
+    "trajectory:tool-sequence",
+    "skill-used",
+    "skill-trigger",
+)
+NO_TOOLS = "Wiggum's targets answer with text, so no tool is called."
+
+
+def kind_of(written: str) -> tuple[str, bool]:
+    """The kind's one name, and whether `not-` negates it."""
+    name = written.strip().lower().replace("_", "-")
+    negated = name.startswith("not-")
+    name = name.removeprefix("not-")
+    return ALIASES.get(name, name), negated
+
+
+def refusal_of(kind: str) -> str:
+    """Why assertions of this kind cannot be checked; empty if they can."""
+    if kind in UNDERSTOOD:
+        return ""
+    if kind in REFUSED:
+        return REFUSED[kind]
+    return next((reason for start, reason in FAMILIES.items() if kind.startswith(start)), "it is not known.")

@@ -19,6 +19,8 @@ env.check_endpoints()
 WORKER_THREADS = env.number("WIGGUM_WORKER_THREADS", 32, minimum=1, maximum=512)
 # A file to which a line is appended for each run that ends.
 RUNS_LOG = env.append_file("WIGGUM_RUNS_LOG")
+# ENDPOINT/MODEL of an embedding model that groups issues; without it, their words are compared.
+EMBEDDING_MODEL = env.text("WIGGUM_EMBEDDING_MODEL", "")
 CURRENCY = env.text("WIGGUM_CURRENCY", "$")  # in front of amounts of money
 
 # --- security ---------------------------------------------------------------------------------

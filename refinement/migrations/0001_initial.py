@@ -565,6 +565,7 @@ class Migration(migrations.Migration):
                 ('position', models.PositiveIntegerField()),
                 ('by_hand', models.BooleanField(default=False)),
                 ('criterion', models.CharField(blank=True, max_length=60)),
+                ('guessed', models.BooleanField(default=False)),
                 ('score', models.FloatField(blank=True, null=True)),
                 ('next_round', models.PositiveIntegerField(blank=True, null=True)),
                 ('again', models.BooleanField(default=False)),

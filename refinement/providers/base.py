@@ -6,7 +6,7 @@ A new kind of endpoint needs a class with the methods of `Provider` and an entry
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 Schema = Mapping[str, object]
 
@@ -129,4 +129,13 @@ class Provider(Protocol):
 
     def health(self) -> Health:
         """Whether the endpoint works now; never raises, and returns within a few seconds."""
+        ...
+
+
+@runtime_checkable
+class Embeds(Protocol):
+    """A provider whose endpoint has embedding models."""
+
+    def embed(self, model: str, texts: Sequence[str], *, seconds: float) -> list[list[float]]:
+        """A vector for each text, in order; raises ProviderError, also when the time is over."""
         ...

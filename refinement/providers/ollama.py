@@ -4,7 +4,7 @@ import contextlib
 import os
 import threading
 import time
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import Any
 
 import httpx
@@ -225,6 +225,13 @@ class OllamaProvider:
             with self._known_lock:
                 self._known[entry.digest] = info
         return info
+
+    def embed(self, model: str, texts: Sequence[str], *, seconds: float) -> list[list[float]]:
+        """Embeddings from /api/embed. Texts beyond the model's window are cut by the server."""
+        with self._request(seconds, model):
+            keep_alive = self._options.get("keep_alive", DEFAULT_KEEP_ALIVE)
+            found = self._client.embed(model=model, input=list(texts), keep_alive=keep_alive).embeddings
+        return sorting.checked_vectors([list(vector) for vector in found], len(texts), self.where, model)
 
     def health(self) -> Health:
         """Requests the version: cheap, and only an Ollama server has it."""

@@ -3,7 +3,7 @@
 import contextlib
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import httpx
@@ -175,6 +175,20 @@ class OpenAICompatibleProvider:
         """The text with the key replaced: servers quote it in errors, and it must not be shown or logged."""
         key = os.environ.get(self._key_variable, "").strip() if self._key_variable else ""
         return text.replace(key, "[key]") if key else text
+
+    def embed(self, model: str, texts: Sequence[str], *, seconds: float) -> list[list[float]]:
+        """Embeddings from /embeddings."""
+        body = {"model": model, "input": list(texts)}
+        with calling(CallControl(deadline_seconds=seconds), self.where), self._map_errors(model):
+            answer = self._client.post("embeddings", json=body, headers=self._headers())
+            if not answer.is_success:
+                raise self._status_error(answer, model)
+            try:
+                entries = sorted(answer.json()["data"], key=lambda entry: int(entry["index"]))
+                found = [[float(number) for number in entry["embedding"]] for entry in entries]
+            except (ValueError, KeyError, TypeError, AttributeError):
+                raise Unreadable(self._without_key(answer.text)) from None
+        return sorting.checked_vectors(found, len(texts), self.where, model)
 
     # --- models -----------------------------------------------------------------------------------
     def models(self) -> list[ModelInfo]:

@@ -12,6 +12,7 @@
 """
 
 import json
+import math
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -110,6 +111,15 @@ def unreadable_reply(where: str, detail: str) -> ProviderError:
         f"{where} sent an unreadable reply ({shortened(detail)}). Try again.",
         retryable=True,
     )
+
+
+def checked_vectors(found: list[list[float]], count: int, where: str, model: str) -> list[list[float]]:
+    """The embeddings; raises ProviderError unless there are this many, all finite and of one length."""
+    lengths = {len(vector) for vector in found}
+    finite = all(math.isfinite(number) for vector in found for number in vector)
+    if len(found) != count or len(lengths) > 1 or 0 in lengths or not finite:
+        raise unreadable_reply(where, f"{model} returned {len(found)} usable embeddings for {count} texts")
+    return found
 
 
 def empty_reply(where: str, model: str, *, all_thinking: bool) -> ProviderError:

@@ -3,6 +3,7 @@
 Runs of an experiment are not announced one by one: the experiment is, when it ends.
 """
 
+from refinement.execution.failures.requesting import failures_request_later
 from refinement.execution.signals import run_asking, run_ended, run_waiting
 from refinement.models import Run
 from refinement.services.experiments.cells import cell_follow, is_first_to_wait
@@ -21,6 +22,7 @@ def connect() -> None:
 
 def on_run_ended(*, run: Run, outcome: str, **signal: object) -> None:
     log_run_ended(run)
+    failures_request_later(run.project_id)
     if run.experiment_id is not None:
         cell_follow(run)  # the experiment is announced as a whole
         return

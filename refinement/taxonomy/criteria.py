@@ -3,10 +3,12 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from refinement.taxonomy.words import stems
 
-FEWEST_SHARED = 2  # words with a criterion's texts
+FEWEST_SHARED, SHARE = 2, 0.4  # words in common with a criterion's texts
+MARGIN = 1  # more than with any other criterion's
 _LEADING = re.compile(r"^\W*(\w[\w\s-]{0,50}?)\s*(?:\(|\)|\]|:|–|—| - )")
 
 
@@ -21,20 +23,29 @@ class Scored:
     description: str = ""
 
 
-def criterion_of(issue: str, criteria: Sequence[Scored]) -> str:
-    """The key of the criterion that the issue names or shares most words with; else the lowest one.
+class About(NamedTuple):
+    """A criterion's key, and whether the issue's own words say so."""
 
-    Empty if there are no criteria. Of several that fit as well, it is the one with the lowest score.
+    key: str
+    sure: bool
+
+
+def criterion_of(issue: str, criteria: Sequence[Scored]) -> About:
+    """The criterion that the issue names, or shares clearly most words with; else the lowest one, as a guess.
+
+    Empty if there are no criteria.
     """
-    if not criteria:
-        return ""
     if named := _named(issue, criteria):
-        return named
-    words = set(stems(issue))
-    shares = {entry.key: _shared(words, entry) for entry in criteria}
+        return About(named, True)
     lowest = sorted(criteria, key=lambda entry: entry.score)
-    best = max(lowest, key=lambda entry: shares[entry.key])
-    return best.key if shares[best.key] >= FEWEST_SHARED else lowest[0].key
+    if not lowest:
+        return About("", False)
+    words = set(stems(issue))
+    shares = sorted(((_shared(words, entry), entry.key) for entry in lowest), key=lambda share: -share[0])
+    most, second = shares[0][0], shares[1][0] if len(shares) > 1 else 0
+    if most >= max(FEWEST_SHARED, SHARE * len(words)) and most >= second + MARGIN:
+        return About(shares[0][1], True)
+    return About(lowest[0].key, False)
 
 
 def _named(issue: str, criteria: Sequence[Scored]) -> str:

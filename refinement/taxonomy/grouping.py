@@ -4,6 +4,7 @@
 are stable, and people's changes to them are kept.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -47,6 +48,7 @@ class Issue:
     text: str
     criterion: str
     run: int
+    sure: bool = True  # False if the criterion is a guess
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +108,11 @@ def categorise(
     if known:
         places = joined(issues, vectors, known, middles, measure, overlap)
     new: list[New] = []
-    for criterion in sorted({issue.criterion for issue in issues}):
-        own = (n for n, issue in enumerate(issues) if issue.criterion == criterion and places[n] < 0)
+    for criterion in [*sorted({issue.criterion for issue in issues if issue.sure}), None]:
+        if criterion is None and new:  # what is left are guesses: they fit the new categories, or make others
+            near = joined(issues, vectors, [*known, *new], middles, measure, None)
+            places = np.where((places < 0) & [not issue.sure for issue in issues], near, places)
+        own = (n for n, issue in enumerate(issues) if places[n] < 0 and group_of(issue) == criterion)
         free = np.fromiter(own, dtype=np.intp)
         for rows in groups(vectors[free], [issues[n].run for n in free], measure, overlap, free):
             members = free[rows]
@@ -115,7 +120,7 @@ def categorise(
             members = members[np.argsort(-(vectors[members] @ middle[0]), kind="stable")]
             places[members] = len(known) + len(new)
             middles = np.vstack([middles, middle]) if len(middles) else middle
-            new.append(described(criterion, [issues[n].text for n in members]))
+            new.append(described([issues[n] for n in members]))
     return Categorised(
         [int(place) if place >= 0 else None for place in places],
         [float(vectors[n] @ middles[place]) if place >= 0 else 0.0 for n, place in enumerate(places)],
@@ -161,7 +166,7 @@ def lexical(issues: Sequence[Issue], known: Sequence[Known]) -> tuple[Vectors, l
 def joined(
     issues: Sequence[Issue],
     vectors: Vectors,
-    known: Sequence[Known],
+    known: Sequence[Known | New],
     middles: Vectors,
     measure: Measure,
     overlap: Overlap | None,
@@ -173,7 +178,9 @@ def joined(
     own = np.array([criteria[issue.criterion] for issue in issues])
     theirs = np.array([criteria[entry.criterion] for entry in known])
     likeness = vectors @ middles.T
-    needed = np.where(own[:, None] == theirs[None, :], measure.fits, measure.fits_other)
+    guessed = np.array([not issue.sure for issue in issues])
+    allowed = guessed[:, None] | (own[:, None] == theirs[None, :])
+    needed = np.where(allowed, measure.fits, measure.fits_other)
     margins = likeness - needed
     if overlap is not None:
         margins[overlap.with_known() < FEWEST_SHARED] = -1
@@ -231,8 +238,15 @@ def nearest(vectors: Vectors, labels: Numbers, measure: Measure) -> Numbers:
     return np.where(likeness[np.arange(len(vectors)), best] >= measure.fits, best, -1)
 
 
-def described(criterion: str, texts: Sequence[str]) -> New:
-    """A new category from its issues' texts, the most typical first."""
+def group_of(issue: Issue) -> str | None:
+    """Issues are grouped within their criterion, and all guesses together."""
+    return issue.criterion if issue.sure else None
+
+
+def described(issues: Sequence[Issue]) -> New:
+    """A new category from its issues, the most typical first. Its criterion is the most frequent one."""
+    texts = [issue.text for issue in issues]
+    [(criterion, _)] = Counter(issue.criterion for issue in issues).most_common(1)
     return New(criterion, automatic_name(texts), examples_of(list(dict.fromkeys(texts))))
 
 

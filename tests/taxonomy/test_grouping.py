@@ -100,11 +100,11 @@ CRITERIA = (
     ],
 )
 def test_the_criterion_of_an_issue(issue, key):
-    assert criterion_of(issue, CRITERIA) == key
+    assert criterion_of(issue, CRITERIA).key == key
 
 
 def test_without_criteria_there_is_none():
-    assert criterion_of("Depth: x", ()) == ""
+    assert criterion_of("Depth: x", ()) == ("", False)
 
 
 def test_names_say_what_the_issues_share():

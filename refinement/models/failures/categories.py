@@ -80,6 +80,7 @@ class FailureIssue(models.Model):
     )
     by_hand = models.BooleanField(default=False)  # a person chose the category, or that none fits
     criterion = models.CharField(max_length=CRITERION_CHARS, blank=True)
+    guessed = models.BooleanField(default=False)  # the issue does not name or describe the criterion
     score = models.FloatField(null=True, blank=True)  # the criterion's in that round, from 0 to 10
     next_round = models.PositiveIntegerField(null=True, blank=True)  # the one judged after this feedback
     again = models.BooleanField(default=False)  # the next round has an issue in nearly the same words

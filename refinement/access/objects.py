@@ -9,6 +9,8 @@ from refinement.access.projects import ProjectRequest
 from refinement.models import (
     Comment,
     Event,
+    Experiment,
+    ExperimentRun,
     HumanScore,
     MemberRole,
     Round,
@@ -114,3 +116,25 @@ def must_read_blind(request: ProjectRequest, run: Run) -> bool:
 def can_read_blind(request: ProjectRequest, run: Run) -> bool:
     """Whether the user can start to score the run blind."""
     return run.pk not in request.blind_runs and not not_blind_reason(run, request.user)
+
+
+def experiment_or_404(request: ProjectRequest, number: int) -> Experiment:
+    """The project's experiment with this number, with its suite version."""
+    rows = Experiment.objects.filter(project=request.project).select_related(
+        "suite_version__suite", "created_by"
+    )
+    row = rows.filter(pk=number).first()
+    if row is None:
+        raise Http404("There is no such experiment in this project.")
+    row.project = request.project
+    return row
+
+
+def figures_or_blind(request: ProjectRequest, *experiments: Experiment) -> None:
+    """Raises ReadsBlind if the user is scoring a run of these experiments blind: figures show scores."""
+    if not request.blind_runs:
+        return
+    rows = ExperimentRun.objects.filter(experiment__in=experiments, run__in=request.blind_runs)
+    run = rows.values_list("run_id", flat=True).order_by("run_id").first()
+    if run is not None:
+        raise ReadsBlind(run, request.blind_runs[run])

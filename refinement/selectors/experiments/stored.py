@@ -1,11 +1,11 @@
 """Stored reports of experiments, for pages and the API. Computes nothing."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from refinement.models import Experiment, ExperimentRun, Report, ReportKind, ReportStatus
+from refinement.models import Experiment, Report, ReportKind, ReportStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,14 +25,6 @@ class StoredResults:
 
 
 FIELDS = ("subject", "status", "result", "computed_at", "computed", "asked", "error")
-HIDDEN: dict[str, Any] = {
-    "value": None,
-    "low": None,
-    "high": None,
-    "difference": None,
-    "spread_is_noise": False,
-    "state": "hidden",
-}
 NOTHING = StoredResults("", None, None, False, "")
 
 
@@ -56,18 +48,3 @@ def stored_comparison(experiment: Experiment, other: Experiment) -> StoredResult
 
 def stored(row: Report) -> StoredResults:
     return StoredResults(row.status, row.result, row.computed_at, row.is_current, row.error)
-
-
-def without_blind(result: dict[str, Any], experiment: Experiment, blind: Collection[int]) -> dict[str, Any]:
-    """The results without the cells of runs that the reader scores blind; a query if there are any such runs."""
-    if not blind:
-        return result
-    rows = ExperimentRun.objects.filter(experiment=experiment, run__in=list(blind), replaced=False)
-    hidden = set(rows.values_list("task__key", "configuration_id"))
-    if not hidden:
-        return result
-    cells = [
-        {**cell, **HIDDEN} if (cell["task"], cell["configuration"]) in hidden else cell
-        for cell in result["cells"]
-    ]
-    return {**result, "cells": cells}

@@ -11,7 +11,7 @@ import pytest
 from refinement.execution.reports import report_advance, report_request
 from refinement.models import ExperimentRun, ReportKind
 from refinement.selectors.experiments.results import experiment_results
-from refinement.selectors.experiments.stored import stored_results, without_blind
+from refinement.selectors.experiments.stored import stored_results
 from tests.house.processes import ROOT
 from tests.selectors.experiments.given import a_suite_of, an_experiment
 
@@ -128,19 +128,6 @@ def test_a_worker_computes_it_and_pages_read_what_is_stored(compared, project, d
     assert (stored.is_current, stored.is_pending) == (True, False)
     report_request(project=project, kind=ReportKind.EXPERIMENT, subject=compared.pk)
     assert not stored_results(compared).is_current
-
-
-def test_a_blind_readers_cells_are_hidden(compared, project):
-    from tests.models.given import a_run
-
-    run = a_run(project, compared.configurations.first().rubric_version)
-    ExperimentRun.objects.filter(configuration__name="B", task__key="task-003").update(run=run)
-    result = experiment_results(compared.pk)
-    shown = without_blind(result, compared, {run.pk})
-    hidden = [cell for cell in shown["cells"] if cell["state"] == "hidden"]
-    found = [(cell["task"], cell["value"], cell["difference"]) for cell in hidden]
-    assert found == [("task-003", None, None)]
-    assert without_blind(result, compared, ()) is result
 
 
 def test_ten_thousand_runs_are_computed_in_two_seconds(project):

@@ -1,0 +1,1 @@
+"""Files of experiments: configurations in, results out. No Django."""

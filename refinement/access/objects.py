@@ -17,6 +17,7 @@ from refinement.models import (
     Rubric,
     RubricVersion,
     Run,
+    Suite,
     Thread,
 )
 from refinement.selectors.projects.lists import RANKS
@@ -94,6 +95,15 @@ def comment_or_404(run: Run, number: int) -> Comment:
     if row is None:
         raise Http404("There is no such comment in this run.")
     row.run = row.thread.run = run
+    return row
+
+
+def suite_or_404(request: ProjectRequest, slug: str) -> Suite:
+    """The project's suite with this slug."""
+    row = Suite.objects.filter(project=request.project, slug=slug).first()
+    if row is None:
+        raise Http404("There is no such suite in this project.")
+    row.project = request.project
     return row
 
 

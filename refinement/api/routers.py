@@ -3,6 +3,7 @@
 from ninja import Router
 
 from refinement.api import endpoints, projects, webhooks
+from refinement.api.experiments import results as experiment_results
 from refinement.api.people import audit
 from refinement.api.people import members as people
 from refinement.api.reviews import comments, human_scores, notices
@@ -50,6 +51,8 @@ ROUTERS: list[tuple[str, Router]] = [
     (PROJECT, shares.router),
     (PROJECT, people.router),
     (PROJECT, audit.router),
+    (f"{PROJECT}/experiments", experiment_results.router),
+    (f"{PROJECT}/suites", experiment_results.history_router),
     (f"{PROJECT}/notices", notices.router),
     (f"{PROJECT}/webhooks", webhooks.router),
     ("/endpoints", endpoints.router),

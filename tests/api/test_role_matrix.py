@@ -22,8 +22,19 @@ from django.utils import timezone
 
 from refinement.engine.profiles import rubric_for
 from refinement.interchange.rubrics.yaml import rubric_to_fields
-from refinement.models import Call, Comment, Project, ReviewRequest, ReviewRule, SavedView, User
+from refinement.models import (
+    Call,
+    Comment,
+    Experiment,
+    Project,
+    ReviewRequest,
+    ReviewRule,
+    SavedView,
+    Suite,
+    User,
+)
 from refinement.services.rubrics.editing import default_rubrics_install
+from tests.selectors.experiments.given import a_suite_of, an_experiment
 from tests.views.test_role_matrix import (
     bench_in,
     comment_in,
@@ -183,6 +194,12 @@ RULES: dict[str, Rule] = {
     "bench_cancelled": Rule("editor"),
     "bench_scored": Rule("editor", body={"scores": {"depth": "7"}}),
     "trial_call_list": Rule("viewer"),
+    # --- results of experiments
+    "experiment_results": Rule("viewer"),
+    "experiment_cell": Rule("viewer", query={"task": "none", "configuration": "1"}, told=404),
+    "experiments_compared": Rule("viewer", values={"other": lambda project: experiment_in(project).pk}),
+    "experiment_export": Rule("viewer", values={"form": lambda project: "csv"}),
+    "suite_over_time": Rule("viewer"),
     # --- webhooks
     "webhook_list": Rule("owner"),
     "webhook_new": Rule("owner", body={"address": "https://hooks.example.org/", "events": ["run.finished"]}),
@@ -222,7 +239,19 @@ STAGE: dict[str, Callable[[Project], object]] = {
     "view": lambda project: SavedView.objects.create(project=project, name="Ours", shared=True).pk,
     "share": lambda project: share_in(project).pk,
     "notice": lambda project: 1,
+    "experiment": lambda project: experiment_in(project).pk,
+    "suite": lambda project: suite_in(project).slug,
 }
+
+
+def suite_in(project: Project) -> Suite:
+    return project.suites.first() or a_suite_of(project, 2).suite
+
+
+def experiment_in(project: Project) -> Experiment:
+    """A new one: an experiment is not compared with itself."""
+    version = project.rubrics.get(slug="wiggum").versions.first()
+    return an_experiment(suite_in(project).versions.first(), {"A": [7, 8]}, version=version)
 
 
 def call_in(project: Project) -> Call:

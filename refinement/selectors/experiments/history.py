@@ -3,6 +3,7 @@
 Reads stored reports only.
 """
 
+from collections.abc import Collection
 from typing import Any
 
 from refinement.models import Configuration, Experiment, Report, ReportKind, Suite
@@ -12,17 +13,17 @@ MOST_EXPERIMENTS = 50
 FIGURES = ("composite", "mean_r1", "criteria_rate", "pass_rate")
 
 
-def suite_history(suite: Suite, *, by: LineBy = "models") -> dict[str, Any]:
+def suite_history(suite: Suite, *, by: LineBy = "models", blind: Collection[int] = ()) -> dict[str, Any]:
     """The newest experiments of the suite, oldest first, and the lines that join what is the same. Three
     queries.
 
     `by` says what makes a line: see `line_of`. A point names the rubric's version and its suite version.
+    Experiments with `blind` runs, which the reader scores without seeing their scores, are left out.
     """
-    newest = list(
-        Experiment.objects.filter(suite_version__suite=suite)
-        .select_related("suite_version")
-        .order_by("-pk")[:MOST_EXPERIMENTS]
-    )
+    rows_of_suite = Experiment.objects.filter(suite_version__suite=suite).select_related("suite_version")
+    if blind:
+        rows_of_suite = rows_of_suite.exclude(runs__run__in=list(blind))
+    newest = list(rows_of_suite.order_by("-pk")[:MOST_EXPERIMENTS])
     experiments = {experiment.pk: experiment for experiment in reversed(newest)}
     figures = figures_of(list(experiments))
     rows = Configuration.objects.filter(experiment__in=experiments).select_related(*RELATED)

@@ -1,0 +1,114 @@
+"""Results of experiments: figures, cells, exports, comparisons, and a suite over time."""
+
+import json
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
+
+from django.http import Http404, StreamingHttpResponse
+from ninja import Field, Query, Router, Schema
+
+from refinement.access.objects import experiment_or_404, figures_or_blind, suite_or_404
+from refinement.api.core.auth import ApiRequest
+from refinement.api.core.paging import LARGEST_NUMBER
+from refinement.api.core.permissions import member
+from refinement.api.experiments.result_shapes import (
+    CellRun,
+    CellRuns,
+    HistoryShape,
+    StoredComparisonShape,
+    StoredResultsShape,
+    stored_values,
+)
+from refinement.api.runs.exports import files
+from refinement.downloads import sent
+from refinement.interchange.experiments.rows import cells_csv
+from refinement.interchange.experiments.summary import results_markdown
+from refinement.models import Experiment
+from refinement.selectors.experiments.exports import cell_rows, current_rows, run_values
+from refinement.selectors.experiments.history import suite_history
+from refinement.services.experiments.reporting import comparison_wanted, results_wanted
+
+router = Router(tags=["Experiments"])
+history_router = Router(tags=["Suites"])
+Number = Annotated[int, Field(ge=1, le=LARGEST_NUMBER)]
+
+
+@router.get("/{int:experiment}/results", response=StoredResultsShape)
+@member()
+def experiment_results(request: ApiRequest, experiment: int) -> dict[str, Any]:
+    """Read the figures. Workers compute them after runs end; poll while `is_current` is false."""
+    row = experiment_or_404(request, experiment)
+    figures_or_blind(request, row)
+    return stored_values(results_wanted(row), "results")
+
+
+class CellQuery(Schema):
+    """A cell."""
+
+    task: str = Field(max_length=80, description="The task's key.", examples=["restore"])
+    configuration: Number = Field(description="The configuration's id.")
+
+
+@router.get("/{int:experiment}/cell", response=CellRuns)
+@member()
+def experiment_cell(request: ApiRequest, experiment: int, query: Query[CellQuery]) -> CellRuns:
+    """Read the repeats of a cell."""
+    row = experiment_or_404(request, experiment)
+    figures_or_blind(request, row)
+    runs = current_rows(row).filter(task__key=query.task, configuration=query.configuration)
+    found = [CellRun(**run_values(run)) for run in runs]
+    if not found:
+        raise Http404("There is no such cell in this experiment.")
+    return CellRuns(runs=found)
+
+
+@router.get("/{int:experiment}/compare/{int:other}", response=StoredComparisonShape)
+@member()
+def experiments_compared(request: ApiRequest, experiment: int, other: int) -> dict[str, Any]:
+    """Compare with another experiment. Only tasks with the same texts in both count."""
+    row, compared = experiment_or_404(request, experiment), experiment_or_404(request, other)
+    if row.pk == compared.pk:
+        raise Http404("An experiment is not compared with itself.")
+    figures_or_blind(request, row, compared)
+    return stored_values(comparison_wanted(row, compared), "comparison")
+
+
+@router.get(
+    "/{int:experiment}/export/{form}", openapi_extra=files("text/csv", "application/json", "text/markdown")
+)
+@member()
+def experiment_export(
+    request: ApiRequest, experiment: int, form: Literal["csv", "json", "md"]
+) -> StreamingHttpResponse:
+    """Export the results. Every run (csv), the figures (json), or a report (md)."""
+    row = experiment_or_404(request, experiment)
+    figures_or_blind(request, row)
+    return sent(request, export_pieces(row, form), f"experiment-{row.pk}", form)
+
+
+def export_pieces(experiment: Experiment, form: str) -> Iterator[str]:
+    """The file. Raises Http404 for figures that are not computed yet."""
+    if form == "csv":
+        return cells_csv(cell_rows(experiment))
+    stored = results_wanted(experiment)
+    if stored.result is None:
+        raise Http404("The results are not computed yet. Try again in a moment.")
+    if form == "json":
+        return iter((json.dumps(stored.result, ensure_ascii=False, indent=2),))
+    return iter((results_markdown(stored.result),))
+
+
+class HistoryQuery(Schema):
+    """What makes a line."""
+
+    by: Literal["models", "exact"] = Field(
+        "models", description="models: the same rubric and models, in any version; exact: nothing differs."
+    )
+
+
+@history_router.get("/{suite}/history", response=HistoryShape)
+@member()
+def suite_over_time(request: ApiRequest, suite: str, query: Query[HistoryQuery]) -> dict[str, Any]:
+    """Read a suite's composites over time. Of the newest 50 experiments that are computed."""
+    row = suite_or_404(request, suite)
+    return suite_history(row, by=query.by, blind=request.blind_runs)

@@ -52,17 +52,14 @@ def compute_of(kind: str) -> Compute:
         from refinement.selectors.experiments.results import experiment_results
 
         return experiment_results
-<<<<<<< HEAD
     if kind == ReportKind.COMPARISON:
         from refinement.selectors.experiments.comparisons import experiments_compared
 
         return experiments_compared
-=======
     if kind == ReportKind.FAILURES:
         from refinement.execution.failures.computing import compute_failures
 
         return compute_failures
->>>>>>> 372b39f2 (execution: Categorise the issues of ended runs in a report.)
     raise LookupError(f"no function computes reports of kind {kind}")
 
 

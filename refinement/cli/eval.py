@@ -11,6 +11,7 @@ from refinement.cli.eval_sending import runs_send
 from refinement.cli.exits import BadInput, Exit
 from refinement.cli.instances.base import RunQuery
 from refinement.cli.options import json_option, project_option, server_options
+from refinement.cli.output import print_message
 
 if TYPE_CHECKING:
     from refinement.evals.planning import Job
@@ -22,9 +23,11 @@ Examples:
   wiggum eval evals/ --ralph --max-iterations 5 --threshold 0.9 -j 8
   wiggum eval answers.eval.yaml --target ollama/qwen3:14b --target agent
   wiggum eval evals/ --ralph --out results --resume
+  wiggum eval --check --target ollama/qwen3:14b promptfooconfig.yaml
 
 \b
-In folders, files named *.eval.yaml, *.eval.yml, eval.yaml or eval.yml are used (also EVAL.yaml).
+In folders, files named *.eval.yaml, *.eval.yml, eval.yaml, eval.yml (also EVAL.yaml) or promptfooconfig.yaml
+and AgentV's data sets are used.
 Results go to the --out folder: results.jsonl, junit.xml and summary.md. See docs/eval.md for the format.
 With --server, cases still run on this machine, and their runs are then sent to the server.
 
@@ -80,6 +83,10 @@ def share(ctx: click.Context, param: click.Parameter, value: str | None) -> Deci
     "-j", "jobs_at_once", type=click.IntRange(1, 64), default=4, metavar="N", help="cases in parallel (4)"
 )
 @click.option("--target", "targets", multiple=True, metavar="NAME", help="the model to test; can be repeated")
+@click.option(
+    "--check", is_flag=True, help="read the files and report what would run, without running anything"
+)
+@click.option("--strict", is_flag=True, help="refuse files with something that Wiggum ignores")
 @click.option("--resume", is_flag=True, help="keep the finished cases in --out and run the rest")
 @click.option(
     "--out",
@@ -99,12 +106,15 @@ def eval_command(
     improvement_threshold: Decimal | None,
     feedback_template: Path | None,
     targets: tuple[str, ...],
+    check: bool,
+    strict: bool,
     server: str | None,
     token: str | None,
     project: str | None,
     **options: Any,
 ) -> int:
     """Run eval cases against models, and check the replies with their assertions."""
+    from refinement.cli.eval_check import checked_files, ignored_lines
     from refinement.evals import reading
     from refinement.evals.finding import eval_files
     from refinement.evals.planning import Planner
@@ -113,8 +123,14 @@ def eval_command(
     try:
         template = reading.feedback_template(feedback_template) if feedback_template else None
         loop = Loop(max_iterations, threshold, improvement_threshold, template)
-        jobs = Planner(targets, loop, ralph).jobs(reading.read_evals(eval_files(paths)))
-        return evaluated(jobs, server, token, project, options)
+        if check:
+            return checked_files(eval_files(paths), targets, strict=strict, as_json=options["as_json"])
+        files = reading.read_evals(eval_files(paths), own_targets=bool(targets), strict=strict)
+        jobs = Planner(targets, loop, ralph).jobs(files)
+        status = evaluated(jobs, server, token, project, options)
+        for line in ignored_lines(files):
+            print_message(line)
+        return status
     except BadEval as bad:
         raise BadInput("\n".join(bad.problems)) from None
 

@@ -11,6 +11,7 @@ from refinement.views.reviews import urls as reviews
 from refinement.views.rubrics import urls as rubrics
 from refinement.views.runs import urls as runs
 from refinement.views.sharing import urls as sharing
+from refinement.views.suites import urls as suites
 from refinement.views.system import urls as system
 from refinement.views.webhooks import urls as webhooks
 
@@ -25,6 +26,7 @@ urlpatterns = [
     *webhooks.urlpatterns,
     *reviews.urlpatterns,
     *rubrics.urlpatterns,
+    *suites.urlpatterns,
     *imports.urlpatterns,
     *runs.urlpatterns,
     *comments.urlpatterns,

@@ -18,6 +18,8 @@ from refinement.models import (
     RubricVersion,
     Run,
     Suite,
+    SuiteTask,
+    SuiteVersion,
     Thread,
 )
 from refinement.selectors.projects.lists import RANKS
@@ -73,6 +75,34 @@ def version_or_404(rubric: Rubric, number: int | None = None) -> RubricVersion:
     return row
 
 
+def suite_or_404(request: ProjectRequest, slug: str) -> Suite:
+    """The project's suite with this slug."""
+    row = Suite.objects.filter(project=request.project, slug=slug).first()
+    if row is None:
+        raise Http404("There is no such suite in this project.")
+    row.project = request.project
+    return row
+
+
+def suite_version_or_404(suite: Suite, number: int | None = None) -> SuiteVersion:
+    """The version with this number, or the newest."""
+    versions = suite.versions.select_related("created_by")
+    row = versions.first() if number is None else versions.filter(number=number).first()
+    if row is None:
+        raise Http404("There is no such version of this suite.")
+    row.suite = suite
+    return row
+
+
+def suite_task_or_404(version: SuiteVersion, key: str) -> SuiteTask:
+    """The version's task with this key."""
+    row = version.tasks.filter(key=key[:80]).first()
+    if row is None:
+        raise Http404("There is no such task in this version of the suite.")
+    row.version = version
+    return row
+
+
 def can_edit(request: ProjectRequest) -> bool:
     """Whether the user may change what the page is about."""
     return not request.read_only and RANKS[MemberRole(request.membership.role)] >= RANKS[MemberRole.EDITOR]
@@ -95,15 +125,6 @@ def comment_or_404(run: Run, number: int) -> Comment:
     if row is None:
         raise Http404("There is no such comment in this run.")
     row.run = row.thread.run = run
-    return row
-
-
-def suite_or_404(request: ProjectRequest, slug: str) -> Suite:
-    """The project's suite with this slug."""
-    row = Suite.objects.filter(project=request.project, slug=slug).first()
-    if row is None:
-        raise Http404("There is no such suite in this project.")
-    row.project = request.project
     return row
 
 

@@ -25,6 +25,7 @@ TOPICS = (
     ("run", "loop"),
     ("rubric_import", "rubric-yaml"),
     ("rubric", "rubrics"),
+    ("suite", "suites"),
     ("review", "reviews"),
     ("score", "reviews"),
     ("webhook", "webhooks"),

@@ -40,6 +40,7 @@ from refinement.models import (
     Run,
     SavedView,
     ShareLink,
+    Suite,
     ThreadPlace,
     User,
     Webhook,
@@ -52,6 +53,7 @@ from refinement.services.reviews.comments import comment_edit, thread_open
 from refinement.services.rubrics.bench import Candidate, bench_create
 from refinement.services.rubrics.editing import default_rubrics_install
 from refinement.services.runs.creating import run_create
+from tests.services.suites.given import a_suite
 
 pytestmark = pytest.mark.django_db
 
@@ -109,6 +111,23 @@ RULES: dict[str, Rule] = {
     "run_bulk": Rule(write="viewer"),
     "run_view_save": Rule(write="viewer"),
     "run_view_delete": Rule(write="editor"),
+    "suite_list": Rule(read="viewer"),
+    "suite_new": Rule(read="editor", write="editor"),
+    "suite_import": Rule(read="editor", write="editor"),
+    "suite_collect": Rule(read="editor", write="editor"),
+    "suite_page": Rule(read="viewer"),
+    "suite_version": Rule(read="viewer"),
+    "suite_edit": Rule(read="editor", write="editor", data={"edited_from": "1"}),
+    "suite_merge": Rule(write="editor"),
+    "suite_settings": Rule(read="editor", write="editor"),
+    "suite_archive": Rule(write="editor"),
+    "suite_restore": Rule(write="editor"),
+    "suite_versions": Rule(read="viewer"),
+    "suite_compare": Rule(read="viewer"),
+    "suite_export": Rule(read="viewer", values={"form": "yaml"}),
+    "suite_task": Rule(read="viewer"),
+    "suite_task_new": Rule(read="editor", write="editor", data={"edited_from": "1"}),
+    "suite_task_edit": Rule(read="editor", write="editor", data={"edited_from": "1"}),
     "rubric_bench": Rule(read="viewer", write="editor"),
     "rubric_bench_compare": Rule(read="viewer"),
     "rubric_bench_trial": Rule(read="viewer"),
@@ -277,10 +296,16 @@ def batch_in(project: Project) -> ImportBatch:
     return ImportBatch.objects.create(project=project, created_by=person, report=report)
 
 
+def suite_in(project: Project) -> Suite:
+    return project.suites.first() or a_suite(project).suite
+
+
 STAGE: dict[str, Callable[[Project], object]] = {
     "slug": lambda project: project.slug,
     "batch": lambda project: batch_in(project).pk,
     "rubric": lambda project: "wiggum",
+    "suite": lambda project: suite_in(project).slug,
+    "key": lambda project: "restore",
     "number": lambda project: 1,
     "position": lambda project: 1,
     "bench": lambda project: bench_in(project).pk,

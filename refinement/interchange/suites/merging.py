@@ -72,7 +72,10 @@ class Merge:
 
 
 def merged(base: Tasks, mine: Tasks, theirs: Tasks, keep_theirs: Collection[str] = ()) -> Merge:
-    """Join two edits of `base`. A task that both changed is a conflict: mine counts, unless it is in `keep_theirs`."""
+    """Join two edits of `base`.
+
+    A task that both changed is a conflict: mine counts, unless it is in `keep_theirs`.
+    """
     old, my, their = _by_key(base), _by_key(mine), _by_key(theirs)
     conflicts: list[Conflict] = []
     chosen: dict[str, SuiteTaskText | None] = {}

@@ -4,7 +4,7 @@ All problems are reported at once, each with its line.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -43,6 +43,14 @@ CHECKS_SECONDS = 10.0  # of processor time for all checks of a suite
 SOURCE = {"name": Key(text(MOST_NAME_CHARS)), "text": Key(text(MOST_TEXT_CHARS, needed=True), needed=True)}
 
 
+def on_line(line: int) -> str:
+    return f"on line {line}"
+
+
+def of_task(place: int) -> str:
+    return f"by task {place}"
+
+
 def node_of(value: Any, line: int, depth: int = 0) -> Node:
     """A JSON value as a tree, all of it on one line. Raises ValueError if it is nested too deeply."""
     if depth > MAX_DEPTH:
@@ -57,7 +65,9 @@ def node_of(value: Any, line: int, depth: int = 0) -> Node:
     return Scalar(line, json.dumps(value, default=str), plain=True)
 
 
-def tasks_read(notes: Notes, nodes: Sequence[Node]) -> tuple[SuiteTaskText, ...]:
+def tasks_read(
+    notes: Notes, nodes: Sequence[Node], spot: Callable[[int], str] = on_line
+) -> tuple[SuiteTaskText, ...]:
     """The tasks that could be read; problems are added to the notes."""
     if len(nodes) > MOST_TASKS:
         notes.add(
@@ -65,7 +75,7 @@ def tasks_read(notes: Notes, nodes: Sequence[Node]) -> tuple[SuiteTaskText, ...]
             f"The suite has {len(nodes):,} tasks; {MOST_TASKS:,} are allowed. Split it into several suites.",
         )
         nodes = nodes[:MOST_TASKS]
-    reader = TaskReader(notes, given_keys(nodes))
+    reader = TaskReader(notes, given_keys(nodes), spot)
     with time_limit(CHECKS_SECONDS):
         tasks = [reader.task(node, place) for place, node in enumerate(nodes, 1)]
     found = tuple(task for task in tasks if task is not None)
@@ -101,15 +111,16 @@ def tasks_from_values(values: Sequence[Mapping[str, Any]]) -> tuple[SuiteTaskTex
             nodes.append(node_of(value, place))
         except ValueError as error:
             notes.add(place, f"task {place} cannot be read: {error}.")
-    return without_problems(notes, tasks_read(notes, nodes))
+    return without_problems(notes, tasks_read(notes, nodes, of_task))
 
 
 class TaskReader:
     """Reads the tasks of one suite. Keys are unique, and equal checks are validated once."""
 
-    def __init__(self, notes: Notes, given: set[str]) -> None:
+    def __init__(self, notes: Notes, given: set[str], spot: Callable[[int], str] = on_line) -> None:
         self.notes = notes
         self.given = given
+        self.spot = spot  # words for a line, such as "on line 4"
         self.lines: dict[str, int] = {}  # of each key
         self.checked: dict[str, list[str]] = {}
 
@@ -162,7 +173,7 @@ class TaskReader:
         if not KEY.fullmatch(key):
             self.notes.add(line, f"key in {name} must be made of {KEY_RULE}, not {brief(key)}.")
         elif key in self.lines:
-            self.notes.add(line, f"The key {key!r} is already used on line {self.lines[key]}.")
+            self.notes.add(line, f"The key {key!r} is already used {self.spot(self.lines[key])}.")
         else:
             self.lines[key] = line
         return key

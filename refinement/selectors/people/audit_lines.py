@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
+from django.db.models import QuerySet
 from django.urls import reverse
 
-from refinement.models import AuditEntry, Rubric, Run, Webhook
+from refinement.models import AuditEntry, Rubric, Run, Suite, Webhook
 from refinement.selectors.people.audit_words import ACTIONS, OBJECT, Change, action_label, changes_of
 
 NAME_CHARS = 120
@@ -16,6 +18,7 @@ NAMED = {
     "person": ("person",),
     "session": ("person",),
     "rubric": ("name", "version"),
+    "suite": ("version",),
     "token": ("name",),
     "view": ("name",),
     "webhook": ("address",),
@@ -49,6 +52,7 @@ class Objects:
 
     runs: Mapping[int, str]
     rubrics: Mapping[int, tuple[str, str]]
+    suites: Mapping[int, tuple[str, str]]
     webhooks: frozenset[int]
     projects: frozenset[int]
 
@@ -61,18 +65,21 @@ def audit_lines(entries: list[AuditEntry], projects: Iterable[int]) -> list[Audi
 
 def _objects(entries: list[AuditEntry], projects: frozenset[int]) -> Objects:
     runs = {number for entry in entries if (number := _run_number(entry))}
-    rubrics, webhooks = _numbers(entries, "rubric"), _numbers(entries, "webhook")
+    webhooks = _numbers(entries, "webhook")
     return Objects(
         runs=dict(Run.objects.filter(pk__in=runs).values_list("pk", "title")) if runs else {},
-        rubrics={
-            row.pk: (row.slug, row.name)
-            for row in (Rubric.objects.filter(pk__in=rubrics).only("slug", "name") if rubrics else ())
-        },
+        rubrics=_slugs_and_names(Rubric.objects.all(), _numbers(entries, "rubric")),
+        suites=_slugs_and_names(Suite.objects.all(), _numbers(entries, "suite")),
         webhooks=frozenset(
             Webhook.objects.filter(pk__in=webhooks).values_list("pk", flat=True) if webhooks else ()
         ),
         projects=projects,
     )
+
+
+def _slugs_and_names(rows: QuerySet[Any], numbers: set[int]) -> dict[int, tuple[str, str]]:
+    found = rows.filter(pk__in=numbers).only("slug", "name") if numbers else ()
+    return {row.pk: (row.slug, row.name) for row in found}
 
 
 def _numbers(entries: list[AuditEntry], kind: str) -> set[int]:
@@ -117,9 +124,10 @@ def _name(entry: AuditEntry, objects: Objects, otherwise: str) -> str:
         return objects.runs.get(run) or f"run {run}"
     if otherwise == "a run":
         return otherwise
-    if entry.object_type == "rubric":
-        known = objects.rubrics.get(_number(entry.object_id) or 0)
-        return known[1] if known else str(_value(entry, "name") or f"rubric {entry.object_id}")
+    if entry.object_type in ("rubric", "suite"):
+        listed = objects.rubrics if entry.object_type == "rubric" else objects.suites
+        known = listed.get(_number(entry.object_id) or 0)
+        return known[1] if known else str(_value(entry, "name") or f"{entry.object_type} {entry.object_id}")
     if entry.object_type in ("endpoint", "price"):
         return entry.object_id
     named = next((found for key in NAMED.get(entry.object_type, ()) if (found := _value(entry, key))), None)
@@ -138,6 +146,8 @@ def _href(entry: AuditEntry, objects: Objects) -> str:
     number = _number(entry.object_id) or 0
     if entry.object_type == "rubric" and number in objects.rubrics:
         return reverse("rubric_page", args=[project.slug, objects.rubrics[number][0]])
+    if entry.object_type == "suite" and number in objects.suites:
+        return reverse("suite_page", args=[project.slug, objects.suites[number][0]])
     if entry.object_type == "webhook" and number in objects.webhooks:
         return reverse("webhook_page", args=[project.slug, number])
     if entry.object_type == "project":

@@ -1,4 +1,4 @@
-"""What the command palette finds: runs, rubrics, saved views, pages, projects and actions."""
+"""What the command palette finds: runs, rubrics, suites, saved views, pages, projects and actions."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -43,6 +43,7 @@ def jump(membership: Membership, words: str) -> list[Group]:
     groups = [
         Group("Runs", _runs(project, wanted)),
         Group("Rubrics", _rubrics(project, wanted)),
+        Group("Suites", _suites(project, wanted)),
         Group("Views", _views(user, project, wanted)),
         Group("Actions", _named(wanted, _actions(membership))),
         Group("Pages", _named(wanted, _pages(membership))),
@@ -90,6 +91,16 @@ def _rubrics(project: Project, words: str) -> list[Entry]:
     ]
 
 
+def _suites(project: Project, words: str) -> list[Entry]:
+    if not words:
+        return []
+    found = project.suites.filter(archived_at__isnull=True, name__icontains=words).only("name", "slug")
+    return [
+        Entry(suite.name, reverse("suite_page", args=[project.slug, suite.slug]))
+        for suite in found[:MOST_OTHERS]
+    ]
+
+
 def _views(user: User, project: Project, words: str) -> list[Entry]:
     if not words:
         return []
@@ -124,6 +135,7 @@ def _actions(membership: Membership) -> list[Entry]:
     if membership.can_edit:
         actions["run_new"] = ("New run", "launch start create")
         actions["rubric_gallery"] = ("New rubric", "create gallery criteria")
+        actions["suite_new"] = ("New suite", "create tasks experiment")
         actions["run_import"] = ("Import runs", "upload file")
     if membership.is_owner:
         actions["member_list"] = ("Invite people", "add member invitation")
@@ -156,6 +168,7 @@ def _pages(membership: Membership) -> list[Entry]:
         "run_list": ("Runs", "list"),
         "review_list": ("Reviews", "requests queue"),
         "rubric_list": ("Rubrics", "list"),
+        "suite_list": ("Suites", "list tasks experiments"),
         "member_list": ("Members", "people roles project"),
         "token_list": ("API tokens", "keys scripts"),
     }

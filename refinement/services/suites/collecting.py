@@ -121,9 +121,7 @@ def refusal(run: Run, task: SuiteTaskText, same: dict[tuple[str, str], str], roo
         return f"The task of run {run.pk} is in the suite already, as {key}."
     longest = max(len(task.task), len(task.seed))
     if longest > MOST_TEXT_CHARS:
-        return (
-            f"Run {run.pk} has a text of {longest:,} characters; {MOST_TEXT_CHARS:,} are allowed in a suite."
-        )
+        return f"Run {run.pk} has a text of {longest:,} characters; a suite takes {MOST_TEXT_CHARS:,}."
     if room < 0:
         return f"Run {run.pk} does not fit: a suite has at most {MOST_CHARS_TOGETHER:,} characters."
     return ""

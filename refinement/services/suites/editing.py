@@ -139,7 +139,7 @@ def _version_create(
         before={"version": number - 1, "tasks": len(before)} if number > 1 else {},
         after={
             "version": number,
-            "name": suite.name,
+            **({} if number > 1 else {"name": suite.name}),
             "note": version.note,
             "tasks": len(tasks),
             **changed_keys(before, tasks),

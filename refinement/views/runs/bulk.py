@@ -31,6 +31,12 @@ CHANGES: dict[str, tuple[Callable[..., BulkResult], str]] = {
     "archive": (runs_archive, "archived"),
     "unarchive": (runs_unarchive, "unarchived"),
 }
+# Actions that continue on a page of their own.
+ONWARD = {"review": "review_ask", "suite": "suite_collect", "training": "run_training"}
+FOR_EDITORS = dict.fromkeys(CHANGES, "change runs") | {
+    "review": "request reviews",
+    "suite": "add tasks to a suite",
+}
 EXPORTS = {"export_csv": "csv", "export_jsonl": "jsonl"}
 
 
@@ -39,31 +45,29 @@ EXPORTS = {"export_csv": "csv", "export_jsonl": "jsonl"}
 def run_bulk(request: ProjectRequest) -> HttpResponse:
     """Compares, exports or changes the selected runs, and reports the result."""
     action = request.POST.get("action", "")
-    if action in CHANGES and not request.membership.can_edit:
-        raise PermissionDenied(
-            f"You are a viewer in {request.project.name}. Only editors and owners can change runs. "
-            "Ask an owner to change your role."
-        )
-    if action == "review" and not request.membership.can_edit:
-        raise PermissionDenied(
-            f"You are a viewer in {request.project.name}. Only editors and owners can request reviews."
-        )
+    refuse_viewers(request, action)
     numbers = chosen(request)
     if not numbers:
         messages.error(request, "No runs selected. Select runs in the list and try again.")
         return back(request)
     if action == "compare":
         return compared(request, numbers)
-    if action == "review":
-        return onward(request, "review_ask", numbers)
-    if action == "training":
-        return onward(request, "run_training", numbers)
+    if action in ONWARD:
+        return onward(request, ONWARD[action], numbers)
     if action in EXPORTS:
         return onward(request, "run_export_many", numbers, form=EXPORTS[action])
     if action not in CHANGES:
         messages.error(request, "Choose an action above the list.")
         return back(request)
     return changed(request, action, numbers)
+
+
+def refuse_viewers(request: ProjectRequest, action: str) -> None:
+    if action in FOR_EDITORS and not request.membership.can_edit:
+        raise PermissionDenied(
+            f"You are a viewer in {request.project.name}. Only editors and owners can {FOR_EDITORS[action]}. "
+            "Ask an owner to change your role."
+        )
 
 
 def chosen(request: ProjectRequest) -> list[int]:

@@ -2,10 +2,12 @@
 
 from pathlib import Path
 
+from refinement.evals.dialects.detecting import dialect_of
+from refinement.evals.dialects.log import Log
 from refinement.evals.filling import FILE
-from refinement.evals.reading import Reading, read_eval
-from refinement.evals.types import BadEval, Case
-from refinement.interchange.imports.fields import Notes
+from refinement.evals.native import Reading
+from refinement.evals.reading import read_eval
+from refinement.evals.types import BadEval, Case, Dialect
 from refinement.interchange.rubrics.yaml_reading import (
     BadFile,
     Fields,
@@ -34,6 +36,8 @@ from refinement.judging.length import shorten
 CASE_KEYS = frozenset(
     {"name", "description", "prompts", "input", "vars", "default_test", "defaultTest", "tests", "assert"}
 )
+NOWHERE = Path("nowhere/eval.yaml")
+DIALECT = "This is a file of another tool. Push it with `wiggum suite push`, which reads its format."
 ELSEWHERE = "This text is in another file, which is not read here. Push the file with `wiggum suite push`."
 
 
@@ -43,17 +47,18 @@ def suite_from_eval(source: str, name: str = "") -> tuple[SuiteText, list[str]]:
     No other file is read: the sender may not see the server's files.
     """
     root = read_tree(source, "test suite", max_bytes=MAX_BYTES, max_nodes=MAX_NODES)
-    if problems := list(references(root)):
+    if problems := references(root):
         raise BadFile(problems)
-    notes, nowhere = Notes(), Path("nowhere")
+    notes = Log(NOWHERE)
     kept = {key: node for key, node in root.values.items() if key in CASE_KEYS}
     cut = Fields(root.line, kept, {key: line for key, line in root.lines.items() if key in kept})
     with time_limit(CHECKS_SECONDS):
-        read = Reading(notes, nowhere, cut).whole(nowhere)
+        # Not `check_eval`: the readers of other dialects look for files.
+        read = Reading(notes, NOWHERE.parent, cut).whole(NOWHERE, "Imported eval")
     if notes.problems:
-        raise BadFile(notes.problems)
-    own = root.values.get("name")
-    return suite_of(read.cases, name or (own.text if isinstance(own, Scalar) else "") or "Imported eval")
+        other = dialect_of(root, NOWHERE) != Dialect.WIGGUM
+        raise BadFile([*([Problem(1, DIALECT)] if other else []), *notes.problems])
+    return suite_of(read.cases, name or read.name)
 
 
 def references(node: Node) -> list[Problem]:
@@ -66,7 +71,7 @@ def references(node: Node) -> list[Problem]:
 
 def suite_from_eval_path(path: Path) -> tuple[SuiteText, list[str]]:
     """The same for a file on this computer, with the files that it names. Raises BadEval."""
-    read = read_eval(path)
+    read = read_eval(path, own_targets=True)
     try:
         return suite_of(read.cases, read.name)
     except BadFile as bad:
@@ -75,24 +80,31 @@ def suite_from_eval_path(path: Path) -> tuple[SuiteText, list[str]]:
 
 def suite_of(cases: tuple[Case, ...], name: str) -> tuple[SuiteText, list[str]]:
     """The cases as tasks. Criteria become notes; scripts are left out. Raises BadFile."""
-    values: list[dict[str, object]] = []
     keys: set[str] = set()
-    scripts = 0
-    for case in cases:
-        checks = [check_fields(check) for check in case.checks if check.kind != COMMAND]
-        scripts += len(case.checks) - len(checks)
-        named = case.name if KEY.fullmatch(case.name) and case.name not in keys else key_for(case.name, keys)
-        keys.add(named)
-        values.append(
-            {
-                "key": named,
-                "title": shorten(line_cleaned(case.name), TITLE_CHARS),
-                "task": case.prompt,
-                "expected": "\n".join(
-                    f"- {criterion.description or criterion.name}" for criterion in case.criteria
-                ),
-                "checks": [{**check, "weight": float(str(check["weight"]))} for check in checks],
-            }
-        )
+    values = [case_values(case, keys) for case in cases]
+    try:
+        tasks = tasks_from_values(values)
+    except BadFile as bad:  # its lines are the places of cases
+        lines = [1, *(case.line for case in cases)]
+        problems = [Problem(lines[problem.line], problem.message) for problem in bad.problems]
+        raise BadFile(problems) from None
+    scripts = sum(check.kind == COMMAND for case in cases for check in case.checks)
     notes = [f"{scripts} scripts were left out: a suite's checks run without commands."] if scripts else []
-    return SuiteText(line_cleaned(name), "", tasks_from_values(values)), notes
+    return SuiteText(line_cleaned(name), "", tasks), notes
+
+
+def case_values(case: Case, taken: set[str]) -> dict[str, object]:
+    """A case as the fields of a task. Its key is added to `taken`."""
+    own = KEY.fullmatch(case.name) and case.name not in taken
+    key = case.name if own else key_for(case.name, taken)
+    taken.add(key)
+    wanted = [f"- {criterion.description or criterion.name}" for criterion in case.criteria]
+    checks = [check_fields(check) for check in case.checks if check.kind != COMMAND]
+    return {
+        "key": key,
+        "title": shorten(line_cleaned(case.name), TITLE_CHARS),
+        "task": case.prompt,
+        "tags": list(case.tags),
+        "expected": "\n".join(filter(None, [case.expected, *wanted])),
+        "checks": [{**check, "weight": float(str(check["weight"]))} for check in checks],
+    }
